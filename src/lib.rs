@@ -1,0 +1,1 @@
+//! tilec: an open compiler from CUDA Tile IR to PTX.
