@@ -1,1 +1,4 @@
 //! tilec: an open compiler from CUDA Tile IR to PTX.
+
+pub mod dialect;
+pub mod ir;

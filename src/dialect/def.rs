@@ -1,0 +1,392 @@
+//! What a table row says about an operation.
+
+/// A Tile IR bytecode version.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Version(pub u8, pub u8);
+
+impl Version {
+    pub const V13_1: Version = Version(13, 1);
+    pub const V13_2: Version = Version(13, 2);
+    pub const V13_3: Version = Version(13, 3);
+    pub const V13_4: Version = Version(13, 4);
+    pub const V13_5: Version = Version(13, 5);
+}
+
+/// The dialects, from what was written to what is emitted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Dialect {
+    CudaTile,
+    TileAa,
+    TileAs,
+    Nvvm,
+}
+
+/// How many values an operand or result group holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arity {
+    One,
+    Optional,
+    Variadic,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct OperandDef {
+    pub name: &'static str,
+    pub arity: Arity,
+    /// First version that encodes it.
+    pub since: Version,
+}
+
+/// How a result's type is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResultType {
+    /// Written out wherever the operation is.
+    Explicit,
+    /// The type of operand `i`.
+    Operand(u8),
+    /// The shape of operand `i` with element i1.
+    BoolLike(u8),
+    /// A token.
+    Token,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ResultDef {
+    pub name: &'static str,
+    pub arity: Arity,
+    pub ty: ResultType,
+    pub since: Version,
+}
+
+/// The cases of an enumeration attribute; the index is the encoding.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EnumDef {
+    pub name: &'static str,
+    pub cases: &'static [&'static str],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum AttrKind {
+    /// Presence is the value.
+    Unit,
+    Bool,
+    /// An integer of a fixed width.
+    Int(u32),
+    Float,
+    Enum(&'static EnumDef),
+    Type,
+    Str,
+    Symbol,
+    I32s,
+    I64s,
+    Bools,
+    /// Constant data with a tile type.
+    Dense,
+    Assume,
+    /// An array of self-contained attributes.
+    Array,
+    Dict,
+    Hints,
+    /// Any self-contained attribute.
+    Any,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct AttrDef {
+    pub name: &'static str,
+    pub kind: AttrKind,
+    pub optional: bool,
+    pub since: Version,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct RegionDef {
+    pub name: &'static str,
+    /// The region may be absent or empty.
+    pub optional: bool,
+}
+
+/// Properties that passes ask about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Traits(pub u32);
+
+impl Traits {
+    pub const NONE: Traits = Traits(0);
+    /// No effect: may be merged, moved, dropped.
+    pub const PURE: Traits = Traits(1);
+    /// Works element by element: all operands and results have one shape.
+    pub const ELEMENTWISE: Traits = Traits(2);
+    pub const COMMUTATIVE: Traits = Traits(4);
+    /// Ends a block.
+    pub const TERMINATOR: Traits = Traits(8);
+    /// Its regions do not see values from outside.
+    pub const ISOLATED: Traits = Traits(16);
+    /// Declares a symbol (its first string attribute).
+    pub const SYMBOL: Traits = Traits(32);
+    /// All operands and results have one type.
+    pub const SAME_TYPE: Traits = Traits(64);
+    /// A pure operation with no operand (constants).
+    pub const CONSTANT: Traits = Traits(128);
+
+    pub const fn or(self, other: Traits) -> Traits {
+        Traits(self.0 | other.0)
+    }
+
+    pub const fn has(self, other: Traits) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// One row: everything that is common to all uses of an operation.
+#[derive(Debug)]
+pub struct OpDef {
+    /// Without the dialect's prefix.
+    pub name: &'static str,
+    /// Public bytecode opcode; `None` for operations that are never encoded.
+    pub opcode: Option<u16>,
+    pub since: Version,
+    pub operands: &'static [OperandDef],
+    pub attrs: &'static [AttrDef],
+    pub results: &'static [ResultDef],
+    pub regions: &'static [RegionDef],
+    pub traits: Traits,
+    pub doc: &'static str,
+}
+
+impl OpDef {
+    /// Whether the operation has no effect.
+    pub fn is_pure(&self) -> bool {
+        self.traits.has(Traits::PURE)
+    }
+
+    /// Position of the attribute called `name`.
+    pub fn attr_index(&self, name: &str) -> Option<usize> {
+        self.attrs.iter().position(|a| a.name == name)
+    }
+}
+
+/// Starts a row.
+pub const fn op(name: &'static str) -> OpDef {
+    OpDef {
+        name,
+        opcode: None,
+        since: Version::V13_1,
+        operands: &[],
+        attrs: &[],
+        results: &[],
+        regions: &[],
+        traits: Traits::NONE,
+        doc: "",
+    }
+}
+
+impl OpDef {
+    pub const fn code(mut self, opcode: u16) -> Self {
+        self.opcode = Some(opcode);
+        self
+    }
+    pub const fn since(mut self, version: Version) -> Self {
+        self.since = version;
+        self
+    }
+    pub const fn operands(mut self, operands: &'static [OperandDef]) -> Self {
+        self.operands = operands;
+        self
+    }
+    pub const fn attrs(mut self, attrs: &'static [AttrDef]) -> Self {
+        self.attrs = attrs;
+        self
+    }
+    pub const fn results(mut self, results: &'static [ResultDef]) -> Self {
+        self.results = results;
+        self
+    }
+    pub const fn regions(mut self, regions: &'static [RegionDef]) -> Self {
+        self.regions = regions;
+        self
+    }
+    pub const fn traits(mut self, traits: Traits) -> Self {
+        self.traits = traits;
+        self
+    }
+    pub const fn doc(mut self, doc: &'static str) -> Self {
+        self.doc = doc;
+        self
+    }
+}
+
+/// A group of exactly one operand.
+pub const fn one(name: &'static str) -> OperandDef {
+    OperandDef {
+        name,
+        arity: Arity::One,
+        since: Version::V13_1,
+    }
+}
+
+/// A group of at most one operand.
+pub const fn opt(name: &'static str) -> OperandDef {
+    OperandDef {
+        name,
+        arity: Arity::Optional,
+        since: Version::V13_1,
+    }
+}
+
+/// A group of any number of operands.
+pub const fn var(name: &'static str) -> OperandDef {
+    OperandDef {
+        name,
+        arity: Arity::Variadic,
+        since: Version::V13_1,
+    }
+}
+
+impl OperandDef {
+    pub const fn since(mut self, version: Version) -> Self {
+        self.since = version;
+        self
+    }
+}
+
+/// A required attribute.
+pub const fn attr(name: &'static str, kind: AttrKind) -> AttrDef {
+    AttrDef {
+        name,
+        kind,
+        optional: false,
+        since: Version::V13_1,
+    }
+}
+
+impl AttrDef {
+    pub const fn optional(mut self) -> Self {
+        self.optional = true;
+        self
+    }
+    pub const fn since(mut self, version: Version) -> Self {
+        self.since = version;
+        self
+    }
+}
+
+/// One result.
+pub const fn result(name: &'static str, ty: ResultType) -> ResultDef {
+    ResultDef {
+        name,
+        arity: Arity::One,
+        ty,
+        since: Version::V13_1,
+    }
+}
+
+impl ResultDef {
+    pub const fn variadic(mut self) -> Self {
+        self.arity = Arity::Variadic;
+        self
+    }
+    pub const fn since(mut self, version: Version) -> Self {
+        self.since = version;
+        self
+    }
+}
+
+/// An operation's identity: a dialect and a row of its table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpKind {
+    pub dialect: Dialect,
+    pub index: u8,
+}
+
+impl OpKind {
+    /// The row.
+    pub fn def(self) -> &'static OpDef {
+        &self.dialect.table()[self.index as usize]
+    }
+
+    /// The operation called `dialect.name`.
+    pub fn by_name(full: &str) -> Option<OpKind> {
+        let (dialect, name) = full.split_once('.')?;
+        let dialect = Dialect::ALL.into_iter().find(|d| d.name() == dialect)?;
+        let index = dialect.table().iter().position(|o| o.name == name)?;
+        Some(OpKind {
+            dialect,
+            index: index as u8,
+        })
+    }
+}
+
+impl std::fmt::Display for OpKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.dialect.name(), self.def().name)
+    }
+}
+
+impl std::fmt::Debug for OpKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// Declares a dialect's table and the enumeration of its operations.
+macro_rules! dialect_table {
+    ($dialect:ident { $($op:ident = $def:expr;)* }) => {
+        /// The operations, in table order.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[repr(u8)]
+        pub enum Op { $($op),* }
+
+        /// The rows, indexed by [`Op`].
+        pub static TABLE: &[$crate::dialect::OpDef] = &[$($def),*];
+
+        impl Op {
+            /// Every operation.
+            pub const ALL: &'static [Op] = &[$(Op::$op),*];
+
+            /// The operation `kind` names, if it belongs to this dialect.
+            pub fn of(kind: $crate::dialect::OpKind) -> Option<Op> {
+                if kind.dialect == $crate::dialect::Dialect::$dialect {
+                    Self::ALL.get(kind.index as usize).copied()
+                } else {
+                    None
+                }
+            }
+        }
+
+        impl From<Op> for $crate::dialect::OpKind {
+            fn from(op: Op) -> Self {
+                Self { dialect: $crate::dialect::Dialect::$dialect, index: op as u8 }
+            }
+        }
+    };
+}
+pub(crate) use dialect_table;
+
+impl Dialect {
+    pub const ALL: [Dialect; 4] = [
+        Dialect::CudaTile,
+        Dialect::TileAa,
+        Dialect::TileAs,
+        Dialect::Nvvm,
+    ];
+
+    /// The prefix of its operations' names.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dialect::CudaTile => "cuda_tile",
+            Dialect::TileAa => "nv_tileaa",
+            Dialect::TileAs => "nv_tileas",
+            Dialect::Nvvm => "nvvm",
+        }
+    }
+
+    pub fn table(self) -> &'static [OpDef] {
+        match self {
+            Dialect::CudaTile => super::cuda_tile::TABLE,
+            Dialect::TileAa => super::nv_tileaa::TABLE,
+            Dialect::TileAs => super::nv_tileas::TABLE,
+            Dialect::Nvvm => super::nvvm::TABLE,
+        }
+    }
+}

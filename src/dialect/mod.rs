@@ -1,0 +1,17 @@
+//! Operation tables: every operation of every dialect, declared once.
+//!
+//! The bytecode reader and writer, the text parser and printer, the structural verifier, the
+//! interpreter's dispatch and the reference page all come from these tables. To add an operation:
+//! add its row here, its semantics where the stage needs it, and its rules.
+
+pub mod cuda_tile;
+mod def;
+pub mod enums;
+pub mod nv_tileaa;
+pub mod nv_tileas;
+pub mod nvvm;
+
+pub use def::{
+    Arity, AttrDef, AttrKind, Dialect, EnumDef, OpDef, OpKind, attr, one, op, opt, result, var,
+};
+pub use def::{OperandDef, RegionDef, ResultDef, ResultType, Traits, Version};

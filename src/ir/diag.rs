@@ -1,0 +1,114 @@
+//! The one diagnostics type: what is wrong, where, and what to know about it.
+
+use std::fmt;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Error,
+    Warning,
+    Note,
+}
+
+/// Where a diagnostic points.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    Nowhere,
+    /// Byte offset into a binary input.
+    Offset(usize),
+    /// 1-based line and column of a text input or of the source the module was compiled from.
+    Line {
+        file: String,
+        line: u32,
+        column: u32,
+    },
+}
+
+/// One diagnostic.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub message: String,
+    pub place: Place,
+    /// The operation it is about, as `dialect.name`.
+    pub operation: Option<String>,
+    pub notes: Vec<String>,
+}
+
+impl Diagnostic {
+    pub fn error(message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            message: message.into(),
+            place: Place::Nowhere,
+            operation: None,
+            notes: Vec::new(),
+        }
+    }
+
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = place;
+        self
+    }
+
+    pub fn on(mut self, operation: impl Into<String>) -> Self {
+        self.operation = Some(operation.into());
+        self
+    }
+
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        match &self.place {
+            Place::Nowhere => write!(f, "{severity}: ")?,
+            Place::Offset(at) => write!(f, "{severity} at offset {at}: ")?,
+            Place::Line { file, line, column } => {
+                write!(f, "{file}:{line}:{column}: {severity}: ")?
+            }
+        }
+        if let Some(op) = &self.operation {
+            write!(f, "'{op}' op ")?;
+        }
+        f.write_str(&self.message)?;
+        self.notes
+            .iter()
+            .try_for_each(|note| write!(f, "\n  note: {note}"))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// One or more diagnostics, the error type of whole stages.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Diagnostics(pub Vec<Diagnostic>);
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(d: Diagnostic) -> Self {
+        Self(vec![d])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, d) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            d.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}

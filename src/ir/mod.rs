@@ -1,0 +1,30 @@
+//! The intermediate representation: one arena-allocated SSA graph for every dialect.
+//!
+//! A [`Module`] owns operations, values, blocks and regions in slotmap arenas; keys
+//! ([`OpId`], [`ValueId`], [`BlockId`], [`RegionId`]) are how everything refers to everything
+//! else, so nothing borrows and nothing dangles silently: a key of an erased operation no longer
+//! resolves. Types and names are interned and compare by number.
+//!
+//! ```text
+//! Module ── body: Region ── Block ── Op(cuda_tile.entry)
+//!                                     └─ Region ── Block(args: parameters) ── Op … Op
+//! ```
+//!
+//! What an operation *is* (its operand groups, attributes, results, regions, traits) is declared
+//! once in [`crate::dialect`]; an [`Op`] stores only what varies: which declaration, which
+//! operands, which attribute values.
+
+mod attr;
+mod diag;
+mod loc;
+mod module;
+mod types;
+mod walk;
+
+pub use attr::{AssumePredicate, Attr, Dense, EnumAttr};
+pub use diag::{Diagnostic, Diagnostics, Place, Severity};
+pub use loc::{DebugAttr, LocId, Locations};
+pub use module::{
+    Block, BlockId, Def, Module, Name, Op, OpBuilder, OpId, Region, RegionId, Value, ValueId,
+};
+pub use types::{DYNAMIC, Dim, Float, Padding, Type, TypeId, Types};

@@ -1,0 +1,402 @@
+//! Arenas, operations and the builder.
+
+use slotmap::{SlotMap, new_key_type};
+use smallvec::SmallVec;
+
+use super::{Attr, LocId, Locations, TypeId, Types};
+use crate::dialect::{OpDef, OpKind};
+
+new_key_type! {
+    /// Key of an operation.
+    pub struct OpId;
+    /// Key of an SSA value.
+    pub struct ValueId;
+    /// Key of a block.
+    pub struct BlockId;
+    /// Key of a region.
+    pub struct RegionId;
+}
+
+/// An interned string.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Name(lasso::Spur);
+
+/// An operation. Attributes are positional: `attrs[i]` is the value of `kind.def().attrs[i]`,
+/// `None` when an optional one is absent.
+#[derive(Clone, Debug)]
+pub struct Op {
+    pub kind: OpKind,
+    /// All operands, groups one after another.
+    pub operands: SmallVec<[ValueId; 4]>,
+    /// End of each operand group of the table entry within `operands`.
+    pub groups: SmallVec<[u32; 4]>,
+    pub attrs: SmallVec<[Option<Attr>; 4]>,
+    pub results: SmallVec<[ValueId; 2]>,
+    pub regions: SmallVec<[RegionId; 2]>,
+    pub loc: LocId,
+    /// The block that holds it; null for a detached operation.
+    pub block: BlockId,
+}
+
+impl Op {
+    pub fn def(&self) -> &'static OpDef {
+        self.kind.def()
+    }
+
+    /// The operands of group `i` of the table entry: empty or one for an optional group.
+    pub fn group(&self, i: usize) -> &[ValueId] {
+        let start = if i == 0 {
+            0
+        } else {
+            self.groups.get(i - 1).copied().unwrap_or(0)
+        } as usize;
+        let end = self.groups.get(i).map_or(start, |&e| e as usize);
+        self.operands.get(start..end).unwrap_or(&[])
+    }
+
+    /// The operand of an optional group.
+    pub fn optional(&self, i: usize) -> Option<ValueId> {
+        self.group(i).first().copied()
+    }
+
+    /// Attribute `i` of the table entry.
+    pub fn attr(&self, i: usize) -> Option<&Attr> {
+        self.attrs.get(i).and_then(Option::as_ref)
+    }
+
+    /// The attribute called `name` in the table entry.
+    pub fn attr_named(&self, name: &str) -> Option<&Attr> {
+        self.attr(self.def().attrs.iter().position(|a| a.name == name)?)
+    }
+
+    /// The case index of the enumeration attribute called `name`.
+    pub fn enum_named(&self, name: &str) -> Option<u8> {
+        match self.attr_named(name)? {
+            Attr::Enum(e) => Some(e.0),
+            _ => None,
+        }
+    }
+
+    /// Whether the unit attribute called `name` is present.
+    pub fn has_unit(&self, name: &str) -> bool {
+        self.attr_named(name).is_some()
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Def {
+    Result { op: OpId, index: u32 },
+    Argument { block: BlockId, index: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    pub ty: TypeId,
+    pub def: Def,
+}
+
+/// Operations in order; the last one is the terminator where the parent operation needs one.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub args: SmallVec<[ValueId; 4]>,
+    pub ops: Vec<OpId>,
+    pub region: RegionId,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    pub blocks: SmallVec<[BlockId; 1]>,
+    /// The operation that holds it; null for the module's body.
+    pub parent: OpId,
+}
+
+/// A compilation unit at any stage.
+#[derive(Debug)]
+pub struct Module {
+    pub name: Name,
+    pub body: BlockId,
+    pub types: Types,
+    pub locs: Locations,
+    names: lasso::Rodeo,
+    ops: SlotMap<OpId, Op>,
+    values: SlotMap<ValueId, Value>,
+    blocks: SlotMap<BlockId, Block>,
+    regions: SlotMap<RegionId, Region>,
+}
+
+macro_rules! arena_access {
+    ($($get:ident $get_mut:ident $field:ident $key:ident $item:ident;)*) => { $(
+        /// The item behind a live key of this module.
+        pub fn $get(&self, key: $key) -> &$item {
+            &self.$field[key]
+        }
+
+        pub fn $get_mut(&mut self, key: $key) -> &mut $item {
+            &mut self.$field[key]
+        }
+    )* };
+}
+
+impl Module {
+    /// An empty module.
+    pub fn new(name: &str) -> Self {
+        let mut names = lasso::Rodeo::default();
+        let name = Name(names.get_or_intern(name));
+        let mut regions: SlotMap<RegionId, Region> = SlotMap::with_key();
+        let mut blocks: SlotMap<BlockId, Block> = SlotMap::with_key();
+        let region = regions.insert(Region::default());
+        let body = blocks.insert(Block {
+            region,
+            ..Block::default()
+        });
+        regions[region].blocks.push(body);
+        Self {
+            name,
+            body,
+            types: Types::default(),
+            locs: Locations::default(),
+            names,
+            ops: SlotMap::with_key(),
+            values: SlotMap::with_key(),
+            blocks,
+            regions,
+        }
+    }
+
+    arena_access! {
+        op op_mut ops OpId Op;
+        value value_mut values ValueId Value;
+        block block_mut blocks BlockId Block;
+        region region_mut regions RegionId Region;
+    }
+
+    /// The interned form of `s`.
+    pub fn intern(&mut self, s: &str) -> Name {
+        Name(self.names.get_or_intern(s))
+    }
+
+    /// The text of an interned name.
+    pub fn str(&self, name: Name) -> &str {
+        self.names.resolve(&name.0)
+    }
+
+    pub fn ty(&self, value: ValueId) -> TypeId {
+        self.values[value].ty
+    }
+
+    /// The operation that defines `value`, unless it is a block argument.
+    pub fn def_op(&self, value: ValueId) -> Option<OpId> {
+        match self.values[value].def {
+            Def::Result { op, .. } => Some(op),
+            Def::Argument { .. } => None,
+        }
+    }
+
+    /// Number of live operations.
+    pub fn op_count(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// A region with no block, to be given to an operation.
+    pub fn new_region(&mut self) -> RegionId {
+        self.regions.insert(Region::default())
+    }
+
+    /// A block at the end of `region` with arguments of the given types.
+    pub fn new_block(&mut self, region: RegionId, args: &[TypeId]) -> BlockId {
+        let block = self.blocks.insert(Block {
+            region,
+            ..Block::default()
+        });
+        self.regions[region].blocks.push(block);
+        args.iter().for_each(|&ty| {
+            self.add_arg(block, ty);
+        });
+        block
+    }
+
+    /// Appends an argument to a block.
+    pub fn add_arg(&mut self, block: BlockId, ty: TypeId) -> ValueId {
+        let index = self.blocks[block].args.len() as u32;
+        let value = self.values.insert(Value {
+            ty,
+            def: Def::Argument { block, index },
+        });
+        self.blocks[block].args.push(value);
+        value
+    }
+
+    /// The only block of region `i` of `op`.
+    pub fn body_of(&self, op: OpId, i: usize) -> Option<BlockId> {
+        self.regions[*self.ops[op].regions.get(i)?]
+            .blocks
+            .first()
+            .copied()
+    }
+
+    /// The operation that encloses `op`, or `None` at module level.
+    pub fn parent_op(&self, op: OpId) -> Option<OpId> {
+        let region = self.blocks.get(self.ops[op].block)?.region;
+        let parent = self.regions[region].parent;
+        self.ops.contains_key(parent).then_some(parent)
+    }
+
+    /// The last operation of a block.
+    pub fn terminator(&self, block: BlockId) -> Option<OpId> {
+        self.blocks[block].ops.last().copied()
+    }
+
+    /// Inserts a detached operation with results of the given types.
+    pub(super) fn insert_op(&mut self, mut op: Op, results: &[TypeId]) -> OpId {
+        op.results.clear();
+        let regions = op.regions.clone();
+        let id = self.ops.insert(op);
+        for (index, &ty) in results.iter().enumerate() {
+            let def = Def::Result {
+                op: id,
+                index: index as u32,
+            };
+            let value = self.values.insert(Value { ty, def });
+            self.ops[id].results.push(value);
+        }
+        for region in regions {
+            self.regions[region].parent = id;
+        }
+        id
+    }
+
+    /// Puts a detached operation into `block` before position `at`.
+    pub fn place(&mut self, op: OpId, block: BlockId, at: usize) {
+        self.ops[op].block = block;
+        self.blocks[block].ops.insert(at, op);
+    }
+
+    /// Removes an operation from its block and frees it, its results and its regions.
+    pub fn erase(&mut self, op: OpId) {
+        let block = self.ops[op].block;
+        if let Some(block) = self.blocks.get_mut(block) {
+            block.ops.retain(|&o| o != op);
+        }
+        self.free(op);
+    }
+
+    fn free(&mut self, op: OpId) {
+        let Some(op) = self.ops.remove(op) else {
+            return;
+        };
+        op.results.iter().for_each(|&v| {
+            self.values.remove(v);
+        });
+        for region in op.regions {
+            for block in self
+                .regions
+                .remove(region)
+                .map(|r| r.blocks)
+                .unwrap_or_default()
+            {
+                let Some(block) = self.blocks.remove(block) else {
+                    continue;
+                };
+                block.args.iter().for_each(|&v| {
+                    self.values.remove(v);
+                });
+                block.ops.into_iter().for_each(|o| self.free(o));
+            }
+        }
+    }
+
+    /// Makes every use of `old` in the module a use of `new`.
+    pub fn replace_all_uses(&mut self, old: ValueId, new: ValueId) {
+        for op in self.ops.values_mut() {
+            op.operands
+                .iter_mut()
+                .filter(|v| **v == old)
+                .for_each(|v| *v = new);
+        }
+    }
+
+    /// A builder that appends to `block`.
+    pub fn at_end(&mut self, block: BlockId) -> OpBuilder<'_> {
+        OpBuilder {
+            module: self,
+            block,
+            at: None,
+            loc: LocId::UNKNOWN,
+        }
+    }
+
+    /// A builder that inserts before position `at` of `block`.
+    pub fn at(&mut self, block: BlockId, at: usize) -> OpBuilder<'_> {
+        OpBuilder {
+            module: self,
+            block,
+            at: Some(at),
+            loc: LocId::UNKNOWN,
+        }
+    }
+}
+
+/// Creates operations at a place in a block.
+pub struct OpBuilder<'m> {
+    pub module: &'m mut Module,
+    pub block: BlockId,
+    at: Option<usize>,
+    pub loc: LocId,
+}
+
+impl OpBuilder<'_> {
+    /// An operation from its operand groups (one slice per group of the table entry), attributes
+    /// (positional; missing trailing ones are absent), result types and regions.
+    pub fn op(
+        &mut self,
+        kind: impl Into<OpKind>,
+        groups: &[&[ValueId]],
+        attrs: impl IntoIterator<Item = Option<Attr>>,
+        results: &[TypeId],
+        regions: &[RegionId],
+    ) -> OpId {
+        let kind = kind.into();
+        let mut operands = SmallVec::new();
+        let mut ends = SmallVec::new();
+        for group in groups {
+            operands.extend_from_slice(group);
+            ends.push(operands.len() as u32);
+        }
+        let mut attrs: SmallVec<[Option<Attr>; 4]> = attrs.into_iter().collect();
+        attrs.resize(kind.def().attrs.len().max(attrs.len()), None);
+        let op = Op {
+            kind,
+            operands,
+            groups: ends,
+            attrs,
+            results: SmallVec::new(),
+            regions: regions.into(),
+            loc: self.loc,
+            block: BlockId::default(),
+        };
+        let id = self.module.insert_op(op, results);
+        let at = match &mut self.at {
+            Some(at) => {
+                *at += 1;
+                *at - 1
+            }
+            None => self.module.blocks[self.block].ops.len(),
+        };
+        self.module.place(id, self.block, at);
+        id
+    }
+
+    /// An operation of single-value operand groups and one result.
+    pub fn value(
+        &mut self,
+        kind: impl Into<OpKind>,
+        operands: &[ValueId],
+        attrs: impl IntoIterator<Item = Option<Attr>>,
+        result: TypeId,
+    ) -> ValueId {
+        let groups: SmallVec<[&[ValueId]; 4]> = operands.chunks(1).collect();
+        let op = self.op(kind, &groups, attrs, &[result], &[]);
+        self.module.op(op).results[0]
+    }
+}

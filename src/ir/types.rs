@@ -1,0 +1,253 @@
+//! Types of every stage, interned.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// An interned [`Type`]: equal types have equal ids within one module.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct TypeId(pub(crate) u32);
+
+/// A dynamic extent or stride, printed `?`. The bytecode stores it as `i64::MIN`.
+pub const DYNAMIC: i64 = i64::MIN;
+
+/// An extent or stride: a number or [`DYNAMIC`].
+pub type Dim = i64;
+
+/// Floating-point formats of Tile IR (13.5).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Float {
+    F16,
+    BF16,
+    F32,
+    TF32,
+    F64,
+    F8E4M3FN,
+    F8E5M2,
+    F8E8M0FNU,
+    F8E5M3FNU,
+    F4E2M1FN,
+}
+
+impl Float {
+    /// Every format with its textual name.
+    pub const NAMES: &'static [(Float, &'static str)] = &[
+        (Float::F16, "f16"),
+        (Float::BF16, "bf16"),
+        (Float::F32, "f32"),
+        (Float::TF32, "tf32"),
+        (Float::F64, "f64"),
+        (Float::F8E4M3FN, "f8E4M3FN"),
+        (Float::F8E5M2, "f8E5M2"),
+        (Float::F8E8M0FNU, "f8E8M0FNU"),
+        (Float::F8E5M3FNU, "f8E5M3FNU"),
+        (Float::F4E2M1FN, "f4E2M1FN"),
+    ];
+
+    /// The textual name, as in `tile<4xf16>`.
+    pub fn name(self) -> &'static str {
+        Self::NAMES
+            .iter()
+            .find(|(f, _)| *f == self)
+            .map_or("", |(_, n)| n)
+    }
+
+    /// Bits of a value as stored in a register or in memory (tf32 occupies 32).
+    pub fn bits(self) -> u32 {
+        match self {
+            Float::F4E2M1FN => 4,
+            Float::F8E4M3FN | Float::F8E5M2 | Float::F8E8M0FNU | Float::F8E5M3FNU => 8,
+            Float::F16 | Float::BF16 => 16,
+            Float::F32 | Float::TF32 => 32,
+            Float::F64 => 64,
+        }
+    }
+}
+
+/// What a view yields for elements outside its tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Padding {
+    Zero,
+    NegZero,
+    Nan,
+    PosInf,
+    NegInf,
+}
+
+/// A type. `cuda_tile` uses the first group; the lower stages add the others.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Type {
+    /// Integer of 1, 4, 8, 16, 32 or 64 bits; signedness belongs to operations.
+    Int(u32),
+    Float(Float),
+    /// Pointer to a scalar element in global memory. `attr` is the 13.4 pointer attribute byte (0 = none).
+    Ptr {
+        pointee: TypeId,
+        attr: u8,
+    },
+    /// `shape` empty means a scalar (0-d) tile.
+    Tile {
+        elem: TypeId,
+        shape: SmallVec<[u64; 4]>,
+    },
+    TensorView {
+        elem: TypeId,
+        shape: SmallVec<[Dim; 4]>,
+        strides: SmallVec<[Dim; 4]>,
+        attr: u8,
+    },
+    PartitionView {
+        tile: SmallVec<[i32; 4]>,
+        view: TypeId,
+        dim_map: SmallVec<[i32; 4]>,
+        padding: Option<Padding>,
+    },
+    StridedView {
+        tile: SmallVec<[i32; 4]>,
+        traversal: SmallVec<[i32; 4]>,
+        view: TypeId,
+        dim_map: SmallVec<[i32; 4]>,
+        padding: Option<Padding>,
+    },
+    GatherScatterView {
+        tile: SmallVec<[i32; 4]>,
+        view: TypeId,
+        sparse_dim: i32,
+        padding: Option<Padding>,
+    },
+    Token,
+    Function {
+        params: Vec<TypeId>,
+        results: Vec<TypeId>,
+    },
+    /// Debug-info-free marker of string attributes in dense constants and the notes' container.
+    String,
+
+    // ---- nv_tileas -------------------------------------------------------------------------
+    /// A tile with a distribution: `layout` indexes the module's layout table.
+    Distributed {
+        elem: TypeId,
+        shape: SmallVec<[u64; 4]>,
+        layout: u32,
+    },
+    /// A shared-memory buffer of `stages` tiles; `layout` indexes the module's layout table.
+    SharedTile {
+        elem: TypeId,
+        shape: SmallVec<[u64; 4]>,
+        layout: u32,
+        stages: u32,
+    },
+    /// An asynchronous pipeline of `stages` stages (full and empty mbarriers, or cp.async groups).
+    Pipeline {
+        stages: u32,
+    },
+
+    // ---- nvvm and machine ------------------------------------------------------------------
+    /// One thread's registers holding `n` elements. A scalar is the element type itself, never `Regs` of 1.
+    Regs {
+        elem: TypeId,
+        n: u32,
+    },
+    /// A 32-bit address in shared memory.
+    SharedPtr,
+    /// Address of a tensor map (a grid-constant kernel parameter).
+    TensorMap,
+}
+
+/// The interner.
+#[derive(Default, Clone, Debug)]
+pub struct Types {
+    list: Vec<Type>,
+    ids: FxHashMap<Type, TypeId>,
+}
+
+impl Types {
+    /// The id of `ty`, the same for equal types.
+    pub fn intern(&mut self, ty: Type) -> TypeId {
+        if let Some(&id) = self.ids.get(&ty) {
+            return id;
+        }
+        let id = TypeId(self.list.len() as u32);
+        self.list.push(ty.clone());
+        self.ids.insert(ty, id);
+        id
+    }
+
+    /// The type behind an id of this interner.
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.list[id.0 as usize]
+    }
+
+    /// How many distinct types exist.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether no type was interned yet.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn int(&mut self, bits: u32) -> TypeId {
+        self.intern(Type::Int(bits))
+    }
+
+    pub fn float(&mut self, f: Float) -> TypeId {
+        self.intern(Type::Float(f))
+    }
+
+    pub fn tile(&mut self, elem: TypeId, shape: &[u64]) -> TypeId {
+        self.intern(Type::Tile {
+            elem,
+            shape: shape.into(),
+        })
+    }
+
+    /// `n` registers of `elem`, or `elem` itself when `n` is 1.
+    pub fn regs(&mut self, elem: TypeId, n: u32) -> TypeId {
+        if n == 1 {
+            elem
+        } else {
+            self.intern(Type::Regs { elem, n })
+        }
+    }
+
+    /// Element type and shape of a tile-like type (`Tile`, `Distributed`, `SharedTile`).
+    pub fn as_tile(&self, id: TypeId) -> Option<(TypeId, &[u64])> {
+        match self.get(id) {
+            Type::Tile { elem, shape }
+            | Type::Distributed { elem, shape, .. }
+            | Type::SharedTile { elem, shape, .. } => Some((*elem, shape)),
+            _ => None,
+        }
+    }
+
+    /// The element of a tile or register array; a scalar is its own element.
+    pub fn elem(&self, id: TypeId) -> TypeId {
+        match self.get(id) {
+            Type::Tile { elem, .. }
+            | Type::Distributed { elem, .. }
+            | Type::SharedTile { elem, .. }
+            | Type::Regs { elem, .. } => *elem,
+            _ => id,
+        }
+    }
+
+    /// Bits of one element: integers and floats as stored, pointers 64, shared addresses 32.
+    pub fn bits(&self, id: TypeId) -> Option<u32> {
+        match self.get(self.elem(id)) {
+            Type::Int(n) => Some(*n),
+            Type::Float(f) => Some(f.bits()),
+            Type::Ptr { .. } | Type::TensorMap => Some(64),
+            Type::SharedPtr => Some(32),
+            _ => None,
+        }
+    }
+
+    /// Number of registers of an nvvm value: `n` of a register array, 1 of a scalar.
+    pub fn reg_count(&self, id: TypeId) -> u32 {
+        match self.get(id) {
+            Type::Regs { n, .. } => *n,
+            _ => 1,
+        }
+    }
+}
