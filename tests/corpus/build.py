@@ -1,0 +1,67 @@
+"""Compiles every case of every corpus file into bytecode/<file>/<case>.tilebc.
+
+    tests/corpus/build            rebuild everything, drop stale files
+    tests/corpus/build --check    fail if anything committed differs
+"""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+OUT = HERE / "bytecode"
+
+# Corpus files, in the order of the README.
+FILES = ["vadd", "softmax", "matmul"]
+
+
+def load(file: str) -> ModuleType:
+    """Runs one corpus file.
+
+    Compiled under its path from the repository's root, because that path ends
+    up in the bytecode's debug information: it must not depend on the checkout.
+    """
+    path = (HERE / f"{file}.py").relative_to(ROOT)
+    module = ModuleType(file)
+    sys.modules[file] = module
+    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    return module
+
+
+def build() -> dict[Path, bytes]:
+    """Every bytecode file: its path below OUT and its bytes."""
+    built = {}
+    for file in FILES:
+        for case in load(file).CASES:
+            path = Path(file) / f"{case.name}.tilebc"
+            assert path not in built, f"two cases are called {path}"
+            built[path] = case.bytecode()
+    return built
+
+
+def committed() -> dict[Path, bytes]:
+    return {path.relative_to(OUT): path.read_bytes() for path in sorted(OUT.rglob("*.tilebc"))}
+
+
+def main() -> int:
+    os.chdir(ROOT)
+    built = build()
+    if "--check" in sys.argv[1:]:
+        there = committed()
+        wrong = sorted(str(path) for path in built.keys() | there.keys() if built.get(path) != there.get(path))
+        for path in wrong:
+            print(f"differs from what its source gives: {path}", file=sys.stderr)
+        return 1 if wrong else 0
+    shutil.rmtree(OUT, ignore_errors=True)
+    for path, data in built.items():
+        (OUT / path).parent.mkdir(parents=True, exist_ok=True)
+        (OUT / path).write_bytes(data)
+    print(f"{len(built)} files, {sum(map(len, built.values()))} bytes in {OUT}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""What every corpus file uses: a case, its array parameters, its bytecode."""
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import cuda.tile as ct
+from cuda.tile.compilation import ArrayConstraint, CallingConvention, KernelSignature, export_kernel
+
+
+@dataclass(frozen=True)
+class Case:
+    """One bytecode file: a kernel and the parameters it is compiled for."""
+
+    name: str
+    kernel: Any
+    parameters: list
+    version: str  # bytecode version, "13.1" … "13.5"
+
+    def bytecode(self) -> bytes:
+        # The entry's name is the kernel's own, not a mangled one.
+        symbol = self.kernel._annotated_function.pyfunc.__name__
+        signature = KernelSignature(self.parameters, CallingConvention.cutile_python_v1(), symbol)
+        buffer = io.BytesIO()
+        export_kernel(
+            self.kernel,
+            [signature],
+            buffer,
+            gpu_code="sm_90",
+            output_format="tileir_bytecode",
+            bytecode_version=self.version,
+        )
+        return buffer.getvalue()
+
+
+def array(dtype, ndim, *, aligned=True) -> ArrayConstraint:
+    """A row-major array that aliases no other.
+
+    `aligned` promises a base address and row strides divisible by 16 bytes,
+    as an allocator and a padded leading dimension give; shapes are never
+    promised to be divisible by anything.
+    """
+    elements_in_16_bytes = 128 // dtype.bitwidth
+    return ArrayConstraint(
+        dtype,
+        ndim,
+        index_dtype=ct.int32,
+        stride_lower_bound_incl=0,
+        alias_groups=(),
+        may_alias_internally=False,
+        stride_constant=[None] * (ndim - 1) + [1],
+        stride_divisible_by=[elements_in_16_bytes if aligned else 1] * (ndim - 1) + [1],
+        base_addr_divisible_by=16 if aligned else dtype.bitwidth // 8,
+    )
