@@ -17,10 +17,13 @@ class Case:
     parameters: list
     version: str  # bytecode version, "13.1" … "13.5"
 
+    @property
+    def entry(self) -> str:
+        """The entry's name: the kernel's own, not a mangled one."""
+        return self.kernel._annotated_function.pyfunc.__name__
+
     def bytecode(self) -> bytes:
-        # The entry's name is the kernel's own, not a mangled one.
-        symbol = self.kernel._annotated_function.pyfunc.__name__
-        signature = KernelSignature(self.parameters, CallingConvention.cutile_python_v1(), symbol)
+        signature = KernelSignature(self.parameters, CallingConvention.cutile_python_v1(), self.entry)
         buffer = io.BytesIO()
         export_kernel(
             self.kernel,

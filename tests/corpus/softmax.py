@@ -5,8 +5,10 @@ they add nothing to the sum; rows past the end are never stored.
 """
 
 import cuda.tile as ct
+import numpy as np
 
 from corpus import Case, array
+from numerics import Buffer, Run, Tolerance, matrix_args, padded
 
 
 @ct.kernel
@@ -32,3 +34,29 @@ CASES = [
     case("f32_1x1024_unaligned", ct.float32, 1, 1024, aligned=False),
     case("f32_1x2048_v13_1", ct.float32, 1, 2048, version="13.1"),
 ]
+
+
+def run(case_name, dtype, shape, tile_rows, aligned=True):
+    rng = np.random.default_rng(shape)
+    x = (4 * rng.standard_normal(shape)).astype(dtype)
+    wide = x.astype(np.float64)
+    powers = np.exp(wide - wide.max(axis=1, keepdims=True))
+    y = (powers / powers.sum(axis=1, keepdims=True)).astype(dtype)
+    align = 16 // x.itemsize if aligned else 1
+    # exp's own error grows with its argument (about 20 here), the sum adds a little.
+    tolerance = Tolerance(relative=1e-5) if dtype == np.float32 else Tolerance(ulp=1)
+    source = Buffer("x", padded(x, 99, align))
+    result = Buffer("y", padded(np.zeros_like(x), -7, align), padded(y, -7, align), tolerance)
+    label = "x".join(map(str, shape))
+    grid = (-(-shape[0] // tile_rows),)
+    return Run(case_name, label, grid, [*matrix_args(source, shape), *matrix_args(result, shape)])
+
+
+def runs():
+    for shape in ((3, 1000), (1, 2047), (2, 2048), (2, 1)):
+        yield run("f32_1x2048", np.float32, shape, 1)
+    for shape in ((6, 200), (9, 256)):
+        yield run("f32_4x256", np.float32, shape, 4)
+    yield run("f16_1x2048", np.float16, (2, 1500), 1)
+    yield run("f32_1x1024_unaligned", np.float32, (3, 801), 1, aligned=False)
+    yield run("f32_1x2048_v13_1", np.float32, (2, 1999), 1)
