@@ -92,11 +92,24 @@ pub enum AttrKind {
     Any,
 }
 
+/// What an attribute is when it was not written (older bytecode, or elided in text).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Default {
+    /// It must be written.
+    None,
+    /// A case of the enumeration.
+    Case(u8),
+    Int(i64),
+    /// `false` once per value of operand group `i`.
+    AllFalse(u8),
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct AttrDef {
     pub name: &'static str,
     pub kind: AttrKind,
     pub optional: bool,
+    pub default: Default,
     pub since: Version,
 }
 
@@ -128,6 +141,10 @@ impl Traits {
     pub const SAME_TYPE: Traits = Traits(64);
     /// A pure operation with no operand (constants).
     pub const CONSTANT: Traits = Traits(128);
+    /// Each operand group is encoded by itself (MLIR's `AttrSizedOperandSegments`).
+    pub const SEGMENTED: Traits = Traits(256);
+    /// Reads or writes memory, or orders accesses to it: consumes or yields a token.
+    pub const MEMORY: Traits = Traits(512);
 
     pub const fn or(self, other: Traits) -> Traits {
         Traits(self.0 | other.0)
@@ -256,17 +273,37 @@ pub const fn attr(name: &'static str, kind: AttrKind) -> AttrDef {
         name,
         kind,
         optional: false,
+        default: Default::None,
         since: Version::V13_1,
     }
 }
 
 impl AttrDef {
+    pub const fn default(mut self, default: Default) -> Self {
+        self.default = default;
+        self
+    }
     pub const fn optional(mut self) -> Self {
         self.optional = true;
         self
     }
     pub const fn since(mut self, version: Version) -> Self {
         self.since = version;
+        self
+    }
+}
+
+/// A region that must have a block.
+pub const fn region(name: &'static str) -> RegionDef {
+    RegionDef {
+        name,
+        optional: false,
+    }
+}
+
+impl RegionDef {
+    pub const fn optional(mut self) -> Self {
+        self.optional = true;
         self
     }
 }

@@ -1,4 +1,6 @@
 //! Enumerations used as attributes; a case's index is its bytecode encoding.
+//!
+//! Case names are those of the textual form; encodings are those of the public bytecode.
 
 use super::EnumDef;
 
@@ -11,13 +13,59 @@ macro_rules! enums {
 enums! {
     /// How an integer operation may overflow.
     OVERFLOW "overflow" ["none", "no_signed_wrap", "no_unsigned_wrap", "no_wrap"];
+    /// `nearest_away` is new in 13.5.
     ROUNDING "rounding" [
         "nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero",
         "nearest_away",
     ];
     SIGNEDNESS "signedness" ["unsigned", "signed"];
-    CMP_PREDICATE "predicate" [
+    CMP_PREDICATE "comparison_predicate" [
         "equal", "not_equal", "less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal",
     ];
-    CMP_ORDERING "ordering" ["unordered", "ordered"];
+    CMP_ORDERING "comparison_ordering" ["unordered", "ordered"];
+    /// Memory ordering of an access.
+    ORDERING "memory_ordering_semantics" ["weak", "relaxed", "acquire", "release", "acq_rel"];
+    /// Who may access the same memory at the same time.
+    SCOPE "memory_scope" ["tl_blk", "device", "sys"];
+    /// What an atomic read-modify-write does.
+    RMW_MODE "atomic_rmw_mode" ["and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"];
+    MULTIMEM_REDUCTION "multimem_reduction_kind" ["add", "min", "max", "and", "or", "xor", "umin", "umax"];
+    VISIBILITY "symbol_visibility" ["public", "private"];
+    /// What a view yields outside its tensor ([`crate::ir::Padding`]).
+    PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
+}
+
+/// Encodings of [`ROUNDING`].
+pub mod rounding {
+    pub const NEAREST_EVEN: u8 = 0;
+    pub const ZERO: u8 = 1;
+    pub const NEGATIVE_INF: u8 = 2;
+    pub const POSITIVE_INF: u8 = 3;
+    pub const APPROX: u8 = 4;
+    pub const FULL: u8 = 5;
+    pub const NEAREST_INT_TO_ZERO: u8 = 6;
+    pub const NEAREST_AWAY: u8 = 7;
+}
+
+/// Encodings of [`ORDERING`].
+pub mod ordering {
+    pub const WEAK: u8 = 0;
+    pub const RELAXED: u8 = 1;
+    pub const ACQUIRE: u8 = 2;
+    pub const RELEASE: u8 = 3;
+    pub const ACQ_REL: u8 = 4;
+}
+
+/// Encodings of [`RMW_MODE`].
+pub mod rmw {
+    pub const AND: u8 = 0;
+    pub const OR: u8 = 1;
+    pub const XOR: u8 = 2;
+    pub const ADD: u8 = 3;
+    pub const ADDF: u8 = 4;
+    pub const MAX: u8 = 5;
+    pub const MIN: u8 = 6;
+    pub const UMAX: u8 = 7;
+    pub const UMIN: u8 = 8;
+    pub const XCHG: u8 = 9;
 }

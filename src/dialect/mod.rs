@@ -12,6 +12,7 @@ pub mod nv_tileas;
 pub mod nvvm;
 
 pub use def::{
-    Arity, AttrDef, AttrKind, Dialect, EnumDef, OpDef, OpKind, attr, one, op, opt, result, var,
+    Arity, AttrDef, AttrKind, Default, Dialect, EnumDef, OpDef, OpKind, attr, one, op, opt, region,
+    result, var,
 };
 pub use def::{OperandDef, RegionDef, ResultDef, ResultType, Traits, Version};
