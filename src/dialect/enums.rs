@@ -33,6 +33,17 @@ enums! {
     VISIBILITY "symbol_visibility" ["public", "private"];
     /// What a view yields outside its tensor ([`crate::ir::Padding`]).
     PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
+
+    /// State spaces of `nvvm` memory operations.
+    SPACE "space" ["global", "shared"];
+    /// Cache operators of PTX `ld` and `st`.
+    CACHE "cache" ["default", "cg", "cs", "lu", "nc"];
+    SHFL "shfl_mode" ["bfly", "idx", "up", "down"];
+    FENCE "fence_kind" ["proxy_async_shared", "mbarrier_init", "cta", "gpu", "sys"];
+    SPECIAL_REGISTER "special_register" [
+        "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
+        "laneid", "warpid", "cluster_ctarank",
+    ];
 }
 
 /// Encodings of [`ROUNDING`].
