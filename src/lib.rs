@@ -2,3 +2,4 @@
 
 pub mod dialect;
 pub mod ir;
+pub mod layout;

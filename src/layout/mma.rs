@@ -1,0 +1,499 @@
+//! Fragments of the matrix instructions, as layouts of whole tiles.
+//!
+//! A fragment is a small distributed layout; a tile's layout is its product with
+//! repetitions in registers and with the warps. Registers count elements in the order
+//! in which the instruction takes them, packed `32 / bits` to a 32-bit register with
+//! the lowest element in the low bits, then repetitions along K, then along M or N.
+//!
+//! Sources: PTX ISA, "Matrix multiply-accumulate operation using mma instruction"
+//! (the fragment figures of each `.m16n8k*` and `.m8n8k4` shape) and "Asynchronous
+//! Warpgroup Level Matrix Instructions: Register Fragments and Shared Memory Matrix
+//! Layouts" (`wgmma.mma_async`).
+
+use super::shape::log2;
+use super::{In, Layout, LayoutError, Shape};
+
+/// Elements of the tile of a matrix product: `C[m, n] += A[m, k] * B[k, n]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatmulShape {
+    /// Rows of A and C.
+    pub m: u64,
+    /// Columns of B and C.
+    pub n: u64,
+    /// Columns of A, rows of B.
+    pub k: u64,
+}
+
+/// A tile multiplied with `mma.sync`, by warps arranged over its rows and columns.
+///
+/// Each warp has a contiguous part of the rows and of the columns; the low bits of a
+/// warp's number select its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MmaSync {
+    /// The tile.
+    pub tile: MatmulShape,
+    /// The instruction's shape: `m` is 16 (8 for f64 `m8n8k4`), `n` is 8.
+    pub instruction: MatmulShape,
+    /// Bits of an element of A and B: 4, 8, 16, 32 or 64.
+    pub element_bits: u32,
+    /// Warps over the rows.
+    pub warps_m: u64,
+    /// Warps over the columns.
+    pub warps_n: u64,
+}
+
+impl MmaSync {
+    /// The layout of A, an `m`×`k` tile; warps that share rows hold the same elements.
+    pub fn a(&self) -> Result<Layout, LayoutError> {
+        let i = self.check()?;
+        let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
+        let reps_k = repeats("K", self.tile.k, i.k, 1)?;
+        self.fragment_a()?
+            .concat(1, reps_k)?
+            .concat(0, reps_m)?
+            .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
+            .product(&Layout::zeros(In::Warp, self.warps_n, 2)?)
+    }
+
+    /// The layout of B, a `k`×`n` tile; warps that share columns hold the same elements.
+    pub fn b(&self) -> Result<Layout, LayoutError> {
+        let i = self.check()?;
+        let reps_n = repeats("N", self.tile.n, i.n, self.warps_n)?;
+        let reps_k = repeats("K", self.tile.k, i.k, 1)?;
+        self.fragment_b()?
+            .concat(0, reps_k)?
+            .concat(1, reps_n)?
+            .product(&Layout::zeros(In::Warp, self.warps_m, 2)?)?
+            .product(&Layout::identity_1d(In::Warp, self.warps_n, 1, 2)?)
+    }
+
+    /// The layout of C, an `m`×`n` tile.
+    pub fn c(&self) -> Result<Layout, LayoutError> {
+        let i = self.check()?;
+        let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
+        let reps_n = repeats("N", self.tile.n, i.n, self.warps_n)?;
+        fragment_c(i.m)?
+            .concat(1, reps_n)?
+            .concat(0, reps_m)?
+            .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
+            .product(&Layout::identity_1d(In::Warp, self.warps_n, 1, 2)?)
+    }
+
+    fn check(&self) -> Result<MatmulShape, LayoutError> {
+        let i = self.instruction;
+        let steps: &[u64] = match (i.m, self.element_bits) {
+            (8, 64) => &[4],
+            (16, 64) => &[4, 8, 16],
+            (16, 32) => &[4, 8],
+            (16, 16) => &[8, 16],
+            (16, 8) => &[16, 32],
+            (16, 4) => &[32, 64],
+            _ => &[],
+        };
+        if i.n == 8 && steps.contains(&i.k) {
+            return Ok(i);
+        }
+        Err(LayoutError::Unsupported(format!(
+            "mma.sync has no shape m{}n{}k{} for {}-bit elements",
+            i.m, i.n, i.k, self.element_bits
+        )))
+    }
+
+    fn fragment_a(&self) -> Result<Layout, LayoutError> {
+        fragment_a(self.instruction.m, self.instruction.k, self.element_bits)
+    }
+
+    fn fragment_b(&self) -> Result<Layout, LayoutError> {
+        let i = self.instruction;
+        let f = KPacked::new(i.k, self.element_bits)?;
+        let shape = Shape::new(&[i.k, i.n])?;
+        let along_k = |v: &[u64]| v.iter().map(|&x| shape.along(0, x)).collect::<Vec<_>>();
+        let mut registers = along_k(&f.packed);
+        registers.extend(along_k(&f.rest));
+        let mut lanes = along_k(&f.lanes);
+        lanes.extend([1, 2, 4].map(|n| shape.along(1, n)));
+        Layout::distributed(shape, registers, lanes, vec![])
+    }
+}
+
+/// How the K coordinate of an operand fragment is spread: elements packed in one
+/// register, then two lane bits, then further registers.
+struct KPacked {
+    packed: Vec<u64>,
+    lanes: [u64; 2],
+    rest: Vec<u64>,
+}
+
+impl KPacked {
+    fn new(k: u64, element_bits: u32) -> Result<KPacked, LayoutError> {
+        let k_bits = log2("K of a matrix instruction", k)?;
+        let pack = log2("element bits", u64::from(32 / element_bits.min(32)))?;
+        if k_bits < pack + 2 {
+            return Err(LayoutError::Unsupported(format!(
+                "K of {k} for {element_bits}-bit elements"
+            )));
+        }
+        let units = |from: u32, to: u32| (from..to).map(|b| 1 << b).collect();
+        Ok(KPacked {
+            packed: units(0, pack),
+            lanes: [1 << pack, 2 << pack],
+            rest: units(pack + 2, k_bits),
+        })
+    }
+}
+
+/// A: rows are lane / 4 and (with 16 rows) a register bit; K is packed elements,
+/// lane % 4, further registers.
+fn fragment_a(m: u64, k: u64, element_bits: u32) -> Result<Layout, LayoutError> {
+    let f = KPacked::new(k, element_bits)?;
+    let shape = Shape::new(&[m, k])?;
+    let rows: Vec<u64> = (0..shape.dim_bits(0))
+        .map(|b| shape.along(0, 1 << b))
+        .collect();
+    let (lane_rows, register_rows) = rows.split_at(3);
+    let mut registers = f.packed;
+    registers.extend(register_rows);
+    registers.extend(f.rest);
+    let lanes = f.lanes.iter().chain(lane_rows).copied().collect();
+    Layout::distributed(shape, registers, lanes, vec![])
+}
+
+/// C: a pair of neighbouring columns, then (with 16 rows) row + 8.
+fn fragment_c(m: u64) -> Result<Layout, LayoutError> {
+    let shape = Shape::new(&[m, 8])?;
+    let rows: Vec<u64> = (0..shape.dim_bits(0))
+        .map(|b| shape.along(0, 1 << b))
+        .collect();
+    let (lane_rows, register_rows) = rows.split_at(3);
+    let registers = [1].iter().chain(register_rows).copied().collect();
+    let lanes = [2, 4].iter().chain(lane_rows).copied().collect();
+    Layout::distributed(shape, registers, lanes, vec![])
+}
+
+/// A tile multiplied with `wgmma.mma_async` (`m64nNkK`), by warpgroups arranged over
+/// its rows and columns; each has a contiguous part of both. Warp bits 0 and 1 are the
+/// warp in its warpgroup; above them come the warpgroups over rows, then over columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wgmma {
+    /// The tile.
+    pub tile: MatmulShape,
+    /// Bits of an element of A and B: 8, 16 or 32. The instruction's K is 256 bits.
+    pub element_bits: u32,
+    /// Warpgroups over the rows.
+    pub warpgroups_m: u64,
+    /// Warpgroups over the columns.
+    pub warpgroups_n: u64,
+}
+
+impl Wgmma {
+    /// Rows of one instruction.
+    pub const M: u64 = 64;
+    /// Most columns of one instruction.
+    pub const MAX_N: u64 = 256;
+
+    /// K of one instruction.
+    pub fn instruction_k(&self) -> u64 {
+        u64::from(256 / self.element_bits.max(1))
+    }
+
+    /// Columns of one instruction: as many of a warpgroup's columns as one can do.
+    pub fn instruction_n(&self) -> u64 {
+        (self.tile.n / self.warpgroups_n.max(1)).min(Wgmma::MAX_N)
+    }
+
+    /// The layout of the accumulator, an `m`×`n` tile. Registers are those of the
+    /// instruction, then further instructions along N, then along M.
+    pub fn accumulator(&self) -> Result<Layout, LayoutError> {
+        let reps_m = self.check()?;
+        let reps_n = repeats("N", self.tile.n, 8, self.warpgroups_n)?;
+        fragment_c(16)?
+            .concat(1, reps_n)?
+            .product(&Layout::identity_1d(In::Warp, 4, 0, 2)?)?
+            .concat(0, reps_m)?
+            .product(&Layout::identity_1d(In::Warp, self.warpgroups_m, 0, 2)?)?
+            .product(&Layout::identity_1d(In::Warp, self.warpgroups_n, 1, 2)?)
+    }
+
+    /// The layout of A, an `m`×`k` tile, when the instructions take it from registers.
+    /// Registers are those of the instruction, then further K, then further rows.
+    pub fn a_in_registers(&self) -> Result<Layout, LayoutError> {
+        let reps_m = self.check()?;
+        let reps_k = repeats("K", self.tile.k, self.instruction_k(), 1)?;
+        fragment_a(16, self.instruction_k(), self.element_bits)?
+            .concat(1, reps_k)?
+            .product(&Layout::identity_1d(In::Warp, 4, 0, 2)?)?
+            .concat(0, reps_m)?
+            .product(&Layout::identity_1d(In::Warp, self.warpgroups_m, 0, 2)?)?
+            .product(&Layout::zeros(In::Warp, self.warpgroups_n, 2)?)
+    }
+
+    /// Repetitions of m64 in one warpgroup.
+    fn check(&self) -> Result<u64, LayoutError> {
+        if !matches!(self.element_bits, 8 | 16 | 32) {
+            return Err(LayoutError::Unsupported(format!(
+                "wgmma has no {}-bit elements of a power of two",
+                self.element_bits
+            )));
+        }
+        repeats("M", self.tile.m, Wgmma::M, self.warpgroups_m)
+    }
+}
+
+/// How often a dimension of `tile` holds `unit` elements for each of `groups`.
+fn repeats(dim: &str, tile: u64, unit: u64, groups: u64) -> Result<u64, LayoutError> {
+    for (what, value) in [("tile extent", tile), ("number of warps", groups)] {
+        log2(what, value)?;
+    }
+    match tile.checked_div(unit * groups) {
+        Some(n) if n > 0 => Ok(n),
+        _ => Err(LayoutError::Unsupported(format!(
+            "{tile} elements along {dim} are fewer than {groups} times {unit}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Each layout against the formulas of the PTX ISA's fragment figures, written out
+    //! as they stand there.
+
+    use super::*;
+
+    fn single(k: u64, element_bits: u32) -> MmaSync {
+        let m = if k == 4 && element_bits == 64 { 8 } else { 16 };
+        let shape = MatmulShape { m, n: 8, k };
+        MmaSync {
+            tile: shape,
+            instruction: shape,
+            element_bits,
+            warps_m: 1,
+            warps_n: 1,
+        }
+    }
+
+    fn expect(l: &Layout, formula: impl Fn(u64, u64) -> (u64, u64)) {
+        for lane in 0..32 {
+            for i in 0..l.registers() {
+                let (row, col) = formula(i, lane);
+                assert_eq!(
+                    l.coords(i, lane, 0).as_slice(),
+                    &[row, col],
+                    "a{i} of lane {lane} in {l}"
+                );
+            }
+        }
+        assert!(l.is_surjective() && l.is_injective());
+    }
+
+    #[test]
+    fn m16n8k8_16_bit() {
+        let f = single(8, 16);
+        expect(&f.a().unwrap(), |i, lane| {
+            (
+                if i < 2 { lane >> 2 } else { (lane >> 2) + 8 },
+                (lane % 4) * 2 + (i & 1),
+            )
+        });
+        expect(&f.b().unwrap(), |i, lane| ((lane % 4) * 2 + i, lane >> 2));
+    }
+
+    #[test]
+    fn m16n8k16_16_bit() {
+        let f = single(16, 16);
+        expect(&f.a().unwrap(), |i, lane| {
+            let row = if i < 2 || (4..6).contains(&i) {
+                lane >> 2
+            } else {
+                (lane >> 2) + 8
+            };
+            let col = (lane % 4) * 2 + (i & 1);
+            (row, if i < 4 { col } else { col + 8 })
+        });
+        expect(&f.b().unwrap(), |i, lane| {
+            let row = (lane % 4) * 2 + (i & 1);
+            (if i < 2 { row } else { row + 8 }, lane >> 2)
+        });
+        expect(&f.c().unwrap(), |i, lane| {
+            (
+                if i < 2 { lane >> 2 } else { (lane >> 2) + 8 },
+                (lane % 4) * 2 + (i & 1),
+            )
+        });
+    }
+
+    #[test]
+    fn m16n8k4_and_k8_tf32() {
+        expect(&single(4, 32).a().unwrap(), |i, lane| {
+            (if i == 0 { lane >> 2 } else { (lane >> 2) + 8 }, lane % 4)
+        });
+        expect(&single(4, 32).b().unwrap(), |_, lane| (lane % 4, lane >> 2));
+        expect(&single(8, 32).a().unwrap(), |i, lane| {
+            let row = if i == 0 || i == 2 {
+                lane >> 2
+            } else {
+                (lane >> 2) + 8
+            };
+            (row, if i < 2 { lane % 4 } else { lane % 4 + 4 })
+        });
+        expect(&single(8, 32).b().unwrap(), |i, lane| {
+            (if i == 0 { lane % 4 } else { lane % 4 + 4 }, lane >> 2)
+        });
+    }
+
+    #[test]
+    fn m16n8k16_and_k32_8_bit() {
+        expect(&single(16, 8).a().unwrap(), |i, lane| {
+            (
+                if i < 4 { lane >> 2 } else { (lane >> 2) + 8 },
+                (lane % 4) * 4 + (i & 3),
+            )
+        });
+        expect(&single(16, 8).b().unwrap(), |i, lane| {
+            ((lane % 4) * 4 + i, lane >> 2)
+        });
+        expect(&single(32, 8).a().unwrap(), |i, lane| {
+            let row = if i < 4 || (8..12).contains(&i) {
+                lane >> 2
+            } else {
+                (lane >> 2) + 8
+            };
+            let col = (lane % 4) * 4 + (i & 3);
+            (row, if i < 8 { col } else { col + 16 })
+        });
+        expect(&single(32, 8).b().unwrap(), |i, lane| {
+            let row = (lane % 4) * 4 + (i & 3);
+            (if i < 4 { row } else { row + 16 }, lane >> 2)
+        });
+    }
+
+    #[test]
+    fn m8n8k4_f64() {
+        let f = single(4, 64);
+        expect(&f.a().unwrap(), |_, lane| (lane >> 2, lane % 4));
+        expect(&f.b().unwrap(), |_, lane| (lane % 4, lane >> 2));
+        expect(&f.c().unwrap(), |i, lane| (lane >> 2, (lane % 4) * 2 + i));
+    }
+
+    #[test]
+    fn warps_split_rows_and_columns_contiguously() {
+        let f = MmaSync {
+            tile: MatmulShape {
+                m: 64,
+                n: 64,
+                k: 32,
+            },
+            instruction: MatmulShape { m: 16, n: 8, k: 16 },
+            element_bits: 16,
+            warps_m: 2,
+            warps_n: 2,
+        };
+        let (a, b, c) = (f.a().unwrap(), f.b().unwrap(), f.c().unwrap());
+        for warp in 0..4 {
+            let (wm, wn) = (warp % 2, warp / 2);
+            for (l, rows, cols) in [
+                (&a, 32 * wm..32 * wm + 32, 0..32),
+                (&b, 0..32, 32 * wn..32 * wn + 32),
+                (&c, 32 * wm..32 * wm + 32, 32 * wn..32 * wn + 32),
+            ] {
+                for lane in 0..32 {
+                    for r in 0..l.registers() {
+                        let at = l.coords(r, lane, warp);
+                        assert!(rows.contains(&at[0]) && cols.contains(&at[1]));
+                    }
+                }
+                assert!(l.is_surjective());
+            }
+        }
+        assert_eq!(a.free_variable_masks(), [0, 0, 0b10, 0, 0]);
+        assert_eq!(b.free_variable_masks(), [0, 0, 0b01, 0, 0]);
+        // The first instruction's registers come first: a0..a7 are one m16k16.
+        assert!((0..8).all(|r| a.coords(r, 31, 0).iter().all(|&x| x < 16)));
+    }
+
+    #[test]
+    fn wgmma_accumulator() {
+        for n in [8, 64, 256] {
+            let w = Wgmma {
+                tile: MatmulShape { m: 64, n, k: 16 },
+                element_bits: 16,
+                warpgroups_m: 1,
+                warpgroups_n: 1,
+            };
+            let l = w.accumulator().unwrap();
+            assert_eq!((l.registers(), l.warps()), (n / 2, 4));
+            for (thread, i) in (0..128).flat_map(|t| (0..n / 2).map(move |i| (t, i))) {
+                let (lane, warp) = (thread % 32, thread / 32);
+                let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+                let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+                assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
+            }
+        }
+    }
+
+    #[test]
+    fn wgmma_a_registers() {
+        let w = Wgmma {
+            tile: MatmulShape {
+                m: 64,
+                n: 64,
+                k: 16,
+            },
+            element_bits: 16,
+            warpgroups_m: 1,
+            warpgroups_n: 1,
+        };
+        let l = w.a_in_registers().unwrap();
+        for (thread, i) in (0..128).flat_map(|t| (0..8).map(move |i| (t, i))) {
+            let (lane, warp) = (thread % 32, thread / 32);
+            let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+            let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+            assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
+        }
+    }
+
+    #[test]
+    fn wgmma_over_two_warpgroups() {
+        let tile = MatmulShape {
+            m: 128,
+            n: 256,
+            k: 64,
+        };
+        let rows = Wgmma {
+            tile,
+            element_bits: 16,
+            warpgroups_m: 2,
+            warpgroups_n: 1,
+        }
+        .accumulator()
+        .unwrap();
+        let cols = Wgmma {
+            tile,
+            element_bits: 16,
+            warpgroups_m: 1,
+            warpgroups_n: 2,
+        }
+        .accumulator()
+        .unwrap();
+        for l in [&rows, &cols] {
+            assert!(l.is_surjective() && l.is_injective());
+            assert_eq!((l.registers(), l.warps()), (128, 8));
+        }
+        assert!((0..128).all(|r| rows.coords(r, 7, 5)[0] >= 64));
+        assert!((0..128).all(|r| cols.coords(r, 7, 5)[1] >= 128));
+    }
+
+    #[test]
+    fn refuses_what_the_hardware_lacks() {
+        let mut f = single(16, 16);
+        f.instruction.k = 4;
+        assert!(
+            f.c()
+                .unwrap_err()
+                .to_string()
+                .contains("m16n8k4 for 16-bit")
+        );
+        let mut f = single(16, 16);
+        f.warps_m = 2;
+        assert!(f.a().is_err());
+    }
+}

@@ -1,0 +1,31 @@
+//! Linear layouts: where the elements of a tile live, as linear maps over bits.
+//!
+//! Every tile dimension is a power of two, so a place in the machine (register,
+//! lane, warp, block, or an offset in shared memory) and a coordinate of the tile
+//! are both vectors of bits, and every layout that matters on a GPU is a matrix
+//! over GF(2) between them (Zhou et al., *Linear Layouts*, arXiv 2505.23819).
+//! This module is that algebra and the questions code generation asks of it. It
+//! knows nothing of the compiler's IR: plain numbers in, plain data out.
+//!
+//! - [`gf2`]: matrices and subspaces over GF(2);
+//! - [`shape`], [`linear`]: [`Shape`] and [`Layout`], the map from a place to a coordinate;
+//! - [`ops`]: how layouts follow tile operations (reshape, permute, slice, broadcast, …);
+//! - [`blocked`]: coalesced layouts for loads, stores and elementwise work;
+//! - [`mma`]: the fragments of `mma.sync` and `wgmma`;
+//! - [`shared`]: shared-memory layouts and their swizzles;
+//! - [`addr`]: byte offsets as thread base, xor constants and immediates.
+
+pub mod addr;
+pub mod blocked;
+mod error;
+pub mod gf2;
+pub mod linear;
+pub mod mma;
+pub mod ops;
+mod print;
+pub mod shape;
+pub mod shared;
+
+pub use error::LayoutError;
+pub use linear::{In, Layout, Place};
+pub use shape::Shape;
