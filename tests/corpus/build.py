@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 OUT = HERE / "bytecode"
 
 # Corpus files, in the order of the README.
-FILES = ["vadd", "softmax", "matmul"]
+FILES = ["vadd", "softmax", "matmul", "ops_integer", "ops_float", "ops_math"]
 
 
 def load(file: str) -> ModuleType:
@@ -36,9 +36,10 @@ def build() -> dict[Path, bytes]:
     built = {}
     for file in FILES:
         for case in load(file).CASES:
-            path = Path(file) / f"{case.name}.tilebc"
-            assert path not in built, f"two cases are called {path}"
-            built[path] = case.bytecode()
+            for name, data in case.files().items():
+                path = Path(file) / name
+                assert path not in built, f"two files are called {path}"
+                built[path] = data
     return built
 
 

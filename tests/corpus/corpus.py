@@ -22,6 +22,12 @@ class Case:
         """The entry's name: the kernel's own, not a mangled one."""
         return self.kernel._annotated_function.pyfunc.__name__
 
+    def newest_file(self) -> str:
+        return f"{self.name}.tilebc"
+
+    def files(self) -> dict[str, bytes]:
+        return {self.newest_file(): self.bytecode()}
+
     def bytecode(self) -> bytes:
         signature = KernelSignature(self.parameters, CallingConvention.cutile_python_v1(), self.entry)
         buffer = io.BytesIO()

@@ -9,14 +9,17 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import ml_dtypes
 import numpy as np
 
-# numpy types whose files hold raw bits: the suffix of `tilec run`, the file's type.
-RAW = {
-    np.dtype(ml_dtypes.bfloat16): ("bf16", np.uint16),
-    np.dtype(ml_dtypes.float8_e4m3fn): ("f8e4m3fn", np.uint8),
-    np.dtype(ml_dtypes.float8_e5m2): ("f8e5m2", np.uint8),
+# Element types whose files hold raw bits: the suffix that `tilec run` takes.
+SUFFIX = {
+    "bf16": "bf16",
+    "tf32": "tf32",
+    "f8E4M3FN": "f8e4m3fn",
+    "f8E5M2": "f8e5m2",
+    "f8E8M0FNU": "f8e8m0fnu",
+    "fnv8E5M3FNU": "fnv8e5m3fnu",
+    "f4E2M1FN": "f4e2m1fn",
 }
 
 
@@ -45,12 +48,15 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A device buffer: what it holds before, and (for an output) after."""
+    """A device buffer: what it holds before, and (for an output) after.
+
+    `type` names the element type where the arrays hold its raw bits."""
 
     name: str
     data: np.ndarray
     expected: np.ndarray | None = None
     tolerance: Tolerance = EXACT
+    type: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,9 @@ class Run:
     label: str
     grid: tuple[int, ...]
     args: list[Scalar | Buffer]
+    entry: str | None = None  # where the module has several
     stdout: str | None = None  # what the kernel prints, when it prints
+    error: str | None = None  # what the launch must fail with, when it must
 
 
 def array_args(buffer: Buffer, shape, strides) -> list[Scalar | Buffer]:
@@ -87,13 +95,6 @@ def padded(matrix: np.ndarray, fill, align: int) -> np.ndarray:
     return buffer
 
 
-def save(path: Path, data: np.ndarray) -> str:
-    """Writes an .npy file; returns the suffix that `tilec run` needs, or ''."""
-    suffix, raw = RAW.get(data.dtype, (None, None))
-    np.save(path, data.view(raw) if raw else data)
-    return f":{suffix}" if suffix else ""
-
-
 def write(run: Run, module: Path, entry: str, directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     args, outputs = [], []
@@ -102,7 +103,8 @@ def write(run: Run, module: Path, entry: str, directory: Path) -> None:
             args.append(f"{arg.type}:{arg.value}")
             continue
         file = f"{arg.name}.npy"
-        suffix = save(directory / file, np.ascontiguousarray(arg.data))
+        np.save(directory / file, np.ascontiguousarray(arg.data))
+        suffix = f":{SUFFIX[arg.type]}" if arg.type in SUFFIX else ""
         mode = "in" if arg.expected is None else "inout"
         args.append(f"{mode}:{file}{suffix}")
         if arg.expected is None:
@@ -111,7 +113,7 @@ def write(run: Run, module: Path, entry: str, directory: Path) -> None:
             f"{run.case}/{run.label}: {arg.name} expects {arg.expected.dtype}{arg.expected.shape},"
             f" holds {arg.data.dtype}{arg.data.shape}"
         )
-        save(directory / f"{arg.name}.expected.npy", np.ascontiguousarray(arg.expected))
+        np.save(directory / f"{arg.name}.expected.npy", np.ascontiguousarray(arg.expected))
         outputs.append(
             {
                 "arg": index,
@@ -130,5 +132,6 @@ def write(run: Run, module: Path, entry: str, directory: Path) -> None:
         "args": args,
         "outputs": outputs,
         "stdout": run.stdout,
+        "error": run.error,
     }
     (directory / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")

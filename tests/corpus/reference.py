@@ -36,8 +36,8 @@ def main() -> int:
             name = f"{file}/{run.case}/{run.label}"
             if not name.startswith(prefixes):
                 continue
-            bytecode = BYTECODE / file / f"{run.case}.tilebc"
-            numerics.write(run, bytecode, cases[run.case].entry, out / name)
+            case = cases[run.case]
+            numerics.write(run, BYTECODE / file / case.newest_file(), run.entry or case.entry, out / name)
             print(name)
             written += 1
     if not written:
