@@ -366,4 +366,4 @@ pub(super) fn combine(bases: &[u64], x: u64) -> u64 {
 
 #[cfg(test)]
 #[path = "linear_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -13,7 +13,10 @@
 //! - [`blocked`]: coalesced layouts for loads, stores and elementwise work;
 //! - [`mma`]: the fragments of `mma.sync` and `wgmma`;
 //! - [`shared`]: shared-memory layouts and their swizzles;
-//! - [`addr`]: byte offsets as thread base, xor constants and immediates.
+//! - [`addr`]: byte offsets as thread base, xor constants and immediates;
+//! - [`reduce`]: reductions in the thread, between lanes, between warps;
+//! - [`tma`]: a shared tile as TMA boxes;
+//! - [`wgmma_desc`]: a shared tile as a `wgmma` matrix descriptor.
 
 pub mod addr;
 pub mod blocked;
@@ -23,8 +26,11 @@ pub mod linear;
 pub mod mma;
 pub mod ops;
 mod print;
+pub mod reduce;
 pub mod shape;
 pub mod shared;
+pub mod tma;
+pub mod wgmma_desc;
 
 pub use error::LayoutError;
 pub use linear::{In, Layout, Place};

@@ -54,6 +54,14 @@ impl Swizzle {
         16 << self.xor_bits()
     }
 
+    /// The widest swizzle whose span is no wider than rows of `bytes` bytes.
+    pub fn widest(bytes: u64) -> Swizzle {
+        Swizzle::SWIZZLED
+            .into_iter()
+            .find(|s| s.span_bytes() <= bytes)
+            .unwrap_or(Swizzle::None)
+    }
+
     /// Alignment in bytes that a buffer needs for the pattern to start at its row 0.
     pub fn alignment(self) -> u64 {
         128 << self.xor_bits()
@@ -96,8 +104,9 @@ impl SharedLayout {
     }
 
     /// What TMA boxes with this swizzle leave in memory, and wgmma reads: the tile is cut
-    /// along `order[0]` into strips as wide as the swizzle's span (or the whole tile, if
-    /// narrower); in a strip, rows follow each other in `order`; strips follow each other.
+    /// along `order[0]` into strips as wide as the swizzle's span; in a strip, rows follow
+    /// each other in `order`; strips follow each other. Fails if the tile is narrower than
+    /// the span; see [`Swizzle::widest`].
     ///
     /// ```
     /// use tilec::layout::{Shape, shared::{SharedLayout, Swizzle}};
@@ -117,6 +126,12 @@ impl SharedLayout {
         )?;
         let mut units = shape.units(order)?;
         let inner = order.first().map_or(0, |&d| shape.dim_bits(d));
+        if inner < span {
+            return Err(LayoutError::Unsupported(format!(
+                "a {shape} tile of {element_bits}-bit elements is narrower than the {} bytes of {swizzle:?}",
+                swizzle.span_bytes()
+            )));
+        }
         if inner > span {
             let outer: Vec<u64> = units.drain(span as usize..inner as usize).collect();
             units.extend(outer);
