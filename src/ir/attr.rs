@@ -11,7 +11,8 @@ pub struct EnumAttr(pub u8);
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Dense {
     /// Element bytes in row-major order. One element alone means a splat over the type's shape.
-    /// Sub-byte elements as in the bytecode (i1: packed bits as MLIR stores them; see the reader).
+    /// Elements take whole bytes: i1 is a byte 0 or 1, i4 and f4 the low bits of a byte, tf32 the
+    /// four bytes of its f32 pattern.
     Bytes(Vec<u8>),
     Strings(Vec<Name>),
 }
@@ -44,7 +45,7 @@ pub enum Attr {
         value: i64,
         ty: TypeId,
     },
-    /// A float as the bit pattern of its type.
+    /// A float as the bit pattern of its type (tf32: of f32).
     Float {
         bits: u64,
         ty: TypeId,

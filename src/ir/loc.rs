@@ -81,6 +81,16 @@ impl Locations {
         }
     }
 
+    /// How many entries there are, the unknown one included.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Never: entry 0 always exists.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (LocId, &DebugAttr)> {
         self.list
             .iter()

@@ -39,6 +39,21 @@ pub struct Op {
 }
 
 impl Op {
+    /// A detached operation without operands, results or regions, its attributes all absent.
+    pub fn new(kind: impl Into<OpKind>) -> Self {
+        let kind = kind.into();
+        Self {
+            kind,
+            operands: SmallVec::new(),
+            groups: SmallVec::new(),
+            attrs: SmallVec::from_elem(None, kind.def().attrs.len()),
+            results: SmallVec::new(),
+            regions: SmallVec::new(),
+            loc: LocId::UNKNOWN,
+            block: BlockId::default(),
+        }
+    }
+
     pub fn def(&self) -> &'static OpDef {
         self.kind.def()
     }
@@ -115,6 +130,8 @@ pub struct Region {
 #[derive(Debug)]
 pub struct Module {
     pub name: Name,
+    /// Who wrote it, as far as it says.
+    pub producer: Option<Name>,
     pub body: BlockId,
     pub types: Types,
     pub locs: Locations,
@@ -153,6 +170,7 @@ impl Module {
         regions[region].blocks.push(body);
         Self {
             name,
+            producer: None,
             body,
             types: Types::default(),
             locs: Locations::default(),
@@ -263,6 +281,14 @@ impl Module {
         for region in regions {
             self.regions[region].parent = id;
         }
+        id
+    }
+
+    /// Appends an operation to `block`, with results of the given types.
+    pub fn push_op(&mut self, block: BlockId, op: Op, results: &[TypeId]) -> OpId {
+        let id = self.insert_op(op, results);
+        self.ops[id].block = block;
+        self.blocks[block].ops.push(id);
         id
     }
 

@@ -73,13 +73,25 @@ pub enum Padding {
     NegInf,
 }
 
+impl Padding {
+    /// In the order of their encodings.
+    pub const ALL: [Padding; 5] = [
+        Padding::Zero,
+        Padding::NegZero,
+        Padding::Nan,
+        Padding::PosInf,
+        Padding::NegInf,
+    ];
+}
+
 /// A type. `cuda_tile` uses the first group; the lower stages add the others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     /// Integer of 1, 4, 8, 16, 32 or 64 bits; signedness belongs to operations.
     Int(u32),
     Float(Float),
-    /// Pointer to a scalar element in global memory. `attr` is the 13.4 pointer attribute byte (0 = none).
+    /// Pointer to a scalar element in global memory. `attr` is the 13.4 pointer attribute's case
+    /// plus one (0 = none).
     Ptr {
         pointee: TypeId,
         attr: u8,

@@ -1,0 +1,28 @@
+//! Tile IR bytecode: the public container, versions 13.1 … 13.5.
+//!
+//! A file is a header and sections (`container`); sections hold tables of strings, types,
+//! constants and debug attributes, which functions refer to by index (`read`). How an operation
+//! is encoded follows from its row in [`crate::dialect`].
+
+mod container;
+mod cursor;
+mod encoding;
+mod read;
+
+pub use container::MAGIC;
+pub use read::{Contents, Tables, read, read_full};
+
+use crate::ir::Diagnostic;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Adds what was being done to an error of something inside.
+trait Context<T> {
+    fn context(self, what: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T> Context<T> for Result<T> {
+    fn context(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|d| d.note(what()))
+    }
+}
