@@ -4,3 +4,4 @@ pub mod bytecode;
 pub mod dialect;
 pub mod ir;
 pub mod layout;
+pub mod scalar;
