@@ -3,5 +3,7 @@
 pub mod bytecode;
 pub mod dialect;
 pub mod ir;
+pub mod launch;
 pub mod layout;
 pub mod scalar;
+pub mod target;
