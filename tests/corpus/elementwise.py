@@ -13,9 +13,26 @@ import numpy as np
 from emit import Entry, Module, Ptr, Tile
 from formats import FLOATS
 from numerics import EXACT, Buffer, Run, Tolerance
-from values import decode, encode, storage, to_array, tuples
+from values import decode, encode, to_array, tuples
 
 COUNT = 256  # elements of a tile
+
+
+def memory_type(type_: str) -> str:
+    """What memory holds: types of four bits lie there in pairs, as bytes."""
+    return "i8" if type_ in ("i4", "f4E2M1FN") else type_
+
+
+def load(body, pointer, type_):
+    if memory_type(type_) == type_:
+        return body.load(pointer, (COUNT,))
+    return body.op("Unpack", Tile(type_, (COUNT,)), source=body.load(pointer, (COUNT // 2,)))
+
+
+def store(body, pointer, tile):
+    if memory_type(tile.element) != tile.element:
+        tile = body.op("Pack", Tile("i8", (COUNT // 2,)), source=tile)
+    body.store(pointer, tile)
 
 
 @dataclass(frozen=True)
@@ -36,12 +53,13 @@ class Op:
     def entry(self) -> Entry:
         def fill(body, *pointers):
             sources, targets = pointers[: len(self.operands)], pointers[len(self.operands) :]
-            made = self.emit(body, *(body.load(p, (COUNT,)) for p in sources))
+            tiles = (load(body, p, t) for p, t in zip(sources, self.operands, strict=True))
+            made = self.emit(body, *tiles)
             made = made if isinstance(made, list) else [made]
             for target, tile in zip(targets, made, strict=True):
-                body.store(target, tile)
+                store(body, target, tile)
 
-        pointers = tuple(Tile(Ptr(t)) for t in self.operands + self.results)
+        pointers = tuple(Tile(Ptr(memory_type(t))) for t in self.operands + self.results)
         return Entry(self.name, pointers, fill, self.since)
 
     def run(self, case: str) -> Run:
@@ -53,14 +71,13 @@ class Op:
             right = right if isinstance(right, list) else [right]
             answers.append([encode(t, r, self.mode) for t, r in zip(self.results, right, strict=True)])
         args = [
-            Buffer(f"x{i}", to_array(t, (bits[i] for bits in inputs)), type=t)
+            Buffer(f"x{i}", to_array(t, (bits[i] for bits in inputs)), type=memory_type(t))
             for i, t in enumerate(self.operands)
         ]
         for i, t in enumerate(self.results):
-            before = np.zeros(COUNT, storage(t))
             after = to_array(t, (bits[i] for bits in answers))
-            tolerance = self.tolerance if t in FLOATS else EXACT
-            args.append(Buffer(f"y{i}", before, after, tolerance, t))
+            tolerance = self.tolerance if memory_type(t) in FLOATS else EXACT
+            args.append(Buffer(f"y{i}", np.zeros_like(after), after, tolerance, memory_type(t)))
         return Run(case, self.name, (1,), args, entry=self.name)
 
 

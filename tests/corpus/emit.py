@@ -284,6 +284,13 @@ class Body:
         where = self.addresses(pointer, value.shape, start)
         return self.op("StorePtrTko", Token(), destination=where, value=value, **attributes)
 
+    def attribute(self, type_: str, value):
+        """A typed number as an attribute: identities of reduce and scan."""
+        simple = SIMPLE[type_]
+        if type_[0] == "i":
+            return attribute.Integer(self._writer.type_table.simple(simple), int(type_[1:]), value)
+        return attribute.Float(value, simple, self._writer.type_table)
+
     def ret(self):
         self.op("Return", None, operands=[])
 

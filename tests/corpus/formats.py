@@ -175,7 +175,7 @@ FLOATS = {
         Float("f4E2M1FN", 4, 2, 1, special="finite"),
     ]
 }
-INTS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+INTS = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
 # Arithmetic with one rounding. Numbers in, a Number out (not yet rounded).

@@ -22,7 +22,7 @@ def special_bits(type_: str) -> list[int]:
     if type_ in INTS:
         width = INTS[type_]
         low, high = -(1 << width - 1), (1 << width - 1) - 1
-        return sorted({v & (1 << width) - 1 for v in (0, 1, -1, 2, 3, -2, 7, low, low + 1, high, high - 1)})
+        return sorted({v & ((1 << width) - 1) for v in (0, 1, -1, 2, 3, -2, 7, low, low + 1, high, high - 1)})
     f = FLOATS[type_]
     one = f.encode(1.0)
     bits = [f.encode(0.0), one, one + 1, f.encode(2.0), f.encode(0.5), f.largest]
@@ -69,7 +69,10 @@ def encode(type_: str, value, mode="rn") -> int:
 
 
 def to_array(type_: str, bits) -> np.ndarray:
-    """Bits as a buffer."""
+    """Bits as a buffer; four-bit types two to a byte, the first in the low half."""
+    if type_ in ("i4", "f4E2M1FN"):
+        pairs = np.array(list(bits), np.uint8).reshape(-1, 2)
+        return (pairs[:, 0] | pairs[:, 1] << 4).view(np.int8)
     if type_ == "i1":
         return np.array(list(bits), bool)
     if type_ in INTS:
