@@ -1,7 +1,9 @@
 //! tilec: an open compiler from CUDA Tile IR to PTX.
 
+pub mod asm;
 pub mod bytecode;
 pub mod dialect;
+pub mod driver;
 pub mod ir;
 pub mod launch;
 pub mod layout;

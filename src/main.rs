@@ -1,1 +1,5 @@
-fn main() {}
+//! The `tilec` command.
+
+fn main() -> std::process::ExitCode {
+    tilec::driver::main()
+}

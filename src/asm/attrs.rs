@@ -1,0 +1,179 @@
+//! Attributes in the generic form.
+
+use super::float;
+use super::types::{join, type_text};
+use super::writer::{is_bare, quoted, symbol};
+use crate::dialect::{AttrKind, Dialect};
+use crate::ir::{AssumePredicate, Attr, Dense, Module, Name, Type, TypeId};
+
+/// `attr`, an attribute of an operation of `dialect` declared as `kind`.
+pub fn generic(module: &Module, dialect: Dialect, kind: AttrKind, attr: &Attr) -> String {
+    let ty = |t: TypeId| type_text(module, t);
+    let nested = |a: &Attr| generic(module, dialect, AttrKind::Any, a);
+    match attr {
+        Attr::Unit => "unit".into(),
+        Attr::Bool(b) => b.to_string(),
+        Attr::Int { value, ty: t } => format!("{value} : {}", ty(*t)),
+        Attr::Float { bits, ty: t } => format!("{} : {}", float_text(module, *t, *bits), ty(*t)),
+        Attr::Enum(case) => match kind {
+            AttrKind::Enum(def) => {
+                let case = def.cases.get(usize::from(case.0)).copied();
+                format!(
+                    "#{}.{}<{}>",
+                    dialect.name(),
+                    def.name,
+                    case.unwrap_or("invalid")
+                )
+            }
+            // A case outside its own attribute has lost its enumeration.
+            _ => format!("#{}.case<{}>", dialect.name(), case.0),
+        },
+        Attr::Type(t) => ty(*t).to_string(),
+        Attr::Str(s) => quoted(module.str(*s)),
+        Attr::Symbol(s) => symbol(module.str(*s)),
+        Attr::Array(items) => format!("[{}]", join(items.iter().map(nested), ", ")),
+        Attr::I32s(v) => array("i32", v),
+        Attr::I64s(v) => array("i64", v),
+        Attr::Bools(v) => array("i1", v),
+        Attr::Dense { data, ty: t } => {
+            format!("dense<{}> : {}", elements(module, data, *t), ty(*t))
+        }
+        Attr::Assume(p) => format!("#cuda_tile.{}", predicate(p)),
+        Attr::Dict(entries) => dictionary(module, entries, &nested),
+        Attr::Hints(entries) => {
+            let dict = dictionary(module, entries, &nested);
+            format!(
+                "#cuda_tile.optimization_hints<{}>",
+                &dict[1..dict.len() - 1]
+            )
+        }
+    }
+}
+
+fn array<T: std::fmt::Display>(elem: &str, items: &[T]) -> String {
+    match items {
+        [] => format!("array<{elem}>"),
+        _ => format!("array<{elem}: {}>", join(items, ", ")),
+    }
+}
+
+fn dictionary(
+    module: &Module,
+    entries: &[(Name, Attr)],
+    value: &impl Fn(&Attr) -> String,
+) -> String {
+    let entry = |(name, attr): &(Name, Attr)| {
+        let key = key(module.str(*name));
+        match attr {
+            Attr::Unit => key,
+            _ => format!("{key} = {}", value(attr)),
+        }
+    };
+    format!("{{{}}}", join(entries.iter().map(entry), ", "))
+}
+
+/// A dictionary key, quoted where needed.
+pub fn key(name: &str) -> String {
+    if is_bare(name) {
+        name.into()
+    } else {
+        quoted(name)
+    }
+}
+
+/// What an assume predicate says, without the dialect's prefix.
+pub fn predicate(p: &AssumePredicate) -> String {
+    match p {
+        AssumePredicate::DivBy {
+            divisor,
+            every: None,
+            along: None,
+        } => format!("div_by<{divisor}>"),
+        AssumePredicate::DivBy {
+            divisor,
+            every,
+            along,
+        } => {
+            let part =
+                |word: &str, v: &Option<i64>| v.map_or(String::new(), |v| format!(" {word} {v}"));
+            format!(
+                "div_by<{divisor},{}{}>",
+                part("every", every),
+                part("along", along)
+            )
+        }
+        AssumePredicate::SameElements(v) => format!("same_elements<[{}]>", join(v, ", ")),
+        AssumePredicate::Bounded { lower, upper } => {
+            let end = |v: &Option<i64>| v.map_or("?".to_owned(), |v| v.to_string());
+            format!("bounded<{}, {}>", end(lower), end(upper))
+        }
+    }
+}
+
+/// A float of type `ty` as a literal.
+pub fn float_text(module: &Module, ty: TypeId, bits: u64) -> String {
+    match module.types.get(ty) {
+        Type::Float(f) => float::literal(*f, bits),
+        _ => format!("0x{bits:X}"),
+    }
+}
+
+/// The elements of constant data: one for a splat, nested lists otherwise.
+pub fn elements(module: &Module, data: &Dense, ty: TypeId) -> String {
+    match data {
+        Dense::Strings(names) => {
+            format!(
+                "[{}]",
+                join(names.iter().map(|n| quoted(module.str(*n))), ", ")
+            )
+        }
+        Dense::Bytes(bytes) => numbers(module, bytes, ty),
+    }
+}
+
+fn numbers(module: &Module, bytes: &[u8], ty: TypeId) -> String {
+    let elem = module.types.elem(ty);
+    let width = module.types.bits(elem).unwrap_or(8).div_ceil(8) as usize;
+    let text = |chunk: &[u8]| {
+        let mut raw = [0; 8];
+        raw[..chunk.len()].copy_from_slice(chunk);
+        element(module, elem, u64::from_le_bytes(raw))
+    };
+    let shape = module.types.as_tile(ty).map_or(&[][..], |(_, s)| s);
+    let count = shape.iter().product::<u64>();
+    if bytes.len() == width && (shape.is_empty() || count != 1) {
+        return text(bytes);
+    }
+    let items: Vec<String> = bytes.chunks_exact(width).map(text).collect();
+    let mut out = String::new();
+    nested_list(&items, shape, &mut out);
+    out
+}
+
+/// One element; i1 prints as true or false, other integers signed.
+fn element(module: &Module, elem: TypeId, raw: u64) -> String {
+    match module.types.get(elem) {
+        Type::Int(1) => (raw != 0).to_string(),
+        Type::Int(n) => {
+            let shift = 64 - (*n).clamp(1, 64);
+            ((raw << shift) as i64 >> shift).to_string()
+        }
+        _ => float_text(module, elem, raw),
+    }
+}
+
+fn nested_list(items: &[String], shape: &[u64], out: &mut String) {
+    let Some((&first, rest)) = shape.split_first() else {
+        out.push_str(items.first().map_or("", String::as_str));
+        return;
+    };
+    let step = items.len() / (first as usize).max(1);
+    out.push('[');
+    for (i, part) in items.chunks(step.max(1)).enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        nested_list(part, rest, out);
+    }
+    out.push(']');
+}

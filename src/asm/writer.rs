@@ -1,0 +1,102 @@
+//! Output buffer with indentation and names of values.
+
+use slotmap::SecondaryMap;
+
+use crate::ir::{Module, ValueId};
+
+/// What both printers share.
+pub struct Writer<'m> {
+    pub module: &'m Module,
+    pub out: String,
+    names: SecondaryMap<ValueId, u32>,
+    next: u32,
+    pub indent: usize,
+}
+
+impl<'m> Writer<'m> {
+    pub fn new(module: &'m Module) -> Self {
+        Self {
+            module,
+            out: String::new(),
+            names: SecondaryMap::new(),
+            next: 0,
+            indent: 0,
+        }
+    }
+
+    pub fn str(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Starts a line.
+    pub fn line(&mut self) {
+        self.out.extend(std::iter::repeat_n("  ", self.indent));
+    }
+
+    /// Gives a value the next number.
+    pub fn define(&mut self, value: ValueId) {
+        self.names.insert(value, self.next);
+        self.next += 1;
+    }
+
+    pub fn value(&mut self, value: ValueId) {
+        match self.names.get(value) {
+            Some(n) => {
+                self.out.push('%');
+                self.out.push_str(&n.to_string());
+            }
+            // Only invalid modules use values that no block above defines.
+            None => self.str("%<undefined>"),
+        }
+    }
+
+    pub fn values(&mut self, values: &[ValueId]) {
+        self.list(values, |w, &v| w.value(v));
+    }
+
+    /// Items with commas between.
+    pub fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                self.str(", ");
+            }
+            each(self, item);
+        }
+    }
+}
+
+/// `text` in double quotes, escaped as MLIR does.
+pub fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' => out.push_str("\\22"),
+            b'\\' => out.push_str("\\\\"),
+            0x20..=0x7E => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\{byte:02X}")),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether `text` can be written without quotes.
+pub fn is_bare(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes
+        .next()
+        .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'))
+}
+
+/// `@name`, quoted where needed.
+pub fn symbol(name: &str) -> String {
+    match is_bare(name) {
+        true => format!("@{name}"),
+        false => format!("@{}", quoted(name)),
+    }
+}

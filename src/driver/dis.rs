@@ -1,0 +1,24 @@
+//! `tilec dis`: bytecode to text.
+
+use std::path::PathBuf;
+
+use super::{Outcome, input, output};
+use crate::{asm, bytecode};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Bytecode file, `-` for standard input.
+    input: PathBuf,
+    /// Where the text goes, `-` for standard output.
+    #[arg(short, long, default_value = "-")]
+    output: PathBuf,
+    /// Print MLIR's generic form.
+    #[arg(long)]
+    generic: bool,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let module = bytecode::read(&input::bytes(&args.input)?)?;
+    let text = asm::print_generic(&module);
+    output::write(&args.output, text.as_bytes())
+}

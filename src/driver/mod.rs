@@ -1,0 +1,47 @@
+//! The command line: one file per subcommand.
+
+mod dis;
+mod input;
+mod output;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::ir::Diagnostics;
+
+/// An open compiler from CUDA Tile IR to PTX.
+#[derive(Parser)]
+#[command(name = "tilec", version)]
+struct Cli {
+    /// How errors are written to standard error.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    diagnostics: report::Format,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print bytecode as text.
+    Dis(dis::Args),
+}
+
+/// What a subcommand returns: everything that was wrong.
+type Outcome = Result<(), Diagnostics>;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Command::Dis(args) => dis::run(args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(diagnostics) => {
+            report::print(&diagnostics, cli.diagnostics);
+            ExitCode::FAILURE
+        }
+    }
+}
