@@ -4,6 +4,7 @@ pub mod asm;
 pub mod bytecode;
 pub mod dialect;
 pub mod driver;
+pub mod egraph;
 pub mod ir;
 pub mod launch;
 pub mod layout;

@@ -1,0 +1,354 @@
+//! How elements run along each dimension of a tile: the facts behind vector widths and masks.
+
+use smallvec::SmallVec;
+
+use super::transfer::{Leaf, pointee_bytes};
+use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
+use crate::dialect::OpKind;
+use crate::ir::{TypeId, Types};
+
+/// One dimension. Groups are aligned: a group of `n` starts at a multiple of `n` along the dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Axis {
+    /// Elements come in groups of this many, each one (integers) or one pointee (pointers) more than the last.
+    pub contiguity: u64,
+    /// The first element of each such group is a multiple of this power of two (bytes for pointers).
+    pub divisibility: u64,
+    /// Elements come in groups of this many equal ones.
+    pub constancy: u64,
+}
+
+impl Axis {
+    const NOTHING: Axis = Axis {
+        contiguity: 1,
+        divisibility: 1,
+        constancy: 1,
+    };
+}
+
+type Axes = SmallVec<[Axis; 2]>;
+
+fn shape<'t>(types: &'t Types, ty: TypeId) -> &'t [u64] {
+    types.as_tile(ty).map_or(&[], |(_, shape)| shape)
+}
+
+/// All elements are equal.
+pub(super) fn splat(types: &Types, ty: TypeId, facts: &mut Facts) {
+    let divisibility = pow2_part(facts.divisor);
+    facts.axes = shape(types, ty)
+        .iter()
+        .map(|&extent| Axis {
+            contiguity: 1,
+            divisibility,
+            constancy: pow2_part(extent),
+        })
+        .collect();
+}
+
+pub(super) fn divisible(divisor: u64, axes: &mut Axes) {
+    for axis in axes {
+        axis.divisibility = axis.divisibility.max(pow2_part(divisor.max(1)));
+    }
+}
+
+/// Every `every`-th element along `along` is a multiple of `divisor`.
+pub(super) fn divisible_every(
+    types: &Types,
+    ty: TypeId,
+    divisor: u64,
+    every: Option<i64>,
+    along: Option<i64>,
+    axes: &mut Axes,
+) {
+    fill(types, ty, axes);
+    let (Some(every), Some(along)) = (every, along) else {
+        return;
+    };
+    if let Some(axis) = usize::try_from(along).ok().and_then(|d| axes.get_mut(d))
+        && u64::try_from(every).is_ok_and(|e| e != 0 && axis.contiguity.is_multiple_of(e))
+    {
+        axis.divisibility = axis.divisibility.max(pow2_part(divisor.max(1)));
+    }
+}
+
+pub(super) fn same_elements(types: &Types, ty: TypeId, counts: &[i64], axes: &mut Axes) {
+    fill(types, ty, axes);
+    for (axis, &count) in axes.iter_mut().zip(counts) {
+        axis.constancy = axis.constancy.max(pow2_part(count.max(1) as u64));
+    }
+}
+
+fn fill(types: &Types, ty: TypeId, axes: &mut Axes) {
+    if axes.is_empty() {
+        axes.resize(shape(types, ty).len(), Axis::NOTHING);
+    }
+}
+
+pub(super) fn meet(to: &mut Axes, from: &Axes) -> bool {
+    if to.is_empty() {
+        to.clone_from(from);
+        return !to.is_empty();
+    }
+    let mut changed = false;
+    for (a, b) in to.iter_mut().zip(from) {
+        // Contiguity and divisibility belong together: take the pair with the longer run.
+        let better = if (b.contiguity, b.divisibility) > (a.contiguity, a.divisibility) {
+            *b
+        } else {
+            *a
+        };
+        let new = Axis {
+            contiguity: better.contiguity,
+            divisibility: better.divisibility,
+            constancy: a.constancy.max(b.constancy),
+        };
+        changed |= new != *a;
+        *a = new;
+    }
+    changed
+}
+
+pub(super) fn join(a: &Axes, b: &Axes) -> Axes {
+    let both = |(a, b): (&Axis, &Axis)| {
+        let run = gcd(a.contiguity, b.contiguity);
+        Axis {
+            contiguity: run,
+            divisibility: gcd(at(a, run, 1), at(b, run, 1)),
+            constancy: gcd(a.constancy, b.constancy),
+        }
+    };
+    a.iter().zip(b).map(both).collect()
+}
+
+/// Fills in `facts.axes` of a pure operation's result.
+pub(super) fn transfer(
+    types: &Types,
+    kind: OpKind,
+    leaf: &dyn Fn(usize) -> Leaf,
+    operands: &[(&Facts, TypeId)],
+    result: TypeId,
+    facts: &mut Facts,
+) {
+    let extents = shape(types, result);
+    if extents.is_empty() {
+        return;
+    }
+    if facts.constant.is_some() {
+        return splat(types, result, facts);
+    }
+    let arith = arith_of(kind, leaf);
+    let divisibility = pow2_part(facts.divisor);
+    if let Some(Arith::Iota) = arith {
+        facts.axes = extents
+            .iter()
+            .map(|&n| Axis {
+                contiguity: pow2_part(n),
+                divisibility: 1 << 63,
+                constancy: 1,
+            })
+            .collect();
+        return;
+    }
+    if let Some(Arith::Same) = arith {
+        facts.axes = moved(types, operands, result).unwrap_or_default();
+        return;
+    }
+    let known: SmallVec<[Axes; 4]> = operands
+        .iter()
+        .map(|&(f, ty)| axes_of(types, f, ty))
+        .collect();
+    if known.is_empty() || known.iter().any(|a| a.len() != extents.len()) {
+        return;
+    }
+    facts.axes = (0..extents.len())
+        .map(|d| {
+            let list: SmallVec<[Axis; 4]> = known.iter().map(|a| a[d]).collect();
+            let mut axis = elementwise(types, arith, &list, operands, result);
+            if axis.contiguity == 1 {
+                axis.divisibility = axis.divisibility.max(divisibility);
+            }
+            axis
+        })
+        .collect();
+}
+
+/// The axes of an operand; what its other facts imply when none are recorded.
+fn axes_of(types: &Types, facts: &Facts, ty: TypeId) -> Axes {
+    let mut axes = facts.axes.clone();
+    fill(types, ty, &mut axes);
+    for axis in &mut axes {
+        if axis.contiguity == 1 {
+            axis.divisibility = axis.divisibility.max(pow2_part(facts.divisor));
+        }
+    }
+    axes
+}
+
+/// Reshapes that only add or drop extents of 1, and broadcasts of extents of 1.
+fn moved(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId) -> Option<Axes> {
+    let &(facts, from_ty) = operands.first()?;
+    let (from, to) = (shape(types, from_ty), shape(types, result));
+    let axes = axes_of(types, facts, from_ty);
+    let unit = |divisibility, extent: u64| Axis {
+        contiguity: 1,
+        divisibility,
+        constancy: pow2_part(extent),
+    };
+    let all = pow2_part(facts.divisor);
+    if from.len() == to.len() {
+        let carried = from.iter().zip(to).zip(&axes).map(|((&f, &t), a)| {
+            if f == t {
+                Some(*a)
+            } else if f == 1 {
+                Some(unit(a.divisibility, t))
+            } else {
+                None
+            }
+        });
+        return carried.collect();
+    }
+    let wide = |s: &[u64]| {
+        s.iter()
+            .copied()
+            .filter(|&e| e != 1)
+            .collect::<SmallVec<[u64; 4]>>()
+    };
+    if wide(from) != wide(to) {
+        return None;
+    }
+    let mut carried = from
+        .iter()
+        .zip(&axes)
+        .filter(|(e, _)| **e != 1)
+        .map(|(_, a)| *a);
+    to.iter()
+        .map(|&e| {
+            if e == 1 {
+                Some(unit(all, 1))
+            } else {
+                carried.next()
+            }
+        })
+        .collect()
+}
+
+/// One dimension of an elementwise operation.
+fn elementwise(
+    types: &Types,
+    arith: Option<Arith>,
+    axes: &[Axis],
+    operands: &[(&Facts, TypeId)],
+    result: TypeId,
+) -> Axis {
+    let constancy = axes.iter().fold(0, |g, a| gcd(g, a.constancy)).max(1);
+    let still = Axis {
+        constancy,
+        ..Axis::NOTHING
+    };
+    let (Some(arith), [a, rest @ ..], [(af, a_ty), ..]) = (arith, axes, operands) else {
+        return still;
+    };
+    // A run that starts at a multiple of its length never wraps and never crosses zero.
+    let aligned = gcd(a.contiguity, a.divisibility);
+    match (arith, rest) {
+        (Arith::Ext { signed }, []) => {
+            let full = super::range(types, *a_ty) == (af.lo, af.hi);
+            let whole = if signed { !full } else { af.nonneg() };
+            if whole { *a } else { cut(a, aligned, 1) }
+        }
+        (Arith::Trunc, []) => *a,
+        (Arith::Add { .. }, [b]) => sum(a, b, 1, constancy),
+        (Arith::Sub { .. }, [b]) => run_plus_still(a, b, (1, 1), constancy),
+        (Arith::Offset { bytes: false }, [b]) => sum(a, b, pointee_bytes(types, result), constancy),
+        (Arith::Mul { .. }, [_]) if operands.get(1).is_some_and(|(f, _)| f.constant == Some(1)) => {
+            *a
+        }
+        (Arith::Div { rounding, .. }, [b]) if positive(operands) => {
+            // Aligned runs no longer than the divisor's alignment have one quotient.
+            let down = rounding == Division::Down || rounding == Division::Zero && af.nonneg();
+            let run = if down {
+                gcd(aligned, gcd(b.divisibility, b.constancy))
+            } else {
+                1
+            };
+            Axis {
+                constancy: constancy.max(run),
+                ..still
+            }
+        }
+        (Arith::Rem { .. }, [b]) if positive(operands) && af.nonneg() => {
+            let run = gcd(aligned, gcd(b.divisibility, b.constancy));
+            Axis {
+                contiguity: run,
+                divisibility: gcd(at(a, run, 1), b.divisibility),
+                constancy,
+            }
+        }
+        (Arith::Cmp { predicate, .. }, [b]) => {
+            // x < y and x >= y do not change within an aligned run of x beside an aligned y; and mirrored.
+            let run = |x: &Axis, y: &Axis| {
+                gcd(
+                    gcd(x.contiguity, x.divisibility),
+                    gcd(y.constancy, y.divisibility),
+                )
+            };
+            let one = match predicate {
+                2 | 5 => run(a, b),
+                3 | 4 => run(b, a),
+                _ => 1,
+            };
+            Axis {
+                constancy: constancy.max(one),
+                ..still
+            }
+        }
+        _ => still,
+    }
+}
+
+/// Whether the second operand is known to be positive.
+fn positive(operands: &[(&Facts, TypeId)]) -> bool {
+    operands.get(1).is_some_and(|(f, _)| f.lo > 0)
+}
+
+/// Divisibility of the elements at multiples of `run`; elements of a run are `unit` apart.
+fn at(axis: &Axis, run: u64, unit: u64) -> u64 {
+    if run >= axis.contiguity {
+        axis.divisibility
+    } else {
+        gcd(axis.divisibility, run.saturating_mul(unit))
+    }
+}
+
+/// The same elements as shorter runs.
+fn cut(axis: &Axis, run: u64, unit: u64) -> Axis {
+    Axis {
+        contiguity: run,
+        divisibility: at(axis, run, unit),
+        constancy: axis.constancy,
+    }
+}
+
+/// `a + unit * b`: a run of either stays one where the other stands still.
+fn sum(a: &Axis, b: &Axis, unit: u64, constancy: u64) -> Axis {
+    let left = run_plus_still(a, b, (unit, unit), constancy);
+    let run = gcd(b.contiguity, a.constancy);
+    if run <= left.contiguity {
+        return left;
+    }
+    Axis {
+        contiguity: run,
+        divisibility: gcd(at(b, run, 1).saturating_mul(unit), at(a, run, unit)),
+        constancy,
+    }
+}
+
+/// `a ± units.1 * b`, keeping the runs of `a`, whose elements are `units.0` apart.
+fn run_plus_still(a: &Axis, b: &Axis, units: (u64, u64), constancy: u64) -> Axis {
+    let run = gcd(a.contiguity, b.constancy);
+    Axis {
+        contiguity: run,
+        divisibility: gcd(at(a, run, units.0), at(b, run, 1).saturating_mul(units.1)),
+        constancy,
+    }
+}

@@ -1,0 +1,3 @@
+//! Equality saturation over the pure part of a function, and the facts it decides by.
+
+pub mod facts;
