@@ -107,7 +107,9 @@ pub fn plan(
     let (free_registers, redundant_tid) = redundant(distributed);
     let (chosen, copies) = offsets.registers(free_registers);
     let thread_mask = offsets.thread.columns().iter().fold(0, |m, c| m | c);
-    let chunks: Vec<_> = chosen.chunks(vector_elems as usize).collect();
+    let vectors = chosen
+        .chunks(vector_elems as usize)
+        .map(|v| (v[0].0, v.iter().map(|c| c.1).collect()));
     Ok(AccessPlan {
         thread_base: offsets
             .thread
@@ -117,7 +119,7 @@ pub fn plan(
             .filter(|(_, c)| **c != 0)
             .map(|(bit, &c)| (bit as u32, bytes(c)))
             .collect(),
-        groups: split(&chunks, thread_mask, bytes),
+        groups: group_by_xor(vectors, thread_mask, bytes),
         vector_elems: u64::from(vector_elems),
         vector_bits,
         copies,
@@ -177,28 +179,26 @@ impl Offsets {
     }
 }
 
-/// Groups vectors by the part of their offset that meets bits a thread can set.
-fn split(chunks: &[&[(u64, u32)]], thread_mask: u64, bytes: impl Fn(u64) -> u64) -> Vec<XorGroup> {
+/// Groups accesses, given as (element offset, registers), by the part of their offset
+/// that meets bits a thread can set.
+pub(super) fn group_by_xor(
+    accesses: impl Iterator<Item = (u64, Vec<u32>)>,
+    thread_mask: u64,
+    bytes: impl Fn(u64) -> u64,
+) -> Vec<XorGroup> {
     let mut groups: std::collections::BTreeMap<u64, Vec<Access>> = Default::default();
-    for chunk in chunks {
-        let Some(&(offset, _)) = chunk.first() else {
-            continue;
+    for (offset, registers) in accesses {
+        let access = Access {
+            offset: bytes(offset & !thread_mask),
+            registers,
         };
-        groups
-            .entry(offset & thread_mask)
-            .or_default()
-            .push(Access {
-                offset: bytes(offset & !thread_mask),
-                registers: chunk.iter().map(|c| c.1).collect(),
-            });
+        groups.entry(offset & thread_mask).or_default().push(access);
     }
-    groups
-        .into_iter()
-        .map(|(xor, accesses)| XorGroup {
-            xor: bytes(xor),
-            accesses,
-        })
-        .collect()
+    let group = |(xor, accesses)| XorGroup {
+        xor: bytes(xor),
+        accesses,
+    };
+    groups.into_iter().map(group).collect()
 }
 
 /// Redundant register bits, and redundant bits of tid.

@@ -14,21 +14,31 @@
 //! - [`mma`]: the fragments of `mma.sync` and `wgmma`;
 //! - [`shared`]: shared-memory layouts and their swizzles;
 //! - [`addr`]: byte offsets as thread base, xor constants and immediates;
+//! - [`bank`]: bank conflicts;
+//! - [`ldmatrix`]: where `ldmatrix` and `stmatrix` fit;
+//! - [`swizzle`]: the shared layout for a tile written and read in two layouts;
+//! - [`convert`]: from one register layout to another ([`lookup`], [`shuffle`]);
 //! - [`reduce`]: reductions in the thread, between lanes, between warps;
 //! - [`tma`]: a shared tile as TMA boxes;
 //! - [`wgmma_desc`]: a shared tile as a `wgmma` matrix descriptor.
 
 pub mod addr;
+pub mod bank;
 pub mod blocked;
+pub mod convert;
 mod error;
 pub mod gf2;
+pub mod ldmatrix;
 pub mod linear;
+pub mod lookup;
 pub mod mma;
 pub mod ops;
 mod print;
 pub mod reduce;
 pub mod shape;
 pub mod shared;
+pub mod shuffle;
+pub mod swizzle;
 pub mod tma;
 pub mod wgmma_desc;
 

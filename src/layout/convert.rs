@@ -1,0 +1,140 @@
+//! Moving a tile from one distributed layout to another.
+//!
+//! Every place of the destination is looked up in the source: a linear map G from
+//! (register, lane, warp) to (register, lane, warp). If G keeps lanes and warps, threads
+//! only rename registers; if it keeps warps, shuffles do; else the tile goes through
+//! shared memory.
+
+use super::addr::{self, AccessPlan};
+use super::ldmatrix::{self, MatrixPlan};
+use super::lookup::Lookup;
+use super::shared::SharedLayout;
+use super::shuffle::ShufflePlan;
+use super::swizzle::{self, Access, Capabilities};
+use super::{In, Layout, LayoutError};
+
+/// How a tile gets from one distributed layout to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// Every thread already has what it needs, in the same registers.
+    Identity,
+    /// Threads have what they need: destination register `i` is source register `.0[i]`.
+    Registers(Vec<u32>),
+    /// Lanes of each warp exchange registers.
+    Shuffle(ShufflePlan),
+    /// The block exchanges elements through shared memory.
+    Shared(Box<SharedPlan>),
+}
+
+/// A conversion and an estimate of what it costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// What to do.
+    pub conversion: Conversion,
+    /// Issue slots per warp: instructions and further wavefronts of shared memory, and
+    /// [`BARRIER_COST`] for waiting.
+    pub cost: u64,
+}
+
+/// What the two waits of a trip through shared memory are taken to cost, in issue slots.
+pub const BARRIER_COST: u64 = 40;
+
+/// A trip through shared memory: all threads store, the block waits, all threads load
+/// (and the block waits again before the memory is used anew).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedPlan {
+    /// Where the elements lie.
+    pub shared: SharedLayout,
+    /// How the source's registers are stored.
+    pub store: Transfer,
+    /// How the destination's registers are loaded.
+    pub load: Transfer,
+}
+
+/// Instructions between registers and shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// `ld.shared` or `st.shared`, maybe vectors.
+    Plain(AccessPlan),
+    /// `ldmatrix` or `stmatrix`.
+    Matrix(MatrixPlan),
+}
+
+/// The cheapest way from `source` to `destination`, which cover the same tile of elements
+/// of `element_bits` bits.
+pub fn convert(
+    source: &Layout,
+    destination: &Layout,
+    element_bits: u32,
+    capabilities: Capabilities,
+) -> Result<Planned, LayoutError> {
+    let lookup = Lookup::new(source, destination)?;
+    if let Some(registers) = lookup.registers_only() {
+        let identity = registers.len() as u64 == source.registers()
+            && registers.iter().enumerate().all(|(i, &r)| i as u32 == r);
+        let conversion = if identity {
+            Conversion::Identity
+        } else {
+            Conversion::Registers(registers)
+        };
+        return Ok(Planned {
+            conversion,
+            cost: 0,
+        });
+    }
+    let shuffle = ShufflePlan::new(&lookup, element_bits).map(|plan| Planned {
+        cost: plan.cost(element_bits),
+        conversion: Conversion::Shuffle(plan),
+    });
+    // Not even free shared memory beats a cost below the barrier's.
+    if let Some(cheap) = shuffle.as_ref().filter(|s| s.cost <= BARRIER_COST) {
+        return Ok(cheap.clone());
+    }
+    let shared = through_shared(source, destination, element_bits, capabilities);
+    match (shuffle, shared) {
+        (Some(a), Ok(b)) => Ok(if a.cost <= b.cost { a } else { b }),
+        (Some(a), Err(_)) => Ok(a),
+        (None, b) => b,
+    }
+}
+
+/// The way through shared memory.
+pub fn through_shared(
+    source: &Layout,
+    destination: &Layout,
+    element_bits: u32,
+    capabilities: Capabilities,
+) -> Result<Planned, LayoutError> {
+    if source.in_bits(In::Block) + destination.in_bits(In::Block) > 0 {
+        return Err(LayoutError::Unsupported(
+            "a conversion between blocks of a cluster".into(),
+        ));
+    }
+    let choice = swizzle::choose(source, destination, element_bits, capabilities)?;
+    let transfer = |layout: &Layout, access: Access| match access {
+        Access::Plain => addr::plan(layout, &choice.shared, 128).map(Transfer::Plain),
+        Access::Matrix | Access::MatrixTransposed => {
+            let transposed = access == Access::MatrixTransposed;
+            let plan = ldmatrix::plan(layout, &choice.shared, transposed)?;
+            plan.map(Transfer::Matrix).ok_or_else(|| {
+                LayoutError::Unsupported("matrix access of a layout it does not fit".into())
+            })
+        }
+    };
+    let (store, load) = (
+        transfer(source, choice.store)?,
+        transfer(destination, choice.load)?,
+    );
+    Ok(Planned {
+        cost: choice.wavefronts + choice.instructions + BARRIER_COST,
+        conversion: Conversion::Shared(Box::new(SharedPlan {
+            shared: choice.shared,
+            store,
+            load,
+        })),
+    })
+}
+
+#[cfg(test)]
+#[path = "convert_tests.rs"]
+mod tests;

@@ -1,0 +1,385 @@
+//! Conversions and shared-memory choices, carried out element by element.
+
+use proptest::prelude::*;
+
+use super::super::Shape;
+use super::super::blocked::Blocked;
+use super::super::mma::{MatmulShape, MmaSync, Wgmma};
+use super::*;
+
+const ALL: Capabilities = Capabilities {
+    ldmatrix: true,
+    stmatrix: true,
+};
+
+/// Registers of all threads: `[thread][register]`.
+type Registers = Vec<Vec<u64>>;
+
+fn values(l: &Layout) -> Registers {
+    let thread = |t: u64| {
+        (0..l.registers())
+            .map(|r| l.flat(r, t % 32, t / 32))
+            .collect()
+    };
+    (0..32 * l.warps()).map(thread).collect()
+}
+
+fn select(v: &mut Registers, selects: &[super::super::shuffle::Select]) {
+    for s in selects {
+        for (tid, regs) in v.iter_mut().enumerate() {
+            if (tid as u32 & s.tid_mask).count_ones() % 2 == 1 {
+                let old = regs.clone();
+                for (r, x) in regs.iter_mut().enumerate() {
+                    *x = old[r ^ s.register_xor as usize];
+                }
+            }
+        }
+    }
+}
+
+fn shuffle(p: &ShufflePlan, mut v: Registers, registers: u64) -> Registers {
+    select(&mut v, &p.before);
+    let mut w = vec![vec![u64::MAX; registers as usize]; v.len()];
+    for round in &p.rounds {
+        assert_eq!(round.source.len(), round.destination.len());
+        for (tid, taken) in w.iter_mut().enumerate() {
+            let mapped = p
+                .lane_map
+                .iter()
+                .filter(|(b, _)| tid >> b & 1 == 1)
+                .fold(0, |l, (_, x)| l ^ x);
+            assert!(!p.butterfly || mapped as usize == tid % 32);
+            let from = tid / 32 * 32 + (mapped ^ round.lane_xor) as usize;
+            for (&s, &d) in round.source.iter().zip(&round.destination) {
+                taken[d as usize] = v[from][s as usize];
+            }
+        }
+    }
+    select(&mut w, &p.after);
+    for regs in &mut w {
+        for &(to, from) in &p.copies {
+            regs[to as usize] = regs[from as usize];
+        }
+    }
+    w
+}
+
+/// The (register, byte offset) pairs of thread `tid`, with copies.
+fn pairs(t: &Transfer, tid: u64, element_bytes: u64) -> Vec<(u32, u64)> {
+    let (lane, warp) = (tid % 32, tid - tid % 32);
+    match t {
+        Transfer::Plain(p) => p
+            .accesses()
+            .flat_map(|(xor, a)| {
+                let at = (p.thread_offset(tid) ^ xor) + a.offset;
+                (0..)
+                    .zip(&a.registers)
+                    .map(move |(i, &r)| (r, at + i * element_bytes))
+                    .collect::<Vec<_>>()
+            })
+            .collect(),
+        Transfer::Matrix(p) => {
+            let accesses = p
+                .groups
+                .iter()
+                .flat_map(|g| g.accesses.iter().map(move |a| (g.xor, a)));
+            accesses
+                .flat_map(|(xor, a)| {
+                    (0..).zip(&a.registers).map(move |(i, &r)| {
+                        let (matrix, element) = (i / u64::from(p.packed), i % u64::from(p.packed));
+                        let (row, byte) = if p.transposed {
+                            (2 * (lane % 4) + element, lane / 4 * element_bytes)
+                        } else {
+                            (lane / 4, 4 * (lane % 4) + element * element_bytes)
+                        };
+                        let row = (p.thread_offset(8 * matrix + row + warp) ^ xor) + a.offset;
+                        (r, row + byte)
+                    })
+                })
+                .collect()
+        }
+    }
+}
+
+fn through_memory(p: &SharedPlan, v: &Registers, registers: u64) -> Registers {
+    let bytes = u64::from(p.shared.element_bits()) / 8;
+    let mut memory = std::collections::BTreeMap::new();
+    for (tid, regs) in v.iter().enumerate() {
+        for (r, at) in pairs(&p.store, tid as u64, bytes) {
+            let old = memory.insert(at, regs[r as usize]);
+            assert!(old.is_none_or(|o| o == regs[r as usize]));
+        }
+    }
+    let copies = match &p.load {
+        Transfer::Plain(p) => &p.copies,
+        Transfer::Matrix(p) => &p.copies,
+    };
+    let load = |tid: usize| {
+        let mut regs = vec![u64::MAX; registers as usize];
+        for (r, at) in pairs(&p.load, tid as u64, bytes) {
+            regs[r as usize] = memory[&at];
+        }
+        for &(to, from) in copies {
+            regs[to as usize] = regs[from as usize];
+        }
+        regs
+    };
+    (0..v.len()).map(load).collect()
+}
+
+fn run(p: &Planned, source: &Layout, destination: &Layout) {
+    let v = values(source);
+    let n = destination.registers();
+    let got = match &p.conversion {
+        Conversion::Identity => v,
+        Conversion::Registers(map) => v
+            .iter()
+            .map(|regs| map.iter().map(|&r| regs[r as usize]).collect())
+            .collect(),
+        Conversion::Shuffle(s) => shuffle(s, v, n),
+        Conversion::Shared(s) => through_memory(s, &v, n),
+    };
+    assert_eq!(got, values(destination), "{source} -> {destination}: {p:?}");
+}
+
+/// Runs the chosen conversion, the trip through shared memory, and shuffles if they do.
+fn check(source: &Layout, destination: &Layout, bits: u32) -> Planned {
+    let p = convert(source, destination, bits, ALL).unwrap();
+    run(&p, source, destination);
+    run(
+        &through_shared(source, destination, bits, ALL).unwrap(),
+        source,
+        destination,
+    );
+    let lookup = Lookup::new(source, destination).unwrap();
+    if let Some(s) = ShufflePlan::new(&lookup, bits) {
+        run(
+            &Planned {
+                conversion: Conversion::Shuffle(s),
+                cost: 0,
+            },
+            source,
+            destination,
+        );
+    }
+    p
+}
+
+fn blocked(extents: &[u64], order: &[usize], max_vector: u64, bits: u32) -> Layout {
+    let shape = Shape::new(extents).unwrap();
+    Blocked {
+        shape,
+        order: order.to_vec(),
+        max_vector,
+        element_bits: bits,
+        warps: 4,
+    }
+    .layout()
+    .unwrap()
+}
+
+fn mma() -> MmaSync {
+    MmaSync {
+        tile: MatmulShape {
+            m: 64,
+            n: 64,
+            k: 64,
+        },
+        instruction: MatmulShape { m: 16, n: 8, k: 16 },
+        element_bits: 16,
+        warps_m: 2,
+        warps_n: 2,
+    }
+}
+
+fn accumulator(n: u64) -> Layout {
+    let tile = MatmulShape { m: 64, n, k: 64 };
+    Wgmma {
+        tile,
+        element_bits: 16,
+        warpgroups_m: 1,
+        warpgroups_n: 1,
+    }
+    .accumulator()
+    .unwrap()
+}
+
+#[test]
+fn nothing_and_renaming() {
+    let a = blocked(&[64, 64], &[1, 0], 8, 16);
+    assert_eq!(
+        check(&a, &a, 16),
+        Planned {
+            conversion: Conversion::Identity,
+            cost: 0
+        }
+    );
+    let swapped = a.with_bases(In::Register, |r| r.swap(0, 4)).unwrap();
+    let Conversion::Registers(map) = check(&a, &swapped, 16).conversion else {
+        panic!()
+    };
+    assert_eq!(&map[..2], &[0, 16]);
+    // An accumulator is the A operand of the next product, as it stands.
+    let w = Wgmma {
+        tile: MatmulShape {
+            m: 64,
+            n: 64,
+            k: 64,
+        },
+        element_bits: 16,
+        warpgroups_m: 1,
+        warpgroups_n: 1,
+    };
+    assert_eq!(
+        check(&accumulator(64), &w.a_in_registers().unwrap(), 16).conversion,
+        Conversion::Identity
+    );
+}
+
+#[test]
+fn transposing_quads_is_shuffled() {
+    // Four registers and two lane bits change places.
+    let shape = Shape::new(&[16, 32]).unwrap();
+    let at = |v: [u64; 4]| v.to_vec();
+    let rows = Layout::distributed(
+        shape.clone(),
+        vec![1, 2],
+        vec![4, 8, 16, 32, 64],
+        at([128, 256, 0, 0])[..2].to_vec(),
+    );
+    let cols = Layout::distributed(shape, vec![4, 8], vec![1, 2, 16, 32, 64], vec![128, 256]);
+    let p = check(&rows.unwrap(), &cols.unwrap(), 32);
+    let Conversion::Shuffle(s) = &p.conversion else {
+        panic!("{p:?}")
+    };
+    assert_eq!((s.rounds.len(), s.before.len(), s.after.len()), (4, 2, 2));
+}
+
+#[test]
+fn accumulators_are_stored_and_reread_without_conflicts() {
+    for n in [32, 64, 128] {
+        let out = blocked(&[64, n], &[1, 0], 8, 16);
+        let p = check(&accumulator(n), &out, 16);
+        let Conversion::Shared(s) = &p.conversion else {
+            panic!("{p:?}")
+        };
+        assert!(
+            matches!(&s.store, Transfer::Matrix(m) if m.wavefronts == m.matrices),
+            "{s:?}"
+        );
+        assert!(matches!(&s.load, Transfer::Plain(a) if a.vector_bits == 128));
+        // No conflicts: every wavefront carries 128 bytes.
+        let c = swizzle::choose(&accumulator(n), &out, 16, ALL).unwrap();
+        assert_eq!(c.wavefronts, 2 * 64 * n * 2 / 4 / 128);
+        let without = swizzle::choose(&accumulator(n), &out, 16, Capabilities::default()).unwrap();
+        assert!(without.wavefronts <= 64 * n * 2 / 4 / 128 + 2 * 64 * n * 2 / 4 / 128);
+    }
+}
+
+#[test]
+fn operands_come_through_ldmatrix() {
+    for order in [[1, 0], [0, 1]] {
+        let from = blocked(&[64, 64], &order, 8, 16);
+        for (to, warps) in [(mma().a().unwrap(), 2), (mma().b().unwrap(), 2)] {
+            let p = check(&from, &to, 16);
+            let Conversion::Shared(s) = &p.conversion else {
+                panic!("{p:?}")
+            };
+            assert!(
+                matches!(&s.load, Transfer::Matrix(m) if m.wavefronts == m.matrices),
+                "{s:?}"
+            );
+            let c = swizzle::choose(&from, &to, 16, ALL).unwrap();
+            let tile = 64 * 64 * 2 / 128;
+            assert_eq!(
+                c.wavefronts,
+                tile / 4 + tile / warps,
+                "written once, read by {warps} warps each"
+            );
+        }
+    }
+}
+
+#[test]
+fn transposes_of_f32_have_no_conflicts() {
+    let (a, b) = (
+        blocked(&[64, 64], &[1, 0], 4, 32),
+        blocked(&[64, 64], &[0, 1], 4, 32),
+    );
+    let c = swizzle::choose(&a, &b, 32, Capabilities::default()).unwrap();
+    let ideal = 64 * 64 * 4 / 4 / 128;
+    assert_eq!(c.wavefronts, 2 * ideal);
+    check(&a, &b, 32);
+    check(
+        &blocked(&[64, 64], &[1, 0], 16, 8),
+        &blocked(&[64, 64], &[0, 1], 16, 8),
+        8,
+    );
+}
+
+#[test]
+fn broadcasts_are_read_from_the_nearest_place() {
+    let a = blocked(&[16], &[0], 4, 32);
+    let b = Layout::distributed(
+        Shape::new(&[16]).unwrap(),
+        vec![1, 2, 4, 8],
+        vec![0; 5],
+        vec![0, 0],
+    )
+    .unwrap();
+    check(&a, &b, 32);
+    let p = check(&b, &a, 32);
+    assert!(
+        matches!(&p.conversion, Conversion::Shuffle(s) if s.butterfly && s.rounds.iter().all(|r| r.lane_xor == 0))
+    );
+}
+
+/// Random layouts of whole warps that reach every element.
+fn surjective(bits: &'static [u8], registers: usize) -> impl Strategy<Value = Layout> {
+    let shape = Shape::from_bits(bits).unwrap();
+    let n = shape.total_bits() as usize;
+    let vectors = proptest::collection::vec(0..shape.elements(), registers + 5 + 1);
+    (vectors, any::<u64>()).prop_map(move |(mut v, seed)| {
+        // Complete the first vectors to a spanning set at pseudo-random positions.
+        let missing = super::super::gf2::Subspace::span(n as u32, &v).complement_units();
+        let len = v.len();
+        let mut state = seed;
+        for m in missing {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            let i = (state >> 33) as usize % len;
+            v[i] ^= m;
+        }
+        let (r, t) = v.split_at(registers);
+        Layout::distributed(shape.clone(), r.to_vec(), t[..5].to_vec(), t[5..].to_vec()).unwrap()
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_layout_to_any_other(
+        a in surjective(&[3, 4], 3),
+        b in surjective(&[3, 4], 2),
+        bits in prop::sample::select(vec![8u32, 16, 32, 64]),
+    ) {
+        if a.is_surjective() {
+            check(&a, &b, bits);
+        }
+    }
+
+    /// Permutations of register and lane bits, which shuffles must always manage.
+    #[test]
+    fn permutations_within_a_warp_are_shuffles(
+        order in Just((0..8u32).collect::<Vec<_>>()).prop_shuffle(),
+        warp in 0u64..256,
+        bits in prop::sample::select(vec![8u32, 16, 32]),
+    ) {
+        let shape = Shape::from_bits(&[4, 5]).unwrap();
+        let unit: Vec<u64> = (0..8).map(|b| 1 << b).collect();
+        let a = Layout::distributed(shape.clone(), unit[..3].to_vec(), unit[3..].to_vec(), vec![256]).unwrap();
+        let p: Vec<u64> = order.iter().map(|&b| 1 << b).collect();
+        let b = Layout::distributed(shape, p[..3].to_vec(), p[3..].to_vec(), vec![256 | warp]).unwrap();
+        let lookup = Lookup::new(&a, &b).unwrap();
+        prop_assert!(ShufflePlan::new(&lookup, bits).is_some());
+        check(&a, &b, bits);
+    }
+}

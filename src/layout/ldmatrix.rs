@@ -1,0 +1,391 @@
+//! `ldmatrix` and `stmatrix`: when they fit a pair of layouts, and how they are addressed.
+//!
+//! They move 8×8 matrices of 16-bit units: a matrix is 8 rows of 16 contiguous bytes
+//! whose addresses 8 lanes supply, and lane `i` receives (or gives) the 32 bits at column
+//! pair `i % 4` of row `i / 4`; with `.trans`, the elements `2 * (i % 4)` and
+//! `2 * (i % 4) + 1` of column `i / 4`. So they fit if the map from places to offsets
+//! divides by such a tile: the lanes' offsets are those of the tile and nothing else
+//! moves inside a row.
+//!
+//! Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix", "… store instruction:
+//! stmatrix".
+
+use super::addr::{XorGroup, group_by_xor};
+use super::bank::words_per_bank;
+use super::gf2::{Matrix, Subspace, low_mask, ones};
+use super::shared::SharedLayout;
+use super::{In, Layout, LayoutError};
+
+/// How a warp moves its registers with `ldmatrix` or `stmatrix`.
+///
+/// Lane `t` supplies the byte offset `(xor of base for the bits of tid set) ^ group.xor +
+/// access.offset`, for row `t % 8` of matrix `t / 8`. Lanes beyond `8 * matrices` supply
+/// nothing that matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixPlan {
+    /// Whether the instruction has `.trans`.
+    pub transposed: bool,
+    /// Matrices per instruction: 1, 2 or 4.
+    pub matrices: u32,
+    /// Elements in each 32-bit register.
+    pub packed: u32,
+    /// Byte offsets to xor for each bit of tid: (bit of tid, offset).
+    pub thread_base: Vec<(u32, u64)>,
+    /// The instructions. An access lists `matrices * packed` elements: those of the first
+    /// 32-bit register, lowest first, then of the second, ….
+    pub groups: Vec<XorGroup>,
+    /// Registers that repeat another: (register, the one in `groups`).
+    pub copies: Vec<(u32, u32)>,
+    /// Wavefronts of one instruction.
+    pub wavefronts: u32,
+    /// Bytes to whose multiple the buffer must be aligned for xor on whole addresses.
+    pub xor_alignment: u64,
+}
+
+impl MatrixPlan {
+    /// Instructions per warp.
+    pub fn instructions(&self) -> usize {
+        self.groups.iter().map(|g| g.accesses.len()).sum()
+    }
+
+    /// The byte offset that thread `tid` contributes.
+    pub fn thread_offset(&self, tid: u64) -> u64 {
+        self.thread_base
+            .iter()
+            .filter(|(bit, _)| tid >> bit & 1 == 1)
+            .fold(0, |acc, (_, v)| acc ^ v)
+    }
+}
+
+/// The plan for moving all of `distributed` to or from `shared`, if the instructions fit.
+pub fn plan(
+    distributed: &Layout,
+    shared: &SharedLayout,
+    transposed: bool,
+) -> Result<Option<MatrixPlan>, LayoutError> {
+    let all = shared.offsets_from(distributed)?;
+    let registers = distributed.in_bits(In::Register);
+    let lanes = distributed.in_bits(In::Lane);
+    if lanes != In::LANE_BITS || all.cols() != registers + lanes + distributed.in_bits(In::Warp) {
+        return Ok(None);
+    }
+    let offsets = Offsets {
+        element_bits: shared.element_bits(),
+        register: all.columns_range(0, registers),
+        lane: all.columns_range(registers, registers + lanes),
+        warp: all.columns_range(registers + lanes, all.cols()),
+    };
+    Ok(offsets.fit(transposed).map(|f| offsets.plan(f, transposed)))
+}
+
+/// Element offsets by bits of register, lane and warp.
+struct Offsets {
+    element_bits: u32,
+    register: Matrix,
+    lane: Matrix,
+    warp: Matrix,
+}
+
+/// A division of the offsets by the instruction's tile.
+struct Fit {
+    /// Register vectors that select the elements packed in 32 bits, lowest first.
+    pack: Vec<u64>,
+    /// Offsets of the 8 rows of a matrix, as a basis.
+    rows: [u64; 3],
+    /// Register vectors that go from one matrix to another.
+    others: Vec<u64>,
+}
+
+impl Offsets {
+    fn fit(&self, transposed: bool) -> Option<Fit> {
+        let packed_bits = match (self.element_bits, transposed) {
+            (8, false) => 2,
+            (16, _) => 1,
+            (32, false) => 0,
+            _ => return None,
+        };
+        // A row of 16 bytes.
+        let row_bits = packed_bits + 2;
+        let lane = self.lane.columns();
+        // The lane bits that move along a row, and the first element bit they move.
+        let (along, first) = if transposed {
+            (&lane[2..], 0)
+        } else {
+            (&lane[..2], packed_bits)
+        };
+        if along
+            .iter()
+            .enumerate()
+            .any(|(i, &c)| c != 1 << (first + i as u32))
+        {
+            return None;
+        }
+        let row = low_mask(row_bits);
+        let across = if transposed { &lane[..2] } else { &lane[2..] };
+        if across
+            .iter()
+            .chain(self.warp.columns())
+            .any(|c| c & row != 0)
+        {
+            return None;
+        }
+        let pack = self.pack(packed_bits, transposed)?;
+        let others = self.others(&pack, row, transposed)?;
+        let rows = if transposed {
+            [self.register.apply(pack[0]), lane[0], lane[1]]
+        } else {
+            [lane[2], lane[3], lane[4]]
+        };
+        Some(Fit { pack, rows, others })
+    }
+
+    /// The register vectors of the elements packed in 32 bits: along the row, or (when
+    /// transposed) from a row to the next.
+    fn pack(&self, bits: u32, transposed: bool) -> Option<Vec<u64>> {
+        if transposed {
+            let free = self.register.free_columns();
+            let first = (0..self.register.cols()).find(|b| free >> b & 1 == 0)?;
+            return Some(vec![1 << first]);
+        }
+        (0..bits).map(|i| self.register.solve(1 << i)).collect()
+    }
+
+    /// Register vectors that together with `pack` reach everything the registers reach,
+    /// and do not move inside a row.
+    fn others(&self, pack: &[u64], row: u64, transposed: bool) -> Option<Vec<u64>> {
+        let offset = |r: u64| self.register.apply(r);
+        let mut reached = Subspace::span(
+            self.register.rows(),
+            &pack.iter().map(|&p| offset(p)).collect::<Vec<_>>(),
+        );
+        let mut others = Vec::new();
+        for bit in 0..self.register.cols() {
+            if !reached.insert(offset(1 << bit)) {
+                continue;
+            }
+            let along_row = pack.iter().filter(|p| offset(**p) & row != 0);
+            let other = along_row.fold(1 << bit, |r, p| {
+                if offset(r) & offset(*p) != 0 {
+                    r ^ p
+                } else {
+                    r
+                }
+            });
+            if offset(other) & row != 0 {
+                return None;
+            }
+            others.push(other);
+        }
+        // Packed elements lie either all along the row or all across it.
+        let along_row = |&p: &u64| offset(p) & !row == 0;
+        let pack_stays = if transposed {
+            !pack.iter().any(|p| offset(*p) & row != 0)
+        } else {
+            pack.iter().all(along_row)
+        };
+        pack_stays.then_some(others)
+    }
+
+    fn plan(&self, fit: Fit, transposed: bool) -> MatrixPlan {
+        let bytes = |elems: u64| elems * u64::from(self.element_bits) / 8;
+        let select = fit.others.len().min(2);
+        let (matrix_select, rest) = fit.others.split_at(select);
+        let offset = |r: u64| self.register.apply(r);
+        // Lane bits: row of a matrix, then which matrix; then the warp's bits.
+        let mut base: Vec<u64> = fit.rows.to_vec();
+        base.extend(matrix_select.iter().map(|&m| offset(m)));
+        base.resize(In::LANE_BITS as usize, 0);
+        base.extend(self.warp.columns());
+        let mask = base.iter().fold(0, |m, c| m | c);
+
+        let combine = |vectors: &[u64], i: u64| ones(i).fold(0, |acc, b| acc ^ vectors[b as usize]);
+        let instructions = (0..1u64 << rest.len()).map(|i| {
+            let first = combine(rest, i);
+            let registers = (0..1u64 << select).flat_map(|m| {
+                let matrix = first ^ combine(matrix_select, m);
+                let pack = &fit.pack;
+                (0..1u64 << pack.len()).map(move |p| (matrix ^ combine(pack, p)) as u32)
+            });
+            (offset(first), registers.collect())
+        });
+        let rows = Matrix::new(self.register.rows(), fit.rows.to_vec());
+        MatrixPlan {
+            transposed,
+            matrices: 1 << select,
+            packed: 1 << fit.pack.len(),
+            thread_base: (0..)
+                .zip(&base)
+                .filter(|(_, c)| **c != 0)
+                .map(|(b, &c)| (b, bytes(c)))
+                .collect(),
+            groups: group_by_xor(instructions, mask, bytes),
+            copies: self.copies(&fit),
+            wavefronts: words_per_bank(&rows, self.element_bits, 4) << select,
+            xor_alignment: bytes(mask).checked_ilog2().map_or(1, |top| 2 << top),
+        }
+    }
+
+    fn copies(&self, fit: &Fit) -> Vec<(u32, u32)> {
+        let vectors: Vec<u64> = fit.pack.iter().chain(&fit.others).copied().collect();
+        let holder: std::collections::BTreeMap<u64, u64> = (0..1u64 << vectors.len())
+            .map(|i| ones(i).fold(0, |acc, b| acc ^ vectors[b as usize]))
+            .map(|r| (self.register.apply(r), r))
+            .collect();
+        (0..1u64 << self.register.cols())
+            .filter_map(|r| {
+                holder
+                    .get(&self.register.apply(r))
+                    .map(|&h| (r as u32, h as u32))
+            })
+            .filter(|(r, h)| r != h)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shape;
+    use super::super::mma::{MatmulShape, MmaSync, Wgmma};
+    use super::super::shared::Swizzle;
+    use super::*;
+
+    /// Does what the instruction does, from its description, and compares each element
+    /// that a lane receives with the one the layouts say.
+    fn check(l: &Layout, s: &SharedLayout, transposed: bool) -> MatrixPlan {
+        let p = plan(l, s, transposed)
+            .unwrap()
+            .expect("the instruction fits");
+        let bytes = u64::from(s.element_bits()) / 8;
+        let mut seen = vec![0; l.registers() as usize];
+        for warp in 0..l.warps() {
+            for group in &p.groups {
+                for access in &group.accesses {
+                    let address =
+                        |lane: u64| (p.thread_offset(lane + 32 * warp) ^ group.xor) + access.offset;
+                    for (i, &r) in (0..).zip(&access.registers) {
+                        let (matrix, element) = (i / u64::from(p.packed), i % u64::from(p.packed));
+                        seen[r as usize] += u32::from(warp == 0);
+                        for lane in 0..32 {
+                            let (row, byte) = if transposed {
+                                (2 * (lane % 4) + element, lane / 4 * bytes)
+                            } else {
+                                (lane / 4, 4 * (lane % 4) + element * bytes)
+                            };
+                            let at = address(8 * matrix + row);
+                            assert_eq!(at % 16, 0);
+                            assert_eq!(at + byte, s.byte_offset(&l.coords(r.into(), lane, warp)));
+                        }
+                    }
+                }
+            }
+        }
+        for &(copy, of) in &p.copies {
+            assert_eq!(l.flat(copy.into(), 3, 0), l.flat(of.into(), 3, 0));
+            seen[copy as usize] += 1;
+        }
+        assert!(seen.iter().all(|&n| n == 1));
+        p
+    }
+
+    fn mma(bits: u32, k: u64) -> MmaSync {
+        MmaSync {
+            tile: MatmulShape {
+                m: 64,
+                n: 64,
+                k: 64,
+            },
+            instruction: MatmulShape { m: 16, n: 8, k },
+            element_bits: bits,
+            warps_m: 2,
+            warps_n: 2,
+        }
+    }
+
+    fn strips(order: &[usize], bits: u32) -> SharedLayout {
+        let shape = Shape::new(&[64, 64]).unwrap();
+        SharedLayout::strips(
+            &shape,
+            order,
+            bits,
+            Swizzle::widest(64 * u64::from(bits) / 8),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn loads_mma_operands_without_conflicts() {
+        let p = check(&mma(16, 16).a().unwrap(), &strips(&[1, 0], 16), false);
+        assert_eq!(
+            (p.matrices, p.packed, p.wavefronts, p.instructions()),
+            (4, 2, 4, 8)
+        );
+        // B with K contiguous, and with N contiguous (transposed).
+        let b = mma(16, 16).b().unwrap();
+        assert_eq!(check(&b, &strips(&[0, 1], 16), false).wavefronts, 4);
+        assert_eq!(check(&b, &strips(&[1, 0], 16), true).wavefronts, 4);
+        // A with M contiguous.
+        assert_eq!(
+            check(&mma(16, 16).a().unwrap(), &strips(&[0, 1], 16), true).matrices,
+            4
+        );
+        check(&mma(8, 32).a().unwrap(), &strips(&[1, 0], 8), false);
+        check(&mma(32, 8).a().unwrap(), &strips(&[1, 0], 32), false);
+        check(&mma(32, 8).b().unwrap(), &strips(&[0, 1], 32), false);
+    }
+
+    #[test]
+    fn unswizzled_rows_conflict() {
+        let shape = Shape::new(&[64, 64]).unwrap();
+        let plain = SharedLayout::row_major(&shape, &[1, 0], 16).unwrap();
+        assert_eq!(
+            check(&mma(16, 16).a().unwrap(), &plain, false).wavefronts,
+            32
+        );
+    }
+
+    #[test]
+    fn stores_wgmma_accumulators() {
+        let tile = MatmulShape {
+            m: 64,
+            n: 64,
+            k: 64,
+        };
+        let l = Wgmma {
+            tile,
+            element_bits: 16,
+            warpgroups_m: 1,
+            warpgroups_n: 1,
+        }
+        .accumulator()
+        .unwrap();
+        let p = check(&l, &strips(&[1, 0], 16), false);
+        assert_eq!((p.instructions(), p.wavefronts), (4, 4));
+        check(&l, &strips(&[0, 1], 16), true);
+    }
+
+    #[test]
+    fn repeated_registers_become_copies() {
+        let l = mma(16, 16).a().unwrap();
+        let l = l.with_bases(In::Register, |r| r.insert(1, 0)).unwrap();
+        let p = check(&l, &strips(&[1, 0], 16), false);
+        assert_eq!(p.copies.len() as u64, l.registers() / 2);
+    }
+
+    #[test]
+    fn does_not_fit_other_layouts() {
+        let a = mma(16, 16).a().unwrap();
+        assert_eq!(plan(&a, &strips(&[0, 1], 16), false).unwrap(), None);
+        assert_eq!(plan(&a, &strips(&[1, 0], 16), true).unwrap(), None);
+        assert_eq!(
+            plan(&mma(8, 32).b().unwrap(), &strips(&[1, 0], 8), true).unwrap(),
+            None
+        );
+        let narrow =
+            SharedLayout::swizzled(&Shape::new(&[64, 64]).unwrap(), &[1, 0], 16, 2, 1, 8).unwrap();
+        assert_eq!(
+            plan(&a, &narrow, false).unwrap(),
+            None,
+            "rows of 16 bytes are broken up"
+        );
+    }
+}

@@ -1,0 +1,302 @@
+//! Choosing a shared-memory layout for a tile written in one distributed layout and
+//! read in another.
+//!
+//! Offsets split into three fields, low to high: a *vector* that one thread (or, with
+//! `ldmatrix`, one row) covers; the *bank* bits up to 128 bytes; and the *segment*, which
+//! of those lines. Threads that work together conflict exactly if two of them differ in
+//! the segment only: if the span of their offsets and of the vector meets the span of
+//! the segment basis. So a segment basis is wanted that avoids two subspaces P (of the
+//! writers) and Q (of the readers) at once. The largest such space joins a basis of P
+//! modulo P∩Q with one of Q modulo P∩Q pairwise by xor, and adds a complement of P+Q
+//! (Zhou et al., arXiv 2505.23819, on optimal swizzling).
+
+use super::bank::wavefronts;
+use super::gf2::Subspace;
+use super::shared::{SharedLayout, WAVEFRONT_LOG2};
+use super::{In, Layout, LayoutError, addr, ldmatrix};
+
+/// Instructions that may move a tile between registers and shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Access {
+    /// `ld.shared` / `st.shared`, vectors as wide as the layouts allow.
+    Plain,
+    /// `ldmatrix` / `stmatrix`.
+    Matrix,
+    /// `ldmatrix.trans` / `stmatrix.trans`.
+    MatrixTransposed,
+}
+
+/// What the target can do besides `ld.shared` and `st.shared`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Capabilities {
+    /// `ldmatrix` (SM 75).
+    pub ldmatrix: bool,
+    /// `stmatrix` (SM 90).
+    pub stmatrix: bool,
+}
+
+/// A shared layout and how each side accesses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The layout of the tile in shared memory.
+    pub shared: SharedLayout,
+    /// How the tile is written.
+    pub store: Access,
+    /// How the tile is read.
+    pub load: Access,
+    /// Shared-memory wavefronts per warp, written and read.
+    pub wavefronts: u64,
+    /// Memory instructions per warp, written and read.
+    pub instructions: u64,
+}
+
+/// The layout and accesses with the fewest wavefronts, then the fewest instructions.
+/// Elements must be at least a byte wide.
+pub fn choose(
+    write: &Layout,
+    read: &Layout,
+    element_bits: u32,
+    capabilities: Capabilities,
+) -> Result<Choice, LayoutError> {
+    if write.shape() != read.shape() {
+        return Err(write.mismatch(read));
+    }
+    let problem = Problem {
+        write: Side::new(write, element_bits, capabilities.stmatrix),
+        read: Side::new(read, element_bits, capabilities.ldmatrix),
+        element_bits,
+        bits: write.shape().total_bits(),
+    };
+    let mut best: Option<Choice> = None;
+    for low in problem.vectors() {
+        for store in problem.write.accesses() {
+            for load in problem.read.accesses() {
+                let shared = problem.layout(&low, store, load)?;
+                let choice = problem.judge(shared)?;
+                let cost = |c: &Choice| (c.wavefronts, c.instructions);
+                if best.as_ref().is_none_or(|b| cost(&choice) < cost(b)) {
+                    best = Some(choice);
+                }
+            }
+        }
+    }
+    best.ok_or_else(|| {
+        LayoutError::Unsupported(format!("no shared layout for {element_bits}-bit elements"))
+    })
+}
+
+struct Problem<'a> {
+    write: Side<'a>,
+    read: Side<'a>,
+    element_bits: u32,
+    bits: u32,
+}
+
+/// One of the two distributed layouts.
+struct Side<'a> {
+    layout: &'a Layout,
+    element_bits: u32,
+    /// Whether the matrix instruction exists.
+    matrix: bool,
+    registers: Subspace,
+}
+
+impl Problem<'_> {
+    /// Candidate bases of the vector field: what one thread holds on both sides, then
+    /// more of one side; and the rows that each side's matrix instruction wants.
+    fn vectors(&self) -> Vec<Vec<u64>> {
+        let most = (128 / self.element_bits).max(1).ilog2() as usize;
+        let common = self.read.registers.intersection(&self.write.registers);
+        let mut all = Vec::new();
+        for side in [&self.read, &self.write] {
+            let own = side.layout.bases(In::Register);
+            // Prefer the order of the registers, so that vectors need no shuffling.
+            let mut low: Vec<u64> = Subspace::empty(self.bits)
+                .extend_from(own)
+                .into_iter()
+                .filter(|&v| common.contains(v))
+                .collect();
+            low.extend(Subspace::span(self.bits, &low).extend_from(common.basis()));
+            low.truncate(most);
+            all.push(low.clone());
+            let more = Subspace::span(self.bits, &low).extend_from(own);
+            low.extend(more);
+            low.truncate(most);
+            all.push(low);
+            all.extend(
+                [Access::Matrix, Access::MatrixTransposed]
+                    .iter()
+                    .filter_map(|&a| side.row(a)),
+            );
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The layout with this vector field that avoids conflicts between `store` and `load`
+    /// as far as possible.
+    fn layout(
+        &self,
+        low: &[u64],
+        store: Access,
+        load: Access,
+    ) -> Result<SharedLayout, LayoutError> {
+        let line = (WAVEFRONT_LOG2 + 3)
+            .saturating_sub(self.element_bits.ilog2())
+            .min(self.bits);
+        let together = |side: &Side, access| {
+            let mut s = Subspace::span(self.bits, side.covered(low));
+            side.together(low, access).iter().for_each(|&v| {
+                s.insert(v);
+            });
+            s
+        };
+        let (p, q) = (together(&self.write, store), together(&self.read, load));
+        let vector = Subspace::span(self.bits, low);
+        let segment = segments(
+            &p,
+            &q,
+            &vector,
+            (self.bits - line.max(low.len() as u32)) as usize,
+        );
+        let both = vector.sum(&Subspace::span(self.bits, &segment));
+        let lanes: Vec<u64> = p
+            .intersection(&q)
+            .basis()
+            .iter()
+            .chain(p.basis())
+            .copied()
+            .collect();
+        let units: Vec<u64> = (0..self.bits).map(|i| 1 << i).collect();
+        let bank = both.extend_from(&[lanes, units].concat());
+        let offsets = [low, &bank, &segment].concat();
+        SharedLayout::new(
+            Layout::memory(self.write.layout.shape().clone(), offsets)?,
+            self.element_bits,
+        )
+    }
+
+    /// The best accesses of a given layout, and what they cost.
+    fn judge(&self, shared: SharedLayout) -> Result<Choice, LayoutError> {
+        let (store, store_cost) = self.write.best(&shared)?;
+        let (load, load_cost) = self.read.best(&shared)?;
+        Ok(Choice {
+            shared,
+            store,
+            load,
+            wavefronts: store_cost.0 + load_cost.0,
+            instructions: store_cost.1 + load_cost.1,
+        })
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(layout: &'a Layout, element_bits: u32, matrix: bool) -> Side<'a> {
+        Side {
+            layout,
+            element_bits,
+            matrix,
+            registers: layout.image(&[In::Register]),
+        }
+    }
+
+    fn accesses(&self) -> impl Iterator<Item = Access> {
+        let matrix = [Access::Matrix, Access::MatrixTransposed].into_iter();
+        std::iter::once(Access::Plain).chain(matrix.filter(|&a| self.row(a).is_some()))
+    }
+
+    /// The elements of a 16-byte row that the matrix instruction wants of this layout.
+    fn row(&self, access: Access) -> Option<Vec<u64>> {
+        let lanes = self.layout.bases(In::Lane);
+        if !self.matrix || lanes.len() as u32 != In::LANE_BITS {
+            return None;
+        }
+        let row = match (access, self.element_bits) {
+            (Access::MatrixTransposed, 16) => lanes[2..].to_vec(),
+            (Access::Matrix, 8 | 16 | 32) => {
+                let packed = (32 / self.element_bits).ilog2() as usize;
+                [self.layout.bases(In::Register).get(..packed)?, &lanes[..2]].concat()
+            }
+            _ => return None,
+        };
+        // The row must be made of different elements.
+        let distinct =
+            Subspace::span(self.layout.shape().total_bits(), &row).dim() as usize == row.len();
+        distinct.then_some(row)
+    }
+
+    /// The part of the vector field that one thread of this side covers.
+    fn covered<'l>(&self, low: &'l [u64]) -> &'l [u64] {
+        let n = low
+            .iter()
+            .take_while(|v| self.registers.contains(**v))
+            .count();
+        &low[..n]
+    }
+
+    /// Offsets among which threads that are served together move.
+    fn together(&self, low: &[u64], access: Access) -> Vec<u64> {
+        let lanes = self.layout.bases(In::Lane);
+        match access {
+            Access::Matrix => low
+                .iter()
+                .chain(lanes.get(2..).unwrap_or(&[]))
+                .copied()
+                .collect(),
+            Access::MatrixTransposed => {
+                let pack = self.layout.bases(In::Register).iter().find(|v| **v != 0);
+                low.iter()
+                    .chain(pack)
+                    .chain(&lanes[..lanes.len().min(2)])
+                    .copied()
+                    .collect()
+            }
+            Access::Plain => {
+                let bytes = ((self.element_bits << self.covered(low).len()) / 8).max(4);
+                let n = (WAVEFRONT_LOG2 - bytes.ilog2()).min(lanes.len() as u32);
+                lanes[..n as usize].to_vec()
+            }
+        }
+    }
+
+    /// The access with the fewest wavefronts, and (wavefronts, instructions) per warp.
+    fn best(&self, shared: &SharedLayout) -> Result<(Access, (u64, u64)), LayoutError> {
+        let vector = addr::max_vector_bits(self.layout, shared, 128)?;
+        let distinct = 1u64 << self.registers.dim();
+        let instructions = (distinct * u64::from(self.element_bits) / u64::from(vector)).max(1);
+        let each = u64::from(wavefronts(self.layout, shared, vector)?);
+        let mut best = (Access::Plain, (instructions * each, instructions));
+        for access in self.accesses().filter(|&a| a != Access::Plain) {
+            let transposed = access == Access::MatrixTransposed;
+            if let Some(p) = ldmatrix::plan(self.layout, shared, transposed)? {
+                let n = p.instructions() as u64;
+                let cost = (n * u64::from(p.wavefronts), n);
+                if cost < best.1 {
+                    best = (access, cost);
+                }
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can
+/// be. (`vector` lies in `p` or in `q`.)
+fn segments(p: &Subspace, q: &Subspace, vector: &Subspace, count: usize) -> Vec<u64> {
+    let common = p.intersection(q);
+    let (e, f) = (common.extend_from(p.basis()), common.extend_from(q.basis()));
+    let sum = p.sum(q);
+    let mut found = sum.complement_units();
+    found.extend(e.iter().zip(&f).map(|(e, f)| e ^ f));
+    // Not enough: conflicts on one side, then on both.
+    let paired = e.len().min(f.len());
+    found.extend(e[paired..].iter().chain(&f[paired..]));
+    let mut all = vector.extend_from(&found);
+    all.truncate(count);
+    let chosen = vector.sum(&Subspace::span(64, &all));
+    let rest = chosen.complement_units();
+    let missing = count.saturating_sub(all.len());
+    all.extend(rest.into_iter().take(missing));
+    all
+}
