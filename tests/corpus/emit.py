@@ -182,7 +182,7 @@ class Body:
     def _id(self, type_):
         return type_.encode(self._writer.type_table)
 
-    def op(self, name: str, results, **given):
+    def op(self, name: str, results, /, **given):
         """Encodes operation `name` (as in encode_<name>Op).
 
         `results` is a type (one result), a list of types, or None. Returns a
@@ -214,7 +214,7 @@ class Body:
             return V(made, results)
         return tuple(V(value, t) for value, t in zip(made, types, strict=True))
 
-    def nested(self, name: str, results: Sequence, blocks, **given):
+    def nested(self, name: str, results: Sequence, blocks, /, **given):
         """Encodes an operation with regions. `blocks` lists, for each region,
         its argument types and a function that fills it: fill(body, *arguments)."""
         encode = getattr(encodings, f"encode_{name}Op")
