@@ -18,7 +18,8 @@
 //! - [`ldmatrix`]: where `ldmatrix` and `stmatrix` fit;
 //! - [`swizzle`]: the shared layout for a tile written and read in two layouts;
 //! - [`convert`]: from one register layout to another ([`lookup`], [`shuffle`]);
-//! - [`reduce`]: reductions in the thread, between lanes, between warps;
+//! - [`pieces`]: parts of a tile that are a choice of registers;
+//! - [`reduce`], [`scan`]: in the thread, between lanes, between warps;
 //! - [`tma`]: a shared tile as TMA boxes;
 //! - [`wgmma_desc`]: a shared tile as a `wgmma` matrix descriptor.
 
@@ -33,8 +34,10 @@ pub mod linear;
 pub mod lookup;
 pub mod mma;
 pub mod ops;
+pub mod pieces;
 mod print;
 pub mod reduce;
+pub mod scan;
 pub mod shape;
 pub mod shared;
 pub mod shuffle;

@@ -1,0 +1,322 @@
+//! Each layout against the formulas of the PTX ISA's fragment figures, written out
+//! as they stand there.
+
+use super::*;
+
+fn single(k: u64, element_bits: u32) -> MmaSync {
+    let m = if k == 4 && element_bits == 64 { 8 } else { 16 };
+    let shape = MatmulShape { m, n: 8, k };
+    MmaSync {
+        tile: shape,
+        instruction: shape,
+        element_bits,
+        warps_m: 1,
+        warps_n: 1,
+    }
+}
+
+fn expect(l: &Layout, formula: impl Fn(u64, u64) -> (u64, u64)) {
+    for lane in 0..32 {
+        for i in 0..l.registers() {
+            let (row, col) = formula(i, lane);
+            assert_eq!(
+                l.coords(i, lane, 0).as_slice(),
+                &[row, col],
+                "a{i} of lane {lane} in {l}"
+            );
+        }
+    }
+    assert!(l.is_surjective() && l.is_injective());
+}
+
+#[test]
+fn m16n8k8_16_bit() {
+    let f = single(8, 16);
+    expect(&f.a().unwrap(), |i, lane| {
+        (
+            if i < 2 { lane >> 2 } else { (lane >> 2) + 8 },
+            (lane % 4) * 2 + (i & 1),
+        )
+    });
+    expect(&f.b().unwrap(), |i, lane| ((lane % 4) * 2 + i, lane >> 2));
+}
+
+#[test]
+fn m16n8k16_16_bit() {
+    let f = single(16, 16);
+    expect(&f.a().unwrap(), |i, lane| {
+        let row = if i < 2 || (4..6).contains(&i) {
+            lane >> 2
+        } else {
+            (lane >> 2) + 8
+        };
+        let col = (lane % 4) * 2 + (i & 1);
+        (row, if i < 4 { col } else { col + 8 })
+    });
+    expect(&f.b().unwrap(), |i, lane| {
+        let row = (lane % 4) * 2 + (i & 1);
+        (if i < 2 { row } else { row + 8 }, lane >> 2)
+    });
+    expect(&f.c().unwrap(), |i, lane| {
+        (
+            if i < 2 { lane >> 2 } else { (lane >> 2) + 8 },
+            (lane % 4) * 2 + (i & 1),
+        )
+    });
+}
+
+#[test]
+fn m16n8k4_and_k8_tf32() {
+    expect(&single(4, 32).a().unwrap(), |i, lane| {
+        (if i == 0 { lane >> 2 } else { (lane >> 2) + 8 }, lane % 4)
+    });
+    expect(&single(4, 32).b().unwrap(), |_, lane| (lane % 4, lane >> 2));
+    expect(&single(8, 32).a().unwrap(), |i, lane| {
+        let row = if i == 0 || i == 2 {
+            lane >> 2
+        } else {
+            (lane >> 2) + 8
+        };
+        (row, if i < 2 { lane % 4 } else { lane % 4 + 4 })
+    });
+    expect(&single(8, 32).b().unwrap(), |i, lane| {
+        (if i == 0 { lane % 4 } else { lane % 4 + 4 }, lane >> 2)
+    });
+}
+
+#[test]
+fn m16n8k16_and_k32_8_bit() {
+    expect(&single(16, 8).a().unwrap(), |i, lane| {
+        (
+            if i < 4 { lane >> 2 } else { (lane >> 2) + 8 },
+            (lane % 4) * 4 + (i & 3),
+        )
+    });
+    expect(&single(16, 8).b().unwrap(), |i, lane| {
+        ((lane % 4) * 4 + i, lane >> 2)
+    });
+    expect(&single(32, 8).a().unwrap(), |i, lane| {
+        let row = if i < 4 || (8..12).contains(&i) {
+            lane >> 2
+        } else {
+            (lane >> 2) + 8
+        };
+        let col = (lane % 4) * 4 + (i & 3);
+        (row, if i < 8 { col } else { col + 16 })
+    });
+    expect(&single(32, 8).b().unwrap(), |i, lane| {
+        let row = (lane % 4) * 4 + (i & 3);
+        (if i < 4 { row } else { row + 16 }, lane >> 2)
+    });
+}
+
+#[test]
+fn m8n8k4_f64() {
+    let f = single(4, 64);
+    expect(&f.a().unwrap(), |_, lane| (lane >> 2, lane % 4));
+    expect(&f.b().unwrap(), |_, lane| (lane % 4, lane >> 2));
+    expect(&f.c().unwrap(), |i, lane| (lane >> 2, (lane % 4) * 2 + i));
+}
+
+/// A layout as CuTe states it: (extent, stride) of each mode of thread and of value,
+/// strides counting down columns of `rows` rows. For shapes whose figures the PTX ISA
+/// states less plainly.
+fn expect_cute(l: &Layout, rows: u64, thread: &[(u64, u64)], value: &[(u64, u64)]) {
+    let index = |mut x: u64, modes: &[(u64, u64)]| {
+        let mut at = 0;
+        for &(extent, stride) in modes {
+            at += x % extent * stride;
+            x /= extent;
+        }
+        at
+    };
+    for t in 0..32 * l.warps() {
+        for v in 0..l.registers() {
+            let at = index(t, thread) + index(v, value);
+            assert_eq!(
+                l.coords(v, t % 32, t / 32).as_slice(),
+                &[at % rows, at / rows]
+            );
+        }
+    }
+}
+
+#[test]
+fn f64_and_wgmma_fragments_as_cute_states_them() {
+    for k in [4, 8, 16] {
+        let shape = MatmulShape { m: 16, n: 8, k };
+        let f = MmaSync {
+            tile: shape,
+            instruction: shape,
+            element_bits: 64,
+            warps_m: 1,
+            warps_n: 1,
+        };
+        expect_cute(
+            &f.a().unwrap(),
+            16,
+            &[(4, 16), (8, 1)],
+            &[(2, 8), (k / 4, 64)],
+        );
+        expect_cute(&f.c().unwrap(), 16, &[(4, 32), (8, 1)], &[(2, 16), (2, 8)]);
+        // CuTe's B is n by k.
+        expect_cute(
+            &f.b().unwrap().permute(&[1, 0]).unwrap(),
+            8,
+            &[(4, 8), (8, 1)],
+            &[(k / 4, 32)],
+        );
+    }
+    let a = |element_bits, k| {
+        let tile = MatmulShape { m: 64, n: 8, k };
+        Wgmma {
+            tile,
+            element_bits,
+            warpgroups_m: 1,
+            warpgroups_n: 1,
+        }
+        .a_in_registers()
+        .unwrap()
+    };
+    expect_cute(
+        &a(32, 8),
+        64,
+        &[(4, 64), (8, 1), (4, 16)],
+        &[(2, 8), (2, 256)],
+    );
+    expect_cute(
+        &a(16, 16),
+        64,
+        &[(4, 128), (8, 1), (4, 16)],
+        &[(2, 64), (2, 8), (2, 512)],
+    );
+    expect_cute(
+        &a(8, 32),
+        64,
+        &[(4, 256), (8, 1), (4, 16)],
+        &[(4, 64), (2, 8), (2, 1024)],
+    );
+}
+
+#[test]
+fn warps_split_rows_and_columns_contiguously() {
+    let f = MmaSync {
+        tile: MatmulShape {
+            m: 64,
+            n: 64,
+            k: 32,
+        },
+        instruction: MatmulShape { m: 16, n: 8, k: 16 },
+        element_bits: 16,
+        warps_m: 2,
+        warps_n: 2,
+    };
+    let (a, b, c) = (f.a().unwrap(), f.b().unwrap(), f.c().unwrap());
+    for warp in 0..4 {
+        let (wm, wn) = (warp % 2, warp / 2);
+        for (l, rows, cols) in [
+            (&a, 32 * wm..32 * wm + 32, 0..32),
+            (&b, 0..32, 32 * wn..32 * wn + 32),
+            (&c, 32 * wm..32 * wm + 32, 32 * wn..32 * wn + 32),
+        ] {
+            for lane in 0..32 {
+                for r in 0..l.registers() {
+                    let at = l.coords(r, lane, warp);
+                    assert!(rows.contains(&at[0]) && cols.contains(&at[1]));
+                }
+            }
+            assert!(l.is_surjective());
+        }
+    }
+    assert_eq!(a.free_variable_masks(), [0, 0, 0b10, 0, 0]);
+    assert_eq!(b.free_variable_masks(), [0, 0, 0b01, 0, 0]);
+    // The first instruction's registers come first: a0..a7 are one m16k16.
+    assert!((0..8).all(|r| a.coords(r, 31, 0).iter().all(|&x| x < 16)));
+}
+
+#[test]
+fn wgmma_accumulator() {
+    for n in [8, 64, 256] {
+        let w = Wgmma {
+            tile: MatmulShape { m: 64, n, k: 16 },
+            element_bits: 16,
+            warpgroups_m: 1,
+            warpgroups_n: 1,
+        };
+        let l = w.accumulator().unwrap();
+        assert_eq!((l.registers(), l.warps()), (n / 2, 4));
+        for (thread, i) in (0..128).flat_map(|t| (0..n / 2).map(move |i| (t, i))) {
+            let (lane, warp) = (thread % 32, thread / 32);
+            let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+            let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+            assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
+        }
+    }
+}
+
+#[test]
+fn wgmma_a_registers() {
+    let w = Wgmma {
+        tile: MatmulShape {
+            m: 64,
+            n: 64,
+            k: 16,
+        },
+        element_bits: 16,
+        warpgroups_m: 1,
+        warpgroups_n: 1,
+    };
+    let l = w.a_in_registers().unwrap();
+    for (thread, i) in (0..128).flat_map(|t| (0..8).map(move |i| (t, i))) {
+        let (lane, warp) = (thread % 32, thread / 32);
+        let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+        let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+        assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
+    }
+}
+
+#[test]
+fn wgmma_over_two_warpgroups() {
+    let tile = MatmulShape {
+        m: 128,
+        n: 256,
+        k: 64,
+    };
+    let rows = Wgmma {
+        tile,
+        element_bits: 16,
+        warpgroups_m: 2,
+        warpgroups_n: 1,
+    }
+    .accumulator()
+    .unwrap();
+    let cols = Wgmma {
+        tile,
+        element_bits: 16,
+        warpgroups_m: 1,
+        warpgroups_n: 2,
+    }
+    .accumulator()
+    .unwrap();
+    for l in [&rows, &cols] {
+        assert!(l.is_surjective() && l.is_injective());
+        assert_eq!((l.registers(), l.warps()), (128, 8));
+    }
+    assert!((0..128).all(|r| rows.coords(r, 7, 5)[0] >= 64));
+    assert!((0..128).all(|r| cols.coords(r, 7, 5)[1] >= 128));
+}
+
+#[test]
+fn refuses_what_the_hardware_lacks() {
+    let mut f = single(16, 16);
+    f.instruction.k = 4;
+    assert!(
+        f.c()
+            .unwrap_err()
+            .to_string()
+            .contains("m16n8k4 for 16-bit")
+    );
+    let mut f = single(16, 16);
+    f.warps_m = 2;
+    assert!(f.a().is_err());
+}
