@@ -5,6 +5,7 @@ writes them all. This file only keeps types beside values and fills attributes
 that have a usual value: every byte of the result is the package's.
 """
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -47,15 +48,27 @@ SIMPLE = {
 
 HEADER = 12  # bytes of magic and version
 
+
+
+class PointerKind(enum.Enum):
+    """What a pointer may reach. The package's own enumeration stops at NONE;
+    the assembler knows the others from 13.5 on."""
+
+    NONE = b"\x00"
+    UNICAST = b"\x01"
+    MULTICAST = b"\x02"
+
+
 DYNAMIC = -(2**63)  # an extent or stride that is an operand
 
 
 @dataclass(frozen=True)
 class Ptr:
     pointee: str
+    kind: "PtrAttr | PointerKind" = PtrAttr.Missing
 
     def encode(self, table):
-        return table.pointer(table.simple(SIMPLE[self.pointee]), PtrAttr.Missing)
+        return table.pointer(table.simple(SIMPLE[self.pointee]), self.kind)
 
 
 @dataclass(frozen=True)
@@ -80,9 +93,10 @@ class TensorView:
     element: str
     shape: tuple[int, ...]  # DYNAMIC where an operand says it
     strides: tuple[int, ...]
+    kind: "PtrAttr | PointerKind" = PtrAttr.Missing
 
     def encode(self, table):
-        return table.tensor_view(table.simple(SIMPLE[self.element]), self.shape, self.strides, PtrAttr.Missing)
+        return table.tensor_view(table.simple(SIMPLE[self.element]), self.shape, self.strides, self.kind)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ PADDINGS = {
 
 
 def matrix_view(b, base, rows, cols, pitch):
-    type_ = TensorView(base.element.pointee, (DYNAMIC, DYNAMIC), (DYNAMIC, 1))
+    type_ = TensorView(base.element.pointee, (DYNAMIC, DYNAMIC), (DYNAMIC, 1), base.element.kind)
     return b.op("MakeTensorView", type_, base=base, dynamicShape=[rows, cols], dynamicStrides=[pitch])
 
 
