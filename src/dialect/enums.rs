@@ -34,6 +34,11 @@ enums! {
     /// What a view yields outside its tensor ([`crate::ir::Padding`]).
     PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
 
+    /// How `nv_tileas.dot` multiplies.
+    DOT_ATOM "dot_atom" ["mma_sync", "fma"];
+    /// What completes a pipeline's copies.
+    PIPELINE_KIND "pipeline_kind" ["cp_async", "tma"];
+
     /// State spaces of `nvvm` memory operations.
     SPACE "space" ["global", "shared"];
     /// Cache operators of PTX `ld` and `st`.

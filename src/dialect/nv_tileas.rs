@@ -1,7 +1,127 @@
-//! `nv_tileas`: architecture-specific: layouts, atoms, shared memory, pipelines, warp roles.
+//! `nv_tileas`: architecture-specific. Tiles have layouts, shared memory is explicit, products have
+//! chosen their atoms, and asynchronous work is a protocol of pipeline operations.
+//!
+//! A pipeline has stages; an iteration number selects the stage (`iteration % stages`) and the
+//! phase (`iteration / stages`). The producer acquires a stage (waits until it is empty), starts
+//! copies into it and commits; the consumer waits until it is full, reads it and releases it.
 
-use super::{Traits, def::dialect_table, op};
+use super::ResultType::{Explicit, Operand, Token};
+use super::def::dialect_table;
+use super::{
+    AttrDef, AttrKind, OperandDef, ResultDef, Traits, attr, enums, one, op, opt, region, result,
+    var,
+};
+
+const PURE: Traits = Traits::PURE;
+const MEMORY: Traits = Traits::MEMORY.or(Traits::SEGMENTED);
+const I32: AttrKind = AttrKind::Int(32);
+const ORDER: AttrDef = attr("order", AttrKind::Enum(&enums::ORDERING));
+const SCOPE: AttrDef = attr("scope", AttrKind::Enum(&enums::SCOPE)).optional();
+const HINTS: AttrDef = attr("hints", AttrKind::Hints).optional();
+const MODE: AttrDef = attr("mode", AttrKind::Enum(&enums::RMW_MODE));
+const DIM_MAP: AttrDef = attr("dim_map", AttrKind::I32s);
+const TRAVERSAL: AttrDef = attr("traversal", AttrKind::I32s);
+const INBOUNDS: AttrDef = attr("inbounds", AttrKind::Bools);
+const SPARSE: AttrDef = attr("sparse", AttrKind::Int(32)).optional();
+const PADDING: AttrDef = attr("padding", AttrKind::Enum(&enums::PADDING)).optional();
+const STAGE: &[OperandDef] = &[one("pipeline"), one("iteration")];
+const TOKEN: &[ResultDef] = &[result("token", Token)];
+const LOADED: &[ResultDef] = &[result("tile", Explicit), result("token", Token)];
+const OTHER: &[ResultDef] = &[result("result", Explicit)];
+const TILED_LOAD: &[OperandDef] = &[
+    one("base"),
+    var("extents"),
+    var("strides"),
+    var("index"),
+    opt("token"),
+];
+const TILED_STORE: &[OperandDef] = &[
+    one("base"),
+    var("extents"),
+    var("strides"),
+    var("index"),
+    one("tile"),
+    opt("token"),
+];
 
 dialect_table! { TileAs {
-    Return = op("return").traits(Traits::TERMINATOR).doc("Ends the function.");
+    Func = op("func").attrs(&[attr("sym_name", AttrKind::Str), attr("num_warps", I32), HINTS])
+        .regions(&[region("body")]).traits(Traits::ISOLATED.or(Traits::SYMBOL))
+        .doc("A kernel of `num_warps` warps, the producers of its pipelines included.");
+    Return = op("return").operands(&[var("operands")]).traits(Traits::TERMINATOR).doc("Ends the kernel.");
+
+    TiledLoad = op("tiled_load").operands(TILED_LOAD)
+        .attrs(&[DIM_MAP, TRAVERSAL, PADDING, ORDER, SCOPE, HINTS, INBOUNDS, SPARSE])
+        .results(LOADED).traits(MEMORY).doc("nv_tileaa.tiled_load into a layout.");
+    TiledStore = op("tiled_store").operands(TILED_STORE)
+        .attrs(&[DIM_MAP, TRAVERSAL, ORDER, SCOPE, HINTS, INBOUNDS, SPARSE])
+        .results(TOKEN).traits(MEMORY).doc("nv_tileaa.tiled_store from a layout.");
+    TiledAtomic = op("tiled_atomic").operands(TILED_STORE)
+        .attrs(&[DIM_MAP, TRAVERSAL, ORDER, SCOPE, MODE, INBOUNDS, SPARSE])
+        .results(TOKEN).traits(MEMORY).doc("nv_tileaa.tiled_atomic from a layout.");
+    Load = op("load").operands(&[one("pointers"), opt("mask"), opt("padding"), opt("token")])
+        .attrs(&[ORDER, SCOPE, HINTS]).results(LOADED).traits(MEMORY).doc("Gathers from pointers.");
+    Store = op("store").operands(&[one("pointers"), one("value"), opt("mask"), opt("token")])
+        .attrs(&[ORDER, SCOPE, HINTS]).results(TOKEN).traits(MEMORY).doc("Scatters to pointers.");
+    AtomicRmw = op("atomic_rmw").operands(&[one("pointers"), one("value"), opt("mask"), opt("token")])
+        .attrs(&[ORDER, SCOPE, MODE]).results(&[result("old", Operand(1)), result("token", Token)])
+        .traits(MEMORY).doc("Atomic read-modify-write through pointers.");
+    AtomicCas = op("atomic_cas").operands(&[one("pointers"), one("compare"), one("value"), opt("mask"), opt("token")])
+        .attrs(&[ORDER, SCOPE]).results(&[result("old", Operand(2)), result("token", Token)])
+        .traits(MEMORY).doc("Atomic compare-and-swap through pointers.");
+
+    ConvertLayout = op("convert_layout").operands(&[one("source")]).results(OTHER).traits(PURE)
+        .doc("The same tile in another layout: register renaming, shuffles or a trip through shared memory.");
+    AllocTensor = op("alloc_tensor").results(OTHER)
+        .doc("A buffer in shared memory, of as many stages as its type says.");
+    LocalLoad = op("local_load").operands(&[one("source"), opt("iteration")]).results(OTHER)
+        .doc("Reads a stage of a shared buffer into a layout (vectors, or ldmatrix where the layout allows).");
+    LocalStore = op("local_store").operands(&[one("tile"), one("destination"), opt("iteration")])
+        .doc("Writes a tile to a stage of a shared buffer (vectors, or stmatrix where the layout allows).");
+
+    Dot = op("dot").operands(&[one("lhs"), one("rhs"), one("acc")])
+        .attrs(&[attr("atom", AttrKind::Enum(&enums::DOT_ATOM)), attr("shape", AttrKind::I32s),
+                 attr("signed_lhs", AttrKind::Bool), attr("signed_rhs", AttrKind::Bool)])
+        .results(&[result("result", Operand(2))]).traits(PURE)
+        .doc("Product by a synchronous atom of instruction shape [m, n, k]: mma.sync on fragments, or fused multiply-adds on slices.");
+
+    PipelineCreate = op("async.pipeline.create")
+        .attrs(&[attr("kind", AttrKind::Enum(&enums::PIPELINE_KIND)), attr("stages", I32), attr("consumers", I32),
+                 attr("bytes", I32)])
+        .results(OTHER)
+        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one.");
+    ProducerAcquire = op("async.pipeline.producer_acquire").operands(STAGE)
+        .doc("Waits until the stage is empty and opens it for filling.");
+    ProducerCommit = op("async.pipeline.producer_commit").operands(STAGE)
+        .doc("All copies into the stage have been started; it is full when they are done.");
+    ConsumerWait = op("async.pipeline.consumer_wait").operands(STAGE).doc("Waits until the stage is full.");
+    ConsumerRelease = op("async.pipeline.consumer_release").operands(STAGE)
+        .doc("This consumer will not read the stage again: the producer may overwrite it.");
+    TiledCopy = op("async.tiled_copy")
+        .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("destination"), one("pipeline"), one("iteration"), opt("enable")])
+        .attrs(&[DIM_MAP, TRAVERSAL, PADDING, INBOUNDS]).traits(MEMORY)
+        .doc("Starts cp.async copies of a tile into the stage of a shared buffer; with `enable` false nothing is copied.");
+    TmaLoad = op("async.tiled_tma_load")
+        .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("destination"), one("pipeline"), one("iteration")])
+        .attrs(&[DIM_MAP, TRAVERSAL, PADDING]).traits(MEMORY)
+        .doc("Starts the TMA copies of a tile into the stage of a shared buffer.");
+    TmaStore = op("async.tiled_tma_store")
+        .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("source")])
+        .attrs(&[DIM_MAP, TRAVERSAL]).traits(MEMORY)
+        .doc("Starts the TMA copies of a shared buffer to a tile in global memory and waits until the buffer was read.");
+    ProxyFence = op("async.fence")
+        .doc("Makes generic writes to shared memory visible to the asynchronous proxy, for the whole warp role.");
+    AsyncDot = op("async.dot")
+        .operands(&[one("lhs"), one("rhs"), one("acc"), opt("lhs_iteration"), opt("rhs_iteration"), opt("accumulate")])
+        .attrs(&[attr("warpgroups", AttrKind::I32s)])
+        .results(&[result("result", Operand(2))]).traits(MEMORY)
+        .doc("Issues a WGMMA group: fence, mma_async, commit_group. The result is in flight until waited for.");
+    AsyncDotWait = op("async.dot_wait").operands(&[one("acc")]).attrs(&[attr("pending", I32)])
+        .results(&[result("result", Operand(0))])
+        .doc("Waits until at most `pending` groups are in flight.");
+    WarpSpecialize = op("async.warp_specialize")
+        .attrs(&[attr("producer_registers", I32), attr("consumer_registers", I32), attr("consumer_warps", I32)])
+        .regions(&[region("producer"), region("consumer")])
+        .doc("Splits the block: consumer warps first, then one producer warpgroup. Control does not come back together.");
+    RoleEnd = op("async.role_end").traits(Traits::TERMINATOR).doc("Ends a warp role.");
 }}
