@@ -8,5 +8,6 @@ pub mod egraph;
 pub mod ir;
 pub mod launch;
 pub mod layout;
+pub mod lower;
 pub mod scalar;
 pub mod target;

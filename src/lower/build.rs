@@ -1,0 +1,53 @@
+//! Small constructors shared by the lowerings.
+
+use crate::dialect::{cuda_tile, enums};
+use crate::ir::{Attr, Dense, EnumAttr, OpBuilder, TypeId, ValueId};
+
+/// An enumeration attribute by its case's name.
+pub fn case(def: &'static crate::dialect::EnumDef, name: &str) -> Option<Attr> {
+    let index = def.cases.iter().position(|c| *c == name);
+    debug_assert!(index.is_some(), "{} has no case {name}", def.name);
+    index.map(|i| Attr::Enum(EnumAttr(i as u8)))
+}
+
+/// A splat constant of integer type (tile or scalar), as `cuda_tile.constant`.
+pub fn constant(b: &mut OpBuilder<'_>, value: i64, ty: TypeId) -> ValueId {
+    let bits = b.module.types.bits(ty).unwrap_or(64);
+    let bytes = value.to_le_bytes()[..bits.div_ceil(8).min(8) as usize].to_vec();
+    let attr = Attr::Dense {
+        data: Dense::Bytes(bytes),
+        ty,
+    };
+    b.value(cuda_tile::Op::Constant, &[], [Some(attr)], ty)
+}
+
+/// `ceil(a / b)` of non-negative integers of one type.
+pub fn ceil_div(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
+    let ty = b.module.ty(lhs);
+    let attrs = [
+        case(&enums::SIGNEDNESS, "signed"),
+        case(&enums::ROUNDING, "positive_inf"),
+    ];
+    b.value(cuda_tile::Op::DivI, &[lhs, rhs], attrs, ty)
+}
+
+/// `value` as the integer type `to` (a tile or scalar of the same shape), sign-extended.
+pub fn int_cast(b: &mut OpBuilder<'_>, value: ValueId, to: TypeId) -> ValueId {
+    let from = b.module.ty(value);
+    let (have, want) = (b.module.types.bits(from), b.module.types.bits(to));
+    match have.cmp(&want) {
+        std::cmp::Ordering::Equal => value,
+        std::cmp::Ordering::Less => b.value(
+            cuda_tile::Op::ExtI,
+            &[value],
+            [case(&enums::SIGNEDNESS, "signed")],
+            to,
+        ),
+        std::cmp::Ordering::Greater => b.value(
+            cuda_tile::Op::TruncI,
+            &[value],
+            [case(&enums::OVERFLOW, "none")],
+            to,
+        ),
+    }
+}

@@ -1,0 +1,58 @@
+//! The lowerings: `cuda_tile` → `nv_tileaa` → `nv_tileas` → `nvvm`.
+//!
+//! | stage | module | what it does |
+//! |---|---|---|
+//! | `nv_tileaa` | [`tileaa`] | views become address algebra |
+//! | `nv_tileas` | [`tileas`] | layouts, atoms, pipelines, warp roles |
+//! | `nvvm` | [`nvvm`] | one thread's share of every tile, addresses, intrinsics |
+//!
+//! Elementwise arithmetic keeps its `cuda_tile` operations until rules turn it into `nvvm`
+//! (`rules/tileas_to_nvvm`); what is here is structural.
+
+mod build;
+pub mod tileaa;
+
+use crate::ir::{BlockId, Diagnostic, Module, OpId, Place};
+use crate::ir::{DebugAttr, LocId};
+
+/// Where an operation came from in the source, for diagnostics.
+pub fn place_of(m: &Module, loc: LocId) -> Place {
+    match m.locs.get(loc) {
+        DebugAttr::Loc {
+            file, line, column, ..
+        } => Place::Line {
+            file: m.str(*file).to_owned(),
+            line: *line,
+            column: *column,
+        },
+        DebugAttr::CallSite { callee, .. } => place_of(m, *callee),
+        _ => Place::Nowhere,
+    }
+}
+
+/// "`op`: `why`" with the operation's name and location.
+pub fn unsupported(m: &Module, op: OpId, why: impl Into<String>) -> Diagnostic {
+    let data = m.op(op);
+    Diagnostic::error(why)
+        .on(data.kind.to_string())
+        .at(place_of(m, data.loc))
+}
+
+/// Visits every operation under `block` with the block emptied and refilled: `visit` either
+/// pushes the operation back or leaves it out and builds others at the end of its block.
+/// Regions are visited before the operation that holds them.
+fn rebuild(
+    m: &mut Module,
+    block: BlockId,
+    visit: &mut impl FnMut(&mut Module, BlockId, OpId) -> Result<(), Diagnostic>,
+) -> Result<(), Diagnostic> {
+    for op in std::mem::take(&mut m.block_mut(block).ops) {
+        for region in m.op(op).regions.clone() {
+            for inner in m.region(region).blocks.clone() {
+                rebuild(m, inner, visit)?;
+            }
+        }
+        visit(m, block, op)?;
+    }
+    Ok(())
+}

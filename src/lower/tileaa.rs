@@ -1,0 +1,359 @@
+//! `cuda_tile` → `nv_tileaa`: every view becomes the base, extents and strides it stands for.
+
+use super::build::{ceil_div, constant, int_cast};
+use super::{rebuild, unsupported};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileaa::Op as A;
+use crate::ir::{
+    Attr, BlockId, DYNAMIC, Diagnostic, Diagnostics, EnumAttr, Module, OpId, Padding, Type, TypeId,
+    ValueId,
+};
+
+/// Lowers every entry of the module in place.
+pub fn run(m: &mut Module) -> Result<(), Diagnostics> {
+    for op in m.block(m.body).ops.clone() {
+        if C::of(m.op(op).kind) == Some(C::Entry) {
+            entry(m, op)?;
+        }
+    }
+    Ok(())
+}
+
+fn entry(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
+    let data = m.op(op);
+    let attrs = [
+        data.attr_named("sym_name").cloned(),
+        data.attr_named("optimization_hints").cloned(),
+    ];
+    let Some(body) = m.body_of(op, 0) else {
+        return Err(unsupported(
+            m,
+            op,
+            "an entry without a body cannot be compiled",
+        ));
+    };
+    rebuild(m, body, &mut lower)?;
+    let data = m.op_mut(op);
+    data.kind = A::Func.into();
+    data.attrs = attrs.into_iter().collect();
+    for view in dead_views(m, body) {
+        m.erase(view);
+    }
+    Ok(())
+}
+
+/// View-making operations, users first.
+fn dead_views(m: &Module, body: BlockId) -> Vec<OpId> {
+    let is_view = |op: &OpId| {
+        matches!(
+            C::of(m.op(*op).kind),
+            Some(
+                C::MakeTensorView
+                    | C::MakePartitionView
+                    | C::MakeStridedView
+                    | C::MakeGatherScatterView
+            )
+        )
+    };
+    m.ops_under(body)
+        .into_iter()
+        .filter(is_view)
+        .rev()
+        .collect()
+}
+
+/// One row per operation that changes; all others pass through.
+fn lower(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+    match C::of(m.op(op).kind) {
+        Some(C::LoadView) => tiled_load(m, block, op),
+        Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore),
+        Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic),
+        Some(C::GetTensorShape) => tensor_shape(m, block, op),
+        Some(C::GetIndexSpaceShape) => index_space(m, block, op),
+        Some(C::LoadPtr) => renamed(m, block, op, A::Load),
+        Some(C::StorePtr) => renamed(m, block, op, A::Store),
+        Some(C::AtomicRmw) => renamed(m, block, op, A::AtomicRmw),
+        Some(C::AtomicCas) => renamed(m, block, op, A::AtomicCas),
+        Some(C::Return) => {
+            if !m.op(op).operands.is_empty() {
+                return Err(unsupported(
+                    m,
+                    op,
+                    "Kernel functions do not support return with operands",
+                ));
+            }
+            renamed(m, block, op, A::Return)
+        }
+        _ => {
+            m.block_mut(block).ops.push(op);
+            Ok(())
+        }
+    }
+}
+
+/// An operation of the same operands and attributes under its `nv_tileaa` name.
+fn renamed(m: &mut Module, block: BlockId, op: OpId, to: A) -> Result<(), Diagnostic> {
+    m.op_mut(op).kind = to.into();
+    m.block_mut(block).ops.push(op);
+    Ok(())
+}
+
+/// A tensor: what `make_tensor_view` was given, with constants for static extents and strides.
+struct Tensor {
+    base: ValueId,
+    extents: Vec<ValueId>,
+    strides: Vec<ValueId>,
+}
+
+/// How a view walks its tensor.
+struct Walk {
+    tensor_view: ValueId,
+    dim_map: Vec<i32>,
+    traversal: Vec<i32>,
+    padding: Option<Padding>,
+    sparse: Option<i32>,
+}
+
+fn tensor(m: &mut Module, block: BlockId, user: OpId, view: ValueId) -> Result<Tensor, Diagnostic> {
+    let def = m
+        .def_op(view)
+        .filter(|&d| C::of(m.op(d).kind) == Some(C::MakeTensorView));
+    let Some(def) = def else {
+        return Err(unsupported(
+            m,
+            user,
+            "the tensor view is not made in this kernel by make_tensor_view",
+        ));
+    };
+    let Type::TensorView { shape, strides, .. } = m.types.get(m.ty(view)).clone() else {
+        return Err(unsupported(m, user, "operand is not a tensor view"));
+    };
+    let data = m.op(def).clone();
+    let dynamic = data.group(1).iter().chain(data.group(2)).next().copied();
+    let i32_ty = m.types.int(32);
+    let scalar = dynamic
+        .map(|v| m.ty(v))
+        .unwrap_or_else(|| m.types.tile(i32_ty, &[]));
+    let Some(&base) = data.operands.first() else {
+        return Err(unsupported(m, user, "tensor view without a base"));
+    };
+    Ok(Tensor {
+        base,
+        extents: materialize(m, block, user, &shape, data.group(1), scalar)?,
+        strides: materialize(m, block, user, &strides, data.group(2), scalar)?,
+    })
+}
+
+/// Values for a list of static and dynamic numbers.
+fn materialize(
+    m: &mut Module,
+    block: BlockId,
+    user: OpId,
+    dims: &[i64],
+    dynamic: &[ValueId],
+    ty: TypeId,
+) -> Result<Vec<ValueId>, Diagnostic> {
+    let mut dynamic = dynamic.iter();
+    let i64_ty = m.types.int(64);
+    let wide = m.types.tile(i64_ty, &[]);
+    let mut out = Vec::with_capacity(dims.len());
+    for &dim in dims {
+        out.push(if dim == DYNAMIC {
+            let Some(&value) = dynamic.next() else {
+                return Err(unsupported(
+                    m,
+                    user,
+                    "fewer dynamic extents or strides than the view's type has",
+                ));
+            };
+            value
+        } else {
+            let ty = if i32::try_from(dim).is_ok() { ty } else { wide };
+            constant(&mut m.at_end(block), dim, ty)
+        });
+    }
+    Ok(out)
+}
+
+fn walk(m: &Module, user: OpId, view: ValueId) -> Result<Walk, Diagnostic> {
+    let Some(def) = m.def_op(view) else {
+        return Err(unsupported(m, user, "the view is not made in this kernel"));
+    };
+    let Some(&tensor_view) = m.op(def).operands.first() else {
+        return Err(unsupported(m, user, "view without a tensor view"));
+    };
+    Ok(match m.types.get(m.ty(view)).clone() {
+        Type::PartitionView {
+            tile,
+            dim_map,
+            padding,
+            ..
+        } => Walk {
+            tensor_view,
+            dim_map: dim_map.to_vec(),
+            traversal: tile.to_vec(),
+            padding,
+            sparse: None,
+        },
+        Type::StridedView {
+            traversal,
+            dim_map,
+            padding,
+            ..
+        } => Walk {
+            tensor_view,
+            dim_map: dim_map.to_vec(),
+            traversal: traversal.to_vec(),
+            padding,
+            sparse: None,
+        },
+        Type::GatherScatterView {
+            tile,
+            sparse_dim,
+            padding,
+            ..
+        } => Walk {
+            tensor_view,
+            dim_map: (0..tile.len() as i32).collect(),
+            traversal: tile.to_vec(),
+            padding,
+            sparse: Some(sparse_dim),
+        },
+        _ => return Err(unsupported(m, user, "operand is not a view of tiles")),
+    })
+}
+
+fn sparse_attr(m: &mut Module, sparse: Option<i32>) -> Option<Attr> {
+    let ty = m.types.int(32);
+    sparse.map(|d| Attr::Int {
+        value: i64::from(d),
+        ty,
+    })
+}
+
+fn tiled_load(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+    let data = m.op(op).clone();
+    let view = data.operands[0];
+    let walk = walk(m, op, view)?;
+    let t = tensor(m, block, op, walk.tensor_view)?;
+    let attrs = [
+        Some(Attr::I32s(walk.dim_map)),
+        Some(Attr::I32s(walk.traversal)),
+        walk.padding.map(|p| Attr::Enum(EnumAttr(p as u8))),
+        data.attr_named("memory_ordering_semantics").cloned(),
+        data.attr_named("memory_scope").cloned(),
+        data.attr_named("optimization_hints").cloned(),
+        data.attr_named("inbounds").cloned(),
+        sparse_attr(m, walk.sparse),
+    ];
+    let results: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
+    let mut b = m.at_end(block);
+    b.loc = data.loc;
+    let groups: [&[ValueId]; 5] = [
+        &[t.base],
+        &t.extents,
+        &t.strides,
+        data.group(1),
+        data.group(2),
+    ];
+    let new = b.op(A::TiledLoad, &groups, attrs, &results, &[]);
+    replace(m, op, new);
+    Ok(())
+}
+
+fn tiled_update(m: &mut Module, block: BlockId, op: OpId, to: A) -> Result<(), Diagnostic> {
+    let data = m.op(op).clone();
+    let named = |name: &str| data.def().operands.iter().position(|o| o.name == name);
+    let group = |name: &str| named(name).map_or(&[][..], |i| data.group(i));
+    let tile = if to == A::TiledStore {
+        group("tile")
+    } else {
+        group("value")
+    };
+    let (&[view], &[tile]) = (group("view"), tile) else {
+        return Err(unsupported(m, op, "wrong number of operands"));
+    };
+    let walk = walk(m, op, view)?;
+    let t = tensor(m, block, op, walk.tensor_view)?;
+    let common = [
+        Some(Attr::I32s(walk.dim_map)),
+        Some(Attr::I32s(walk.traversal)),
+        data.attr_named("memory_ordering_semantics").cloned(),
+        data.attr_named("memory_scope").cloned(),
+        data.attr_named(if to == A::TiledStore {
+            "optimization_hints"
+        } else {
+            "mode"
+        })
+        .cloned(),
+        data.attr_named("inbounds").cloned(),
+        sparse_attr(m, walk.sparse),
+    ];
+    let results: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
+    let mut b = m.at_end(block);
+    b.loc = data.loc;
+    let groups: [&[ValueId]; 6] = [
+        &[t.base],
+        &t.extents,
+        &t.strides,
+        group("index"),
+        &[tile],
+        group("token"),
+    ];
+    let new = b.op(to, &groups, common, &results, &[]);
+    replace(m, op, new);
+    Ok(())
+}
+
+fn tensor_shape(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+    let data = m.op(op).clone();
+    let t = tensor(m, block, op, data.operands[0])?;
+    for (&result, &extent) in data.results.iter().zip(&t.extents) {
+        let ty = m.ty(result);
+        let value = int_cast(&mut m.at_end(block), extent, ty);
+        m.replace_all_uses(result, value);
+    }
+    m.erase(op);
+    Ok(())
+}
+
+/// Tiles along each dimension: the extent of the dimension it walks over the traversal stride.
+fn index_space(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+    let data = m.op(op).clone();
+    let walk = walk(m, op, data.operands[0])?;
+    let t = tensor(m, block, op, walk.tensor_view)?;
+    for (i, &result) in data.results.iter().enumerate() {
+        let dim = walk.dim_map.get(i).map(|&d| d as usize);
+        let (Some(&extent), Some(&step)) =
+            (dim.and_then(|d| t.extents.get(d)), walk.traversal.get(i))
+        else {
+            return Err(unsupported(
+                m,
+                op,
+                "more results than the view has dimensions",
+            ));
+        };
+        let ty = m.ty(result);
+        let mut b = m.at_end(block);
+        let extent = int_cast(&mut b, extent, ty);
+        let step = constant(&mut b, i64::from(step), ty);
+        let tiles = ceil_div(&mut b, extent, step);
+        m.replace_all_uses(result, tiles);
+    }
+    m.erase(op);
+    Ok(())
+}
+
+/// The results of `new` take the place of those of `old`.
+fn replace(m: &mut Module, old: OpId, new: OpId) {
+    for (from, to) in m
+        .op(old)
+        .results
+        .clone()
+        .into_iter()
+        .zip(m.op(new).results.clone())
+    {
+        m.replace_all_uses(from, to);
+    }
+    m.erase(old);
+}
