@@ -16,6 +16,7 @@
 
 mod attr;
 mod diag;
+mod layouts;
 mod loc;
 mod module;
 mod types;
@@ -23,6 +24,7 @@ mod walk;
 
 pub use attr::{AssumePredicate, Attr, Dense, EnumAttr};
 pub use diag::{Diagnostic, Diagnostics, Place, Severity};
+pub use layouts::LayoutTable;
 pub use loc::{DebugAttr, LocId, Locations};
 pub use module::{
     Block, BlockId, Def, Module, Name, Op, OpBuilder, OpId, Region, RegionId, Value, ValueId,

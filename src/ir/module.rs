@@ -3,7 +3,7 @@
 use slotmap::{SlotMap, new_key_type};
 use smallvec::SmallVec;
 
-use super::{Attr, LocId, Locations, TypeId, Types};
+use super::{Attr, LayoutTable, LocId, Locations, TypeId, Types};
 use crate::dialect::{OpDef, OpKind};
 
 new_key_type! {
@@ -135,6 +135,8 @@ pub struct Module {
     pub body: BlockId,
     pub types: Types,
     pub locs: Locations,
+    /// Layouts that `Distributed` and `SharedTile` types refer to.
+    pub layouts: LayoutTable,
     names: lasso::Rodeo,
     ops: SlotMap<OpId, Op>,
     values: SlotMap<ValueId, Value>,
@@ -174,6 +176,7 @@ impl Module {
             body,
             types: Types::default(),
             locs: Locations::default(),
+            layouts: LayoutTable::default(),
             names,
             ops: SlotMap::with_key(),
             values: SlotMap::with_key(),
