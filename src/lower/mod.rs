@@ -9,8 +9,10 @@
 //! Elementwise arithmetic keeps its `cuda_tile` operations until rules turn it into `nvvm`
 //! (`rules/tileas_to_nvvm`); what is here is structural.
 
+pub mod access;
 mod build;
 pub mod tileaa;
+pub mod tileas;
 
 use crate::ir::{BlockId, Diagnostic, Module, OpId, Place};
 use crate::ir::{DebugAttr, LocId};

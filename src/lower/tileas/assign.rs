@@ -16,6 +16,7 @@ use super::anchors;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
+use crate::egraph::facts::FactMap;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, LayoutError, Shape};
@@ -66,6 +67,7 @@ impl UnifyValue for Proposal {
 /// The state of one function's assignment.
 pub struct Assign<'m> {
     pub m: &'m mut Module,
+    pub facts: &'m FactMap,
     /// Warps that hold tiles (producer warps hold none).
     pub warps: u64,
     table: InPlaceUnificationTable<Var>,
@@ -73,9 +75,9 @@ pub struct Assign<'m> {
 }
 
 /// Gives every tile under `body` a layout and inserts the conversions.
-pub fn run(m: &mut Module, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
+pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
     let ops = m.ops_under(body);
-    let mut a = Assign { m, warps, table: InPlaceUnificationTable::new(), vars: FxHashMap::default() };
+    let mut a = Assign { m, facts, warps, table: InPlaceUnificationTable::new(), vars: FxHashMap::default() };
     for &op in &ops {
         a.unify_op(op);
     }
@@ -84,7 +86,7 @@ pub fn run(m: &mut Module, body: BlockId, warps: u64) -> Result<(), Diagnostic> 
     }
     a.derive(&ops)?;
     let layouts = a.solve(&ops)?;
-    super::convert::insert(a.m, &ops, &layouts)
+    super::convert::insert(m, facts, &ops, &layouts, warps)
 }
 
 /// The layout number of each tile.
@@ -120,7 +122,8 @@ impl Assign<'_> {
         Some(*self.vars.entry(value).or_insert_with(|| table.new_key(Proposal::default())))
     }
 
-    fn unify(&mut self, a: ValueId, b: ValueId) {
+    /// Makes two tiles have one layout.
+    pub fn tie(&mut self, a: ValueId, b: ValueId) {
         if let (Some(x), Some(y)) = (self.var(a), self.var(b)) {
             self.table.union(x, y);
         }
@@ -149,7 +152,7 @@ impl Assign<'_> {
             let mut tiles = data.operands.iter().chain(&data.results).copied();
             let first = tiles.by_ref().find(|&v| is_distributed(self.m, v));
             if let Some(first) = first {
-                tiles.for_each(|v| self.unify(first, v));
+                tiles.for_each(|v| self.tie(first, v));
             }
         }
         self.unify_carried(op);
@@ -158,7 +161,7 @@ impl Assign<'_> {
     /// Control flow: what a block passes on has the layout of what receives it.
     fn unify_carried(&mut self, op: OpId) {
         for (from, to) in carried(self.m, op) {
-            self.unify(from, to);
+            self.tie(from, to);
         }
     }
 

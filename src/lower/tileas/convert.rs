@@ -3,6 +3,7 @@
 use super::anchors::{self, Needs};
 use super::assign::{Layouts, Relation, at};
 use crate::dialect::nv_tileas::Op as S;
+use crate::egraph::facts::FactMap;
 use crate::ir::{Diagnostic, Module, OpId, Type, TypeId, ValueId};
 
 /// `tile` distributed by a layout.
@@ -16,13 +17,20 @@ pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
 }
 
 /// Gives every value its type, then every operation the operands it needs.
-pub fn insert(m: &mut Module, ops: &[OpId], layouts: &Layouts) -> Result<(), Diagnostic> {
+pub fn insert(
+    m: &mut Module,
+    facts: &FactMap,
+    ops: &[OpId],
+    layouts: &Layouts,
+    warps: u64,
+) -> Result<(), Diagnostic> {
     for (&value, &layout) in layouts {
         let ty = distributed(m, m.ty(value), layout);
         m.value_mut(value).ty = ty;
     }
     for &op in ops {
-        let needs = operand_needs(m, op)?;
+        fix_reduction(m, op)?;
+        let needs = operand_needs(m, facts, op, warps)?;
         for (index, layout) in needs {
             let value = m.op(op).operands[index];
             if layout_of(m, value) != Some(layout) {
@@ -43,7 +51,7 @@ pub fn layout_of(m: &Module, value: ValueId) -> Option<u32> {
 }
 
 /// (operand, layout it must have) of an operation.
-fn operand_needs(m: &mut Module, op: OpId) -> Result<Needs, Diagnostic> {
+fn operand_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
     let data = m.op(op).clone();
     if let Some(relation) = Relation::of(m, op) {
         let mut needs = Needs::new();
@@ -56,7 +64,35 @@ fn operand_needs(m: &mut Module, op: OpId) -> Result<Needs, Diagnostic> {
         }
         return Ok(needs);
     }
-    anchors::needs(m, op)
+    anchors::needs(m, facts, op, warps)
+}
+
+/// A reduction's result lies where its source says; users that want it elsewhere get a conversion.
+fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
+    let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else { return Ok(()) };
+    let data = m.op(op).clone();
+    for (&source, &result) in data.operands.iter().zip(&data.results) {
+        let (Some(source), Some(wanted)) = (layout_of(m, source), layout_of(m, result)) else { continue };
+        let source = m.layouts.get(source).clone();
+        let natural = at(m, op, relation.result_of(m, result, &source))?;
+        let natural = m.layouts.intern(natural);
+        if natural == wanted {
+            continue;
+        }
+        let users = m.ty(result);
+        m.value_mut(result).ty = distributed(m, users, natural);
+        let position = m.block(data.block).ops.iter().position(|&o| o == op).unwrap_or(0);
+        let mut b = m.at(data.block, position + 1);
+        b.loc = data.loc;
+        let converted = b.value(S::ConvertLayout, &[], [], users);
+        m.replace_all_uses(result, converted);
+        if let Some(conversion) = m.def_op(converted) {
+            let conversion = m.op_mut(conversion);
+            conversion.operands.push(result);
+            conversion.groups.push(1);
+        }
+    }
+    Ok(())
 }
 
 /// A conversion of `value` placed before `op`.

@@ -1,0 +1,171 @@
+//! Operations that know which layout they want: accesses to memory and products.
+
+use super::assign::{Assign, Priority, at, is_distributed, shape_of};
+use super::convert::layout_of;
+use crate::dialect::nv_tileas::Op as S;
+use crate::egraph::facts::FactMap;
+use crate::ir::{Attr, Diagnostic, Module, OpId, ValueId};
+use crate::layout::blocked::Blocked;
+use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
+use crate::layout::{Layout, LayoutError};
+use crate::lower::access::{Access, operand, tile_of};
+use crate::lower::unsupported;
+
+/// (operand position, layout number) that an operation insists on.
+pub type Needs = Vec<(usize, u32)>;
+
+/// Lets `op` propose layouts for its tiles.
+pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    match S::of(a.m.op(op).kind) {
+        Some(S::TiledLoad) => memory(a, op, Priority::Load),
+        Some(S::TiledStore | S::TiledAtomic) => memory(a, op, Priority::Store),
+        Some(S::Dot) => dot(a, op),
+        Some(S::AsyncDot) => async_dot(a, op),
+        _ => Ok(()),
+    }
+}
+
+/// The coalesced layout of a tiled access: along the contiguous dimension, as wide as facts allow.
+pub fn coalesced(
+    m: &Module,
+    facts: &FactMap,
+    op: OpId,
+    tile: ValueId,
+    warps: u64,
+) -> Result<Layout, LayoutError> {
+    let data = m.op(op);
+    let shape = shape_of(m, tile)?;
+    let ty = m.ty(tile);
+    let element_bits = m.types.bits(ty).unwrap_or(32).max(8);
+    let (order, bytes) = match Access::of(data) {
+        Some(access) => {
+            let extents = m.types.as_tile(ty).map_or(&[][..], |t| t.1);
+            (access.order(facts), access.alignment(m, facts, extents, m.types.elem(ty)))
+        }
+        None => ((0..shape.rank()).rev().collect(), u64::from(element_bits / 8)),
+    };
+    let max_vector = (bytes * 8 / u64::from(element_bits)).max(1);
+    Blocked { shape, order, max_vector, element_bits, warps }.layout()
+}
+
+fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {
+    let Some(tile) = tile_of(a.m, op).filter(|&t| is_distributed(a.m, t)) else { return Ok(()) };
+    let layout = coalesced(a.m, a.facts, op, tile, a.warps);
+    let layout = at(a.m, op, layout)?;
+    a.propose(tile, priority, &layout);
+    Ok(())
+}
+
+/// The mma.sync tiling of a `dot`: shape from its attribute, warps over rows and columns.
+pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
+    let data = m.op(op);
+    let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
+    let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
+    let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else { return None };
+    let Some(Attr::I32s(shape)) = data.attr_named("shape") else { return None };
+    let &[im, inn, ik] = shape.as_slice() else { return None };
+    let instruction = MatmulShape { m: im as u64, n: inn as u64, k: ik as u64 };
+    let tile = MatmulShape { m: rows, n: columns, k };
+    let (warps_m, warps_n) = spread_warps(warps, rows / instruction.m, columns / instruction.n);
+    Some(MmaSync { tile, instruction, element_bits: m.types.bits(elem)?, warps_m, warps_n })
+}
+
+/// Warps over rows and columns: as square a part per warp as can be had.
+fn spread_warps(warps: u64, mut rows: u64, columns: u64) -> (u64, u64) {
+    let (mut m, mut n, mut left, mut cols) = (1, 1, warps, columns);
+    while left > 1 {
+        // A step along m is 16 rows, along n 8 columns.
+        if rows > 1 && (rows * 2 >= cols || cols <= 1) {
+            m *= 2;
+            rows /= 2;
+        } else if cols > 1 {
+            n *= 2;
+            cols /= 2;
+        } else {
+            // More warps than instruction tiles: the rest repeat the rows' work.
+            n *= 2;
+        }
+        left /= 2;
+    }
+    (m, n)
+}
+
+fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    let Some(mma) = mma_of(a.m, op, a.warps) else {
+        return Err(unsupported(a.m, op, "no mma.sync tiling for this product"));
+    };
+    let data = a.m.op(op).clone();
+    let (c, fa, fb) = (mma.c(), mma.a(), mma.b());
+    let (c, fa, fb) = (at(a.m, op, c)?, at(a.m, op, fa)?, at(a.m, op, fb)?);
+    a.tie(data.operands[2], data.results[0]);
+    a.propose(data.results[0], Priority::Product, &c);
+    for (operand, layout) in [(data.operands[0], fa), (data.operands[1], fb)] {
+        let local = a.m.def_op(operand).is_some_and(|d| S::of(a.m.op(d).kind) == Some(S::LocalLoad));
+        if local {
+            a.propose(operand, Priority::Product, &layout);
+        }
+    }
+    Ok(())
+}
+
+/// The warpgroup tiling of an `async.dot`.
+pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
+    let data = m.op(op);
+    let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
+    let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
+    let (&[rows, k], &[_, columns]) = (lhs, acc) else { return None };
+    let Some(Attr::I32s(groups)) = data.attr_named("warpgroups") else { return None };
+    let &[gm, gn] = groups.as_slice() else { return None };
+    Some(Wgmma {
+        tile: MatmulShape { m: rows, n: columns, k },
+        element_bits: m.types.bits(elem)?,
+        warpgroups_m: gm as u64,
+        warpgroups_n: gn as u64,
+    })
+}
+
+fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    let Some(wgmma) = wgmma_of(a.m, op) else {
+        return Err(unsupported(a.m, op, "no wgmma tiling for this product"));
+    };
+    let layout = wgmma.accumulator();
+    let layout = at(a.m, op, layout)?;
+    let data = a.m.op(op).clone();
+    let acc = operand(&data, "acc").unwrap_or_default();
+    a.tie(acc, data.results[0]);
+    a.propose(data.results[0], Priority::Product, &layout);
+    Ok(())
+}
+
+/// The layouts that `op` needs its operands in, given the types already written.
+pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
+    match S::of(m.op(op).kind) {
+        Some(S::Dot) => {
+            let Some(mma) = mma_of(m, op, warps) else { return Ok(Needs::new()) };
+            let (fa, fb) = (mma.a(), mma.b());
+            let (fa, fb) = (at(m, op, fa)?, at(m, op, fb)?);
+            Ok(vec![(0, m.layouts.intern(fa)), (1, m.layouts.intern(fb))])
+        }
+        Some(S::TiledStore) => store_needs(m, facts, op, warps),
+        _ => Ok(Needs::new()),
+    }
+}
+
+/// A store converts to the coalesced layout when that widens its accesses enough to pay for the
+/// trip: accesses of under half the possible width, in tiles of more than one access per thread.
+fn store_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
+    let Some(tile) = tile_of(m, op) else { return Ok(Needs::new()) };
+    let Some(have) = layout_of(m, tile).map(|l| m.layouts.get(l).clone()) else { return Ok(Needs::new()) };
+    let want = coalesced(m, facts, op, tile, warps);
+    let want = at(m, op, want)?;
+    let order = Access::of(m.op(op)).map_or_else(Vec::new, |a| a.order(facts));
+    let width = |l: &Layout| l.contiguous_per_thread(&order);
+    let (now, best) = (at(m, op, width(&have))?, at(m, op, width(&want))?);
+    let position = m.op(op).operands.iter().position(|&o| o == tile);
+    match position {
+        Some(position) if now * 2 <= best && have.registers() > best => {
+            Ok(vec![(position, m.layouts.intern(super::assign::canonical(&want)))])
+        }
+        _ => Ok(Needs::new()),
+    }
+}

@@ -1,0 +1,78 @@
+//! `nv_tileaa` → `nv_tileas`: how the work is spread over threads, warps and time.
+//!
+//! 1. [`plan`] decides for each kernel: how many warps, which loops become pipelines, by which means.
+//! 2. Accesses and products become their `nv_tileas` forms; planned loops become pipelines
+//!    ([`cp_async`], [`tma`]).
+//! 3. [`assign`] gives every tile a layout and inserts conversions.
+
+mod anchors;
+mod assign;
+mod convert;
+mod plan;
+
+pub use anchors::{mma_of, wgmma_of};
+pub use assign::{Relation, canonical, jump_target};
+pub use convert::layout_of;
+pub use plan::Options;
+
+use crate::dialect::nv_tileaa::Op as A;
+use crate::dialect::nv_tileas::Op as S;
+use crate::egraph::facts;
+use crate::ir::{Attr, Diagnostic, Diagnostics, Module, OpId};
+use crate::lower::unsupported;
+use crate::target::Target;
+
+/// Lowers every `nv_tileaa.func` of the module in place.
+pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<(), Diagnostics> {
+    for op in m.block(m.body).ops.clone() {
+        if A::of(m.op(op).kind) == Some(A::Func) {
+            func(m, op, target, options)?;
+        }
+    }
+    Ok(())
+}
+
+fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<(), Diagnostic> {
+    let Some(body) = m.body_of(op, 0) else {
+        return Err(unsupported(m, op, "a function without a body"));
+    };
+    let facts = facts::of(m, op);
+    let plan = plan::of(m, op, target, options, &facts)?;
+    rename(m, op);
+    plan::products(m, body, &plan)?;
+    let facts = facts::of(m, op);
+    assign::run(m, &facts, body, plan.tile_warps)
+}
+
+/// Every `nv_tileaa` operation under its `nv_tileas` name, operands and attributes unchanged.
+fn rename(m: &mut Module, func: OpId) {
+    const NAMES: &[(A, S)] = &[
+        (A::Return, S::Return),
+        (A::TiledLoad, S::TiledLoad),
+        (A::TiledStore, S::TiledStore),
+        (A::TiledAtomic, S::TiledAtomic),
+        (A::Load, S::Load),
+        (A::Store, S::Store),
+        (A::AtomicRmw, S::AtomicRmw),
+        (A::AtomicCas, S::AtomicCas),
+    ];
+    let Some(body) = m.body_of(func, 0) else { return };
+    for op in m.ops_under(body) {
+        let kind = A::of(m.op(op).kind);
+        if let Some((_, to)) = NAMES.iter().find(|(from, _)| Some(*from) == kind) {
+            m.op_mut(op).kind = (*to).into();
+        }
+    }
+    let data = m.op_mut(func);
+    let attrs = [data.attr_named("sym_name").cloned(), None, data.attr_named("hints").cloned()];
+    data.kind = S::Func.into();
+    data.attrs = attrs.into_iter().collect();
+}
+
+/// Records how many warps the kernel has.
+fn set_warps(m: &mut Module, func: OpId, warps: u64) {
+    let ty = m.types.int(32);
+    if let Some(slot) = m.op_mut(func).attrs.get_mut(1) {
+        *slot = Some(Attr::Int { value: warps as i64, ty });
+    }
+}
