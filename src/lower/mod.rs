@@ -12,7 +12,9 @@
 pub mod access;
 mod build;
 pub mod tileaa;
+pub mod nvvm;
 pub mod tileas;
+mod tokens;
 
 use crate::ir::{BlockId, Diagnostic, Module, OpId, Place};
 use crate::ir::{DebugAttr, LocId};

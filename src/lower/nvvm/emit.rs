@@ -1,0 +1,317 @@
+//! Constructors of `nvvm` operations: constants, arithmetic that widens scalars to register
+//! arrays, and linear functions of the thread number.
+
+use crate::dialect::nvvm::Op as N;
+use crate::dialect::{EnumDef, OpKind, enums};
+use crate::ir::{Attr, BlockId, Dense, EnumAttr, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId};
+
+/// Appends to one block of a module.
+pub struct Emit<'m> {
+    pub m: &'m mut Module,
+    pub block: BlockId,
+    pub loc: LocId,
+}
+
+/// An enumeration attribute by its case's name.
+fn case(def: &'static EnumDef, name: &str) -> Option<Attr> {
+    crate::lower::build::case(def, name)
+}
+
+impl Emit<'_> {
+    // ---- types -----------------------------------------------------------------------------
+
+    pub fn int(&mut self, bits: u32) -> TypeId {
+        self.m.types.int(bits)
+    }
+
+    /// Registers of a value.
+    pub fn count(&self, value: ValueId) -> u32 {
+        self.m.types.reg_count(self.m.ty(value))
+    }
+
+    pub fn elem(&self, value: ValueId) -> TypeId {
+        self.m.types.elem(self.m.ty(value))
+    }
+
+    fn regs(&mut self, elem: TypeId, n: u32) -> TypeId {
+        self.m.types.regs(elem, n)
+    }
+
+    // ---- operations ------------------------------------------------------------------------
+
+    pub fn op(
+        &mut self,
+        kind: impl Into<OpKind>,
+        groups: &[&[ValueId]],
+        attrs: impl IntoIterator<Item = Option<Attr>>,
+        results: &[TypeId],
+    ) -> OpId {
+        let mut b = self.m.at_end(self.block);
+        b.loc = self.loc;
+        b.op(kind, groups, attrs, results, &[])
+    }
+
+    /// An operation of one result.
+    pub fn get(
+        &mut self,
+        kind: impl Into<OpKind>,
+        groups: &[&[ValueId]],
+        attrs: impl IntoIterator<Item = Option<Attr>>,
+        result: TypeId,
+    ) -> ValueId {
+        let op = self.op(kind, groups, attrs, &[result]);
+        self.m.op(op).results[0]
+    }
+
+    /// A copy of `op`, same kind and attributes, with other operands (one per group) and result types.
+    pub fn like(&mut self, op: &Op, operands: &[ValueId], results: &[TypeId]) -> OpId {
+        let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
+        self.op(op.kind, &groups, op.attrs.iter().cloned(), results)
+    }
+
+    pub fn effect(&mut self, kind: N, operands: &[ValueId], attrs: impl IntoIterator<Item = Option<Attr>>) {
+        let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
+        self.op(kind, &groups, attrs, &[]);
+    }
+
+    pub fn i32_attr(&mut self, value: i64) -> Option<Attr> {
+        let ty = self.int(32);
+        Some(Attr::Int { value, ty })
+    }
+
+    // ---- constants -------------------------------------------------------------------------
+
+    /// The bytes of one element in every register of `ty`.
+    pub fn bytes(&mut self, bytes: Vec<u8>, ty: TypeId) -> ValueId {
+        let attr = Attr::Dense { data: Dense::Bytes(bytes), ty };
+        self.get(N::Const, &[], [Some(attr)], ty)
+    }
+
+    /// An integer (or pattern of bits) in every register of `ty`.
+    pub fn constant(&mut self, value: i64, ty: TypeId) -> ValueId {
+        let bytes = self.m.types.bits(ty).unwrap_or(64).div_ceil(8).min(8) as usize;
+        self.bytes(value.to_le_bytes()[..bytes].to_vec(), ty)
+    }
+
+    pub fn i32(&mut self, value: i64) -> ValueId {
+        let ty = self.int(32);
+        self.constant(value, ty)
+    }
+
+    /// One integer per register; a scalar or splat when they are all the same.
+    pub fn array(&mut self, values: &[i64], elem: TypeId) -> ValueId {
+        let n = values.len() as u32;
+        let ty = self.regs(elem, n);
+        if let Some(&first) = values.first().filter(|f| values.iter().all(|v| v == *f)) {
+            return self.constant(first, ty);
+        }
+        let bytes = self.m.types.bits(elem).unwrap_or(64).div_ceil(8).min(8) as usize;
+        let data = values.iter().flat_map(|v| v.to_le_bytes()[..bytes].to_vec()).collect();
+        self.bytes(data, ty)
+    }
+
+    // ---- register arrays -------------------------------------------------------------------
+
+    /// `value` in `n` registers: a scalar is widened, an array must have them already.
+    pub fn widen(&mut self, value: ValueId, n: u32) -> ValueId {
+        if self.count(value) == n {
+            return value;
+        }
+        debug_assert_eq!(self.count(value), 1, "only scalars widen");
+        let elem = self.elem(value);
+        let ty = self.regs(elem, n);
+        self.get(N::Splat, &[&[value]], [], ty)
+    }
+
+    /// Registers `indices` of `value`.
+    pub fn take(&mut self, value: ValueId, indices: &[u32]) -> ValueId {
+        let n = self.count(value);
+        let identity = indices.len() as u32 == n && indices.iter().enumerate().all(|(i, &x)| x == i as u32);
+        if identity {
+            return value;
+        }
+        let elem = self.elem(value);
+        let ty = self.regs(elem, indices.len() as u32);
+        if n == 1 {
+            return self.get(N::Splat, &[&[value]], [], ty);
+        }
+        let attr = Attr::I32s(indices.iter().map(|&i| i as i32).collect());
+        self.get(N::Take, &[&[value]], [Some(attr)], ty)
+    }
+
+    /// All registers, one value after another.
+    pub fn concat(&mut self, values: &[ValueId]) -> ValueId {
+        if let [one] = values {
+            return *one;
+        }
+        let n = values.iter().map(|&v| self.count(v)).sum();
+        let elem = values.first().map(|&v| self.elem(v)).unwrap_or_else(|| self.int(32));
+        let ty = self.regs(elem, n);
+        self.get(N::Concat, &[values], [], ty)
+    }
+
+    /// Widens the operands to a common register count.
+    fn level(&mut self, operands: &[ValueId]) -> (Vec<ValueId>, u32) {
+        let n = operands.iter().map(|&v| self.count(v)).max().unwrap_or(1);
+        (operands.iter().map(|&v| self.widen(v, n)).collect(), n)
+    }
+
+    /// An elementwise operation whose result has the type of its first operand.
+    pub fn binary(&mut self, kind: N, lhs: ValueId, rhs: ValueId) -> ValueId {
+        let (operands, _) = self.level(&[lhs, rhs]);
+        let ty = self.m.ty(operands[0]);
+        let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
+        self.get(kind, &groups, [], ty)
+    }
+
+    pub fn add(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
+        self.binary(N::Add, lhs, rhs)
+    }
+
+    pub fn mul(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
+        self.binary(N::Mul, lhs, rhs)
+    }
+
+    pub fn and(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
+        self.binary(N::And, lhs, rhs)
+    }
+
+    pub fn xor(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
+        self.binary(N::Xor, lhs, rhs)
+    }
+
+    /// `lhs op constant`, with the constant in the type of `lhs`.
+    pub fn with(&mut self, kind: N, lhs: ValueId, constant: i64) -> ValueId {
+        let ty = self.m.ty(lhs);
+        let constant = self.constant(constant, ty);
+        self.binary(kind, lhs, constant)
+    }
+
+    /// Address plus bytes.
+    pub fn ptr_add(&mut self, base: ValueId, offset: ValueId) -> ValueId {
+        self.binary(N::PtrAdd, base, offset)
+    }
+
+    /// Integer comparison; `predicate` as in `enums::CMP_PREDICATE`.
+    pub fn icmp(&mut self, predicate: &str, signedness: &str, lhs: ValueId, rhs: ValueId) -> ValueId {
+        let (operands, n) = self.level(&[lhs, rhs]);
+        let i1 = self.int(1);
+        let ty = self.regs(i1, n);
+        let attrs = [case(&enums::CMP_PREDICATE, predicate), case(&enums::SIGNEDNESS, signedness)];
+        let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
+        self.get(N::ICmp, &groups, attrs, ty)
+    }
+
+    /// `value` as an integer of `bits`, sign-extended or cut.
+    pub fn int_cast(&mut self, value: ValueId, bits: u32) -> ValueId {
+        let have = self.m.types.bits(self.m.ty(value)).unwrap_or(bits);
+        let (elem, n) = (self.int(bits), self.count(value));
+        let ty = self.regs(elem, n);
+        match have.cmp(&bits) {
+            std::cmp::Ordering::Equal => value,
+            std::cmp::Ordering::Less => self.get(N::SExt, &[&[value]], [], ty),
+            std::cmp::Ordering::Greater => self.get(N::Trunc, &[&[value]], [], ty),
+        }
+    }
+
+    /// The same bits under another element type.
+    pub fn bitcast(&mut self, value: ValueId, elem: TypeId) -> ValueId {
+        if self.elem(value) == elem {
+            return value;
+        }
+        let n = self.count(value);
+        let ty = self.regs(elem, n);
+        self.get(N::Bitcast, &[&[value]], [], ty)
+    }
+
+    // ---- threads ---------------------------------------------------------------------------
+
+    pub fn sreg(&mut self, name: &str) -> ValueId {
+        let ty = self.int(32);
+        self.get(N::Sreg, &[], [case(&enums::SPECIAL_REGISTER, name)], ty)
+    }
+
+    /// The xor of the images of the set bits of the thread number (i32): columns are (bit, image).
+    ///
+    /// Bits that move by the same distance move together: one mask and one shift per distance.
+    pub fn linear(&mut self, columns: &[(u32, u64)]) -> ValueId {
+        let mut by_shift: std::collections::BTreeMap<i32, u32> = Default::default();
+        for &(bit, image) in columns {
+            for to in crate::layout::gf2::ones(image) {
+                *by_shift.entry(to as i32 - bit as i32).or_default() |= 1 << bit;
+            }
+        }
+        let tid = self.sreg("tid.x");
+        let mut sum: Option<ValueId> = None;
+        for (shift, mask) in by_shift {
+            let masked = self.with(N::And, tid, i64::from(mask));
+            let moved = match shift {
+                0 => masked,
+                s if s > 0 => self.with(N::Shl, masked, i64::from(s)),
+                s => self.with(N::ShrU, masked, i64::from(-s)),
+            };
+            sum = Some(match sum {
+                Some(sum) => self.xor(sum, moved),
+                None => moved,
+            });
+        }
+        sum.unwrap_or_else(|| self.i32(0))
+    }
+
+    /// True in the threads whose number has none of `mask`'s bits; `None` when that is all of them.
+    pub fn threads_without(&mut self, mask: u64) -> Option<ValueId> {
+        if mask == 0 {
+            return None;
+        }
+        let tid = self.sreg("tid.x");
+        let bits = self.with(N::And, tid, mask as i64);
+        let zero = self.i32(0);
+        Some(self.icmp("equal", "unsigned", bits, zero))
+    }
+
+    /// Shared address of a byte of `global_smem`.
+    pub fn smem(&mut self, offset: u64) -> ValueId {
+        let ty = self.m.types.intern(Type::SharedPtr);
+        let attr = self.i32_attr(offset as i64);
+        self.get(N::SmemBase, &[], [attr], ty)
+    }
+
+    /// A float constant of any format, in every register of `ty`, from its bits.
+    pub fn float_bits(&mut self, format: Float, bits: u64, ty: TypeId) -> ValueId {
+        let bytes = format.bits().div_ceil(8) as usize;
+        self.bytes(bits.to_le_bytes()[..bytes].to_vec(), ty)
+    }
+}
+
+/// Attributes of an `ld` or `st`.
+pub struct AccessAttrs {
+    pub space: &'static str,
+    /// Elements per access.
+    pub vec: u64,
+    /// Bytes added to each access's address.
+    pub offsets: Vec<i64>,
+    pub cache: &'static str,
+    /// Case of `enums::ORDERING`.
+    pub order: u8,
+    /// Case of `enums::SCOPE`.
+    pub scope: u8,
+}
+
+impl AccessAttrs {
+    /// Plain accesses to shared memory.
+    pub fn shared(vec: u64, offsets: Vec<i64>) -> Self {
+        Self { space: "shared", vec, offsets, cache: "default", order: 0, scope: 0 }
+    }
+
+    /// The attributes in table order.
+    pub fn list(&self, e: &mut Emit<'_>) -> [Option<Attr>; 6] {
+        [
+            case(&enums::SPACE, self.space),
+            e.i32_attr(self.vec as i64),
+            Some(Attr::I64s(self.offsets.clone())),
+            case(&enums::CACHE, self.cache),
+            Some(Attr::Enum(EnumAttr(self.order))),
+            Some(Attr::Enum(EnumAttr(self.scope))),
+        ]
+    }
+}

@@ -1,0 +1,428 @@
+//! Tiled loads and stores between registers and global memory.
+//!
+//! The address of an element is `base + Σ (origin + coordinate) · stride` over the tile's
+//! dimensions. What is the same for all of a thread's registers is computed once; constant strides
+//! put the registers' share into immediates; dynamic strides cost one product per distinct
+//! coordinate. Elements next to each other along the contiguous dimension move in one access as far
+//! as facts about alignment allow.
+//!
+//! A tile at the edge is masked. Where masks would break vectors, the kernel asks once whether the
+//! whole tile is inside (a uniform branch) and takes the wide path then.
+
+use super::emit::AccessAttrs;
+use super::{Emit, Lower};
+use crate::dialect::enums;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
+use crate::layout::{In, Layout};
+use crate::lower::access::{Access, constant, operand, pointee};
+use crate::lower::unsupported;
+
+use super::shape::Coords;
+
+/// A tiled access of one thread, worked out.
+pub struct Tiled {
+    pub access: Access,
+    pub tile: Vec<u64>,
+    pub elem: TypeId,
+    /// Bytes of an element.
+    bytes: u64,
+    /// Registers in memory order: runs of `vec` are one access.
+    registers: Vec<u32>,
+    /// Elements per access.
+    vec: u64,
+    /// First element of the tile, per dimension (in the index's type).
+    origin: Vec<ValueId>,
+    coords: Vec<Coords>,
+    /// Bits of tid that only repeat elements.
+    redundant: u64,
+}
+
+impl Lower<'_> {
+    pub(super) fn tiled_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        self.order_after(op, data);
+        let result = data.results[0];
+        let tiled = self.tiled(op, data, result)?;
+        let value = self.load_masked(op, data, &tiled)?;
+        let back = inverse(&tiled.registers);
+        let value = self.emit().take(value, &back);
+        self.set(result, value);
+        Ok(())
+    }
+
+    pub(super) fn tiled_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        self.order_after(op, data);
+        let Some(tile) = operand(data, "tile") else {
+            return Err(unsupported(self.m, op, "a store without a tile"));
+        };
+        let tiled = self.tiled(op, data, tile)?;
+        let value = self.get(op, tile)?;
+        let value = self.emit().take(value, &tiled.registers);
+        self.store_masked(op, data, &tiled, value)
+    }
+
+    /// Works out the access of `op` for the layout of `tile`.
+    pub fn tiled(&mut self, op: OpId, data: &Op, tile: ValueId) -> Result<Tiled, Diagnostic> {
+        let Some(access) = Access::of(data) else {
+            return Err(unsupported(self.m, op, "not a tiled access"));
+        };
+        if access.sparse.is_some() {
+            return Err(unsupported(self.m, op, "gather and scatter views are not yet compiled to PTX"));
+        }
+        let shape = self.m.types.as_tile(self.m.ty(tile)).map_or(vec![], |t| t.1.to_vec());
+        let elem = pointee(self.m, access.base);
+        let bits = self.m.types.bits(elem).unwrap_or(8);
+        if bits < 8 {
+            return Err(unsupported(self.m, op, "memory of elements under a byte is not yet compiled to PTX"));
+        }
+        let layout = self.layout(tile).unwrap_or_else(|| Layout::unit(shape.len()));
+        let order = access.order(&self.facts);
+        let contiguous = layout.contiguous_per_thread(&order);
+        let contiguous = self.layout_error(op, contiguous)?;
+        let bytes = u64::from(bits / 8);
+        let aligned = access.alignment(self.m, &self.facts, &shape, elem) / bytes;
+        let vec = contiguous.min(aligned).min(16 / bytes).max(1);
+        let inner = order.first().copied().unwrap_or(0);
+        let mut origin = Vec::new();
+        let mut coords = Vec::new();
+        for dim in 0..shape.len() {
+            let index = self.get(op, access.index[dim])?;
+            let step = access.traversal.get(dim).copied().unwrap_or(1);
+            origin.push(self.emit().with(N::Mul, index, step));
+            coords.push(self.coords(op, &layout, dim)?);
+        }
+        let free = layout.free_variable_masks();
+        let redundant = free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane);
+        let registers = memory_order(&layout, inner, vec);
+        Ok(Tiled { access, tile: shape, elem, bytes, registers, vec, origin, coords, redundant })
+    }
+
+    /// Whether the whole tile is inside the tensor, and per dimension whether that is known.
+    fn inside(&mut self, op: OpId, t: &Tiled) -> Result<(Option<ValueId>, Vec<bool>), Diagnostic> {
+        let mut all: Option<ValueId> = None;
+        let mut known = Vec::new();
+        for dim in 0..t.tile.len() {
+            let extent = t.access.extent(dim);
+            let certain = t.access.inbounds[dim] || self.covers(t, dim);
+            known.push(certain);
+            let Some(extent) = extent.filter(|_| !certain) else { continue };
+            let extent = self.get(op, extent)?;
+            let mut e = self.emit();
+            let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
+            let end = e.with(N::Add, origin, t.tile[dim] as i64);
+            let fits = e.icmp("less_than_or_equal", "signed", end, extent);
+            all = Some(match all {
+                Some(all) => e.and(all, fits),
+                None => fits,
+            });
+        }
+        Ok((all, known))
+    }
+
+    /// Whether facts say that every tile along `dim` lies inside.
+    fn covers(&self, t: &Tiled, dim: usize) -> bool {
+        let extent = t.access.extent(dim).and_then(|e| constant(&self.facts, e));
+        let index = self.facts.get(t.access.index[dim]);
+        let step = t.access.traversal.get(dim).copied().unwrap_or(1);
+        let (Some(extent), Some(index)) = (extent, index) else { return false };
+        index.lo >= 0
+            && index.hi.checked_mul(step).and_then(|o| o.checked_add(t.tile[dim] as i64)).is_some_and(|end| end <= extent)
+    }
+
+    /// Elements per access for which one mask is right: the inner extent is a multiple of it.
+    fn mask_vector(&self, t: &Tiled, known: &[bool]) -> u64 {
+        let order = t.access.order(&self.facts);
+        let Some(&inner) = order.first() else { return t.vec };
+        if known.get(inner).copied().unwrap_or(true) {
+            return t.vec;
+        }
+        let divisor = t.access.extent(inner).and_then(|e| self.facts.get(e)).map_or(1, |f| f.divisor);
+        if divisor == 0 { t.vec } else { t.vec.min(divisor & divisor.wrapping_neg()) }
+    }
+
+    fn load_masked(&mut self, op: OpId, data: &Op, t: &Tiled) -> Result<ValueId, Diagnostic> {
+        let (inside, known) = self.inside(op, t)?;
+        let Some(inside) = inside else { return self.load(op, data, t, t.vec, None) };
+        let narrow = self.mask_vector(t, &known);
+        let few = t.registers.len() as u64 / t.vec <= 2;
+        if narrow == t.vec && few {
+            return self.load(op, data, t, t.vec, Some(&known));
+        }
+        let results = self.either(
+            inside,
+            |l| Ok(vec![l.load(op, data, t, t.vec, None)?]),
+            |l| Ok(vec![l.load(op, data, t, narrow, Some(&known))?]),
+        )?;
+        Ok(results[0])
+    }
+
+    fn store_masked(&mut self, op: OpId, data: &Op, t: &Tiled, value: ValueId) -> Result<(), Diagnostic> {
+        let (inside, known) = self.inside(op, t)?;
+        let Some(inside) = inside else { return self.store(op, data, t, t.vec, None, value) };
+        let narrow = self.mask_vector(t, &known);
+        let few = t.registers.len() as u64 / t.vec <= 2;
+        if narrow == t.vec && few {
+            return self.store(op, data, t, t.vec, Some(&known), value);
+        }
+        self.either(
+            inside,
+            |l| l.store(op, data, t, t.vec, None, value).map(|()| vec![]),
+            |l| l.store(op, data, t, narrow, Some(&known), value).map(|()| vec![]),
+        )?;
+        Ok(())
+    }
+
+    /// One load of every register, in memory order, with masks for the dimensions not `known`.
+    fn load(&mut self, op: OpId, data: &Op, t: &Tiled, vec: u64, known: Option<&[bool]>) -> Result<ValueId, Diagnostic> {
+        let (address, offsets) = self.addresses(op, t, vec)?;
+        let mask = match known {
+            Some(known) => self.mask(op, t, vec, known)?,
+            None => None,
+        };
+        let n = t.registers.len() as u32;
+        let ty = self.m.types.regs(t.elem, n);
+        let padding = mask.map(|_| self.padding(t, ty));
+        let attrs = self.access_attrs(data, vec, offsets);
+        let mut e = self.emit();
+        let attrs = attrs.list(&mut e);
+        Ok(e.get(N::Ld, &[&[address], mask.as_slice(), padding.as_slice()], attrs, ty))
+    }
+
+    fn store(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+        vec: u64,
+        known: Option<&[bool]>,
+        value: ValueId,
+    ) -> Result<(), Diagnostic> {
+        let (address, offsets) = self.addresses(op, t, vec)?;
+        let mask = match known {
+            Some(known) => self.mask(op, t, vec, known)?,
+            None => None,
+        };
+        let owner = self.emit().threads_without(t.redundant);
+        let mask = match (mask, owner) {
+            (Some(mask), Some(owner)) => Some(self.emit().and(mask, owner)),
+            (mask, owner) => mask.or(owner),
+        };
+        let attrs = self.access_attrs(data, vec, offsets);
+        let mut e = self.emit();
+        let attrs = attrs.list(&mut e);
+        e.op(N::St, &[&[address], &[value], mask.as_slice()], attrs, &[]);
+        Ok(())
+    }
+
+    fn access_attrs(&self, data: &Op, vec: u64, offsets: Vec<i64>) -> AccessAttrs {
+        AccessAttrs {
+            space: "global",
+            vec,
+            offsets,
+            cache: "default",
+            order: data.enum_named("order").unwrap_or(0),
+            scope: data.enum_named("scope").unwrap_or(enums::SCOPE.cases.len() as u8 - 2),
+        }
+    }
+
+    /// Addresses of the accesses of `vec` elements: a scalar or one per access, and immediates.
+    pub fn addresses(&mut self, op: OpId, t: &Tiled, vec: u64) -> Result<(ValueId, Vec<i64>), Diagnostic> {
+        let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
+        let mut offsets = vec![0i64; leaders.len()];
+        let mut base = self.get(op, t.access.base)?;
+        let mut varying: Option<ValueId> = None;
+        for dim in 0..t.tile.len() {
+            let Some(stride) = t.access.stride(dim) else { continue };
+            let known = constant(&self.facts, stride);
+            let coords = t.coords[dim].clone();
+            let start = self.start(t, dim);
+            let stride = self.get(op, stride)?;
+            let mut e = self.emit();
+            let stride = e.int_cast(stride, 64);
+            let scaled = e.mul(start, stride);
+            let bytes = e.with(N::Mul, scaled, t.bytes as i64);
+            base = e.ptr_add(base, bytes);
+            let differs = leaders.iter().any(|&r| coords.registers[r as usize] != (0, 0));
+            match known {
+                _ if !differs => {}
+                Some(stride) if !coords.has_xor() => {
+                    for (offset, &r) in offsets.iter_mut().zip(&leaders) {
+                        *offset += coords.registers[r as usize].1 as i64 * stride * t.bytes as i64;
+                    }
+                }
+                _ => {
+                    let part = self.register_part(&coords, &leaders, stride, t.bytes);
+                    varying = Some(match varying {
+                        Some(sum) => self.emit().add(sum, part),
+                        None => part,
+                    });
+                }
+            }
+        }
+        let address = match varying {
+            Some(varying) => self.emit().ptr_add(base, varying),
+            None => base,
+        };
+        Ok((address, offsets))
+    }
+
+    /// First element of the thread along `dim`, as i64; registers with an xor count from the tile's origin.
+    fn start(&mut self, t: &Tiled, dim: usize) -> ValueId {
+        let coords = t.coords[dim].clone();
+        let origin = t.origin[dim];
+        let mut e = self.emit();
+        let origin = e.int_cast(origin, 64);
+        if coords.has_xor() {
+            return origin;
+        }
+        let thread = e.int_cast(coords.thread, 64);
+        e.add(origin, thread)
+    }
+
+    /// Bytes that each leader adds along one dimension: a product per distinct coordinate.
+    fn register_part(&mut self, coords: &Coords, leaders: &[u32], stride: ValueId, bytes: u64) -> ValueId {
+        let mut distinct: Vec<(u64, u64)> = leaders.iter().map(|&r| coords.registers[r as usize]).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |r: u32| distinct.iter().position(|d| *d == coords.registers[r as usize]).unwrap_or(0) as u32;
+        let expand: Vec<u32> = leaders.iter().map(|&r| place(r)).collect();
+        let (xors, adds): (Vec<i64>, Vec<i64>) = distinct.iter().map(|d| (d.0 as i64, d.1 as i64)).unzip();
+        let has_xor = coords.has_xor();
+        let mut e = self.emit();
+        let i64_ty = e.int(64);
+        let adds = e.array(&adds, i64_ty);
+        let position = if has_xor {
+            let thread = e.int_cast(coords.thread, 64);
+            let xors = e.array(&xors, i64_ty);
+            let place = e.xor(thread, xors);
+            e.add(place, adds)
+        } else {
+            adds
+        };
+        let scaled = e.mul(position, stride);
+        let part = e.with(N::Mul, scaled, bytes as i64);
+        let part = e.widen(part, distinct.len() as u32);
+        e.take(part, &expand)
+    }
+
+    /// Which accesses of `vec` elements are inside: an i1 per access, or one for all.
+    fn mask(&mut self, op: OpId, t: &Tiled, vec: u64, known: &[bool]) -> Result<Option<ValueId>, Diagnostic> {
+        let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
+        let mut mask: Option<ValueId> = None;
+        for dim in (0..t.tile.len()).filter(|&d| !known[d]) {
+            let Some(extent) = t.access.extent(dim) else { continue };
+            let extent = self.get(op, extent)?;
+            let mut distinct: Vec<u32> = Vec::new();
+            let mut expand = Vec::new();
+            let registers = t.coords[dim].registers.clone();
+            for &r in &leaders {
+                let same = |d: &u32| registers[*d as usize] == registers[r as usize];
+                let at = distinct.iter().position(same).unwrap_or_else(|| {
+                    distinct.push(r);
+                    distinct.len() - 1
+                });
+                expand.push(at as u32);
+            }
+            let array = self.coord_array(&t.coords[dim], &distinct);
+            let mut e = self.emit();
+            let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
+            let bits = e.m.types.bits(e.m.ty(origin)).unwrap_or(32);
+            let array = e.int_cast(array, bits);
+            let position = e.add(array, origin);
+            let inside = e.icmp("less_than", "unsigned", position, extent);
+            let inside = if distinct.len() == 1 { inside } else { e.take(inside, &expand) };
+            mask = Some(match mask {
+                Some(mask) => e.and(mask, inside),
+                None => inside,
+            });
+        }
+        Ok(mask)
+    }
+
+    /// The padding of a load in every register of `ty`: zero where none is asked for.
+    fn padding(&mut self, t: &Tiled, ty: TypeId) -> ValueId {
+        let case = t.access.padding.and_then(|p| enums::PADDING.cases.get(p as usize)).copied();
+        let elem = self.m.types.get(t.elem).clone();
+        let mut e = self.emit();
+        match elem {
+            Type::Float(f) => e.float_bits(f, padding_bits(f, case.unwrap_or("zero")), ty),
+            _ => e.constant(0, ty),
+        }
+    }
+
+    /// A barrier where the token says that other threads' earlier accesses to memory must be done.
+    pub fn order_after(&mut self, op: OpId, data: &Op) {
+        let writes = data.results.len() == 1;
+        let token = operand(data, "token");
+        if token.is_some_and(|t| crate::lower::tokens::conflicts(self.m, op, t, writes)) {
+            self.barrier();
+        }
+    }
+
+    /// A barrier of the warps of this role.
+    pub fn barrier(&mut self) {
+        let role = self.role;
+        let threads = if role.partial { role.warps as i64 * 32 } else { 0 };
+        let mut e = self.emit();
+        let attrs = [e.i32_attr(i64::from(role.barrier)), e.i32_attr(threads)];
+        e.op(N::Bar, &[], attrs, &[]);
+    }
+}
+
+/// Bits of a padding value of a float format.
+fn padding_bits(f: Float, case: &str) -> u64 {
+    let sign = 1u64 << (f.bits() - 1);
+    let (infinity, nan) = match f {
+        Float::F16 => (0x7c00, 0x7e00),
+        Float::BF16 => (0x7f80, 0x7fc0),
+        Float::F32 | Float::TF32 => (0x7f80_0000, 0x7fc0_0000),
+        Float::F64 => (0x7ff0_0000_0000_0000, 0x7ff8_0000_0000_0000),
+        Float::F8E5M2 => (0x7c, 0x7f),
+        _ => (0x7f, 0x7f),
+    };
+    match case {
+        "neg_zero" => sign,
+        "nan" => nan,
+        "pos_inf" => infinity,
+        "neg_inf" => infinity | sign,
+        _ => 0,
+    }
+}
+
+/// Registers such that runs of `vec` lie next to each other along `inner`.
+fn memory_order(layout: &Layout, inner: usize, vec: u64) -> Vec<u32> {
+    let mut registers: Vec<u32> = (0..layout.registers() as u32).collect();
+    if layout.rank() == 0 {
+        return registers;
+    }
+    let shape = layout.shape();
+    let along = |r: u32| shape.coord(layout.flat(u64::from(r), 0, 0), inner);
+    // Stable: registers of one run keep the order of the rest of their numbers.
+    let run = |r: u32| {
+        let flat = layout.flat(u64::from(r), 0, 0);
+        let coord = along(r);
+        flat ^ shape.along(inner, coord) ^ shape.along(inner, coord - coord % vec)
+    };
+    let mut first = rustc_hash::FxHashMap::default();
+    for &r in &registers {
+        first.entry(run(r)).or_insert(r);
+    }
+    registers.sort_by_key(|&r| (first[&run(r)], along(r)));
+    registers
+}
+
+/// The permutation that undoes `p`.
+fn inverse(p: &[u32]) -> Vec<u32> {
+    let mut out = vec![0; p.len()];
+    for (i, &r) in p.iter().enumerate() {
+        out[r as usize] = i as u32;
+    }
+    out
+}
+
+/// Two integers, the narrower one sign-extended.
+fn same_width(e: &mut Emit<'_>, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
+    let bits = |e: &Emit<'_>, v| e.m.types.bits(e.m.ty(v)).unwrap_or(32);
+    let width = bits(e, a).max(bits(e, b));
+    (e.int_cast(a, width), e.int_cast(b, width))
+}

@@ -1,0 +1,220 @@
+//! `nv_tileas` → `nvvm`: each thread's share of every tile.
+//!
+//! A distributed tile becomes a register array in the order of its layout's registers. Operations
+//! that only move elements between layouts related by renaming cost nothing ([`shape`]); memory
+//! accesses get addresses, masks and vectors ([`memory`]); reductions go through registers,
+//! shuffles and shared memory ([`reduce`]); conversions and shared buffers follow the layout
+//! algebra ([`shared`]). Elementwise operations keep their `cuda_tile` names on register arrays:
+//! `rules/tileas_to_nvvm` turns them into `nvvm`.
+
+mod control;
+mod emit;
+mod func;
+mod memory;
+mod pointers;
+mod reduce;
+mod shape;
+mod shared;
+
+use rustc_hash::FxHashMap;
+
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::{Dialect, Traits};
+use crate::egraph::facts::{self, FactMap};
+use crate::ir::{Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId, ValueId};
+use crate::launch;
+use crate::layout::Layout;
+use crate::lower::unsupported;
+use crate::target::Target;
+use emit::Emit;
+
+/// What a launch needs to know beside the PTX, per kernel.
+pub type Launches = Vec<launch::Entry>;
+
+/// Lowers every `nv_tileas.func`; the module then holds `nvvm.func`s in their place.
+pub fn run(m: &mut Module, target: &Target) -> Result<Launches, Diagnostics> {
+    let mut launches = Launches::new();
+    for op in m.block(m.body).ops.clone() {
+        if S::of(m.op(op).kind) == Some(S::Func) {
+            launches.push(func::lower(m, op, target)?);
+        }
+    }
+    Ok(launches)
+}
+
+/// The warps that run the code at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct Role {
+    /// Warps; their first thread is thread 0 of the block.
+    pub warps: u64,
+    /// Barrier that these warps share.
+    pub barrier: u32,
+    /// Whether the block has other warps.
+    pub partial: bool,
+}
+
+/// The lowering of one function.
+pub struct Lower<'m> {
+    pub m: &'m mut Module,
+    pub target: Target,
+    pub facts: FactMap,
+    /// What each old value became; tokens become nothing.
+    pub map: FxHashMap<ValueId, ValueId>,
+    pub block: BlockId,
+    pub role: Role,
+    pub memory: shared::SharedMemory,
+    pub loc: crate::ir::LocId,
+}
+
+impl Lower<'_> {
+    pub fn emit(&mut self) -> Emit<'_> {
+        Emit { m: self.m, block: self.block, loc: self.loc }
+    }
+
+    /// What `value` became.
+    pub fn get(&self, op: OpId, value: ValueId) -> Result<ValueId, Diagnostic> {
+        self.map.get(&value).copied().ok_or_else(|| {
+            unsupported(self.m, op, "an operand has no form in nvvm (a token or view used as a value?)")
+        })
+    }
+
+    pub fn set(&mut self, old: ValueId, new: ValueId) {
+        self.map.insert(old, new);
+    }
+
+    /// The layout of a distributed value.
+    pub fn layout(&self, value: ValueId) -> Option<Layout> {
+        let id = super::tileas::layout_of(self.m, value)?;
+        Some(self.m.layouts.get(id).clone())
+    }
+
+    /// The `nvvm` type of an old type; `None` for tokens and other values without registers.
+    pub fn ty(&mut self, ty: TypeId) -> Option<TypeId> {
+        match self.m.types.get(ty).clone() {
+            Type::Tile { elem, .. } => Some(elem),
+            Type::Distributed { elem, layout, .. } => {
+                let n = self.m.layouts.get(layout).registers() as u32;
+                Some(self.m.types.regs(elem, n))
+            }
+            Type::Int(_) | Type::Float(_) | Type::Ptr { .. } | Type::Regs { .. } => Some(ty),
+            _ => None,
+        }
+    }
+
+    /// Lowers the operations of a block, the terminator included, into the current block.
+    pub fn block(&mut self, block: BlockId) -> Result<(), Diagnostic> {
+        for op in self.m.block(block).ops.clone() {
+            self.op(op)?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: OpId) -> Result<(), Diagnostic> {
+        let data = self.m.op(op).clone();
+        self.loc = data.loc;
+        match data.kind.dialect {
+            Dialect::CudaTile => self.cuda_tile(op, &data),
+            Dialect::TileAs => self.tileas(op, &data),
+            _ => Err(unsupported(self.m, op, "operation of another stage in nv_tileas")),
+        }
+    }
+
+    fn cuda_tile(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let Some(kind) = C::of(data.kind) else { return Ok(()) };
+        match kind {
+            C::MakeToken | C::JoinTokens => Ok(()),
+            C::Assume => {
+                let value = self.get(op, data.operands[0])?;
+                self.set(data.results[0], value);
+                Ok(())
+            }
+            C::Constant => self.constant(op, data),
+            C::Iota => self.iota(op, data),
+            C::Reshape | C::Broadcast | C::Permute => self.renamed(op, data),
+            C::Reduce => self.reduce(op, data),
+            C::GetTileBlockId => self.grid(data, ["ctaid.x", "ctaid.y", "ctaid.z"]),
+            C::GetNumTileBlocks => self.grid(data, ["nctaid.x", "nctaid.y", "nctaid.z"]),
+            C::For => self.for_loop(op, data),
+            C::If => self.if_else(op, data),
+            C::Loop => self.endless_loop(op, data),
+            C::Yield | C::Continue | C::Break => self.jump(op, data, kind),
+            C::Offset => self.offset(op, data),
+            C::PtrToInt | C::IntToPtr | C::PtrToPtr | C::Bitcast => self.reinterpret(op, data),
+            _ if data.def().traits.has(Traits::ELEMENTWISE) => self.elementwise(op, data),
+            _ => Err(unsupported(self.m, op, "not yet compiled to PTX")),
+        }
+    }
+
+    fn tileas(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        match S::of(data.kind) {
+            Some(S::TiledLoad) => self.tiled_load(op, data),
+            Some(S::TiledStore) => self.tiled_store(op, data),
+            Some(S::Load) => self.pointer_load(op, data),
+            Some(S::Store) => self.pointer_store(op, data),
+            Some(S::AtomicRmw) => self.atomic_rmw(op, data),
+            Some(S::AtomicCas) => self.atomic_cas(op, data),
+            Some(S::ConvertLayout) => self.convert_layout(op, data),
+            Some(S::Dot) => self.dot(op, data),
+            Some(S::Return) => {
+                self.emit().op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
+                Ok(())
+            }
+            _ => Err(unsupported(self.m, op, "not yet compiled to PTX")),
+        }
+    }
+
+    /// The same operation on register arrays.
+    fn elementwise(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let operands: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
+        let operands = operands?;
+        let Some(ty) = self.ty(self.m.ty(data.results[0])) else {
+            return Err(unsupported(self.m, op, "an elementwise result without registers"));
+        };
+        let new = self.emit().like(data, &operands, &[ty]);
+        let result = self.m.op(new).results[0];
+        self.set(data.results[0], result);
+        Ok(())
+    }
+
+    fn grid(&mut self, data: &Op, names: [&str; 3]) -> Result<(), Diagnostic> {
+        for (&result, name) in data.results.iter().zip(names) {
+            let value = self.emit().sreg(name);
+            self.set(result, value);
+        }
+        Ok(())
+    }
+
+    /// A splat, or (with as many values as registers everywhere the same) an array of constants.
+    fn constant(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let result = data.results[0];
+        let (Some(Attr::Dense { data: Dense::Bytes(bytes), .. }), Some(ty)) =
+            (data.attr_named("value").cloned(), self.ty(self.m.ty(result)))
+        else {
+            return Err(unsupported(self.m, op, "a constant without numbers"));
+        };
+        let bits = self.m.types.bits(ty).unwrap_or(8);
+        let element = bits.div_ceil(8) as usize;
+        let elements = self.m.types.as_tile(self.m.ty(result)).map_or(1, |t| t.1.iter().product::<u64>());
+        let bytes = if bits == 1 { bytes.iter().map(|&b| u8::from(b != 0)).collect() } else { bytes };
+        if bytes.len() != element {
+            let all_same = bytes.chunks(element).all(|c| Some(c) == bytes.get(..element));
+            if !all_same || bits < 8 {
+                return Err(unsupported(
+                    self.m,
+                    op,
+                    format!("a constant of {elements} different elements is not yet compiled to PTX"),
+                ));
+            }
+        }
+        let bytes = bytes.get(..element).unwrap_or(&[]).to_vec();
+        let value = self.emit().bytes(bytes, ty);
+        self.set(result, value);
+        Ok(())
+    }
+}
+
+/// Facts of `func` at this stage.
+fn facts_of(m: &mut Module, func: OpId) -> FactMap {
+    facts::of(m, func)
+}

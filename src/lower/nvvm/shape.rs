@@ -1,0 +1,139 @@
+//! Operations that rename registers, and the coordinates of a thread's elements.
+
+use super::Lower;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
+use crate::layout::{Layout, LayoutError, addr};
+use crate::lower::tileas::Relation;
+use crate::lower::unsupported;
+
+/// The coordinates of a thread's elements along one dimension:
+/// `(thread ^ xor[r]) + add[r]` for register r.
+#[derive(Clone)]
+pub struct Coords {
+    /// i32, the same for all registers.
+    pub thread: ValueId,
+    pub registers: Vec<(u64, u64)>,
+}
+
+impl Coords {
+    /// Whether some register's coordinate differs by an xor.
+    pub fn has_xor(&self) -> bool {
+        self.registers.iter().any(|r| r.0 != 0)
+    }
+}
+
+impl Lower<'_> {
+    pub fn layout_error<T>(&self, op: OpId, r: Result<T, LayoutError>) -> Result<T, Diagnostic> {
+        r.map_err(|e| unsupported(self.m, op, format!("no layout: {e}")))
+    }
+
+    /// Coordinates along `dim` under `layout`.
+    pub fn coords(&mut self, op: OpId, layout: &Layout, dim: usize) -> Result<Coords, Diagnostic> {
+        let plan = self.layout_error(op, addr::coordinates(layout, dim))?;
+        let thread = self.emit().linear(&plan.thread_base);
+        Ok(Coords { thread, registers: plan.registers })
+    }
+
+    /// The coordinates of the given registers as an array of i32.
+    pub fn coord_array(&mut self, coords: &Coords, registers: &[u32]) -> ValueId {
+        let pick = |f: fn(&(u64, u64)) -> u64| -> Vec<i64> {
+            registers.iter().map(|&r| f(&coords.registers[r as usize]) as i64).collect()
+        };
+        let (xors, adds) = (pick(|r| r.0), pick(|r| r.1));
+        let mut e = self.emit();
+        let i32_ty = e.int(32);
+        let mut value = coords.thread;
+        if xors.iter().any(|&x| x != 0) {
+            let xors = e.array(&xors, i32_ty);
+            value = e.xor(value, xors);
+        }
+        let adds = e.array(&adds, i32_ty);
+        e.add(value, adds)
+    }
+
+    pub(super) fn iota(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let result = data.results[0];
+        let elem = self.m.types.elem(self.m.ty(result));
+        let bits = self.m.types.bits(elem).unwrap_or(32);
+        let value = match self.layout(result) {
+            Some(layout) => {
+                let coords = self.coords(op, &layout, 0)?;
+                let all: Vec<u32> = (0..layout.registers() as u32).collect();
+                let array = self.coord_array(&coords, &all);
+                self.emit().int_cast(array, bits)
+            }
+            None => self.emit().constant(0, elem),
+        };
+        self.set(result, value);
+        Ok(())
+    }
+
+    /// Reshape, broadcast, permute: the operand's layout is such that registers are only renamed.
+    pub(super) fn renamed(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let (source, result) = (data.operands[0], data.results[0]);
+        let value = self.get(op, source)?;
+        let new = match (self.layout(source), self.layout(result)) {
+            (Some(from), Some(to)) => {
+                let map = self.register_map(op, &from, &to)?;
+                self.emit().take(value, &map)
+            }
+            (None, Some(to)) => self.emit().widen(value, to.registers() as u32),
+            // A tile of one element becomes a scalar.
+            (_, None) => self.emit().take(value, &[0]),
+        };
+        self.set(result, new);
+        Ok(())
+    }
+
+    /// For each register of the result, the register of the source that holds its element.
+    fn register_map(&self, op: OpId, from: &Layout, to: &Layout) -> Result<Vec<u32>, Diagnostic> {
+        let shape = from.shape();
+        let relation = Relation::of(self.m, op);
+        let seen = match relation {
+            Some(Relation::Broadcast) => to.broadcast_source(shape),
+            Some(Relation::Permute(p)) => inverse_permute(to, &p),
+            _ => to.reshape(shape),
+        };
+        let seen = self.layout_error(op, seen)?;
+        let find = |r: u64| (0..from.registers()).find(|&s| from.flat(s, 0, 0) == seen.flat(r, 0, 0));
+        (0..to.registers())
+            .map(|r| find(r).map(|s| s as u32))
+            .collect::<Option<_>>()
+            .ok_or_else(|| unsupported(self.m, op, "the layouts differ by more than a renaming of registers"))
+    }
+
+    /// Pointer plus a number of pointees.
+    pub(super) fn offset(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let (pointer, offset) = (self.get(op, data.operands[0])?, self.get(op, data.operands[1])?);
+        let pointee = crate::lower::access::pointee(self.m, data.operands[0]);
+        let bytes = i64::from(self.m.types.bits(pointee).unwrap_or(8).div_ceil(8));
+        let mut e = self.emit();
+        let wide = e.int_cast(offset, 64);
+        let scaled = e.with(N::Mul, wide, bytes);
+        let value = e.ptr_add(pointer, scaled);
+        self.set(data.results[0], value);
+        Ok(())
+    }
+
+    pub(super) fn reinterpret(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let value = self.get(op, data.operands[0])?;
+        let elem = self.m.types.elem(self.m.ty(data.results[0]));
+        let same_kind = C::of(data.kind) == Some(C::PtrToPtr);
+        debug_assert!(!same_kind || self.m.types.bits(elem) == Some(64));
+        let value = self.emit().bitcast(value, elem);
+        self.set(data.results[0], value);
+        Ok(())
+    }
+}
+
+fn inverse_permute(to: &Layout, p: &[usize]) -> Result<Layout, LayoutError> {
+    let mut inverse = vec![0; p.len()];
+    for (i, &d) in p.iter().enumerate() {
+        if let Some(slot) = inverse.get_mut(d) {
+            *slot = i;
+        }
+    }
+    to.permute(&inverse)
+}
