@@ -28,12 +28,21 @@ pub struct Access {
 
 /// The operands of the group called `name`.
 pub fn group<'o>(op: &'o Op, name: &str) -> &'o [ValueId] {
-    op.def().operands.iter().position(|o| o.name == name).map_or(&[], |i| op.group(i))
+    op.def()
+        .operands
+        .iter()
+        .position(|o| o.name == name)
+        .map_or(&[], |i| op.group(i))
 }
 
 /// The operand of the group called `name`, when there is one.
 pub fn operand(op: &Op, name: &str) -> Option<ValueId> {
-    debug_assert!(op.def().operands.iter().all(|o| o.name != name || o.arity != Arity::Variadic));
+    debug_assert!(
+        op.def()
+            .operands
+            .iter()
+            .all(|o| o.name != name || o.arity != Arity::Variadic)
+    );
     group(op, name).first().copied()
 }
 
@@ -57,10 +66,15 @@ impl Access {
             extents: group(op, "extents").to_vec(),
             strides: group(op, "strides").to_vec(),
             index: group(op, "index").to_vec(),
-            dim_map: numbers(op, "dim_map").into_iter().map(|d| d as usize).collect(),
+            dim_map: numbers(op, "dim_map")
+                .into_iter()
+                .map(|d| d as usize)
+                .collect(),
             traversal: numbers(op, "traversal"),
             padding: op.enum_named("padding"),
-            inbounds: (0..rank).map(|i| flags.get(i).copied().unwrap_or(false)).collect(),
+            inbounds: (0..rank)
+                .map(|i| flags.get(i).copied().unwrap_or(false))
+                .collect(),
             sparse: match op.attr_named("sparse") {
                 Some(Attr::Int { value, .. }) => Some(*value as usize),
                 _ => None,
@@ -80,7 +94,10 @@ impl Access {
 
     /// Tile dimensions, the contiguous one first, then from last to first.
     pub fn order(&self, facts: &FactMap) -> Vec<usize> {
-        let unit = |d: &usize| self.stride(*d).is_some_and(|s| constant(facts, s) == Some(1));
+        let unit = |d: &usize| {
+            self.stride(*d)
+                .is_some_and(|s| constant(facts, s) == Some(1))
+        };
         let mut dims: Vec<usize> = (0..self.index.len()).rev().collect();
         dims.sort_by_key(|d| !unit(d));
         dims
@@ -92,8 +109,12 @@ impl Access {
     pub fn alignment(&self, m: &Module, facts: &FactMap, tile: &[u64], elem: TypeId) -> u64 {
         let element = u64::from(m.types.bits(elem).unwrap_or(8)).div_ceil(8);
         let order = self.order(facts);
-        let Some(&inner) = order.first() else { return element };
-        let contiguous = self.stride(inner).is_some_and(|s| constant(facts, s) == Some(1));
+        let Some(&inner) = order.first() else {
+            return element;
+        };
+        let contiguous = self
+            .stride(inner)
+            .is_some_and(|s| constant(facts, s) == Some(1));
         if !contiguous || self.sparse == Some(inner) {
             return element;
         }
@@ -106,13 +127,20 @@ impl Access {
         }
         let step = self.traversal.get(inner).map_or(1, |t| t.unsigned_abs());
         let run = tile.get(inner).copied().unwrap_or(1);
-        bytes.min(low_bit(step).saturating_mul(element)).min(run * element).max(element)
+        bytes
+            .min(low_bit(step).saturating_mul(element))
+            .min(run * element)
+            .max(element)
     }
 }
 
 /// Largest power of two that divides `n` (0 counts as divisible by anything).
 fn low_bit(n: u64) -> u64 {
-    if n == 0 { 1 << 62 } else { n & n.wrapping_neg() }
+    if n == 0 {
+        1 << 62
+    } else {
+        n & n.wrapping_neg()
+    }
 }
 
 /// The known value of an integer.

@@ -11,8 +11,8 @@
 
 pub mod access;
 mod build;
-pub mod tileaa;
 pub mod nvvm;
+pub mod tileaa;
 pub mod tileas;
 mod tokens;
 

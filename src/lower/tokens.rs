@@ -38,6 +38,10 @@ pub fn conflicts(m: &Module, op: OpId, token: ValueId, writes: bool) -> bool {
 /// Whether an operation with memory effects yields only a token: loads also yield a tile.
 fn is_write(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    let tiles = data.results.iter().filter(|&&r| !matches!(m.types.get(m.ty(r)), Type::Token)).count();
+    let tiles = data
+        .results
+        .iter()
+        .filter(|&&r| !matches!(m.types.get(m.ty(r)), Type::Token))
+        .count();
     tiles == 0 || data.def().name.contains("atomic")
 }

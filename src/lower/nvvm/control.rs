@@ -22,14 +22,19 @@ impl Lower<'_> {
     /// The values among `old` that have registers, with their types.
     fn kept(&mut self, old: &[ValueId]) -> (Vec<ValueId>, Vec<TypeId>) {
         let typed = old.iter().map(|&v| (v, self.m.ty(v))).collect::<Vec<_>>();
-        typed.into_iter().filter_map(|(v, ty)| Some((v, self.ty(ty)?))).unzip()
+        typed
+            .into_iter()
+            .filter_map(|(v, ty)| Some((v, self.ty(ty)?)))
+            .unzip()
     }
 
     /// A region with one block that holds what `body` becomes; its arguments that have registers
     /// become arguments.
     pub fn region_of(&mut self, body: Option<BlockId>) -> Result<RegionId, Diagnostic> {
         let region = self.m.new_region();
-        let old = body.map(|b| self.m.block(b).args.to_vec()).unwrap_or_default();
+        let old = body
+            .map(|b| self.m.block(b).args.to_vec())
+            .unwrap_or_default();
         let (old, types) = self.kept(&old);
         let block = self.m.new_block(region, &types);
         for (from, to) in old.into_iter().zip(self.m.block(block).args.to_vec()) {
@@ -70,7 +75,13 @@ impl Lower<'_> {
         let [lower, upper, step] = bounds[..] else {
             return Err(unsupported(self.m, op, "bounds that are not scalars"));
         };
-        self.structured(N::For, &[&[lower], &[upper], &[step], &inits], vec![unsigned], data, &[region]);
+        self.structured(
+            N::For,
+            &[&[lower], &[upper], &[step], &inits],
+            vec![unsigned],
+            data,
+            &[region],
+        );
         Ok(())
     }
 
@@ -88,7 +99,13 @@ impl Lower<'_> {
             regions.push(self.region_of(self.m.body_of(op, 1))?);
         }
         // Scalars of a tile program are the same in all threads of the block.
-        self.structured(N::If, &[&[condition]], vec![Some(Attr::Unit)], data, &regions);
+        self.structured(
+            N::If,
+            &[&[condition]],
+            vec![Some(Attr::Unit)],
+            data,
+            &regions,
+        );
         Ok(())
     }
 
@@ -113,7 +130,13 @@ impl Lower<'_> {
         let body = self.filled(|l| then(l).map(|()| vec![]))?.0;
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
-        b.op(N::If, &[&[condition]], [uniform.then_some(Attr::Unit)], &[], &[body]);
+        b.op(
+            N::If,
+            &[&[condition]],
+            [uniform.then_some(Attr::Unit)],
+            &[],
+            &[body],
+        );
         Ok(())
     }
 
@@ -128,7 +151,13 @@ impl Lower<'_> {
         let (second, _) = self.filled(other)?;
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
-        let op = b.op(N::If, &[&[condition]], [Some(Attr::Unit)], &types, &[first, second]);
+        let op = b.op(
+            N::If,
+            &[&[condition]],
+            [Some(Attr::Unit)],
+            &types,
+            &[first, second],
+        );
         Ok(self.m.op(op).results.to_vec())
     }
 

@@ -3,7 +3,9 @@
 
 use crate::dialect::nvvm::Op as N;
 use crate::dialect::{EnumDef, OpKind, enums};
-use crate::ir::{Attr, BlockId, Dense, EnumAttr, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId};
+use crate::ir::{
+    Attr, BlockId, Dense, EnumAttr, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId,
+};
 
 /// Appends to one block of a module.
 pub struct Emit<'m> {
@@ -69,7 +71,12 @@ impl Emit<'_> {
         self.op(op.kind, &groups, op.attrs.iter().cloned(), results)
     }
 
-    pub fn effect(&mut self, kind: N, operands: &[ValueId], attrs: impl IntoIterator<Item = Option<Attr>>) {
+    pub fn effect(
+        &mut self,
+        kind: N,
+        operands: &[ValueId],
+        attrs: impl IntoIterator<Item = Option<Attr>>,
+    ) {
         let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
         self.op(kind, &groups, attrs, &[]);
     }
@@ -83,7 +90,10 @@ impl Emit<'_> {
 
     /// The bytes of one element in every register of `ty`.
     pub fn bytes(&mut self, bytes: Vec<u8>, ty: TypeId) -> ValueId {
-        let attr = Attr::Dense { data: Dense::Bytes(bytes), ty };
+        let attr = Attr::Dense {
+            data: Dense::Bytes(bytes),
+            ty,
+        };
         self.get(N::Const, &[], [Some(attr)], ty)
     }
 
@@ -106,7 +116,10 @@ impl Emit<'_> {
             return self.constant(first, ty);
         }
         let bytes = self.m.types.bits(elem).unwrap_or(64).div_ceil(8).min(8) as usize;
-        let data = values.iter().flat_map(|v| v.to_le_bytes()[..bytes].to_vec()).collect();
+        let data = values
+            .iter()
+            .flat_map(|v| v.to_le_bytes()[..bytes].to_vec())
+            .collect();
         self.bytes(data, ty)
     }
 
@@ -126,7 +139,8 @@ impl Emit<'_> {
     /// Registers `indices` of `value`.
     pub fn take(&mut self, value: ValueId, indices: &[u32]) -> ValueId {
         let n = self.count(value);
-        let identity = indices.len() as u32 == n && indices.iter().enumerate().all(|(i, &x)| x == i as u32);
+        let identity =
+            indices.len() as u32 == n && indices.iter().enumerate().all(|(i, &x)| x == i as u32);
         if identity {
             return value;
         }
@@ -145,7 +159,10 @@ impl Emit<'_> {
             return *one;
         }
         let n = values.iter().map(|&v| self.count(v)).sum();
-        let elem = values.first().map(|&v| self.elem(v)).unwrap_or_else(|| self.int(32));
+        let elem = values
+            .first()
+            .map(|&v| self.elem(v))
+            .unwrap_or_else(|| self.int(32));
         let ty = self.regs(elem, n);
         self.get(N::Concat, &[values], [], ty)
     }
@@ -193,11 +210,20 @@ impl Emit<'_> {
     }
 
     /// Integer comparison; `predicate` as in `enums::CMP_PREDICATE`.
-    pub fn icmp(&mut self, predicate: &str, signedness: &str, lhs: ValueId, rhs: ValueId) -> ValueId {
+    pub fn icmp(
+        &mut self,
+        predicate: &str,
+        signedness: &str,
+        lhs: ValueId,
+        rhs: ValueId,
+    ) -> ValueId {
         let (operands, n) = self.level(&[lhs, rhs]);
         let i1 = self.int(1);
         let ty = self.regs(i1, n);
-        let attrs = [case(&enums::CMP_PREDICATE, predicate), case(&enums::SIGNEDNESS, signedness)];
+        let attrs = [
+            case(&enums::CMP_PREDICATE, predicate),
+            case(&enums::SIGNEDNESS, signedness),
+        ];
         let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
         self.get(N::ICmp, &groups, attrs, ty)
     }
@@ -300,7 +326,14 @@ pub struct AccessAttrs {
 impl AccessAttrs {
     /// Plain accesses to shared memory.
     pub fn shared(vec: u64, offsets: Vec<i64>) -> Self {
-        Self { space: "shared", vec, offsets, cache: "default", order: 0, scope: 0 }
+        Self {
+            space: "shared",
+            vec,
+            offsets,
+            cache: "default",
+            order: 0,
+            scope: 0,
+        }
     }
 
     /// The attributes in table order.

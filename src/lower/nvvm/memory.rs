@@ -67,15 +67,29 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "not a tiled access"));
         };
         if access.sparse.is_some() {
-            return Err(unsupported(self.m, op, "gather and scatter views are not yet compiled to PTX"));
+            return Err(unsupported(
+                self.m,
+                op,
+                "gather and scatter views are not yet compiled to PTX",
+            ));
         }
-        let shape = self.m.types.as_tile(self.m.ty(tile)).map_or(vec![], |t| t.1.to_vec());
+        let shape = self
+            .m
+            .types
+            .as_tile(self.m.ty(tile))
+            .map_or(vec![], |t| t.1.to_vec());
         let elem = pointee(self.m, access.base);
         let bits = self.m.types.bits(elem).unwrap_or(8);
         if bits < 8 {
-            return Err(unsupported(self.m, op, "memory of elements under a byte is not yet compiled to PTX"));
+            return Err(unsupported(
+                self.m,
+                op,
+                "memory of elements under a byte is not yet compiled to PTX",
+            ));
         }
-        let layout = self.layout(tile).unwrap_or_else(|| Layout::unit(shape.len()));
+        let layout = self
+            .layout(tile)
+            .unwrap_or_else(|| Layout::unit(shape.len()));
         let order = access.order(&self.facts);
         let contiguous = layout.contiguous_per_thread(&order);
         let contiguous = self.layout_error(op, contiguous)?;
@@ -92,9 +106,20 @@ impl Lower<'_> {
             coords.push(self.coords(op, &layout, dim)?);
         }
         let free = layout.free_variable_masks();
-        let redundant = free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane);
+        let redundant =
+            free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane);
         let registers = memory_order(&layout, inner, vec);
-        Ok(Tiled { access, tile: shape, elem, bytes, registers, vec, origin, coords, redundant })
+        Ok(Tiled {
+            access,
+            tile: shape,
+            elem,
+            bytes,
+            registers,
+            vec,
+            origin,
+            coords,
+            redundant,
+        })
     }
 
     /// Whether the whole tile is inside the tensor, and per dimension whether that is known.
@@ -105,7 +130,9 @@ impl Lower<'_> {
             let extent = t.access.extent(dim);
             let certain = t.access.inbounds[dim] || self.covers(t, dim);
             known.push(certain);
-            let Some(extent) = extent.filter(|_| !certain) else { continue };
+            let Some(extent) = extent.filter(|_| !certain) else {
+                continue;
+            };
             let extent = self.get(op, extent)?;
             let mut e = self.emit();
             let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
@@ -124,25 +151,43 @@ impl Lower<'_> {
         let extent = t.access.extent(dim).and_then(|e| constant(&self.facts, e));
         let index = self.facts.get(t.access.index[dim]);
         let step = t.access.traversal.get(dim).copied().unwrap_or(1);
-        let (Some(extent), Some(index)) = (extent, index) else { return false };
+        let (Some(extent), Some(index)) = (extent, index) else {
+            return false;
+        };
         index.lo >= 0
-            && index.hi.checked_mul(step).and_then(|o| o.checked_add(t.tile[dim] as i64)).is_some_and(|end| end <= extent)
+            && index
+                .hi
+                .checked_mul(step)
+                .and_then(|o| o.checked_add(t.tile[dim] as i64))
+                .is_some_and(|end| end <= extent)
     }
 
     /// Elements per access for which one mask is right: the inner extent is a multiple of it.
     fn mask_vector(&self, t: &Tiled, known: &[bool]) -> u64 {
         let order = t.access.order(&self.facts);
-        let Some(&inner) = order.first() else { return t.vec };
+        let Some(&inner) = order.first() else {
+            return t.vec;
+        };
         if known.get(inner).copied().unwrap_or(true) {
             return t.vec;
         }
-        let divisor = t.access.extent(inner).and_then(|e| self.facts.get(e)).map_or(1, |f| f.divisor);
-        if divisor == 0 { t.vec } else { t.vec.min(divisor & divisor.wrapping_neg()) }
+        let divisor = t
+            .access
+            .extent(inner)
+            .and_then(|e| self.facts.get(e))
+            .map_or(1, |f| f.divisor);
+        if divisor == 0 {
+            t.vec
+        } else {
+            t.vec.min(divisor & divisor.wrapping_neg())
+        }
     }
 
     fn load_masked(&mut self, op: OpId, data: &Op, t: &Tiled) -> Result<ValueId, Diagnostic> {
         let (inside, known) = self.inside(op, t)?;
-        let Some(inside) = inside else { return self.load(op, data, t, t.vec, None) };
+        let Some(inside) = inside else {
+            return self.load(op, data, t, t.vec, None);
+        };
         let narrow = self.mask_vector(t, &known);
         let few = t.registers.len() as u64 / t.vec <= 2;
         if narrow == t.vec && few {
@@ -156,9 +201,17 @@ impl Lower<'_> {
         Ok(results[0])
     }
 
-    fn store_masked(&mut self, op: OpId, data: &Op, t: &Tiled, value: ValueId) -> Result<(), Diagnostic> {
+    fn store_masked(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+        value: ValueId,
+    ) -> Result<(), Diagnostic> {
         let (inside, known) = self.inside(op, t)?;
-        let Some(inside) = inside else { return self.store(op, data, t, t.vec, None, value) };
+        let Some(inside) = inside else {
+            return self.store(op, data, t, t.vec, None, value);
+        };
         let narrow = self.mask_vector(t, &known);
         let few = t.registers.len() as u64 / t.vec <= 2;
         if narrow == t.vec && few {
@@ -167,13 +220,23 @@ impl Lower<'_> {
         self.either(
             inside,
             |l| l.store(op, data, t, t.vec, None, value).map(|()| vec![]),
-            |l| l.store(op, data, t, narrow, Some(&known), value).map(|()| vec![]),
+            |l| {
+                l.store(op, data, t, narrow, Some(&known), value)
+                    .map(|()| vec![])
+            },
         )?;
         Ok(())
     }
 
     /// One load of every register, in memory order, with masks for the dimensions not `known`.
-    fn load(&mut self, op: OpId, data: &Op, t: &Tiled, vec: u64, known: Option<&[bool]>) -> Result<ValueId, Diagnostic> {
+    fn load(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+        vec: u64,
+        known: Option<&[bool]>,
+    ) -> Result<ValueId, Diagnostic> {
         let (address, offsets) = self.addresses(op, t, vec)?;
         let mask = match known {
             Some(known) => self.mask(op, t, vec, known)?,
@@ -185,7 +248,12 @@ impl Lower<'_> {
         let attrs = self.access_attrs(data, vec, offsets);
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
-        Ok(e.get(N::Ld, &[&[address], mask.as_slice(), padding.as_slice()], attrs, ty))
+        Ok(e.get(
+            N::Ld,
+            &[&[address], mask.as_slice(), padding.as_slice()],
+            attrs,
+            ty,
+        ))
     }
 
     fn store(
@@ -221,18 +289,27 @@ impl Lower<'_> {
             offsets,
             cache: "default",
             order: data.enum_named("order").unwrap_or(0),
-            scope: data.enum_named("scope").unwrap_or(enums::SCOPE.cases.len() as u8 - 2),
+            scope: data
+                .enum_named("scope")
+                .unwrap_or(enums::SCOPE.cases.len() as u8 - 2),
         }
     }
 
     /// Addresses of the accesses of `vec` elements: a scalar or one per access, and immediates.
-    pub fn addresses(&mut self, op: OpId, t: &Tiled, vec: u64) -> Result<(ValueId, Vec<i64>), Diagnostic> {
+    pub fn addresses(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        vec: u64,
+    ) -> Result<(ValueId, Vec<i64>), Diagnostic> {
         let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
         let mut offsets = vec![0i64; leaders.len()];
         let mut base = self.get(op, t.access.base)?;
         let mut varying: Option<ValueId> = None;
         for dim in 0..t.tile.len() {
-            let Some(stride) = t.access.stride(dim) else { continue };
+            let Some(stride) = t.access.stride(dim) else {
+                continue;
+            };
             let known = constant(&self.facts, stride);
             let coords = t.coords[dim].clone();
             let start = self.start(t, dim);
@@ -242,7 +319,9 @@ impl Lower<'_> {
             let scaled = e.mul(start, stride);
             let bytes = e.with(N::Mul, scaled, t.bytes as i64);
             base = e.ptr_add(base, bytes);
-            let differs = leaders.iter().any(|&r| coords.registers[r as usize] != (0, 0));
+            let differs = leaders
+                .iter()
+                .any(|&r| coords.registers[r as usize] != (0, 0));
             match known {
                 _ if !differs => {}
                 Some(stride) if !coords.has_xor() => {
@@ -280,13 +359,28 @@ impl Lower<'_> {
     }
 
     /// Bytes that each leader adds along one dimension: a product per distinct coordinate.
-    fn register_part(&mut self, coords: &Coords, leaders: &[u32], stride: ValueId, bytes: u64) -> ValueId {
-        let mut distinct: Vec<(u64, u64)> = leaders.iter().map(|&r| coords.registers[r as usize]).collect();
+    fn register_part(
+        &mut self,
+        coords: &Coords,
+        leaders: &[u32],
+        stride: ValueId,
+        bytes: u64,
+    ) -> ValueId {
+        let mut distinct: Vec<(u64, u64)> = leaders
+            .iter()
+            .map(|&r| coords.registers[r as usize])
+            .collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let place = |r: u32| distinct.iter().position(|d| *d == coords.registers[r as usize]).unwrap_or(0) as u32;
+        let place = |r: u32| {
+            distinct
+                .iter()
+                .position(|d| *d == coords.registers[r as usize])
+                .unwrap_or(0) as u32
+        };
         let expand: Vec<u32> = leaders.iter().map(|&r| place(r)).collect();
-        let (xors, adds): (Vec<i64>, Vec<i64>) = distinct.iter().map(|d| (d.0 as i64, d.1 as i64)).unzip();
+        let (xors, adds): (Vec<i64>, Vec<i64>) =
+            distinct.iter().map(|d| (d.0 as i64, d.1 as i64)).unzip();
         let has_xor = coords.has_xor();
         let mut e = self.emit();
         let i64_ty = e.int(64);
@@ -306,11 +400,19 @@ impl Lower<'_> {
     }
 
     /// Which accesses of `vec` elements are inside: an i1 per access, or one for all.
-    fn mask(&mut self, op: OpId, t: &Tiled, vec: u64, known: &[bool]) -> Result<Option<ValueId>, Diagnostic> {
+    fn mask(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        vec: u64,
+        known: &[bool],
+    ) -> Result<Option<ValueId>, Diagnostic> {
         let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
         let mut mask: Option<ValueId> = None;
         for dim in (0..t.tile.len()).filter(|&d| !known[d]) {
-            let Some(extent) = t.access.extent(dim) else { continue };
+            let Some(extent) = t.access.extent(dim) else {
+                continue;
+            };
             let extent = self.get(op, extent)?;
             let mut distinct: Vec<u32> = Vec::new();
             let mut expand = Vec::new();
@@ -330,7 +432,11 @@ impl Lower<'_> {
             let array = e.int_cast(array, bits);
             let position = e.add(array, origin);
             let inside = e.icmp("less_than", "unsigned", position, extent);
-            let inside = if distinct.len() == 1 { inside } else { e.take(inside, &expand) };
+            let inside = if distinct.len() == 1 {
+                inside
+            } else {
+                e.take(inside, &expand)
+            };
             mask = Some(match mask {
                 Some(mask) => e.and(mask, inside),
                 None => inside,
@@ -341,7 +447,11 @@ impl Lower<'_> {
 
     /// The padding of a load in every register of `ty`: zero where none is asked for.
     fn padding(&mut self, t: &Tiled, ty: TypeId) -> ValueId {
-        let case = t.access.padding.and_then(|p| enums::PADDING.cases.get(p as usize)).copied();
+        let case = t
+            .access
+            .padding
+            .and_then(|p| enums::PADDING.cases.get(p as usize))
+            .copied();
         let elem = self.m.types.get(t.elem).clone();
         let mut e = self.emit();
         match elem {
@@ -362,7 +472,11 @@ impl Lower<'_> {
     /// A barrier of the warps of this role.
     pub fn barrier(&mut self) {
         let role = self.role;
-        let threads = if role.partial { role.warps as i64 * 32 } else { 0 };
+        let threads = if role.partial {
+            role.warps as i64 * 32
+        } else {
+            0
+        };
         let mut e = self.emit();
         let attrs = [e.i32_attr(i64::from(role.barrier)), e.i32_attr(threads)];
         e.op(N::Bar, &[], attrs, &[]);

@@ -22,7 +22,9 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{Dialect, Traits};
 use crate::egraph::facts::{self, FactMap};
-use crate::ir::{Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId, ValueId};
+use crate::ir::{
+    Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId, ValueId,
+};
 use crate::launch;
 use crate::layout::Layout;
 use crate::lower::unsupported;
@@ -69,13 +71,21 @@ pub struct Lower<'m> {
 
 impl Lower<'_> {
     pub fn emit(&mut self) -> Emit<'_> {
-        Emit { m: self.m, block: self.block, loc: self.loc }
+        Emit {
+            m: self.m,
+            block: self.block,
+            loc: self.loc,
+        }
     }
 
     /// What `value` became.
     pub fn get(&self, op: OpId, value: ValueId) -> Result<ValueId, Diagnostic> {
         self.map.get(&value).copied().ok_or_else(|| {
-            unsupported(self.m, op, "an operand has no form in nvvm (a token or view used as a value?)")
+            unsupported(
+                self.m,
+                op,
+                "an operand has no form in nvvm (a token or view used as a value?)",
+            )
         })
     }
 
@@ -116,12 +126,18 @@ impl Lower<'_> {
         match data.kind.dialect {
             Dialect::CudaTile => self.cuda_tile(op, &data),
             Dialect::TileAs => self.tileas(op, &data),
-            _ => Err(unsupported(self.m, op, "operation of another stage in nv_tileas")),
+            _ => Err(unsupported(
+                self.m,
+                op,
+                "operation of another stage in nv_tileas",
+            )),
         }
     }
 
     fn cuda_tile(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let Some(kind) = C::of(data.kind) else { return Ok(()) };
+        let Some(kind) = C::of(data.kind) else {
+            return Ok(());
+        };
         match kind {
             C::MakeToken | C::JoinTokens => Ok(()),
             C::Assume => {
@@ -157,7 +173,8 @@ impl Lower<'_> {
             Some(S::ConvertLayout) => self.convert_layout(op, data),
             Some(S::Dot) => self.dot(op, data),
             Some(S::Return) => {
-                self.emit().op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
+                self.emit()
+                    .op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
                 Ok(())
             }
             _ => Err(unsupported(self.m, op, "not yet compiled to PTX")),
@@ -169,7 +186,11 @@ impl Lower<'_> {
         let operands: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
         let operands = operands?;
         let Some(ty) = self.ty(self.m.ty(data.results[0])) else {
-            return Err(unsupported(self.m, op, "an elementwise result without registers"));
+            return Err(unsupported(
+                self.m,
+                op,
+                "an elementwise result without registers",
+            ));
         };
         let new = self.emit().like(data, &operands, &[ty]);
         let result = self.m.op(new).results[0];
@@ -188,22 +209,42 @@ impl Lower<'_> {
     /// A splat, or (with as many values as registers everywhere the same) an array of constants.
     fn constant(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let result = data.results[0];
-        let (Some(Attr::Dense { data: Dense::Bytes(bytes), .. }), Some(ty)) =
-            (data.attr_named("value").cloned(), self.ty(self.m.ty(result)))
+        let (
+            Some(Attr::Dense {
+                data: Dense::Bytes(bytes),
+                ..
+            }),
+            Some(ty),
+        ) = (
+            data.attr_named("value").cloned(),
+            self.ty(self.m.ty(result)),
+        )
         else {
             return Err(unsupported(self.m, op, "a constant without numbers"));
         };
         let bits = self.m.types.bits(ty).unwrap_or(8);
         let element = bits.div_ceil(8) as usize;
-        let elements = self.m.types.as_tile(self.m.ty(result)).map_or(1, |t| t.1.iter().product::<u64>());
-        let bytes = if bits == 1 { bytes.iter().map(|&b| u8::from(b != 0)).collect() } else { bytes };
+        let elements = self
+            .m
+            .types
+            .as_tile(self.m.ty(result))
+            .map_or(1, |t| t.1.iter().product::<u64>());
+        let bytes = if bits == 1 {
+            bytes.iter().map(|&b| u8::from(b != 0)).collect()
+        } else {
+            bytes
+        };
         if bytes.len() != element {
-            let all_same = bytes.chunks(element).all(|c| Some(c) == bytes.get(..element));
+            let all_same = bytes
+                .chunks(element)
+                .all(|c| Some(c) == bytes.get(..element));
             if !all_same || bits < 8 {
                 return Err(unsupported(
                     self.m,
                     op,
-                    format!("a constant of {elements} different elements is not yet compiled to PTX"),
+                    format!(
+                        "a constant of {elements} different elements is not yet compiled to PTX"
+                    ),
                 ));
             }
         }

@@ -33,13 +33,19 @@ impl Lower<'_> {
     pub fn coords(&mut self, op: OpId, layout: &Layout, dim: usize) -> Result<Coords, Diagnostic> {
         let plan = self.layout_error(op, addr::coordinates(layout, dim))?;
         let thread = self.emit().linear(&plan.thread_base);
-        Ok(Coords { thread, registers: plan.registers })
+        Ok(Coords {
+            thread,
+            registers: plan.registers,
+        })
     }
 
     /// The coordinates of the given registers as an array of i32.
     pub fn coord_array(&mut self, coords: &Coords, registers: &[u32]) -> ValueId {
         let pick = |f: fn(&(u64, u64)) -> u64| -> Vec<i64> {
-            registers.iter().map(|&r| f(&coords.registers[r as usize]) as i64).collect()
+            registers
+                .iter()
+                .map(|&r| f(&coords.registers[r as usize]) as i64)
+                .collect()
         };
         let (xors, adds) = (pick(|r| r.0), pick(|r| r.1));
         let mut e = self.emit();
@@ -97,16 +103,26 @@ impl Lower<'_> {
             _ => to.reshape(shape),
         };
         let seen = self.layout_error(op, seen)?;
-        let find = |r: u64| (0..from.registers()).find(|&s| from.flat(s, 0, 0) == seen.flat(r, 0, 0));
+        let find =
+            |r: u64| (0..from.registers()).find(|&s| from.flat(s, 0, 0) == seen.flat(r, 0, 0));
         (0..to.registers())
             .map(|r| find(r).map(|s| s as u32))
             .collect::<Option<_>>()
-            .ok_or_else(|| unsupported(self.m, op, "the layouts differ by more than a renaming of registers"))
+            .ok_or_else(|| {
+                unsupported(
+                    self.m,
+                    op,
+                    "the layouts differ by more than a renaming of registers",
+                )
+            })
     }
 
     /// Pointer plus a number of pointees.
     pub(super) fn offset(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (pointer, offset) = (self.get(op, data.operands[0])?, self.get(op, data.operands[1])?);
+        let (pointer, offset) = (
+            self.get(op, data.operands[0])?,
+            self.get(op, data.operands[1])?,
+        );
         let pointee = crate::lower::access::pointee(self.m, data.operands[0]);
         let bytes = i64::from(self.m.types.bits(pointee).unwrap_or(8).div_ceil(8));
         let mut e = self.emit();

@@ -40,16 +40,31 @@ pub fn coalesced(
     let (order, bytes) = match Access::of(data) {
         Some(access) => {
             let extents = m.types.as_tile(ty).map_or(&[][..], |t| t.1);
-            (access.order(facts), access.alignment(m, facts, extents, m.types.elem(ty)))
+            (
+                access.order(facts),
+                access.alignment(m, facts, extents, m.types.elem(ty)),
+            )
         }
-        None => ((0..shape.rank()).rev().collect(), u64::from(element_bits / 8)),
+        None => (
+            (0..shape.rank()).rev().collect(),
+            u64::from(element_bits / 8),
+        ),
     };
     let max_vector = (bytes * 8 / u64::from(element_bits)).max(1);
-    Blocked { shape, order, max_vector, element_bits, warps }.layout()
+    Blocked {
+        shape,
+        order,
+        max_vector,
+        element_bits,
+        warps,
+    }
+    .layout()
 }
 
 fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {
-    let Some(tile) = tile_of(a.m, op).filter(|&t| is_distributed(a.m, t)) else { return Ok(()) };
+    let Some(tile) = tile_of(a.m, op).filter(|&t| is_distributed(a.m, t)) else {
+        return Ok(());
+    };
     let layout = coalesced(a.m, a.facts, op, tile, a.warps);
     let layout = at(a.m, op, layout)?;
     a.propose(tile, priority, &layout);
@@ -61,13 +76,33 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
     let data = m.op(op);
     let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
     let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
-    let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else { return None };
-    let Some(Attr::I32s(shape)) = data.attr_named("shape") else { return None };
-    let &[im, inn, ik] = shape.as_slice() else { return None };
-    let instruction = MatmulShape { m: im as u64, n: inn as u64, k: ik as u64 };
-    let tile = MatmulShape { m: rows, n: columns, k };
+    let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else {
+        return None;
+    };
+    let Some(Attr::I32s(shape)) = data.attr_named("shape") else {
+        return None;
+    };
+    let &[im, inn, ik] = shape.as_slice() else {
+        return None;
+    };
+    let instruction = MatmulShape {
+        m: im as u64,
+        n: inn as u64,
+        k: ik as u64,
+    };
+    let tile = MatmulShape {
+        m: rows,
+        n: columns,
+        k,
+    };
     let (warps_m, warps_n) = spread_warps(warps, rows / instruction.m, columns / instruction.n);
-    Some(MmaSync { tile, instruction, element_bits: m.types.bits(elem)?, warps_m, warps_n })
+    Some(MmaSync {
+        tile,
+        instruction,
+        element_bits: m.types.bits(elem)?,
+        warps_m,
+        warps_n,
+    })
 }
 
 /// Warps over rows and columns: as square a part per warp as can be had.
@@ -100,7 +135,9 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     a.tie(data.operands[2], data.results[0]);
     a.propose(data.results[0], Priority::Product, &c);
     for (operand, layout) in [(data.operands[0], fa), (data.operands[1], fb)] {
-        let local = a.m.def_op(operand).is_some_and(|d| S::of(a.m.op(d).kind) == Some(S::LocalLoad));
+        let local =
+            a.m.def_op(operand)
+                .is_some_and(|d| S::of(a.m.op(d).kind) == Some(S::LocalLoad));
         if local {
             a.propose(operand, Priority::Product, &layout);
         }
@@ -113,11 +150,21 @@ pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
     let data = m.op(op);
     let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
     let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
-    let (&[rows, k], &[_, columns]) = (lhs, acc) else { return None };
-    let Some(Attr::I32s(groups)) = data.attr_named("warpgroups") else { return None };
-    let &[gm, gn] = groups.as_slice() else { return None };
+    let (&[rows, k], &[_, columns]) = (lhs, acc) else {
+        return None;
+    };
+    let Some(Attr::I32s(groups)) = data.attr_named("warpgroups") else {
+        return None;
+    };
+    let &[gm, gn] = groups.as_slice() else {
+        return None;
+    };
     Some(Wgmma {
-        tile: MatmulShape { m: rows, n: columns, k },
+        tile: MatmulShape {
+            m: rows,
+            n: columns,
+            k,
+        },
         element_bits: m.types.bits(elem)?,
         warpgroups_m: gm as u64,
         warpgroups_n: gn as u64,
@@ -141,7 +188,9 @@ fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
 pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
     match S::of(m.op(op).kind) {
         Some(S::Dot) => {
-            let Some(mma) = mma_of(m, op, warps) else { return Ok(Needs::new()) };
+            let Some(mma) = mma_of(m, op, warps) else {
+                return Ok(Needs::new());
+            };
             let (fa, fb) = (mma.a(), mma.b());
             let (fa, fb) = (at(m, op, fa)?, at(m, op, fb)?);
             Ok(vec![(0, m.layouts.intern(fa)), (1, m.layouts.intern(fb))])
@@ -154,8 +203,12 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
 /// A store converts to the coalesced layout when that widens its accesses enough to pay for the
 /// trip: accesses of under half the possible width, in tiles of more than one access per thread.
 fn store_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
-    let Some(tile) = tile_of(m, op) else { return Ok(Needs::new()) };
-    let Some(have) = layout_of(m, tile).map(|l| m.layouts.get(l).clone()) else { return Ok(Needs::new()) };
+    let Some(tile) = tile_of(m, op) else {
+        return Ok(Needs::new());
+    };
+    let Some(have) = layout_of(m, tile).map(|l| m.layouts.get(l).clone()) else {
+        return Ok(Needs::new());
+    };
     let want = coalesced(m, facts, op, tile, warps);
     let want = at(m, op, want)?;
     let order = Access::of(m.op(op)).map_or_else(Vec::new, |a| a.order(facts));
@@ -163,9 +216,10 @@ fn store_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<
     let (now, best) = (at(m, op, width(&have))?, at(m, op, width(&want))?);
     let position = m.op(op).operands.iter().position(|&o| o == tile);
     match position {
-        Some(position) if now * 2 <= best && have.registers() > best => {
-            Ok(vec![(position, m.layouts.intern(super::assign::canonical(&want)))])
-        }
+        Some(position) if now * 2 <= best && have.registers() > best => Ok(vec![(
+            position,
+            m.layouts.intern(super::assign::canonical(&want)),
+        )]),
         _ => Ok(Needs::new()),
     }
 }

@@ -77,7 +77,13 @@ pub struct Assign<'m> {
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
     let ops = m.ops_under(body);
-    let mut a = Assign { m, facts, warps, table: InPlaceUnificationTable::new(), vars: FxHashMap::default() };
+    let mut a = Assign {
+        m,
+        facts,
+        warps,
+        table: InPlaceUnificationTable::new(),
+        vars: FxHashMap::default(),
+    };
     for &op in &ops {
         a.unify_op(op);
     }
@@ -119,7 +125,12 @@ impl Assign<'_> {
             return None;
         }
         let table = &mut self.table;
-        Some(*self.vars.entry(value).or_insert_with(|| table.new_key(Proposal::default())))
+        Some(
+            *self
+                .vars
+                .entry(value)
+                .or_insert_with(|| table.new_key(Proposal::default())),
+        )
     }
 
     /// Makes two tiles have one layout.
@@ -171,7 +182,10 @@ impl Assign<'_> {
         self.spread(ops)?;
         for &op in ops {
             for value in self.m.op(op).results.clone() {
-                if is_distributed(self.m, value) && self.known(value).is_none() && !is_free(self.m, op) {
+                if is_distributed(self.m, value)
+                    && self.known(value).is_none()
+                    && !is_free(self.m, op)
+                {
                     let layout = default_layout(self.m, value, self.warps);
                     let layout = at(self.m, op, layout)?;
                     self.propose(value, Priority::Default, &layout);
@@ -195,7 +209,9 @@ impl Assign<'_> {
     }
 
     fn relate(&mut self, op: OpId) -> Result<bool, Diagnostic> {
-        let Some(relation) = Relation::of(self.m, op) else { return Ok(false) };
+        let Some(relation) = Relation::of(self.m, op) else {
+            return Ok(false);
+        };
         let data = self.m.op(op).clone();
         let mut changed = false;
         for (&source, &result) in data.operands.iter().zip(&data.results) {
@@ -226,7 +242,11 @@ impl Assign<'_> {
                 Some((_, id)) => id,
                 None => {
                     let layout = default_layout(self.m, value, self.warps);
-                    let op = self.m.def_op(value).or(ops.first().copied()).unwrap_or_default();
+                    let op = self
+                        .m
+                        .def_op(value)
+                        .or(ops.first().copied())
+                        .unwrap_or_default();
                     let layout = at(self.m, op, layout)?;
                     self.m.layouts.intern(canonical(&layout))
                 }
@@ -242,7 +262,14 @@ fn default_layout(m: &Module, value: ValueId, warps: u64) -> Result<Layout, Layo
     let shape = shape_of(m, value)?;
     let order = (0..shape.rank()).rev().collect();
     let element_bits = m.types.bits(m.ty(value)).unwrap_or(32).max(8);
-    Blocked { shape, order, max_vector: u64::from(128 / element_bits), element_bits, warps }.layout()
+    Blocked {
+        shape,
+        order,
+        max_vector: u64::from(128 / element_bits),
+        element_bits,
+        warps,
+    }
+    .layout()
 }
 
 /// Constants and iotas can be made in any layout.
@@ -254,7 +281,10 @@ fn is_free(m: &Module, op: OpId) -> bool {
 fn ties_all(kind: OpKind) -> bool {
     kind.def().traits.has(Traits::ELEMENTWISE)
         || matches!(C::of(kind), Some(C::Assume))
-        || matches!(S::of(kind), Some(S::Load | S::Store | S::AtomicRmw | S::AtomicCas | S::AsyncDotWait))
+        || matches!(
+            S::of(kind),
+            Some(S::Load | S::Store | S::AtomicRmw | S::AtomicCas | S::AsyncDotWait)
+        )
 }
 
 /// Pairs (passed value, receiving value) of a control-flow operation.
@@ -270,7 +300,10 @@ fn carried(m: &Module, op: OpId) -> Vec<(ValueId, ValueId)> {
             let inits = data.group(first);
             let counter = usize::from(first > 0);
             if let Some(body) = m.body_of(op, 0) {
-                pass(inits, &m.block(body).args[counter.min(m.block(body).args.len())..]);
+                pass(
+                    inits,
+                    &m.block(body).args[counter.min(m.block(body).args.len())..],
+                );
             }
             if first > 0 {
                 pass(inits, &data.results);
@@ -278,13 +311,18 @@ fn carried(m: &Module, op: OpId) -> Vec<(ValueId, ValueId)> {
         }
         Some(C::Yield | C::Continue | C::Break) => {
             let kind = C::of(data.kind);
-            let Some(target) = jump_target(m, op) else { return pairs };
+            let Some(target) = jump_target(m, op) else {
+                return pairs;
+            };
             let holder = m.op(target);
             match (C::of(holder.kind), kind) {
                 (Some(C::For), _) | (Some(C::Loop), Some(C::Continue)) => {
                     let counter = usize::from(C::of(holder.kind) == Some(C::For));
                     if let Some(body) = m.body_of(target, 0) {
-                        pass(&data.operands, m.block(body).args.get(counter..).unwrap_or(&[]));
+                        pass(
+                            &data.operands,
+                            m.block(body).args.get(counter..).unwrap_or(&[]),
+                        );
                     }
                 }
                 (Some(C::If | C::Loop), _) => pass(&data.operands, &holder.results),
@@ -334,7 +372,12 @@ impl Relation {
     }
 
     /// The layout of the result when the source has `source`.
-    pub fn result_of(&self, m: &Module, result: ValueId, source: &Layout) -> Result<Layout, LayoutError> {
+    pub fn result_of(
+        &self,
+        m: &Module,
+        result: ValueId,
+        source: &Layout,
+    ) -> Result<Layout, LayoutError> {
         let shape = shape_of(m, result)?;
         Ok(canonical(&match self {
             Relation::Reshape => source.reshape(&shape)?,
@@ -346,7 +389,12 @@ impl Relation {
 
     /// The layout the source must have for the result to be had by renaming registers, where the
     /// result's layout says it.
-    pub fn source_of(&self, m: &Module, source: ValueId, result: &Layout) -> Result<Option<Layout>, LayoutError> {
+    pub fn source_of(
+        &self,
+        m: &Module,
+        source: ValueId,
+        result: &Layout,
+    ) -> Result<Option<Layout>, LayoutError> {
         let shape = shape_of(m, source)?;
         Ok(Some(canonical(&match self {
             Relation::Reshape => result.reshape(&shape)?,

@@ -10,7 +10,11 @@ use crate::ir::{Diagnostic, Module, OpId, Type, TypeId, ValueId};
 pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
     match m.types.get(tile).clone() {
         Type::Tile { elem, shape } | Type::Distributed { elem, shape, .. } => {
-            m.types.intern(Type::Distributed { elem, shape, layout })
+            m.types.intern(Type::Distributed {
+                elem,
+                shape,
+                layout,
+            })
         }
         _ => tile,
     }
@@ -51,12 +55,19 @@ pub fn layout_of(m: &Module, value: ValueId) -> Option<u32> {
 }
 
 /// (operand, layout it must have) of an operation.
-fn operand_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
+fn operand_needs(
+    m: &mut Module,
+    facts: &FactMap,
+    op: OpId,
+    warps: u64,
+) -> Result<Needs, Diagnostic> {
     let data = m.op(op).clone();
     if let Some(relation) = Relation::of(m, op) {
         let mut needs = Needs::new();
         for (index, (&source, &result)) in data.operands.iter().zip(&data.results).enumerate() {
-            let Some(result) = layout_of(m, result) else { continue };
+            let Some(result) = layout_of(m, result) else {
+                continue;
+            };
             let result = m.layouts.get(result).clone();
             if let Some(layout) = at(m, op, relation.source_of(m, source, &result))? {
                 needs.push((index, m.layouts.intern(layout)));
@@ -69,10 +80,14 @@ fn operand_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Resul
 
 /// A reduction's result lies where its source says; users that want it elsewhere get a conversion.
 fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
-    let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else { return Ok(()) };
+    let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {
+        return Ok(());
+    };
     let data = m.op(op).clone();
     for (&source, &result) in data.operands.iter().zip(&data.results) {
-        let (Some(source), Some(wanted)) = (layout_of(m, source), layout_of(m, result)) else { continue };
+        let (Some(source), Some(wanted)) = (layout_of(m, source), layout_of(m, result)) else {
+            continue;
+        };
         let source = m.layouts.get(source).clone();
         let natural = at(m, op, relation.result_of(m, result, &source))?;
         let natural = m.layouts.intern(natural);
@@ -81,7 +96,12 @@ fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
         }
         let users = m.ty(result);
         m.value_mut(result).ty = distributed(m, users, natural);
-        let position = m.block(data.block).ops.iter().position(|&o| o == op).unwrap_or(0);
+        let position = m
+            .block(data.block)
+            .ops
+            .iter()
+            .position(|&o| o == op)
+            .unwrap_or(0);
         let mut b = m.at(data.block, position + 1);
         b.loc = data.loc;
         let converted = b.value(S::ConvertLayout, &[], [], users);
@@ -99,7 +119,12 @@ fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
 fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
     let ty = distributed(m, m.ty(value), layout);
     let (block, loc) = (m.op(op).block, m.op(op).loc);
-    let position = m.block(block).ops.iter().position(|&o| o == op).unwrap_or(0);
+    let position = m
+        .block(block)
+        .ops
+        .iter()
+        .position(|&o| o == op)
+        .unwrap_or(0);
     let mut b = m.at(block, position);
     b.loc = loc;
     b.value(S::ConvertLayout, &[value], [], ty)

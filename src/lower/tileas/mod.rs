@@ -56,7 +56,9 @@ fn rename(m: &mut Module, func: OpId) {
         (A::AtomicRmw, S::AtomicRmw),
         (A::AtomicCas, S::AtomicCas),
     ];
-    let Some(body) = m.body_of(func, 0) else { return };
+    let Some(body) = m.body_of(func, 0) else {
+        return;
+    };
     for op in m.ops_under(body) {
         let kind = A::of(m.op(op).kind);
         if let Some((_, to)) = NAMES.iter().find(|(from, _)| Some(*from) == kind) {
@@ -64,7 +66,11 @@ fn rename(m: &mut Module, func: OpId) {
         }
     }
     let data = m.op_mut(func);
-    let attrs = [data.attr_named("sym_name").cloned(), None, data.attr_named("hints").cloned()];
+    let attrs = [
+        data.attr_named("sym_name").cloned(),
+        None,
+        data.attr_named("hints").cloned(),
+    ];
     data.kind = S::Func.into();
     data.attrs = attrs.into_iter().collect();
 }
@@ -73,6 +79,9 @@ fn rename(m: &mut Module, func: OpId) {
 fn set_warps(m: &mut Module, func: OpId, warps: u64) {
     let ty = m.types.int(32);
     if let Some(slot) = m.op_mut(func).attrs.get_mut(1) {
-        *slot = Some(Attr::Int { value: warps as i64, ty });
+        *slot = Some(Attr::Int {
+            value: warps as i64,
+            ty,
+        });
     }
 }

@@ -1,8 +1,8 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
 use crate::ir::{Attr, BlockId, Diagnostic, Float, Module, OpId, Type, TypeId};
 use crate::lower::build::case;
@@ -20,7 +20,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tma: true, warps: None }
+        Self {
+            tma: true,
+            warps: None,
+        }
     }
 }
 
@@ -48,7 +51,9 @@ pub fn of(
 
 /// Four warps, or eight where the largest tile would fill four warps' registers.
 fn default_warps(m: &Module, func: OpId) -> u64 {
-    let Some(body) = m.body_of(func, 0) else { return 4 };
+    let Some(body) = m.body_of(func, 0) else {
+        return 4;
+    };
     let largest = m
         .ops_under(body)
         .iter()
@@ -57,7 +62,11 @@ fn default_warps(m: &Module, func: OpId) -> u64 {
         .map(|(_, shape)| shape.iter().product::<u64>())
         .max()
         .unwrap_or(1);
-    if largest > 4 * ELEMENTS_PER_WARP { 8 } else { 4 }
+    if largest > 4 * ELEMENTS_PER_WARP {
+        8
+    } else {
+        4
+    }
 }
 
 /// Products choose a synchronous atom where no pipeline has given them another.
@@ -86,9 +95,16 @@ fn mma_shape(m: &Module, elem: TypeId, acc: TypeId) -> Option<[i32; 3]> {
 
 fn dot(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let (elem, acc) = (m.types.elem(m.ty(data.operands[0])), m.types.elem(m.ty(data.operands[2])));
+    let (elem, acc) = (
+        m.types.elem(m.ty(data.operands[0])),
+        m.types.elem(m.ty(data.operands[2])),
+    );
     let Some(shape) = mma_shape(m, elem, acc) else {
-        return Err(unsupported(m, op, "no matrix instruction for these element types"));
+        return Err(unsupported(
+            m,
+            op,
+            "no matrix instruction for these element types",
+        ));
     };
     let signed = |name: &str| Some(Attr::Bool(data.enum_named(name) == Some(1)));
     let attrs = [

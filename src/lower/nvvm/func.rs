@@ -1,0 +1,160 @@
+//! The function boundary: kernel ABI, launch bounds, shared memory, the manifest's entry.
+
+use rustc_hash::FxHashMap;
+
+use super::shared::SharedMemory;
+use super::{Lower, Role, facts_of};
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::launch;
+use crate::lower::unsupported;
+use crate::target::Target;
+
+/// Registers of an SM. Source: CUDA programming guide, "Technical Specifications per Compute Capability".
+const REGISTERS_PER_SM: i64 = 65536;
+
+/// Lowers one kernel and puts `nvvm.func` in its place.
+pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry, Diagnostic> {
+    let facts = facts_of(m, op);
+    let data = m.op(op).clone();
+    let Some(body) = m.body_of(op, 0) else {
+        return Err(unsupported(m, op, "a function without a body"));
+    };
+    let warps = int_attr(data.attr_named("num_warps")).unwrap_or(4) as u64;
+    let hints = Hints::of(m, data.attr_named("hints"), target);
+    let region = m.new_region();
+    let old_args = m.block(body).args.to_vec();
+    let mut params = Vec::new();
+    let mut types = Vec::new();
+    for &arg in &old_args {
+        let ty = m.types.elem(m.ty(arg));
+        types.push(ty);
+        params.push(param(m, op, ty)?);
+    }
+    let block = m.new_block(region, &types);
+    let map: FxHashMap<ValueId, ValueId> = old_args
+        .into_iter()
+        .zip(m.block(block).args.to_vec())
+        .collect();
+    let role = Role {
+        warps,
+        barrier: 0,
+        partial: false,
+    };
+    let mut lowering = Lower {
+        m,
+        target: *target,
+        facts,
+        map,
+        block,
+        role,
+        memory: SharedMemory::default(),
+        loc: data.loc,
+    };
+    lowering.block(body)?;
+    let smem = lowering.memory.total();
+    let threads = 32 * warps as i64;
+    let name = match data.attr_named("sym_name") {
+        Some(Attr::Str(name)) => *name,
+        _ => return Err(unsupported(m, op, "a kernel without a name")),
+    };
+    let i32_ty = m.types.int(32);
+    let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
+    let attrs = [
+        Some(Attr::Str(name)),
+        int(threads),
+        int(hints.occupancy.unwrap_or(1)),
+        hints.occupancy.and_then(|o| int(max_registers(o, threads))),
+        None,
+        int(smem as i64),
+    ];
+    let position = m
+        .block(m.body)
+        .ops
+        .iter()
+        .position(|&o| o == op)
+        .unwrap_or(0);
+    m.erase(op);
+    let module_body = m.body;
+    let mut b = m.at(module_body, position);
+    b.loc = data.loc;
+    b.op(N::Func, &[], attrs, &[], &[region]);
+    Ok(launch::Entry {
+        name: m.str(name).to_owned(),
+        block: [threads as u32, 1, 1],
+        cluster: [1, 1, 1],
+        shared_bytes: 0,
+        params,
+        tensor_maps: Vec::new(),
+    })
+}
+
+/// Registers per thread that let `occupancy` blocks of `threads` share an SM.
+fn max_registers(occupancy: i64, threads: i64) -> i64 {
+    (REGISTERS_PER_SM / (occupancy * threads).max(1) / 8 * 8).clamp(24, 255)
+}
+
+fn int_attr(attr: Option<&Attr>) -> Option<i64> {
+    match attr {
+        Some(Attr::Int { value, .. }) => Some(*value),
+        _ => None,
+    }
+}
+
+fn param(m: &Module, op: OpId, ty: TypeId) -> Result<launch::Param, Diagnostic> {
+    let (kind, ty) = match m.types.get(ty) {
+        Type::Ptr { pointee, .. } => (launch::ParamKind::Ptr, *pointee),
+        Type::Int(_) | Type::Float(_) => (launch::ParamKind::Scalar, ty),
+        _ => {
+            return Err(unsupported(
+                m,
+                op,
+                "a kernel parameter must be a scalar or a pointer",
+            ));
+        }
+    };
+    let ty = match m.types.get(ty) {
+        Type::Int(n) => format!("i{n}"),
+        Type::Float(f) => f.name().to_owned(),
+        _ => "ptr".to_owned(),
+    };
+    Ok(launch::Param { kind, ty })
+}
+
+/// The optimization hints of an entry that concern the function boundary.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints {
+    /// Blocks that should share an SM.
+    pub occupancy: Option<i64>,
+    /// Warps that hold tiles.
+    pub warps: Option<i64>,
+}
+
+impl Hints {
+    /// The hints for `target`, else the default ones.
+    pub fn of(m: &Module, hints: Option<&Attr>, target: &Target) -> Hints {
+        let Some(Attr::Hints(by_arch)) = hints else {
+            return Hints::default();
+        };
+        let arch = format!("sm_{}", target.sm);
+        let find = |name: &str| {
+            by_arch
+                .iter()
+                .find(|(n, _)| m.str(*n) == name)
+                .map(|(_, d)| d)
+        };
+        let Some(Attr::Dict(entries)) = find(&arch).or_else(|| find("default")) else {
+            return Hints::default();
+        };
+        let number = |name: &str| {
+            entries
+                .iter()
+                .find(|(n, _)| m.str(*n) == name)
+                .and_then(|(_, a)| int_attr(Some(a)))
+        };
+        Hints {
+            occupancy: number("occupancy").filter(|&o| o > 0),
+            warps: number("num_worker_warps_per_cta"),
+        }
+    }
+}

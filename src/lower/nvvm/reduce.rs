@@ -1,0 +1,235 @@
+//! Reductions: registers, then lanes by butterflies, then warps through shared memory.
+
+use super::Lower;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
+use crate::layout::convert::Transfer;
+use crate::layout::reduce::{Butterfly, CrossWarp, ReducePlan};
+use crate::layout::{Layout, addr};
+use crate::lower::unsupported;
+
+impl Lower<'_> {
+    pub(super) fn reduce(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let dim = match data.attr_named("dim") {
+            Some(Attr::Int { value, .. }) => *value as usize,
+            _ => return Err(unsupported(self.m, op, "a reduction without a dimension")),
+        };
+        let Some(body) = self.m.body_of(op, 0) else {
+            return Err(unsupported(self.m, op, "a reduction without a body"));
+        };
+        let values: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
+        let mut values = values?;
+        let layout = self.layout(data.operands[0]);
+        let Some(layout) = layout else {
+            return Err(unsupported(self.m, op, "a reduction of a scalar"));
+        };
+        let plans: Result<Vec<_>, _> = values
+            .iter()
+            .map(|&v| self.reduce_plan(op, &layout, dim, v))
+            .collect();
+        let plans = plans?;
+        let Some(plan) = plans.first() else {
+            return Ok(());
+        };
+        values = self.fold_registers(op, body, &plan.in_thread, values)?;
+        for step in &plan.shuffles {
+            values = self.fold_lanes(op, body, *step, values)?;
+        }
+        let cross: Option<Vec<&CrossWarp>> = plans.iter().map(|p| p.cross_warp.as_ref()).collect();
+        if let Some(cross) = cross {
+            values = self.fold_warps(op, body, &cross, values)?;
+        }
+        for (&result, &value) in data.results.iter().zip(&values) {
+            // A result of rank 0 is a scalar, whatever its layout repeats.
+            let value = if self.layout(result).is_none() {
+                self.emit().take(value, &[0])
+            } else {
+                value
+            };
+            self.set(result, value);
+        }
+        Ok(())
+    }
+
+    fn reduce_plan(
+        &self,
+        op: OpId,
+        layout: &Layout,
+        dim: usize,
+        value: ValueId,
+    ) -> Result<ReducePlan, Diagnostic> {
+        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32).max(8);
+        self.layout_error(op, ReducePlan::new(layout, dim, bits))
+    }
+
+    /// Halves the registers of each result until one is left, all results at once.
+    fn fold_registers(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        groups: &[Vec<u32>],
+        values: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let mut left = groups.first().map_or(1, Vec::len);
+        // Partial j of result r stands at j * results + r.
+        let spread: Vec<u32> = (0..left)
+            .flat_map(|j| groups.iter().map(move |g| g[j]))
+            .collect();
+        let mut values: Vec<ValueId> = values
+            .iter()
+            .map(|&v| self.emit().take(v, &spread))
+            .collect();
+        while left > 1 {
+            left /= 2;
+            values = self.fold_halves(op, body, values)?;
+        }
+        Ok(values)
+    }
+
+    /// Combines the first half of the registers with the second.
+    fn fold_halves(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        values: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let half = |l: &mut Self, v: ValueId, high: bool| {
+            let n = l.emit().count(v) / 2;
+            let registers: Vec<u32> = (0..n).map(|r| if high { r + n } else { r }).collect();
+            l.emit().take(v, &registers)
+        };
+        let low = values.iter().map(|&v| half(self, v, false)).collect();
+        let high = values.iter().map(|&v| half(self, v, true)).collect();
+        self.combine(op, body, high, low)
+    }
+
+    fn fold_lanes(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        step: Butterfly,
+        values: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let mut others = Vec::new();
+        for &value in &values {
+            let n = self.emit().count(value);
+            let registers: Vec<u32> = (0..n).map(|r| r ^ step.register_xor).collect();
+            let given = self.emit().take(value, &registers);
+            let (given, elem) = self.as_bytes(given);
+            let got = self.shfl("bfly", given, None, step.lane_mask);
+            others.push(self.from_bytes(got, elem));
+        }
+        self.combine(op, body, others, values)
+    }
+
+    fn fold_warps(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        cross: &[&CrossWarp],
+        values: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let sizes: Vec<u64> = cross
+            .iter()
+            .map(|c| c.shared.bytes().next_multiple_of(16))
+            .collect();
+        let at = self.scratch(sizes.iter().sum());
+        let offset = |i: usize| at + sizes[..i].iter().sum::<u64>();
+        let mut elems = Vec::new();
+        for (i, (&value, c)) in values.iter().zip(cross).enumerate() {
+            let plan = addr::plan(&c.write, &c.shared, 128);
+            let plan = self.layout_error(op, plan)?;
+            let (value, elem) = self.as_bytes(value);
+            elems.push((self.emit().elem(value), elem));
+            let base = self.emit().smem(offset(i));
+            self.store_shared(&Transfer::Plain(plan), base, value);
+        }
+        self.barrier();
+        let mut loaded = Vec::new();
+        for (i, (c, (stored, elem))) in cross.iter().zip(elems).enumerate() {
+            let plan = addr::plan(&c.read, &c.shared, 128);
+            let plan = self.layout_error(op, plan)?;
+            let base = self.emit().smem(offset(i));
+            let value = self.load_shared(&Transfer::Plain(plan), base, stored);
+            loaded.push(self.from_bytes(value, elem));
+        }
+        // Partial i of register r stands at i * results + r.
+        let mut left = cross.first().map_or(1, |c| c.partials);
+        while left > 1 {
+            left /= 2;
+            loaded = self.fold_halves(op, body, loaded)?;
+        }
+        Ok(loaded)
+    }
+
+    /// The region's combination of new elements with what there is so far, on whole arrays.
+    fn combine(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        new: Vec<ValueId>,
+        so_far: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let n = new.first().map_or(1, |&v| self.emit().count(v));
+        let pairs = new.into_iter().zip(so_far).flat_map(|(a, b)| [a, b]);
+        for (arg, value) in self.m.block(body).args.to_vec().into_iter().zip(pairs) {
+            self.set(arg, value);
+        }
+        for inner in self.m.block(body).ops.clone() {
+            let data = self.m.op(inner).clone();
+            match C::of(data.kind) {
+                Some(C::Yield) => {
+                    let results: Result<Vec<_>, _> =
+                        data.operands.iter().map(|&v| self.get(op, v)).collect();
+                    return Ok(results?
+                        .into_iter()
+                        .map(|v| self.emit().widen(v, n))
+                        .collect());
+                }
+                Some(C::Constant) => {
+                    self.constant(inner, &data)?;
+                    let scalar = self.get(op, data.results[0])?;
+                    let wide = self.emit().widen(scalar, n);
+                    self.set(data.results[0], wide);
+                }
+                _ if data.regions.is_empty() => self.body_op(inner, &data, n)?,
+                _ => {
+                    return Err(unsupported(
+                        self.m,
+                        inner,
+                        "control flow in a reduction is not yet compiled to PTX",
+                    ));
+                }
+            }
+        }
+        Err(unsupported(
+            self.m,
+            op,
+            "the reduction's body does not end with yield",
+        ))
+    }
+
+    /// An elementwise operation of the body on arrays of `n` registers.
+    fn body_op(&mut self, op: OpId, data: &Op, n: u32) -> Result<(), Diagnostic> {
+        if !data.def().traits.has(crate::dialect::Traits::ELEMENTWISE) {
+            return Err(unsupported(
+                self.m,
+                op,
+                "not yet compiled to PTX inside a reduction",
+            ));
+        }
+        let mut operands = Vec::new();
+        for &v in &data.operands {
+            let value = self.get(op, v)?;
+            operands.push(self.emit().widen(value, n));
+        }
+        let elem = self.m.types.elem(self.m.ty(data.results[0]));
+        let ty = self.m.types.regs(elem, n);
+        let new = self.emit().like(data, &operands, &[ty]);
+        let result = self.m.op(new).results[0];
+        debug_assert!(N::of(data.kind).is_none());
+        self.set(data.results[0], result);
+        Ok(())
+    }
+}

@@ -1,0 +1,410 @@
+//! Shared memory: where buffers lie, transfers between registers and buffers, layout conversions.
+
+use rustc_hash::FxHashMap;
+
+use super::emit::AccessAttrs;
+use super::{Emit, Lower};
+use crate::dialect::enums;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
+use crate::layout::addr::{AccessPlan, XorGroup};
+use crate::layout::convert::{self, Conversion, SharedPlan, Transfer};
+use crate::layout::ldmatrix::MatrixPlan;
+use crate::layout::shared::SharedLayout;
+use crate::layout::shuffle::{Select, ShufflePlan};
+use crate::layout::swizzle::Capabilities;
+use crate::layout::{Layout, LayoutError};
+use crate::lower::build::case;
+use crate::lower::tileas;
+use crate::lower::unsupported;
+use crate::target::Feature;
+
+/// A buffer of one or more stages.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Byte of `global_smem` where stage 0 begins.
+    pub offset: u64,
+    pub layout: SharedLayout,
+    pub stages: u64,
+}
+
+impl Buffer {
+    /// Bytes from one stage to the next.
+    pub fn stage_bytes(&self) -> u64 {
+        self.layout.bytes()
+    }
+}
+
+/// The map of a kernel's shared memory: buffers that live throughout, then scratch that
+/// conversions and reductions use in turn.
+#[derive(Clone, Debug, Default)]
+pub struct SharedMemory {
+    pub buffers: FxHashMap<ValueId, Buffer>,
+    /// First byte after the buffers and barriers.
+    pub fixed: u64,
+    /// Most scratch that one use needs.
+    scratch: u64,
+    /// Scratch may still be read by other threads.
+    busy: bool,
+}
+
+/// Alignment of scratch: every swizzle repeats within it.
+const SCRATCH_ALIGN: u64 = 1024;
+
+impl SharedMemory {
+    /// Reserves `bytes` for good; returns their offset.
+    pub fn reserve(&mut self, bytes: u64, align: u64) -> u64 {
+        let at = self.fixed.next_multiple_of(align.max(1));
+        self.fixed = at + bytes;
+        at
+    }
+
+    /// Where scratch begins.
+    fn scratch_offset(&self) -> u64 {
+        if self.fixed == 0 {
+            0
+        } else {
+            self.fixed.next_multiple_of(SCRATCH_ALIGN)
+        }
+    }
+
+    /// Bytes of `global_smem`.
+    pub fn total(&self) -> u64 {
+        if self.scratch == 0 {
+            self.fixed
+        } else {
+            self.scratch_offset() + self.scratch
+        }
+    }
+}
+
+impl Lower<'_> {
+    /// Scratch of `bytes`, after a barrier if an earlier use of it may not be over.
+    pub fn scratch(&mut self, bytes: u64) -> u64 {
+        if self.memory.busy {
+            self.barrier();
+        }
+        self.memory.busy = true;
+        self.memory.scratch = self.memory.scratch.max(bytes);
+        self.memory.scratch_offset()
+    }
+
+    /// What the target's matrix transfers can do.
+    pub fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            ldmatrix: true,
+            stmatrix: self.target.has(Feature::StMatrix),
+        }
+    }
+
+    // ---- conversions -----------------------------------------------------------------------
+
+    pub(super) fn convert_layout(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let (source, result) = (data.operands[0], data.results[0]);
+        let value = self.get(op, source)?;
+        let (Some(from), Some(to)) = (self.layout(source), self.layout(result)) else {
+            return Err(unsupported(
+                self.m,
+                op,
+                "conversion of something without a layout",
+            ));
+        };
+        let new = self.convert_value(op, value, &from, &to)?;
+        self.set(result, new);
+        Ok(())
+    }
+
+    /// `value` of layout `from` in layout `to`.
+    pub fn convert_value(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        from: &Layout,
+        to: &Layout,
+    ) -> Result<ValueId, Diagnostic> {
+        let (value, elem) = self.as_bytes(value);
+        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
+        let plan = convert::convert(from, to, bits, self.capabilities());
+        let new = match self.layout_error(op, plan)?.conversion {
+            Conversion::Identity => value,
+            Conversion::Registers(registers) => self.emit().take(value, &registers),
+            Conversion::Shuffle(plan) => self.shuffle(&plan, value, to.registers() as u32),
+            Conversion::Shared(plan) => self.through_shared(&plan, value),
+        };
+        Ok(self.from_bytes(new, elem))
+    }
+
+    /// i1 has no place in memory or in shuffles: it travels as i8.
+    pub fn as_bytes(&mut self, value: ValueId) -> (ValueId, TypeId) {
+        let mut e = self.emit();
+        let elem = e.elem(value);
+        if e.m.types.bits(elem) != Some(1) {
+            return (value, elem);
+        }
+        let (i8_ty, n) = (e.int(8), e.count(value));
+        let ty = e.m.types.regs(i8_ty, n);
+        (e.get(N::ZExt, &[&[value]], [], ty), elem)
+    }
+
+    /// Undoes [`Lower::as_bytes`].
+    pub fn from_bytes(&mut self, value: ValueId, elem: TypeId) -> ValueId {
+        let mut e = self.emit();
+        if e.elem(value) == elem {
+            return value;
+        }
+        let ty = e.m.ty(value);
+        let zero = e.constant(0, ty);
+        e.icmp("not_equal", "unsigned", value, zero)
+    }
+
+    fn through_shared(&mut self, plan: &SharedPlan, value: ValueId) -> ValueId {
+        let at = self.scratch(plan.shared.bytes());
+        let base = self.emit().smem(at);
+        self.store_shared(&plan.store, base, value);
+        self.barrier();
+        let elem = self.emit().elem(value);
+        self.load_shared(&plan.load, base, elem)
+    }
+
+    // ---- transfers -------------------------------------------------------------------------
+
+    /// The transfer of a distributed tile from or to a buffer, by matrices where they fit.
+    pub fn transfer(
+        &self,
+        tile: &Layout,
+        shared: &SharedLayout,
+        load: bool,
+    ) -> Result<Transfer, LayoutError> {
+        let can = self.capabilities();
+        if if load { can.ldmatrix } else { can.stmatrix } {
+            for transposed in [false, true] {
+                let plan = crate::layout::ldmatrix::plan(tile, shared, transposed)?;
+                let plain = crate::layout::addr::plan(tile, shared, 128)?;
+                if let Some(plan) = plan.filter(|p| p.instructions() < plain.instructions()) {
+                    return Ok(Transfer::Matrix(plan));
+                }
+            }
+        }
+        crate::layout::addr::plan(tile, shared, 128).map(Transfer::Plain)
+    }
+
+    /// Writes `value` to the buffer at `base`.
+    pub fn store_shared(&mut self, transfer: &Transfer, base: ValueId, value: ValueId) {
+        match transfer {
+            Transfer::Plain(p) => self.store_plain(p, base, value),
+            Transfer::Matrix(p) => {
+                let (address, offsets) = self.shared_addresses(base, &p.thread_base, &p.groups);
+                let value = self.emit().take(value, &order(&p.groups));
+                let attrs = self.matrix_attrs(p, offsets);
+                self.emit().effect(N::StMatrix, &[address, value], attrs);
+            }
+        }
+    }
+
+    fn store_plain(&mut self, p: &AccessPlan, base: ValueId, value: ValueId) {
+        let (address, offsets) = self.shared_addresses(base, &p.thread_base, &p.groups);
+        let owner = self.emit().threads_without(p.redundant_tid);
+        let mut e = self.emit();
+        let value = e.take(value, &order(&p.groups));
+        let attrs = AccessAttrs::shared(p.vector_elems, offsets).list(&mut e);
+        e.op(N::St, &[&[address], &[value], owner.as_slice()], attrs, &[]);
+    }
+
+    /// Reads a distributed tile of `elem` from the buffer at `base`.
+    pub fn load_shared(&mut self, transfer: &Transfer, base: ValueId, elem: TypeId) -> ValueId {
+        let (groups, copies) = match transfer {
+            Transfer::Plain(p) => (&p.groups, &p.copies),
+            Transfer::Matrix(p) => (&p.groups, &p.copies),
+        };
+        let order = order(groups);
+        let ty = self.m.types.regs(elem, order.len() as u32);
+        let loaded = match transfer {
+            Transfer::Plain(p) => {
+                let (address, offsets) = self.shared_addresses(base, &p.thread_base, groups);
+                let mut e = self.emit();
+                let attrs = AccessAttrs::shared(p.vector_elems, offsets).list(&mut e);
+                e.get(N::Ld, &[&[address], &[], &[]], attrs, ty)
+            }
+            Transfer::Matrix(p) => {
+                let (address, offsets) = self.shared_addresses(base, &p.thread_base, groups);
+                let attrs = self.matrix_attrs(p, offsets);
+                self.emit().get(N::LdMatrix, &[&[address]], attrs, ty)
+            }
+        };
+        let back = back(&order, copies);
+        self.emit().take(loaded, &back)
+    }
+
+    fn matrix_attrs(&mut self, p: &MatrixPlan, offsets: Vec<i64>) -> [Option<Attr>; 3] {
+        let num = self.emit().i32_attr(i64::from(p.matrices));
+        [
+            num,
+            p.transposed.then_some(Attr::Unit),
+            Some(Attr::I64s(offsets)),
+        ]
+    }
+
+    /// Addresses (one, or one per access) and immediates of the accesses of `groups`.
+    fn shared_addresses(
+        &mut self,
+        base: ValueId,
+        thread_base: &[(u32, u64)],
+        groups: &[XorGroup],
+    ) -> (ValueId, Vec<i64>) {
+        let offsets = groups
+            .iter()
+            .flat_map(|g| g.accesses.iter().map(|a| a.offset as i64))
+            .collect();
+        let xors: Vec<i64> = groups.iter().map(|g| g.xor as i64).collect();
+        let expand: Vec<u32> = groups
+            .iter()
+            .enumerate()
+            .flat_map(|(i, g)| g.accesses.iter().map(move |_| i as u32))
+            .collect();
+        let mut e = self.emit();
+        let thread = e.linear(thread_base);
+        if let [0] = xors[..] {
+            return (e.ptr_add(base, thread), offsets);
+        }
+        let i32_ty = e.int(32);
+        let xors = e.array(&xors, i32_ty);
+        let places = e.xor(thread, xors);
+        let addresses = e.ptr_add(base, places);
+        (e.take(addresses, &expand), offsets)
+    }
+
+    // ---- shuffles --------------------------------------------------------------------------
+
+    fn shuffle(&mut self, plan: &ShufflePlan, value: ValueId, registers: u32) -> ValueId {
+        let value = self.selects(&plan.before, value);
+        let lane_map: Vec<(u32, u64)> = plan
+            .lane_map
+            .iter()
+            .map(|&(bit, lane)| (bit, lane.into()))
+            .collect();
+        let mut received: Vec<(u32, ValueId, u32)> = Vec::new();
+        for round in &plan.rounds {
+            let given = self.emit().take(value, &round.source);
+            let lane = (!plan.butterfly).then(|| self.emit().linear(&lane_map));
+            let got = match lane {
+                None if round.lane_xor == 0 => given,
+                None => self.shfl("bfly", given, None, round.lane_xor),
+                Some(lane) => {
+                    let lane = self.emit().with(N::Xor, lane, i64::from(round.lane_xor));
+                    self.shfl("idx", given, Some(lane), 0)
+                }
+            };
+            received.extend((0..).zip(&round.destination).map(|(i, &d)| (d, got, i)));
+        }
+        for &(to, from) in &plan.copies {
+            if let Some(&(_, got, i)) = received.iter().find(|r| r.0 == from) {
+                received.push((to, got, i));
+            }
+        }
+        received.sort_by_key(|r| r.0);
+        let parts: Vec<ValueId> = received
+            .iter()
+            .map(|&(_, got, i)| self.emit().take(got, &[i]))
+            .collect();
+        debug_assert_eq!(parts.len() as u32, registers);
+        let value = self.emit().concat(&parts);
+        self.selects(&plan.after, value)
+    }
+
+    /// A warp shuffle of every register.
+    pub fn shfl(
+        &mut self,
+        mode: &str,
+        value: ValueId,
+        lane: Option<ValueId>,
+        constant: u32,
+    ) -> ValueId {
+        let mut e = self.emit();
+        let attrs = [case(&enums::SHFL, mode), e.i32_attr(i64::from(constant))];
+        let ty = e.m.ty(value);
+        e.get(N::Shfl, &[&[value], lane.as_slice()], attrs, ty)
+    }
+
+    fn selects(&mut self, selects: &[Select], mut value: ValueId) -> ValueId {
+        for s in selects {
+            let mut e = self.emit();
+            let n = e.count(value);
+            let odd = parity(&mut e, s.tid_mask);
+            let other: Vec<u32> = (0..n).map(|r| r ^ s.register_xor).collect();
+            let exchanged = e.take(value, &other);
+            let odd = e.widen(odd, n);
+            let ty = e.m.ty(value);
+            value = e.get(N::Select, &[&[odd], &[exchanged], &[value]], [], ty);
+        }
+        value
+    }
+
+    // ---- products --------------------------------------------------------------------------
+
+    pub(super) fn dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let Some(mma) = tileas::mma_of(self.m, op, self.role.warps) else {
+            return Err(unsupported(
+                self.m,
+                op,
+                "no mma.sync tiling for this product",
+            ));
+        };
+        let (a, b, c) = (
+            self.get(op, data.operands[0])?,
+            self.get(op, data.operands[1])?,
+            self.get(op, data.operands[2])?,
+        );
+        let i = mma.instruction;
+        let tiles = [
+            mma.tile.m / (i.m * mma.warps_m),
+            (mma.tile.n / (i.n * mma.warps_n)).max(1),
+            mma.tile.k / i.k,
+        ];
+        let numbers = |v: &[u64]| Some(Attr::I32s(v.iter().map(|&x| x as i32).collect()));
+        let elem = |v: ValueId| Some(Attr::Type(self.m.types.elem(self.m.ty(v))));
+        let attrs = [
+            numbers(&[i.m, i.n, i.k]),
+            numbers(&tiles),
+            elem(data.operands[0]),
+            elem(data.operands[1]),
+            data.attr_named("signed_lhs").cloned(),
+            data.attr_named("signed_rhs").cloned(),
+        ];
+        let ty = self.m.ty(c);
+        let value = self.emit().get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty);
+        self.set(data.results[0], value);
+        Ok(())
+    }
+}
+
+/// Whether an odd number of the bits of `mask` is set in the thread number.
+fn parity(e: &mut Emit<'_>, mask: u32) -> ValueId {
+    let columns: Vec<(u32, u64)> = (0..32)
+        .filter(|b| mask >> b & 1 == 1)
+        .map(|b| (b, 1))
+        .collect();
+    let bit = e.linear(&columns);
+    let zero = e.i32(0);
+    e.icmp("not_equal", "unsigned", bit, zero)
+}
+
+/// Registers in the order in which the accesses list them.
+fn order(groups: &[XorGroup]) -> Vec<u32> {
+    groups
+        .iter()
+        .flat_map(|g| &g.accesses)
+        .flat_map(|a| a.registers.iter().copied())
+        .collect()
+}
+
+/// For each register, its place in what was loaded in `order`.
+fn back(order: &[u32], copies: &[(u32, u32)]) -> Vec<u32> {
+    let mut back = vec![0; order.len() + copies.len()];
+    for (i, &r) in order.iter().enumerate() {
+        back[r as usize] = i as u32;
+    }
+    for &(to, from) in copies {
+        back[to as usize] = back[from as usize];
+    }
+    back
+}
