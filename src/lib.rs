@@ -2,6 +2,7 @@
 
 pub mod asm;
 pub mod bytecode;
+pub mod compile;
 pub mod dialect;
 pub mod driver;
 pub mod egraph;

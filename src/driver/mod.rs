@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand.
 
+mod compile;
 mod dis;
 mod input;
 mod output;
@@ -24,6 +25,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compile bytecode to PTX, or to any stage on the way.
+    Compile(compile::Args),
     /// Print bytecode as text.
     Dis(dis::Args),
 }
@@ -35,6 +38,7 @@ type Outcome = Result<(), Diagnostics>;
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
+        Command::Compile(args) => compile::run(args),
         Command::Dis(args) => dis::run(args),
     };
     match outcome {

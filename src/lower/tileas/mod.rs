@@ -39,6 +39,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     let facts = facts::of(m, op);
     let plan = plan::of(m, op, target, options, &facts)?;
     rename(m, op);
+    set_warps(m, op, plan.tile_warps);
     plan::products(m, body, &plan)?;
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)
