@@ -1,1 +1,18 @@
-//! A functional simulator of PTX.
+//! A functional simulator of PTX: it runs what a compiler emitted on the CPU, with asynchronous copies and matrix
+//! operations that really complete late, and finds what a GPU would only hang on.
+//!
+//! [`parse`] reads text, [`decode`] turns one entry into a [`program`], [`exec`] runs it; [`launch`] is the interface.
+#![warn(missing_docs)]
+
+pub mod asynchronous;
+pub mod decode;
+pub mod exec;
+pub mod launch;
+pub mod manifest;
+pub mod num;
+pub mod parse;
+pub mod program;
+pub mod tensormap;
+
+pub use launch::{Arg, Buffer, Launch, LaunchError, Module, Report};
+pub use tensormap::TensorMap;

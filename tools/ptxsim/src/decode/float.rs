@@ -1,0 +1,507 @@
+//! Floating-point arithmetic (PTX ISA 9.7.3-9.7.5).
+//!
+//! Approximate functions are computed in double and rounded once, which is within every documented error bound.
+
+use super::Result;
+use super::lanes::{LaneBits, binary, f32_of, ternary, unary};
+use super::logic::{lanes, require_ty, same_srcs};
+use super::mods::Mods;
+use super::names::Function;
+use crate::num::format::{BF16, F16, F32, Format, Overflow, Round, bf16_to_f32, f16_to_f32};
+use crate::num::op;
+use crate::parse::ast::Instruction;
+use crate::program::inst::{LaneFn, Op, Src};
+use crate::program::types::Ty;
+
+/// How a result is finished.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Finish {
+    round: Round,
+    ftz: bool,
+    sat: bool,
+    relu: bool,
+}
+
+/// 1.0 in a format.
+pub fn one(ty: Ty) -> u64 {
+    match ty {
+        Ty::F64 => 1f64.to_bits(),
+        Ty::F16 => 0x3c00,
+        Ty::BF16 => 0x3f80,
+        _ => 1f32.to_bits().into(),
+    }
+}
+
+/// Subnormals to zero of the same sign.
+#[inline]
+pub fn flush(x: f32) -> f32 {
+    if x.is_subnormal() {
+        0f32.copysign(x)
+    } else {
+        x
+    }
+}
+
+/// A half or bfloat16 as a single.
+#[inline]
+pub fn widen16(ty: Ty, bits: u16, ftz: bool) -> f32 {
+    let flushed = ftz && bits & 0x7c00 == 0 && ty == Ty::F16;
+    let bits = if flushed { bits & 0x8000 } else { bits };
+    if ty == Ty::BF16 {
+        bf16_to_f32(bits)
+    } else {
+        f16_to_f32(bits)
+    }
+}
+
+fn format16(ty: Ty) -> Format {
+    if ty == Ty::BF16 { BF16 } else { F16 }
+}
+
+/// An exact or odd-rounded double to a finished single.
+fn finish32(x: f64, how: Finish) -> u64 {
+    let bits = F32.encode(x, how.round, Overflow::Ieee) as u32;
+    finish_bits32(f32::from_bits(bits), how)
+}
+
+#[inline]
+fn finish_bits32(x: f32, how: Finish) -> u64 {
+    let x = if how.ftz { flush(x) } else { x };
+    if x.is_nan() {
+        return if how.sat { 0 } else { F32.nan };
+    }
+    let x = if how.sat { x.clamp(0.0, 1.0) } else { x };
+    // -0 saturates to +0.
+    let x = if how.sat && x == 0.0 { 0.0 } else { x };
+    let x = if how.relu && x < 0.0 { 0.0 } else { x };
+    x.lane()
+}
+
+fn finish16(ty: Ty, x: f64, how: Finish) -> u64 {
+    let format = format16(ty);
+    if x.is_nan() {
+        return if how.sat { 0 } else { format.nan };
+    }
+    let x = if how.sat { x.clamp(0.0, 1.0) } else { x };
+    let x = if (how.relu && x < 0.0) || (how.sat && x == 0.0) {
+        0.0
+    } else {
+        x
+    };
+    let bits = format.encode(x, how.round, Overflow::Ieee);
+    if how.ftz && ty == Ty::F16 && bits & 0x7c00 == 0 {
+        bits & 0x8000
+    } else {
+        bits
+    }
+}
+
+/// Operations that round once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Exact {
+    Add,
+    Sub,
+    Mul,
+    Fma,
+    Div,
+    Rcp,
+    Sqrt,
+}
+
+/// In double, rounded to odd.
+fn odd(which: Exact, a: f64, b: f64, c: f64) -> f64 {
+    match which {
+        Exact::Add => op::add_odd(a, b),
+        Exact::Sub => op::add_odd(a, -b),
+        Exact::Mul => a * b,
+        Exact::Fma => op::fma_odd(a, b, c),
+        Exact::Div => op::div_odd(a, b),
+        Exact::Rcp => op::div_odd(1.0, a),
+        Exact::Sqrt => op::sqrt_odd(a),
+    }
+}
+
+fn host32(which: Exact, a: f32, b: f32, c: f32) -> f32 {
+    match which {
+        Exact::Add => a + b,
+        Exact::Sub => a - b,
+        Exact::Mul => a * b,
+        Exact::Fma => fma32(a, b, c),
+        Exact::Div => a / b,
+        Exact::Rcp => 1.0 / a,
+        Exact::Sqrt => a.sqrt(),
+    }
+}
+
+/// Fused multiply-add without a library call: exact product in double, sum rounded to odd, then to single.
+#[inline]
+fn fma32(a: f32, b: f32, c: f32) -> f32 {
+    op::fma_odd(f64::from(a), f64::from(b), f64::from(c)) as f32
+}
+
+fn double(which: Exact, a: f64, b: f64, c: f64, round: Round) -> f64 {
+    match which {
+        Exact::Add => op::add_f64(a, b, round),
+        Exact::Sub => op::add_f64(a, -b, round),
+        Exact::Mul => op::mul_f64(a, b, round),
+        Exact::Fma => op::fma_f64(a, b, c, round),
+        Exact::Div => op::div_f64(a, b, round),
+        Exact::Rcp => op::div_f64(1.0, a, round),
+        Exact::Sqrt => op::sqrt_f64(a, round),
+    }
+}
+
+fn exact32(which: Exact, how: Finish) -> LaneFn {
+    if how.round == Round::Nearest {
+        if !how.ftz && !how.sat {
+            // The canonical NaN aside, this is the host's arithmetic; keep the commonest loops tight.
+            let canonical = |x: f32| if x.is_nan() { F32.nan } else { x.lane() };
+            return match which {
+                Exact::Add => binary(move |a, b| canonical(f32_of(a) + f32_of(b))),
+                Exact::Sub => binary(move |a, b| canonical(f32_of(a) - f32_of(b))),
+                Exact::Mul => binary(move |a, b| canonical(f32_of(a) * f32_of(b))),
+                Exact::Fma => {
+                    ternary(move |a, b, c| canonical(fma32(f32_of(a), f32_of(b), f32_of(c))))
+                }
+                _ => binary(move |a, b| canonical(host32(which, f32_of(a), f32_of(b), 0.0))),
+            };
+        }
+        let read = move |x: u64| if how.ftz { flush(f32_of(x)) } else { f32_of(x) };
+        return ternary(move |a, b, c| {
+            finish_bits32(host32(which, read(a), read(b), read(c)), how)
+        });
+    }
+    let read = move |x: u64| f64::from(if how.ftz { flush(f32_of(x)) } else { f32_of(x) });
+    ternary(move |a, b, c| {
+        let (a, b, c) = (read(a), read(b), read(c));
+        finish32(
+            signed_zero(odd(which, a, b, c), which, a, b, c, how.round),
+            how,
+        )
+    })
+}
+
+/// An exact zero sum of nonzero terms is -0 when rounding down (IEEE 754 6.3).
+fn signed_zero(x: f64, which: Exact, a: f64, b: f64, c: f64, round: Round) -> f64 {
+    if x != 0.0 || round != Round::Down {
+        return x;
+    }
+    let (left, right) = match which {
+        Exact::Add => (a, b),
+        Exact::Sub => (a, -b),
+        Exact::Fma => (a * b, c),
+        _ => return x,
+    };
+    if left.is_sign_negative() != right.is_sign_negative() {
+        -0.0
+    } else {
+        x
+    }
+}
+
+fn exact(which: Exact, ty: Ty, how: Finish) -> Option<LaneFn> {
+    Some(match ty {
+        Ty::F32 => exact32(which, how),
+        Ty::F64 => ternary(move |a, b, c| {
+            let read = f64::from_bits;
+            double(which, read(a), read(b), read(c), how.round).lane()
+        }),
+        Ty::F16 | Ty::BF16 => ternary(move |a, b, c| exact16(which, ty, how, a, b, c)),
+        Ty::F16x2 | Ty::BF16x2 => {
+            let element = ty.pair_element()?;
+            ternary(move |a, b, c| {
+                let low = exact16(which, element, how, a & 0xffff, b & 0xffff, c & 0xffff);
+                low | exact16(which, element, how, a >> 16, b >> 16, c >> 16) << 16
+            })
+        }
+        Ty::F32x2 => {
+            let f = exact32(which, how);
+            Box::new(move |a, b, c, e, d| {
+                let (mut low, mut high) = ([0; 32], [0; 32]);
+                let lower = |r: &crate::program::Row| r.map(|x| x & 0xffff_ffff);
+                let upper = |r: &crate::program::Row| r.map(|x| x >> 32);
+                f(&lower(a), &lower(b), &lower(c), e, &mut low);
+                f(&upper(a), &upper(b), &upper(c), e, &mut high);
+                for ((d, l), h) in d.iter_mut().zip(low).zip(high) {
+                    *d = l | h << 32;
+                }
+            })
+        }
+        _ => return None,
+    })
+}
+
+fn exact16(which: Exact, ty: Ty, how: Finish, a: u64, b: u64, c: u64) -> u64 {
+    let read = |x: u64| f64::from(widen16(ty, x as u16, how.ftz));
+    finish16(ty, odd(which, read(a), read(b), read(c)), how)
+}
+
+pub(super) fn decode<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    let name = inst.opcode[0];
+    let approximate = mods.flag("approx") || mods.flag("full");
+    let round = mods.round();
+    let how = Finish {
+        round: round.unwrap_or(Round::Nearest),
+        ftz: mods.flag("ftz"),
+        sat: mods.flag("sat"),
+        relu: mods.flag("relu"),
+    };
+    if name == "testp" {
+        return testp(cx, inst, mods);
+    }
+    if matches!(name, "min" | "max") {
+        return min_max(cx, inst, mods, how);
+    }
+    let ty = require_ty(cx, inst, mods)?;
+    let srcs = same_srcs(cx, inst, ty)?;
+    let f = match name {
+        "abs" | "neg" => sign_op(name == "abs", ty, how.ftz),
+        "copysign" => Some(copysign(ty)),
+        "add" => mixed(cx, inst, mods, Exact::Add, ty, how, &srcs)?,
+        "sub" => mixed(cx, inst, mods, Exact::Sub, ty, how, &srcs)?,
+        "mul" => exact(Exact::Mul, ty, how),
+        "fma" | "mad" => exact(Exact::Fma, ty, how),
+        "div" if !approximate => exact(Exact::Div, ty, how),
+        "rcp" if !approximate => exact(Exact::Rcp, ty, how),
+        "sqrt" if !approximate => exact(Exact::Sqrt, ty, how),
+        _ => approximation(name, ty, how),
+    };
+    match f {
+        Some(f) => lanes(cx, inst, ty, f, &srcs),
+        None => cx.unsupported(inst),
+    }
+}
+
+/// `add`/`sub`, which may take a narrow second source: `add.f32.bf16`.
+fn mixed(
+    cx: &Function<'_, '_>,
+    inst: &Instruction<'_>,
+    mods: &mut Mods<'_>,
+    which: Exact,
+    ty: Ty,
+    how: Finish,
+    srcs: &[Src],
+) -> Result<Option<LaneFn>> {
+    if srcs.len() != 2 {
+        return cx.unsupported(inst);
+    }
+    let Some(narrow) = mods.ty() else {
+        return Ok(exact(which, ty, how));
+    };
+    if ty != Ty::F32 || !matches!(narrow, Ty::F16 | Ty::BF16) {
+        return cx.unsupported(inst);
+    }
+    // The narrow value is the first source.
+    Ok(Some(binary(move |a, b| {
+        let (a, b) = (
+            f64::from(widen16(narrow, a as u16, false)),
+            f64::from(f32_of(b)),
+        );
+        finish32(odd(which, a, b, 0.0), how)
+    })))
+}
+
+fn sign_op(abs: bool, ty: Ty, ftz: bool) -> Option<LaneFn> {
+    let sign: u64 = match ty {
+        Ty::F16 | Ty::BF16 => 0x8000,
+        Ty::F16x2 | Ty::BF16x2 => 0x8000_8000,
+        Ty::F32 => 0x8000_0000,
+        Ty::F64 => 1 << 63,
+        _ => return None,
+    };
+    let apply = move |x: u64| if abs { x & !sign } else { x ^ sign };
+    if ftz && ty == Ty::F32 {
+        return Some(unary(move |a| apply(flush(f32_of(a)).lane())));
+    }
+    Some(unary(apply))
+}
+
+fn copysign(ty: Ty) -> LaneFn {
+    let sign = 1u64 << (ty.bits() - 1);
+    binary(move |a, b| a & sign | b & !sign)
+}
+
+fn approximation(name: &str, ty: Ty, how: Finish) -> Option<LaneFn> {
+    let f: fn(f64) -> f64 = match name {
+        "rcp" => |x| 1.0 / x,
+        "rsqrt" => |x| 1.0 / x.sqrt(),
+        "sqrt" => f64::sqrt,
+        "sin" => |x| if x == 0.0 { x } else { x.sin() },
+        "cos" => f64::cos,
+        "lg2" => f64::log2,
+        "ex2" => f64::exp2,
+        "tanh" => f64::tanh,
+        "div" => return approximate_division(ty, how),
+        _ => return None,
+    };
+    Some(match ty {
+        Ty::F32 => unary(move |a| {
+            let a = if how.ftz { flush(f32_of(a)) } else { f32_of(a) };
+            finish32(f(f64::from(a)), how)
+        }),
+        Ty::F16 | Ty::BF16 => {
+            unary(move |a| finish16(ty, f(f64::from(widen16(ty, a as u16, how.ftz))), how))
+        }
+        Ty::F16x2 | Ty::BF16x2 => {
+            let element = ty.pair_element()?;
+            let one = move |a: u64| {
+                finish16(
+                    element,
+                    f(f64::from(widen16(element, a as u16, how.ftz))),
+                    how,
+                )
+            };
+            unary(move |a| one(a & 0xffff) | one(a >> 16) << 16)
+        }
+        // rcp/rsqrt.approx.ftz.f64 work on the upper 32 bits and return zero below (PTX ISA 9.7.3.13, .16).
+        Ty::F64 => unary(move |a| f(f64::from_bits(a & !0xffff_ffff)).to_bits() & !0xffff_ffff),
+        _ => return None,
+    })
+}
+
+/// `div.approx` and `div.full` (PTX ISA 9.7.3.8).
+fn approximate_division(ty: Ty, how: Finish) -> Option<LaneFn> {
+    if ty != Ty::F32 {
+        return None;
+    }
+    Some(binary(move |a, b| {
+        let read = |x: u64| if how.ftz { flush(f32_of(x)) } else { f32_of(x) };
+        finish32(f64::from(read(a)) / f64::from(read(b)), how)
+    }))
+}
+
+#[derive(Debug, Clone, Copy)]
+struct MinMax {
+    max: bool,
+    propagate_nan: bool,
+    xorsign_abs: bool,
+}
+
+fn pick(a: f64, b: f64, how: MinMax) -> f64 {
+    let (x, y) = if how.xorsign_abs {
+        (a.abs(), b.abs())
+    } else {
+        (a, b)
+    };
+    let picked = match (x.is_nan(), y.is_nan()) {
+        (true, true) => f64::NAN,
+        (true, false) if !how.propagate_nan => y,
+        (false, true) if !how.propagate_nan => x,
+        (false, false) => {
+            // -0 is less than +0 here (PTX ISA 9.7.3.10-11).
+            let less = x < y || x == y && x.is_sign_negative();
+            if less != how.max { x } else { y }
+        }
+        _ => f64::NAN,
+    };
+    if how.xorsign_abs && !picked.is_nan() {
+        let negative = a.is_sign_negative() != b.is_sign_negative();
+        return if negative {
+            -picked.abs()
+        } else {
+            picked.abs()
+        };
+    }
+    picked
+}
+
+fn min_max<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+    finish: Finish,
+) -> Result<Op> {
+    let xorsign_abs = mods.flag("xorsign");
+    if xorsign_abs && !mods.flag("abs") {
+        return cx.unsupported(inst);
+    }
+    let how = MinMax {
+        max: inst.opcode[0] == "max",
+        propagate_nan: mods.flag("NaN"),
+        xorsign_abs,
+    };
+    let absolute = !xorsign_abs && mods.flag("abs");
+    let ty = require_ty(cx, inst, mods)?;
+    let srcs = same_srcs(cx, inst, ty)?;
+    let three = srcs.len() == 3;
+    let combine = move |a: f64, b: f64, c: f64| {
+        let (a, b, c) = if absolute {
+            (a.abs(), b.abs(), c.abs())
+        } else {
+            (a, b, c)
+        };
+        let two = pick(a, b, how);
+        if three { pick(two, c, how) } else { two }
+    };
+    let f: LaneFn = match ty {
+        Ty::F32 => ternary(move |a, b, c| {
+            let read = |x: u64| {
+                f64::from(if finish.ftz {
+                    flush(f32_of(x))
+                } else {
+                    f32_of(x)
+                })
+            };
+            finish32(combine(read(a), read(b), read(c)), finish)
+        }),
+        Ty::F64 => ternary(move |a, b, c| {
+            combine(f64::from_bits(a), f64::from_bits(b), f64::from_bits(c)).lane()
+        }),
+        Ty::F16 | Ty::BF16 => ternary(move |a, b, c| {
+            let read = |x: u64| f64::from(widen16(ty, x as u16, finish.ftz));
+            finish16(ty, combine(read(a), read(b), read(c)), finish)
+        }),
+        Ty::F16x2 | Ty::BF16x2 => {
+            let element = ty.pair_element().unwrap_or(Ty::F16);
+            ternary(move |a, b, c| {
+                let half = |shift: u32| {
+                    let read =
+                        |x: u64| f64::from(widen16(element, (x >> shift) as u16, finish.ftz));
+                    finish16(element, combine(read(a), read(b), read(c)), finish) << shift
+                };
+                half(0) | half(16)
+            })
+        }
+        _ => return cx.unsupported(inst),
+    };
+    lanes(cx, inst, ty, f, &srcs)
+}
+
+fn testp<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let test: Option<fn(f64, bool) -> bool> = mods.one_of(&[
+        (
+            "finite",
+            (|x: f64, _| x.is_finite()) as fn(f64, bool) -> bool,
+        ),
+        ("infinite", |x, _| x.is_infinite()),
+        ("number", |x, _| !x.is_nan()),
+        ("notanumber", |x, _| x.is_nan()),
+        ("normal", |x, subnormal| {
+            x.is_finite() && x != 0.0 && !subnormal
+        }),
+        ("subnormal", |_, subnormal| subnormal),
+    ]);
+    let Some(test) = test else {
+        return cx.unsupported(inst);
+    };
+    let ty = require_ty(cx, inst, mods)?;
+    let src = cx.src_at(inst, 1, ty)?;
+    let f = match ty {
+        Ty::F32 => unary(move |a| test(f32_of(a).into(), f32_of(a).is_subnormal()).lane()),
+        _ => unary(move |a| test(f64::from_bits(a), f64::from_bits(a).is_subnormal()).lane()),
+    };
+    let p = cx.pred_dst(cx.operand(inst, 0)?)?;
+    let zero = Src::Const(0);
+    Ok(Op::Compare {
+        f,
+        srcs: [src, zero, zero, zero],
+        count: 1,
+        combine: None,
+        p,
+        q: None,
+    })
+}

@@ -1,0 +1,738 @@
+//! Moves, comparisons, selection, and bit manipulation (PTX ISA 9.7.1.15-22, 9.7.6, 9.7.8, 9.7.9.1-7).
+
+use super::lanes::{LaneBits, binary, f32_of, quaternary, ternary, unary};
+use super::mods::Mods;
+use super::names::Function;
+use super::operand::ALWAYS;
+use super::{Result, float};
+use crate::num::int::{self, Prmt, mask, sign_extend};
+use crate::parse::ast::{Instruction, Operand};
+use crate::program::inst::{BoolOp, LaneFn, Op, PredSrc, Src};
+use crate::program::types::{Class, Ty};
+
+const ZERO: Src = Src::Const(0);
+
+/// A lane operation with as many sources as `srcs`.
+pub fn lanes<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    dst_ty: Ty,
+    f: LaneFn,
+    srcs: &[Src],
+) -> Result<Op> {
+    let dst = cx.dst_at(inst, 0, dst_ty)?;
+    if inst.operands.len() != srcs.len() + 1 {
+        return cx.error(format!(
+            "`{}` takes {} operands, found {}",
+            inst.mnemonic(),
+            srcs.len() + 1,
+            inst.operands.len()
+        ));
+    }
+    let mut four = [ZERO; 4];
+    four[..srcs.len()].copy_from_slice(srcs);
+    Ok(Op::Lanes {
+        f,
+        dst,
+        srcs: four,
+        count: srcs.len() as u8,
+    })
+}
+
+/// Sources 1.. of `inst`, all of type `ty`.
+pub fn same_srcs<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    ty: Ty,
+) -> Result<Vec<Src>> {
+    (1..inst.operands.len())
+        .map(|i| cx.src_at(inst, i, ty))
+        .collect()
+}
+
+pub(super) fn decode<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    match inst.opcode[0] {
+        "mov" => mov(cx, inst, mods),
+        "setp" => setp(cx, inst, mods),
+        "set" => set(cx, inst, mods),
+        "selp" => selp(cx, inst, mods),
+        "slct" => slct(cx, inst, mods),
+        "and" | "or" | "xor" => bitwise(cx, inst, mods),
+        "not" | "cnot" | "brev" | "popc" | "clz" => one_source(cx, inst, mods),
+        "bfind" => bfind(cx, inst, mods),
+        "lop3" => lop3(cx, inst, mods),
+        "shl" | "shr" => shift(cx, inst, mods),
+        "shf" => funnel_shift(cx, inst, mods),
+        "prmt" => prmt(cx, inst, mods),
+        "bfe" | "bfi" => bit_field(cx, inst, mods),
+        "fns" => {
+            require_ty(cx, inst, mods)?;
+            let srcs = same_srcs(cx, inst, Ty::B32)?;
+            lanes(
+                cx,
+                inst,
+                Ty::B32,
+                ternary(|a, b, c| int::fns(a as u32, b as u32, c as i32).into()),
+                &srcs,
+            )
+        }
+        "bmsk" => {
+            let wrap = mods.flag("wrap");
+            mods.flag("clamp");
+            require_ty(cx, inst, mods)?;
+            let srcs = same_srcs(cx, inst, Ty::B32)?;
+            lanes(
+                cx,
+                inst,
+                Ty::B32,
+                binary(move |a, b| bit_mask(a as u32, b as u32, wrap)),
+                &srcs,
+            )
+        }
+        "szext" => {
+            let wrap = mods.flag("wrap");
+            mods.flag("clamp");
+            let signed = require_ty(cx, inst, mods)?.is_signed();
+            let srcs = same_srcs(cx, inst, Ty::B32)?;
+            lanes(
+                cx,
+                inst,
+                Ty::B32,
+                binary(move |a, n| size_extend(a as u32, n as u32, signed, wrap)),
+                &srcs,
+            )
+        }
+        _ => cx.unsupported(inst),
+    }
+}
+
+fn bit_mask(start: u32, count: u32, wrap: bool) -> u64 {
+    let (start, count) = if wrap {
+        (start & 31, count & 31)
+    } else {
+        (start.min(32), count.min(32))
+    };
+    ((mask(count) << start) as u32).into()
+}
+
+fn size_extend(a: u32, n: u32, signed: bool, wrap: bool) -> u64 {
+    let n = if wrap { n & 31 } else { n.min(32) };
+    let low = u64::from(a) & mask(n);
+    if signed && n > 0 {
+        sign_extend(low, n) as u32 as u64
+    } else {
+        low
+    }
+}
+
+/// The single type of the opcode.
+pub fn require_ty<'a>(
+    cx: &Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Ty> {
+    match mods.ty() {
+        Some(ty) => Ok(ty),
+        None => cx.error(format!("`{}` lacks a type", inst.mnemonic())),
+    }
+}
+
+fn mov<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let (to, from) = (cx.operand(inst, 0)?, cx.operand(inst, 1)?);
+    if ty == Ty::Pred {
+        let src = cx.pred_src(from)?;
+        return match cx.pred_dst(to)? {
+            Some(dst) => Ok(Op::PredMove { dst, src }),
+            None => cx.error("a predicate move needs a destination"),
+        };
+    }
+    match (to, from) {
+        (Operand::Vector(items), _) if items.len() > 1 => {
+            let bits = ty.bits() / items.len() as u32;
+            let src = cx.src(from, ty)?;
+            let dsts = items
+                .iter()
+                .map(|item| cx.dst_or_sink(item, Ty::B8))
+                .collect::<Result<_>>()?;
+            Ok(Op::Unpack { dsts, src, bits })
+        }
+        (_, Operand::Vector(items)) if items.len() > 1 => {
+            let bits = ty.bits() / items.len() as u32;
+            let dst = cx.dst(to, ty)?;
+            let piece = match bits {
+                8 => Ty::B8,
+                16 => Ty::B16,
+                32 => Ty::B32,
+                _ => Ty::B64,
+            };
+            let srcs = items
+                .iter()
+                .map(|item| cx.src(item, piece))
+                .collect::<Result<_>>()?;
+            Ok(Op::Pack { dst, srcs, bits })
+        }
+        _ if ty == Ty::B128 => {
+            let (dst, src) = (cx.dst(to, ty)?, cx.src(from, ty)?);
+            Ok(Op::Pack {
+                dst,
+                srcs: vec![src, second_row(src)],
+                bits: 64,
+            })
+        }
+        _ => {
+            let src = cx.src(from, ty)?;
+            let dst = cx.dst(to, ty)?;
+            Ok(Op::Move { dst, src })
+        }
+    }
+}
+
+/// The upper half of a 128-bit register.
+pub fn second_row(src: Src) -> Src {
+    match src {
+        Src::Reg(row) => Src::Reg(row + 1),
+        constant => constant,
+    }
+}
+
+const BOOLS: &[(&str, BoolOp)] = &[
+    ("and", BoolOp::And),
+    ("or", BoolOp::Or),
+    ("xor", BoolOp::Xor),
+];
+
+/// Integer comparison operators.
+#[derive(Clone, Copy, PartialEq)]
+enum Cmp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Num,
+    Nan,
+}
+
+/// Operators: name, relation, true for the unordered floating-point forms, true for the unsigned integer aliases.
+const COMPARISONS: &[(&str, (Cmp, bool, bool))] = &[
+    ("eq", (Cmp::Eq, false, false)),
+    ("ne", (Cmp::Ne, false, false)),
+    ("lt", (Cmp::Lt, false, false)),
+    ("le", (Cmp::Le, false, false)),
+    ("gt", (Cmp::Gt, false, false)),
+    ("ge", (Cmp::Ge, false, false)),
+    ("lo", (Cmp::Lt, false, true)),
+    ("ls", (Cmp::Le, false, true)),
+    ("hi", (Cmp::Gt, false, true)),
+    ("hs", (Cmp::Ge, false, true)),
+    ("equ", (Cmp::Eq, true, false)),
+    ("neu", (Cmp::Ne, true, false)),
+    ("ltu", (Cmp::Lt, true, false)),
+    ("leu", (Cmp::Le, true, false)),
+    ("gtu", (Cmp::Gt, true, false)),
+    ("geu", (Cmp::Ge, true, false)),
+    ("num", (Cmp::Num, false, false)),
+    ("nan", (Cmp::Nan, false, false)),
+];
+
+fn relation<T: PartialOrd>(cmp: Cmp, unordered: bool, a: T, b: T) -> bool {
+    match (a.partial_cmp(&b), cmp) {
+        (None, Cmp::Num) => false,
+        (None, Cmp::Nan) => true,
+        (None, _) => unordered,
+        (Some(_), Cmp::Num) => true,
+        (Some(_), Cmp::Nan) => false,
+        (Some(order), Cmp::Eq) => order.is_eq(),
+        (Some(order), Cmp::Ne) => order.is_ne(),
+        (Some(order), Cmp::Lt) => order.is_lt(),
+        (Some(order), Cmp::Le) => order.is_le(),
+        (Some(order), Cmp::Gt) => order.is_gt(),
+        (Some(order), Cmp::Ge) => order.is_ge(),
+    }
+}
+
+fn compare_fn(cmp: Cmp, unordered: bool, ty: Ty, ftz: bool) -> Option<LaneFn> {
+    macro_rules! ints {
+        ($T:ty) => {
+            match cmp {
+                Cmp::Eq => binary(|a, b| (a as $T == b as $T).lane()),
+                Cmp::Ne => binary(|a, b| (a as $T != b as $T).lane()),
+                Cmp::Lt => binary(|a, b| ((a as $T) < b as $T).lane()),
+                Cmp::Le => binary(|a, b| (a as $T <= b as $T).lane()),
+                Cmp::Gt => binary(|a, b| (a as $T > b as $T).lane()),
+                Cmp::Ge => binary(|a, b| (a as $T >= b as $T).lane()),
+                Cmp::Num | Cmp::Nan => return None,
+            }
+        };
+    }
+    Some(match ty {
+        Ty::B16 | Ty::U16 => ints!(u16),
+        Ty::S16 => ints!(i16),
+        Ty::B32 | Ty::U32 => ints!(u32),
+        Ty::S32 => ints!(i32),
+        Ty::B64 | Ty::U64 => ints!(u64),
+        Ty::S64 => ints!(i64),
+        Ty::F32 if ftz => binary(move |a, b| {
+            relation(
+                cmp,
+                unordered,
+                float::flush(f32_of(a)),
+                float::flush(f32_of(b)),
+            )
+            .lane()
+        }),
+        Ty::F32 => binary(move |a, b| relation(cmp, unordered, f32_of(a), f32_of(b)).lane()),
+        Ty::F64 => binary(move |a, b| {
+            relation(cmp, unordered, f64::from_bits(a), f64::from_bits(b)).lane()
+        }),
+        Ty::F16 | Ty::BF16 => binary(move |a, b| {
+            let widen = |x| float::widen16(ty, x as u16, ftz);
+            relation(cmp, unordered, widen(a), widen(b)).lane()
+        }),
+        _ => return None,
+    })
+}
+
+fn comparison<'a>(
+    cx: &Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+    ty: Ty,
+    ftz: bool,
+) -> Result<LaneFn> {
+    let Some((cmp, unordered, unsigned)) = mods.one_of(COMPARISONS) else {
+        return cx.error(format!("`{}` lacks a comparison", inst.mnemonic()));
+    };
+    let ty = match (unsigned, ty.bits()) {
+        (true, 16) => Ty::U16,
+        (true, 32) => Ty::U32,
+        (true, 64) => Ty::U64,
+        _ => ty,
+    };
+    match compare_fn(cmp, unordered, ty, ftz) {
+        Some(f) => Ok(f),
+        None => cx.unsupported(inst),
+    }
+}
+
+fn setp<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let ftz = mods.flag("ftz");
+    let (p, q) = match cx.operand(inst, 0)? {
+        Operand::Pair(p, q) => (cx.pred_dst(p)?, cx.pred_dst(q)?),
+        p => (cx.pred_dst(p)?, None),
+    };
+    let element = ty.pair_element().filter(|_| ty.is_float());
+    let srcs = [cx.src_at(inst, 1, ty)?, cx.src_at(inst, 2, ty)?, ZERO, ZERO];
+    let f = comparison(cx, inst, mods, element.unwrap_or(ty), ftz)?;
+    let bool_op = mods.one_of(BOOLS);
+    let combine = match (bool_op, inst.operands.get(3)) {
+        (Some(op), Some(operand)) => Some((op, cx.pred_src(operand)?)),
+        (None, None) => None,
+        _ => return cx.error("a boolean operation and a predicate operand go together"),
+    };
+    if element.is_some() {
+        return packed_setp(cx, f, srcs, combine, p, q);
+    }
+    Ok(Op::Compare {
+        f,
+        srcs,
+        count: 2,
+        combine,
+        p,
+        q,
+    })
+}
+
+/// `setp.f16x2 p|q`: p compares the low halves, q the high ones.
+fn packed_setp(
+    cx: &mut Function<'_, '_>,
+    f: LaneFn,
+    srcs: [Src; 4],
+    combine: Option<(BoolOp, PredSrc)>,
+    p: Option<crate::program::inst::Pred>,
+    q: Option<crate::program::inst::Pred>,
+) -> Result<Op> {
+    let f = std::sync::Arc::new(f);
+    let half = |shift: u32| -> LaneFn {
+        let f = f.clone();
+        Box::new(move |a, b, c, e, d| {
+            let pick = |r: &crate::program::Row| r.map(|x| x >> shift & 0xffff);
+            f(&pick(a), &pick(b), c, e, d);
+        })
+    };
+    // The low comparison may overwrite what the high one combines with: keep it first in a temporary.
+    let low = cx.temporary_pred();
+    cx.push(
+        ALWAYS,
+        Op::Compare {
+            f: half(0),
+            srcs,
+            count: 2,
+            combine,
+            p: Some(low),
+            q: None,
+        },
+    );
+    cx.push(
+        ALWAYS,
+        Op::Compare {
+            f: half(16),
+            srcs,
+            count: 2,
+            combine,
+            p: q,
+            q: None,
+        },
+    );
+    match p {
+        Some(dst) => Ok(Op::PredMove {
+            dst,
+            src: PredSrc {
+                pred: Some(low),
+                negated: false,
+            },
+        }),
+        None => Ok(Op::Nop),
+    }
+}
+
+fn set<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let (dst_ty, ty) = (require_ty(cx, inst, mods)?, require_ty(cx, inst, mods)?);
+    let ftz = mods.flag("ftz");
+    let element = ty.pair_element().filter(|_| ty.is_float()).unwrap_or(ty);
+    let f = comparison(cx, inst, mods, element, ftz)?;
+    let bool_op = mods.one_of(BOOLS);
+    let srcs = [cx.src_at(inst, 1, ty)?, cx.src_at(inst, 2, ty)?, ZERO, ZERO];
+    if element != ty {
+        let (one, packed_int) = (
+            float::one(dst_ty.pair_element().unwrap_or(Ty::F16)),
+            !dst_ty.is_float(),
+        );
+        let g: LaneFn = Box::new(move |a, b, c, e, d| {
+            let (mut low, mut high) = ([0; 32], [0; 32]);
+            f(
+                &a.map(|x| x & 0xffff),
+                &b.map(|x| x & 0xffff),
+                c,
+                e,
+                &mut low,
+            );
+            f(&a.map(|x| x >> 16), &b.map(|x| x >> 16), c, e, &mut high);
+            let value = if packed_int { 0xffff } else { one };
+            for ((d, l), h) in d.iter_mut().zip(low).zip(high) {
+                *d = l * value | (h * value) << 16;
+            }
+        });
+        return lanes(cx, inst, dst_ty, g, &srcs[..2]);
+    }
+    let combine = match (bool_op, inst.operands.get(3)) {
+        (Some(op), Some(operand)) => Some((op, cx.pred_src(operand)?)),
+        _ => None,
+    };
+    let pred = cx.temporary_pred();
+    cx.push(
+        ALWAYS,
+        Op::Compare {
+            f,
+            srcs,
+            count: 2,
+            combine,
+            p: Some(pred),
+            q: None,
+        },
+    );
+    let truth = if dst_ty.is_float() {
+        float::one(dst_ty)
+    } else {
+        mask(dst_ty.bits())
+    };
+    let (a, b) = (cx.constant(truth), cx.constant(0));
+    let dst = cx.dst_at(inst, 0, dst_ty)?;
+    Ok(Op::Select {
+        dst,
+        a,
+        b,
+        pred: PredSrc {
+            pred: Some(pred),
+            negated: false,
+        },
+    })
+}
+
+fn selp<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let (a, b) = (cx.src_at(inst, 1, ty)?, cx.src_at(inst, 2, ty)?);
+    let pred = cx.pred_src(cx.operand(inst, 3)?)?;
+    let dst = cx.dst_at(inst, 0, ty)?;
+    Ok(Op::Select { dst, a, b, pred })
+}
+
+fn slct<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let ftz = mods.flag("ftz");
+    let (ty, by) = (require_ty(cx, inst, mods)?, require_ty(cx, inst, mods)?);
+    let srcs = [
+        cx.src_at(inst, 1, ty)?,
+        cx.src_at(inst, 2, ty)?,
+        cx.src_at(inst, 3, by)?,
+    ];
+    let f = match by {
+        Ty::S32 => ternary(|a, b, c| if c as i32 >= 0 { a } else { b }),
+        Ty::F32 => ternary(move |a, b, c| {
+            let c = if ftz {
+                float::flush(f32_of(c))
+            } else {
+                f32_of(c)
+            };
+            if c >= 0.0 { a } else { b }
+        }),
+        _ => return cx.unsupported(inst),
+    };
+    lanes(cx, inst, ty, f, &srcs)
+}
+
+fn bitwise<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let op = mods_bool(inst.opcode[0]);
+    if ty == Ty::Pred {
+        let (a, b) = (
+            cx.pred_src(cx.operand(inst, 1)?)?,
+            cx.pred_src(cx.operand(inst, 2)?)?,
+        );
+        return match cx.pred_dst(cx.operand(inst, 0)?)? {
+            Some(dst) => Ok(Op::PredLogic { op, dst, a, b }),
+            None => Ok(Op::Nop),
+        };
+    }
+    cx.check_class(ty, &[Class::Bits])?;
+    let srcs = same_srcs(cx, inst, ty)?;
+    let f = match op {
+        BoolOp::And => binary(|a, b| a & b),
+        BoolOp::Or => binary(|a, b| a | b),
+        BoolOp::Xor => binary(|a, b| a ^ b),
+    };
+    lanes(cx, inst, ty, f, &srcs)
+}
+
+fn mods_bool(name: &str) -> BoolOp {
+    match name {
+        "and" => BoolOp::And,
+        "or" => BoolOp::Or,
+        _ => BoolOp::Xor,
+    }
+}
+
+fn one_source<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let all = mask(ty.bits());
+    if ty == Ty::Pred {
+        let mut src = cx.pred_src(cx.operand(inst, 1)?)?;
+        src.negated = !src.negated;
+        return match cx.pred_dst(cx.operand(inst, 0)?)? {
+            Some(dst) => Ok(Op::PredMove { dst, src }),
+            None => Ok(Op::Nop),
+        };
+    }
+    let bits = ty.bits();
+    let srcs = same_srcs(cx, inst, ty)?;
+    let (f, dst_ty) = match inst.opcode[0] {
+        "not" => (unary(move |a| !a & all), ty),
+        "cnot" => (unary(move |a| (a & all == 0).lane()), ty),
+        "brev" => (unary(move |a| a.reverse_bits() >> (64 - bits)), ty),
+        "popc" => (unary(move |a| u64::from((a & all).count_ones())), Ty::U32),
+        _ => (
+            unary(move |a| u64::from((a & all).leading_zeros() - (64 - bits))),
+            Ty::U32,
+        ),
+    };
+    lanes(cx, inst, dst_ty, f, &srcs)
+}
+
+fn bfind<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let shift_amount = mods.flag("shiftamt");
+    let ty = require_ty(cx, inst, mods)?;
+    let srcs = same_srcs(cx, inst, ty)?;
+    let f = unary(move |a| int::bfind(a, ty.bits(), ty.is_signed(), shift_amount).into());
+    lanes(cx, inst, Ty::U32, f, &srcs)
+}
+
+fn lop3<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let bool_op = mods.one_of(BOOLS);
+    require_ty(cx, inst, mods)?;
+    let table = immediate(cx, inst, 4)? as u8;
+    let srcs = [
+        cx.src_at(inst, 1, Ty::B32)?,
+        cx.src_at(inst, 2, Ty::B32)?,
+        cx.src_at(inst, 3, Ty::B32)?,
+        ZERO,
+    ];
+    let f = ternary(move |a, b, c| int::lop3(a as u32, b as u32, c as u32, table).into());
+    let Some(op) = bool_op else {
+        let dst = cx.dst_at(inst, 0, Ty::B32)?;
+        return Ok(Op::Lanes {
+            f,
+            dst,
+            srcs,
+            count: 3,
+        });
+    };
+    // lop3.BoolOp d|p, a, b, c, table, q: p = (d != 0) BoolOp q
+    let Operand::Pair(d, p) = cx.operand(inst, 0)? else {
+        return cx.error("lop3 with a boolean operation needs `d|p`");
+    };
+    let (dst, p) = (cx.dst(d, Ty::B32)?, cx.pred_dst(p)?);
+    let q = cx.pred_src(cx.operand(inst, 5)?)?;
+    cx.push(
+        ALWAYS,
+        Op::Lanes {
+            f,
+            dst,
+            srcs,
+            count: 3,
+        },
+    );
+    let test = unary(|d| (d as u32 != 0).lane());
+    Ok(Op::Compare {
+        f: test,
+        srcs: [Src::Reg(dst.0), ZERO, ZERO, ZERO],
+        count: 1,
+        combine: Some((op, q)),
+        p,
+        q: None,
+    })
+}
+
+/// Operand `index` as a literal.
+pub fn immediate<'a>(cx: &Function<'_, 'a>, inst: &Instruction<'a>, index: usize) -> Result<u64> {
+    use crate::parse::number::Literal;
+    match cx.operand(inst, index)? {
+        Operand::Number { text, negative } => match Literal::parse(text, *negative) {
+            Some(literal) => Ok(literal.as_int()),
+            None => cx.error(format!("`{text}` is no number")),
+        },
+        _ => cx.error(format!(
+            "operand {} of `{}` must be a constant",
+            index + 1,
+            inst.mnemonic()
+        )),
+    }
+}
+
+fn shift<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let (bits, all) = (ty.bits(), mask(ty.bits()));
+    let srcs = [cx.src_at(inst, 1, ty)?, cx.src_at(inst, 2, Ty::U32)?];
+    // Amounts beyond the width are clamped (PTX ISA 9.7.8.7-8).
+    let f = match (inst.opcode[0], ty.is_signed()) {
+        ("shl", _) => binary(move |a, n| {
+            if n as u32 >= bits {
+                0
+            } else {
+                a << n as u32 & all
+            }
+        }),
+        (_, false) => binary(move |a, n| {
+            if n as u32 >= bits {
+                0
+            } else {
+                (a & all) >> n as u32
+            }
+        }),
+        (_, true) => binary(move |a, n| (sign_extend(a, bits) >> (n as u32).min(63)) as u64 & all),
+    };
+    lanes(cx, inst, ty, f, &srcs)
+}
+
+fn funnel_shift<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    let left = mods.flag("l");
+    let right = !left && mods.flag("r");
+    let wrap = mods.flag("wrap");
+    if !(left || right) || !(wrap || mods.flag("clamp")) {
+        return cx.unsupported(inst);
+    }
+    require_ty(cx, inst, mods)?;
+    let srcs = same_srcs(cx, inst, Ty::B32)?;
+    lanes(
+        cx,
+        inst,
+        Ty::B32,
+        ternary(move |a, b, c| int::shf(a as u32, b as u32, c as u32, left, wrap).into()),
+        &srcs,
+    )
+}
+
+fn prmt<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    require_ty(cx, inst, mods)?;
+    let mode = mods
+        .one_of(&[
+            ("f4e", Prmt::F4e),
+            ("b4e", Prmt::B4e),
+            ("rc8", Prmt::Rc8),
+            ("ecl", Prmt::Ecl),
+            ("ecr", Prmt::Ecr),
+            ("rc16", Prmt::Rc16),
+        ])
+        .unwrap_or(Prmt::Index);
+    let srcs = same_srcs(cx, inst, Ty::B32)?;
+    lanes(
+        cx,
+        inst,
+        Ty::B32,
+        ternary(move |a, b, c| int::prmt(a as u32, b as u32, c as u32, mode).into()),
+        &srcs,
+    )
+}
+
+fn bit_field<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    let (bits, signed) = (ty.bits(), ty.is_signed());
+    if inst.opcode[0] == "bfe" {
+        let srcs = [
+            cx.src_at(inst, 1, ty)?,
+            cx.src_at(inst, 2, Ty::U32)?,
+            cx.src_at(inst, 3, Ty::U32)?,
+        ];
+        return lanes(
+            cx,
+            inst,
+            ty,
+            ternary(move |a, b, c| int::bfe(a, b as u32, c as u32, bits, signed)),
+            &srcs,
+        );
+    }
+    let srcs = [
+        cx.src_at(inst, 1, ty)?,
+        cx.src_at(inst, 2, ty)?,
+        cx.src_at(inst, 3, Ty::U32)?,
+        cx.src_at(inst, 4, Ty::U32)?,
+    ];
+    lanes(
+        cx,
+        inst,
+        ty,
+        quaternary(move |a, b, c, d| int::bfi(a, b, c as u32, d as u32, bits)),
+        &srcs,
+    )
+}

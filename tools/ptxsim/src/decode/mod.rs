@@ -1,0 +1,87 @@
+//! Syntax tree to decoded program: names resolved, opcodes understood. Whatever is not understood is an error with its
+//! line and mnemonic.
+
+mod asynchronous;
+mod control;
+mod cvt;
+mod float;
+mod integer;
+mod lanes;
+mod logic;
+mod matrix;
+mod memory;
+mod mods;
+mod module;
+mod names;
+mod operand;
+mod warp;
+
+use mods::Mods;
+pub use module::decode;
+use names::Function;
+
+use crate::parse::ParseError;
+use crate::parse::ast::Instruction;
+use crate::program::inst::Op;
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// Decodes one instruction of a function.
+fn instruction<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>) -> Result<()> {
+    let mut mods = Mods::new(&inst.opcode);
+    let guard = match inst.guard {
+        Some((name, negated)) => {
+            let mut guard = cx.pred_named(name)?;
+            guard.negated = negated;
+            guard
+        }
+        None => operand::ALWAYS,
+    };
+    let op = family(cx, inst, &mut mods)?;
+    if let Some(word) = mods.leftover() {
+        return cx.error(format!(
+            "modifier `.{word}` of `{}` is not supported",
+            inst.mnemonic()
+        ));
+    }
+    cx.push(guard, op);
+    Ok(())
+}
+
+/// Hands the instruction to the family that knows its mnemonic.
+fn family<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    let name = inst.opcode.first().copied().unwrap_or("");
+    match name {
+        "mov" | "setp" | "set" | "selp" | "slct" | "not" | "and" | "or" | "xor" | "lop3"
+        | "cnot" | "shl" | "shr" | "shf" | "prmt" | "bfe" | "bfi" | "bfind" | "brev" | "popc"
+        | "clz" | "fns" | "bmsk" | "szext" => logic::decode(cx, inst, mods),
+        "add" | "sub" | "mul" | "mad" | "fma" | "div" | "rem" | "abs" | "neg" | "min" | "max"
+        | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" | "copysign"
+        | "testp" | "addc" | "subc" | "madc" | "sad" | "mul24" | "mad24" | "dp4a" | "dp2a" => {
+            if integer::is_integer(inst) {
+                integer::decode(cx, inst, mods)
+            } else {
+                float::decode(cx, inst, mods)
+            }
+        }
+        "cvt" => cvt::decode(cx, inst, mods),
+        "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu"
+        | "mapa" | "getctarank" | "applypriority" | "discard" | "createpolicy" => {
+            memory::decode(cx, inst, mods)
+        }
+        "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" => {
+            control::decode(cx, inst, mods)
+        }
+        "bar" | "barrier" | "fence" | "membar" | "shfl" | "vote" | "match" | "redux" | "elect"
+        | "activemask" | "griddepcontrol" | "setmaxnreg" => warp::decode(cx, inst, mods),
+        "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wgmma" => matrix::decode(cx, inst, mods),
+        "cp" | "mbarrier" | "tensormap" => asynchronous::decode(cx, inst, mods),
+        _ => cx.unsupported(inst),
+    }
+}
+
+pub use logic::second_row;

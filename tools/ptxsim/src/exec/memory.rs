@@ -1,0 +1,356 @@
+//! Loads and stores: addresses to places, places to bytes.
+
+use super::cluster::Env;
+use super::fault::Trap;
+use super::warp::{Frame, Warp};
+use crate::num::int::{mask, sign_extend};
+use crate::program::inst::{Address, Reg, Space, Src};
+use crate::program::types::Ty;
+use crate::program::{LANES, Row, window};
+
+/// A place in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Place {
+    /// global or constant memory, by address
+    Global(u64),
+    /// shared memory of a block of this cluster
+    Shared {
+        /// rank within the cluster
+        cta: usize,
+        /// offset
+        offset: u64,
+    },
+    /// the lane's local memory
+    Local(u64),
+    /// entry parameters
+    Param(u64),
+    /// call parameters of the lane
+    CallParam(u64),
+}
+
+/// Lanes of a mask, in order.
+#[inline]
+pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |l| mask >> l & 1 == 1)
+}
+
+/// A shared-window offset (with a cluster rank in its upper bits, or none for the own block).
+pub fn shared_place(
+    env: &Env<'_>,
+    own: usize,
+    offset: u64,
+    whole_cluster: bool,
+) -> Result<Place, Trap> {
+    let offset = offset & 0xffff_ffff;
+    let rank = offset >> window::RANK_SHIFT;
+    let inner = offset & ((1 << window::RANK_SHIFT) - 1);
+    let cta = match rank {
+        0 => own,
+        r => r as usize - 1,
+    };
+    if cta >= env.ctas.len() {
+        return Err(Trap::new(format!(
+            "shared address {offset:#x} names block {cta} of a cluster of {}",
+            env.ctas.len()
+        )));
+    }
+    if cta != own && !whole_cluster {
+        return Err(Trap::new(format!(
+            "address {offset:#x} lies in the shared memory of block {cta} of the cluster; this needs .shared::cluster"
+        )));
+    }
+    Ok(Place::Shared { cta, offset: inner })
+}
+
+/// The place of an address in a state space.
+#[inline]
+pub fn place(env: &Env<'_>, warp: &Warp, space: Space, address: u64) -> Result<Place, Trap> {
+    match space {
+        Space::Global => match address {
+            // A generic address of another space in a .global access is a common mistake with one clear cause.
+            a if (window::SHARED..window::LOCAL + window::SIZE).contains(&a) => Err(Trap::new(
+                format!("address {a:#x} is not global: it lies in the shared or local window"),
+            )),
+            a => Ok(Place::Global(a)),
+        },
+        Space::Shared => shared_place(env, warp.cta, address, false),
+        Space::SharedCluster => shared_place(env, warp.cta, address, true),
+        Space::Local => Ok(Place::Local(address & 0xffff_ffff)),
+        Space::Const => Ok(Place::Global(address)),
+        Space::Param => Ok(Place::Param(address.wrapping_sub(window::PARAM))),
+        Space::CallParam => Ok(Place::CallParam(address)),
+        Space::Generic => match address {
+            a if (window::SHARED..window::SHARED + window::SIZE).contains(&a) => {
+                shared_place(env, warp.cta, a - window::SHARED, true)
+            }
+            a if (window::LOCAL..window::LOCAL + window::SIZE).contains(&a) => {
+                Ok(Place::Local(a - window::LOCAL))
+            }
+            a if (window::PARAM..window::CONST).contains(&a) => Ok(Place::Param(a - window::PARAM)),
+            a => Ok(Place::Global(a)),
+        },
+    }
+}
+
+fn small(bytes: &[u8], offset: u64, size: u32, what: &str) -> Result<u64, Trap> {
+    let slice = usize::try_from(offset)
+        .ok()
+        .and_then(|o| bytes.get(o..o.checked_add(size as usize)?));
+    match slice {
+        Some(slice) => {
+            let mut word = [0; 8];
+            word[..slice.len()].copy_from_slice(slice);
+            Ok(u64::from_le_bytes(word))
+        }
+        None => Err(outside(what, offset, size, bytes.len())),
+    }
+}
+
+fn outside(what: &str, offset: u64, size: u32, len: usize) -> Trap {
+    Trap::new(format!(
+        "access of {size} bytes at offset {offset:#x} is outside the {len} bytes of {what}"
+    ))
+}
+
+/// Message for an access outside a block's shared memory.
+pub fn shared_outside(env: &Env<'_>, offset: u64, size: u64, len: usize) -> Trap {
+    let last = env
+        .shared
+        .program
+        .shared_names
+        .iter()
+        .filter(|(_, at, _)| u64::from(*at) <= offset)
+        .max_by_key(|(_, at, _)| *at);
+    let near = last.map_or(String::new(), |(name, at, bytes)| {
+        format!("; the variable before it is `{name}` ({bytes} bytes at {at:#x})")
+    });
+    Trap::new(format!(
+        "shared access of {size} bytes at {offset:#x} is out of bounds: shared memory runs from {:#x} to {len:#x} \
+         (dynamic shared memory is what the launch gives){near}",
+        window::SHARED_BASE
+    ))
+}
+
+/// Reads up to 8 bytes.
+#[inline]
+pub fn read(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    place: Place,
+    size: u32,
+) -> Result<u64, Trap> {
+    match place {
+        Place::Global(address) => {
+            let (region, offset) =
+                env.shared
+                    .global
+                    .locate(address, size.into(), &mut warp.hint)?;
+            Ok(region.load(offset, size))
+        }
+        Place::Shared { cta, offset } => {
+            env.before_shared_read(warp, lane, cta, offset, size.into())?;
+            let bytes = &env.ctas[cta].shared[offset as usize..(offset + u64::from(size)) as usize];
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            Ok(u64::from_le_bytes(word))
+        }
+        Place::Local(offset) => small(&warp.local[lane], offset, size, "the lane's local memory"),
+        Place::Param(offset) => small(&env.shared.params, offset, size, "the kernel's parameters"),
+        Place::CallParam(offset) => small(&warp.params[lane], offset, size, "call parameters"),
+    }
+}
+
+/// Writes up to 8 bytes.
+#[inline]
+pub fn write(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    place: Place,
+    size: u32,
+    value: u64,
+) -> Result<(), Trap> {
+    let put = |bytes: &mut [u8], offset: u64, what: &str| {
+        let len = bytes.len();
+        let slice = usize::try_from(offset)
+            .ok()
+            .and_then(|o| bytes.get_mut(o..o.checked_add(size as usize)?));
+        match slice {
+            Some(slice) => {
+                slice.copy_from_slice(&value.to_le_bytes()[..size as usize]);
+                Ok(())
+            }
+            None => Err(outside(what, offset, size, len)),
+        }
+    };
+    match place {
+        Place::Global(address) => {
+            let (region, offset) =
+                env.shared
+                    .global
+                    .locate(address, size.into(), &mut warp.hint)?;
+            if region.read_only {
+                return Err(Trap::new(format!(
+                    "write to constant variable `{}`",
+                    region.name
+                )));
+            }
+            region.store(offset, size, value);
+            Ok(())
+        }
+        Place::Shared { cta, offset } => {
+            env.before_shared_write(warp, lane, cta, offset, size.into())?;
+            let range = offset as usize..(offset + u64::from(size)) as usize;
+            let cta = &mut env.ctas[cta];
+            cta.shared[range.clone()].copy_from_slice(&value.to_le_bytes()[..size as usize]);
+            cta.written[range].fill(true);
+            Ok(())
+        }
+        Place::Local(offset) => put(&mut warp.local[lane], offset, "the lane's local memory"),
+        Place::CallParam(offset) => put(&mut warp.params[lane], offset, "call parameters"),
+        Place::Param(_) => Err(Trap::new("the kernel's parameters are read-only")),
+    }
+}
+
+impl Warp {
+    /// The row of a source, after checking that `active` lanes have been written.
+    #[inline]
+    pub fn source(&self, env: &Env<'_>, frame: Frame, src: Src, active: u32) -> Result<Row, Trap> {
+        match src {
+            Src::Const(index) => Ok(env.shared.program.constants[index as usize]),
+            Src::Reg(row) => {
+                let row = (frame.rows + row) as usize;
+                if self.defined[row] & active != active && env.shared.checks.uninitialised {
+                    return Err(undefined(active & !self.defined[row]));
+                }
+                Ok(self.regs[row])
+            }
+        }
+    }
+
+    /// Writes the active lanes of a register.
+    #[inline]
+    pub fn set(&mut self, frame: Frame, reg: Reg, active: u32, value: &Row) {
+        let row = (frame.rows + reg.0) as usize;
+        self.defined[row] |= active;
+        if active == u32::MAX {
+            self.regs[row] = *value;
+            return;
+        }
+        let target = &mut self.regs[row];
+        for lane in 0..LANES {
+            if active >> lane & 1 == 1 {
+                target[lane] = value[lane];
+            }
+        }
+    }
+}
+
+/// The trap for reading registers that nothing wrote.
+pub fn undefined(lanes: u32) -> Trap {
+    Trap::lane(
+        lanes.trailing_zeros() as usize,
+        "reads a register that nothing has written on this path; initialise it before the branch that skips its definition",
+    )
+}
+
+/// Addresses of the active lanes.
+pub fn addresses(
+    env: &Env<'_>,
+    warp: &Warp,
+    frame: Frame,
+    address: &Address,
+    active: u32,
+) -> Result<Row, Trap> {
+    let mut row = warp.source(env, frame, address.base, active)?;
+    let mut add = address.offset as u64;
+    if address.in_frame {
+        add = add.wrapping_add(
+            if address.space == Space::Local {
+                frame.local
+            } else {
+                frame.params
+            }
+            .into(),
+        );
+    }
+    row.iter_mut().for_each(|a| *a = a.wrapping_add(add));
+    Ok(row)
+}
+
+fn check_alignment(address: u64, bytes: u32) -> Result<(), Trap> {
+    if address % u64::from(bytes) == 0 {
+        return Ok(());
+    }
+    Err(Trap::new(format!(
+        "address {address:#x} is misaligned: this access needs a multiple of {bytes}"
+    )))
+}
+
+/// `ld`
+#[allow(clippy::too_many_arguments)]
+pub fn load(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    dsts: &[Option<Reg>],
+    address: &Address,
+    ty: Ty,
+    extend_to: u32,
+) -> Result<(), Trap> {
+    let base = addresses(env, warp, frame, address, active)?;
+    let (size, total) = (ty.bytes(), ty.bytes() * dsts.len() as u32);
+    let mut rows = [[0u64; LANES]; 8];
+    let extend = ty.is_signed() && extend_to > ty.bits();
+    env.count_access(warp, address.space, &base, total, active, false);
+    for lane in lanes(active) {
+        let at = base[lane];
+        check_alignment(at, total).map_err(|t| t.at(lane))?;
+        for (i, row) in rows.iter_mut().enumerate().take(dsts.len()) {
+            let place = place(env, warp, address.space, at + u64::from(i as u32 * size))
+                .map_err(|t| t.at(lane))?;
+            let value = read(env, warp, lane, place, size).map_err(|t| t.at(lane))?;
+            row[lane] = if extend {
+                sign_extend(value, ty.bits()) as u64 & mask(extend_to)
+            } else {
+                value
+            };
+        }
+    }
+    for (dst, row) in dsts.iter().zip(&rows) {
+        if let Some(reg) = dst {
+            warp.set(frame, *reg, active, row);
+        }
+    }
+    Ok(())
+}
+
+/// `st`
+pub fn store(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    srcs: &[Src],
+    address: &Address,
+    ty: Ty,
+) -> Result<(), Trap> {
+    let base = addresses(env, warp, frame, address, active)?;
+    let (size, total) = (ty.bytes(), ty.bytes() * srcs.len() as u32);
+    env.count_access(warp, address.space, &base, total, active, true);
+    for (i, &src) in srcs.iter().enumerate() {
+        let row = warp.source(env, frame, src, active)?;
+        for lane in lanes(active) {
+            let at = base[lane];
+            if i == 0 {
+                check_alignment(at, total).map_err(|t| t.at(lane))?;
+            }
+            let place = place(env, warp, address.space, at + u64::from(i as u32 * size))
+                .map_err(|t| t.at(lane))?;
+            write(env, warp, lane, place, size, row[lane]).map_err(|t| t.at(lane))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! Execution: warps of a cluster interleaved by a seeded scheduler over a decoded program.
+
+pub mod alu;
+pub mod atomic;
+pub mod block;
+pub mod call;
+pub mod cluster;
+pub mod collective;
+pub mod fault;
+pub mod global;
+pub mod memory;
+pub mod printf;
+pub mod rng;
+pub mod step;
+pub mod warp;
+
+pub use cluster::{Cluster, Env, Shared};
+pub use fault::{Fault, Trap};

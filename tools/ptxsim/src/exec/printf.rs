@@ -1,0 +1,210 @@
+//! `vprintf` and `__assertfail`, the two functions that every driver provides.
+
+use super::cluster::Env;
+use super::fault::Trap;
+use super::memory::{lanes, place, read};
+use super::step::Flow;
+use super::warp::{Frame, Warp};
+use crate::program::LANES;
+use crate::program::inst::{CallValue, Space};
+
+/// Longest string that is read from device memory.
+const MAX_STRING: usize = 4096;
+
+fn argument(warp: &Warp, frame: Frame, lane: usize, args: &[CallValue], index: usize) -> u64 {
+    let Some(CallValue::Param(offset, size)) = args.get(index) else {
+        return 0;
+    };
+    let at = (frame.params + offset) as usize;
+    let mut word = [0; 8];
+    let n = (*size as usize).min(8);
+    if let Some(bytes) = warp.params[lane].get(at..at + n) {
+        word[..n].copy_from_slice(bytes);
+    }
+    u64::from_le_bytes(word)
+}
+
+fn string(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    mut address: u64,
+) -> Result<String, Trap> {
+    let mut bytes = Vec::new();
+    while bytes.len() < MAX_STRING {
+        let at = place(env, warp, Space::Generic, address)?;
+        match read(env, warp, lane, at, 1)? as u8 {
+            0 => break,
+            byte => bytes.push(byte),
+        }
+        address += 1;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// `vprintf(format, arguments)`: formats into the launch's output.
+pub fn call(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    args: &[CallValue],
+    returns: &[CallValue],
+) -> Result<Flow, Trap> {
+    for lane in lanes(active) {
+        let format = argument(warp, frame, lane, args, 0);
+        let values = argument(warp, frame, lane, args, 1);
+        let format = string(env, warp, lane, format).map_err(|t| t.at(lane))?;
+        let text = expand(env, warp, lane, &format, values).map_err(|t| t.at(lane))?;
+        if let Ok(mut output) = env.shared.output.lock() {
+            output.push_str(&text);
+        }
+    }
+    for target in returns {
+        match target {
+            CallValue::Param(offset, _) => {
+                for lane in lanes(active) {
+                    let at = (frame.params + offset) as usize;
+                    if let Some(bytes) = warp.params[lane].get_mut(at..at + 4) {
+                        bytes.fill(0);
+                    }
+                }
+            }
+            CallValue::Target(reg) => warp.set(frame, *reg, active, &[0; LANES]),
+            CallValue::Value(_) => {}
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// `__assertfail(message, file, line, function, char size)`
+pub fn assertion(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    args: &[CallValue],
+) -> Result<Flow, Trap> {
+    let Some(lane) = lanes(active).next() else {
+        return Ok(Flow::Next);
+    };
+    let mut text = |warp: &mut Warp, i| {
+        let address = argument(warp, frame, lane, args, i);
+        string(env, warp, lane, address)
+    };
+    let (message, file) = (text(warp, 0)?, text(warp, 1)?);
+    let line = argument(warp, frame, lane, args, 2) as u32;
+    Err(Trap::lane(
+        lane,
+        format!("assertion failed: {file}:{line}: {message}"),
+    ))
+}
+
+/// The format with its arguments, which lie in a buffer aligned to their sizes.
+fn expand(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    format: &str,
+    mut values: u64,
+) -> Result<String, Trap> {
+    let mut out = String::new();
+    let mut chars = format.chars().peekable();
+    let mut next = |env: &mut Env<'_>, warp: &mut Warp, size: u32| -> Result<u64, Trap> {
+        values = values.next_multiple_of(size.into());
+        let at = place(env, warp, Space::Generic, values)?;
+        values += u64::from(size);
+        read(env, warp, lane, at, size)
+    };
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut spec = String::new();
+        let mut long = false;
+        let kind = loop {
+            match chars.next() {
+                Some(c @ ('l' | 'h' | 'z' | 'j')) => long |= c != 'h',
+                Some('*') => spec.push_str(&(next(env, warp, 4)? as i32).to_string()),
+                Some(c) if c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | ' ' | '#') => {
+                    spec.push(c)
+                }
+                Some(c) => break c,
+                None => return Ok(out),
+            }
+        };
+        let text = match kind {
+            '%' => "%".into(),
+            'd' | 'i' if long => (next(env, warp, 8)? as i64).to_string(),
+            'd' | 'i' => (next(env, warp, 4)? as i32).to_string(),
+            'u' | 'x' | 'X' | 'o' => {
+                let value = next(env, warp, if long { 8 } else { 4 })?;
+                match kind {
+                    'u' => value.to_string(),
+                    'o' => format!("{value:o}"),
+                    'x' => format!("{value:x}"),
+                    _ => format!("{value:X}"),
+                }
+            }
+            'p' => format!("{:#x}", next(env, warp, 8)?),
+            'c' => char::from(next(env, warp, 4)? as u8).to_string(),
+            's' => {
+                let address = next(env, warp, 8)?;
+                string(env, warp, lane, address)?
+            }
+            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+                real(f64::from_bits(next(env, warp, 8)?), kind, &spec)
+            }
+            other => format!("%{other}"),
+        };
+        out.push_str(&pad(text, &spec));
+    }
+    Ok(out)
+}
+
+fn real(value: f64, kind: char, spec: &str) -> String {
+    let precision = spec
+        .split_once('.')
+        .and_then(|(_, p)| p.parse().ok())
+        .unwrap_or(6usize)
+        .min(64);
+    match kind {
+        'e' | 'E' => {
+            let text = format!("{value:.precision$e}");
+            // C writes at least two exponent digits and a sign.
+            match text
+                .split_once('e')
+                .and_then(|(m, e)| Some((m, e.parse::<i32>().ok()?)))
+            {
+                Some((m, e)) => format!("{m}{kind}{}{:02}", if e < 0 { '-' } else { '+' }, e.abs()),
+                None => text,
+            }
+        }
+        'g' | 'G' => format!("{value}"),
+        _ => format!("{value:.precision$}"),
+    }
+}
+
+fn pad(text: String, spec: &str) -> String {
+    let flags: String = spec
+        .chars()
+        .take_while(|c| matches!(c, '-' | '+' | ' ' | '#' | '0'))
+        .collect();
+    let width: usize = spec[flags.len()..]
+        .split('.')
+        .next()
+        .and_then(|w| w.parse().ok())
+        .unwrap_or(0)
+        .min(256);
+    if flags.contains('-') {
+        format!("{text:<width$}")
+    } else if flags.contains('0') && text.len() < width {
+        let (sign, digits) = text
+            .strip_prefix('-')
+            .map_or(("", text.as_str()), |d| ("-", d));
+        format!("{sign}{digits:0>w$}", w = width - sign.len())
+    } else {
+        format!("{text:>width$}")
+    }
+}

@@ -1,0 +1,421 @@
+//! One instruction of one fragment.
+
+use super::cluster::Env;
+use super::fault::Trap;
+use super::memory::{lanes, place};
+use super::warp::{Wait, Warp};
+use super::{alu, atomic, call, collective, memory};
+use crate::program::inst::{Inst, Op, Space};
+use crate::program::{LANES, window};
+
+/// Where the fragment goes next.
+#[derive(Debug, Clone, Copy)]
+pub enum Flow {
+    /// to the next instruction
+    Next,
+    /// to the next instruction, and another warp may run first
+    Yield,
+    /// all lanes elsewhere
+    Jump(u32),
+    /// some lanes elsewhere
+    Diverge {
+        /// where
+        target: u32,
+        /// who
+        lanes: u32,
+    },
+    /// the same instruction again once the reason is gone
+    Wait(Wait),
+    /// these lanes are done
+    Exit(u32),
+}
+
+/// Executes `inst` for the active lanes of a fragment.
+pub fn step(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    fragment: usize,
+    inst: &Inst,
+) -> Result<Flow, Trap> {
+    let mask = warp.fragments[fragment].mask;
+    let frame = warp.fragments[fragment].frame();
+    let active = match inst.guard.pred {
+        None => mask,
+        Some(_) => mask & warp.pred(env, frame, inst.guard, mask)?,
+    };
+    if active == 0 {
+        return Ok(Flow::Next);
+    }
+    match &inst.op {
+        Op::Lanes {
+            f,
+            dst,
+            srcs,
+            count,
+        } => alu::lanes(env, warp, frame, active, f, *dst, srcs, *count)?,
+        Op::Move { dst, src } => {
+            let row = warp.source(env, frame, *src, active)?;
+            warp.set(frame, *dst, active, &row);
+        }
+        Op::Compare {
+            f,
+            srcs,
+            count,
+            combine,
+            p,
+            q,
+        } => {
+            alu::compare(env, warp, frame, active, f, srcs, *count, *combine, *p, *q)?;
+        }
+        Op::Select { dst, a, b, pred } => {
+            let holds = warp.pred(env, frame, *pred, active)?;
+            let (a, b) = (
+                warp.source(env, frame, *a, active & holds)?,
+                warp.source(env, frame, *b, active & !holds)?,
+            );
+            let row = std::array::from_fn(|l| if holds >> l & 1 == 1 { a[l] } else { b[l] });
+            warp.set(frame, *dst, active, &row);
+        }
+        Op::PredLogic { op, dst, a, b } => {
+            let value = alu::bool_op(
+                *op,
+                warp.pred(env, frame, *a, active)?,
+                warp.pred(env, frame, *b, active)?,
+            );
+            warp.set_pred(frame, *dst, active, value);
+        }
+        Op::PredMove { dst, src } => {
+            let value = warp.pred(env, frame, *src, active)?;
+            warp.set_pred(frame, *dst, active, value);
+        }
+        Op::Special { dst, special } => {
+            let row = alu::special(env, warp, frame, *special);
+            warp.set(frame, *dst, active, &row);
+        }
+        Op::Unpack { dsts, src, bits } => alu::unpack(env, warp, frame, active, dsts, *src, *bits)?,
+        Op::Pack { dst, srcs, bits } => alu::pack(env, warp, frame, active, *dst, srcs, *bits)?,
+        Op::Carry {
+            f,
+            dst,
+            srcs,
+            reads,
+            writes,
+            carry,
+            ..
+        } => {
+            let flag = crate::program::inst::PredSrc {
+                pred: Some(*carry),
+                negated: false,
+            };
+            let carry_in = if *reads {
+                Some(warp.pred(env, frame, flag, active)?)
+            } else {
+                None
+            };
+            alu::carry(
+                env,
+                warp,
+                frame,
+                active,
+                *f,
+                *dst,
+                srcs,
+                carry_in,
+                writes.then_some(*carry),
+            )?;
+        }
+        Op::Load {
+            dsts,
+            address,
+            ty,
+            extend_to,
+            ..
+        } => {
+            memory::load(env, warp, frame, active, dsts, address, *ty, *extend_to)?;
+        }
+        Op::Store {
+            srcs, address, ty, ..
+        } => memory::store(env, warp, frame, active, srcs, address, *ty)?,
+        Op::Atom {
+            op,
+            ty,
+            dsts,
+            address,
+            srcs,
+            compare,
+            ..
+        } => {
+            atomic::execute(
+                env, warp, frame, active, *op, *ty, dsts, address, srcs, *compare,
+            )?;
+        }
+        Op::Branch { target, .. } => {
+            return Ok(if active == mask {
+                Flow::Jump(*target)
+            } else {
+                Flow::Diverge {
+                    target: *target,
+                    lanes: active,
+                }
+            });
+        }
+        Op::Call {
+            callee,
+            args,
+            returns,
+        } => return call::call(env, warp, fragment, active, *callee, args, returns),
+        Op::Return => return call::ret(env, warp, fragment, active),
+        Op::Exit => return Ok(Flow::Exit(active)),
+        Op::Nop | Op::Breakpoint | Op::GridDependency => {}
+        Op::Nanosleep => return Ok(Flow::Yield),
+        Op::Trap => {
+            return Err(Trap::lane(
+                active.trailing_zeros() as usize,
+                "executes trap",
+            ));
+        }
+        _ => return rare(env, warp, fragment, active, inst),
+    }
+    Ok(Flow::Next)
+}
+
+/// Instructions outside the hot loop.
+fn rare(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    fragment: usize,
+    active: u32,
+    inst: &Inst,
+) -> Result<Flow, Trap> {
+    let mask = warp.fragments[fragment].mask;
+    let frame = warp.fragments[fragment].frame();
+    match &inst.op {
+        Op::BranchIndirect { index, targets } => {
+            let row = warp.source(env, frame, *index, active)?;
+            let first = active.trailing_zeros() as usize;
+            let same = lanes(active)
+                .filter(|&l| row[l] == row[first])
+                .fold(0, |m, l| m | 1 << l);
+            let Some(&target) = targets.get(row[first] as usize) else {
+                return Err(Trap::lane(
+                    first,
+                    format!(
+                        "brx.idx index {} exceeds its {} targets",
+                        row[first],
+                        targets.len()
+                    ),
+                ));
+            };
+            return Ok(if same == mask {
+                Flow::Jump(target)
+            } else {
+                Flow::Diverge {
+                    target,
+                    lanes: same,
+                }
+            });
+        }
+        Op::Bar {
+            kind,
+            id,
+            count,
+            aligned,
+            dst_reg,
+            dst_pred,
+        } => {
+            return collective::barrier(
+                env, warp, frame, fragment, active, *kind, *id, *count, *aligned, *dst_reg,
+                *dst_pred,
+            );
+        }
+        Op::WarpSync { mask: members } => {
+            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+                return Ok(flow);
+            }
+        }
+        Op::Shfl {
+            mode,
+            dst,
+            pred,
+            src,
+            lane,
+            clamp,
+            mask: members,
+        } => {
+            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+                return Ok(flow);
+            }
+            collective::shfl(
+                env, warp, frame, active, *mode, *dst, *pred, *src, *lane, *clamp,
+            )?;
+        }
+        Op::Vote {
+            mode,
+            dst,
+            dst_pred,
+            src,
+            mask: members,
+        } => {
+            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+                return Ok(flow);
+            }
+            collective::vote(env, warp, frame, active, *mode, *dst, *dst_pred, *src)?;
+        }
+        Op::Match {
+            all,
+            dst,
+            pred,
+            src,
+            mask: members,
+        } => {
+            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+                return Ok(flow);
+            }
+            collective::matching(env, warp, frame, active, *all, *dst, *pred, *src)?;
+        }
+        Op::Redux {
+            op,
+            ty,
+            abs,
+            nan,
+            dst,
+            src,
+            mask: members,
+        } => {
+            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+                return Ok(flow);
+            }
+            collective::redux(env, warp, frame, active, *op, *ty, *abs, *nan, *dst, *src)?;
+        }
+        Op::Elect {
+            dst,
+            pred,
+            mask: members,
+        } => {
+            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+                return Ok(flow);
+            }
+            // Which lane is elected is unspecified; hardware takes the lowest.
+            let leader = active.trailing_zeros();
+            warp.set_pred(frame, *pred, active, 1 << leader);
+            if let Some(dst) = dst {
+                warp.set(frame, *dst, active, &[leader.into(); LANES]);
+            }
+        }
+        Op::ActiveMask { dst } => warp.set(frame, *dst, active, &[active.into(); LANES]),
+        Op::CvtaTo {
+            dst,
+            src,
+            space,
+            to_generic,
+        } => {
+            let base = match space {
+                Space::Shared | Space::SharedCluster => window::SHARED,
+                Space::Local => window::LOCAL,
+                _ => 0,
+            };
+            let row = warp.source(env, frame, *src, active)?;
+            // A null pointer stays what it is nowhere in the ISA; windows are added and taken away blindly.
+            let row = row.map(|a| {
+                if *to_generic {
+                    a.wrapping_add(base)
+                } else {
+                    a.wrapping_sub(base)
+                }
+            });
+            warp.set(frame, *dst, active, &row);
+        }
+        Op::IsSpace { dst, src, space } => {
+            let row = warp.source(env, frame, *src, active)?;
+            let mut holds = 0;
+            for lane in lanes(active) {
+                let found = place(env, warp, Space::Generic, row[lane]).map_err(|t| t.at(lane))?;
+                let same = match (found, space) {
+                    (memory::Place::Global(_), Space::Global) => true,
+                    (memory::Place::Shared { cta, .. }, Space::Shared) => cta == warp.cta,
+                    (memory::Place::Shared { .. }, Space::SharedCluster) => true,
+                    (memory::Place::Local(_), Space::Local) => true,
+                    (memory::Place::Param(_), Space::Param | Space::CallParam) => true,
+                    _ => false,
+                };
+                holds |= u32::from(same) << lane;
+            }
+            warp.set_pred(frame, *dst, active, holds);
+        }
+        Op::Prefetch { .. } => {}
+        Op::Mapa {
+            dst,
+            address,
+            offset,
+            rank,
+            generic,
+        } => {
+            let (a, r) = (
+                warp.source(env, frame, *address, active)?,
+                warp.source(env, frame, *rank, active)?,
+            );
+            let mut row = [0; LANES];
+            for lane in lanes(active) {
+                if r[lane] >= env.ctas.len() as u64 {
+                    return Err(Trap::lane(
+                        lane,
+                        format!(
+                            "mapa to block {} of a cluster of {}",
+                            r[lane],
+                            env.ctas.len()
+                        ),
+                    ));
+                }
+                let inner = a[lane].wrapping_add(*offset as u64) & ((1 << window::RANK_SHIFT) - 1);
+                let mapped = (r[lane] + 1) << window::RANK_SHIFT | inner;
+                row[lane] = if *generic {
+                    window::SHARED + mapped
+                } else {
+                    mapped
+                };
+            }
+            warp.set(frame, *dst, active, &row);
+        }
+        Op::GetCtaRank { dst, address, .. } => {
+            let row = warp.source(env, frame, *address, active)?;
+            let row = row.map(|a| match (a & 0xffff_ffff) >> window::RANK_SHIFT {
+                0 => warp.cta as u64,
+                rank => rank - 1,
+            });
+            warp.set(frame, *dst, active, &row);
+        }
+        Op::ClusterArrive => {
+            if warp.cluster_ticket.is_some() {
+                return Err(Trap::new(
+                    "arrives at the cluster barrier twice without waiting in between",
+                ));
+            }
+            if let Some(flow) = collective::aligned(warp, mask, active)? {
+                return Ok(flow);
+            }
+            warp.cluster_ticket = Some(env.cluster_arrive(warp));
+        }
+        Op::ClusterWait => {
+            if let Some(flow) = collective::aligned(warp, mask, active)? {
+                return Ok(flow);
+            }
+            let Some(generation) = warp.cluster_ticket else {
+                return Err(Trap::new(
+                    "waits at the cluster barrier without having arrived",
+                ));
+            };
+            if env.cluster_generation == generation {
+                return Ok(Flow::Wait(Wait::ClusterBarrier { generation }));
+            }
+            warp.cluster_ticket = None;
+            env.synchronise_cluster(warp);
+        }
+        Op::Fence { kind } => env.fence(warp, *kind),
+        _ => {
+            return Err(Trap::new(
+                "this instruction is decoded but not executed yet",
+            ));
+        }
+    }
+    Ok(Flow::Next)
+}

@@ -1,0 +1,430 @@
+//! Launching an entry: the interface of the simulator as a library.
+
+use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
+use crate::exec::global::{GlobalMemory, Region};
+use crate::exec::{Fault, rng::Rng};
+use crate::parse::ParseError;
+use crate::program::{Program, window};
+use crate::tensormap::{TensorMap, TensorMapError};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A parsed module, ready to launch any of its entries.
+pub struct Module {
+    text: String,
+}
+
+impl Module {
+    /// Checks that the text parses.
+    pub fn new(text: impl Into<String>) -> Result<Module, ParseError> {
+        let text = text.into();
+        crate::parse::parse(&text)?;
+        Ok(Module { text })
+    }
+
+    /// Decodes an entry, or the only one if `name` is `None`.
+    pub fn entry(&self, name: Option<&str>) -> Result<Program, ParseError> {
+        crate::decode::decode(&crate::parse::parse(&self.text)?, name)
+    }
+
+    /// Names of the entries.
+    pub fn entries(&self) -> Vec<String> {
+        crate::parse::parse(&self.text).map_or(Vec::new(), |module| {
+            module
+                .functions
+                .iter()
+                .filter(|f| f.is_entry && f.body.is_some())
+                .map(|f| f.name.to_owned())
+                .collect()
+        })
+    }
+}
+
+/// A device buffer.
+#[derive(Debug, Clone, Default)]
+pub struct Buffer {
+    /// name for messages
+    pub name: String,
+    /// contents before the launch, replaced by those after it
+    pub bytes: Vec<u8>,
+}
+
+/// One entry parameter.
+#[derive(Debug, Clone)]
+pub enum Arg {
+    /// the bytes of a value
+    Scalar(Vec<u8>),
+    /// the address of a buffer, by index, plus an offset in bytes
+    Buffer {
+        /// which
+        index: usize,
+        /// bytes added to its address
+        offset: u64,
+    },
+    /// a hidden 128-byte tensor map
+    TensorMap(TensorMap),
+}
+
+impl Arg {
+    /// A value in its little-endian bytes.
+    pub fn scalar<const N: usize>(bytes: [u8; N]) -> Arg {
+        Arg::Scalar(bytes.to_vec())
+    }
+
+    /// The address of a buffer.
+    pub fn buffer(index: usize) -> Arg {
+        Arg::Buffer { index, offset: 0 }
+    }
+}
+
+/// A launch. Fill it in, then [`Launch::run`].
+pub struct Launch<'p> {
+    /// what to run
+    pub program: &'p Program,
+    /// blocks
+    pub grid: [u32; 3],
+    /// threads per block; the entry's `.reqntid` if it has one
+    pub block: [u32; 3],
+    /// blocks per cluster; the entry's `.reqnctapercluster` if it has one
+    pub cluster: [u32; 3],
+    /// dynamic shared memory in bytes
+    pub dynamic_shared: u32,
+    /// entry parameters in PTX order, hidden ones included
+    pub args: Vec<Arg>,
+    /// device buffers
+    pub buffers: Vec<Buffer>,
+    /// interleaving and completion times of asynchronous work
+    pub seed: u64,
+    /// which checks run
+    pub checks: Checks,
+    /// a launch that executes more warp instructions than this in one cluster is stopped
+    pub max_steps: u64,
+}
+
+/// What a launch leaves besides its buffers.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// what the kernel printed
+    pub output: String,
+    /// warp instructions executed
+    pub steps: u64,
+    /// module variables after the launch: name and bytes
+    pub variables: Vec<(String, Vec<u8>)>,
+}
+
+/// Why a launch failed.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// the kernel did something wrong
+    #[error(transparent)]
+    Fault(#[from] Box<Fault>),
+    /// the launch does not fit the kernel
+    #[error("cannot launch: {0}")]
+    Bad(String),
+    /// a tensor map that hardware would refuse
+    #[error("cannot launch: tensor map of parameter {param}: {error}")]
+    TensorMap {
+        /// index of the parameter
+        param: usize,
+        /// what is wrong with it
+        error: TensorMapError,
+    },
+}
+
+/// Warp instructions that a cluster runs before others get a turn; blocks may wait for each other through memory.
+const TURN: u64 = 200_000;
+/// Clusters in flight at once, at most; more wait until some finish, as on a device of limited size.
+const RESIDENT: usize = 256;
+
+impl<'p> Launch<'p> {
+    /// A launch of one block with the sizes that the entry asks for.
+    pub fn new(program: &'p Program) -> Launch<'p> {
+        Launch {
+            program,
+            grid: [1; 3],
+            block: program.attributes.reqntid.unwrap_or([1; 3]),
+            cluster: program.attributes.cluster.unwrap_or([1; 3]),
+            dynamic_shared: 0,
+            args: Vec::new(),
+            buffers: Vec::new(),
+            seed: 1,
+            checks: Checks {
+                uninitialised: true,
+                races: true,
+            },
+            max_steps: 1 << 36,
+        }
+    }
+
+    /// Adds a buffer; returns its index.
+    pub fn add_buffer(&mut self, name: &str, bytes: Vec<u8>) -> usize {
+        self.buffers.push(Buffer {
+            name: name.to_owned(),
+            bytes,
+        });
+        self.buffers.len() - 1
+    }
+
+    /// Device addresses of the buffers, 256-byte aligned with guard gaps between them.
+    pub fn addresses(&self) -> Vec<u64> {
+        let mut next = window::BUFFERS;
+        self.buffers
+            .iter()
+            .map(|buffer| {
+                let address = next;
+                next = (address + buffer.bytes.len() as u64 + (1 << 20)).next_multiple_of(1 << 16);
+                address
+            })
+            .collect()
+    }
+
+    fn check(&self) -> Result<(), LaunchError> {
+        let bad = |message: String| Err(LaunchError::Bad(message));
+        let threads = self.block.iter().try_fold(1u32, |p, &x| p.checked_mul(x));
+        if !threads.is_some_and(|t| (1..=1024).contains(&t)) {
+            return bad(format!(
+                "a block of {:?} threads; a block has 1 to 1024",
+                self.block
+            ));
+        }
+        if let Some(required) = self.program.attributes.reqntid.filter(|r| *r != self.block) {
+            return bad(format!(
+                "block {:?}, but the entry has .reqntid {required:?}",
+                self.block
+            ));
+        }
+        if let Some(max) = self.program.attributes.maxntid {
+            if threads > max.iter().try_fold(1u32, |p, &x| p.checked_mul(x)) {
+                return bad(format!(
+                    "block {:?} exceeds the entry's .maxntid {max:?}",
+                    self.block
+                ));
+            }
+        }
+        if self.grid.contains(&0)
+            || self.grid[0] > i32::MAX as u32
+            || self.grid[1] > 65535
+            || self.grid[2] > 65535
+        {
+            return bad(format!("grid {:?} is empty or too large", self.grid));
+        }
+        let blocks: u64 = self.cluster.iter().map(|&c| u64::from(c)).product();
+        if !(1..=16).contains(&blocks) {
+            return bad(format!(
+                "cluster {:?}; a cluster has 1 to 16 blocks",
+                self.cluster
+            ));
+        }
+        if (0..3).any(|i| self.grid[i] % self.cluster[i] != 0) {
+            return bad(format!(
+                "grid {:?} is no multiple of cluster {:?}",
+                self.grid, self.cluster
+            ));
+        }
+        if self.dynamic_shared > 1 << 20 {
+            return bad(format!(
+                "{} bytes of dynamic shared memory",
+                self.dynamic_shared
+            ));
+        }
+        if self.args.len() != self.program.params.len() {
+            return bad(format!(
+                "{} arguments for {} parameters",
+                self.args.len(),
+                self.program.params.len()
+            ));
+        }
+        Ok(())
+    }
+
+    fn param_bytes(&self, addresses: &[u64]) -> Result<Vec<u8>, LaunchError> {
+        let mut params = vec![0; self.program.param_bytes as usize];
+        for (i, (arg, param)) in self.args.iter().zip(&self.program.params).enumerate() {
+            let bytes = match arg {
+                Arg::Scalar(bytes) => bytes.clone(),
+                Arg::Buffer { index, offset } => match addresses.get(*index) {
+                    Some(base) => (base + offset).to_le_bytes().to_vec(),
+                    None => {
+                        return Err(LaunchError::Bad(format!(
+                            "parameter {i} names buffer {index}, which does not exist"
+                        )));
+                    }
+                },
+                Arg::TensorMap(map) => {
+                    let resolved = map
+                        .resolve(addresses)
+                        .map_err(|error| LaunchError::TensorMap { param: i, error })?;
+                    resolved
+                        .check()
+                        .map_err(|error| LaunchError::TensorMap { param: i, error })?;
+                    resolved.to_bytes().to_vec()
+                }
+            };
+            if bytes.len() != param.size as usize {
+                return Err(LaunchError::Bad(format!(
+                    "parameter {i} `{}` has {} bytes, the argument {}",
+                    param.name,
+                    param.size,
+                    bytes.len()
+                )));
+            }
+            params[param.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+        }
+        Ok(params)
+    }
+
+    /// Runs the launch. Buffers hold their new contents afterwards, after a fault too.
+    pub fn run(&mut self) -> Result<Report, LaunchError> {
+        self.check()?;
+        let addresses = self.addresses();
+        let params = self.param_bytes(&addresses)?;
+        let buffers = self
+            .buffers
+            .iter()
+            .zip(&addresses)
+            .map(|(b, &a)| Region::new(&b.name, a, &b.bytes, false));
+        let variables = self
+            .program
+            .variables
+            .iter()
+            .map(|v| Region::new(&v.name, v.address, &v.bytes, v.is_const));
+        let global = GlobalMemory::new(buffers.chain(variables).collect());
+        let (output, wide_atomics) = (Mutex::new(String::new()), Mutex::new(()));
+        let shared = Shared {
+            program: self.program,
+            global: &global,
+            params,
+            grid: self.grid,
+            block: self.block,
+            cluster: self.cluster,
+            dynamic_bytes: self.dynamic_shared,
+            checks: self.checks,
+            seed: self.seed,
+            output: &output,
+            wide_atomics: &wide_atomics,
+        };
+        let result = run_grid(&shared, self.max_steps);
+        for (buffer, &address) in self.buffers.iter_mut().zip(&addresses) {
+            if let Some(region) = global.regions().iter().find(|r| r.base == address) {
+                buffer.bytes = region.bytes();
+            }
+        }
+        let steps = result?;
+        let variables = self
+            .program
+            .variables
+            .iter()
+            .filter_map(|v| {
+                global
+                    .regions()
+                    .iter()
+                    .find(|r| r.base == v.address)
+                    .map(|r| (v.name.clone(), r.bytes()))
+            })
+            .collect();
+        drop(shared);
+        Ok(Report {
+            output: output.into_inner().unwrap_or_default(),
+            steps,
+            variables,
+        })
+    }
+}
+
+/// Clusters that wait for a turn, and how many have been started.
+struct Queue<'a> {
+    suspended: VecDeque<(u64, Cluster<'a>)>,
+    next: u64,
+    running: usize,
+}
+
+/// Runs all clusters of a grid on the host's cores; returns the warp instructions executed.
+fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<u64, LaunchError> {
+    let counts: [u64; 3] = std::array::from_fn(|i| u64::from(shared.grid[i] / shared.cluster[i]));
+    let total: u64 = counts.iter().product();
+    let queue = Mutex::new(Queue {
+        suspended: VecDeque::new(),
+        next: 0,
+        running: 0,
+    });
+    let (failed, fault, steps) = (
+        AtomicBool::new(false),
+        Mutex::new(None::<(u64, Fault)>),
+        Mutex::new(0u64),
+    );
+    // The order in which blocks start is part of the seed.
+    let rotation = if shared.seed % 2 == 0 {
+        Rng::new(shared.seed, u64::MAX).below(total as usize) as u64
+    } else {
+        0
+    };
+    let worker = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some((serial, mut cluster)) = take(&queue, shared, counts, total, rotation) else {
+                break;
+            };
+            let outcome = cluster.run(TURN);
+            let mut guard = queue.lock().unwrap_or_else(|p| p.into_inner());
+            guard.running -= 1;
+            match outcome {
+                Ok(Progress::Finished) => {
+                    *steps.lock().unwrap_or_else(|p| p.into_inner()) += cluster.steps()
+                }
+                Ok(Progress::OutOfFuel) if cluster.steps() > max_steps => {
+                    report(&failed, &fault, serial, cluster.give_up(max_steps));
+                }
+                Ok(Progress::OutOfFuel) => guard.suspended.push_back((serial, cluster)),
+                Err(found) => report(&failed, &fault, serial, found),
+            }
+        }
+    };
+    let threads = rayon::current_num_threads().min(total as usize).max(1);
+    rayon::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| worker());
+        }
+        worker();
+    });
+    if let Some((_, fault)) = fault.into_inner().unwrap_or_default() {
+        return Err(LaunchError::Fault(Box::new(fault)));
+    }
+    Ok(steps.into_inner().unwrap_or(0))
+}
+
+/// The fault of the earliest block wins, as far as the threads found it.
+fn report(failed: &AtomicBool, slot: &Mutex<Option<(u64, Fault)>>, serial: u64, fault: Fault) {
+    failed.store(true, Ordering::Relaxed);
+    let mut slot = slot.lock().unwrap_or_else(|p| p.into_inner());
+    if slot.as_ref().is_none_or(|(s, _)| serial < *s) {
+        *slot = Some((serial, fault));
+    }
+}
+
+/// The next cluster to run: a new one while there is room, else the one suspended longest.
+fn take<'a>(
+    queue: &Mutex<Queue<'a>>,
+    shared: &'a Shared<'a>,
+    counts: [u64; 3],
+    total: u64,
+    rotation: u64,
+) -> Option<(u64, Cluster<'a>)> {
+    let mut guard = queue.lock().unwrap_or_else(|p| p.into_inner());
+    let room = guard.suspended.len() + guard.running < RESIDENT;
+    if guard.next < total && (room || guard.suspended.is_empty()) {
+        let serial = (guard.next + rotation) % total;
+        guard.next += 1;
+        guard.running += 1;
+        drop(guard);
+        let at = [
+            serial % counts[0],
+            serial / counts[0] % counts[1],
+            serial / (counts[0] * counts[1]),
+        ];
+        let first = std::array::from_fn(|i| at[i] as u32 * shared.cluster[i]);
+        return Some((serial, Cluster::new(shared, first, serial)));
+    }
+    let next = guard.suspended.pop_front();
+    guard.running += usize::from(next.is_some());
+    next
+}
