@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 OUT = HERE / "bytecode"
 
 # Corpus files, in the order of the README.
-FILES = ["vadd", "softmax", "matmul", "ops_integer", "ops_float", "ops_math", "ops_convert", "ops_shape", "ops_reduce", "ops_mma", "ops_pointer", "ops_view", "ops_atomic", "ops_control", "ops_other"]
+FILES = ["vadd", "softmax", "matmul", "ops_integer", "ops_float", "ops_math", "ops_convert", "ops_shape", "ops_reduce", "ops_mma", "ops_pointer", "ops_view", "ops_atomic", "ops_control", "ops_other", "programs_norm", "programs_gemm", "programs_attention"]
 
 
 def load(file: str) -> ModuleType:

@@ -1,14 +1,19 @@
 """What every corpus file uses: a case, its array parameters, its bytecode."""
 
+import functools
 import io
 from dataclasses import dataclass
 from typing import Any
 
 import cuda.tile as ct
+from cuda.tile._bytecode.version import BytecodeVersion
+from cuda.tile._compile import compile_tile
 from cuda.tile.compilation import ArrayConstraint, CallingConvention, KernelSignature, export_kernel
 
+HEADER = 12  # bytes of magic and version
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Case:
     """One bytecode file: a kernel and the parameters it is compiled for."""
 
@@ -40,6 +45,43 @@ class Case:
             bytecode_version=self.version,
         )
         return buffer.getvalue()
+
+
+@dataclass(frozen=True, eq=False)
+class Program(Case):
+    """A case in every bytecode version that can say it; `version` is the first.
+
+    A file is left out where only its header tells it from the version before.
+    """
+
+    def files(self) -> dict[str, bytes]:
+        made = {}
+        previous = b""
+        for version in BytecodeVersion:
+            name = version.as_string()
+            if name < self.version:
+                continue
+            data = self._compiled(version)
+            if data[HEADER:] != previous[HEADER:]:
+                made[f"{self.name}-{name}.tilebc"] = previous = data
+        return made
+
+    @functools.cache  # noqa: B019 - cases live as long as the process
+    def newest_file(self) -> str:
+        return list(self.files())[-1]
+
+    def _compiled(self, version: BytecodeVersion) -> bytes:
+        # export_kernel refuses 13.5 by name, what lies below it does not.
+        result = compile_tile(
+            self.kernel._annotated_function,
+            [KernelSignature(self.parameters, CallingConvention.cutile_python_v1(), self.entry)],
+            sm_arch="sm_100",
+            compiler_options=self.kernel._compiler_options,
+            return_bytecode=True,
+            return_cubin=False,
+            bytecode_version=version,
+        )
+        return bytes(result.bytecode)
 
 
 def array(dtype, ndim, *, aligned=True) -> ArrayConstraint:

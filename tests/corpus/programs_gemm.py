@@ -1,0 +1,197 @@
+"""Matrix products beside the plain one: other types, batches, split-K, scales."""
+
+import cuda.tile as ct
+import numpy as np
+
+from corpus import Program, array
+from numerics import EXACT, Buffer, Run, Tolerance, array_args, matrix_args, padded
+from ops_mma import floats
+from ops_reduce import typed
+
+ZERO = ct.PaddingMode.ZERO
+
+
+@ct.kernel
+def batched(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """C[i] = A[i] @ B[i]ᵀ, f32 as tf32; one grid axis each for batch, m, n."""
+    i, m, n = ct.bid(0), ct.bid(1), ct.bid(2)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=2, shape=(1, tm, tk))):
+        x = ct.reshape(ct.load(a, (i, m, k), (1, tm, tk), padding_mode=ZERO), (tm, tk))
+        y = ct.reshape(ct.load(b, (i, n, k), (1, tn, tk), padding_mode=ZERO), (tn, tk))
+        acc = ct.mma(x.astype(ct.tfloat32), ct.transpose(y).astype(ct.tfloat32), acc)
+    ct.store(c, (i, m, n), acc.reshape((1, tm, tn)))
+
+
+@ct.kernel
+def integer(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """i8 or u8 operands, i32 sums."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
+def split_k(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The third grid axis divides K; blocks add their parts atomically."""
+    m, n, part, parts = ct.bid(0), ct.bid(1), ct.bid(2), ct.num_blocks(2)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(part, ct.cdiv(a.shape[1], tk), parts):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+    rows = m * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+    cols = n * tn + ct.arange(tn, dtype=ct.int32)[None, :]
+    ct.atomic_add(c, (rows, cols), acc)
+
+
+@ct.kernel
+def fused(a, b, bias, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """bf16, with an epilogue: relu(A @ B + bias)."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+    acc = acc + ct.load(bias, (n,), (tn,), padding_mode=ZERO)[None, :]
+    ct.store(c, (m, n), ct.astype(ct.maximum(acc, 0.0), c.dtype))
+
+
+@ct.kernel
+def eight_bits(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """f8 operands, fast accumulation."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc, use_fast_acc=True)
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
+def scaled(a, a_scale, b, b_scale, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """f8 operands with one power of two for every 32 elements along K."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        xs = ct.load(a_scale, (m, k), (tm, tk // 32))
+        ys = ct.load(b_scale, (k, n), (tk // 32, tn))
+        acc = ct.mma_scaled(x, xs, y, ys, acc)
+    ct.store(c, (m, n), acc)
+
+
+def matrices(*dtypes):
+    return [array(t, 2) for t in dtypes]
+
+
+f32, f16, bf16, i8, u8, i32 = ct.float32, ct.float16, ct.bfloat16, ct.int8, ct.uint8, ct.int32
+e4m3, e5m2, e8m0 = ct.float8_e4m3fn, ct.float8_e5m2, ct.float8_e8m0fnu
+CUBE = array(f32, 3)
+
+CASES = [
+    Program("batched_tf32", batched, [CUBE, CUBE, CUBE, 32, 32, 16], "13.1"),
+    Program("integer_i8", integer, [*matrices(i8, i8, i32), 32, 32, 64], "13.1"),
+    Program("integer_u8_i8", integer, [*matrices(u8, i8, i32), 32, 32, 64], "13.1"),
+    Program("split_k_f16", split_k, [*matrices(f16, f16, f32), 32, 32, 32], "13.1"),
+    Program("fused_bf16", fused, [*matrices(bf16, bf16), array(f32, 1), array(bf16, 2), 64, 64, 32], "13.1"),
+    Program("eight_bits_e4m3", eight_bits, [*matrices(e4m3, e4m3, f32), 64, 64, 32], "13.3"),
+    Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32], "13.3"),
+    Program("scaled_e4m3", scaled, [*matrices(e4m3, e8m0, e4m3, e8m0, f32), 32, 32, 64], "13.3"),
+]
+
+
+def grid(m, n, tile):
+    return -(-m // tile), -(-n // tile)
+
+
+def output(c, align=4):
+    return Buffer("c", padded(np.zeros_like(c), -7, align), padded(c, -7, align))
+
+
+def batched_run():
+    i, m, n, k = 2, 40, 50, 36
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, s).astype(np.float32) for s in ((i, m, k), (i, n, k)))
+    c = a @ b.transpose(0, 2, 1)
+    args = []
+    for name, x in (("a", a), ("b", b)):
+        args += array_args(Buffer(name, x), x.shape, (x.shape[1] * x.shape[2], x.shape[2], 1))
+    # Rows of C are 52 apart, to keep them aligned.
+    before = np.full((i, m, 52), -7, np.float32)
+    after = before.copy()
+    after[:, :, :n] = c
+    args += array_args(Buffer("c", before, after), c.shape, (m * 52, 52, 1))
+    return Run("batched_tf32", f"{i}x{m}x{n}x{k}", (i, *grid(m, n, 32)), args)
+
+
+def integer_run(case, left):
+    m, n, k = 50, 40, 100
+    rng = np.random.default_rng(2)
+    a = rng.integers(np.iinfo(left).min, np.iinfo(left).max + 1, (m, k)).astype(left)
+    b = rng.integers(-128, 128, (k, n)).astype(np.int8)
+    c = a.astype(np.int32) @ b.astype(np.int32)
+    args = [
+        *matrix_args(Buffer("a", padded(a, 99, 16)), (m, k)),
+        *matrix_args(Buffer("b", padded(b, 99, 16)), (k, n)),
+        *matrix_args(output(c), (m, n)),
+    ]
+    return Run(case, f"{m}x{n}x{k}", grid(m, n, 32), args)
+
+
+def float_run(case, type_, m, n, k, tile, more_grid=(), bias=False, integers=True):
+    """Operands of a type of ops_mma; sums of whole numbers are exact."""
+    rng = np.random.default_rng((m, n, k))
+    draw = (lambda s: rng.integers(-3, 4, s)) if integers else rng.standard_normal
+    a, wide_a = floats(type_, draw((m, k)))
+    b, wide_b = floats(type_, draw((k, n)))
+    align = 16 // a.itemsize
+    fill = a.ravel()[:1].copy()
+    args = [
+        *matrix_args(Buffer("a", padded(a, fill[0], align), type=type_), (m, k)),
+        *matrix_args(Buffer("b", padded(b, fill[0], align), type=type_), (k, n)),
+    ]
+    right = wide_a @ wide_b
+    if not bias:
+        return Run(case, f"{m}x{n}x{k}", (*grid(m, n, tile), *more_grid), args + matrix_args(output(right.astype(np.float32)), (m, n)))
+    offsets = rng.integers(-9, 10, n).astype(np.float32)
+    c, _ = floats(type_, np.maximum(right + offsets, 0))
+    mark = typed(type_, np.array([-7]))[0]
+    before = np.full_like(c, mark)
+    result = Buffer("c", padded(before, mark, align), padded(c, mark, align), EXACT, type_)
+    args += array_args(Buffer("bias", offsets), [n], [1])
+    args += matrix_args(result, (m, n))
+    return Run(case, f"{m}x{n}x{k}", grid(m, n, tile), args)
+
+
+def scaled_run():
+    m, n, k = 40, 48, 128
+    rng = np.random.default_rng(3)
+    args, wide = [], []
+    for name, shape, scales, axis in (("a", (m, k), (m, k // 32), 1), ("b", (k, n), (k // 32, n), 0)):
+        x, wide_x = floats("f8E4M3FN", rng.integers(-4, 5, shape))
+        s, wide_s = floats("f8E8M0FNU", 2.0 ** rng.integers(-2, 3, scales))
+        args += matrix_args(Buffer(name, x, type="f8E4M3FN"), shape)
+        args += matrix_args(Buffer(f"{name}_scale", padded(s, 127, 16), type="f8E8M0FNU"), scales)
+        wide.append(wide_x * np.repeat(wide_s, 32, axis=axis))
+    c = (wide[0] @ wide[1]).astype(np.float32)
+    args += matrix_args(output(c), (m, n))
+    return Run("scaled_e4m3", f"{m}x{n}x{k}", grid(m, n, 32), args)
+
+
+def runs():
+    yield batched_run()
+    yield integer_run("integer_i8", np.int8)
+    yield integer_run("integer_u8_i8", np.uint8)
+    yield float_run("split_k_f16", "f16", 50, 40, 200, 32, more_grid=(3,))
+    yield float_run("fused_bf16", "bf16", 70, 90, 40, 64, bias=True)
+    yield float_run("eight_bits_e4m3", "f8E4M3FN", 64, 80, 70, 64)
+    yield float_run("eight_bits_e5m2", "f8E5M2", 70, 64, 64, 64)
+    yield scaled_run()
