@@ -5,6 +5,7 @@ mod dis;
 mod input;
 mod output;
 mod report;
+mod run;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ enum Command {
     Compile(compile::Args),
     /// Print bytecode as text.
     Dis(dis::Args),
+    /// Launch a kernel on buffers from files.
+    Run(run::Args),
 }
 
 /// What a subcommand returns: everything that was wrong.
@@ -40,6 +43,7 @@ pub fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Compile(args) => compile::run(args),
         Command::Dis(args) => dis::run(args),
+        Command::Run(args) => run::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

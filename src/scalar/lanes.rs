@@ -133,7 +133,7 @@ impl Lanes {
     }
 
     /// The elements at the given positions.
-    pub fn gather(&self, at: impl ExactSizeIterator<Item = usize>) -> Self {
+    pub fn gather(&self, at: impl Iterator<Item = usize>) -> Self {
         if self.len() == 1 {
             return self.clone();
         }

@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 
 import numerics
-from build import FILES, ROOT, load
-from build import OUT as BYTECODE
+from build import FILES, OUT as BYTECODE, ROOT, load
 
 
 def main() -> int:

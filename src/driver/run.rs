@@ -1,0 +1,180 @@
+//! `tilec run`: launches a kernel of a module on buffers read from files.
+
+mod arguments;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use self::arguments::Arg;
+use super::{Outcome, input, output};
+use crate::bytecode;
+use crate::eval::{Argument, Hooks, Launch, Memory, Program};
+use crate::ir::{Diagnostic, Module};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Bytecode file, `-` for standard input.
+    module: PathBuf,
+    /// The entry to launch; not needed when the module has one.
+    #[arg(long)]
+    entry: Option<String>,
+    /// Tile blocks along each dimension: X, X,Y or X,Y,Z.
+    #[arg(long, value_parser = parse_grid)]
+    grid: [u32; 3],
+    /// What runs the kernel: the reference interpreter, or the PTX simulator on what tilec compiles.
+    #[arg(long, value_enum, default_value_t)]
+    engine: Engine,
+    /// The GPU that the simulator stands for.
+    #[arg(long, default_value = "sm_90a")]
+    gpu_name: String,
+    /// One per parameter of the entry, in order: `in:FILE.npy` or `inout:FILE.npy` (written back
+    /// at the end), with `:bf16`, `:tf32`, `:f8e4m3fn`, `:f8e5m2` when the file holds raw bits;
+    /// or a scalar: `i8:` … `i64:`, `f16:`, `f32:`, `f64:` and its value.
+    #[arg(long = "arg", allow_hyphen_values = true)]
+    args: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Engine {
+    #[default]
+    Eval,
+    Sim,
+}
+
+/// Largest grid extent (Tile IR, `get_tile_block_id`).
+const MAX_GRID: u32 = (1 << 24) - 1;
+
+fn parse_grid(text: &str) -> Result<[u32; 3], String> {
+    let mut grid = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("a grid has at most three dimensions".into());
+    }
+    for (extent, part) in grid.iter_mut().zip(parts) {
+        *extent = part
+            .parse()
+            .ok()
+            .filter(|n| (1..=MAX_GRID).contains(n))
+            .ok_or_else(|| format!("`{part}` is not between 1 and {MAX_GRID}"))?;
+    }
+    Ok(grid)
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let module = bytecode::read(&input::bytes(&args.module)?)?;
+    let mut arguments = Vec::new();
+    for (i, text) in args.args.iter().enumerate() {
+        let argument = Arg::parse(text);
+        arguments.push(argument.map_err(|e| Diagnostic::error(format!("argument {i}: {e}")))?);
+    }
+    let failed_assertion = match args.engine {
+        Engine::Eval => evaluate(args, &module, &mut arguments)?,
+        Engine::Sim => {
+            return Err(Diagnostic::error(format!(
+                "cannot simulate for {}: compiling to PTX is not connected to `run` yet",
+                args.gpu_name
+            ))
+            .into());
+        }
+    };
+    for argument in &arguments {
+        if let Arg::Buffer(buffer) = argument
+            && buffer.write_back
+        {
+            output::write(&buffer.path, buffer.file())?;
+        }
+    }
+    match failed_assertion {
+        Some(assertion) => Err(assertion.into()),
+        None => Ok(()),
+    }
+}
+
+/// Runs the interpreter and leaves in the buffers what memory holds afterwards. A failed assertion
+/// is an outcome of the kernel, with results.
+fn evaluate(
+    args: &Args,
+    module: &Module,
+    arguments: &mut [Arg],
+) -> Result<Option<Diagnostic>, Diagnostic> {
+    let mut memory = Memory::default();
+    let mut launch = Launch {
+        grid: args.grid,
+        arguments: Vec::new(),
+    };
+    for (i, argument) in arguments.iter().enumerate() {
+        launch.arguments.push(match argument {
+            &Arg::Scalar { elem, bits } => Argument::Scalar { elem, bits },
+            Arg::Buffer(buffer) => {
+                let address = memory.add(format!("argument {i}"), buffer.data());
+                Argument::Pointer(address.map_err(Diagnostic::error)?)
+            }
+        });
+    }
+    let program = Program::new(module, args.entry.as_deref(), &mut memory)?;
+    let progress = Progress::new(args.grid);
+    let mut stdout = std::io::stdout();
+    let result = program.run(
+        &launch,
+        &memory,
+        Hooks {
+            output: &mut stdout,
+            progress: &|done| progress.set(done),
+            steps: u64::MAX,
+        },
+    );
+    progress.finish();
+    // The reader of the output may be gone; that is no failure of the kernel.
+    let _ = stdout.flush();
+    let failed_assertion = result?;
+    for (argument, value) in arguments.iter_mut().zip(&launch.arguments) {
+        if let (Arg::Buffer(buffer), &Argument::Pointer(address)) = (argument, value)
+            && let Some(data) = memory.bytes(address)
+        {
+            buffer.set_data(&data);
+        }
+    }
+    Ok(failed_assertion)
+}
+
+/// A bar on a terminal, once a launch takes long.
+struct Progress {
+    bar: ProgressBar,
+    started: std::time::Instant,
+}
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    fn new(grid: [u32; 3]) -> Self {
+        let blocks = grid.iter().map(|&n| u64::from(n)).product();
+        let bar = ProgressBar::with_draw_target(Some(blocks), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template(
+            "{bar:40} {pos}/{len} blocks, {elapsed} (about {eta} left)",
+        );
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        Self {
+            bar,
+            started: std::time::Instant::now(),
+        }
+    }
+
+    fn set(&self, done: u64) {
+        if self.bar.is_hidden()
+            && self.started.elapsed() > Self::PATIENCE
+            && std::io::stderr().is_terminal()
+        {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_position(done);
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,410 @@
+//! Programs, launches, and the blocks of a grid over the cores.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use super::code::{Code, Decoder, located};
+use super::elementwise::from_bytes;
+use super::machine::{Context, Fault, Machine};
+use super::memory::Memory;
+use super::types::{Elem, TileType};
+use super::value::{Value, Values};
+use crate::dialect::cuda_tile::Op as Name;
+use crate::ir::{Attr, DebugAttr, Dense, Diagnostic, LocId, Module, OpId, Place, Type};
+use crate::scalar::int;
+
+/// An entry made ready to run.
+pub struct Program<'m> {
+    module: &'m Module,
+    name: String,
+    parameters: Vec<Elem>,
+    code: Code,
+    slots: usize,
+    globals: FxHashMap<String, u64>,
+}
+
+/// A kernel argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Argument {
+    Scalar {
+        elem: Elem,
+        bits: u64,
+    },
+    /// An address in [`Memory`].
+    Pointer(u64),
+}
+
+/// A grid and its arguments.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// Tile blocks along x, y and z.
+    pub grid: [u32; 3],
+    pub arguments: Vec<Argument>,
+}
+
+/// What a launch tells the outside, and how far it may go.
+pub struct Hooks<'a> {
+    /// Takes what kernels print, in the order of blocks.
+    pub output: &'a mut (dyn Write + Send),
+    /// Called with the number of blocks done.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+    /// The most operations that one block may run.
+    pub steps: u64,
+}
+
+impl<'m> Program<'m> {
+    /// Decodes an entry (the only one, unless named) and puts the module's globals into memory.
+    pub fn new(
+        module: &'m Module,
+        entry: Option<&str>,
+        memory: &mut Memory,
+    ) -> Result<Self, Diagnostic> {
+        let (name, op) = find_entry(module, entry)?;
+        let globals = load_globals(module, memory)?;
+        let mut decoder = Decoder::new(module);
+        let body = module
+            .body_of(op, 0)
+            .ok_or_else(|| located(module, op, "has no body".into()))?;
+        let parameters = module.block(body).args.iter().map(|&v| {
+            let ty = TileType::of(module, module.ty(v))?;
+            match ty.shape.len() {
+                0 => Ok(ty.elem),
+                _ => Err("parameters must be scalars".to_owned()),
+            }
+        });
+        let parameters: Result<Vec<Elem>, String> = parameters.collect();
+        let code = decoder.block(body)?;
+        Ok(Self {
+            module,
+            name,
+            parameters: parameters.map_err(|message| located(module, op, message))?,
+            code,
+            slots: decoder.slots(),
+            globals,
+        })
+    }
+
+    /// The entry's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The types of the parameters.
+    pub fn parameters(&self) -> &[Elem] {
+        &self.parameters
+    }
+
+    /// Runs every block of a grid; returns the first assertion that failed, if any, which stops
+    /// nothing.
+    ///
+    /// # Errors
+    /// What made a block stop: of several blocks, the first.
+    pub fn run(
+        &self,
+        launch: &Launch,
+        memory: &Memory,
+        hooks: Hooks,
+    ) -> Result<Option<Diagnostic>, Diagnostic> {
+        let arguments = self.bind(launch)?;
+        let blocks: u64 = launch.grid.iter().map(|&n| u64::from(n)).product();
+        let state = State {
+            next: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            failed: AtomicU64::new(u64::MAX),
+            fault: Mutex::new(None),
+            assertion: Mutex::new(None),
+            output: Mutex::new(Output::new(hooks.output)),
+        };
+        let worker = || {
+            loop {
+                // In order, so that a block may wait for an earlier one.
+                let index = state.next.fetch_add(1, Ordering::Relaxed);
+                if index >= blocks || state.failed.load(Ordering::Relaxed) < index {
+                    return;
+                }
+                let block = coordinates(index, launch.grid);
+                let context = Context {
+                    memory,
+                    globals: &self.globals,
+                    grid: launch.grid,
+                    block,
+                    index,
+                    failed: &state.failed,
+                    output: Default::default(),
+                    assertion: Default::default(),
+                    allocations: Default::default(),
+                    steps: hooks.steps,
+                };
+                let mut machine = Machine::new(context, self.slots);
+                let result = machine.call(&self.code, arguments.clone());
+                if let Some(fault) = machine.context.assertion.take() {
+                    keep_first(&state.assertion, index, block, fault);
+                }
+                state.finish(index, block, machine.context.output.take(), result);
+                (hooks.progress)(state.done.fetch_add(1, Ordering::Relaxed) + 1);
+            }
+        };
+        rayon::scope(|scope| {
+            for _ in 0..rayon::current_num_threads() {
+                scope.spawn(|_| worker());
+            }
+        });
+        // A lock is poisoned only by a panic, which rayon has already passed on.
+        let failure = state.output.into_inner().unwrap_or_else(|e| e.into_inner());
+        let fault = state.fault.into_inner().unwrap_or_else(|e| e.into_inner());
+        if let Some((_, block, fault)) = fault {
+            return Err(self.report(block, fault));
+        }
+        match failure.error {
+            Some(error) => Err(Diagnostic::error(format!("cannot write output: {error}"))),
+            None => {
+                let assertion = state.assertion.into_inner();
+                let assertion = assertion.unwrap_or_else(|e| e.into_inner());
+                Ok(assertion.map(|(_, block, fault)| self.report(block, fault)))
+            }
+        }
+    }
+
+    fn report(&self, [x, y, z]: [u32; 3], fault: Fault) -> Diagnostic {
+        let message = format!(
+            "in kernel `{}`, block ({x}, {y}, {z}): {}",
+            self.name, fault.message
+        );
+        located(self.module, fault.op, message)
+    }
+
+    fn bind(&self, launch: &Launch) -> Result<Values, Diagnostic> {
+        let wrong =
+            |message: String| Diagnostic::error(format!("kernel `{}` {message}", self.name));
+        if launch.arguments.len() != self.parameters.len() {
+            return Err(wrong(format!(
+                "takes {} arguments, not {}",
+                self.parameters.len(),
+                launch.arguments.len()
+            )));
+        }
+        let pairs = self.parameters.iter().zip(&launch.arguments).enumerate();
+        pairs
+            .map(|(i, (&parameter, &argument))| {
+                let bits = match (parameter, argument) {
+                    (Elem::Ptr { .. }, Argument::Pointer(address)) => address,
+                    (_, Argument::Scalar { elem, bits }) if same(parameter, elem) => {
+                        bits & int::mask(parameter.bits())
+                    }
+                    (_, Argument::Scalar { elem, .. }) => {
+                        return Err(wrong(format!(
+                            "takes {parameter}, not {elem}, as argument {i}"
+                        )));
+                    }
+                    (_, Argument::Pointer(_)) => {
+                        return Err(wrong(format!(
+                            "takes {parameter}, not a buffer, as argument {i}"
+                        )));
+                    }
+                };
+                Ok(Value::splat(parameter.bits(), bits))
+            })
+            .collect()
+    }
+}
+
+/// Whether a scalar of type `given` can be passed for `wanted`: the same type, or its bits as an
+/// integer where the type has no numbers of its own on the command line.
+fn same(wanted: Elem, given: Elem) -> bool {
+    wanted == given
+        || matches!((wanted, given), (Elem::Float(format), Elem::Int(width)) if format.bits().max(8) == width)
+        || (wanted == Elem::Int(1) && given == Elem::Int(8))
+}
+
+/// The fault of the earliest block, with the block's index and coordinates.
+type First = Option<(u64, [u32; 3], Fault)>;
+
+fn keep_first(first: &Mutex<First>, index: u64, block: [u32; 3], fault: Fault) {
+    if let Ok(mut first) = first.lock()
+        && first.as_ref().is_none_or(|(earlier, ..)| index < *earlier)
+    {
+        *first = Some((index, block, fault));
+    }
+}
+
+/// What the workers share.
+struct State<'o> {
+    next: AtomicU64,
+    done: AtomicU64,
+    /// The lowest index of a failed block.
+    failed: AtomicU64,
+    fault: Mutex<First>,
+    assertion: Mutex<First>,
+    output: Mutex<Output<'o>>,
+}
+
+impl State<'_> {
+    fn finish(&self, index: u64, block: [u32; 3], text: String, result: Result<Values, Fault>) {
+        if let Ok(mut output) = self.output.lock() {
+            output.put(index, text);
+        }
+        let Err(fault) = result else { return };
+        self.failed.fetch_min(index, Ordering::Relaxed);
+        keep_first(&self.fault, index, block, fault);
+    }
+}
+
+/// Writes what blocks print in the order of blocks.
+struct Output<'o> {
+    sink: &'o mut (dyn Write + Send),
+    next: u64,
+    waiting: BTreeMap<u64, String>,
+    error: Option<std::io::Error>,
+}
+
+impl<'o> Output<'o> {
+    fn new(sink: &'o mut (dyn Write + Send)) -> Self {
+        Self {
+            sink,
+            next: 0,
+            waiting: BTreeMap::new(),
+            error: None,
+        }
+    }
+
+    fn put(&mut self, index: u64, text: String) {
+        self.waiting.insert(index, text);
+        while let Some(text) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            if self.error.is_none() {
+                self.error = self.sink.write_all(text.as_bytes()).err();
+            }
+        }
+    }
+}
+
+fn coordinates(index: u64, [x, y, _]: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(x), u64::from(y));
+    [
+        (index % x) as u32,
+        (index / x % y) as u32,
+        (index / x / y) as u32,
+    ]
+}
+
+/// Operations at module level, those directly inside an explicit module operation included.
+fn items(module: &Module) -> Vec<OpId> {
+    let mut items = Vec::new();
+    for &op in &module.block(module.body).ops {
+        if Name::of(module.op(op).kind) == Some(Name::Module)
+            && let Some(body) = module.body_of(op, 0)
+        {
+            items.extend(module.block(body).ops.iter().copied());
+        } else {
+            items.push(op);
+        }
+    }
+    items
+}
+
+fn symbol(module: &Module, op: OpId) -> &str {
+    match module.op(op).attr_named("sym_name") {
+        Some(Attr::Str(name)) => module.str(*name),
+        _ => "",
+    }
+}
+
+fn find_entry(module: &Module, wanted: Option<&str>) -> Result<(String, OpId), Diagnostic> {
+    let is_entry = |&op: &OpId| Name::of(module.op(op).kind) == Some(Name::Entry);
+    let entries: Vec<OpId> = items(module).into_iter().filter(is_entry).collect();
+    let names = || {
+        let names: Vec<&str> = entries.iter().map(|&op| symbol(module, op)).collect();
+        names.join(", ")
+    };
+    let found = match (wanted, &entries[..]) {
+        (Some(wanted), _) => entries.iter().find(|&&op| symbol(module, op) == wanted),
+        (None, [only]) => Some(only),
+        (None, []) => return Err(Diagnostic::error("the module has no entry")),
+        (None, _) => {
+            return Err(Diagnostic::error("the module has several entries").note(names()));
+        }
+    };
+    match (found, wanted) {
+        (Some(&op), _) => Ok((symbol(module, op).to_owned(), op)),
+        (None, wanted) => Err(Diagnostic::error(format!(
+            "the module has no entry `{}`",
+            wanted.unwrap_or_default()
+        ))
+        .note(format!("its entries: {}", names()))),
+    }
+}
+
+fn load_globals(
+    module: &Module,
+    memory: &mut Memory,
+) -> Result<FxHashMap<String, u64>, Diagnostic> {
+    let mut globals = FxHashMap::default();
+    for op in items(module) {
+        if Name::of(module.op(op).kind) != Some(Name::Global) {
+            continue;
+        }
+        let name = symbol(module, op);
+        let address = load_global(module, op, name, memory)
+            .map_err(|message| located(module, op, message))?;
+        globals.insert(name.to_owned(), address);
+    }
+    Ok(globals)
+}
+
+fn load_global(module: &Module, op: OpId, name: &str, memory: &mut Memory) -> Result<u64, String> {
+    let Some(Attr::Dense {
+        data: Dense::Bytes(data),
+        ty,
+    }) = module.op(op).attr_named("value")
+    else {
+        return Err("a global without data".into());
+    };
+    let ty = match module.types.get(*ty) {
+        Type::Tile { .. } => TileType::of(module, *ty)?,
+        _ => return Err("a global must be a tile".into()),
+    };
+    let lanes = from_bytes(&ty, data)?;
+    let lanes = lanes.expand(ty.count());
+    let bytes: Vec<u8> = match ty.elem.memory_bits() {
+        4 => {
+            let nibbles: Vec<u8> = lanes.iter().map(|v| v as u8 & 0xf).collect();
+            let join = |pair: &[u8]| pair[0] | pair.get(1).copied().unwrap_or(0) << 4;
+            nibbles.chunks(2).map(join).collect()
+        }
+        bits => lanes
+            .iter()
+            .flat_map(|v| v.to_le_bytes().into_iter().take(bits as usize / 8))
+            .collect(),
+    };
+    let label = format!("global `{name}`");
+    if module.op(op).has_unit("constant") {
+        memory.add_constant(label, &bytes)
+    } else {
+        memory.add(label, &bytes)
+    }
+}
+
+/// The source line of a location.
+pub fn place(module: &Module, mut loc: LocId) -> Place {
+    // A call site's location is its callee's; chains are short, and must end.
+    for _ in 0..16 {
+        match module.locs.get(loc) {
+            DebugAttr::Loc {
+                file, line, column, ..
+            } => {
+                return Place::Line {
+                    file: module.str(*file).to_owned(),
+                    line: *line,
+                    column: *column,
+                };
+            }
+            DebugAttr::CallSite { callee, .. } => loc = *callee,
+            _ => return Place::Nowhere,
+        }
+    }
+    Place::Nowhere
+}

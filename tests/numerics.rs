@@ -1,0 +1,177 @@
+//! `tilec run` on every run of the corpus, against what numpy and ml_dtypes computed.
+
+#[path = "common/npy.rs"]
+mod npy;
+#[path = "common/toolkit.rs"]
+mod toolkit;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Deserialize;
+
+use npy::{Array, Tolerance};
+
+#[derive(Deserialize)]
+struct Manifest {
+    module: PathBuf,
+    entry: String,
+    grid: Vec<u32>,
+    args: Vec<String>,
+    outputs: Vec<Output>,
+    stdout: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    file: String,
+    expected: String,
+    #[serde(rename = "type")]
+    element: Option<String>,
+    ulp: u64,
+    absolute: f64,
+    relative: f64,
+}
+
+/// Writes the runs whose names start with one of the prefixes; their directories by name.
+fn references(prefixes: &[&str]) -> BTreeMap<String, PathBuf> {
+    let root = toolkit::repository_root();
+    let folder = prefixes.join("+").replace('/', "");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("numerics")
+        .join(folder);
+    let output = Command::new(toolkit::python())
+        .arg(root.join("tests/corpus/reference.py"))
+        .arg(&out)
+        .args(prefixes)
+        .output()
+        .expect("python runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|name| (name.to_owned(), out.join(name)))
+        .collect()
+}
+
+/// What is wrong with one run, if anything.
+fn check(directory: &Path) -> Result<(), String> {
+    let text =
+        std::fs::read_to_string(directory.join("manifest.json")).map_err(|e| e.to_string())?;
+    let manifest: Manifest = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+    let grid: Vec<String> = manifest.grid.iter().map(u32::to_string).collect();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilec"));
+    command
+        .current_dir(directory)
+        .arg("run")
+        .arg(&manifest.module)
+        .args(["--entry", &manifest.entry, "--grid", &grid.join(",")]);
+    for arg in &manifest.args {
+        command.arg("--arg").arg(arg);
+    }
+    let output = command.output().map_err(|e| e.to_string())?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    match &manifest.error {
+        Some(error) if output.status.success() => {
+            return Err(format!("did not fail with: {error}"));
+        }
+        Some(error) if !stderr.contains(error.as_str()) => {
+            return Err(format!("failed with {stderr}not with: {error}"));
+        }
+        None if !output.status.success() => return Err(stderr.into_owned()),
+        _ => {}
+    }
+    let printed = String::from_utf8_lossy(&output.stdout);
+    if let Some(expected) = &manifest.stdout
+        && *expected != printed
+    {
+        return Err(format!("printed {printed:?}, not {expected:?}"));
+    }
+    for output in &manifest.outputs {
+        let tolerance = Tolerance {
+            ulp: output.ulp,
+            absolute: output.absolute,
+            relative: output.relative,
+        };
+        let got = Array::read(&directory.join(&output.file), output.element.as_deref())?;
+        let want = Array::read(&directory.join(&output.expected), output.element.as_deref())?;
+        got.compare(&want, tolerance)
+            .map_err(|e| format!("{}: {e}", output.file))?;
+    }
+    Ok(())
+}
+
+/// Checks the runs of some corpus files, on all cores.
+fn check_all(prefixes: &[&str]) {
+    let runs: Vec<(String, PathBuf)> = references(prefixes).into_iter().collect();
+    assert!(!runs.is_empty(), "no runs of {prefixes:?}");
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(BTreeMap::new());
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some((name, directory)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(e) = check(directory) {
+                        failures.lock().expect("no panics").insert(name.clone(), e);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no panics");
+    let list: Vec<String> = failures
+        .iter()
+        .map(|(name, e)| format!("{name}: {e}"))
+        .collect();
+    assert!(
+        list.is_empty(),
+        "{} of {} runs are wrong:\n{}",
+        list.len(),
+        runs.len(),
+        list.join("\n")
+    );
+}
+
+macro_rules! corpus_files {
+    ($($(#[$note:meta])* $file:ident)*) => {
+        /// The corpus files with runs.
+        const FILES: &[&str] = &[$(stringify!($file)),*];
+
+        $(#[test]
+        $(#[$note])*
+        fn $file() {
+            check_all(&[concat!(stringify!($file), "/")]);
+        })*
+    };
+}
+
+corpus_files! {
+    vadd softmax matmul
+    ops_atomic ops_control ops_convert ops_float ops_integer ops_math ops_mma
+    #[ignore = "the reader refuses pointer attributes"] ops_other
+    ops_pointer
+    #[ignore = "the reader refuses negative f64 attributes"] ops_reduce
+    ops_shape ops_view
+    programs_attention programs_gemm programs_norm
+}
+
+#[test]
+fn every_corpus_file_is_run() {
+    let bytecode = toolkit::repository_root().join("tests/corpus/bytecode");
+    for entry in std::fs::read_dir(bytecode).expect("a folder") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.to_string_lossy();
+        assert!(
+            FILES.contains(&&*name),
+            "tests/numerics.rs does not run {name}"
+        );
+    }
+}
