@@ -11,5 +11,6 @@ pub mod ir;
 pub mod launch;
 pub mod layout;
 pub mod lower;
+pub mod rules;
 pub mod scalar;
 pub mod target;

@@ -4,7 +4,7 @@ use super::float;
 use super::types::{join, type_text};
 use super::writer::{is_bare, quoted, symbol};
 use crate::dialect::{AttrKind, Dialect};
-use crate::ir::{AssumePredicate, Attr, Dense, Module, Name, Type, TypeId};
+use crate::ir::{AssumePredicate, Attr, Dense, Float, Module, Name, Type, TypeId};
 
 /// `attr`, an attribute of an operation of `dialect` declared as `kind`.
 pub fn generic(module: &Module, dialect: Dialect, kind: AttrKind, attr: &Attr) -> String {
@@ -13,8 +13,19 @@ pub fn generic(module: &Module, dialect: Dialect, kind: AttrKind, attr: &Attr) -
     match attr {
         Attr::Unit => "unit".into(),
         Attr::Bool(b) => b.to_string(),
-        Attr::Int { value, ty: t } => format!("{value} : {}", ty(*t)),
-        Attr::Float { bits, ty: t } => format!("{} : {}", float_text(module, *t, *bits), ty(*t)),
+        // MLIR leaves out the types that it assumes by default, i64 and f64.
+        Attr::Int { value, ty: t } => match module.types.get(*t) {
+            Type::Int(1) => (*value != 0).to_string(),
+            Type::Int(64) => value.to_string(),
+            _ => format!("{value} : {}", ty(*t)),
+        },
+        Attr::Float { bits, ty: t } => {
+            let text = float_text(module, *t, *bits);
+            match module.types.get(*t) {
+                Type::Float(Float::F64) if !text.starts_with("0x") => text,
+                _ => format!("{text} : {}", ty(*t)),
+            }
+        }
         Attr::Enum(case) => match kind {
             AttrKind::Enum(def) => {
                 let case = def.cases.get(usize::from(case.0)).copied();
@@ -70,6 +81,25 @@ fn dictionary(
         }
     };
     format!("{{{}}}", join(entries.iter().map(entry), ", "))
+}
+
+/// `<sm_90 = {latency = 4}>`: entries by name, integers without their type.
+pub fn hints(module: &Module, entries: &[(Name, Attr)]) -> String {
+    format!("<{}>", sorted(module, entries))
+}
+
+fn sorted(module: &Module, entries: &[(Name, Attr)]) -> String {
+    let mut entries: Vec<_> = entries.iter().map(|(n, a)| (module.str(*n), a)).collect();
+    entries.sort_by_key(|(name, _)| *name);
+    let entry = |(name, attr): (&str, &Attr)| {
+        let value = match attr {
+            Attr::Dict(inner) => format!("{{{}}}", sorted(module, inner)),
+            Attr::Int { value, .. } => value.to_string(),
+            other => generic(module, Dialect::CudaTile, AttrKind::Any, other),
+        };
+        format!("{} = {value}", key(name))
+    };
+    join(entries.into_iter().map(entry), ", ")
 }
 
 /// A dictionary key, quoted where needed.
@@ -140,8 +170,7 @@ fn numbers(module: &Module, bytes: &[u8], ty: TypeId) -> String {
         element(module, elem, u64::from_le_bytes(raw))
     };
     let shape = module.types.as_tile(ty).map_or(&[][..], |(_, s)| s);
-    let count = shape.iter().product::<u64>();
-    if bytes.len() == width && (shape.is_empty() || count != 1) {
+    if bytes.len() == width {
         return text(bytes);
     }
     let items: Vec<String> = bytes.chunks_exact(width).map(text).collect();

@@ -43,7 +43,7 @@ pub fn print_op_generic(module: &Module, op: OpId) -> String {
     w.out
 }
 
-fn operation(w: &mut Writer, id: OpId) {
+pub(super) fn operation(w: &mut Writer, id: OpId) {
     let module = w.module;
     let op = module.op(id);
     w.line();

@@ -1,13 +1,16 @@
 //! The text of modules.
 //!
 //! Every dialect has MLIR's generic form (`%1 = "cuda_tile.addi"(%a, %b) <{…}> : (…) -> …`,
-//! [`print_generic`]).
+//! [`print_generic`]). cuda_tile has an assembly form besides ([`print_pretty`]), declared per
+//! operation in `pretty::formats`.
 
 mod attrs;
 mod float;
 mod generic;
+mod pretty;
 mod types;
 mod writer;
 
 pub use generic::{print_generic, print_op_generic};
+pub use pretty::print_pretty;
 pub use types::{TypeText, type_text};

@@ -69,9 +69,10 @@ fn dim_map(map: &[i32]) -> String {
     format!(", dim_map=[{}]", join(map, ", "))
 }
 
-/// The 13.4 pointer attribute; its only case is the default one.
-fn pointer_attr(attr: u8) -> &'static str {
-    if attr == 0 { "" } else { ", default" }
+/// The case of a 13.4 pointer attribute, if there is one.
+fn pointer_attr(attr: u8) -> Option<&'static str> {
+    let case = usize::from(attr).checked_sub(1)?;
+    enums::PTR_ATTR.cases.get(case).copied()
 }
 
 impl TypeText<'_> {
@@ -115,7 +116,8 @@ impl TypeText<'_> {
     fn cuda_tile(&self) -> String {
         match self.types.get(self.ty) {
             Type::Ptr { pointee, attr } => {
-                format!("ptr<{}{}>", self.inner(*pointee), pointer_attr(*attr))
+                let attr = pointer_attr(*attr).map_or(String::new(), |a| format!(", <{a}>"));
+                format!("ptr<{}{attr}>", self.inner(*pointee))
             }
             Type::Tile { elem, shape } => format!("tile<{}>", self.shaped(shape, *elem)),
             Type::TensorView {
@@ -129,7 +131,8 @@ impl TypeText<'_> {
                     [] => String::new(),
                     list => format!(", strides=[{}]", join(list.iter().map(|&s| Extent(s)), ",")),
                 };
-                let attr = pointer_attr(*attr);
+                let attr = pointer_attr(*attr)
+                    .map_or(String::new(), |a| format!(", #cuda_tile.ptr_attr<{a}>"));
                 format!("tensor_view<{dims}{}{strides}{attr}>", self.inner(*elem))
             }
             Type::PartitionView {

@@ -8,7 +8,8 @@ use crate::ir::{Module, ValueId};
 pub struct Writer<'m> {
     pub module: &'m Module,
     pub out: String,
-    names: SecondaryMap<ValueId, u32>,
+    /// Number, and position for one of a list of results.
+    names: SecondaryMap<ValueId, (u32, Option<u32>)>,
     next: u32,
     pub indent: usize,
 }
@@ -35,16 +36,28 @@ impl<'m> Writer<'m> {
 
     /// Gives a value the next number.
     pub fn define(&mut self, value: ValueId) {
-        self.names.insert(value, self.next);
+        self.names.insert(value, (self.next, None));
         self.next += 1;
+    }
+
+    /// Gives several values one number, as `%0#0`, `%0#1`, ….
+    pub fn define_pack(&mut self, values: &[ValueId]) {
+        for (&value, i) in values.iter().zip(0..) {
+            self.names.insert(value, (self.next, Some(i)));
+        }
+        self.next += 1;
+    }
+
+    /// The name that a list of results shares.
+    pub fn pack_name(&mut self, value: ValueId) {
+        let number = self.names.get(value).map_or(0, |n| n.0);
+        self.out.push_str(&format!("%{number}"));
     }
 
     pub fn value(&mut self, value: ValueId) {
         match self.names.get(value) {
-            Some(n) => {
-                self.out.push('%');
-                self.out.push_str(&n.to_string());
-            }
+            Some((n, None)) => self.out.push_str(&format!("%{n}")),
+            Some((n, Some(i))) => self.out.push_str(&format!("%{n}#{i}")),
             // Only invalid modules use values that no block above defines.
             None => self.str("%<undefined>"),
         }

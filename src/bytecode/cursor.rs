@@ -142,6 +142,29 @@ impl<'a> Cursor<'a> {
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
+    /// Zig-zag over LEB128 of up to 65 bits, truncated to 64.
+    ///
+    /// The encoder of the `cuda-tile` package doubles the bits of a float attribute without
+    /// regarding bit 63 as a sign, so negative f64 values take 65 bits. (`tileirdisasm` 13.5 drops
+    /// the last bit and reads −∞ as +∞; what the producer meant is read here.)
+    pub fn wide_signed_varint(&mut self) -> Result<u64> {
+        let mut value = 0u128;
+        for shift in (0..70).step_by(7) {
+            let byte = self.u8()?;
+            value |= u128::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                if shift > 0 && byte == 0 {
+                    return Err(self.error("non-canonical VarInt"));
+                }
+                if value >> 65 != 0 {
+                    break;
+                }
+                return Ok((value >> 1) as u64 ^ ((value & 1) as u64).wrapping_neg());
+            }
+        }
+        Err(self.error("over-long VarInt: more than 65 bits"))
+    }
+
     /// A count of things that take at least `size` bytes each, so that it is bounded by the input.
     pub fn count(&mut self, size: usize, what: &str) -> Result<usize> {
         let n = self.varint()?;

@@ -58,7 +58,8 @@ const ORDERING: AttrDef = attr(
 const SCOPE: AttrDef = attr("memory_scope", AttrKind::Enum(&enums::SCOPE));
 const HINTS: AttrDef = attr("optimization_hints", AttrKind::Hints).optional();
 const RMW_MODE: AttrDef = attr("mode", AttrKind::Enum(&enums::RMW_MODE));
-const MULTIMEM: AttrDef = attr("reduction", AttrKind::Enum(&enums::MULTIMEM_REDUCTION));
+const MULTIMEM: AttrDef =
+    attr("reduction", AttrKind::Enum(&enums::MULTIMEM_REDUCTION)).default(Default::Case(0));
 const SYM_NAME: AttrDef = attr("sym_name", AttrKind::Str);
 /// Dimensions of the index (group `i`) that are known to lie inside the view.
 const fn inbounds(i: u8, since: Version) -> AttrDef {

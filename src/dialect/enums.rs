@@ -2,7 +2,7 @@
 //!
 //! Case names are those of the textual form; encodings are those of the public bytecode.
 
-use super::EnumDef;
+use super::{EnumDef, Version};
 
 macro_rules! enums {
     ($($(#[$doc:meta])* $id:ident $name:literal [$($case:literal),* $(,)?];)*) => {
@@ -31,6 +31,8 @@ enums! {
     RMW_MODE "atomic_rmw_mode" ["and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"];
     MULTIMEM_REDUCTION "multimem_reduction_kind" ["add", "min", "max", "and", "or", "xor", "umin", "umax"];
     VISIBILITY "symbol_visibility" ["public", "private"];
+    /// What accesses through a pointer reach (13.4): [`crate::ir::Type::Ptr`].
+    PTR_ATTR "ptr_attr" ["none", "unicast", "multicast"];
     /// What a view yields outside its tensor ([`crate::ir::Padding`]).
     PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
 
@@ -49,6 +51,16 @@ enums! {
         "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
         "laneid", "warpid", "cluster_ctarank",
     ];
+}
+
+/// First version with a case of an enumeration.
+pub fn since(def: &EnumDef, case: u8) -> Version {
+    match case {
+        rounding::NEAREST_AWAY if *def == ROUNDING => Version::V13_5,
+        // `multicast`.
+        2 if *def == PTR_ATTR => Version::V13_5,
+        _ => Version::V13_1,
+    }
 }
 
 /// Encodings of [`ROUNDING`].

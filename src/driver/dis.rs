@@ -19,6 +19,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let module = bytecode::read(&input::bytes(&args.input)?)?;
-    let text = asm::print_generic(&module);
+    let text = match args.generic {
+        true => asm::print_generic(&module),
+        false => asm::print_pretty(&module),
+    };
     output::write(&args.output, text.as_bytes())
 }

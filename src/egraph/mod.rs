@@ -1,3 +1,147 @@
-//! Equality saturation over the pure part of a function, and the facts it decides by.
+//! Equality saturation over the pure part of a function.
+//!
+//! ```text
+//! function ──build──► e-graph + skeleton ──saturate──► equal forms ──extract──► one form each
+//!                                                                                    │
+//! function ◄──write── schedule ◄──elaborate (placement, loop-invariant motion, CSE)──┘
+//! ```
+//!
+//! Pure operations are nodes. Effects are nodes, too, kept apart by a number, and stay in their
+//! place. Operations with regions, terminators and block arguments form the skeleton that refers
+//! to classes. Which rules run, what may remain and what things cost are parameters: the same
+//! engine simplifies `cuda_tile`, lowers to `nvvm` and selects instructions.
 
+pub mod analysis;
+pub mod build;
+pub mod cost;
+pub mod elaborate;
+pub mod extract;
 pub mod facts;
+pub mod matcher;
+pub mod node;
+mod report;
+pub mod saturate;
+mod write;
+
+pub use cost::{CostModel, Legal, TableCost};
+pub use elaborate::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
+pub use report::{ChoiceReport, Fired, Report};
+pub use saturate::{Limits, Stop};
+
+use egg::EGraph;
+use rustc_hash::FxHashMap;
+
+use analysis::{Graph, Know};
+use build::Skeleton;
+use extract::Choice;
+use facts::FactMap;
+use node::{AttrTable, Node};
+
+use crate::dialect::{Dialect, OpDef, OpKind, cuda_tile, nvvm};
+use crate::ir::{Diagnostic, Module, OpId};
+use crate::rules::RuleSet;
+use crate::target::Target;
+
+/// What rules, guards and costs may ask about besides the function.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub target: Target,
+    /// Facts of the function's values; computed when absent.
+    pub facts: Option<&'a FactMap>,
+    /// The dialect that constants found by folding are written in.
+    pub constants: Dialect,
+    /// Record the cost of each choice and its alternatives.
+    pub explain: bool,
+}
+
+impl Context<'_> {
+    /// A context for a stage whose result is in `constants`' dialect.
+    pub fn new(target: Target, constants: Dialect) -> Self {
+        Context {
+            target,
+            facts: None,
+            constants,
+            explain: false,
+        }
+    }
+}
+
+/// Rewrites a function in place: saturates with `rules`, extracts by `model`, places.
+pub fn rewrite(
+    module: &mut Module,
+    func: OpId,
+    rules: &RuleSet,
+    context: &Context,
+    model: &dyn CostModel,
+    limits: Limits,
+) -> Result<Report, Diagnostic> {
+    let (schedule, report) = select(module, func, rules, context, model, limits)?;
+    write::write(module, &schedule)?;
+    Ok(report)
+}
+
+/// Like [`rewrite`], but leaves the function alone and returns the schedule, which may contain
+/// machine instructions of `rules.machine`.
+pub fn select(
+    module: &mut Module,
+    func: OpId,
+    rules: &RuleSet,
+    context: &Context,
+    model: &dyn CostModel,
+    limits: Limits,
+) -> Result<(Schedule, Report), Diagnostic> {
+    let computed;
+    let facts = match context.facts {
+        Some(facts) => facts,
+        None => {
+            computed = facts::of(module, func);
+            &computed
+        }
+    };
+    let types = std::mem::take(&mut module.types);
+    let mut graph = graph(types, rules.machine, context.constants);
+    let skeleton = build::build(module, func, &mut graph, facts);
+    let result = solve(&mut graph, &skeleton, rules, context, model, limits);
+    module.types = std::mem::take(&mut graph.analysis.types);
+    result
+}
+
+/// An empty e-graph over a module's types.
+pub fn graph(types: crate::ir::Types, machine: &'static [OpDef], constants: Dialect) -> Graph {
+    let constant: Option<OpKind> = match constants {
+        Dialect::Nvvm => Some(nvvm::Op::Const.into()),
+        _ => Some(cuda_tile::Op::Constant.into()),
+    };
+    EGraph::new(Know {
+        types,
+        attrs: AttrTable::default(),
+        machine,
+        values: Vec::new(),
+        constant,
+        touched: Vec::new(),
+    })
+}
+
+fn solve(
+    graph: &mut Graph,
+    skeleton: &Skeleton,
+    rules: &RuleSet,
+    context: &Context,
+    model: &dyn CostModel,
+    limits: Limits,
+) -> Result<(Schedule, Report), Diagnostic> {
+    let run = saturate::saturate(graph, rules, context.target, limits)?;
+    let mut extra: FxHashMap<(egg::Id, Node), i32> = FxHashMap::default();
+    for added in &run.added {
+        let cost = rules.rules[added.rule as usize].cost;
+        if cost != 0 {
+            let mut node = graph.id_to_node(added.root).clone();
+            node.children.iter_mut().for_each(|c| *c = graph.find(*c));
+            extra.insert((graph.find(added.root), node), cost);
+        }
+    }
+    let choice = Choice::new(graph, model, &extra);
+    let schedule = elaborate::elaborate(graph, skeleton, &choice, model)?;
+    let report = report::report(graph, skeleton, rules, &run, &choice, context.explain);
+    Ok((schedule, report))
+}

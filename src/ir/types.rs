@@ -39,7 +39,7 @@ impl Float {
         (Float::F8E4M3FN, "f8E4M3FN"),
         (Float::F8E5M2, "f8E5M2"),
         (Float::F8E8M0FNU, "f8E8M0FNU"),
-        (Float::F8E5M3FNU, "f8E5M3FNU"),
+        (Float::F8E5M3FNU, "fnv8E5M3FNU"),
         (Float::F4E2M1FN, "f4E2M1FN"),
     ];
 

@@ -391,6 +391,23 @@ mod tests {
     }
 
     #[test]
+    fn narrow_accesses_reach_every_element() {
+        let shape = Shape::new(&[64, 64]).unwrap();
+        let b = Blocked {
+            shape: shape.clone(),
+            order: vec![1, 0],
+            max_vector: 8,
+            element_bits: 16,
+            warps: 4,
+        };
+        let s = SharedLayout::strips(&shape, &[1, 0], 16, Swizzle::B128).unwrap();
+        for bits in [16, 32, 64] {
+            let p = check(&b.layout().unwrap(), &s, bits);
+            assert_eq!((p.vector_bits, p.groups.len()), (bits, 1));
+        }
+    }
+
+    #[test]
     fn repeated_registers_are_copied() {
         let shape = Shape::new(&[64]).unwrap();
         let l =

@@ -29,7 +29,7 @@ pub fn wavefronts(
 /// The same from the map of lane bits to element offsets.
 pub(super) fn wavefronts_of_lanes(lanes: &Matrix, element_bits: u32, vector_bits: u32) -> u32 {
     let access_bytes_log2 = (vector_bits / 8).max(1).ilog2();
-    let together = (WAVEFRONT_LOG2 - access_bytes_log2.max(BANK_WORD_LOG2)).min(lanes.cols());
+    let together = (WAVEFRONT_LOG2 - access_bytes_log2).min(lanes.cols());
     let parts = 1 << (lanes.cols() - together);
     parts
         * words_per_bank(

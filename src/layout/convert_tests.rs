@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::super::Shape;
 use super::super::blocked::Blocked;
 use super::super::mma::{MatmulShape, MmaSync, Wgmma};
+use super::super::pieces::convert_within;
 use super::*;
 
 const ALL: Capabilities = Capabilities {
@@ -127,41 +128,64 @@ fn through_memory(p: &SharedPlan, v: &Registers, registers: u64) -> Registers {
     (0..v.len()).map(load).collect()
 }
 
-fn run(p: &Planned, source: &Layout, destination: &Layout) {
-    let v = values(source);
-    let n = destination.registers();
-    let got = match &p.conversion {
+fn carry_out(p: &Planned, v: Registers, registers: u64) -> Registers {
+    match &p.conversion {
         Conversion::Identity => v,
         Conversion::Registers(map) => v
             .iter()
             .map(|regs| map.iter().map(|&r| regs[r as usize]).collect())
             .collect(),
-        Conversion::Shuffle(s) => shuffle(s, v, n),
-        Conversion::Shared(s) => through_memory(s, &v, n),
-    };
+        Conversion::Shuffle(s) => shuffle(s, v, registers),
+        Conversion::Shared(s) => through_memory(s, &v, registers),
+    }
+}
+
+fn run(p: &Planned, source: &Layout, destination: &Layout) {
+    let got = carry_out(p, values(source), destination.registers());
     assert_eq!(got, values(destination), "{source} -> {destination}: {p:?}");
+}
+
+/// Runs a conversion in pieces of at most `max_bytes`.
+fn run_pieces(source: &Layout, destination: &Layout, bits: u32, max_bytes: u64) -> usize {
+    let p = convert_within(source, destination, bits, ALL, max_bytes).unwrap();
+    let v = values(source);
+    let mut got = vec![vec![u64::MAX; destination.registers() as usize]; v.len()];
+    for (from, to) in &p.registers {
+        let piece = v
+            .iter()
+            .map(|regs| from.iter().map(|&r| regs[r as usize]).collect())
+            .collect();
+        for (regs, done) in got
+            .iter_mut()
+            .zip(carry_out(&p.plan, piece, to.len() as u64))
+        {
+            to.iter().zip(done).for_each(|(&r, x)| regs[r as usize] = x);
+        }
+    }
+    assert_eq!(got, values(destination), "{source} -> {destination}: {p:?}");
+    p.registers.len()
 }
 
 /// Runs the chosen conversion, the trip through shared memory, and shuffles if they do.
 fn check(source: &Layout, destination: &Layout, bits: u32) -> Planned {
     let p = convert(source, destination, bits, ALL).unwrap();
     run(&p, source, destination);
-    run(
-        &through_shared(source, destination, bits, ALL).unwrap(),
-        source,
-        destination,
-    );
+    let shared = through_shared(source, destination, bits, ALL).unwrap();
+    run(&shared, source, destination);
     let lookup = Lookup::new(source, destination).unwrap();
+    let mut cheapest = shared.cost;
     if let Some(s) = ShufflePlan::new(&lookup, bits) {
+        cheapest = cheapest.min(s.cost(bits));
         run(
             &Planned {
-                conversion: Conversion::Shuffle(s),
                 cost: 0,
+                conversion: Conversion::Shuffle(s),
             },
             source,
             destination,
         );
     }
+    assert!(p.cost <= cheapest);
     p
 }
 
@@ -255,49 +279,105 @@ fn transposing_quads_is_shuffled() {
     assert_eq!((s.rounds.len(), s.before.len(), s.after.len()), (4, 2, 2));
 }
 
+/// Wavefronts of a transfer of `bytes` by all four warps, per warp, without conflicts.
+fn ideal(bytes: u64) -> u64 {
+    bytes / 4 / 128
+}
+
+/// On one side a matrix instruction, on the other vectors of 128 bits, no conflicts.
+fn assert_matrix_and_vectors(p: &Planned) {
+    let Conversion::Shared(s) = &p.conversion else {
+        panic!("{p:?}")
+    };
+    let (m, a) = match (&s.store, &s.load) {
+        (Transfer::Matrix(m), Transfer::Plain(a)) | (Transfer::Plain(a), Transfer::Matrix(m)) => {
+            (m, a)
+        }
+        _ => panic!("{s:?}"),
+    };
+    assert_eq!((m.wavefronts, a.vector_bits), (m.matrices, 128), "{s:?}");
+}
+
 #[test]
 fn accumulators_are_stored_and_reread_without_conflicts() {
     for n in [32, 64, 128] {
         let out = blocked(&[64, n], &[1, 0], 8, 16);
-        let p = check(&accumulator(n), &out, 16);
-        let Conversion::Shared(s) = &p.conversion else {
-            panic!("{p:?}")
-        };
-        assert!(
-            matches!(&s.store, Transfer::Matrix(m) if m.wavefronts == m.matrices),
-            "{s:?}"
-        );
-        assert!(matches!(&s.load, Transfer::Plain(a) if a.vector_bits == 128));
-        // No conflicts: every wavefront carries 128 bytes.
-        let c = swizzle::choose(&accumulator(n), &out, 16, ALL).unwrap();
-        assert_eq!(c.wavefronts, 2 * 64 * n * 2 / 4 / 128);
-        let without = swizzle::choose(&accumulator(n), &out, 16, Capabilities::default()).unwrap();
-        assert!(without.wavefronts <= 64 * n * 2 / 4 / 128 + 2 * 64 * n * 2 / 4 / 128);
+        assert_matrix_and_vectors(&check(&accumulator(n), &out, 16));
+        // The same by ldmatrix alone, for targets without stmatrix.
+        for stmatrix in [false, true] {
+            let c = swizzle::choose(
+                &accumulator(n),
+                &out,
+                16,
+                Capabilities {
+                    ldmatrix: true,
+                    stmatrix,
+                },
+            );
+            assert_eq!(c.unwrap().wavefronts, 2 * ideal(64 * n * 2));
+        }
+        // With vectors on one side only, 4-byte accesses on the other: still no conflicts.
+        let c = swizzle::choose(&accumulator(n), &out, 16, Capabilities::default()).unwrap();
+        assert_eq!(c.wavefronts, 2 * ideal(64 * n * 2));
     }
 }
 
 #[test]
-fn operands_come_through_ldmatrix() {
+fn operands_come_through_matrix_instructions() {
     for order in [[1, 0], [0, 1]] {
         let from = blocked(&[64, 64], &order, 8, 16);
-        for (to, warps) in [(mma().a().unwrap(), 2), (mma().b().unwrap(), 2)] {
-            let p = check(&from, &to, 16);
-            let Conversion::Shared(s) = &p.conversion else {
-                panic!("{p:?}")
-            };
-            assert!(
-                matches!(&s.load, Transfer::Matrix(m) if m.wavefronts == m.matrices),
-                "{s:?}"
-            );
+        for to in [mma().a().unwrap(), mma().b().unwrap()] {
+            assert_matrix_and_vectors(&check(&from, &to, 16));
             let c = swizzle::choose(&from, &to, 16, ALL).unwrap();
-            let tile = 64 * 64 * 2 / 128;
-            assert_eq!(
-                c.wavefronts,
-                tile / 4 + tile / warps,
-                "written once, read by {warps} warps each"
-            );
+            // Written once, read by two warps each.
+            assert_eq!(c.wavefronts, 3 * ideal(64 * 64 * 2));
         }
     }
+}
+
+#[test]
+fn large_tiles_go_in_pieces() {
+    let tile = MatmulShape {
+        m: 128,
+        n: 128,
+        k: 64,
+    };
+    let from = Wgmma {
+        tile,
+        element_bits: 16,
+        warpgroups_m: 1,
+        warpgroups_n: 1,
+    }
+    .accumulator()
+    .unwrap();
+    assert_eq!(
+        run_pieces(&from, &blocked(&[128, 128], &[1, 0], 4, 32), 32, 16 << 10),
+        4
+    );
+    assert_eq!(
+        run_pieces(&from, &blocked(&[128, 128], &[1, 0], 8, 16), 16, 64 << 10),
+        1
+    );
+}
+
+#[test]
+fn conversions_print_what_they_do() {
+    let a = blocked(&[64, 64], &[1, 0], 8, 16);
+    let only_ldmatrix = Capabilities {
+        ldmatrix: true,
+        stmatrix: false,
+    };
+    let text = |to: &Layout| {
+        convert(&a, to, 16, only_ldmatrix)
+            .unwrap()
+            .conversion
+            .to_string()
+    };
+    assert_eq!(text(&a), "nothing to do");
+    assert_eq!(
+        text(&mma().a().unwrap()),
+        "through 8192 bytes of shared memory: 4 x 128-bit stores, 8 x ldmatrix.x4"
+    );
 }
 
 #[test]
@@ -363,6 +443,7 @@ proptest! {
     ) {
         if a.is_surjective() {
             check(&a, &b, bits);
+            run_pieces(&a, &b, bits, 32);
         }
     }
 

@@ -161,6 +161,19 @@ proptest! {
 }
 
 #[test]
+fn division_needs_a_whole_tile() {
+    let shape = Shape::new(&[8]).unwrap();
+    let tile = Layout::identity_1d(In::Register, 2, 0, 1).unwrap();
+    let clean = Layout::distributed(shape.clone(), vec![1, 4], vec![2], vec![]).unwrap();
+    assert_eq!(
+        clean.divide(&tile).map(|q| q.to_string()).as_deref(),
+        Some("4: reg [(2)] lane [(1)] warp []")
+    );
+    let mixed = Layout::distributed(shape, vec![1, 4], vec![3], vec![]).unwrap();
+    assert_eq!(mixed.divide(&tile), None, "a lane moves inside the tile");
+}
+
+#[test]
 fn mistakes_are_errors() {
     let shape = Shape::new(&[4, 4]).unwrap();
     assert!(Layout::distributed(shape.clone(), vec![16], vec![], vec![]).is_err());

@@ -289,6 +289,16 @@ mod tests {
                 }
             }
         }
+        // A register that steps inside a part and to another part at once.
+        let shape = Shape::new(&[4, 64]).unwrap();
+        let lanes = [2, 4, 8, 16, 32].to_vec();
+        let mixed = Layout::distributed(shape, vec![64, 128, 64 | 1], lanes, vec![]).unwrap();
+        let e = Extract::new(&mixed, &Shape::new(&[1, 64]).unwrap()).unwrap();
+        assert_eq!(
+            (e.layout.registers(), e.select),
+            (2, vec![vec![1, 2], vec![]])
+        );
+        assert_eq!(e.registers, [0, 5]);
         let split_by_warps = Shape::new(&[32, 64]).unwrap();
         assert!(
             Extract::new(&accumulator(64, 64), &split_by_warps)

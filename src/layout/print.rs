@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use super::addr::AccessPlan;
+use super::convert::{Conversion, SharedPlan, Transfer};
+use super::ldmatrix::MatrixPlan;
+use super::shared::SharedLayout;
+use super::shuffle::ShufflePlan;
 use super::{In, Layout, Shape};
 
 /// `128x64: reg [(0,1),(8,0)] lane [...] warp [...]`: the tile, then each input bit's
@@ -49,4 +54,71 @@ fn coords(f: &mut fmt::Formatter<'_>, shape: &Shape, flat: u64) -> fmt::Result {
         write!(f, "{c}")?;
     }
     f.write_str(")")
+}
+
+/// `16-bit 64x64: offset [(0,1),…]`.
+impl fmt::Display for SharedLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-bit {}", self.element_bits(), self.layout())
+    }
+}
+
+/// One line: what the conversion consists of, counted per thread (matrix instructions per
+/// warp).
+impl fmt::Display for Conversion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Conversion::Identity => f.write_str("nothing to do"),
+            Conversion::Registers(_) => f.write_str("renamed registers"),
+            Conversion::Shuffle(s) => s.fmt(f),
+            Conversion::Shared(s) => s.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for ShufflePlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.butterfly {
+            "butterfly"
+        } else {
+            "indexed"
+        };
+        let (before, after) = (self.before.len(), self.after.len());
+        write!(
+            f,
+            "{} {kind} shuffles, {before} + {after} rounds of selects",
+            self.rounds.len()
+        )
+    }
+}
+
+impl fmt::Display for SharedPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "through {} bytes of shared memory: ",
+            self.shared.bytes()
+        )?;
+        transfer(f, &self.store, "store", "stmatrix")?;
+        f.write_str(", ")?;
+        transfer(f, &self.load, "load", "ldmatrix")
+    }
+}
+
+fn transfer(f: &mut fmt::Formatter<'_>, t: &Transfer, plain: &str, matrix: &str) -> fmt::Result {
+    match t {
+        Transfer::Plain(p @ AccessPlan { vector_bits, .. }) => {
+            write!(f, "{} x {vector_bits}-bit {plain}s", p.instructions())
+        }
+        Transfer::Matrix(
+            p @ MatrixPlan {
+                matrices,
+                transposed,
+                ..
+            },
+        ) => {
+            let trans = if *transposed { ".trans" } else { "" };
+            write!(f, "{} x {matrix}.x{matrices}{trans}", p.instructions())
+        }
+    }
 }

@@ -48,9 +48,13 @@ pub struct Choice {
     pub wavefronts: u64,
     /// Memory instructions per warp, written and read.
     pub instructions: u64,
+    /// Different thread bases that the swizzle makes necessary, written and read: each
+    /// but the first of a side costs an xor per thread.
+    pub bases: u64,
 }
 
-/// The layout and accesses with the fewest wavefronts, then the fewest instructions.
+/// The layout and accesses with the fewest wavefronts, then the fewest instructions, then
+/// the fewest xors.
 /// Elements must be at least a byte wide.
 pub fn choose(
     write: &Layout,
@@ -73,7 +77,7 @@ pub fn choose(
             for load in problem.read.accesses() {
                 let shared = problem.layout(&low, store, load)?;
                 let choice = problem.judge(shared)?;
-                let cost = |c: &Choice| (c.wavefronts, c.instructions);
+                let cost = |c: &Choice| (c.wavefronts, c.instructions, c.bases);
                 if best.as_ref().is_none_or(|b| cost(&choice) < cost(b)) {
                     best = Some(choice);
                 }
@@ -185,8 +189,9 @@ impl Problem<'_> {
             shared,
             store,
             load,
-            wavefronts: store_cost.0 + load_cost.0,
-            instructions: store_cost.1 + load_cost.1,
+            wavefronts: store_cost.wavefronts + load_cost.wavefronts,
+            instructions: store_cost.instructions + load_cost.instructions,
+            bases: store_cost.bases + load_cost.bases,
         })
     }
 }
@@ -260,18 +265,19 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The access with the fewest wavefronts, and (wavefronts, instructions) per warp.
-    fn best(&self, shared: &SharedLayout) -> Result<(Access, (u64, u64)), LayoutError> {
-        let vector = addr::max_vector_bits(self.layout, shared, 128)?;
-        let distinct = 1u64 << self.registers.dim();
-        let instructions = (distinct * u64::from(self.element_bits) / u64::from(vector)).max(1);
-        let each = u64::from(wavefronts(self.layout, shared, vector)?);
-        let mut best = (Access::Plain, (instructions * each, instructions));
+    /// The cheapest access to `shared`.
+    fn best(&self, shared: &SharedLayout) -> Result<(Access, Cost), LayoutError> {
+        let mut best = (Access::Plain, self.plain(shared)?);
         for access in self.accesses().filter(|&a| a != Access::Plain) {
             let transposed = access == Access::MatrixTransposed;
             if let Some(p) = ldmatrix::plan(self.layout, shared, transposed)? {
-                let n = p.instructions() as u64;
-                let cost = (n * u64::from(p.wavefronts), n);
+                let instructions = p.instructions() as u64;
+                let wavefronts = instructions * u64::from(p.wavefronts);
+                let cost = Cost {
+                    wavefronts,
+                    instructions,
+                    bases: p.groups.len() as u64,
+                };
                 if cost < best.1 {
                     best = (access, cost);
                 }
@@ -279,6 +285,37 @@ impl<'a> Side<'a> {
         }
         Ok(best)
     }
+
+    fn plain(&self, shared: &SharedLayout) -> Result<Cost, LayoutError> {
+        let vector = addr::max_vector_bits(self.layout, shared, 128)?;
+        let distinct = 1u64 << self.registers.dim();
+        let instructions = (distinct * u64::from(self.element_bits) / u64::from(vector)).max(1);
+        let each = u64::from(wavefronts(self.layout, shared, vector)?);
+        let offsets = |inputs: &[In]| shared.offsets_from(&self.layout.sublayout(inputs));
+        let threads = offsets(&[In::Lane, In::Warp])?
+            .columns()
+            .iter()
+            .fold(0, |m, c| m | c);
+        let meeting: Vec<u64> = offsets(&[In::Register])?
+            .columns()
+            .iter()
+            .map(|c| c & threads)
+            .collect();
+        let bases = 1 << Subspace::span(64, &meeting).dim();
+        Ok(Cost {
+            wavefronts: instructions * each,
+            instructions,
+            bases,
+        })
+    }
+}
+
+/// What one side's accesses cost, most important first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost {
+    wavefronts: u64,
+    instructions: u64,
+    bases: u64,
 }
 
 /// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can

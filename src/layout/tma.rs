@@ -64,7 +64,7 @@ pub fn boxes(
     let element_bytes = u64::from(shared.element_bits()) / 8;
     let plain = shared.with_address_swizzle(swizzle)?;
     let bases = plain.layout().bases(In::Offset);
-    let inside = box_bits(shape, bases, order, swizzle, element_bytes);
+    let inside = box_bits(shape, bases, order);
     let box_bits: u32 = inside.iter().sum();
     let (_, outside) = bases.split_at(box_bits as usize);
     let inner_bytes = element_bytes << inside[order[0]];
@@ -80,8 +80,8 @@ pub fn boxes(
         return no("the layout is not made of boxes");
     }
     let box_bytes = element_bytes << box_bits;
-    if !outside.is_empty() && !box_bytes.is_multiple_of(128) {
-        return no("boxes do not start at multiples of 128 bytes");
+    if !outside.is_empty() && !box_bytes.is_multiple_of(swizzle.alignment()) {
+        return no("boxes do not start where the swizzle's pattern does");
     }
     let boxes = (0..1u64 << outside.len()).map(|i| TmaBox {
         start: shape.unflatten(ones(i).fold(0, |acc, b| acc ^ outside[b as usize])),
@@ -97,24 +97,13 @@ pub fn boxes(
 }
 
 /// The largest box: for each tile dimension, how many of the lowest offset bits walk it,
-/// dimension by dimension in `order`. Where a dimension is cut (at the swizzle's span, or
-/// at 256 elements) the next is walked if the offset bits go on there.
-fn box_bits(
-    shape: &super::Shape,
-    bases: &[u64],
-    order: &[usize],
-    swizzle: Swizzle,
-    element_bytes: u64,
-) -> Vec<u32> {
+/// dimension by dimension in `order`. Where a dimension is cut (at a swizzle's span, or at
+/// 256 elements) the next is walked if the offset bits go on there.
+fn box_bits(shape: &super::Shape, bases: &[u64], order: &[usize]) -> Vec<u32> {
     let mut inside = vec![0; shape.rank()];
     let mut at = 0;
-    for (position, &d) in order.iter().enumerate() {
-        let span = (swizzle.span_bytes() / element_bytes).max(1).ilog2();
-        let limit = match (position, swizzle) {
-            (0, Swizzle::B32 | Swizzle::B64 | Swizzle::B128) => span.min(MAX_EXTENT_BITS),
-            _ => MAX_EXTENT_BITS,
-        };
-        while inside[d] < limit.min(shape.dim_bits(d))
+    for &d in order {
+        while inside[d] < MAX_EXTENT_BITS.min(shape.dim_bits(d))
             && bases.get(at) == Some(&shape.along(d, 1 << inside[d]))
         {
             inside[d] += 1;
@@ -211,5 +200,11 @@ mod tests {
         assert!(refused(&row_major, &[0, 1], Swizzle::None).contains("16 bytes"));
         let narrow = SharedLayout::row_major(&Shape::new(&[64, 4]).unwrap(), &[1, 0], 16).unwrap();
         assert!(refused(&narrow, &[1, 0], Swizzle::None).contains("16 bytes"));
+        let wide = row_major.with_address_swizzle(Swizzle::B128).unwrap();
+        assert!(refused(&wide, &[1, 0], Swizzle::B128).contains("as wide as the swizzle"));
+        let flat =
+            SharedLayout::strips(&Shape::new(&[4, 128]).unwrap(), &[1, 0], 16, Swizzle::B128)
+                .unwrap();
+        assert!(refused(&flat, &[1, 0], Swizzle::B128).contains("pattern"));
     }
 }

@@ -9,7 +9,7 @@
 //! "Matrix Descriptor Format"; the canonical forms are also stated in CuTe
 //! (`cute/atom/mma_traits_sm90_gmma.hpp`).
 
-use super::gf2::{low_mask, ones};
+use super::gf2::ones;
 use super::shared::{SharedLayout, Swizzle};
 use super::{In, LayoutError};
 
@@ -155,16 +155,8 @@ impl Strides {
             Some(strides) => (Major::K, strides),
             None => (Major::Mn, self.mn_major(mn, k)?),
         };
-        // A step may move along a swizzled row but not change which row of the pattern
-        // the start address is in.
-        let pattern = low_mask(self.swizzle.xor_bits()) << 7;
-        if mn_steps
-            .iter()
-            .chain(k_steps)
-            .any(|s| s & pattern != 0 || s % 16 != 0)
-        {
-            return None;
-        }
+        // Steps never change which row of the pattern the start address is in: the forms
+        // give those address bits to the first 8 rows (columns) of an instruction.
         if leading_bytes.max(stride_bytes) >= 1 << 18 {
             return None;
         }

@@ -1,7 +1,7 @@
 """Compiles every case of every corpus file into bytecode/<file>/<case>.tilebc.
 
-    tests/corpus/build            rebuild everything, drop stale files
-    tests/corpus/build --check    fail if anything committed differs
+tests/corpus/build            rebuild everything, drop stale files
+tests/corpus/build --check    fail if anything committed differs
 """
 
 import os
@@ -15,7 +15,28 @@ ROOT = HERE.parents[1]
 OUT = HERE / "bytecode"
 
 # Corpus files, in the order of the README.
-FILES = ["vadd", "softmax", "matmul", "ops_integer", "ops_float", "ops_math", "ops_convert", "ops_shape", "ops_reduce", "ops_mma", "ops_pointer", "ops_view", "ops_atomic", "ops_control", "ops_other", "programs_norm", "programs_gemm", "programs_attention"]
+FILES = [
+    "vadd",
+    "softmax",
+    "matmul",
+    "ops_integer",
+    "ops_float",
+    "ops_math",
+    "ops_convert",
+    "ops_shape",
+    "ops_reduce",
+    "ops_mma",
+    "ops_pointer",
+    "ops_view",
+    "ops_atomic",
+    "ops_control",
+    "ops_other",
+    "programs_norm",
+    "programs_gemm",
+    "programs_attention",
+    "programs_memory",
+    "programs_control",
+]
 
 
 def load(file: str) -> ModuleType:

@@ -16,9 +16,13 @@ from cuda.tile._bytecode.code_builder import Value
 from cuda.tile._bytecode.debug_info import MISSING_DEBUG_ATTR_ID
 from cuda.tile._bytecode.encodings import (
     IntegerOverflow,
-    MemoryOrderingSemantics as Order,
-    RoundingMode as Round,
     Signedness,
+)
+from cuda.tile._bytecode.encodings import (
+    MemoryOrderingSemantics as Order,
+)
+from cuda.tile._bytecode.encodings import (
+    RoundingMode as Round,
 )
 from cuda.tile._bytecode.type import PaddingValue, PtrAttr, SimpleType
 from cuda.tile._bytecode.version import BytecodeVersion
@@ -47,7 +51,6 @@ SIMPLE = {
 }
 
 HEADER = 12  # bytes of magic and version
-
 
 
 class PointerKind(enum.Enum):
@@ -248,11 +251,7 @@ class Body:
     def like(self, name: str, x: V, *others: V, **attributes) -> V:
         """An elementwise operation whose result has the type of its operands."""
         encode = getattr(encodings, f"encode_{name}Op")
-        operands = [
-            p.name
-            for p in inspect.signature(encode).parameters.values()
-            if p.annotation is Value
-        ]
+        operands = [p.name for p in inspect.signature(encode).parameters.values() if p.annotation is Value]
         return self.op(name, x.type, **dict(zip(operands, (x, *others), strict=True)), **attributes)
 
     def constant(self, type_: Tile, data: bytes) -> V:

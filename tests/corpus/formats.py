@@ -238,7 +238,7 @@ def sqrt(x: Number) -> Number:
 
 def remainder(x: Number, y: Number) -> Number:
     """What is left of x after a whole number (towards zero) of y: the sign of x."""
-    if isinstance(x, float) and not _is_zero(x) or _is_zero(y) or (isinstance(y, float) and math.isnan(y)):
+    if (isinstance(x, float) and not _is_zero(x)) or _is_zero(y) or (isinstance(y, float) and math.isnan(y)):
         return math.nan
     if _is_zero(x) or isinstance(y, float):
         return x

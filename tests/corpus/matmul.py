@@ -73,9 +73,7 @@ def run(case_name, out, tile, mnk, integers, aligned=True):
     args = [
         *matrix_args(Buffer("a", padded(a, 50, align)), (m, k)),
         *matrix_args(Buffer("b", padded(b, 50, align)), (k, n)),
-        *matrix_args(
-            Buffer("c", padded(np.zeros_like(c), -7, out_align), padded(c, -7, out_align), tolerance), (m, n)
-        ),
+        *matrix_args(Buffer("c", padded(np.zeros_like(c), -7, out_align), padded(c, -7, out_align), tolerance), (m, n)),
     ]
     grid = (-(-m // tile[0]) * -(-n // tile[1]),)
     kind = "integers" if integers else "normal"

@@ -5,7 +5,9 @@ does not matter. Old values are compared where the order is known.
 """
 
 import numpy as np
-from cuda.tile._bytecode.encodings import AtomicRMWMode as Mode, MemoryOrderingSemantics as Order, MemoryScope as Scope
+from cuda.tile._bytecode.encodings import AtomicRMWMode as Mode
+from cuda.tile._bytecode.encodings import MemoryOrderingSemantics as Order
+from cuda.tile._bytecode.encodings import MemoryScope as Scope
 
 import kernel
 from emit import Tile, Token
@@ -13,7 +15,7 @@ from formats import FLOATS
 from kernel import Kernel, data, given, i32, pointer, scalar, wanted
 from ops_pointer import below
 from ops_reduce import typed
-from ops_view import block, matrix_view, partition
+from ops_view import matrix_view, partition
 from values import storage
 
 N = 64
@@ -162,7 +164,14 @@ def view_reductions():
             value = b.load(x, tile)
             zero = b.i32(0)
             b.op(
-                "AtomicRedViewTko", Token(), view=view, index=[zero, zero], value=value, mode=mode, token=b.token(), **ORDERED
+                "AtomicRedViewTko",
+                Token(),
+                view=view,
+                index=[zero, zero],
+                value=value,
+                mode=mode,
+                token=b.token(),
+                **ORDERED,
             )
 
         def arguments(rng, t=t, mode=mode, function=function):

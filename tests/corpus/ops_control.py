@@ -1,7 +1,8 @@
 """Control flow: counted loops, endless loops with breaks, branches, returns."""
 
 import numpy as np
-from cuda.tile._bytecode.encodings import ComparisonPredicate as Is, Signedness
+from cuda.tile._bytecode.encodings import ComparisonPredicate as Is
+from cuda.tile._bytecode.encodings import Signedness
 
 import kernel
 from emit import Tile
@@ -92,6 +93,7 @@ def resized(b, x, to):
 
 def unsigned_for(b, lo, hi, st, y):
     """The upper bound is negative when read as signed."""
+
     def body(b, i, count):
         go_on(b, b.like("AddI", count, b.i32(1)))
 
@@ -194,7 +196,11 @@ def choices(b, x, y):
     def positive(b):
         big = compare(b, Is.GREATER_THAN, value, b.i32(100))
         (inner,) = branch(
-            b, big, [tile], lambda b: give(b, b.i32(3, (8,))), lambda b: give(b, b.like("AddI", b.iota(8), b.splat(value, (8,))))
+            b,
+            big,
+            [tile],
+            lambda b: give(b, b.i32(3, (8,))),
+            lambda b: give(b, b.like("AddI", b.iota(8), b.splat(value, (8,)))),
         )
         give(b, inner, b.i32(1))
 
@@ -274,12 +280,8 @@ def if_effect(condition):
 GROUPS = {
     "for": [
         *counted(),
-        Kernel(
-            "for_unsigned", (scalar("i32"),) * 3 + (pointer("i32"),), unsigned_for, unsigned_for_arguments, "13.2"
-        ),
-        Kernel(
-            "for_tiles", (pointer("f32"), pointer("f32"), scalar("i32")), tiles_carried, tiles_carried_arguments
-        ),
+        Kernel("for_unsigned", (scalar("i32"),) * 3 + (pointer("i32"),), unsigned_for, unsigned_for_arguments, "13.2"),
+        Kernel("for_tiles", (pointer("f32"), pointer("f32"), scalar("i32")), tiles_carried, tiles_carried_arguments),
     ],
     "loop": [
         *(

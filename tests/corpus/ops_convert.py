@@ -6,11 +6,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from cuda.tile._bytecode.encodings import IntegerOverflow
 
 import elementwise
 from elementwise import COUNT, Op
 from emit import Entry, Module, Ptr, Round, Signedness, Tile
-from cuda.tile._bytecode.encodings import IntegerOverflow
 from formats import FLOATS, INTS
 from numerics import Buffer, Run
 from values import random_bits, special_bits, storage, to_array
@@ -38,7 +38,9 @@ def extensions():
             if target == "i1" or INTS[target] <= INTS[source]:
                 continue
             version = since(source, target)
-            yield Op(f"exti_{source}_{target}", (source,), (target,), convert("ExtI", target), lambda x: x, since=version)
+            yield Op(
+                f"exti_{source}_{target}", (source,), (target,), convert("ExtI", target), lambda x: x, since=version
+            )
             yield Op(
                 f"exti_unsigned_{source}_{target}",
                 (source,),
@@ -165,7 +167,9 @@ def between_floats():
             if source == target:
                 continue
             # Powers of two alone: only these two modes, toward zero the usual one.
-            modes = {"rz": Round.ZERO, "rp": Round.POSITIVE_INF} if target == "f8E8M0FNU" else {"rn": Round.NEAREST_EVEN}
+            modes = (
+                {"rz": Round.ZERO, "rp": Round.POSITIVE_INF} if target == "f8E8M0FNU" else {"rn": Round.NEAREST_EVEN}
+            )
             for mode, rounding in modes.items():
                 yield Op(
                     f"ftof{'' if mode == 'rn' else '_' + mode}_{source}_{target}",
@@ -193,7 +197,12 @@ def towards_zero():
         )
 
 
-WIDTHS = {8: ["i8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "fnv8E5M3FNU"], 16: ["i16", "f16", "bf16"], 32: ["i32", "f32"], 64: ["i64", "f64"]}
+WIDTHS = {
+    8: ["i8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "fnv8E5M3FNU"],
+    16: ["i16", "f16", "bf16"],
+    32: ["i32", "f32"],
+    64: ["i64", "f64"],
+}
 
 
 BITS = {t: n for n, types in WIDTHS.items() for t in types} | {"i1": 8, "tf32": 32}  # in memory

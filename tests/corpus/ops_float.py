@@ -3,7 +3,8 @@
 import math
 from fractions import Fraction
 
-from cuda.tile._bytecode.encodings import ComparisonOrdering, ComparisonPredicate as Is
+from cuda.tile._bytecode.encodings import ComparisonOrdering
+from cuda.tile._bytecode.encodings import ComparisonPredicate as Is
 
 import elementwise
 import formats
@@ -196,7 +197,9 @@ GROUPS = {
     "fma": list(rounded("Fma", "fma", 3, lambda x, y, z, mode: formats.fma(x, y, z, mode))),
     "sqrt": [
         *rounded("Sqrt", "sqrt", 1, lambda x, mode: formats.sqrt(x)),
-        operation("Sqrt", "sqrt_approx_f32", 1, "f32", formats.sqrt, tolerance=Tolerance(ulp=2), rounding_mode=Round.APPROX),
+        operation(
+            "Sqrt", "sqrt_approx_f32", 1, "f32", formats.sqrt, tolerance=Tolerance(ulp=2), rounding_mode=Round.APPROX
+        ),
     ],
     "remf": [operation("RemF", f"remf_{t}", 2, t, formats.remainder, valid=moderate_quotient) for t in TYPES],
     "maxf": list(extrema("MaxF", "maxf", lambda x, y: x > y)),

@@ -1,10 +1,11 @@
 """Integer arithmetic, bitwise operations and comparisons at every width."""
 
+from cuda.tile._bytecode.encodings import ComparisonPredicate as Is
+from cuda.tile._bytecode.encodings import IntegerOverflow
+
 import elementwise
 from elementwise import Op
 from emit import Round, Signedness, Tile
-from cuda.tile._bytecode.encodings import ComparisonPredicate as Is, IntegerOverflow
-
 from formats import INTS
 
 SIGNED, UNSIGNED = Signedness.Signed, Signedness.Unsigned
@@ -152,9 +153,7 @@ def shifts():
         overflow=IntegerOverflow.NUW,
     )
     yield from binary("ShRI", "shri", lambda x, y, t: x >> y, valid=in_range)
-    yield from binary(
-        "ShRI", "shri_unsigned", lambda x, y, t: unsigned(x, t) >> y, valid=in_range, signedness=UNSIGNED
-    )
+    yield from binary("ShRI", "shri_unsigned", lambda x, y, t: unsigned(x, t) >> y, valid=in_range, signedness=UNSIGNED)
 
 
 PREDICATES = {
@@ -216,13 +215,9 @@ GROUPS = {
     "divi": list(divisions()),
     "remi": list(remainders()),
     "maxi": binary("MaxI", "maxi", lambda x, y, t: max(x, y), ALL)
-    + binary(
-        "MaxI", "maxi_unsigned", lambda x, y, t: max(unsigned(x, t), unsigned(y, t)), ALL, signedness=UNSIGNED
-    ),
+    + binary("MaxI", "maxi_unsigned", lambda x, y, t: max(unsigned(x, t), unsigned(y, t)), ALL, signedness=UNSIGNED),
     "mini": binary("MinI", "mini", lambda x, y, t: min(x, y), ALL)
-    + binary(
-        "MinI", "mini_unsigned", lambda x, y, t: min(unsigned(x, t), unsigned(y, t)), ALL, signedness=UNSIGNED
-    ),
+    + binary("MinI", "mini_unsigned", lambda x, y, t: min(unsigned(x, t), unsigned(y, t)), ALL, signedness=UNSIGNED),
     "andi": binary("AndI", "andi", lambda x, y, t: x & y, ALL),
     "ori": binary("OrI", "ori", lambda x, y, t: x | y, ALL),
     "xori": binary("XOrI", "xori", lambda x, y, t: x ^ y, ALL),

@@ -89,7 +89,7 @@ def approximate(encoder, name, function, bound, since, valid=None):
 
 def modest(x):
     """Not where the scaling of an approximate exponential overflows or is subnormal."""
-    return isinstance(x, float) and not math.isinf(x) or abs(float(x)) < 80
+    return (isinstance(x, float) and not math.isinf(x)) or abs(float(x)) < 80
 
 
 def powers_of_integers():

@@ -5,8 +5,14 @@ import numpy as np
 from cuda.tile._bytecode.attribute import Bounded, DivBy
 from cuda.tile._bytecode.encodings import (
     ComparisonPredicate as Is,
+)
+from cuda.tile._bytecode.encodings import (
     MemoryOrderingSemantics as Order,
+)
+from cuda.tile._bytecode.encodings import (
     MemoryScope as Scope,
+)
+from cuda.tile._bytecode.encodings import (
     MultimemReductionKind as Kind,
 )
 
@@ -79,9 +85,7 @@ def assertions():
     x = np.arange(1, N + 1, dtype=np.int32)
     bad = x.copy()
     bad[11] = 0
-    yield Kernel(
-        "assert_holds", (pointer("i32"),) * 2, fill, lambda rng: [given("x", "i32", x), wanted("y", "i32", x)]
-    )
+    yield Kernel("assert_holds", (pointer("i32"),) * 2, fill, lambda rng: [given("x", "i32", x), wanted("y", "i32", x)])
     yield Kernel(
         "assert_fails",
         (pointer("i32"),) * 2,
@@ -139,9 +143,7 @@ def dependencies():
 
     def fill(b, x, y):
         waited = b.op("GdcWaitTko", Token(), token=b.token())
-        tile, loaded = b.op(
-            "LoadPtrTko", [Tile("f32", (N,)), Token()], source=b.addresses(x, (N,)), token=waited
-        )
+        tile, loaded = b.op("LoadPtrTko", [Tile("f32", (N,)), Token()], source=b.addresses(x, (N,)), token=waited)
         launched = b.op("GdcLaunchDependentsTko", Token(), token=loaded)
         b.store(y, tile, token=launched)
         b.op("GdcWaitTko", Token())

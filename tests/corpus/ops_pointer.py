@@ -5,9 +5,13 @@ import numpy as np
 from cuda.tile._bytecode.attribute import LoadStoreHints, make_load_store_hints
 from cuda.tile._bytecode.encodings import (
     ComparisonPredicate,
-    MemoryOrderingSemantics as Order,
-    MemoryScope as Scope,
     SymbolVisibility,
+)
+from cuda.tile._bytecode.encodings import (
+    MemoryOrderingSemantics as Order,
+)
+from cuda.tile._bytecode.encodings import (
+    MemoryScope as Scope,
 )
 
 import kernel
@@ -70,9 +74,7 @@ def copy(name, since_="13.1", load=None, store=None, t="f32"):
     """A copy whose load and store have more attributes."""
 
     def fill(b, x, y):
-        tile, token = b.op(
-            "LoadPtrTko", [Tile(t, (N,)), Token()], source=b.addresses(x, (N,)), **(load or {})
-        )
+        tile, token = b.op("LoadPtrTko", [Tile(t, (N,)), Token()], source=b.addresses(x, (N,)), **(load or {}))
         b.op("StorePtrTko", Token(), destination=b.addresses(y, (N,)), value=tile, token=token, **(store or {}))
 
     def arguments(rng):
@@ -199,7 +201,13 @@ TABLE = np.arange(N, dtype=np.float32) * 1.5 - 7
 GLOBALS = (
     ("table", Tile("f32", (N,)), TABLE.tobytes(), {"alignment": 16}, "13.1"),
     ("counts", Tile("i32", (4,)), np.array([5, 6, 7, 8], np.int32).tobytes(), {}, "13.1"),
-    ("fixed", Tile("i8", (8,)), bytes(range(8)), {"constant": True, "symbol_visibility": SymbolVisibility.Private}, "13.3"),
+    (
+        "fixed",
+        Tile("i8", (8,)),
+        bytes(range(8)),
+        {"constant": True, "symbol_visibility": SymbolVisibility.Private},
+        "13.3",
+    ),
 )
 
 

@@ -154,11 +154,9 @@ def argmax():
             comparison_predicate=ComparisonPredicate.EQUAL,
             comparison_ordering=ComparisonOrdering.ORDERED,
         )
-        earlier = b.op(
-            "CmpI", Tile("i1"), lhs=at, rhs=best_at, comparison_predicate=ComparisonPredicate.LESS_THAN
-        )
+        earlier = b.op("CmpI", Tile("i1"), lhs=at, rhs=best_at, comparison_predicate=ComparisonPredicate.LESS_THAN)
         take = b.like("OrI", greater, b.like("AndI", equal, earlier))
-        pick = lambda x, y: b.op("Select", x.type, cond=take, val_if_true=x, val_if_false=y)  # noqa: E731
+        pick = lambda x, y: b.op("Select", x.type, cond=take, val_if_true=x, val_if_false=y)
         b.op("Yield", None, operands=[pick(x, best), pick(at, best_at)])
 
     def fill(b, x, y, at):

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 from cuda.tile._bytecode.attribute import LoadStoreHints, make_load_store_hints
-from cuda.tile._bytecode.encodings import MemoryOrderingSemantics as Order, MemoryScope as Scope
+from cuda.tile._bytecode.encodings import MemoryOrderingSemantics as Order
+from cuda.tile._bytecode.encodings import MemoryScope as Scope
 
 import kernel
 from emit import DYNAMIC, GatherScatterView, PaddingValue, PartitionView, StridedView, TensorView, Tile, Token
@@ -114,9 +115,7 @@ def padded_loads():
                 answer = tiles_of(x[:, :COLS], pad_value(t, number), TILE, TILE, GRID)
                 return [given("x", t, x), *SIZES, wanted("y", t, answer)]
 
-            yield Kernel(
-                f"load_{name}_{t}", (pointer(t), *PARAMETERS, pointer(t)), fill, arguments, since(t), GRID
-            )
+            yield Kernel(f"load_{name}_{t}", (pointer(t), *PARAMETERS, pointer(t)), fill, arguments, since(t), GRID)
 
 
 def masked_stores():

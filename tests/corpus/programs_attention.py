@@ -13,7 +13,15 @@ LOG2_E = 1.4426950408889634
 
 @ct.kernel
 def attention(
-    q, k, v, out, scale: ct.float32, rows: ct.Constant[int], cols: ct.Constant[int], depth: ct.Constant[int], causal: ct.Constant[bool]
+    q,
+    k,
+    v,
+    out,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+    causal: ct.Constant[bool],
 ):
     """One block for each (head, tile of query rows)."""
     head, block = ct.bid(0), ct.bid(1)

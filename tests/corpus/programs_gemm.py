@@ -4,7 +4,7 @@ import cuda.tile as ct
 import numpy as np
 
 from corpus import Program, array
-from numerics import EXACT, Buffer, Run, Tolerance, array_args, matrix_args, padded
+from numerics import EXACT, Buffer, Run, array_args, matrix_args, padded
 from ops_mma import floats
 from ops_reduce import typed
 
@@ -160,7 +160,12 @@ def float_run(case, type_, m, n, k, tile, more_grid=(), bias=False, integers=Tru
     ]
     right = wide_a @ wide_b
     if not bias:
-        return Run(case, f"{m}x{n}x{k}", (*grid(m, n, tile), *more_grid), args + matrix_args(output(right.astype(np.float32)), (m, n)))
+        return Run(
+            case,
+            f"{m}x{n}x{k}",
+            (*grid(m, n, tile), *more_grid),
+            args + matrix_args(output(right.astype(np.float32)), (m, n)),
+        )
     offsets = rng.integers(-9, 10, n).astype(np.float32)
     c, _ = floats(type_, np.maximum(right + offsets, 0))
     mark = typed(type_, np.array([-7]))[0]

@@ -105,8 +105,18 @@ VECTOR = {t: array(t, 1) for t in (ct.float16, ct.float32, ct.float64)}
 F32 = ct.compilation.ScalarConstraint(ct.float32)
 
 CASES = [
-    Program("layer_norm_f32", layer_norm, [MATRIX[ct.float32], VECTOR[ct.float32], VECTOR[ct.float32], MATRIX[ct.float32], F32, 1024], "13.1"),
-    Program("layer_norm_f16", layer_norm, [MATRIX[ct.float16], VECTOR[ct.float32], VECTOR[ct.float32], MATRIX[ct.float16], F32, 512], "13.1"),
+    Program(
+        "layer_norm_f32",
+        layer_norm,
+        [MATRIX[ct.float32], VECTOR[ct.float32], VECTOR[ct.float32], MATRIX[ct.float32], F32, 1024],
+        "13.1",
+    ),
+    Program(
+        "layer_norm_f16",
+        layer_norm,
+        [MATRIX[ct.float16], VECTOR[ct.float32], VECTOR[ct.float32], MATRIX[ct.float16], F32, 512],
+        "13.1",
+    ),
     Program("rms_norm_f32", rms_norm, [MATRIX[ct.float32], MATRIX[ct.float32], 4, 256], "13.1"),
     Program("activations_f32", activations, [VECTOR[ct.float32], MATRIX[ct.float32], 256], "13.1"),
     Program("functions_f32", functions, [VECTOR[ct.float32], MATRIX[ct.float32], 128], "13.1"),
@@ -141,7 +151,10 @@ def rms_norm_run(shape, blocks):
     wide = x.astype(np.float64)
     y = wide / np.sqrt((wide**2).mean(axis=1, keepdims=True) + 1e-5)
     result = Buffer(
-        "y", padded(np.zeros_like(x), -7, 4), padded(y.astype(np.float32), -7, 4), Tolerance(absolute=1e-5, relative=1e-5)
+        "y",
+        padded(np.zeros_like(x), -7, 4),
+        padded(y.astype(np.float32), -7, 4),
+        Tolerance(absolute=1e-5, relative=1e-5),
     )
     args = [*matrix_args(Buffer("x", padded(x, 77, 4)), shape), *matrix_args(result, shape)]
     return Run("rms_norm_f32", f"{shape[0]}x{shape[1]}_{blocks}", (blocks,), args)

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import numerics
-from build import FILES, OUT as BYTECODE, ROOT, load
+from build import FILES, ROOT, load
+from build import OUT as BYTECODE
 
 
 def main() -> int:

@@ -13,9 +13,7 @@ def storage(type_: str):
         return np.dtype(bool)
     if type_ in INTS:
         return np.dtype(f"i{INTS[type_] // 8}")
-    return {"f16": np.dtype("f2"), "f32": np.dtype("f4"), "f64": np.dtype("f8")}.get(
-        type_, np.dtype(FLOATS[type_].raw)
-    )
+    return {"f16": np.dtype("f2"), "f32": np.dtype("f4"), "f64": np.dtype("f8")}.get(type_, np.dtype(FLOATS[type_].raw))
 
 
 def special_bits(type_: str) -> list[int]:
@@ -43,7 +41,12 @@ def random_bits(type_: str, count: int, rng) -> list[int]:
     """Half any pattern at all, half numbers of ordinary size."""
     if type_ in INTS:
         width = INTS[type_]
-        wide = [int(rng.integers(0, 1 << width, dtype=np.uint64)) if width < 64 else int(rng.integers(0, 2**63)) * 2 + int(rng.integers(2)) for _ in range(count)]
+        wide = [
+            int(rng.integers(0, 1 << width, dtype=np.uint64))
+            if width < 64
+            else int(rng.integers(0, 2**63)) * 2 + int(rng.integers(2))
+            for _ in range(count)
+        ]
         small = [int(rng.integers(-9, 10)) & (1 << width) - 1 for _ in range(count)]
         return [w if i % 2 else s for i, (w, s) in enumerate(zip(wide, small))]
     f = FLOATS[type_]

@@ -131,7 +131,9 @@ def time_table(tools: Tools, named: list[tuple[str, Path]], scratch: Path, repea
         ratio = f"{theirs.median / ours.median:.0f} ×" if ours else "–"
         lines.append([name, *map(milliseconds, (ours, theirs)), ratio, milliseconds(assembler)])
     text = "## Whole-process time, milliseconds: median (fastest)\n\n"
-    text += table(["module", "tilec, to PTX", "tileiras, to a cubin", "ratio of medians", "ptxas of tilec's PTX"], lines)
+    text += table(
+        ["module", "tilec, to PTX", "tileiras, to a cubin", "ratio of medians", "ptxas of tilec's PTX"], lines
+    )
     return text + (
         f"\n{10 * repeat} runs of tilec and {repeat} of the others. "
         "tileiras includes its own ptxas run; the last column is what that costs for tilec's PTX.\n"
@@ -143,7 +145,11 @@ def setting() -> str:
         ["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
     cpu = next(
-        (l.split(":", 1)[1].strip() for l in Path("/proc/cpuinfo").read_text().splitlines() if l.startswith("model name")),
+        (
+            l.split(":", 1)[1].strip()
+            for l in Path("/proc/cpuinfo").read_text().splitlines()
+            if l.startswith("model name")
+        ),
         platform.machine(),
     )
     return (

@@ -3,7 +3,7 @@
 use super::{Reader, dense};
 use crate::bytecode::cursor::Cursor;
 use crate::bytecode::{Context, Result};
-use crate::dialect::{AttrKind, EnumDef, Version, enums};
+use crate::dialect::{AttrKind, EnumDef, enums};
 use crate::ir::{AssumePredicate, Attr, EnumAttr, Float, Name, Type, TypeId};
 
 /// Arrays and dictionaries may be nested this deep.
@@ -132,7 +132,7 @@ impl Reader<'_> {
                 .error(format!("invalid integer value for enum type: {value}"))
                 .note(format!("'{}' has {} cases", def.name, def.cases.len())));
         }
-        let since = enum_case_since(def, value as u8);
+        let since = enums::since(def, value as u8);
         if since > self.version {
             return Err(c.error(format!(
                 "case '{}' of '{}' is not available in bytecode version {} (since {since})",
@@ -166,7 +166,7 @@ impl Reader<'_> {
         let bits = if width <= 8 {
             u64::from(c.u8()?)
         } else {
-            c.signed_varint()? as u64
+            c.wide_signed_varint()?
         };
         if width < 64 && bits >> width != 0 {
             return Err(c.error(format!("value {bits} does not fit in {width} bits")));
@@ -244,14 +244,6 @@ pub(in crate::bytecode) fn encoded_float_bits(float: Float) -> u32 {
     match float {
         Float::TF32 => 19,
         _ => float.bits(),
-    }
-}
-
-/// First version with a case of an enumeration.
-pub(in crate::bytecode) fn enum_case_since(def: &EnumDef, case: u8) -> Version {
-    match case {
-        enums::rounding::NEAREST_AWAY if *def == enums::ROUNDING => Version::V13_5,
-        _ => Version::V13_1,
     }
 }
 

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::tables::Blobs;
 use crate::bytecode::cursor::Cursor;
 use crate::bytecode::{Context, Result};
-use crate::dialect::Version;
+use crate::dialect::{Version, enums};
 use crate::ir::{Float, Module, Padding, Type, TypeId};
 
 /// A type may refer to others this deep.
@@ -147,7 +147,7 @@ impl<'a> TypeTable<'a> {
         let pointee = self.read_ref(c, module)?;
         Ok(Type::Ptr {
             pointee,
-            attr: pointer_attr(c, flags)?,
+            attr: pointer_attr(c, flags, self.version)?,
         })
     }
 
@@ -158,7 +158,7 @@ impl<'a> TypeTable<'a> {
             elem,
             shape: i64s(c)?,
             strides: i64s(c)?,
-            attr: pointer_attr(c, flags)?,
+            attr: pointer_attr(c, flags, self.version)?,
         })
     }
 
@@ -243,14 +243,20 @@ fn presence(c: &mut Cursor) -> Result<bool> {
 }
 
 /// The pointer attribute as [`Type::Ptr`] stores it: 0 for none, else its case plus one.
-fn pointer_attr(c: &mut Cursor, flags: u64) -> Result<u8> {
+fn pointer_attr(c: &mut Cursor, flags: u64, version: Version) -> Result<u8> {
     if flags == 0 {
         return Ok(0);
     }
-    match c.varint()? {
-        0 => Ok(1),
-        value => Err(c.error(format!("invalid integer value for enum type: {value}"))),
+    let value = c.varint()?;
+    if value >= enums::PTR_ATTR.cases.len() as u64 {
+        return Err(c.error(format!("invalid integer value for enum type: {value}")));
     }
+    if enums::since(&enums::PTR_ATTR, value as u8) > version {
+        return Err(c.error(format!(
+            "enum value {value} is not available in bytecode version {version}"
+        )));
+    }
+    Ok(value as u8 + 1)
 }
 
 fn padding(c: &mut Cursor, present: bool) -> Result<Option<Padding>> {

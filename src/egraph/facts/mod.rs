@@ -16,7 +16,7 @@ mod transfer;
 pub use arith::{Arith, Division, arith_of};
 pub use axes::Axis;
 pub use flow::{FactMap, of};
-pub use transfer::{Leaf, assume, constant, grid_bounds, transfer};
+pub use transfer::{Leaf, assume, constant, grid_bounds, splat, transfer};
 
 use smallvec::SmallVec;
 

@@ -8,7 +8,7 @@ use crate::dialect::{OpKind, cuda_tile, nvvm};
 use crate::ir::{AssumePredicate, Attr, Dense, Type, TypeId, Types};
 
 /// An attribute as far as transfer functions look at it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Leaf {
     Absent,
     Unit,
@@ -16,7 +16,13 @@ pub enum Leaf {
     Int(i64),
     Enum(u8),
     Type(TypeId),
-    /// Anything structured.
+    /// The bits of each element of constant data.
+    Bits(u64),
+    /// Anything structured: an index into the e-graph's attribute table.
+    Data(u32),
+    /// Keeps one effect apart from all others.
+    Effect(u32),
+    /// Anything structured, not looked at.
     Other,
 }
 
@@ -146,6 +152,14 @@ pub fn constant(types: &Types, data: &Dense, ty: TypeId) -> Facts {
         facts.divisor = values().fold(0, |d, v| gcd(d, v.unsigned_abs()));
     }
     facts
+}
+
+/// Facts of a value whose every element has these bits.
+pub fn splat(types: &Types, bits: u64, ty: TypeId) -> Facts {
+    let size = types.bits(ty).unwrap_or(64).div_ceil(8) as usize;
+    let mut bytes = bits.to_le_bytes().to_vec();
+    bytes.truncate(size.max(1));
+    constant(types, &Dense::Bytes(bytes), ty)
 }
 
 /// Adds what an `assume` promises.

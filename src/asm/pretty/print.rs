@@ -1,0 +1,483 @@
+//! Printing by format.
+
+use super::formats::{Custom, Field, Piece, format_of};
+use crate::asm::attrs;
+use crate::asm::generic;
+use crate::asm::types::{bare_type, join};
+use crate::asm::writer::{Writer, quoted, symbol};
+use crate::dialect::cuda_tile::Op as CudaTile;
+use crate::dialect::{AttrKind, Default};
+use crate::ir::{Attr, BlockId, DYNAMIC, Dim, Module, Op, OpId, RegionId, Type, TypeId, ValueId};
+
+/// The module in the cuda_tile assembly form; operations of other dialects in the generic form.
+pub fn print_pretty(module: &Module) -> String {
+    let mut p = Printer {
+        w: Writer::new(module),
+        space: false,
+    };
+    // Bytecode has no module name and this is what every reader calls it.
+    let wrapped = module.str(module.name) != "kernels" || module.producer.is_some();
+    if wrapped {
+        p.w.str(&format!(
+            "cuda_tile.module {}",
+            symbol(module.str(module.name))
+        ));
+        if let Some(producer) = module.producer {
+            let text = quoted(module.str(producer));
+            p.w.str(&format!(" attributes {{producer = {text}}}"));
+        }
+        p.w.str(" {\n");
+        p.w.indent += 1;
+    }
+    for &op in &module.block(module.body).ops {
+        p.operation(op);
+    }
+    if wrapped {
+        p.w.str("}\n");
+    }
+    p.w.out
+}
+
+struct Printer<'m> {
+    w: Writer<'m>,
+    /// A space is due before the next text.
+    space: bool,
+}
+
+impl<'m> Printer<'m> {
+    fn module(&self) -> &'m Module {
+        self.w.module
+    }
+
+    fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let glued = matches!(text.as_bytes()[0], b',' | b']' | b')' | b'>');
+        if std::mem::take(&mut self.space) && !(glued && !text.starts_with("->")) {
+            self.w.str(" ");
+        }
+        self.w.str(text);
+    }
+
+    fn types(&self, values: &[ValueId]) -> String {
+        let types = &self.module().types;
+        join(
+            values
+                .iter()
+                .map(|&v| bare_type(types, self.module().ty(v))),
+            ", ",
+        )
+    }
+
+    fn values(&mut self, values: &[ValueId]) {
+        if !values.is_empty() {
+            self.text("");
+            if std::mem::take(&mut self.space) {
+                self.w.str(" ");
+            }
+            self.w.values(values);
+        }
+    }
+
+    fn operation(&mut self, id: OpId) {
+        let module = self.module();
+        let op = module.op(id);
+        let Some((kind, format)) = CudaTile::of(op.kind).and_then(|k| Some((k, format_of(k)?)))
+        else {
+            generic::operation(&mut self.w, id);
+            return;
+        };
+        self.w.line();
+        self.results(op);
+        self.w.str(op.def().name);
+        self.space = true;
+        self.pieces(op, format);
+        self.space = false;
+        self.w.str("\n");
+        debug_assert!(kind as u8 == op.kind.index);
+    }
+
+    /// `%a, %b = `, or `%a:2 = ` for a list of results.
+    fn results(&mut self, op: &Op) {
+        if op.results.is_empty() {
+            return;
+        }
+        if op.def().results.len() == 1 && op.results.len() > 1 {
+            self.w.define_pack(&op.results);
+            self.w.pack_name(op.results[0]);
+            self.w.str(&format!(":{}", op.results.len()));
+        } else {
+            op.results.iter().for_each(|&r| self.w.define(r));
+            self.w.values(&op.results);
+        }
+        self.w.str(" = ");
+    }
+
+    fn pieces(&mut self, op: &Op, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Space => self.space = true,
+                Piece::Literal(text) => self.text(text),
+                Piece::Value(Field::Attr(i)) => self.attr(op, *i),
+                Piece::Value(Field::Operand(i)) => self.values(op.group(*i)),
+                Piece::Value(Field::Result(_)) => {}
+                Piece::Type(Field::Operand(i)) => {
+                    let text = self.types(op.group(*i));
+                    self.text(&text);
+                }
+                Piece::Type(Field::Result(i)) => {
+                    let text = self.types(result_group(op, *i));
+                    self.text(&text);
+                }
+                Piece::Type(Field::Attr(_)) => {}
+                Piece::Group {
+                    field,
+                    unless,
+                    pieces,
+                } => {
+                    if self.present(op, *field, *unless) {
+                        self.pieces(op, pieces);
+                    }
+                }
+                Piece::Custom(custom) => self.custom(op, custom),
+            }
+        }
+    }
+
+    fn present(&self, op: &Op, field: Field, unless: Option<u8>) -> bool {
+        match field {
+            Field::Operand(i) => !op.group(i).is_empty(),
+            Field::Result(_) => !op.results.is_empty(),
+            Field::Attr(i) => match (op.attr(i), unless) {
+                (None, _) => false,
+                (Some(Attr::Enum(case)), Some(elided)) => case.0 != elided,
+                (Some(attr), _) => match (op.def().attrs[i].default, attr) {
+                    (Default::Case(default), Attr::Enum(case)) => case.0 != default,
+                    (Default::Int(default), Attr::Int { value, .. }) => *value != default,
+                    (Default::AllFalse(_), Attr::Bools(list)) => list.contains(&true),
+                    _ => true,
+                },
+            },
+        }
+    }
+
+    fn attr(&mut self, op: &Op, i: usize) {
+        let def = &op.def().attrs[i];
+        let Some(attr) = op.attr(i) else {
+            return self.text("<missing>");
+        };
+        let module = self.module();
+        let text = match (attr, def.kind) {
+            (Attr::Enum(case), AttrKind::Enum(e)) => e
+                .cases
+                .get(usize::from(case.0))
+                .copied()
+                .unwrap_or("<invalid>")
+                .to_owned(),
+            (Attr::Int { value, .. }, _) => value.to_string(),
+            (Attr::I32s(v), _) => format!("[{}]", join(v, ", ")),
+            (Attr::Bools(v), _) => format!("[{}]", join(v, ", ")),
+            (Attr::Assume(p), _) => attrs::predicate(p),
+            (Attr::Hints(h), _) => attrs::hints(module, h),
+            _ => attrs::generic(module, op.kind.dialect, def.kind, attr),
+        };
+        self.text(&text);
+    }
+
+    fn custom(&mut self, op: &Op, custom: &Custom) {
+        match custom {
+            Custom::Dense { attr, result } => self.dense(op, *attr, *result),
+            Custom::Attributes(i) => {
+                if let (true, Some(attr)) = (self.present(op, Field::Attr(*i), None), op.attr(*i)) {
+                    let def = &op.def().attrs[*i];
+                    let value = attrs::generic(self.module(), op.kind.dialect, def.kind, attr);
+                    self.text(&format!("attributes {{{} = {value}}}", def.name));
+                }
+            }
+            Custom::Flags(list) => {
+                for &i in list.iter().filter(|i| op.attr(**i).is_some()) {
+                    self.text(op.def().attrs[i].name);
+                    self.space = true;
+                }
+            }
+            Custom::Index(group) => self.index_types(op.group(*group)),
+            Custom::Rank | Custom::Triple => {
+                let text = self.types(&op.results[..op.results.len().min(1)]);
+                self.text(&text);
+            }
+            Custom::View => {
+                let text = self.types(&op.results);
+                self.text(&text);
+            }
+            Custom::TensorView => self.tensor_view(op),
+            Custom::Visibility(i) => {
+                if self.present(op, Field::Attr(*i), None) {
+                    self.attr(op, *i);
+                }
+            }
+            Custom::Symbol(i) => {
+                if let Some(Attr::Str(name)) = op.attr(*i) {
+                    let text = symbol(self.module().str(*name));
+                    self.text(&text);
+                }
+            }
+            Custom::Entry => self.entry(op),
+            Custom::For => self.for_loop(op),
+            Custom::Loop => self.loop_op(op),
+            Custom::Branches => self.branches(op),
+            Custom::Combination => self.combination(op),
+        }
+    }
+
+    fn dense(&mut self, op: &Op, attr: usize, result: Option<usize>) {
+        let module = self.module();
+        let Some(Attr::Dense { data, ty }) = op.attr(attr) else {
+            return self.text("<missing>");
+        };
+        let shown = result
+            .and_then(|i| op.results.get(i))
+            .map_or(*ty, |&r| module.ty(r));
+        let elem = bare_type(&module.types, module.types.elem(*ty));
+        let elements = attrs::elements(module, data, *ty);
+        self.text(&format!(
+            "<{elem}: {elements}> : {}",
+            bare_type(&module.types, shown)
+        ));
+    }
+
+    fn index_types(&mut self, index: &[ValueId]) {
+        let module = self.module();
+        let Some((&first, rest)) = index.split_first() else {
+            return;
+        };
+        let same = rest.iter().all(|&v| module.ty(v) == module.ty(first));
+        let text = self.types(if same { &index[..1] } else { index });
+        self.text(&format!(", {text}"));
+    }
+
+    /// Numbers of the type and values of the group, one for each dynamic number.
+    fn mixed(&mut self, dims: &[Dim], values: &[ValueId]) {
+        let mut values = values.iter();
+        self.w.str("[");
+        self.w.list(dims, |w, &dim| match dim {
+            DYNAMIC => match values.next() {
+                Some(&v) => w.value(v),
+                None => w.str("<missing>"),
+            },
+            n => w.str(&n.to_string()),
+        });
+        self.w.str("]");
+    }
+
+    fn tensor_view(&mut self, op: &Op) {
+        let module = self.module();
+        self.values(op.group(0));
+        let view = op.results.first().map(|&r| module.types.get(module.ty(r)));
+        let (shape, strides) = match view {
+            Some(Type::TensorView { shape, strides, .. }) => (shape.as_slice(), strides.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
+        self.text(", shape = ");
+        self.mixed(shape, op.group(1));
+        self.text(", strides = ");
+        self.mixed(strides, op.group(2));
+        self.text(" : ");
+        // The base's type is written when the view's does not give it.
+        let base = op.group(0).first().map(|&b| module.ty(b));
+        let attributed = base.is_some_and(|b| {
+            matches!(
+                module.types.get(module.types.elem(b)),
+                Type::Ptr { attr: 1.., .. }
+            )
+        });
+        let dynamic = op.group(1).first().or(op.group(2).first());
+        let shown: Vec<ValueId> = (op.group(0).iter().filter(|_| attributed))
+            .chain(dynamic)
+            .copied()
+            .collect();
+        if !shown.is_empty() {
+            let text = format!("{} -> ", self.types(&shown));
+            self.text(&text);
+        }
+        let text = self.types(&op.results);
+        self.text(&text);
+    }
+
+    fn entry(&mut self, op: &Op) {
+        let module = self.module();
+        if let Some(Attr::Str(name)) = op.attr_named("sym_name") {
+            let text = symbol(module.str(*name));
+            self.text(&text);
+        }
+        let body = op
+            .regions
+            .first()
+            .and_then(|&r| module.region(r).blocks.first());
+        let args = body.map_or(&[][..], |&b| &module.block(b).args);
+        self.arguments(args);
+        if let Some(Attr::Type(ty)) = op.attr_named("function_type") {
+            self.function_results(*ty);
+        }
+        if let Some(Attr::Hints(hints)) = op.attr_named("optimization_hints") {
+            if !hints.is_empty() {
+                let text = format!(" optimization_hints={}", attrs::hints(module, hints));
+                self.text(&text);
+            }
+        }
+        if let Some(attr) = op.attr_named("arg_attrs") {
+            let text = attrs::generic(module, op.kind.dialect, AttrKind::Array, attr);
+            self.text(&format!(" arg_attrs = {text}"));
+        }
+        self.w.str(" ");
+        self.region(op, 0, None);
+    }
+
+    fn function_results(&mut self, ty: TypeId) {
+        let module = self.module();
+        if let Type::Function { results, .. } = module.types.get(ty) {
+            if !results.is_empty() {
+                let list = join(results.iter().map(|&t| bare_type(&module.types, t)), ", ");
+                self.text(&format!(" -> ({list})"));
+            }
+        }
+    }
+
+    /// `(%a: type, …)`, defining the values.
+    fn arguments(&mut self, args: &[ValueId]) {
+        let module = self.module();
+        args.iter().for_each(|&a| self.w.define(a));
+        self.w.str("(");
+        self.w.list(args, |w, &a| {
+            w.value(a);
+            w.str(&format!(": {}", bare_type(&module.types, module.ty(a))));
+        });
+        self.w.str(")");
+    }
+
+    fn body_args(&self, op: &Op) -> &'m [ValueId] {
+        let module = self.module();
+        let block = op
+            .regions
+            .first()
+            .and_then(|&r| module.region(r).blocks.first());
+        block.map_or(&[], |&b| &module.block(b).args)
+    }
+
+    /// `iter_values(%inner = %outer, …)`.
+    fn iter_values(&mut self, inner: &[ValueId], outer: &[ValueId]) {
+        inner.iter().for_each(|&a| self.w.define(a));
+        self.text("iter_values(");
+        self.w.list(inner.iter().zip(outer), |w, (&a, &b)| {
+            w.value(a);
+            w.str(" = ");
+            w.value(b);
+        });
+        self.w.str(")");
+    }
+
+    fn for_loop(&mut self, op: &Op) {
+        let args = self.body_args(op);
+        let (induction, carried) = args.split_at(args.len().min(1));
+        induction.iter().for_each(|&a| self.w.define(a));
+        self.values(induction);
+        self.text(" in (");
+        self.values(op.group(0));
+        self.text(" to ");
+        self.values(op.group(1));
+        self.text(", step ");
+        self.values(op.group(2));
+        let ty = self.types(induction);
+        self.text(&format!(") : {ty} "));
+        if !op.group(3).is_empty() {
+            self.iter_values(carried, op.group(3));
+            let types = self.types(op.group(3));
+            self.text(&format!(" -> ({types}) "));
+        }
+        self.region(op, 0, Some(CudaTile::Continue));
+    }
+
+    fn loop_op(&mut self, op: &Op) {
+        let initial = op.group(0);
+        if !initial.is_empty() {
+            self.iter_values(self.body_args(op), initial);
+            self.space = true;
+        }
+        if !initial.is_empty() || !op.results.is_empty() {
+            self.text(":");
+            self.space = true;
+        }
+        let (given, yielded) = (self.types(initial), self.types(&op.results));
+        self.text(&given);
+        if !initial.is_empty() && !op.results.is_empty() {
+            self.text(" ->");
+        }
+        self.space = true;
+        self.text(&yielded);
+        self.space = true;
+        self.text("");
+        self.w.str(" ");
+        self.space = false;
+        self.region(op, 0, Some(CudaTile::Continue));
+    }
+
+    fn branches(&mut self, op: &Op) {
+        self.w.str(" ");
+        self.space = false;
+        self.region(op, 0, Some(CudaTile::Yield));
+        let module = self.module();
+        if op
+            .regions
+            .get(1)
+            .is_some_and(|&r| !module.region(r).blocks.is_empty())
+        {
+            self.w.str(" else ");
+            self.region(op, 1, Some(CudaTile::Yield));
+        }
+    }
+
+    fn combination(&mut self, op: &Op) {
+        self.w.str("\n");
+        self.w.line();
+        self.space = false;
+        self.arguments(self.body_args(op));
+        self.w.str(" ");
+        self.region(op, 0, None);
+    }
+
+    /// A region; a terminator of kind `implicit` without operands is left out.
+    fn region(&mut self, op: &Op, i: usize, implicit: Option<CudaTile>) {
+        self.space = false;
+        self.w.str("{\n");
+        self.w.indent += 1;
+        let blocks = op
+            .regions
+            .get(i)
+            .map(|&r: &RegionId| self.module().region(r).blocks.clone());
+        for block in blocks.unwrap_or_default() {
+            self.block(block, implicit);
+        }
+        self.w.indent -= 1;
+        self.w.line();
+        self.w.str("}");
+    }
+
+    fn block(&mut self, block: BlockId, implicit: Option<CudaTile>) {
+        let module = self.module();
+        let ops = &module.block(block).ops;
+        let elided = ops.last().is_some_and(|&last| {
+            let last = module.op(last);
+            implicit.is_some() && CudaTile::of(last.kind) == implicit && last.operands.is_empty()
+        });
+        let shown = if elided { &ops[..ops.len() - 1] } else { ops };
+        shown.iter().for_each(|&op| self.operation(op));
+    }
+}
+
+/// The results that belong to row `i` of the results.
+fn result_group(op: &Op, i: usize) -> &[ValueId] {
+    if op.def().results.len() == 1 {
+        return &op.results;
+    }
+    op.results.get(i..=i).unwrap_or(&[])
+}

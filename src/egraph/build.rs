@@ -1,0 +1,267 @@
+//! A function into the e-graph: pure operations become nodes; effects, control flow and block
+//! arguments form the skeleton that refers to them.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::analysis::{Graph, learn, single_result};
+use super::facts::FactMap;
+use super::node::{AttrsId, Head, Leaf, Node, is_effect};
+use crate::dialect::{Arity, Traits};
+use crate::ir::{BlockId, LocId, Module, OpId, ValueId};
+
+/// Index of a block in [`Skeleton::blocks`].
+pub type BlockIx = usize;
+
+/// Something that happens at a place.
+pub enum Item {
+    /// An operation with an effect.
+    Effect { node: Id, op: OpId },
+    /// An operation with regions.
+    Region {
+        op: OpId,
+        operands: Vec<Id>,
+        blocks: Vec<BlockIx>,
+        /// Numbers of the [`Head::Value`]s that are its results.
+        results: Vec<u32>,
+        /// Without an effect: dropped when no result is used.
+        pure: bool,
+    },
+    /// The end of a block.
+    Terminator { op: OpId, operands: Vec<Id> },
+}
+
+/// A block and where it is.
+pub struct Block {
+    pub id: BlockId,
+    /// The enclosing block and the index there of the item that holds this one.
+    pub parent: Option<(BlockIx, usize)>,
+    /// Nesting depth, 0 for the function's own block.
+    pub depth: usize,
+    /// Whether what does not change inside may be computed before: false for the branches of an `if`.
+    pub repeats: bool,
+    pub items: Vec<Item>,
+    /// Numbers of the values that are its arguments.
+    pub args: Vec<u32>,
+}
+
+/// An opaque value and where it becomes available.
+pub struct Opaque {
+    pub value: ValueId,
+    pub block: BlockIx,
+    /// The item that defines it, unless it is a block argument.
+    pub item: Option<usize>,
+}
+
+/// What is not in the e-graph.
+#[derive(Default)]
+pub struct Skeleton {
+    pub blocks: Vec<Block>,
+    pub values: Vec<Opaque>,
+    /// Source location by the class an operation was added as.
+    pub locs: Vec<(Id, LocId)>,
+    pub effects: u32,
+}
+
+struct Builder<'a> {
+    module: &'a Module,
+    graph: &'a mut Graph,
+    facts: &'a FactMap,
+    skeleton: Skeleton,
+    ids: FxHashMap<ValueId, Id>,
+    absent: Id,
+}
+
+/// Adds the regions of `func` to the e-graph.
+pub fn build(module: &Module, func: OpId, graph: &mut Graph, facts: &FactMap) -> Skeleton {
+    let absent = graph.add(Node::leaf(Head::Absent));
+    let mut builder = Builder {
+        module,
+        graph,
+        facts,
+        skeleton: Skeleton::default(),
+        ids: FxHashMap::default(),
+        absent,
+    };
+    for &region in &module.op(func).regions {
+        for &block in &module.region(region).blocks {
+            builder.block(block, None, false);
+        }
+    }
+    builder.skeleton
+}
+
+impl Builder<'_> {
+    fn block(&mut self, id: BlockId, parent: Option<(BlockIx, usize)>, repeats: bool) -> BlockIx {
+        let index = self.skeleton.blocks.len();
+        let depth = parent.map_or(0, |(p, _)| self.skeleton.blocks[p].depth + 1);
+        self.skeleton.blocks.push(Block {
+            id,
+            parent,
+            depth,
+            repeats,
+            items: Vec::new(),
+            args: Vec::new(),
+        });
+        let module = self.module;
+        let args = module
+            .block(id)
+            .args
+            .iter()
+            .map(|&v| self.opaque(v, index, None))
+            .collect();
+        self.skeleton.blocks[index].args = args;
+        for &op in &module.block(id).ops {
+            self.operation(op, index);
+        }
+        index
+    }
+
+    /// A value the e-graph knows nothing about but its facts.
+    fn opaque(&mut self, value: ValueId, block: BlockIx, item: Option<usize>) -> u32 {
+        let number = self.skeleton.values.len() as u32;
+        self.skeleton.values.push(Opaque { value, block, item });
+        let facts = self.facts.get(value).cloned();
+        let ty = self.module.ty(value);
+        let facts =
+            facts.unwrap_or_else(|| super::facts::Facts::top(&self.graph.analysis.types, ty));
+        self.graph.analysis.values.push((ty, facts));
+        let id = self.graph.add(Node::leaf(Head::Value(number)));
+        self.ids.insert(value, id);
+        number
+    }
+
+    /// The class of a value. Values from outside the function cannot occur: functions are isolated.
+    fn id(&mut self, value: ValueId) -> Id {
+        match self.ids.get(&value) {
+            Some(&id) => id,
+            None => {
+                self.opaque(value, 0, None);
+                self.ids.get(&value).copied().unwrap_or(self.absent)
+            }
+        }
+    }
+
+    fn operation(&mut self, id: OpId, block: BlockIx) {
+        let module = self.module;
+        let op = module.op(id);
+        let traits = op.def().traits;
+        if traits.has(Traits::TERMINATOR) {
+            let operands = op.operands.iter().map(|&v| self.id(v)).collect();
+            self.skeleton.blocks[block]
+                .items
+                .push(Item::Terminator { op: id, operands });
+        } else if op.regions.is_empty() {
+            self.node(id, block);
+        } else {
+            self.region(id, block);
+        }
+    }
+
+    fn region(&mut self, id: OpId, block: BlockIx) {
+        let module = self.module;
+        let op = module.op(id);
+        let item = self.skeleton.blocks[block].items.len();
+        let operands = op.operands.iter().map(|&v| self.id(v)).collect();
+        self.skeleton.blocks[block].items.push(Item::Region {
+            op: id,
+            operands,
+            blocks: Vec::new(),
+            results: Vec::new(),
+            pure: op.def().is_pure(),
+        });
+        let repeats = op.def().name != "if";
+        let mut inner = Vec::new();
+        for &region in &op.regions {
+            for &b in &module.region(region).blocks {
+                inner.push(self.block(b, Some((block, item)), repeats));
+            }
+        }
+        let values = op
+            .results
+            .iter()
+            .map(|&v| self.opaque(v, block, Some(item)))
+            .collect();
+        if let Some(Item::Region {
+            blocks, results, ..
+        }) = self.skeleton.blocks[block].items.get_mut(item)
+        {
+            *blocks = inner;
+            *results = values;
+        }
+    }
+
+    fn node(&mut self, id: OpId, block: BlockIx) {
+        let module = self.module;
+        let op = module.op(id);
+        let def = op.def();
+        let mut attrs: SmallVec<[Leaf; 6]> = SmallVec::new();
+        if is_effect(def) {
+            attrs.push(Leaf::Effect(self.skeleton.effects));
+            self.skeleton.effects += 1;
+        }
+        let know = &mut self.graph.analysis;
+        for i in 0..def.attrs.len() {
+            attrs.push(know.attrs.leaf_of(&know.types, op.attr(i)));
+        }
+        for (i, &result) in op.results.iter().enumerate() {
+            let row = def.results.get(i).or(def.results.last());
+            if row.is_some_and(|r| r.ty == crate::dialect::ResultType::Explicit) {
+                attrs.push(Leaf::Type(module.ty(result)));
+            }
+        }
+        let attrs = self.graph.analysis.attrs.intern(attrs);
+        let mut children = SmallVec::new();
+        for (i, group) in def.operands.iter().enumerate() {
+            children.push(self.group(op.group(i), group.arity));
+        }
+        let node = self.graph.add(Node {
+            head: Head::Op(op.kind),
+            attrs,
+            children,
+        });
+        self.skeleton.locs.push((node, op.loc));
+        self.results(id, node);
+        if is_effect(def) {
+            self.skeleton.blocks[block]
+                .items
+                .push(Item::Effect { node, op: id });
+        }
+    }
+
+    fn group(&mut self, values: &[ValueId], arity: Arity) -> Id {
+        match (arity, values) {
+            (Arity::Variadic, _) => {
+                let children = values.iter().map(|&v| self.id(v)).collect();
+                self.graph.add(Node {
+                    head: Head::List,
+                    attrs: AttrsId::NONE,
+                    children,
+                })
+            }
+            (_, [value, ..]) => self.id(*value),
+            (_, []) => self.absent,
+        }
+    }
+
+    fn results(&mut self, id: OpId, node: Id) {
+        let op = self.module.op(id);
+        let single = single_result(op.def());
+        for (i, &result) in op.results.iter().enumerate() {
+            let class = if single {
+                node
+            } else {
+                self.graph.add(Node {
+                    head: Head::Proj(i as u32),
+                    attrs: AttrsId::NONE,
+                    children: [node].into_iter().collect(),
+                })
+            };
+            self.ids.insert(result, class);
+            if !single || is_effect(op.def()) {
+                learn(self.graph, class, self.facts, result);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What a node costs on a target.
+
+use super::analysis::{Graph, Know};
+use super::node::{Head, Node};
+use crate::dialect::{Dialect, Traits};
+use crate::ir::{Type, TypeId};
+use crate::rules::RuleSet;
+
+/// Chooses among equal forms.
+pub trait CostModel {
+    /// Cost of a node by itself, in tenths of an instruction per thread; `None` if it may not be chosen.
+    fn cost(&self, know: &Know, node: &Node, ty: Option<TypeId>) -> Option<u64>;
+
+    /// Whether to recompute the node wherever it is used, rather than keep its value across blocks.
+    fn cheap(&self, know: &Know, node: &Node) -> bool;
+}
+
+/// Costs from the rule files' `(costs …)`, for the dialects that a stage may contain.
+pub struct TableCost<'r> {
+    pub rules: &'r RuleSet,
+    /// What may remain. Operations of other dialects are still there to be lowered.
+    pub legal: Legal,
+}
+
+/// Which operations a stage's result may contain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Legal {
+    /// Any dialect's.
+    All,
+    /// Everything but the elementwise operations and constants of `cuda_tile`.
+    NoElementwiseTile,
+    /// Only machine instructions (and what has no instruction: constants, values, undefined registers).
+    Machine,
+}
+
+/// Cost of an operation that no table mentions.
+const DEFAULT: u64 = 10;
+
+impl TableCost<'_> {
+    fn legal(&self, know: &Know, node: &Node) -> bool {
+        match (self.legal, node.head) {
+            (Legal::All, _) | (_, Head::Machine(_)) => true,
+            (Legal::NoElementwiseTile, Head::Op(kind)) => {
+                let traits = kind.def().traits;
+                kind.dialect != Dialect::CudaTile
+                    || !(traits.has(Traits::ELEMENTWISE) || traits.has(Traits::CONSTANT))
+            }
+            (Legal::Machine, Head::Op(kind)) => {
+                kind.def().traits.has(Traits::CONSTANT)
+                    || know.def(node.head).is_some_and(|d| d.name == "undef")
+            }
+            _ => true,
+        }
+    }
+}
+
+impl CostModel for TableCost<'_> {
+    fn cost(&self, know: &Know, node: &Node, ty: Option<TypeId>) -> Option<u64> {
+        if !self.legal(know, node) {
+            return None;
+        }
+        let each = match node.head {
+            Head::Op(_) | Head::Machine(_) => self
+                .rules
+                .costs
+                .get(&node.head)
+                .map_or(DEFAULT, |c| c.cost.into()),
+            _ => return Some(0),
+        };
+        Some(each.saturating_mul(elements(know, ty)))
+    }
+
+    fn cheap(&self, _: &Know, node: &Node) -> bool {
+        self.rules.costs.get(&node.head).is_some_and(|c| c.cheap)
+            || matches!(node.head, Head::Op(kind) if kind.def().traits.has(Traits::CONSTANT))
+    }
+}
+
+/// How many elements one thread handles: registers of an array; a tile counts as one.
+pub fn elements(know: &Know, ty: Option<TypeId>) -> u64 {
+    match ty.map(|t| know.types.get(t)) {
+        Some(Type::Regs { n, .. }) => u64::from(*n),
+        _ => 1,
+    }
+}
+
+/// Cost of a node of a class of the graph.
+pub(super) fn of(
+    model: &dyn CostModel,
+    graph: &Graph,
+    node: &Node,
+    ty: Option<TypeId>,
+) -> Option<u64> {
+    model.cost(&graph.analysis, node, ty)
+}

@@ -1,0 +1,533 @@
+//! Chosen forms back into blocks: every value computed once, as late as its first use, but before
+//! the loops in which it does not change.
+
+use egg::Id;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::analysis::{Graph, result_type, single_result};
+use super::build::{BlockIx, Item, Skeleton};
+use super::cost::CostModel;
+use super::extract::Choice;
+use super::facts::Facts;
+use super::node::{AttrTable, Head, Leaf, Node, is_effect};
+use crate::dialect::OpDef;
+use crate::ir::{BlockId, Diagnostic, LocId, OpId, Type, TypeId, Types, ValueId};
+
+/// Number of a value of a [`Schedule`].
+pub type Val = u32;
+
+/// A value and where it came from.
+#[derive(Clone, Debug)]
+pub struct ScheduledValue {
+    pub ty: TypeId,
+    /// The module's value, for block arguments and results of operations with regions.
+    pub source: Option<ValueId>,
+    pub facts: Facts,
+}
+
+/// An operation or machine instruction at its place.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    pub head: Head,
+    /// Attributes in table order.
+    pub attrs: SmallVec<[Leaf; 4]>,
+    /// Operands, groups one after another.
+    pub operands: SmallVec<[Val; 4]>,
+    /// End of each operand group within `operands`.
+    pub groups: SmallVec<[u32; 4]>,
+    pub results: SmallVec<[Val; 2]>,
+    pub loc: LocId,
+}
+
+/// What a block holds, in order.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Inst(Inst),
+    /// An operation with regions; its blocks are indices into the schedule's.
+    Region {
+        op: OpId,
+        operands: Vec<Val>,
+        blocks: Vec<BlockIx>,
+        results: Vec<Val>,
+    },
+    Terminator {
+        op: OpId,
+        operands: Vec<Val>,
+    },
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct ScheduledBlock {
+    pub id: BlockId,
+    pub args: Vec<Val>,
+    pub steps: Vec<Step>,
+    /// Nothing refers to it any more.
+    pub dead: bool,
+}
+
+/// A whole function with everything chosen and placed. Block 0 is the function's own.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pub blocks: Vec<ScheduledBlock>,
+    pub values: Vec<ScheduledValue>,
+    /// What [`Leaf::Data`] refers to.
+    pub attrs: AttrTable,
+}
+
+/// Places the chosen forms.
+pub fn elaborate(
+    graph: &mut Graph,
+    skeleton: &Skeleton,
+    choice: &Choice,
+    model: &dyn CostModel,
+) -> Result<Schedule, Diagnostic> {
+    let live = Live::new(graph, skeleton, choice)?;
+    let mut locs = FxHashMap::default();
+    for &(id, loc) in &skeleton.locs {
+        locs.entry(graph.find(id)).or_insert(loc);
+    }
+    let depths = depths(graph, skeleton, choice);
+    let mut place = Place {
+        graph,
+        skeleton,
+        choice,
+        model,
+        live: &live,
+        locs,
+        depths,
+        made: FxHashMap::default(),
+        schedule: Schedule {
+            blocks: Vec::new(),
+            values: Vec::new(),
+            attrs: AttrTable::default(),
+        },
+        loc: LocId::UNKNOWN,
+    };
+    place.declare();
+    place.block(0)?;
+    let mut schedule = place.schedule;
+    schedule.attrs = graph.analysis.attrs.clone();
+    Ok(schedule)
+}
+
+/// Which classes and operations with regions something depends on.
+struct Live {
+    classes: FxHashSet<Id>,
+    /// Pure operations with regions whose results are used, by place.
+    regions: FxHashSet<(BlockIx, usize)>,
+}
+
+impl Live {
+    fn new(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> Result<Live, Diagnostic> {
+        let mut live = Live {
+            classes: FxHashSet::default(),
+            regions: FxHashSet::default(),
+        };
+        let mut work = Vec::new();
+        live.block(skeleton, 0, &mut work);
+        while let Some(id) = work.pop() {
+            let id = graph.find(id);
+            if !live.classes.insert(id) {
+                continue;
+            }
+            let Some(node) = choice.node(id) else {
+                return Err(no_form(graph, id));
+            };
+            if let Head::Value(n) = node.head
+                && let Some(opaque) = skeleton.values.get(n as usize)
+                && let Some(item) = opaque.item
+            {
+                live.region(skeleton, opaque.block, item, &mut work);
+            }
+            work.extend(node.children.iter().copied());
+        }
+        Ok(live)
+    }
+
+    /// Everything in a block that happens for its own sake.
+    fn block(&mut self, skeleton: &Skeleton, block: BlockIx, work: &mut Vec<Id>) {
+        for (i, item) in skeleton.blocks[block].items.iter().enumerate() {
+            match item {
+                Item::Effect { node, .. } => work.push(*node),
+                Item::Terminator { operands, .. } => work.extend(operands),
+                Item::Region { pure: false, .. } => self.region(skeleton, block, i, work),
+                Item::Region { .. } => {}
+            }
+        }
+    }
+
+    fn region(&mut self, skeleton: &Skeleton, block: BlockIx, item: usize, work: &mut Vec<Id>) {
+        if !self.regions.insert((block, item)) {
+            return;
+        }
+        if let Some(Item::Region {
+            operands, blocks, ..
+        }) = skeleton.blocks[block].items.get(item)
+        {
+            work.extend(operands);
+            blocks.iter().for_each(|&b| self.block(skeleton, b, work));
+        }
+    }
+}
+
+/// The error of a class that no legal node makes: names what has no lowering.
+fn no_form(graph: &Graph, id: Id) -> Diagnostic {
+    // The cause is the deepest class without a form; its operation is the one nothing lowers.
+    let node = graph[id].nodes.iter().find_map(|n| match n.head {
+        Head::Op(kind) => Some((kind.to_string(), graph[id].data.ty)),
+        _ => None,
+    });
+    let (name, ty) = node.unwrap_or_else(|| ("a value".into(), graph[id].data.ty));
+    let types = &graph.analysis.types;
+    let on = ty.map_or_else(String::new, |ty| format!(" of {}", describe(types, ty)));
+    Diagnostic::error(format!("no rule lowers this operation{on} for the target")).on(name)
+}
+
+/// A short name of a type for messages.
+fn describe(types: &Types, ty: TypeId) -> String {
+    let elem = match types.get(types.elem(ty)) {
+        Type::Int(bits) => format!("i{bits}"),
+        Type::Float(float) => float.name().to_string(),
+        Type::Ptr { .. } => "pointers".into(),
+        other => format!("{other:?}"),
+    };
+    match types.get(ty) {
+        Type::Regs { n, .. } => format!("{n} x {elem}"),
+        _ => match types.as_tile(ty) {
+            Some((_, shape)) if !shape.is_empty() => format!("{shape:?} x {elem}"),
+            _ => elem,
+        },
+    }
+}
+
+/// Depth of the innermost block that each class's chosen form depends on.
+fn depths(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> FxHashMap<Id, usize> {
+    let mut depths: FxHashMap<Id, usize> = FxHashMap::default();
+    for (block, b) in skeleton.blocks.iter().enumerate() {
+        for item in &b.items {
+            if let Item::Effect { node, .. } = item {
+                depths.insert(graph.find(*node), skeleton.blocks[block].depth);
+            }
+        }
+    }
+    for id in choice.postorder_ids() {
+        if depths.contains_key(&id) {
+            continue;
+        }
+        let Some(node) = choice.node(id) else {
+            continue;
+        };
+        let depth = match node.head {
+            Head::Value(n) => skeleton
+                .values
+                .get(n as usize)
+                .map_or(0, |v| skeleton.blocks[v.block].depth),
+            _ => {
+                let children = node
+                    .children
+                    .iter()
+                    .map(|c| depths.get(&graph.find(*c)).copied().unwrap_or(0));
+                children.max().unwrap_or(0)
+            }
+        };
+        depths.insert(id, depth);
+    }
+    depths
+}
+
+struct Place<'a> {
+    graph: &'a mut Graph,
+    skeleton: &'a Skeleton,
+    choice: &'a Choice,
+    model: &'a dyn CostModel,
+    live: &'a Live,
+    locs: FxHashMap<Id, LocId>,
+    depths: FxHashMap<Id, usize>,
+    /// The (first) value of a class made in a block.
+    made: FxHashMap<(Id, BlockIx), Val>,
+    schedule: Schedule,
+    /// Location of the operation being served, for what has none of its own.
+    loc: LocId,
+}
+
+impl Place<'_> {
+    /// Blocks and opaque values.
+    fn declare(&mut self) {
+        for block in &self.skeleton.blocks {
+            self.schedule.blocks.push(ScheduledBlock {
+                id: block.id,
+                args: Vec::new(),
+                steps: Vec::new(),
+                dead: true,
+            });
+        }
+        for (n, opaque) in self.skeleton.values.iter().enumerate() {
+            let (ty, facts) = self.graph.analysis.values[n].clone();
+            let val = self.value(ty, Some(opaque.value), facts);
+            if let Some(id) = self.graph.lookup(Node::leaf(Head::Value(n as u32))) {
+                self.made.insert((self.graph.find(id), opaque.block), val);
+            }
+        }
+        for (i, block) in self.skeleton.blocks.iter().enumerate() {
+            self.schedule.blocks[i].args.clone_from(&block.args);
+        }
+    }
+
+    fn value(&mut self, ty: TypeId, source: Option<ValueId>, facts: Facts) -> Val {
+        self.schedule
+            .values
+            .push(ScheduledValue { ty, source, facts });
+        self.schedule.values.len() as Val - 1
+    }
+
+    fn block(&mut self, index: BlockIx) -> Result<(), Diagnostic> {
+        self.schedule.blocks[index].dead = false;
+        let skeleton = self.skeleton;
+        for (i, item) in skeleton.blocks[index].items.iter().enumerate() {
+            match item {
+                Item::Effect { node, .. } => {
+                    let id = self.graph.find(*node);
+                    self.loc = self.locs.get(&id).copied().unwrap_or(self.loc);
+                    let chosen = self.choice.node(id).cloned();
+                    let Some(chosen) = chosen.filter(|n| self.is_effect(n)) else {
+                        return Err(no_form(self.graph, id));
+                    };
+                    self.serve(&chosen.children, index)?;
+                    self.emit(id, &chosen, index)?;
+                }
+                Item::Terminator { op, operands } => {
+                    self.serve(operands, index)?;
+                    let operands = self.values(operands, index)?;
+                    self.schedule.blocks[index]
+                        .steps
+                        .push(Step::Terminator { op: *op, operands });
+                }
+                Item::Region {
+                    op,
+                    operands,
+                    blocks,
+                    results,
+                    ..
+                } => {
+                    if !self.live.regions.contains(&(index, i)) {
+                        continue;
+                    }
+                    self.serve(operands, index)?;
+                    let operands = self.values(operands, index)?;
+                    for &block in blocks {
+                        self.block(block)?;
+                    }
+                    self.schedule.blocks[index].steps.push(Step::Region {
+                        op: *op,
+                        operands,
+                        blocks: blocks.clone(),
+                        results: results.clone(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn def(&self, node: &Node) -> Option<&'static OpDef> {
+        self.graph.analysis.def(node.head)
+    }
+
+    fn is_effect(&self, node: &Node) -> bool {
+        self.def(node).is_some_and(is_effect)
+    }
+
+    fn values(&self, ids: &[Id], block: BlockIx) -> Result<Vec<Val>, Diagnostic> {
+        ids.iter()
+            .map(|&id| {
+                self.find(id, block)
+                    .ok_or_else(|| no_form(self.graph, self.graph.find(id)))
+            })
+            .collect()
+    }
+
+    /// The value of a class that is visible in a block.
+    fn find(&self, id: Id, block: BlockIx) -> Option<Val> {
+        let id = self.graph.find(id);
+        let node = self.choice.node(id)?;
+        let here_only = self.model.cheap(&self.graph.analysis, node);
+        let mut at = Some(block);
+        while let Some(b) = at {
+            if let Some(&val) = self.made.get(&(id, b)) {
+                return Some(val);
+            }
+            if here_only {
+                return None;
+            }
+            at = self.skeleton.blocks[b].parent.map(|p| p.0);
+        }
+        None
+    }
+
+    /// Makes classes available in a block.
+    fn serve(&mut self, ids: &[Id], block: BlockIx) -> Result<(), Diagnostic> {
+        let mut stack: Vec<(Id, BlockIx)> = ids.iter().rev().map(|&id| (id, block)).collect();
+        while let Some(&(id, block)) = stack.last() {
+            let id = self.graph.find(id);
+            let Some(node) = self.choice.node(id) else {
+                return Err(no_form(self.graph, id));
+            };
+            if node.head == Head::Absent || self.find(id, block).is_some() {
+                stack.pop();
+                continue;
+            }
+            let at = match node.head {
+                Head::List => block,
+                _ => self.home(id, node, block),
+            };
+            let open: SmallVec<[Id; 4]> = node
+                .children
+                .iter()
+                .copied()
+                .filter(|&c| !self.ready(c, at))
+                .collect();
+            if open.is_empty() {
+                stack.pop();
+                if node.head != Head::List {
+                    let node = node.clone();
+                    self.emit(id, &node, at)?;
+                }
+            } else {
+                stack.extend(open.into_iter().rev().map(|c| (c, at)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a child needs nothing more to be used in a block.
+    fn ready(&self, id: Id, block: BlockIx) -> bool {
+        let id = self.graph.find(id);
+        match self.choice.node(id) {
+            Some(node) if node.head == Head::Absent => true,
+            Some(node) if node.head == Head::List => {
+                node.children.iter().all(|&c| self.ready(c, block))
+            }
+            Some(_) => self.find(id, block).is_some(),
+            None => false,
+        }
+    }
+
+    /// The block to compute a class in: before the outermost loop that does not change it.
+    fn home(&self, id: Id, node: &Node, block: BlockIx) -> BlockIx {
+        if self.model.cheap(&self.graph.analysis, node) {
+            return block;
+        }
+        let depth = self.depths.get(&id).copied().unwrap_or(0);
+        let mut home = block;
+        let mut at = block;
+        while self.skeleton.blocks[at].depth > depth
+            && let Some((parent, _)) = self.skeleton.blocks[at].parent
+        {
+            if self.skeleton.blocks[at].repeats {
+                home = parent;
+            }
+            at = parent;
+        }
+        home
+    }
+
+    /// Appends the operation that makes a class.
+    fn emit(&mut self, id: Id, node: &Node, block: BlockIx) -> Result<(), Diagnostic> {
+        if let Head::Proj(i) = node.head {
+            let base = node.children.first().and_then(|&c| self.find(c, block));
+            let base = base.ok_or_else(|| no_form(self.graph, id))?;
+            self.made.insert((id, block), base + i);
+            return Ok(());
+        }
+        let Some(def) = self.def(node) else {
+            return Err(no_form(self.graph, id));
+        };
+        let mut operands: SmallVec<[Val; 4]> = SmallVec::new();
+        let mut groups = SmallVec::new();
+        for &child in &node.children {
+            self.group(child, block, &mut operands)?;
+            groups.push(operands.len() as u32);
+        }
+        let results = self.results(id, node, def)?;
+        if let Some(&first) = results.first() {
+            self.made.insert((id, block), first);
+        }
+        let inst = Inst {
+            head: node.head,
+            attrs: self.graph.analysis.attrs_of(node).into(),
+            operands,
+            groups,
+            results,
+            loc: self.locs.get(&id).copied().unwrap_or(self.loc),
+        };
+        self.schedule.blocks[block].steps.push(Step::Inst(inst));
+        Ok(())
+    }
+
+    fn group(
+        &self,
+        id: Id,
+        block: BlockIx,
+        operands: &mut SmallVec<[Val; 4]>,
+    ) -> Result<(), Diagnostic> {
+        let id = self.graph.find(id);
+        match self.choice.node(id) {
+            Some(node) if node.head == Head::Absent => Ok(()),
+            Some(node) if node.head == Head::List => node
+                .children
+                .iter()
+                .try_for_each(|&c| self.group(c, block, operands)),
+            _ => {
+                let val = self
+                    .find(id, block)
+                    .ok_or_else(|| no_form(self.graph, id))?;
+                operands.push(val);
+                Ok(())
+            }
+        }
+    }
+
+    /// New values for an operation's results.
+    fn results(
+        &mut self,
+        id: Id,
+        node: &Node,
+        def: &OpDef,
+    ) -> Result<SmallVec<[Val; 2]>, Diagnostic> {
+        let mut results = SmallVec::new();
+        if single_result(def) {
+            let data = &self.graph[id].data;
+            let ty = data.ty.ok_or_else(|| no_form(self.graph, id))?;
+            let facts = data.facts.clone();
+            results.push(self.value(ty, None, facts));
+            return Ok(results);
+        }
+        let explicit: SmallVec<[Leaf; 4]> = self.graph.analysis.result_types_of(node).into();
+        let operands: SmallVec<[Option<TypeId>; 4]> = node
+            .children
+            .iter()
+            .map(|&c| self.graph[self.graph.find(c)].data.ty)
+            .collect();
+        let variadic = def
+            .results
+            .last()
+            .is_some_and(|r| r.arity == crate::dialect::Arity::Variadic);
+        let count = if variadic {
+            def.results.len() - 1 + explicit.len()
+        } else {
+            def.results.len()
+        };
+        for i in 0..count {
+            let types = &mut self.graph.analysis.types;
+            let ty = result_type(types, def, i, &explicit, &|j| {
+                operands.get(j).copied().flatten()
+            });
+            let ty = ty.ok_or_else(|| no_form(self.graph, id))?;
+            let facts = Facts::top(&self.graph.analysis.types, ty);
+            results.push(self.value(ty, None, facts));
+        }
+        Ok(results)
+    }
+}

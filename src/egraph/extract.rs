@@ -1,0 +1,312 @@
+//! Choosing one node per class: greedy over the dag, so that what is shared is paid once.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::analysis::Graph;
+use super::cost::{self, CostModel};
+use super::node::Node;
+
+/// One node per class that can be made.
+pub struct Choice {
+    /// Dense number of each class.
+    index: FxHashMap<Id, u32>,
+    classes: Vec<Entry>,
+}
+
+struct Entry {
+    id: Id,
+    candidates: Vec<Candidate>,
+    chosen: Option<usize>,
+    /// Everything the chosen form needs, itself included, as a bit set over classes.
+    needs: Vec<u64>,
+}
+
+struct Candidate {
+    node: Node,
+    own: u64,
+    children: Vec<u32>,
+}
+
+/// Rounds of improvement after every class has some choice.
+const ROUNDS: usize = 4;
+
+impl Choice {
+    /// Chooses for the whole e-graph. `extra` is added to the cost of nodes (costs of rules).
+    pub fn new(graph: &Graph, model: &dyn CostModel, extra: &FxHashMap<(Id, Node), i32>) -> Choice {
+        let mut ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
+        ids.sort_unstable();
+        let index: FxHashMap<Id, u32> = ids
+            .iter()
+            .enumerate()
+            .map(|(i, &id)| (id, i as u32))
+            .collect();
+        let classes = ids
+            .iter()
+            .map(|&id| entry(graph, model, extra, &index, id))
+            .collect();
+        let mut choice = Choice { index, classes };
+        choice.available();
+        for _ in 0..ROUNDS {
+            if !choice.improve() {
+                break;
+            }
+        }
+        choice
+    }
+
+    /// The chosen node of a class; `None` when no legal form exists.
+    pub fn node(&self, id: Id) -> Option<&Node> {
+        let entry = self.classes.get(*self.index.get(&id)? as usize)?;
+        Some(&entry.candidates.get(entry.chosen?)?.node)
+    }
+
+    /// Cost of the chosen node alone and, for each other legal node, its own cost.
+    pub fn costs(&self, id: Id) -> Option<(u64, Vec<(&Node, u64)>)> {
+        let entry = self.classes.get(*self.index.get(&id)? as usize)?;
+        let chosen = entry.chosen?;
+        let others = entry
+            .candidates
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| *i != chosen);
+        let others = others.map(|(i, c)| {
+            (
+                &c.node,
+                c.own.saturating_add(self.total(&self.needs_of(entry, i))),
+            )
+        });
+        Some((self.total(&entry.needs), others.collect()))
+    }
+
+    /// First choices: whatever can be made, cheapest first seen.
+    fn available(&mut self) {
+        loop {
+            let mut changed = false;
+            for i in 0..self.classes.len() {
+                if self.classes[i].chosen.is_none()
+                    && let Some(best) = self.best(i)
+                {
+                    self.choose(i, best);
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// Revisits classes bottom-up; returns whether a choice changed.
+    fn improve(&mut self) -> bool {
+        let mut changed = false;
+        for i in self.postorder() {
+            if let Some(best) = self.best(i) {
+                let old = self.classes[i].chosen;
+                if old != Some(best) && !self.reaches(i, best) {
+                    changed = true;
+                    self.choose(i, best);
+                } else if let Some(old) = old {
+                    self.choose(i, old);
+                }
+            }
+        }
+        changed
+    }
+
+    fn choose(&mut self, i: usize, candidate: usize) {
+        let mut needs = self.needs_of(&self.classes[i], candidate);
+        set(&mut needs, i as u32);
+        self.classes[i].needs = needs;
+        self.classes[i].chosen = Some(candidate);
+    }
+
+    /// The classes that a candidate's children need.
+    fn needs_of(&self, entry: &Entry, candidate: usize) -> Vec<u64> {
+        let mut needs = vec![0; self.classes.len().div_ceil(64)];
+        for &child in &entry.candidates[candidate].children {
+            for (to, from) in needs.iter_mut().zip(&self.classes[child as usize].needs) {
+                *to |= from;
+            }
+        }
+        needs
+    }
+
+    /// Sum of the own costs of a set of classes' choices.
+    fn total(&self, needs: &[u64]) -> u64 {
+        members(needs).fold(0, |sum, i| {
+            let entry = &self.classes[i as usize];
+            let own = entry.chosen.map_or(0, |c| entry.candidates[c].own);
+            u64::saturating_add(sum, own)
+        })
+    }
+
+    /// The cheapest candidate whose children can all be made without this class.
+    fn best(&self, i: usize) -> Option<usize> {
+        let entry = &self.classes[i];
+        let usable = |c: &Candidate| {
+            c.children.iter().all(|&child| {
+                let child = &self.classes[child as usize];
+                child.chosen.is_some() && !has(&child.needs, i as u32)
+            })
+        };
+        let mut usable = (0..entry.candidates.len()).filter(|&c| usable(&entry.candidates[c]));
+        let first = usable.next()?;
+        let mut best = (first, None);
+        for other in usable {
+            let known = best
+                .1
+                .take()
+                .unwrap_or_else(|| self.needs_of(entry, best.0));
+            let needs = self.needs_of(entry, other);
+            // What both need costs the same; compare only the rest.
+            let (mut a, mut b) = (entry.candidates[best.0].own, entry.candidates[other].own);
+            for (word, (x, y)) in known.iter().zip(&needs).enumerate() {
+                a = a.saturating_add(self.total_word(word, x & !y));
+                b = b.saturating_add(self.total_word(word, y & !x));
+            }
+            best = if b < a {
+                (other, Some(needs))
+            } else {
+                (best.0, Some(known))
+            };
+        }
+        Some(best.0)
+    }
+
+    fn total_word(&self, word: usize, mut bits: u64) -> u64 {
+        let mut sum = 0u64;
+        while bits != 0 {
+            let i = word * 64 + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let entry = &self.classes[i];
+            sum = sum.saturating_add(entry.chosen.map_or(0, |c| entry.candidates[c].own));
+        }
+        sum
+    }
+
+    /// Whether a candidate's children lead back to the class through present choices.
+    fn reaches(&self, i: usize, candidate: usize) -> bool {
+        let mut seen = vec![false; self.classes.len()];
+        let mut stack: Vec<u32> = self.classes[i].candidates[candidate].children.clone();
+        while let Some(c) = stack.pop() {
+            let c = c as usize;
+            if c == i {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[c], true)
+                && let Some(chosen) = self.classes[c].chosen
+            {
+                stack.extend(&self.classes[c].candidates[chosen].children);
+            }
+        }
+        false
+    }
+
+    /// Classes with a choice, children before parents along present choices.
+    fn postorder(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.classes.len());
+        let mut state = vec![0u8; self.classes.len()];
+        for root in 0..self.classes.len() {
+            let mut stack = vec![root];
+            while let Some(&i) = stack.last() {
+                let children = self.classes[i]
+                    .chosen
+                    .map(|c| &self.classes[i].candidates[c].children);
+                let next = (state[i] == 0).then_some(children).flatten();
+                state[i] = state[i].max(1);
+                let open: Vec<usize> = next
+                    .into_iter()
+                    .flatten()
+                    .map(|&c| c as usize)
+                    .filter(|&c| state[c] == 0)
+                    .collect();
+                if open.is_empty() {
+                    stack.pop();
+                    if std::mem::replace(&mut state[i], 2) != 2 {
+                        order.push(i);
+                    }
+                } else {
+                    stack.extend(open);
+                }
+            }
+        }
+        order.retain(|&i| self.classes[i].chosen.is_some());
+        order
+    }
+
+    /// The classes of [`Choice::chosen`], children before parents.
+    pub fn postorder_ids(&self) -> Vec<Id> {
+        self.postorder()
+            .into_iter()
+            .map(|i| self.classes[i].id)
+            .collect()
+    }
+
+    /// The classes that can be made, for reports.
+    pub fn chosen(&self) -> impl Iterator<Item = (Id, &Node)> {
+        self.classes
+            .iter()
+            .filter_map(|e| Some((e.id, &e.candidates.get(e.chosen?)?.node)))
+    }
+}
+
+fn entry(
+    graph: &Graph,
+    model: &dyn CostModel,
+    extra: &FxHashMap<(Id, Node), i32>,
+    index: &FxHashMap<Id, u32>,
+    id: Id,
+) -> Entry {
+    let class = &graph[id];
+    let mut candidates = Vec::new();
+    for node in &class.nodes {
+        let Some(own) = cost::of(model, graph, node, class.data.ty) else {
+            continue;
+        };
+        let extra = if extra.is_empty() {
+            0
+        } else {
+            extra.get(&(id, node.clone())).copied().unwrap_or(0)
+        };
+        let children = node
+            .children
+            .iter()
+            .map(|&c| index.get(&graph.find(c)).copied());
+        let Some(mut children) = children.collect::<Option<Vec<u32>>>() else {
+            continue;
+        };
+        children.sort_unstable();
+        children.dedup();
+        candidates.push(Candidate {
+            node: node.clone(),
+            own: own.saturating_add_signed(extra.into()),
+            children,
+        });
+    }
+    Entry {
+        id,
+        candidates,
+        chosen: None,
+        needs: Vec::new(),
+    }
+}
+
+fn set(bits: &mut [u64], i: u32) {
+    if let Some(word) = bits.get_mut(i as usize / 64) {
+        *word |= 1 << (i % 64);
+    }
+}
+
+fn has(bits: &[u64], i: u32) -> bool {
+    bits.get(i as usize / 64)
+        .is_some_and(|w| w >> (i % 64) & 1 == 1)
+}
+
+fn members(bits: &[u64]) -> impl Iterator<Item = u32> + '_ {
+    bits.iter().enumerate().flat_map(|(word, &w)| {
+        (0..64)
+            .filter(move |b| w >> b & 1 == 1)
+            .map(move |b| word as u32 * 64 + b)
+    })
+}

@@ -1,0 +1,242 @@
+//! Where a rule's pattern is found: backtracking over the nodes of classes.
+
+use egg::Id;
+use smallvec::SmallVec;
+
+use super::analysis::{Class, Graph};
+use super::node::{Head, Leaf, Node, is_effect};
+use crate::ir::{Type, TypeId, Types};
+use crate::rules::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
+
+/// What a variable stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Bind {
+    #[default]
+    Unset,
+    Class(Id),
+    Leaf(Leaf),
+}
+
+/// A match: the variables, and the effect number of the root if it has one.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Binds {
+    pub slots: SmallVec<[Bind; 8]>,
+    pub effect: Option<u32>,
+}
+
+/// A match stops being looked for after this many at one node.
+const MATCHES: usize = 64;
+
+/// Calls `found` with every way `pattern` matches with `node` as its root.
+pub fn matches(
+    graph: &Graph,
+    pattern: &Pattern,
+    vars: usize,
+    node: &Node,
+    found: &mut dyn FnMut(&Binds),
+) {
+    let mut search = Search {
+        graph,
+        found,
+        left: MATCHES,
+    };
+    let mut binds = Binds::default();
+    binds.slots.resize(vars, Bind::Unset);
+    let mut work = SmallVec::new();
+    search.node(pattern, node, &mut work, &binds, true);
+}
+
+type Work<'p> = SmallVec<[(&'p Pattern, Id); 8]>;
+
+struct Search<'a, 'f> {
+    graph: &'a Graph,
+    found: &'f mut dyn FnMut(&Binds),
+    left: usize,
+}
+
+impl Search<'_, '_> {
+    /// Matches the last open obligation, then the others.
+    fn step(&mut self, work: &mut Work<'_>, binds: &Binds) {
+        if self.left == 0 {
+            return;
+        }
+        let Some((pattern, id)) = work.pop() else {
+            self.left -= 1;
+            (self.found)(binds);
+            return;
+        };
+        match pattern {
+            Pattern::Any => self.step(work, binds),
+            Pattern::Var { slot, constraints } => {
+                let id = self.graph.find(id);
+                let ok = match binds.slots.get(*slot as usize) {
+                    Some(Bind::Unset) => constraints.iter().all(|c| holds(self.graph, id, c)),
+                    Some(Bind::Class(old)) => self.graph.find(*old) == id,
+                    _ => false,
+                };
+                if ok {
+                    let mut binds = binds.clone();
+                    binds.slots[*slot as usize] = Bind::Class(id);
+                    self.step(work, &binds);
+                }
+            }
+            Pattern::Literal(literal) => {
+                if literal_is(&self.graph.analysis.types, literal, &self.graph[id].data) {
+                    self.step(work, binds);
+                }
+            }
+            Pattern::Absent => {
+                if self.graph[id].nodes.iter().any(|n| n.head == Head::Absent) {
+                    self.step(work, binds);
+                }
+            }
+            Pattern::List(items) => {
+                let graph = self.graph;
+                for node in &graph[id].nodes {
+                    if node.head == Head::List && node.children.len() == items.len() {
+                        let depth = work.len();
+                        work.extend(items.iter().zip(node.children.iter().copied()));
+                        self.step(work, binds);
+                        work.truncate(depth);
+                    }
+                }
+            }
+            Pattern::Op(_) => {
+                let graph = self.graph;
+                for node in &graph[id].nodes {
+                    self.node(pattern, node, work, binds, false);
+                }
+            }
+        }
+        work.push((pattern, id));
+    }
+
+    /// Matches an operation pattern with one node.
+    fn node<'p>(
+        &mut self,
+        pattern: &'p Pattern,
+        node: &Node,
+        work: &mut Work<'p>,
+        binds: &Binds,
+        root: bool,
+    ) {
+        let Pattern::Op(op) = pattern else { return };
+        if op.head != node.head || op.children.len() != node.children.len() {
+            return;
+        }
+        let mut binds = binds.clone();
+        if !self.attributes(&op.attrs, node, &mut binds, root) {
+            return;
+        }
+        let depth = work.len();
+        work.extend(op.children.iter().zip(node.children.iter().copied()).rev());
+        self.step(work, &binds);
+        work.truncate(depth);
+        if op.commutative
+            && let [a, b, ..] = op.children.as_slice()
+            && let [x, y, ..] = node.children.as_slice()
+            && x != y
+        {
+            let rest = op
+                .children
+                .iter()
+                .zip(node.children.iter().copied())
+                .skip(2);
+            work.extend(rest);
+            work.push((b, *x));
+            work.push((a, *y));
+            self.step(work, &binds);
+            work.truncate(depth);
+        }
+    }
+
+    fn attributes(
+        &self,
+        patterns: &[AttrPattern],
+        node: &Node,
+        binds: &mut Binds,
+        root: bool,
+    ) -> bool {
+        let know = &self.graph.analysis;
+        let mut leaves = know.attrs.get(node.attrs);
+        if know.def(node.head).is_some_and(is_effect) {
+            let (Some(Leaf::Effect(n)), true) = (leaves.first(), root) else {
+                return false;
+            };
+            binds.effect = Some(*n);
+            leaves = &leaves[1..];
+        }
+        patterns.len() == leaves.len()
+            && patterns
+                .iter()
+                .zip(leaves)
+                .all(|(pattern, leaf)| self.attribute(pattern, *leaf, binds))
+    }
+
+    fn attribute(&self, pattern: &AttrPattern, leaf: Leaf, binds: &mut Binds) -> bool {
+        match pattern {
+            AttrPattern::Any => true,
+            AttrPattern::Is(expected) => *expected == leaf,
+            AttrPattern::OneOf(list) => list.contains(&leaf),
+            AttrPattern::Elem(tests) => match leaf {
+                Leaf::Type(ty) => tests
+                    .iter()
+                    .any(|t| elem_is(&self.graph.analysis.types, *t, ty)),
+                _ => false,
+            },
+            AttrPattern::Var { slot, tests } => {
+                let fits = tests.is_empty()
+                    || matches!(leaf, Leaf::Type(ty) if tests.iter().any(|t| elem_is(&self.graph.analysis.types, *t, ty)));
+                match binds.slots.get_mut(*slot as usize) {
+                    Some(bind @ Bind::Unset) if fits => {
+                        *bind = Bind::Leaf(leaf);
+                        true
+                    }
+                    Some(Bind::Leaf(old)) => *old == leaf,
+                    _ => false,
+                }
+            }
+        }
+    }
+}
+
+/// Whether a class satisfies a variable's constraint.
+pub fn holds(graph: &Graph, id: Id, constraint: &Constraint) -> bool {
+    let class: &Class = &graph[id].data;
+    let types = &graph.analysis.types;
+    let Some(ty) = class.ty else { return false };
+    match constraint {
+        Constraint::Elem(tests) => tests.iter().any(|t| elem_is(types, *t, ty)),
+        Constraint::Const => class.facts.constant.is_some(),
+        Constraint::Scalar => {
+            types.elem(ty) == ty || types.as_tile(ty).is_some_and(|t| t.1.is_empty())
+        }
+        Constraint::Array => {
+            !(types.elem(ty) == ty || types.as_tile(ty).is_some_and(|t| t.1.is_empty()))
+        }
+        Constraint::Nonneg => class.facts.nonneg(),
+        Constraint::Uniform => class.facts.uniform == super::facts::Uniformity::Block,
+    }
+}
+
+/// Whether the element of `ty` is of a kind.
+pub fn elem_is(types: &Types, test: ElemTest, ty: TypeId) -> bool {
+    match (test, types.get(types.elem(ty))) {
+        (ElemTest::Int, Type::Int(_)) | (ElemTest::Float, Type::Float(_)) => true,
+        (ElemTest::IntOf(bits), Type::Int(b)) => bits == *b,
+        (ElemTest::FloatOf(float), Type::Float(f)) => float == *f,
+        (ElemTest::Ptr, Type::Ptr { .. }) | (ElemTest::SharedPtr, Type::SharedPtr) => true,
+        _ => false,
+    }
+}
+
+/// Whether every element of a class is the literal.
+fn literal_is(types: &Types, literal: &Literal, class: &Class) -> bool {
+    let (Some(bits), Some(ty)) = (class.facts.constant, class.ty) else {
+        return false;
+    };
+    match literal {
+        Literal::Nan => crate::rules::is_nan(types, ty, bits),
+        other => crate::rules::literal_bits(types, other, ty) == Some(bits),
+    }
+}

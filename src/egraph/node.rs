@@ -1,0 +1,213 @@
+//! The e-graph's language: operations of every dialect, machine instructions, opaque values.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+pub use super::facts::Leaf;
+use crate::dialect::{AttrKind, OpDef, OpKind};
+use crate::ir::{Attr, Dense, EnumAttr, TypeId, Types};
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Head {
+    /// An operation of a dialect. Children are its operand groups.
+    Op(OpKind),
+    /// A row of the machine instruction table the engine was given.
+    Machine(u16),
+    /// A block argument or a result of an operation with regions, by number.
+    Value(u32),
+    /// Result `i` of the operation of several results that is the only child.
+    Proj(u32),
+    /// A variadic operand group.
+    List,
+    /// An absent optional operand.
+    Absent,
+}
+
+/// Index of an interned list of attribute leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct AttrsId(u32);
+
+impl AttrsId {
+    /// The empty list.
+    pub const NONE: AttrsId = AttrsId(0);
+}
+
+/// An e-node. Attributes and explicit result types are part of the node, not children.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Node {
+    pub head: Head,
+    /// Effect number (only effects), attributes in table order, explicit result types.
+    pub attrs: AttrsId,
+    pub children: SmallVec<[Id; 4]>,
+}
+
+impl Node {
+    /// A node with neither attributes nor children.
+    pub fn leaf(head: Head) -> Node {
+        Node {
+            head,
+            attrs: AttrsId::NONE,
+            children: SmallVec::new(),
+        }
+    }
+}
+
+impl egg::Language for Node {
+    // Matching is ours (see `matcher`), so egg need not index classes by operation.
+    type Discriminant = ();
+
+    fn discriminant(&self) {}
+
+    fn matches(&self, other: &Self) -> bool {
+        self.head == other.head
+            && self.attrs == other.attrs
+            && self.children.len() == other.children.len()
+    }
+
+    fn children(&self) -> &[Id] {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut [Id] {
+        &mut self.children
+    }
+}
+
+type Leaves = SmallVec<[Leaf; 6]>;
+
+/// Interned attribute lists and structured attributes.
+#[derive(Clone, Debug)]
+pub struct AttrTable {
+    lists: Vec<Leaves>,
+    ids: FxHashMap<Leaves, AttrsId>,
+    data: Vec<Attr>,
+    data_ids: FxHashMap<Attr, u32>,
+}
+
+impl Default for AttrTable {
+    fn default() -> Self {
+        let mut table = AttrTable {
+            lists: Vec::new(),
+            ids: FxHashMap::default(),
+            data: Vec::new(),
+            data_ids: FxHashMap::default(),
+        };
+        table.intern(Leaves::new());
+        table
+    }
+}
+
+impl AttrTable {
+    /// The number of an attribute list, the same for equal lists.
+    pub fn intern(&mut self, list: Leaves) -> AttrsId {
+        if let Some(&id) = self.ids.get(&list) {
+            return id;
+        }
+        let id = AttrsId(self.lists.len() as u32);
+        self.lists.push(list.clone());
+        self.ids.insert(list, id);
+        id
+    }
+
+    /// The leaves of a list.
+    pub fn get(&self, id: AttrsId) -> &[Leaf] {
+        self.lists.get(id.0 as usize).map_or(&[], |l| l)
+    }
+
+    /// The leaf of a structured attribute.
+    pub fn data(&mut self, attr: Attr) -> Leaf {
+        if let Some(&id) = self.data_ids.get(&attr) {
+            return Leaf::Data(id);
+        }
+        let id = self.data.len() as u32;
+        self.data.push(attr.clone());
+        self.data_ids.insert(attr, id);
+        Leaf::Data(id)
+    }
+
+    /// The structured attribute behind [`Leaf::Data`].
+    pub fn structured(&self, leaf: Leaf) -> Option<&Attr> {
+        match leaf {
+            Leaf::Data(i) => self.data.get(i as usize),
+            _ => None,
+        }
+    }
+
+    /// The leaf of an operation's attribute; splat constants become [`Leaf::Bits`].
+    pub fn leaf_of(&mut self, types: &Types, attr: Option<&Attr>) -> Leaf {
+        match attr {
+            Some(Attr::Dense { data, ty }) => match splat_bits(types, data, *ty) {
+                Some(bits) => Leaf::Bits(bits),
+                None => self.data(Attr::Dense {
+                    data: data.clone(),
+                    ty: *ty,
+                }),
+            },
+            Some(other) => match Leaf::from(Some(other)) {
+                Leaf::Other => self.data(other.clone()),
+                leaf => leaf,
+            },
+            None => Leaf::Absent,
+        }
+    }
+
+    /// The attribute a leaf stands for in position `kind`; `ty` is the type of constant data.
+    pub fn attr_of(
+        &self,
+        types: &mut Types,
+        leaf: Leaf,
+        kind: AttrKind,
+        ty: TypeId,
+    ) -> Option<Attr> {
+        Some(match leaf {
+            Leaf::Absent | Leaf::Effect(_) | Leaf::Other => return None,
+            Leaf::Unit => Attr::Unit,
+            Leaf::Bool(b) => Attr::Bool(b),
+            Leaf::Int(value) => {
+                let bits = if let AttrKind::Int(bits) = kind {
+                    bits
+                } else {
+                    64
+                };
+                Attr::Int {
+                    value,
+                    ty: types.int(bits),
+                }
+            }
+            Leaf::Enum(case) => Attr::Enum(EnumAttr(case)),
+            Leaf::Type(ty) => Attr::Type(ty),
+            Leaf::Bits(bits) => {
+                let size = types.bits(ty).unwrap_or(64).div_ceil(8) as usize;
+                let mut bytes = bits.to_le_bytes().to_vec();
+                bytes.truncate(size.max(1));
+                if types.bits(ty) == Some(1) {
+                    // i1 data is packed bits; a splat is all of them.
+                    bytes = vec![if bits & 1 == 1 { 0xff } else { 0 }];
+                }
+                Attr::Dense {
+                    data: Dense::Bytes(bytes),
+                    ty,
+                }
+            }
+            Leaf::Data(i) => self.data.get(i as usize)?.clone(),
+        })
+    }
+}
+
+/// The element bits of splat data.
+fn splat_bits(types: &Types, data: &Dense, ty: TypeId) -> Option<u64> {
+    super::facts::constant(types, data, ty).constant
+}
+
+/// Whether a row is an effect: kept once, in its place.
+pub fn is_effect(def: &OpDef) -> bool {
+    !def.is_pure()
+}
+
+/// Number of explicit result types a node of this row carries after its attributes.
+pub fn explicit_results(def: &OpDef) -> usize {
+    let explicit = |r: &&crate::dialect::ResultDef| r.ty == crate::dialect::ResultType::Explicit;
+    def.results.iter().filter(explicit).count()
+}

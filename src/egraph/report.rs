@@ -1,0 +1,142 @@
+//! What the engine did, for `tilec explain`.
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::analysis::Graph;
+use super::build::Skeleton;
+use super::extract::Choice;
+use super::node::{Head, Node};
+use super::saturate::{Run, Stop};
+use crate::ir::LocId;
+use crate::rules::RuleSet;
+
+/// Which rules did something, and what was chosen.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Report {
+    pub stop: Stop,
+    pub iterations: u32,
+    /// Size of the e-graph at the end.
+    pub nodes: usize,
+    pub classes: usize,
+    pub fired: Vec<Fired>,
+    /// Classes with more than one legal form (only when asked for).
+    pub choices: Vec<ChoiceReport>,
+}
+
+/// A rule that made a class grow.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Fired {
+    pub rule: String,
+    pub file: String,
+    pub line: u32,
+    pub times: u32,
+    /// How often what it added was also chosen.
+    pub chosen: u32,
+    /// Source locations of the operations it matched (indices into the module's locations), without repetition.
+    pub locations: Vec<u32>,
+}
+
+/// A choice between equal forms; costs are those of everything the form needs, in tenths of an instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ChoiceReport {
+    pub chosen: String,
+    pub cost: u64,
+    pub others: Vec<(String, u64)>,
+    pub location: u32,
+}
+
+pub(super) fn report(
+    graph: &Graph,
+    skeleton: &Skeleton,
+    rules: &RuleSet,
+    run: &Run,
+    choice: &Choice,
+    explain: bool,
+) -> Report {
+    let mut locs: FxHashMap<egg::Id, LocId> = FxHashMap::default();
+    for &(id, loc) in &skeleton.locs {
+        locs.entry(graph.find(id)).or_insert(loc);
+    }
+    let mut fired: Vec<Fired> = Vec::new();
+    let mut at: FxHashMap<u32, usize> = FxHashMap::default();
+    for added in &run.added {
+        let rule = &rules.rules[added.rule as usize];
+        let index = *at.entry(added.rule).or_insert_with(|| {
+            fired.push(Fired {
+                rule: rule.name.clone(),
+                file: rule.file.clone(),
+                line: rule.pos.line,
+                times: run.fired[added.rule as usize],
+                chosen: 0,
+                locations: Vec::new(),
+            });
+            fired.len() - 1
+        });
+        let entry = &mut fired[index];
+        let class = graph.find(added.class);
+        if choice
+            .node(class)
+            .is_some_and(|n| same(graph, n, graph.id_to_node(added.root)))
+        {
+            entry.chosen += 1;
+        }
+        if let Some(loc) = locs.get(&class)
+            && *loc != LocId::UNKNOWN
+            && !entry.locations.contains(&loc.0)
+        {
+            entry.locations.push(loc.0);
+        }
+    }
+    let choices = if explain {
+        choices(graph, choice, &locs)
+    } else {
+        Vec::new()
+    };
+    Report {
+        stop: run.stop,
+        iterations: run.iterations,
+        nodes: graph.total_number_of_nodes(),
+        classes: graph.number_of_classes(),
+        fired,
+        choices,
+    }
+}
+
+/// Whether a canonical node is `other` but for merged children.
+fn same(graph: &Graph, node: &Node, other: &Node) -> bool {
+    node.head == other.head
+        && node.attrs == other.attrs
+        && node.children.len() == other.children.len()
+        && node
+            .children
+            .iter()
+            .zip(&other.children)
+            .all(|(a, b)| *a == graph.find(*b))
+}
+
+fn choices(graph: &Graph, choice: &Choice, locs: &FxHashMap<egg::Id, LocId>) -> Vec<ChoiceReport> {
+    let name = |n: &Node| match n.head {
+        Head::Op(kind) => kind.to_string(),
+        _ => graph
+            .analysis
+            .def(n.head)
+            .map_or_else(|| format!("{:?}", n.head), |d| d.name.to_string()),
+    };
+    let mut out = Vec::new();
+    for (id, node) in choice.chosen() {
+        let Some((cost, others)) = choice.costs(id) else {
+            continue;
+        };
+        if others.is_empty() {
+            continue;
+        }
+        out.push(ChoiceReport {
+            chosen: name(node),
+            cost,
+            others: others.into_iter().map(|(n, c)| (name(n), c)).collect(),
+            location: locs.get(&id).map_or(0, |l| l.0),
+        });
+    }
+    out
+}

@@ -1,0 +1,207 @@
+//! Running rules until nothing changes or a limit is reached.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use egg::Id;
+use rustc_hash::FxHashSet;
+
+use super::analysis::Graph;
+use super::matcher::{self, Binds};
+use crate::ir::{Diagnostic, Place};
+use crate::rules::build::{Build, BuildError};
+use crate::rules::{Rule, RuleSet, guards};
+use crate::target::Target;
+
+/// When to stop. Never time: the same input gives the same output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    pub iterations: u32,
+    pub nodes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            iterations: 16,
+            nodes: 100_000,
+        }
+    }
+}
+
+/// Why saturation ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub enum Stop {
+    Saturated,
+    Iterations,
+    Nodes,
+}
+
+/// What happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    pub stop: Stop,
+    pub iterations: u32,
+    /// How often each rule made a class grow, by rule index.
+    pub fired: Vec<u32>,
+    /// Rule, alternative, class and node of every replacement that was added.
+    pub added: Vec<Added>,
+}
+
+/// A replacement that a rule added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Added {
+    pub rule: u32,
+    pub class: Id,
+    /// The replacement's root as it was added.
+    pub root: Id,
+}
+
+struct Match {
+    rule: u32,
+    class: Id,
+    binds: Binds,
+}
+
+/// Applies `rules` to the e-graph until nothing changes.
+pub fn saturate(
+    graph: &mut Graph,
+    rules: &RuleSet,
+    target: Target,
+    limits: Limits,
+) -> Result<Run, Diagnostic> {
+    let mut run = Run {
+        stop: Stop::Iterations,
+        iterations: 0,
+        fired: vec![0; rules.rules.len()],
+        added: Vec::new(),
+    };
+    graph.rebuild();
+    graph.analysis.touched.clear();
+    let mut dirty: Vec<Id> = graph.classes().map(|c| c.id).collect();
+    dirty.sort_unstable();
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
+    for _ in 0..limits.iterations {
+        run.iterations += 1;
+        search(graph, rules, target, &dirty, &mut seen, &mut found);
+        for m in found.drain(..) {
+            apply(graph, rules, &m, &mut run)?;
+            if graph.total_number_of_nodes() > limits.nodes {
+                run.stop = Stop::Nodes;
+                graph.rebuild();
+                return Ok(run);
+            }
+        }
+        graph.rebuild();
+        dirty = spread(graph, rules.depth);
+        if dirty.is_empty() {
+            run.stop = Stop::Saturated;
+            break;
+        }
+    }
+    Ok(run)
+}
+
+/// All new matches at the classes in `dirty`.
+fn search(
+    graph: &Graph,
+    rules: &RuleSet,
+    target: Target,
+    dirty: &[Id],
+    seen: &mut FxHashSet<u64>,
+    found: &mut Vec<Match>,
+) {
+    for &class in dirty {
+        for node in &graph[class].nodes {
+            let Some(indices) = rules.by_head.get(&node.head) else {
+                continue;
+            };
+            for &index in indices {
+                let rule = &rules.rules[index as usize];
+                matcher::matches(graph, &rule.pattern, rule.vars.len(), node, &mut |binds| {
+                    if !rule
+                        .guards
+                        .iter()
+                        .all(|g| guards::holds(graph, target, binds, g))
+                    {
+                        return;
+                    }
+                    if seen.insert(fingerprint(index, class, binds)) {
+                        found.push(Match {
+                            rule: index,
+                            class,
+                            binds: binds.clone(),
+                        });
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// A number for a match; SipHash with fixed keys, so that it is the same in every run.
+fn fingerprint(rule: u32, class: Id, binds: &Binds) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (rule, class, binds).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn apply(graph: &mut Graph, rules: &RuleSet, m: &Match, run: &mut Run) -> Result<(), Diagnostic> {
+    let rule = &rules.rules[m.rule as usize];
+    let class = graph.find(m.class);
+    for template in &rule.templates {
+        let root = graph[class].data.ty;
+        let mut build = Build {
+            graph,
+            binds: &m.binds,
+            root,
+        };
+        let new = match build.root(template) {
+            Ok(new) => new,
+            // A number that does not fit is a guard that failed.
+            Err(BuildError::Constant) => continue,
+            Err(error) => return Err(mistake(rule, &error)),
+        };
+        let (a, b) = (graph[class].data.ty, graph[graph.find(new)].data.ty);
+        if a != b {
+            return Err(mistake(
+                rule,
+                &BuildError::Type("the replacement, which must be the pattern's,".into()),
+            ));
+        }
+        if graph.union(class, new) {
+            run.fired[m.rule as usize] += 1;
+            run.added.push(Added {
+                rule: m.rule,
+                class,
+                root: new,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn mistake(rule: &Rule, error: &BuildError) -> Diagnostic {
+    Diagnostic::error(format!("rule {}: {error}", rule.name)).at(Place::Line {
+        file: rule.file.clone(),
+        line: rule.pos.line,
+        column: rule.pos.column,
+    })
+}
+
+/// The classes whose matches may have changed: those touched, and their users up to the depth of patterns.
+fn spread(graph: &mut Graph, depth: usize) -> Vec<Id> {
+    let touched = std::mem::take(&mut graph.analysis.touched);
+    let mut all: FxHashSet<Id> = FxHashSet::default();
+    let mut level: Vec<Id> = touched.into_iter().map(|id| graph.find(id)).collect();
+    for _ in 0..depth.max(1) {
+        level.retain(|id| all.insert(*id));
+        let next = level
+            .iter()
+            .flat_map(|&id| graph[id].parents().map(|p| graph.find(p)));
+        level = next.collect();
+    }
+    let mut dirty: Vec<Id> = all.into_iter().collect();
+    dirty.sort_unstable();
+    dirty
+}

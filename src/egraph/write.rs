@@ -1,0 +1,136 @@
+//! A schedule back into the module.
+
+use crate::dialect::OpKind;
+use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+
+use super::elaborate::{Inst, Schedule, Step};
+use super::node::Head;
+
+/// Replaces the contents of the scheduled function. The module must hold the types again.
+pub fn write(module: &mut Module, schedule: &Schedule) -> Result<(), Diagnostic> {
+    let mut old = Vec::new();
+    for block in schedule.blocks.iter().filter(|b| !b.dead) {
+        old.append(&mut module.block_mut(block.id).ops);
+    }
+    let mut values: Vec<Option<ValueId>> = schedule.values.iter().map(|v| v.source).collect();
+    fill(module, schedule, 0, &mut values)?;
+    for op in old {
+        let kept = module.op(op).regions.iter().any(|&r| {
+            let blocks = &module.region(r).blocks;
+            schedule
+                .blocks
+                .iter()
+                .any(|b| !b.dead && blocks.contains(&b.id))
+        });
+        let terminator = module
+            .op(op)
+            .def()
+            .traits
+            .has(crate::dialect::Traits::TERMINATOR);
+        if !kept && !terminator {
+            module.op_mut(op).block = BlockId::default();
+            module.erase(op);
+        }
+    }
+    Ok(())
+}
+
+type Values = Vec<Option<ValueId>>;
+
+fn mapped(values: &Values, list: &[u32]) -> Result<Vec<ValueId>, Diagnostic> {
+    let one = |&v: &u32| values.get(v as usize).copied().flatten();
+    let all: Option<Vec<ValueId>> = list.iter().map(one).collect();
+    all.ok_or_else(|| Diagnostic::error("internal: a value is used before it is placed"))
+}
+
+fn fill(
+    module: &mut Module,
+    schedule: &Schedule,
+    block: usize,
+    values: &mut Values,
+) -> Result<(), Diagnostic> {
+    let Some(scheduled) = schedule.blocks.get(block) else {
+        return Ok(());
+    };
+    for step in &scheduled.steps {
+        match step {
+            Step::Inst(inst) => instruction(module, schedule, scheduled.id, inst, values)?,
+            Step::Region {
+                op,
+                operands,
+                blocks,
+                ..
+            } => {
+                keep(module, *op, scheduled.id, &mapped(values, operands)?);
+                for &inner in blocks {
+                    fill(module, schedule, inner, values)?;
+                }
+            }
+            Step::Terminator { op, operands } => {
+                keep(module, *op, scheduled.id, &mapped(values, operands)?)
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts an operation of the old function at the end of a block, with new operands.
+fn keep(module: &mut Module, op: OpId, block: BlockId, operands: &[ValueId]) {
+    module.op_mut(op).operands = operands.into();
+    let at = module.block(block).ops.len();
+    module.place(op, block, at);
+}
+
+fn instruction(
+    module: &mut Module,
+    schedule: &Schedule,
+    block: BlockId,
+    inst: &Inst,
+    values: &mut Values,
+) -> Result<(), Diagnostic> {
+    let Head::Op(kind) = inst.head else {
+        return Err(Diagnostic::error(
+            "internal: a machine instruction outside of instruction selection",
+        ));
+    };
+    let operands = mapped(values, &inst.operands)?;
+    let mut groups: Vec<&[ValueId]> = Vec::with_capacity(inst.groups.len());
+    let mut start = 0;
+    for &end in &inst.groups {
+        groups.push(&operands[start..end as usize]);
+        start = end as usize;
+    }
+    let types: Vec<_> = inst
+        .results
+        .iter()
+        .map(|&r| schedule.values[r as usize].ty)
+        .collect();
+    let attrs = attributes(module, schedule, kind, inst, types.first().copied());
+    let mut builder = module.at_end(block);
+    builder.loc = inst.loc;
+    let op = builder.op(kind, &groups, attrs, &types, &[]);
+    for (&val, &value) in inst.results.iter().zip(&module.op(op).results.clone()) {
+        values[val as usize] = Some(value);
+    }
+    Ok(())
+}
+
+fn attributes(
+    module: &mut Module,
+    schedule: &Schedule,
+    kind: OpKind,
+    inst: &Inst,
+    ty: Option<crate::ir::TypeId>,
+) -> Vec<Option<crate::ir::Attr>> {
+    let rows = kind.def().attrs;
+    let ty = ty.unwrap_or_else(|| module.types.int(64));
+    inst.attrs
+        .iter()
+        .zip(rows)
+        .map(|(leaf, row)| {
+            schedule
+                .attrs
+                .attr_of(&mut module.types, *leaf, row.kind, ty)
+        })
+        .collect()
+}

@@ -1,0 +1,20 @@
+//! The rule language: reading rule files, and what rules are once read.
+//!
+//! `rules/README.md` describes the language. [`RuleSet::parse`] reads text; [`files`] finds the
+//! rules that are compiled in or in a directory; [`build`] makes replacements in the e-graph.
+
+pub mod ast;
+pub mod build;
+pub mod files;
+pub mod guards;
+mod lower;
+mod parse;
+pub mod semantics;
+mod sexpr;
+
+pub use ast::{
+    AttrExpr, AttrPattern, Check, Constraint, ElemTest, Example, Expr, Guard, Literal, OpCost,
+    OpPattern, OpTemplate, Pattern, Rule, RuleSet, Template, TypeExpr,
+};
+pub use ast::{is_nan, literal_bits};
+pub use sexpr::{Form, Pos, Sexpr};
