@@ -63,19 +63,33 @@ pub fn plan(
     shared: &SharedLayout,
     transposed: bool,
 ) -> Result<Option<MatrixPlan>, LayoutError> {
-    let all = shared.offsets_from(distributed)?;
-    let registers = distributed.in_bits(In::Register);
-    let lanes = distributed.in_bits(In::Lane);
-    if lanes != In::LANE_BITS || all.cols() != registers + lanes + distributed.in_bits(In::Warp) {
+    let Some(offsets) = Offsets::new(distributed, shared)? else {
         return Ok(None);
-    }
-    let offsets = Offsets {
-        element_bits: shared.element_bits(),
-        register: all.columns_range(0, registers),
-        lane: all.columns_range(registers, registers + lanes),
-        warp: all.columns_range(registers + lanes, all.cols()),
     };
     Ok(offsets.fit(transposed).map(|f| offsets.plan(f, transposed)))
+}
+
+/// What a plan would cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MatrixCost {
+    /// Instructions per warp.
+    pub instructions: u64,
+    /// Wavefronts of each.
+    pub wavefronts: u32,
+    /// Groups of different xor constants.
+    pub groups: u64,
+}
+
+/// The cost of [`plan`], without listing registers.
+pub(super) fn cost(
+    distributed: &Layout,
+    shared: &SharedLayout,
+    transposed: bool,
+) -> Result<Option<MatrixCost>, LayoutError> {
+    let Some(offsets) = Offsets::new(distributed, shared)? else {
+        return Ok(None);
+    };
+    Ok(offsets.fit(transposed).map(|f| offsets.cost(&f)))
 }
 
 /// Element offsets by bits of register, lane and warp.
@@ -96,7 +110,36 @@ struct Fit {
     others: Vec<u64>,
 }
 
+impl Fit {
+    /// Register vectors that select the matrix within an instruction: at most two.
+    fn select(&self) -> &[u64] {
+        &self.others[..self.others.len().min(2)]
+    }
+
+    /// Register vectors that go from one instruction to another.
+    fn rest(&self) -> &[u64] {
+        &self.others[self.others.len().min(2)..]
+    }
+}
+
 impl Offsets {
+    /// None for layouts of less than a warp, or of several blocks.
+    fn new(distributed: &Layout, shared: &SharedLayout) -> Result<Option<Offsets>, LayoutError> {
+        let all = shared.offsets_from(distributed)?;
+        let registers = distributed.in_bits(In::Register);
+        let lanes = distributed.in_bits(In::Lane);
+        if lanes != In::LANE_BITS || all.cols() != registers + lanes + distributed.in_bits(In::Warp)
+        {
+            return Ok(None);
+        }
+        Ok(Some(Offsets {
+            element_bits: shared.element_bits(),
+            register: all.columns_range(0, registers),
+            lane: all.columns_range(registers, registers + lanes),
+            warp: all.columns_range(registers + lanes, all.cols()),
+        }))
+    }
+
     fn fit(&self, transposed: bool) -> Option<Fit> {
         let packed_bits = match (self.element_bits, transposed) {
             (8, false) => 2,
@@ -186,16 +229,40 @@ impl Offsets {
         pack_stays.then_some(others)
     }
 
-    fn plan(&self, fit: Fit, transposed: bool) -> MatrixPlan {
-        let bytes = |elems: u64| elems * u64::from(self.element_bits) / 8;
-        let select = fit.others.len().min(2);
-        let (matrix_select, rest) = fit.others.split_at(select);
-        let offset = |r: u64| self.register.apply(r);
-        // Lane bits: row of a matrix, then which matrix; then the warp's bits.
+    /// Offsets that the bits of tid contribute: row of a matrix, which matrix, warp.
+    fn thread_base(&self, fit: &Fit) -> Vec<u64> {
         let mut base: Vec<u64> = fit.rows.to_vec();
-        base.extend(matrix_select.iter().map(|&m| offset(m)));
+        base.extend(fit.select().iter().map(|&m| self.register.apply(m)));
         base.resize(In::LANE_BITS as usize, 0);
         base.extend(self.warp.columns());
+        base
+    }
+
+    fn wavefronts(&self, fit: &Fit) -> u32 {
+        let rows = Matrix::new(self.register.rows(), fit.rows.to_vec());
+        words_per_bank(&rows, self.element_bits, 4) << fit.select().len()
+    }
+
+    fn cost(&self, fit: &Fit) -> MatrixCost {
+        let mask = self.thread_base(fit).iter().fold(0, |m, c| m | c);
+        let meeting: Vec<u64> = fit
+            .rest()
+            .iter()
+            .map(|&r| self.register.apply(r) & mask)
+            .collect();
+        MatrixCost {
+            instructions: 1 << fit.rest().len(),
+            wavefronts: self.wavefronts(fit),
+            groups: 1 << Subspace::span(self.register.rows(), &meeting).dim(),
+        }
+    }
+
+    fn plan(&self, fit: Fit, transposed: bool) -> MatrixPlan {
+        let bytes = |elems: u64| elems * u64::from(self.element_bits) / 8;
+        let (matrix_select, rest) = (fit.select(), fit.rest());
+        let select = matrix_select.len();
+        let offset = |r: u64| self.register.apply(r);
+        let base = self.thread_base(&fit);
         let mask = base.iter().fold(0, |m, c| m | c);
 
         let combine = |vectors: &[u64], i: u64| ones(i).fold(0, |acc, b| acc ^ vectors[b as usize]);
@@ -208,7 +275,6 @@ impl Offsets {
             });
             (offset(first), registers.collect())
         });
-        let rows = Matrix::new(self.register.rows(), fit.rows.to_vec());
         MatrixPlan {
             transposed,
             matrices: 1 << select,
@@ -220,7 +286,7 @@ impl Offsets {
                 .collect(),
             groups: group_by_xor(instructions, mask, bytes),
             copies: self.copies(&fit),
-            wavefronts: words_per_bank(&rows, self.element_bits, 4) << select,
+            wavefronts: self.wavefronts(&fit),
             xor_alignment: bytes(mask).checked_ilog2().map_or(1, |top| 2 << top),
         }
     }
@@ -284,6 +350,9 @@ mod tests {
             seen[copy as usize] += 1;
         }
         assert!(seen.iter().all(|&n| n == 1));
+        let c = cost(l, s, transposed).unwrap().unwrap();
+        let counted = (p.instructions() as u64, p.wavefronts, p.groups.len() as u64);
+        assert_eq!((c.instructions, c.wavefronts, c.groups), counted);
         p
     }
 

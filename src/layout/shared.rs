@@ -15,6 +15,8 @@ pub const WAVEFRONT_LOG2: u32 = 7;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharedLayout {
     layout: Layout,
+    /// From flat index to offset.
+    offset_of: Matrix,
     element_bits: u32,
 }
 
@@ -82,13 +84,14 @@ impl SharedLayout {
     /// A shared layout from a memory layout that reaches every element.
     pub fn new(layout: Layout, element_bits: u32) -> Result<SharedLayout, LayoutError> {
         log2("element bits", u64::from(element_bits))?;
-        if layout.matrix(&[In::Offset]).inverse().is_none() {
-            return Err(LayoutError::NotSurjective(layout.to_string()));
+        match layout.matrix(&[In::Offset]).inverse() {
+            Some(offset_of) => Ok(SharedLayout {
+                layout,
+                offset_of,
+                element_bits,
+            }),
+            None => Err(LayoutError::NotSurjective(layout.to_string())),
         }
-        Ok(SharedLayout {
-            layout,
-            element_bits,
-        })
     }
 
     /// Elements one after the other in `order` (fastest dimension first).
@@ -207,13 +210,13 @@ impl SharedLayout {
     }
 
     /// The map from flat index to element offset.
-    pub fn offset_of(&self) -> Matrix {
-        self.layout.offset_of().expect("checked at construction")
+    pub fn offset_of(&self) -> &Matrix {
+        &self.offset_of
     }
 
     /// Byte offset of the element at `coords` (rounded down for elements under a byte).
     pub fn byte_offset(&self, coords: &[u64]) -> u64 {
-        self.offset_of().apply(self.shape().flatten(coords)) * u64::from(self.element_bits) / 8
+        self.offset_of.apply(self.shape().flatten(coords)) * u64::from(self.element_bits) / 8
     }
 
     /// The same memory seen as the tile whose dimension `i` is this tile's `perm[i]`.
@@ -233,7 +236,7 @@ impl SharedLayout {
             return Err(self.layout.mismatch(distributed));
         }
         let inputs = [In::Register, In::Lane, In::Warp, In::Block];
-        Ok(self.offset_of().compose(&distributed.matrix(&inputs)))
+        Ok(self.offset_of.compose(&distributed.matrix(&inputs)))
     }
 }
 

@@ -72,11 +72,16 @@ pub fn choose(
         bits: write.shape().total_bits(),
     };
     let mut best: Option<Choice> = None;
+    let mut tried = Vec::new();
     for low in problem.vectors() {
         for store in problem.write.accesses() {
             for load in problem.read.accesses() {
-                let shared = problem.layout(&low, store, load)?;
-                let choice = problem.judge(shared)?;
+                let offsets = problem.offsets(&low, store, load);
+                if tried.contains(&offsets) {
+                    continue;
+                }
+                let choice = problem.judge(&offsets)?;
+                tried.push(offsets);
                 let cost = |c: &Choice| (c.wavefronts, c.instructions, c.bases);
                 if best.as_ref().is_none_or(|b| cost(&choice) < cost(b)) {
                     best = Some(choice);
@@ -138,14 +143,9 @@ impl Problem<'_> {
         all
     }
 
-    /// The layout with this vector field that avoids conflicts between `store` and `load`
+    /// The basis of the layout with this vector field that avoids conflicts between `store` and `load`
     /// as far as possible.
-    fn layout(
-        &self,
-        low: &[u64],
-        store: Access,
-        load: Access,
-    ) -> Result<SharedLayout, LayoutError> {
+    fn offsets(&self, low: &[u64], store: Access, load: Access) -> Vec<u64> {
         let line = (WAVEFRONT_LOG2 + 3)
             .saturating_sub(self.element_bits.ilog2())
             .min(self.bits);
@@ -174,15 +174,13 @@ impl Problem<'_> {
             .collect();
         let units: Vec<u64> = (0..self.bits).map(|i| 1 << i).collect();
         let bank = both.extend_from(&[lanes, units].concat());
-        let offsets = [low, &bank, &segment].concat();
-        SharedLayout::new(
-            Layout::memory(self.write.layout.shape().clone(), offsets)?,
-            self.element_bits,
-        )
+        [low, &bank, &segment].concat()
     }
 
-    /// The best accesses of a given layout, and what they cost.
-    fn judge(&self, shared: SharedLayout) -> Result<Choice, LayoutError> {
+    /// The best accesses of the layout with this basis, and what they cost.
+    fn judge(&self, offsets: &[u64]) -> Result<Choice, LayoutError> {
+        let layout = Layout::memory(self.write.layout.shape().clone(), offsets.to_vec())?;
+        let shared = SharedLayout::new(layout, self.element_bits)?;
         let (store, store_cost) = self.write.best(&shared)?;
         let (load, load_cost) = self.read.best(&shared)?;
         Ok(Choice {
@@ -270,13 +268,12 @@ impl<'a> Side<'a> {
         let mut best = (Access::Plain, self.plain(shared)?);
         for access in self.accesses().filter(|&a| a != Access::Plain) {
             let transposed = access == Access::MatrixTransposed;
-            if let Some(p) = ldmatrix::plan(self.layout, shared, transposed)? {
-                let instructions = p.instructions() as u64;
-                let wavefronts = instructions * u64::from(p.wavefronts);
+            if let Some(c) = ldmatrix::cost(self.layout, shared, transposed)? {
+                let wavefronts = c.instructions * u64::from(c.wavefronts);
                 let cost = Cost {
                     wavefronts,
-                    instructions,
-                    bases: p.groups.len() as u64,
+                    instructions: c.instructions,
+                    bases: c.groups,
                 };
                 if cost < best.1 {
                     best = (access, cost);
