@@ -49,10 +49,18 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         block,
         role,
         memory: SharedMemory::default(),
+        pipelines: FxHashMap::default(),
+        maps: Vec::new(),
+        func: op,
+        entry_block: block,
         loc: data.loc,
     };
     lowering.block(body)?;
     let smem = lowering.memory.total();
+    let tensor_maps = std::mem::take(&mut lowering.maps)
+        .into_iter()
+        .map(|(map, _)| map)
+        .collect();
     let threads = 32 * warps as i64;
     let name = match data.attr_named("sym_name") {
         Some(Attr::Str(name)) => *name,
@@ -85,7 +93,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         cluster: [1, 1, 1],
         shared_bytes: 0,
         params,
-        tensor_maps: Vec::new(),
+        tensor_maps,
     })
 }
 

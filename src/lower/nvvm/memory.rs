@@ -19,6 +19,11 @@ use crate::lower::access::{Access, constant, operand, pointee};
 use crate::lower::unsupported;
 
 use super::shape::Coords;
+use super::shared::Buffer;
+use crate::ir::Attr;
+use crate::layout::addr::{self, AccessPlan};
+use crate::layout::blocked::Blocked;
+use crate::layout::convert::Transfer;
 
 /// A tiled access of one thread, worked out.
 pub struct Tiled {
@@ -63,6 +68,25 @@ impl Lower<'_> {
 
     /// Works out the access of `op` for the layout of `tile`.
     pub fn tiled(&mut self, op: OpId, data: &Op, tile: ValueId) -> Result<Tiled, Diagnostic> {
+        let shape = self
+            .m
+            .types
+            .as_tile(self.m.ty(tile))
+            .map_or(vec![], |t| t.1.to_vec());
+        let layout = self
+            .layout(tile)
+            .unwrap_or_else(|| Layout::unit(shape.len()));
+        self.tiled_as(op, data, shape, layout)
+    }
+
+    /// Works out the access of `op` to a tile of `shape` in `layout`.
+    pub fn tiled_as(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        shape: Vec<u64>,
+        layout: Layout,
+    ) -> Result<Tiled, Diagnostic> {
         let Some(access) = Access::of(data) else {
             return Err(unsupported(self.m, op, "not a tiled access"));
         };
@@ -73,11 +97,6 @@ impl Lower<'_> {
                 "gather and scatter views are not yet compiled to PTX",
             ));
         }
-        let shape = self
-            .m
-            .types
-            .as_tile(self.m.ty(tile))
-            .map_or(vec![], |t| t.1.to_vec());
         let elem = pointee(self.m, access.base);
         let bits = self.m.types.bits(elem).unwrap_or(8);
         if bits < 8 {
@@ -87,9 +106,6 @@ impl Lower<'_> {
                 "memory of elements under a byte is not yet compiled to PTX",
             ));
         }
-        let layout = self
-            .layout(tile)
-            .unwrap_or_else(|| Layout::unit(shape.len()));
         let order = access.order(&self.facts);
         let contiguous = layout.contiguous_per_thread(&order);
         let contiguous = self.layout_error(op, contiguous)?;
@@ -293,6 +309,100 @@ impl Lower<'_> {
                 .enum_named("scope")
                 .unwrap_or(enums::SCOPE.cases.len() as u8 - 2),
         }
+    }
+
+    /// Copies the tile of `op` to the stage of a shared buffer at `base`, asynchronously where whole
+    /// chunks of at least 4 bytes are inside.
+    pub fn copy_tile(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        buffer: &Buffer,
+        base: ValueId,
+    ) -> Result<(), Diagnostic> {
+        let shape = buffer.layout.shape().clone();
+        let Some(access) = Access::of(data) else {
+            return Err(unsupported(self.m, op, "not a tiled access"));
+        };
+        let elem = pointee(self.m, access.base);
+        let bytes = access.alignment(self.m, &self.facts, &shape.extents(), elem);
+        let element_bits = buffer.layout.element_bits();
+        let layout = Blocked {
+            order: access.order(&self.facts),
+            max_vector: (bytes * 8 / u64::from(element_bits)).max(1),
+            element_bits,
+            warps: self.role.warps,
+            shape: shape.clone(),
+        }
+        .layout();
+        let layout = self.layout_error(op, layout)?;
+        let plan = addr::plan(&layout, &buffer.layout, 128);
+        let plan = self.layout_error(op, plan)?;
+        let mut t = self.tiled_as(op, data, shape.extents().to_vec(), layout)?;
+        t.vec = t.vec.min(plan.vector_elems);
+        t.registers = plan
+            .accesses()
+            .flat_map(|(_, a)| a.registers.clone())
+            .collect();
+        let (inside, known) = self.inside(op, &t)?;
+        let chunk = t.vec * t.bytes;
+        if chunk < 4 || t.vec != plan.vector_elems {
+            return self.copy_elements(op, data, &t, &plan, base, &known);
+        }
+        let narrow = self.mask_vector(&t, &known);
+        match inside {
+            None => self.copy_chunks(op, &t, &plan, base, None),
+            Some(_) if narrow == t.vec => self.copy_chunks(op, &t, &plan, base, Some(&known)),
+            Some(inside) => self
+                .either(
+                    inside,
+                    |l| l.copy_chunks(op, &t, &plan, base, None).map(|()| vec![]),
+                    |l| {
+                        l.copy_elements(op, data, &t, &plan, base, &known)
+                            .map(|()| vec![])
+                    },
+                )
+                .map(|_| ()),
+        }
+    }
+
+    fn copy_chunks(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        plan: &AccessPlan,
+        base: ValueId,
+        known: Option<&[bool]>,
+    ) -> Result<(), Diagnostic> {
+        let (src, src_offsets) = self.addresses(op, t, t.vec)?;
+        let mask = match known {
+            Some(known) => self.mask(op, t, t.vec, known)?,
+            None => None,
+        };
+        let (dst, dst_offsets) = self.shared_addresses(base, &plan.thread_base, &plan.groups);
+        let mut e = self.emit();
+        let attrs = [
+            e.i32_attr((t.vec * t.bytes) as i64),
+            Some(Attr::I64s(dst_offsets)),
+            Some(Attr::I64s(src_offsets)),
+        ];
+        e.op(N::CpAsync, &[&[dst], &[src], mask.as_slice()], attrs, &[]);
+        Ok(())
+    }
+
+    fn copy_elements(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+        plan: &AccessPlan,
+        base: ValueId,
+        known: &[bool],
+    ) -> Result<(), Diagnostic> {
+        let value = self.load(op, data, t, 1, Some(known))?;
+        let value = self.emit().take(value, &inverse(&t.registers));
+        self.store_shared(&Transfer::Plain(plan.clone()), base, value);
+        Ok(())
     }
 
     /// Addresses of the accesses of `vec` elements: a scalar or one per access, and immediates.

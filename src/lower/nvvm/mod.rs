@@ -11,6 +11,7 @@ mod control;
 mod emit;
 mod func;
 mod memory;
+mod pipeline;
 mod pointers;
 mod reduce;
 mod shape;
@@ -66,6 +67,12 @@ pub struct Lower<'m> {
     pub block: BlockId,
     pub role: Role,
     pub memory: shared::SharedMemory,
+    pub pipelines: FxHashMap<ValueId, pipeline::Pipeline>,
+    /// Tensor maps so far, with the parameters that hold them.
+    pub maps: Vec<(launch::TensorMap, ValueId)>,
+    /// The function as it was, and the entry block of what it becomes.
+    pub func: OpId,
+    pub entry_block: BlockId,
     pub loc: crate::ir::LocId,
 }
 
@@ -172,6 +179,25 @@ impl Lower<'_> {
             Some(S::AtomicCas) => self.atomic_cas(op, data),
             Some(S::ConvertLayout) => self.convert_layout(op, data),
             Some(S::Dot) => self.dot(op, data),
+            Some(S::AllocTensor) => self.alloc_tensor(op, data),
+            Some(S::LocalStore) => self.local_store(op, data),
+            Some(S::LocalLoad) => self.local_load(op, data),
+            Some(S::PipelineCreate) => self.pipeline_create(data),
+            Some(S::ProducerAcquire) => self.producer_acquire(op, data),
+            Some(S::ProducerCommit) => self.producer_commit(op, data),
+            Some(S::TiledCopy) => self.tiled_copy(op, data),
+            Some(S::ConsumerWait) => self.consumer_wait(op, data),
+            Some(S::ConsumerRelease) => self.consumer_release(op, data),
+            Some(S::TmaLoad) => self.tma_load(op, data),
+            Some(S::TmaStore) => self.tma_store(op, data),
+            Some(S::ProxyFence) => {
+                self.proxy_fence();
+                Ok(())
+            }
+            Some(S::AsyncDot) => self.async_dot(op, data),
+            Some(S::AsyncDotWait) => self.async_dot_wait(op, data),
+            Some(S::WarpSpecialize) => self.warp_specialize(op, data),
+            Some(S::RoleEnd) => Ok(()),
             Some(S::Return) => {
                 self.emit()
                     .op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);

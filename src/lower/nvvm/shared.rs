@@ -26,6 +26,8 @@ pub struct Buffer {
     pub offset: u64,
     pub layout: SharedLayout,
     pub stages: u64,
+    /// Takes the place of other buffers that are no longer in use.
+    pub overlay: bool,
 }
 
 impl Buffer {
@@ -245,7 +247,7 @@ impl Lower<'_> {
     }
 
     /// Addresses (one, or one per access) and immediates of the accesses of `groups`.
-    fn shared_addresses(
+    pub fn shared_addresses(
         &mut self,
         base: ValueId,
         thread_base: &[(u32, u64)],

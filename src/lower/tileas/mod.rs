@@ -8,6 +8,7 @@
 mod anchors;
 mod assign;
 mod convert;
+pub mod pipeline;
 mod plan;
 
 pub use anchors::{mma_of, wgmma_of};
@@ -36,10 +37,16 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     let Some(body) = m.body_of(op, 0) else {
         return Err(unsupported(m, op, "a function without a body"));
     };
+    rename(m, op);
     let facts = facts::of(m, op);
     let plan = plan::of(m, op, target, options, &facts)?;
-    rename(m, op);
-    set_warps(m, op, plan.tile_warps);
+    set_warps(m, op, plan.all_warps());
+    if let Some(tma) = &plan.tma {
+        pipeline::tma::apply(m, op, tma, &facts)?;
+    }
+    for stream in &plan.cp_async {
+        pipeline::cp_async::apply(m, op, stream, &facts)?;
+    }
     plan::products(m, body, &plan)?;
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)

@@ -1,5 +1,6 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
+use super::pipeline;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
@@ -32,6 +33,17 @@ impl Default for Options {
 pub struct Plan {
     /// Warps that hold tiles.
     pub tile_warps: u64,
+    /// The warp-specialised pipeline, where there is one.
+    pub tma: Option<pipeline::tma::Plan>,
+    /// The `cp.async` pipelines.
+    pub cp_async: Vec<pipeline::cp_async::Plan>,
+}
+
+impl Plan {
+    /// Warps of the block: those that hold tiles and a producer warpgroup.
+    pub fn all_warps(&self) -> u64 {
+        self.tile_warps + if self.tma.is_some() { 4 } else { 0 }
+    }
 }
 
 /// Most elements of one tile that a warp should hold in registers.
@@ -41,12 +53,26 @@ const ELEMENTS_PER_WARP: u64 = 2048;
 pub fn of(
     m: &mut Module,
     func: OpId,
-    _target: &Target,
+    target: &Target,
     options: &Options,
-    _facts: &FactMap,
+    facts: &FactMap,
 ) -> Result<Plan, Diagnostic> {
+    if let Some(tma) = has_wgmma(target, options)
+        .then(|| only_stream(m, func, target, facts))
+        .flatten()
+    {
+        return Ok(Plan {
+            tile_warps: tma.consumer_warps(),
+            tma: Some(tma),
+            cp_async: Vec::new(),
+        });
+    }
     let tile_warps = options.warps.unwrap_or_else(|| default_warps(m, func));
-    Ok(Plan { tile_warps })
+    Ok(Plan {
+        tile_warps,
+        tma: None,
+        cp_async: streams(m, func, target, facts),
+    })
 }
 
 /// Four warps, or eight where the largest tile would fill four warps' registers.
@@ -119,7 +145,49 @@ fn dot(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Whether the target can run the pipelines of [`super::tma`].
-pub fn has_wgmma(target: &Target, options: &Options) -> bool {
+/// The `cp.async` plans of every stream of the function, which share its memory.
+fn streams(
+    m: &Module,
+    func: OpId,
+    target: &Target,
+    facts: &FactMap,
+) -> Vec<pipeline::cp_async::Plan> {
+    let Some(body) = m.body_of(func, 0) else {
+        return Vec::new();
+    };
+    let found: Vec<OpId> = m
+        .ops_under(body)
+        .into_iter()
+        .filter(|&o| pipeline::Stream::find(m, o).is_some())
+        .collect();
+    let share = found.len() as u64;
+    found
+        .into_iter()
+        .filter_map(|o| pipeline::cp_async::Plan::of(m, o, target, facts, share))
+        .collect()
+}
+
+/// The plan of the function's stream, if it has exactly one loop and that is a stream.
+fn only_stream(
+    m: &Module,
+    func: OpId,
+    target: &Target,
+    facts: &FactMap,
+) -> Option<pipeline::tma::Plan> {
+    let body = m.body_of(func, 0)?;
+    let loops = |kind: &Option<C>| matches!(kind, Some(C::For | C::Loop | C::If));
+    let mut found = m
+        .ops_under(body)
+        .into_iter()
+        .filter(|&o| loops(&C::of(m.op(o).kind)));
+    let (first, second) = (found.next()?, found.next());
+    second
+        .is_none()
+        .then(|| pipeline::tma::Plan::of(m, func, first, target, facts))
+        .flatten()
+}
+
+/// Whether the target can run the pipelines of [`pipeline::tma`].
+fn has_wgmma(target: &Target, options: &Options) -> bool {
     options.tma && target.has(Feature::Wgmma) && target.has(Feature::Tma)
 }

@@ -1,0 +1,306 @@
+//! The multi-stage `cp.async` form of a stream.
+//!
+//! ```text
+//! for the first S-1 tiles   { tiled_copy a, b; producer_commit }
+//! for i                     { consumer_wait; producer_acquire i+S-1;
+//!                             tiled_copy a, b of tile i+S-1; producer_commit;
+//!                             local_load a, b; dot; consumer_release }
+//! ```
+//! All warps copy and all multiply. The barrier in `consumer_wait` i also says that everyone is done
+//! with stage `i - 1`, which is the stage that tile `i + S - 1` goes to.
+
+use super::slice::{Map, backward, copy};
+use super::{Stream, memory_order, shared_type, swizzled};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
+use crate::egraph::facts::FactMap;
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
+use crate::lower::access::group;
+use crate::lower::build::{self, case};
+use crate::target::{Feature, Target};
+
+/// Bytes of shared memory that are left for scratch.
+const RESERVE: u64 = 16 * 1024;
+/// Most stages that pay.
+const MAX_STAGES: u64 = 4;
+
+/// The decisions about one stream.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub stream: Stream,
+    pub stages: u64,
+}
+
+impl Plan {
+    /// A plan for the stream in `for_op`, if the target copies asynchronously and two stages fit.
+    pub fn of(
+        m: &Module,
+        for_op: OpId,
+        target: &Target,
+        facts: &FactMap,
+        streams: u64,
+    ) -> Option<Plan> {
+        let stream = Stream::find(m, for_op).filter(|_| target.has(Feature::CpAsync))?;
+        let swizzle =
+            |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
+        let room = u64::from(target.shared_per_block()).checked_sub(RESERVE)? / streams.max(1);
+        let stages = (room / stream.stage_bytes(m).max(1)).min(MAX_STAGES);
+        (stages >= 2 && stream.loads.iter().all(swizzle)).then_some(Plan { stream, stages })
+    }
+}
+
+/// Values of the stream's form while it is built.
+struct Build<'p> {
+    plan: &'p Plan,
+    buffers: [ValueId; 2],
+    pipeline: ValueId,
+    bounds: [ValueId; 3],
+}
+
+/// Rewrites the stream's loop in place.
+pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result<(), Diagnostic> {
+    let stream = &plan.stream;
+    let outer = m.op(stream.for_op).block;
+    let mut buffers = [ValueId::default(); 2];
+    let Some(top) = m.body_of(func, 0) else {
+        return Ok(());
+    };
+    for (buffer, &load) in buffers.iter_mut().zip(&stream.loads) {
+        let tile = m.op(load).results[0];
+        let (layout, _) = swizzled(m, tile, &memory_order(m, facts, load))
+            .map_err(|e| crate::lower::unsupported(m, load, format!("no layout: {e}")))?;
+        let ty = shared_type(m, tile, &layout, plan.stages as u32);
+        *buffer = m.at(top, 0).value(S::AllocTensor, &[], [], ty);
+    }
+    let pipeline = create(m, top, plan);
+    let data = m.op(stream.for_op).clone();
+    let bounds = [data.operands[0], data.operands[1], data.operands[2]];
+    let b = Build {
+        plan,
+        buffers,
+        pipeline,
+        bounds,
+    };
+
+    // Everything after the loop waits until the new loop stands.
+    let ops = std::mem::take(&mut m.block_mut(outer).ops);
+    let split = ops.iter().position(|&o| o == stream.for_op).unwrap_or(0);
+    m.block_mut(outer).ops = ops[..split].to_vec();
+    b.prologue(m, outer);
+    b.body(m);
+    b.replace_loop(m, outer);
+    m.block_mut(outer).ops.extend(&ops[split + 1..]);
+    Ok(())
+}
+
+fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
+    let i32_ty = m.types.int(32);
+    let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
+    let ty = m.types.intern(Type::Pipeline {
+        stages: plan.stages as u32,
+    });
+    let attrs = [
+        case(&enums::PIPELINE_KIND, "cp_async"),
+        int(plan.stages as i64),
+        int(1),
+        int(0),
+    ];
+    m.at(block, 0).value(S::PipelineCreate, &[], attrs, ty)
+}
+
+fn add(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
+    let ty = b.module.ty(lhs);
+    b.value(C::AddI, &[lhs, rhs], [case(&enums::OVERFLOW, "none")], ty)
+}
+
+fn times(b: &mut OpBuilder<'_>, lhs: ValueId, n: i64) -> ValueId {
+    let ty = b.module.ty(lhs);
+    let n = build::constant(b, n, ty);
+    b.value(C::MulI, &[lhs, n], [case(&enums::OVERFLOW, "none")], ty)
+}
+
+fn less(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
+    let i1 = b.module.types.int(1);
+    let ty = b.module.types.tile(i1, &[]);
+    b.value(
+        C::CmpI,
+        &[lhs, rhs],
+        [
+            case(&enums::CMP_PREDICATE, "less_than"),
+            case(&enums::SIGNEDNESS, "signed"),
+        ],
+        ty,
+    )
+}
+
+fn number(b: &mut OpBuilder<'_>, value: i64) -> ValueId {
+    let i32_ty = b.module.types.int(32);
+    let ty = b.module.types.tile(i32_ty, &[]);
+    build::constant(b, value, ty)
+}
+
+impl Build<'_> {
+    /// The first S-1 tiles.
+    fn prologue(&self, m: &mut Module, block: BlockId) {
+        let [lower, _, step] = self.bounds;
+        for stage in 0..self.plan.stages as i64 - 1 {
+            let mut b = m.at_end(block);
+            let ahead = times(&mut b, step, stage);
+            let counter = add(&mut b, lower, ahead);
+            let iteration = number(&mut b, stage);
+            self.copies(m, block, counter, iteration);
+        }
+    }
+
+    /// Starts the copies of the tiles for loop counter `counter` into the stage of `iteration`.
+    fn copies(&self, m: &mut Module, block: BlockId, counter: ValueId, iteration: ValueId) {
+        let stream = &self.plan.stream;
+        let mut map = Map::default();
+        map.insert(m.block(stream.body).args[0], counter);
+        let roots: Vec<ValueId> = stream
+            .loads
+            .iter()
+            .flat_map(|&l| group(m.op(l), "index").to_vec())
+            .collect();
+        for op in backward(m, stream.body, roots) {
+            copy(m, op, block, &mut map);
+        }
+        let enable = less(&mut m.at_end(block), counter, self.bounds[1]);
+        m.at_end(block).op(
+            S::ProducerAcquire,
+            &[&[self.pipeline], &[iteration]],
+            [],
+            &[],
+            &[],
+        );
+        for (&load, &buffer) in stream.loads.iter().zip(&self.buffers) {
+            let data = m.op(load).clone();
+            let renamed: Vec<Vec<ValueId>> = ["base", "extents", "strides", "index"]
+                .iter()
+                .map(|n| {
+                    group(&data, n)
+                        .iter()
+                        .map(|v| map.get(v).copied().unwrap_or(*v))
+                        .collect()
+                })
+                .collect();
+            let tail = [[buffer], [self.pipeline], [iteration], [enable]];
+            let mut groups: Vec<&[ValueId]> = renamed.iter().map(Vec::as_slice).collect();
+            groups.extend(tail.iter().map(|t| &t[..]));
+            let attrs = ["dim_map", "traversal", "padding", "inbounds"]
+                .map(|n| data.attr_named(n).cloned());
+            let mut b = m.at_end(block);
+            b.loc = data.loc;
+            b.op(S::TiledCopy, &groups, attrs, &[], &[]);
+        }
+        m.at_end(block).op(
+            S::ProducerCommit,
+            &[&[self.pipeline], &[iteration]],
+            [],
+            &[],
+            &[],
+        );
+    }
+
+    /// The loop's body: waits and copies come first, the loads read shared memory.
+    fn body(&self, m: &mut Module) {
+        let stream = &self.plan.stream;
+        let body = stream.body;
+        let ops = std::mem::take(&mut m.block_mut(body).ops);
+        let i32_ty = m.types.int(32);
+        let ty = m.types.tile(i32_ty, &[]);
+        let iteration = m.add_arg(body, ty);
+        let counter = m.block(body).args[0];
+        let stage_of = [self.pipeline, iteration];
+        // The copies rename the body's own operations, which must still be found in it.
+        m.block_mut(body).ops = ops.clone();
+        let ahead = self.plan.stages as i64 - 1;
+        let head = m.new_region();
+        let head = m.new_block(head, &[]);
+        m.at_end(head).op(
+            S::ConsumerWait,
+            &[&stage_of[..1], &stage_of[1..]],
+            [],
+            &[],
+            &[],
+        );
+        let mut b = m.at_end(head);
+        let distance = times(&mut b, self.bounds[2], ahead);
+        let later = add(&mut b, counter, distance);
+        let ahead = number(&mut b, ahead);
+        let next = add(&mut b, iteration, ahead);
+        self.copies(m, head, later, next);
+        let head_ops = std::mem::take(&mut m.block_mut(head).ops);
+        m.block_mut(body).ops.clear();
+        for op in head_ops.into_iter().chain(ops) {
+            self.place(m, op, iteration);
+        }
+    }
+
+    /// Puts one operation into the new body.
+    fn place(&self, m: &mut Module, op: OpId, iteration: ValueId) {
+        let stream = &self.plan.stream;
+        let body = stream.body;
+        if let Some(side) = stream.loads.iter().position(|&l| l == op) {
+            let tile = m.op(op).results[0];
+            let ty = m.ty(tile);
+            let mut b = m.at_end(body);
+            let groups: [&[ValueId]; 2] = [&[self.buffers[side]], &[iteration]];
+            let load = b.op(S::LocalLoad, &groups, [], &[ty], &[]);
+            let value = m.op(load).results[0];
+            m.replace_all_uses(tile, value);
+            m.erase(op);
+            return;
+        }
+        if C::of(m.op(op).kind) == Some(C::Continue) {
+            let mut b = m.at_end(body);
+            b.op(
+                S::ConsumerRelease,
+                &[&[self.pipeline], &[iteration]],
+                [],
+                &[],
+                &[],
+            );
+            let one = number(&mut b, 1);
+            let next = add(&mut b, iteration, one);
+            let data = m.op_mut(op);
+            data.operands.push(next);
+            data.groups = [data.operands.len() as u32].into_iter().collect();
+        }
+        let at = m.block(body).ops.len();
+        m.place(op, body, at);
+    }
+
+    /// The loop with one more carried value.
+    fn replace_loop(&self, m: &mut Module, block: BlockId) {
+        let for_op = self.plan.stream.for_op;
+        let old = m.op(for_op).clone();
+        let zero = number(&mut m.at_end(block), 0);
+        let mut inits = old.group(3).to_vec();
+        inits.push(zero);
+        let mut types: Vec<_> = old.results.iter().map(|&r| m.ty(r)).collect();
+        types.push(m.ty(zero));
+        m.op_mut(for_op).regions.clear();
+        let groups: [&[ValueId]; 4] = [
+            &old.operands[..1],
+            &old.operands[1..2],
+            &old.operands[2..3],
+            &inits,
+        ];
+        let mut b = m.at_end(block);
+        b.loc = old.loc;
+        let new = b.op(
+            C::For,
+            &groups,
+            old.attrs.iter().cloned(),
+            &types,
+            &old.regions,
+        );
+        for (i, &result) in old.results.iter().enumerate() {
+            let value = m.op(new).results[i];
+            m.replace_all_uses(result, value);
+        }
+        m.erase(for_op);
+    }
+}

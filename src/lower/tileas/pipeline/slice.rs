@@ -1,0 +1,52 @@
+//! Copies of operations and of what they depend on.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
+
+/// Old value to new value.
+pub type Map = FxHashMap<ValueId, ValueId>;
+
+/// Appends a copy of a region-free operation to `block`, its operands renamed by `map`.
+pub fn copy(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
+    let data = m.op(op).clone();
+    let operands: Vec<ValueId> = data
+        .operands
+        .iter()
+        .map(|v| map.get(v).copied().unwrap_or(*v))
+        .collect();
+    let mut groups: Vec<&[ValueId]> = Vec::new();
+    let mut start = 0;
+    for &end in &data.groups {
+        groups.push(&operands[start..end as usize]);
+        start = end as usize;
+    }
+    let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
+    let mut b = m.at_end(block);
+    b.loc = data.loc;
+    let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &[]);
+    for (from, to) in data.results.iter().copied().zip(m.op(new).results.clone()) {
+        map.insert(from, to);
+    }
+    new
+}
+
+/// The operations of `body` that compute `roots`, in order; operations elsewhere are not followed.
+pub fn backward(m: &Module, body: BlockId, roots: impl IntoIterator<Item = ValueId>) -> Vec<OpId> {
+    let mut wanted = FxHashSet::default();
+    let mut work: Vec<ValueId> = roots.into_iter().collect();
+    while let Some(value) = work.pop() {
+        let Some(op) = m.def_op(value).filter(|&o| m.op(o).block == body) else {
+            continue;
+        };
+        if wanted.insert(op) {
+            work.extend(&m.op(op).operands);
+        }
+    }
+    m.block(body)
+        .ops
+        .iter()
+        .copied()
+        .filter(|o| wanted.contains(o))
+        .collect()
+}
