@@ -22,6 +22,8 @@ use crate::target::{Feature, Target};
 
 /// Bytes of shared memory that are left for scratch.
 const RESERVE: u64 = 16 * 1024;
+/// The operands that say what is copied.
+const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
 /// Most stages that pay.
 const MAX_STAGES: u64 = 4;
 
@@ -158,11 +160,10 @@ impl Build<'_> {
         let stream = &self.plan.stream;
         let mut map = Map::default();
         map.insert(m.block(stream.body).args[0], counter);
-        let roots: Vec<ValueId> = stream
-            .loads
-            .iter()
-            .flat_map(|&l| group(m.op(l), "index").to_vec())
-            .collect();
+        let mut roots: Vec<ValueId> = Vec::new();
+        for &load in &stream.loads {
+            ACCESS.iter().for_each(|name| roots.extend(group(m.op(load), name)));
+        }
         for op in backward(m, stream.body, roots) {
             copy(m, op, block, &mut map);
         }
@@ -176,7 +177,7 @@ impl Build<'_> {
         );
         for (&load, &buffer) in stream.loads.iter().zip(&self.buffers) {
             let data = m.op(load).clone();
-            let renamed: Vec<Vec<ValueId>> = ["base", "extents", "strides", "index"]
+            let renamed: Vec<Vec<ValueId>> = ACCESS
                 .iter()
                 .map(|n| {
                     group(&data, n)
