@@ -21,6 +21,7 @@ pub mod matcher;
 pub mod node;
 mod report;
 pub mod saturate;
+pub mod stage;
 mod write;
 
 pub use cost::{CostModel, Legal, TableCost};

@@ -182,10 +182,6 @@ impl AttrTable {
                 let size = types.bits(ty).unwrap_or(64).div_ceil(8) as usize;
                 let mut bytes = bits.to_le_bytes().to_vec();
                 bytes.truncate(size.max(1));
-                if types.bits(ty) == Some(1) {
-                    // i1 data is packed bits; a splat is all of them.
-                    bytes = vec![if bits & 1 == 1 { 0xff } else { 0 }];
-                }
                 Attr::Dense {
                     data: Dense::Bytes(bytes),
                     ty,

@@ -260,8 +260,33 @@ impl<'a> Lower<'a> {
                     .collect::<Result<_>>()?,
             )),
             Some("const") => self.constant(form, items, kind),
+            Some("let") => self.with_names(form, items),
             _ => self.op_template(form),
         }
+    }
+
+    /// `(let (($name FORM) …) BODY)`: each name stands for its form in the later forms and the body.
+    fn with_names(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<Template> {
+        let [_, bindings, body] = items else {
+            return self.error(form, "expected (let (($NAME FORM) …) BODY)");
+        };
+        let mut names: Vec<&str> = Vec::new();
+        let mut values: Vec<Sexpr> = Vec::new();
+        for binding in bindings.list().unwrap_or(&[]) {
+            let (Some(name), Some(value)) = (binding.keyword(), binding.list().and_then(|b| b.get(1))) else {
+                return self.error(binding, "expected ($NAME FORM)");
+            };
+            if !name.starts_with('$') {
+                return self.error(binding, "the names of a `let` start with `$`");
+            }
+            let value = replace(value, &names, &values);
+            if size(&value) > FORM {
+                return self.error(binding, "this form grows too large; use its parts in fewer places");
+            }
+            names.push(name);
+            values.push(value);
+        }
+        self.template(&replace(body, &names, &values))
     }
 
     /// What constants of the replacement side are written as.
@@ -469,6 +494,29 @@ impl<'a> Lower<'a> {
             Some((lo, hi)) => Ok(Guard::Sm(lo, hi)),
             None => self.error(form, "expected 80, 80.. or 80..89"),
         }
+    }
+}
+
+/// Forms larger than this after `let` is written out are mistakes.
+const FORM: usize = 100_000;
+
+fn size(form: &Sexpr) -> usize {
+    form.list().map_or(1, |items| items.iter().map(size).sum::<usize>() + 1)
+}
+
+/// `form` with names replaced by forms.
+fn replace(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
+    if let Some(symbol) = form.symbol()
+        && let Some(i) = names.iter().rposition(|n| *n == symbol)
+    {
+        return values[i].clone();
+    }
+    match form.list() {
+        Some(items) => Sexpr {
+            form: super::sexpr::Form::List(items.iter().map(|i| replace(i, names, values)).collect()),
+            pos: form.pos,
+        },
+        None => form.clone(),
     }
 }
 

@@ -10,6 +10,8 @@ pub mod guards;
 mod lower;
 mod parse;
 pub mod semantics;
+#[cfg(test)]
+mod tests;
 mod sexpr;
 
 pub use ast::{

@@ -5,7 +5,7 @@
 //! forward walk (the query of the structural passes), and the e-graph keeps them per class.
 //!
 //! All statements hold for every execution in which the function's assumptions hold. Integers are
-//! read as *signed* numbers of their width; i1 counts as 0 or 1. For pointers, bounds say nothing
+//! read as *signed* numbers of their width: a true i1 is -1. For pointers, bounds say nothing
 //! and the divisor is the alignment of the address in bytes.
 
 mod arith;
@@ -75,7 +75,7 @@ impl Facts {
         }
     }
 
-    /// The constant as a signed integer of the given width (i1: 0 or 1).
+    /// The constant as a signed integer of the given width.
     pub fn int_constant(&self, bits: u32) -> Option<i64> {
         self.constant.map(|c| sign_extend(c, bits))
     }
@@ -157,11 +157,11 @@ pub fn range(types: &Types, ty: TypeId) -> (i64, i64) {
     }
 }
 
-/// Signed range of an integer of `bits` bits; i1 is 0 or 1.
+/// Signed range of an integer of `bits` bits.
 pub fn int_range(bits: u32) -> (i64, i64) {
     match bits {
-        0 | 1 => (0, 1),
         64.. => (i64::MIN, i64::MAX),
+        0 => (0, 0),
         n => (-(1 << (n - 1)), (1 << (n - 1)) - 1),
     }
 }
@@ -175,10 +175,10 @@ pub fn truncate(value: u64, bits: u32) -> u64 {
     }
 }
 
-/// The signed number of the low `bits` bits (i1: 0 or 1).
+/// The signed number of the low `bits` bits.
 pub fn sign_extend(value: u64, bits: u32) -> i64 {
     match bits {
-        0 | 1 => (value & 1) as i64,
+        0 => 0,
         64.. => value as i64,
         n => ((value << (64 - n)) as i64) >> (64 - n),
     }

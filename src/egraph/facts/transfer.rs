@@ -263,7 +263,7 @@ fn integer(
         (Arith::Cmp { predicate, signed }, [a, b]) => {
             facts.constant = decide(predicate, signed, a, b).map(u64::from);
             if let Some(c) = facts.constant {
-                (facts.lo, facts.hi) = (c as i64, c as i64);
+                (facts.lo, facts.hi) = (-(c as i64), -(c as i64));
             }
         }
         (Arith::Iota, []) => {
@@ -303,9 +303,6 @@ fn narrow(wide: Wide, bits: u32, facts: &mut Facts) {
 }
 
 fn compute(arith: Arith, operands: &[&Facts], bits: u32, source: u32) -> Option<Wide> {
-    if bits == 1 && !matches!(arith, Arith::Trunc) {
-        return None;
-    }
     match *operands {
         [a] => unary(arith, a, source),
         [a, b] => binary(arith, a, b, bits),
@@ -321,7 +318,6 @@ fn unary(arith: Arith, a: &Facts, source: u32) -> Option<Wide> {
             let least = if lo > 0 { lo } else { (-hi).max(0) };
             Wide::new(least, hi.abs().max(lo.abs()), a.divisor)
         }
-        Arith::Ext { signed: true } if source == 1 => Wide::new(-hi, -lo, 1),
         Arith::Ext { signed: true } => Wide::new(lo, hi, a.divisor),
         Arith::Ext { signed: false } if lo >= 0 => Wide::new(lo, hi, a.divisor),
         Arith::Ext { signed: false } if source < 64 => {

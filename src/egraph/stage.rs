@@ -1,0 +1,79 @@
+//! A rule group over every function of a module.
+
+use std::path::Path;
+
+use super::{Context, Legal, Limits, Report, TableCost};
+use crate::dialect::{Dialect, Traits};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
+use crate::rules::files::{self, Group};
+use crate::target::Target;
+
+/// How a stage runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    pub target: Target,
+    /// A directory that replaces the compiled-in `rules/`.
+    pub rules_dir: Option<&'a Path>,
+    /// Record the cost of each choice.
+    pub explain: bool,
+    pub limits: Limits,
+}
+
+impl Options<'_> {
+    pub fn new(target: Target) -> Self {
+        Options {
+            target,
+            rules_dir: None,
+            explain: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Rewrites every function with the rules of `group`. Returns function names and what was done.
+pub fn run(module: &mut Module, group: Group, options: &Options) -> Result<Vec<(String, Report)>, Diagnostic> {
+    let rules = files::load(group, options.rules_dir, &[])?;
+    let (legal, constants) = match group {
+        Group::Tile | Group::TileAaToTileAs => (Legal::All, Dialect::CudaTile),
+        Group::TileAsToNvvm => (Legal::NoElementwiseTile, Dialect::Nvvm),
+    };
+    let context = Context {
+        target: options.target,
+        facts: None,
+        constants,
+        explain: options.explain,
+    };
+    let model = TableCost { rules: &rules, legal };
+    let mut reports = Vec::new();
+    for func in functions(module) {
+        let report = super::rewrite(module, func, &rules, &context, &model, options.limits)?;
+        reports.push((name(module, func), report));
+    }
+    Ok(reports)
+}
+
+/// The kernels: isolated operations with code, also inside a nested module.
+fn functions(module: &Module) -> Vec<OpId> {
+    fn collect(module: &Module, block: BlockId, out: &mut Vec<OpId>) {
+        for &op in &module.block(block).ops {
+            let data = module.op(op);
+            if data.def().name == "module" {
+                if let Some(body) = module.body_of(op, 0) {
+                    collect(module, body, out);
+                }
+            } else if data.def().traits.has(Traits::ISOLATED) && !data.regions.is_empty() {
+                out.push(op);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    collect(module, module.body, &mut out);
+    out
+}
+
+fn name(module: &Module, func: OpId) -> String {
+    match module.op(func).attr_named("sym_name") {
+        Some(Attr::Str(name)) => module.str(*name).to_string(),
+        _ => String::new(),
+    }
+}
