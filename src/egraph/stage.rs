@@ -31,7 +31,11 @@ impl Options<'_> {
 }
 
 /// Rewrites every function with the rules of `group`. Returns function names and what was done.
-pub fn run(module: &mut Module, group: Group, options: &Options) -> Result<Vec<(String, Report)>, Diagnostic> {
+pub fn run(
+    module: &mut Module,
+    group: Group,
+    options: &Options,
+) -> Result<Vec<(String, Report)>, Diagnostic> {
     let rules = files::load(group, options.rules_dir, &[])?;
     let (legal, constants) = match group {
         Group::Tile | Group::TileAaToTileAs => (Legal::All, Dialect::CudaTile),
@@ -43,7 +47,10 @@ pub fn run(module: &mut Module, group: Group, options: &Options) -> Result<Vec<(
         constants,
         explain: options.explain,
     };
-    let model = TableCost { rules: &rules, legal };
+    let model = TableCost {
+        rules: &rules,
+        legal,
+    };
     let mut reports = Vec::new();
     for func in functions(module) {
         let report = super::rewrite(module, func, &rules, &context, &model, options.limits)?;

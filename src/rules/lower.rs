@@ -273,7 +273,9 @@ impl<'a> Lower<'a> {
         let mut names: Vec<&str> = Vec::new();
         let mut values: Vec<Sexpr> = Vec::new();
         for binding in bindings.list().unwrap_or(&[]) {
-            let (Some(name), Some(value)) = (binding.keyword(), binding.list().and_then(|b| b.get(1))) else {
+            let (Some(name), Some(value)) =
+                (binding.keyword(), binding.list().and_then(|b| b.get(1)))
+            else {
                 return self.error(binding, "expected ($NAME FORM)");
             };
             if !name.starts_with('$') {
@@ -281,7 +283,10 @@ impl<'a> Lower<'a> {
             }
             let value = replace(value, &names, &values);
             if size(&value) > FORM {
-                return self.error(binding, "this form grows too large; use its parts in fewer places");
+                return self.error(
+                    binding,
+                    "this form grows too large; use its parts in fewer places",
+                );
             }
             names.push(name);
             values.push(value);
@@ -501,7 +506,8 @@ impl<'a> Lower<'a> {
 const FORM: usize = 100_000;
 
 fn size(form: &Sexpr) -> usize {
-    form.list().map_or(1, |items| items.iter().map(size).sum::<usize>() + 1)
+    form.list()
+        .map_or(1, |items| items.iter().map(size).sum::<usize>() + 1)
 }
 
 /// `form` with names replaced by forms.
@@ -513,7 +519,9 @@ fn replace(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
     }
     match form.list() {
         Some(items) => Sexpr {
-            form: super::sexpr::Form::List(items.iter().map(|i| replace(i, names, values)).collect()),
+            form: super::sexpr::Form::List(
+                items.iter().map(|i| replace(i, names, values)).collect(),
+            ),
             pos: form.pos,
         },
         None => form.clone(),

@@ -10,9 +10,9 @@ pub mod guards;
 mod lower;
 mod parse;
 pub mod semantics;
+mod sexpr;
 #[cfg(test)]
 mod tests;
-mod sexpr;
 
 pub use ast::{
     AttrExpr, AttrPattern, Check, Constraint, ElemTest, Example, Expr, Guard, Literal, OpCost,
