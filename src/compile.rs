@@ -2,6 +2,7 @@
 
 use crate::asm;
 use crate::ir::{Diagnostics, Module};
+use crate::isel;
 use crate::lower;
 use crate::target::Target;
 
@@ -48,5 +49,8 @@ pub fn compile(mut module: Module, options: &Options, stage: Stage) -> Result<St
         return Ok(asm::print_generic(&module));
     }
     let _launches = lower::nvvm::run(&mut module, &options.target)?;
-    Ok(asm::print_generic(&module))
+    if stage == Stage::Nvvm {
+        return Ok(asm::print_generic(&module));
+    }
+    Ok(isel::compile(&module, &options.target)?.text)
 }

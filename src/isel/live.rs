@@ -1,0 +1,281 @@
+//! Live ranges of registers over the linear order of instructions.
+//!
+//! Every repetition of an operation has two positions: it reads at the even one and writes at the
+//! odd one, so that a result may take the register of an operand that ends there, but not the
+//! register of an operand that a later repetition still reads.
+
+use rustc_hash::FxHashMap;
+
+use super::mir::{Func, Inst, Label, VReg};
+use super::table::Table;
+
+/// Sorted, disjoint, half-open stretches of positions.
+pub type Range = Vec<(u32, u32)>;
+
+/// Live ranges of all registers, and where each instruction is.
+pub struct Ranges {
+    pub ranges: Vec<Range>,
+    /// Number of loops around each instruction.
+    pub depth: Vec<u32>,
+}
+
+/// Whether two ranges share a position.
+pub fn overlap(a: &Range, b: &Range) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x.0 < y.1 && y.0 < x.1 {
+            return true;
+        }
+        if x.1 <= y.1 {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    false
+}
+
+/// Both ranges together.
+pub fn union(a: Range, b: Range) -> Range {
+    let mut all = a;
+    all.extend(b);
+    all.sort_unstable();
+    let mut out: Range = Vec::with_capacity(all.len());
+    for (start, end) in all {
+        match out.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => out.push((start, end)),
+        }
+    }
+    out
+}
+
+/// A stretch of instructions that runs from its first to its last.
+struct BasicBlock {
+    first: usize,
+    end: usize,
+    successors: Vec<usize>,
+}
+
+/// A set of registers.
+#[derive(Clone, PartialEq)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(n: usize) -> Self {
+        Bits(vec![0; n.div_ceil(64)])
+    }
+    fn set(&mut self, r: VReg, on: bool) {
+        let (word, bit) = (r.0 as usize / 64, r.0 % 64);
+        if on {
+            self.0[word] |= 1 << bit;
+        } else {
+            self.0[word] &= !(1 << bit);
+        }
+    }
+    fn merge(&mut self, other: &Bits) -> bool {
+        let mut changed = false;
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            changed |= *b & !*a != 0;
+            *a |= b;
+        }
+        changed
+    }
+    fn iter(&self) -> impl Iterator<Item = VReg> + '_ {
+        self.0.iter().enumerate().flat_map(|(i, &word)| {
+            let mut word = word;
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros();
+                word &= word.checked_sub(1)?;
+                Some(VReg(i as u32 * 64 + bit))
+            })
+        })
+    }
+}
+
+/// Splits the function at labels and jumps.
+fn blocks(func: &Func, table: &Table) -> Vec<BasicBlock> {
+    let mut blocks: Vec<BasicBlock> = Vec::new();
+    let mut at_label: FxHashMap<Label, usize> = FxHashMap::default();
+    let mut first = 0;
+    let mut close = |first: &mut usize, end: usize| {
+        blocks.push(BasicBlock {
+            first: *first,
+            end,
+            successors: Vec::new(),
+        });
+        *first = end;
+    };
+    for (i, inst) in func.insts.iter().enumerate() {
+        match inst {
+            Inst::Label(_) if i > first => close(&mut first, i),
+            Inst::Branch { .. } => close(&mut first, i + 1),
+            Inst::Op(op) if is_end(table, op) => close(&mut first, i + 1),
+            _ => {}
+        }
+    }
+    close(&mut first, func.insts.len());
+    for (b, block) in blocks.iter().enumerate() {
+        if let Some(Inst::Label(label)) = func.insts.get(block.first) {
+            at_label.insert(*label, b);
+        }
+    }
+    let count = blocks.len();
+    for (b, block) in blocks.iter_mut().enumerate() {
+        let last = block.end.checked_sub(1).and_then(|i| func.insts.get(i));
+        let (target, falls) = match last {
+            _ if block.first == block.end => (None, true),
+            Some(Inst::Branch { to, guard, .. }) => (at_label.get(to), guard.is_some()),
+            Some(Inst::Op(op)) if is_end(table, op) => (None, false),
+            _ => (None, true),
+        };
+        block.successors.extend(target);
+        if falls && b + 1 < count {
+            block.successors.push(b + 1);
+        }
+    }
+    blocks
+}
+
+/// Whether an operation ends the kernel.
+fn is_end(table: &Table, op: &super::mir::Op) -> bool {
+    op.guard.is_none() && table.row(&op.insn).unit == super::table::Unit::Ctrl
+}
+
+/// Positions of each instruction's first repetition.
+fn positions(func: &Func) -> Vec<u32> {
+    let mut at = 0;
+    func.insts
+        .iter()
+        .map(|inst| {
+            let here = at;
+            at += match inst {
+                Inst::Op(op) => 2 * op.reps,
+                _ => 2,
+            };
+            here
+        })
+        .collect()
+}
+
+/// Visits what an instruction reads and writes, last repetition first: `(register, is_write,
+/// position)`, writes before reads.
+fn backwards(inst: &Inst, table: &Table, at: u32, visit: &mut impl FnMut(VReg, bool, u32)) {
+    match inst {
+        Inst::Op(op) => {
+            let slots = &table.row(&op.insn).slots;
+            for rep in (0..op.reps as usize).rev().filter(|&rep| !op.is_dead(rep)) {
+                let at = at + 2 * rep as u32;
+                op.writes(slots, rep, &mut |r| visit(r, true, at + 1));
+                op.reads(slots, rep, &mut |r| visit(r, false, at));
+            }
+        }
+        Inst::Copy { dst, src } => {
+            dst.iter().for_each(|&r| visit(r, true, at + 1));
+            src.iter()
+                .filter_map(|a| a.reg())
+                .for_each(|r| visit(r, false, at));
+        }
+        Inst::Branch {
+            guard: Some((r, _)),
+            ..
+        } => visit(*r, false, at),
+        _ => {}
+    }
+}
+
+/// Computes the live ranges of a function.
+pub fn ranges(func: &Func, table: &Table) -> Ranges {
+    let blocks = blocks(func, table);
+    let positions = positions(func);
+    let live_out = live_out(func, table, &blocks);
+    let mut ranges: Vec<Range> = vec![Vec::new(); func.regs.len()];
+    let mut end: Vec<u32> = vec![0; func.regs.len()];
+    for (b, block) in blocks.iter().enumerate().rev() {
+        if block.first == block.end {
+            continue;
+        }
+        let block_start = positions[block.first];
+        let block_end = positions.get(block.end).copied().unwrap_or(u32::MAX);
+        let mut open: Vec<VReg> = live_out[b].iter().collect();
+        open.iter().for_each(|r| end[r.0 as usize] = block_end);
+        for i in (block.first..block.end).rev() {
+            backwards(&func.insts[i], table, positions[i], &mut |r, write, at| {
+                let e = &mut end[r.0 as usize];
+                if write {
+                    ranges[r.0 as usize].push((at, (*e).max(at + 1)));
+                    *e = 0;
+                } else if *e == 0 {
+                    *e = at + 1;
+                    open.push(r);
+                }
+            });
+        }
+        for r in open {
+            let e = std::mem::take(&mut end[r.0 as usize]);
+            if e > 0 {
+                ranges[r.0 as usize].push((block_start, e));
+            }
+        }
+    }
+    for range in &mut ranges {
+        *range = union(std::mem::take(range), Vec::new());
+    }
+    Ranges {
+        ranges,
+        depth: depths(func),
+    }
+}
+
+/// Registers that are live at the end of each block.
+fn live_out(func: &Func, table: &Table, blocks: &[BasicBlock]) -> Vec<Bits> {
+    let n = func.regs.len();
+    let mut live_in = vec![Bits::new(n); blocks.len()];
+    let mut live_out = vec![Bits::new(n); blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (b, block) in blocks.iter().enumerate().rev() {
+            for &next in &block.successors {
+                let incoming = live_in[next].clone();
+                live_out[b].merge(&incoming);
+            }
+            let mut live = live_out[b].clone();
+            for i in (block.first..block.end).rev() {
+                backwards(&func.insts[i], table, 0, &mut |r, write, _| {
+                    live.set(r, !write);
+                });
+            }
+            changed |= live_in[b].merge(&live);
+        }
+    }
+    live_out
+}
+
+/// Loops around each instruction: stretches between a label and a later jump to it.
+fn depths(func: &Func) -> Vec<u32> {
+    let mut place: FxHashMap<Label, usize> = FxHashMap::default();
+    let mut delta = vec![0i32; func.insts.len() + 1];
+    for (i, inst) in func.insts.iter().enumerate() {
+        match inst {
+            Inst::Label(label) => {
+                place.insert(*label, i);
+            }
+            Inst::Branch { to, .. } => {
+                if let Some(&start) = place.get(to) {
+                    delta[start] += 1;
+                    delta[i + 1] -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut depth = 0;
+    delta[..func.insts.len()]
+        .iter()
+        .map(|d| {
+            depth += d;
+            depth.max(0) as u32
+        })
+        .collect()
+}

@@ -1,0 +1,225 @@
+//! Matrix units: `mma.sync` and `wgmma`.
+
+use super::build::{Fail, fail};
+use super::mir::{Atom, Operand, VReg};
+use super::select::{Selector, boolean, int, ints};
+use super::table::Width;
+use super::values::{Elem, Form};
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, Float, Op, Type};
+
+impl Selector<'_> {
+    pub(super) fn matrix(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
+        match kind {
+            N::MmaSync => self.mma(op),
+            N::Wgmma => self.wgmma(op),
+            N::WgmmaWait => self.wgmma_wait(op),
+            _ => fail("no matrix operation"),
+        }
+    }
+
+    /// PTX name of a multiplicand's type.
+    fn multiplicand(&self, op: &Op, name: &str, signed: &str) -> Result<&'static str, Fail> {
+        let Some(Attr::Type(ty)) = op.attr_named(name) else {
+            return fail(format!("attribute '{name}' is missing"));
+        };
+        match self.module.types.get(*ty) {
+            Type::Float(Float::F16) => Ok("f16"),
+            Type::Float(Float::BF16) => Ok("bf16"),
+            Type::Float(Float::TF32 | Float::F32) => Ok("tf32"),
+            Type::Float(Float::F64) => Ok("f64"),
+            Type::Float(Float::F8E4M3FN) => Ok("e4m3"),
+            Type::Float(Float::F8E5M2) => Ok("e5m2"),
+            Type::Int(8) if signed.is_empty() || boolean(op, signed) => Ok("s8"),
+            Type::Int(8) => Ok("u8"),
+            other => fail(format!("no matrix unit multiplies {other:?}")),
+        }
+    }
+
+    /// PTX name of an accumulator's type.
+    fn accumulator(form: Form) -> Result<&'static str, Fail> {
+        match form.elem {
+            Elem::Float(Float::F32) => Ok("f32"),
+            Elem::Float(Float::F16) => Ok("f16"),
+            Elem::Float(Float::F64) => Ok("f64"),
+            Elem::Int(32) => Ok("s32"),
+            other => fail(format!("no matrix unit accumulates in {other:?}")),
+        }
+    }
+
+    fn mma(&mut self, op: &Op) -> Result<(), Fail> {
+        let form = self.result_form(op)?;
+        let acc = Self::accumulator(form)?;
+        let a_type = self.multiplicand(op, "a_type", "signed_a")?;
+        let b_type = self.multiplicand(op, "b_type", "signed_b")?;
+        let (shape, tiles) = (ints(op, "shape")?, ints(op, "tiles")?);
+        let ([m, n, k], [mt, nt, kt]) = (&shape[..], &tiles[..]) else {
+            return fail("'shape' and 'tiles' have three entries each");
+        };
+        let (mt, nt, kt) = (*mt as usize, *nt as usize, *kt as usize);
+        let name = format!("mma.sync.aligned.m{m}n{n}k{k}.row.col.{acc}.{a_type}.{b_type}.{acc}");
+        let insn = self.b.insn(&name)?;
+        let widths: Vec<usize> = self.b.table.row(&insn).slots[1..]
+            .iter()
+            .map(|slot| match slot.width {
+                Width::Each(n) => n as usize,
+                Width::All => 1,
+            })
+            .collect();
+        let [aw, bw, cw] = widths[..] else {
+            return fail("a matrix instruction has three sources");
+        };
+        let a = self.words(op, 0)?;
+        let b = self.words(op, 1)?;
+        let c = self.get(self.operand(op, 2)?)?;
+        if a.len() != mt * kt * aw || b.len() != nt * kt * bw || c.len() != mt * nt * cw {
+            return fail("the operands' registers do not add up to the tiles");
+        }
+        let class = form.class;
+        let result: Vec<VReg> = c.iter().map(|_| self.b.func.new_reg(class)).collect();
+        let result_atoms: Vec<Atom> = result.iter().copied().map(Atom::Reg).collect();
+        for step in 0..kt {
+            let (mut av, mut bv) = (Vec::new(), Vec::new());
+            for i in 0..mt {
+                for j in 0..nt {
+                    av.extend_from_slice(&a[(i * kt + step) * aw..][..aw]);
+                    bv.extend_from_slice(&b[(j * kt + step) * bw..][..bw]);
+                }
+            }
+            let source = if step == 0 { &c } else { &result_atoms };
+            let operands: Vec<Operand> = vec![av.into(), bv.into(), source.clone().into()];
+            let into = Some(vec![result.clone()]);
+            self.b.emit(insn.clone(), mt * nt, operands, None, into)?;
+        }
+        self.define(op, vec![result_atoms])
+    }
+
+    /// A multiplicand's registers: 32-bit words, or f64 values.
+    fn words(&mut self, op: &Op, group: usize) -> Result<Vec<Atom>, Fail> {
+        let value = self.operand(op, group)?;
+        let (form, atoms) = (self.form(value)?, self.get(value)?);
+        match form.elem {
+            Elem::Float(Float::F64) => Ok(atoms),
+            _ => self.b.to_words(form, &atoms),
+        }
+    }
+
+    fn wgmma(&mut self, op: &Op) -> Result<(), Fail> {
+        let form = self.result_form(op)?;
+        let acc_type = Self::accumulator(form)?;
+        let a_type = self.multiplicand(op, "a_type", "")?;
+        let b_type = self.multiplicand(op, "b_type", "")?;
+        let (n, k) = (int(op, "n")?, int(op, "k")?);
+        let (m_tiles, k_steps) = (
+            int(op, "m_tiles")?.max(1) as usize,
+            int(op, "k_steps")?.max(1) as usize,
+        );
+        let a = self.operand(op, 0)?;
+        let a_form = self.form(a)?;
+        let from_registers = a_form.elem != Elem::Int(64);
+        let family = match a_type {
+            "f16" | "bf16" => "16",
+            "s8" | "u8" => "i",
+            _ => "f",
+        };
+        let source = if from_registers { "rs" } else { "ss" };
+        let row = format!("wgmma.{source}.{family}");
+        let name = format!("wgmma.mma_async.sync.aligned.m64n{n}k{k}.{acc_type}.{a_type}.{b_type}");
+        let Some(insn) = self
+            .b
+            .table
+            .find_as(&row, &name)
+            .filter(|insn| self.b.table.row(insn).available_on(self.b.target))
+        else {
+            return fail(format!(
+                "instruction '{name}' does not exist on {}",
+                self.b.target
+            ));
+        };
+        let acc = self.get(self.operand(op, 2)?)?;
+        let acc = self.in_place(form.class, &acc);
+        if acc.len() % m_tiles != 0 {
+            return fail("the accumulator does not divide into the m tiles");
+        }
+        let per_tile = acc.len() / m_tiles;
+        let accumulate = match op.optional(3) {
+            Some(value) => self.scalar(value)?,
+            None => Atom::Imm(1),
+        };
+        let a_atoms = match from_registers {
+            true => self.b.to_words(a_form, &self.get(a)?)?,
+            false => self.get(a)?,
+        };
+        if from_registers && a_atoms.len() != m_tiles * k_steps * 4 {
+            return fail("a register operand has 4 registers per m tile and k step");
+        }
+        let b_atom = self.scalar(self.operand(op, 1)?)?;
+        let a_m_step = int(op, "a_m_step")?;
+        let a_k = ints(op, "a_k_steps")?;
+        let b_k = ints(op, "b_k_steps")?;
+        if b_k.len() < k_steps || !from_registers && a_k.len() < k_steps {
+            return fail("fewer descriptor steps than k steps");
+        }
+        for step in 0..k_steps {
+            let scale = if step == 0 { accumulate } else { Atom::Imm(1) };
+            for tile in 0..m_tiles {
+                let atoms = acc[tile * per_tile..][..per_tile].iter().copied();
+                let atoms: Vec<Atom> = atoms.map(Atom::Reg).collect();
+                let a_operand: Vec<Atom> = match from_registers {
+                    true => a_atoms[(tile * k_steps + step) * 4..][..4].to_vec(),
+                    false => vec![self.descriptor(a_atoms[0], a_k[step] + a_m_step * tile as i64)?],
+                };
+                let b_operand = self.descriptor(b_atom, b_k[step])?;
+                let mut operands: Vec<Operand> = vec![
+                    atoms.into(),
+                    a_operand.into(),
+                    b_operand.into(),
+                    scale.into(),
+                ];
+                if family == "16" {
+                    if !from_registers {
+                        operands.push(flag(boolean(op, "trans_a")));
+                    }
+                    operands.push(flag(boolean(op, "trans_b")));
+                }
+                self.b.emit(insn.clone(), 1, operands, None, None)?;
+            }
+        }
+        self.define(op, vec![acc.into_iter().map(Atom::Reg).collect()])
+    }
+
+    /// A descriptor moved by `steps` units.
+    fn descriptor(&mut self, base: Atom, steps: i64) -> Result<Atom, Fail> {
+        match (base, steps) {
+            (base, 0) => Ok(base),
+            (Atom::Imm(bits), steps) => Ok(Atom::Imm(bits.wrapping_add(steps as u64))),
+            (base, steps) => {
+                let sum = self
+                    .b
+                    .value("add.s64", &[&[base], &[Atom::Imm(steps as u64)]])?;
+                Ok(sum[0])
+            }
+        }
+    }
+
+    /// The wait, after which the results are usable: the same registers under new names.
+    fn wgmma_wait(&mut self, op: &Op) -> Result<(), Fail> {
+        let pending = int(op, "pending")?;
+        self.b.effect(
+            "wgmma.wait_group.sync.aligned",
+            vec![Atom::Imm(pending as u64).into()],
+        )?;
+        let mut results = Vec::new();
+        for &value in &op.operands {
+            let (form, atoms) = (self.form(value)?, self.get(value)?);
+            let copies = self.in_place(form.class, &atoms);
+            results.push(copies.into_iter().map(Atom::Reg).collect());
+        }
+        self.define(op, results)
+    }
+}
+
+/// A flag operand.
+fn flag(set: bool) -> Operand {
+    Atom::Imm(u64::from(set)).into()
+}

@@ -1,0 +1,197 @@
+//! Machine PTX: instructions of the table over virtual registers, in the order they are written.
+//!
+//! One [`Op`] stands for `reps` instructions that differ only in their registers: an operation on
+//! a register array is one `Op`. Registers may be written more than once (loop-carried values,
+//! accumulators); [`Inst::Copy`] is a parallel copy, and most copies disappear when
+//! [`super::coalesce`] gives source and destination one register.
+
+use smallvec::SmallVec;
+
+use super::table::Insn;
+use crate::ir::LocId;
+
+/// Register classes. Registers are untyped: an f32 lives in a 32-bit register like an i32.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Class {
+    Pred,
+    B16,
+    B32,
+    B64,
+}
+
+impl Class {
+    pub const ALL: [Class; 4] = [Class::Pred, Class::B16, Class::B32, Class::B64];
+
+    /// The PTX register type.
+    pub fn ty(self) -> &'static str {
+        match self {
+            Class::Pred => ".pred",
+            Class::B16 => ".b16",
+            Class::B32 => ".b32",
+            Class::B64 => ".b64",
+        }
+    }
+
+    /// What its registers' names start with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Class::Pred => "%p",
+            Class::B16 => "%rs",
+            Class::B32 => "%r",
+            Class::B64 => "%rd",
+        }
+    }
+
+    pub fn bits(self) -> u32 {
+        match self {
+            Class::Pred => 1,
+            Class::B16 => 16,
+            Class::B32 => 32,
+            Class::B64 => 64,
+        }
+    }
+}
+
+/// A virtual register; its class is in [`Func::regs`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct VReg(pub u32);
+
+/// What a register-sized operand is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Atom {
+    Reg(VReg),
+    /// A constant, as the bits of its class.
+    Imm(u64),
+    /// `global_smem` plus bytes.
+    Shared(i64),
+    /// The address of a kernel parameter in parameter space.
+    Param(u32),
+    /// A special register.
+    Special(&'static str),
+    /// No particular value.
+    Undef,
+}
+
+impl Atom {
+    pub fn reg(self) -> Option<VReg> {
+        match self {
+            Atom::Reg(r) => Some(r),
+            _ => None,
+        }
+    }
+}
+
+/// One operand slot of an [`Op`]: the atoms of all repetitions, one after another.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Operand {
+    pub atoms: Vec<Atom>,
+    /// Byte offsets of an address slot, one per repetition (or none).
+    pub offsets: Vec<i64>,
+}
+
+impl From<Vec<Atom>> for Operand {
+    fn from(atoms: Vec<Atom>) -> Self {
+        Self {
+            atoms,
+            offsets: Vec::new(),
+        }
+    }
+}
+
+impl From<&[Atom]> for Operand {
+    fn from(atoms: &[Atom]) -> Self {
+        atoms.to_vec().into()
+    }
+}
+
+impl From<Atom> for Operand {
+    fn from(atom: Atom) -> Self {
+        vec![atom].into()
+    }
+}
+
+/// The predicate of each repetition; `None` for an unconditional one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Guard {
+    pub preds: Vec<Option<VReg>>,
+    pub negate: bool,
+}
+
+/// `reps` instructions of one kind.
+#[derive(Clone, Debug)]
+pub struct Op {
+    pub insn: Insn,
+    pub operands: SmallVec<[Operand; 4]>,
+    pub reps: u32,
+    pub guard: Option<Guard>,
+    /// Repetitions that were found useless.
+    pub dead: Vec<bool>,
+}
+
+/// A jump target.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Label(pub u32);
+
+#[derive(Clone, Debug)]
+pub enum Inst {
+    Op(Op),
+    /// All sources are read before any destination is written.
+    Copy {
+        dst: Vec<VReg>,
+        src: Vec<Atom>,
+    },
+    Label(Label),
+    /// Jumps, if the predicate (negated when the flag is set) holds.
+    Branch {
+        to: Label,
+        guard: Option<(VReg, bool)>,
+        /// All threads of a warp agree.
+        uniform: bool,
+    },
+    /// Source location of what follows.
+    Loc(LocId),
+}
+
+/// A kernel parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Param {
+    /// A global address.
+    Pointer,
+    /// A scalar of so many bits (8 to 64), and its name in the manifest.
+    Scalar { bits: u32 },
+    /// A 128-byte tensor map.
+    TensorMap,
+}
+
+/// A kernel.
+#[derive(Debug, Default)]
+pub struct Func {
+    pub name: String,
+    pub params: Vec<Param>,
+    pub block: u32,
+    pub min_ctas: u32,
+    pub max_regs: Option<u32>,
+    pub cluster: Option<[u32; 3]>,
+    /// Bytes of `global_smem`.
+    pub shared: u32,
+    pub regs: Vec<Class>,
+    pub insts: Vec<Inst>,
+    /// A name for each label, without the number that makes it unique.
+    pub labels: Vec<&'static str>,
+}
+
+impl Func {
+    pub fn new_reg(&mut self, class: Class) -> VReg {
+        self.regs.push(class);
+        VReg(self.regs.len() as u32 - 1)
+    }
+
+    pub fn new_label(&mut self, name: &'static str) -> Label {
+        self.labels.push(name);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    pub fn class(&self, reg: VReg) -> Class {
+        self.regs[reg.0 as usize]
+    }
+}

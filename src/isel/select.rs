@@ -1,0 +1,432 @@
+//! From an nvvm kernel to machine instructions: the walk over regions, and operations that are
+//! only a renaming of registers.
+
+use rustc_hash::FxHashMap;
+use slotmap::SecondaryMap;
+
+use super::build::{Builder, Fail, fail};
+use super::mir::{Atom, Class, Func, Label, Operand, Param, VReg};
+use super::table::Table;
+use super::values::{Elem, Form};
+use crate::dialect::nvvm;
+use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, TypeId, ValueId};
+use crate::target::Target;
+
+/// What `continue` and `break` refer to.
+pub(super) struct Loop {
+    pub carried: Vec<Vec<VReg>>,
+    pub next: Label,
+    /// Where `break` goes, and the registers of the results; `None` for a counted loop.
+    pub exit: Option<(Label, Vec<Vec<VReg>>)>,
+}
+
+/// Selection of one kernel.
+pub struct Selector<'m> {
+    pub module: &'m Module,
+    pub b: Builder<'m>,
+    values: SecondaryMap<ValueId, Vec<Atom>>,
+    pub(super) loops: Vec<Loop>,
+    /// Registers that are another one plus a constant: address slots take them apart.
+    pub(super) offsets: FxHashMap<VReg, (Atom, i64)>,
+}
+
+impl<'m> Selector<'m> {
+    pub fn new(module: &'m Module, table: &'m Table, target: Target) -> Self {
+        Self {
+            module,
+            b: Builder::new(table, target),
+            values: SecondaryMap::new(),
+            loops: Vec::new(),
+            offsets: FxHashMap::default(),
+        }
+    }
+
+    /// Selects the kernel `op` (an `nvvm.func`).
+    pub fn func(mut self, op: OpId) -> Result<Func, Diagnostic> {
+        match self.kernel(op) {
+            Ok(()) => Ok(self.b.func),
+            Err(diagnostic) => Err(*diagnostic),
+        }
+    }
+
+    fn kernel(&mut self, id: OpId) -> Result<(), Fail> {
+        let op = self.module.op(id);
+        self.b.func.name = match op.attr_named("sym_name") {
+            Some(Attr::Str(name)) => self.module.str(*name).to_owned(),
+            _ => return fail("a kernel without a name"),
+        };
+        self.b.func.block = int(op, "reqntid")? as u32;
+        self.b.func.min_ctas = int(op, "minctasm")? as u32;
+        self.b.func.max_regs = match op.attr_named("maxnreg") {
+            Some(_) => Some(int(op, "maxnreg")? as u32),
+            None => None,
+        };
+        self.b.func.cluster = match op.attr_named("cluster_dim") {
+            Some(Attr::I32s(dims)) => {
+                let dim = |i: usize| dims.get(i).map_or(1, |&d| d.max(1) as u32);
+                let dims = [dim(0), dim(1), dim(2)];
+                (dims != [1, 1, 1]).then_some(dims)
+            }
+            _ => None,
+        };
+        self.b.func.shared = int(op, "smem_bytes")? as u32;
+        let Some(body) = self.module.body_of(id, 0) else {
+            return fail("a kernel without a body");
+        };
+        self.params(body)?;
+        self.block(body)
+    }
+
+    fn params(&mut self, body: BlockId) -> Result<(), Fail> {
+        for (i, &arg) in self.module.block(body).args.iter().enumerate() {
+            let ty = self.module.ty(arg);
+            let place = Operand {
+                atoms: vec![Atom::Param(i as u32)],
+                offsets: Vec::new(),
+            };
+            let atoms = if matches!(self.module.types.get(ty), Type::TensorMap) {
+                self.b.func.params.push(Param::TensorMap);
+                self.b.value("@param64", &[&[Atom::Param(i as u32)]])?
+            } else {
+                let form = Form::of(self.module, ty)?;
+                self.b.func.params.push(match form.elem {
+                    Elem::Global => Param::Pointer,
+                    elem => Param::Scalar {
+                        bits: elem.bits().max(8),
+                    },
+                });
+                let load = match form.elem.bits() {
+                    1 | 8 => "ld.param.b8",
+                    16 => "ld.param.b16",
+                    32 => "ld.param.b32",
+                    _ => "ld.param.b64",
+                };
+                let loaded = self.b.op(load, 1, vec![place])?.concat();
+                match form.elem {
+                    Elem::Int(1) => self.b.value("setp.ne.u16", &[&loaded, &[Atom::Imm(0)]])?,
+                    _ => loaded,
+                }
+            };
+            self.values.insert(arg, atoms);
+        }
+        Ok(())
+    }
+
+    /// Selects the operations of a block, terminator included.
+    pub fn block(&mut self, block: BlockId) -> Result<(), Fail> {
+        for &op in &self.module.block(block).ops {
+            self.op(op).map_err(|error| self.place(op, error))?;
+        }
+        Ok(())
+    }
+
+    /// Says which operation an error is about, unless an inner one already did.
+    fn place(&self, op: OpId, mut error: Fail) -> Fail {
+        if error.operation.is_none() {
+            error.operation = Some(self.module.op(op).kind.to_string());
+        }
+        if error.place == Place::Nowhere
+            && let crate::ir::DebugAttr::Loc {
+                file, line, column, ..
+            } = self.module.locs.get(self.module.op(op).loc)
+        {
+            error.place = Place::Line {
+                file: self.module.str(*file).to_owned(),
+                line: *line,
+                column: *column,
+            };
+        }
+        error
+    }
+
+    fn op(&mut self, id: OpId) -> Result<(), Fail> {
+        use nvvm::Op as N;
+        let op = self.module.op(id);
+        let Some(kind) = N::of(op.kind) else {
+            return fail("no operation of another dialect may reach instruction selection");
+        };
+        if op.def().is_pure() {
+            let value = self.pure(kind, op)?;
+            return self.define(op, vec![value]);
+        }
+        match kind {
+            N::For | N::If | N::Loop | N::Yield | N::Continue | N::Break | N::Return => {
+                self.control(kind, id)
+            }
+            N::Ld
+            | N::St
+            | N::AtomicRmw
+            | N::AtomicCas
+            | N::CpAsync
+            | N::LdMatrix
+            | N::StMatrix => self.memory(kind, op),
+            N::MmaSync | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
+            _ => self.sync(kind, op),
+        }
+    }
+
+    /// Binds the results of an operation to registers.
+    pub fn define(&mut self, op: &Op, results: Vec<Vec<Atom>>) -> Result<(), Fail> {
+        if op.results.len() != results.len() {
+            return fail(format!(
+                "{} results were selected, the operation has {}",
+                results.len(),
+                op.results.len()
+            ));
+        }
+        for (&result, atoms) in op.results.iter().zip(results) {
+            let form = self.form(result)?;
+            if form.regs() != atoms.len() {
+                return fail(format!(
+                    "{} registers were selected for a value of {}",
+                    atoms.len(),
+                    form.regs()
+                ));
+            }
+            self.values.insert(result, atoms);
+        }
+        Ok(())
+    }
+
+    /// Binds a block argument.
+    pub fn bind(&mut self, value: ValueId, atoms: Vec<Atom>) {
+        self.values.insert(value, atoms);
+    }
+
+    /// The registers of a value.
+    pub fn get(&self, value: ValueId) -> Result<Vec<Atom>, Fail> {
+        match self.values.get(value) {
+            Some(atoms) => Ok(atoms.clone()),
+            None => fail("an operand is used before it is defined"),
+        }
+    }
+
+    /// The single register of a scalar.
+    pub fn scalar(&self, value: ValueId) -> Result<Atom, Fail> {
+        match self.get(value)?[..] {
+            [atom] => Ok(atom),
+            _ => fail("a scalar operand is an array"),
+        }
+    }
+
+    pub fn form(&self, value: ValueId) -> Result<Form, Fail> {
+        Form::of(self.module, self.module.ty(value))
+    }
+
+    pub fn form_of(&self, ty: TypeId) -> Result<Form, Fail> {
+        Form::of(self.module, ty)
+    }
+
+    /// One atom per element of a value.
+    pub fn elements(&mut self, value: ValueId) -> Result<Vec<Atom>, Fail> {
+        let atoms = self.get(value)?;
+        let form = self.form(value)?;
+        self.b.unpack(form, &atoms)
+    }
+
+    /// The operand of group `i`, which has one.
+    pub fn operand(&self, op: &Op, i: usize) -> Result<ValueId, Fail> {
+        match op.optional(i) {
+            Some(value) => Ok(value),
+            None => fail(format!("operand {i} is missing")),
+        }
+    }
+
+    /// The form of the operation's result.
+    pub fn result_form(&self, op: &Op) -> Result<Form, Fail> {
+        match op.results.first() {
+            Some(&result) => self.form(result),
+            None => fail("the operation has no result"),
+        }
+    }
+
+    /// Operations that only rename registers.
+    pub(super) fn structural(
+        &mut self,
+        kind: nvvm::Op,
+        op: &Op,
+    ) -> Result<Option<Vec<Atom>>, Fail> {
+        use nvvm::Op as N;
+        let form = self.result_form(op)?;
+        let atoms = match kind {
+            N::Const => self.constant(op, form)?,
+            N::Undef => vec![Atom::Undef; form.regs()],
+            N::Splat => {
+                let source = self.operand(op, 0)?;
+                let element = self.elements(source)?;
+                let [element] = element[..] else {
+                    return fail("splat wants a scalar");
+                };
+                let group = vec![element; form.per];
+                let packed = self.b.pack(
+                    Form {
+                        n: form.per,
+                        ..form
+                    },
+                    &group,
+                )?;
+                vec![packed[0]; form.regs()]
+            }
+            N::Take => self.take(op, form)?,
+            N::Concat => self.concat(op, form)?,
+            N::Sreg => {
+                let case = enumeration(op, "register")?;
+                let Some(&name) = SPECIAL.get(case as usize) else {
+                    return fail("unknown special register");
+                };
+                self.b.value("@sreg", &[&[Atom::Special(name)]])?
+            }
+            N::SmemBase => vec![Atom::Shared(int(op, "offset")?)],
+            N::Bitcast => {
+                let source = self.operand(op, 0)?;
+                let (from, atoms) = (self.form(source)?, self.get(source)?);
+                self.bitcast(from, form, atoms)?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(atoms))
+    }
+
+    fn constant(&mut self, op: &Op, form: Form) -> Result<Vec<Atom>, Fail> {
+        let Some(Attr::Dense {
+            data: Dense::Bytes(bytes),
+            ..
+        }) = op.attr(0)
+        else {
+            return fail("constant data is missing");
+        };
+        let size = form.elem.bits().div_ceil(8) as usize;
+        let elements: Vec<Atom> = bytes
+            .chunks(size)
+            .map(|chunk| {
+                let bits = chunk.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b));
+                Atom::Imm(if form.elem == Elem::Int(1) {
+                    bits & 1
+                } else {
+                    bits
+                })
+            })
+            .collect();
+        match elements.len() {
+            1 => {
+                let group = vec![elements[0]; form.per];
+                let packed = self.b.pack(
+                    Form {
+                        n: form.per,
+                        ..form
+                    },
+                    &group,
+                )?;
+                Ok(vec![packed[0]; form.regs()])
+            }
+            n if n == form.n => self.b.pack(form, &elements),
+            n => fail(format!("{n} constants for {} registers", form.n)),
+        }
+    }
+
+    fn take(&mut self, op: &Op, form: Form) -> Result<Vec<Atom>, Fail> {
+        let source = self.operand(op, 0)?;
+        let (from, atoms) = (self.form(source)?, self.get(source)?);
+        let Some(Attr::I32s(indices)) = op.attr(0) else {
+            return fail("'indices' is missing");
+        };
+        if indices.len() != form.n || indices.iter().any(|&i| i < 0 || i as usize >= from.n) {
+            return fail("'indices' do not fit the types");
+        }
+        let indices: Vec<usize> = indices.iter().map(|&i| i as usize).collect();
+        let whole = indices.chunks(form.per).all(|group| {
+            from.per == form.per
+                && group[0].is_multiple_of(form.per)
+                && group.iter().enumerate().all(|(k, &i)| i == group[0] + k)
+        });
+        if whole {
+            let registers = indices.chunks(form.per).map(|g| atoms[g[0] / form.per]);
+            return Ok(registers.collect());
+        }
+        let elements = self.b.unpack(from, &atoms)?;
+        let taken: Vec<Atom> = indices.iter().map(|&i| elements[i]).collect();
+        self.b.pack(form, &taken)
+    }
+
+    fn concat(&mut self, op: &Op, form: Form) -> Result<Vec<Atom>, Fail> {
+        let sources: Vec<ValueId> = op.group(0).to_vec();
+        let forms = sources
+            .iter()
+            .map(|&s| self.form(s))
+            .collect::<Result<Vec<_>, _>>()?;
+        if forms.iter().map(|f| f.n).sum::<usize>() != form.n {
+            return fail("the sources do not add up to the result");
+        }
+        let mut atoms = Vec::new();
+        if forms.iter().all(|f| f.per == form.per) {
+            for &source in &sources {
+                atoms.extend(self.get(source)?);
+            }
+            return Ok(atoms);
+        }
+        for &source in &sources {
+            atoms.extend(self.elements(source)?);
+        }
+        self.b.pack(form, &atoms)
+    }
+
+    /// The same bits in another form.
+    pub fn bitcast(&mut self, from: Form, to: Form, atoms: Vec<Atom>) -> Result<Vec<Atom>, Fail> {
+        if from.class == to.class && from.regs() == to.regs() && from.per.max(to.per) > 1
+            || from.elem.bits() == to.elem.bits()
+        {
+            return Ok(atoms);
+        }
+        if from.class == Class::B32 && to.class == Class::B32 {
+            return Ok(atoms);
+        }
+        let words = self.b.to_words(from, &atoms)?;
+        self.b.from_words(to, &words)
+    }
+}
+
+/// Names of the special registers, in the order of `enums::SPECIAL_REGISTER`.
+const SPECIAL: &[&str] = &[
+    "%tid.x",
+    "%tid.y",
+    "%tid.z",
+    "%ctaid.x",
+    "%ctaid.y",
+    "%ctaid.z",
+    "%nctaid.x",
+    "%nctaid.y",
+    "%nctaid.z",
+    "%laneid",
+    "%warpid",
+    "%cluster_ctarank",
+];
+
+/// An integer attribute.
+pub(super) fn int(op: &Op, name: &str) -> Result<i64, Fail> {
+    match op.attr_named(name) {
+        Some(Attr::Int { value, .. }) => Ok(*value),
+        _ => fail(format!("attribute '{name}' is missing")),
+    }
+}
+
+/// The case of an enumeration attribute.
+pub(super) fn enumeration(op: &Op, name: &str) -> Result<u8, Fail> {
+    match op.enum_named(name) {
+        Some(case) => Ok(case),
+        None => fail(format!("attribute '{name}' is missing")),
+    }
+}
+
+/// A list of integers.
+pub(super) fn ints(op: &Op, name: &str) -> Result<Vec<i64>, Fail> {
+    match op.attr_named(name) {
+        Some(Attr::I64s(list)) => Ok(list.clone()),
+        Some(Attr::I32s(list)) => Ok(list.iter().map(|&i| i64::from(i)).collect()),
+        _ => fail(format!("attribute '{name}' is missing")),
+    }
+}
+
+/// A boolean attribute.
+pub(super) fn boolean(op: &Op, name: &str) -> bool {
+    matches!(op.attr_named(name), Some(Attr::Bool(true)))
+}

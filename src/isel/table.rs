@@ -1,0 +1,421 @@
+//! The instruction table `isel/ptx.insn`: its format is described at the top of that file.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::mir::Class;
+use crate::ir::Diagnostic;
+use crate::target::{PtxVersion, Suffix, Target};
+
+/// The table that is compiled in.
+pub const BUILTIN: &str = include_str!("../../isel/ptx.insn");
+
+/// What executes an instruction; see the table's header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    Alu,
+    Fma,
+    F64,
+    Xu,
+    Cvt,
+    Mem,
+    Sync,
+    Mma,
+    Ctrl,
+}
+
+impl Unit {
+    const NAMES: &[(&'static str, Unit)] = &[
+        ("alu", Unit::Alu),
+        ("fma", Unit::Fma),
+        ("f64", Unit::F64),
+        ("xu", Unit::Xu),
+        ("cvt", Unit::Cvt),
+        ("mem", Unit::Mem),
+        ("sync", Unit::Sync),
+        ("mma", Unit::Mma),
+        ("ctrl", Unit::Ctrl),
+    ];
+
+    /// Whether an instruction of this unit does nothing but write its results.
+    pub fn is_pure(self) -> bool {
+        matches!(
+            self,
+            Unit::Alu | Unit::Fma | Unit::F64 | Unit::Xu | Unit::Cvt
+        )
+    }
+}
+
+/// How an operand slot takes a number instead of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Immediate {
+    No,
+    Integer,
+    Hex,
+    Float,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Def,
+    Use,
+    /// Read, then written.
+    InOut,
+    /// Base of an address.
+    Address,
+}
+
+/// How many registers of an operand one instruction takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    Each(u8),
+    All,
+}
+
+/// A register operand of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    pub class: Class,
+    pub width: Width,
+    pub immediate: Immediate,
+    pub role: Role,
+}
+
+/// A stretch of the operand text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Piece {
+    Text(String),
+    Slot(usize),
+}
+
+/// A row of the table; stands for every mnemonic its pattern matches.
+#[derive(Debug)]
+pub struct Row {
+    id: Option<String>,
+    pattern: String,
+    pub slots: Vec<Slot>,
+    pub pieces: Vec<Piece>,
+    pub unit: Unit,
+    pub cost: u32,
+    sm: u16,
+    own_features: bool,
+    ptx: PtxVersion,
+}
+
+impl Row {
+    /// Whether `target` has the instruction.
+    pub fn available_on(&self, target: Target) -> bool {
+        target.sm >= self.sm
+            && (!self.own_features
+                || target.suffix == Suffix::Arch
+                    && (target.sm == self.sm || !self.pattern.starts_with("wgmma"))
+                || target.suffix == Suffix::Family && !self.pattern.starts_with("wgmma"))
+    }
+
+    /// The lowest PTX ISA version that has the instruction.
+    pub fn ptx_version(&self) -> PtxVersion {
+        self.ptx
+    }
+}
+
+/// An instruction: a row and the mnemonic that was asked for.
+#[derive(Clone, Debug)]
+pub struct Insn {
+    pub mnemonic: Arc<str>,
+    pub row: usize,
+}
+
+/// The rows, found by mnemonic.
+#[derive(Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    by_id: FxHashMap<String, usize>,
+    /// Rows by the first component of their patterns' alternatives.
+    by_head: FxHashMap<String, Vec<usize>>,
+}
+
+impl Table {
+    /// Parses a table.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let mut table = Table {
+            rows: Vec::new(),
+            by_id: FxHashMap::default(),
+            by_head: FxHashMap::default(),
+        };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let row = parse_row(line).map_err(|what| {
+                Diagnostic::error(format!("instruction table, line {}: {what}", number + 1))
+            })?;
+            table.add(row);
+        }
+        Ok(table)
+    }
+
+    fn add(&mut self, row: Row) {
+        let index = self.rows.len();
+        match &row.id {
+            Some(id) => {
+                self.by_id.insert(id.clone(), index);
+            }
+            None => {
+                for head in heads(&row.pattern) {
+                    self.by_head.entry(head).or_default().push(index);
+                }
+            }
+        }
+        self.rows.push(row);
+    }
+
+    pub fn row(&self, insn: &Insn) -> &Row {
+        &self.rows[insn.row]
+    }
+
+    /// The instruction called `name`: a mnemonic, or `@id` of a row without alternatives.
+    pub fn find(&self, name: &str) -> Option<Insn> {
+        if let Some(id) = name.strip_prefix('@') {
+            let row = *self.by_id.get(id)?;
+            return Some(Insn {
+                mnemonic: self.rows[row].pattern.as_str().into(),
+                row,
+            });
+        }
+        let head = name.split('.').next().unwrap_or(name);
+        let row = *self
+            .by_head
+            .get(head)?
+            .iter()
+            .find(|&&row| matches(&self.rows[row].pattern, name))?;
+        Some(Insn {
+            mnemonic: name.into(),
+            row,
+        })
+    }
+
+    /// The instruction `mnemonic` of the row `@id`.
+    pub fn find_as(&self, id: &str, mnemonic: &str) -> Option<Insn> {
+        let row = *self.by_id.get(id)?;
+        matches(&self.rows[row].pattern, mnemonic).then(|| Insn {
+            mnemonic: mnemonic.into(),
+            row,
+        })
+    }
+}
+
+/// First components (up to the dot) of everything `pattern` can start with.
+fn heads(pattern: &str) -> Vec<String> {
+    let head = |s: &str| s.split(['.', '(']).next().unwrap_or(s).to_owned();
+    match pattern
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+    {
+        Some((alternatives, _)) => alternatives.split('|').map(head).collect(),
+        None => vec![head(pattern)],
+    }
+}
+
+/// Whether `name` is one of the mnemonics `pattern` stands for.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some(special) = pattern.find(['(', '#']) else {
+        return pattern == name;
+    };
+    let Some(name) = name.strip_prefix(&pattern[..special]) else {
+        return false;
+    };
+    let rest = &pattern[special + 1..];
+    if pattern.as_bytes()[special] == b'#' {
+        let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+        return digits > 0 && matches(rest, &name[digits..]);
+    }
+    let Some((alternatives, rest)) = rest.split_once(')') else {
+        return false;
+    };
+    alternatives.split('|').any(|alternative| {
+        name.strip_prefix(alternative)
+            .is_some_and(|name| matches(rest, name))
+    })
+}
+
+fn parse_row(line: &str) -> Result<Row, String> {
+    let (line, facts) = line.split_once(';').ok_or("no ';' before the unit")?;
+    let mut line = line.trim();
+    let mut id = None;
+    if let Some(rest) = line.strip_prefix('@') {
+        let (name, rest) = rest
+            .split_once(char::is_whitespace)
+            .ok_or("nothing after the id")?;
+        id = Some(name.to_owned());
+        line = rest.trim();
+    }
+    let (pattern, operands) = line.split_once(char::is_whitespace).unwrap_or((line, ":"));
+    let (slots, pieces) = parse_operands(operands.trim())?;
+    let mut facts = facts.split_whitespace();
+    let unit = facts.next().ok_or("no unit")?;
+    let unit = Unit::NAMES
+        .iter()
+        .find(|(name, _)| *name == unit)
+        .map(|&(_, unit)| unit)
+        .ok_or_else(|| format!("unknown unit '{unit}'"))?;
+    let cost = facts.next().and_then(|c| c.parse().ok()).ok_or("no cost")?;
+    let mut row = Row {
+        id,
+        pattern: pattern.to_owned(),
+        slots,
+        pieces,
+        unit,
+        cost,
+        sm: 75,
+        own_features: false,
+        ptx: PtxVersion(6, 3),
+    };
+    for fact in facts {
+        let unknown = || format!("unknown requirement '{fact}'");
+        if let Some(sm) = fact.strip_prefix("sm") {
+            row.own_features = sm.ends_with('a');
+            row.sm = sm.trim_end_matches('a').parse().map_err(|_| unknown())?;
+        } else if let Some(version) = fact.strip_prefix("ptx") {
+            row.ptx = version.parse().map_err(|()| unknown())?;
+        } else {
+            return Err(unknown());
+        }
+    }
+    Ok(row)
+}
+
+/// Splits operand text into slots and the text between them.
+fn parse_operands(text: &str) -> Result<(Vec<Slot>, Vec<Piece>), String> {
+    let (results, sources) = match text.strip_prefix(':') {
+        Some(sources) => ("", sources.trim()),
+        None => {
+            let (results, sources) = text.split_once('=').ok_or("neither '=' nor ':'")?;
+            (results.trim(), sources.trim())
+        }
+    };
+    let mut out = (Vec::new(), Vec::new());
+    scan(results, Role::Def, &mut out)?;
+    if !results.is_empty() && !sources.is_empty() {
+        push_text(&mut out.1, ", ");
+    }
+    scan(sources, Role::Use, &mut out)?;
+    Ok(out)
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+    match pieces.last_mut() {
+        Some(Piece::Text(last)) => last.push_str(text),
+        _ => pieces.push(Piece::Text(text.to_owned())),
+    }
+}
+
+fn scan(
+    text: &str,
+    role: Role,
+    (slots, pieces): &mut (Vec<Slot>, Vec<Piece>),
+) -> Result<(), String> {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let mut role = role;
+        let mut after = rest;
+        match c {
+            '&' => (role, after) = (Role::Address, &rest[1..]),
+            '+' => (role, after) = (Role::InOut, &rest[1..]),
+            _ => {}
+        }
+        let class = match after.chars().next() {
+            Some('p') => Class::Pred,
+            Some('h') => Class::B16,
+            Some('r') => Class::B32,
+            Some('d') => Class::B64,
+            _ => {
+                push_text(pieces, &rest[..c.len_utf8()]);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+        };
+        after = &after[1..];
+        let mut slot = Slot {
+            class,
+            width: Width::Each(1),
+            immediate: Immediate::No,
+            role,
+        };
+        if let Some(more) = after.strip_prefix('*') {
+            slot.width = Width::All;
+            after = more;
+        } else if let Some(digit) = after.chars().next().and_then(|c| c.to_digit(10)) {
+            slot.width = Width::Each(digit as u8);
+            after = &after[1..];
+        }
+        slot.immediate = match after.chars().next() {
+            Some('#') => Immediate::Integer,
+            Some('x') => Immediate::Hex,
+            Some('~') => Immediate::Float,
+            _ => Immediate::No,
+        };
+        if slot.immediate != Immediate::No {
+            after = &after[1..];
+        }
+        pieces.push(Piece::Slot(slots.len()));
+        slots.push(slot);
+        rest = after;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_parses() {
+        let table = Table::parse(BUILTIN).unwrap();
+        assert!(table.rows.len() > 100);
+    }
+
+    #[test]
+    fn rows_are_found_by_any_alternative() {
+        let table = Table::parse(BUILTIN).unwrap();
+        for name in [
+            "add.s32",
+            "add.rn.ftz.f32",
+            "sub.rn.f32",
+            "ld.global.nc.v4.b32",
+            "atom.acq_rel.gpu.global.add.f32",
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes",
+        ] {
+            assert_eq!(&*table.find(name).expect(name).mnemonic, name);
+        }
+        for name in ["add.s33", "add", "add.rn.f32x", "", "("] {
+            assert!(table.find(name).is_none(), "{name}");
+        }
+        let name = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16";
+        assert!(table.find_as("wgmma.ss.16", name).is_some());
+    }
+
+    #[test]
+    fn slots_carry_class_width_and_role() {
+        let (slots, pieces) = parse_operands("{r4} = [&d], r#").unwrap();
+        assert_eq!(slots.len(), 3);
+        assert_eq!((slots[0].role, slots[0].width), (Role::Def, Width::Each(4)));
+        assert_eq!((slots[1].role, slots[1].class), (Role::Address, Class::B64));
+        assert_eq!(slots[2].immediate, Immediate::Integer);
+        assert_eq!(pieces[0], Piece::Text("{".into()));
+        assert_eq!(pieces[2], Piece::Text("}, [".into()));
+    }
+
+    #[test]
+    fn bad_rows_are_refused() {
+        for bad in [
+            "add.s32 r = r, r",
+            "add r = r ; alu",
+            "add r, r ; alu 4",
+            "a r = r ; tpu 4",
+        ] {
+            assert!(Table::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

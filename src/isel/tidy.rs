@@ -1,0 +1,64 @@
+//! Control flow that does nothing: jumps to the next instruction, code that is never reached,
+//! labels nothing jumps to.
+
+use rustc_hash::FxHashSet;
+
+use super::mir::{Func, Inst, Label};
+use super::table::{Table, Unit};
+
+/// Removes it, until nothing changes.
+pub fn tidy(func: &mut Func, table: &Table) {
+    loop {
+        let before = func.insts.len();
+        drop_unreached(func, table);
+        drop_jumps_to_next(func);
+        let targets: FxHashSet<Label> = func
+            .insts
+            .iter()
+            .filter_map(|inst| match inst {
+                Inst::Branch { to, .. } => Some(*to),
+                _ => None,
+            })
+            .collect();
+        func.insts
+            .retain(|inst| !matches!(inst, Inst::Label(label) if !targets.contains(label)));
+        if func.insts.len() == before {
+            return;
+        }
+    }
+}
+
+fn drop_unreached(func: &mut Func, table: &Table) {
+    let mut reached = true;
+    func.insts.retain(|inst| {
+        if let Inst::Label(_) = inst {
+            reached = true;
+        }
+        let keep = reached;
+        match inst {
+            Inst::Branch { guard: None, .. } => reached = false,
+            Inst::Op(op) if op.guard.is_none() && table.row(&op.insn).unit == Unit::Ctrl => {
+                reached = false;
+            }
+            _ => {}
+        }
+        keep
+    });
+}
+
+fn drop_jumps_to_next(func: &mut Func) {
+    let useless: Vec<bool> = (0..func.insts.len())
+        .map(|i| match &func.insts[i] {
+            Inst::Branch { to, .. } => func.insts[i + 1..]
+                .iter()
+                .take_while(|next| matches!(next, Inst::Label(_) | Inst::Loc(_)))
+                .any(|next| matches!(next, Inst::Label(label) if label == to)),
+            _ => false,
+        })
+        .collect();
+    let mut i = 0;
+    func.insts.retain(|_| {
+        i += 1;
+        !useless[i - 1]
+    });
+}

@@ -1,0 +1,183 @@
+//! Which registers an instruction reads and writes.
+
+use super::mir::{Atom, Func, Inst, Op, VReg};
+use super::table::{Role, Slot, Table, Width};
+
+/// Registers per repetition of a slot.
+pub(super) fn width(slot: &Slot, atoms: usize) -> usize {
+    match slot.width {
+        Width::Each(n) => n as usize,
+        Width::All => atoms,
+    }
+}
+
+impl Op {
+    /// The atoms of slot `slot` in repetition `rep`.
+    pub(super) fn atoms_of(&self, slots: &[Slot], slot: usize, rep: usize) -> &[Atom] {
+        let atoms = &self.operands[slot].atoms;
+        let w = width(&slots[slot], atoms.len());
+        atoms.get(rep * w..(rep + 1) * w).unwrap_or(&[])
+    }
+
+    pub fn is_dead(&self, rep: usize) -> bool {
+        self.dead.get(rep).copied().unwrap_or(false)
+    }
+
+    /// The predicate of repetition `rep`.
+    pub fn pred(&self, rep: usize) -> Option<VReg> {
+        self.guard
+            .as_ref()
+            .and_then(|g| g.preds.get(rep).copied().flatten())
+    }
+
+    /// Registers that repetition `rep` reads. A guarded repetition also reads what it may leave
+    /// unwritten.
+    pub(super) fn reads(&self, slots: &[Slot], rep: usize, visit: &mut impl FnMut(VReg)) {
+        let guarded = self.pred(rep);
+        guarded.into_iter().for_each(&mut *visit);
+        for (i, slot) in slots.iter().enumerate() {
+            if slot.role != Role::Def || guarded.is_some() {
+                self.atoms_of(slots, i, rep)
+                    .iter()
+                    .filter_map(|a| a.reg())
+                    .for_each(&mut *visit);
+            }
+        }
+    }
+
+    /// Registers that repetition `rep` writes.
+    pub(super) fn writes(&self, slots: &[Slot], rep: usize, visit: &mut impl FnMut(VReg)) {
+        for (i, slot) in slots.iter().enumerate() {
+            if matches!(slot.role, Role::Def | Role::InOut) {
+                self.atoms_of(slots, i, rep)
+                    .iter()
+                    .filter_map(|a| a.reg())
+                    .for_each(&mut *visit);
+            }
+        }
+    }
+}
+
+/// Applies `f` to every register of the function's instructions.
+pub(super) fn rename(func: &mut Func, mut f: impl FnMut(VReg) -> VReg) {
+    let mut atom = |a: &mut Atom| {
+        if let Atom::Reg(r) = a {
+            *r = f(*r);
+        }
+    };
+    for inst in &mut func.insts {
+        match inst {
+            Inst::Op(op) => {
+                for operand in &mut op.operands {
+                    operand.atoms.iter_mut().for_each(&mut atom);
+                }
+                for pred in op.guard.iter_mut().flat_map(|g| g.preds.iter_mut()) {
+                    *pred = pred.map(|r| {
+                        let mut a = Atom::Reg(r);
+                        atom(&mut a);
+                        a.reg().unwrap_or(r)
+                    });
+                }
+            }
+            Inst::Copy { dst, src } => {
+                for r in dst.iter_mut() {
+                    let mut a = Atom::Reg(*r);
+                    atom(&mut a);
+                    *r = a.reg().unwrap_or(*r);
+                }
+                src.iter_mut().for_each(&mut atom);
+            }
+            Inst::Branch {
+                guard: Some((r, _)),
+                ..
+            } => {
+                let mut a = Atom::Reg(*r);
+                atom(&mut a);
+                *r = a.reg().unwrap_or(*r);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Drops pure repetitions and copies whose results nothing needs.
+pub(super) fn drop_dead(func: &mut Func, table: &Table) {
+    let needed = needed_registers(func, table);
+    let is_needed = |r: &VReg| needed[r.0 as usize];
+    func.insts.retain_mut(|inst| match inst {
+        Inst::Op(op) => {
+            let row = table.row(&op.insn);
+            if !row.unit.is_pure() {
+                return true;
+            }
+            op.dead = (0..op.reps as usize)
+                .map(|rep| {
+                    let mut live = false;
+                    op.writes(&row.slots, rep, &mut |r| live |= is_needed(&r));
+                    !live
+                })
+                .collect();
+            op.dead.iter().any(|dead| !dead)
+        }
+        Inst::Copy { dst, src } => {
+            let kept: Vec<(VReg, Atom)> = dst
+                .iter()
+                .copied()
+                .zip(src.iter().copied())
+                .filter(|(d, _)| is_needed(d))
+                .collect();
+            (*dst, *src) = kept.into_iter().unzip();
+            !dst.is_empty()
+        }
+        _ => true,
+    });
+}
+
+/// Registers that something with an effect depends on.
+fn needed_registers(func: &Func, table: &Table) -> Vec<bool> {
+    let mut definers: Vec<Vec<(u32, u32)>> = vec![Vec::new(); func.regs.len()];
+    let mut needed = vec![false; func.regs.len()];
+    let mut work: Vec<VReg> = Vec::new();
+    for (i, inst) in func.insts.iter().enumerate() {
+        match inst {
+            Inst::Op(op) => {
+                let row = table.row(&op.insn);
+                for rep in 0..op.reps as usize {
+                    op.writes(&row.slots, rep, &mut |r| {
+                        definers[r.0 as usize].push((i as u32, rep as u32));
+                    });
+                    if !row.unit.is_pure() {
+                        op.reads(&row.slots, rep, &mut |r| work.push(r));
+                    }
+                }
+            }
+            Inst::Copy { dst, .. } => {
+                for (k, d) in dst.iter().enumerate() {
+                    definers[d.0 as usize].push((i as u32, k as u32));
+                }
+            }
+            Inst::Branch {
+                guard: Some((r, _)),
+                ..
+            } => work.push(*r),
+            _ => {}
+        }
+    }
+    while let Some(r) = work.pop() {
+        if std::mem::replace(&mut needed[r.0 as usize], true) {
+            continue;
+        }
+        for &(inst, part) in &definers[r.0 as usize] {
+            match &func.insts[inst as usize] {
+                Inst::Op(op) => {
+                    op.reads(&table.row(&op.insn).slots, part as usize, &mut |r| {
+                        work.push(r);
+                    });
+                }
+                Inst::Copy { src, .. } => work.extend(src[part as usize].reg()),
+                _ => {}
+            }
+        }
+    }
+    needed
+}

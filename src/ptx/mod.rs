@@ -1,0 +1,5 @@
+//! PTX text of machine functions.
+
+mod text;
+
+pub use text::{Text, write};

@@ -1,0 +1,302 @@
+//! Writing machine functions as PTX.
+//!
+//! Registers get compact numbers per class in the order they first appear; the version is the
+//! lowest that has every instruction and directive used. The same functions give the same text.
+
+use std::fmt::Write;
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::Diagnostic;
+use crate::isel::mir::{Atom, Class, Func, Inst, Label, Op, Param, VReg};
+use crate::isel::table::{Immediate, Piece, Role, Slot, Table, Width};
+use crate::target::{PtxVersion, Target};
+
+/// A PTX module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Text {
+    pub text: String,
+    pub version: PtxVersion,
+}
+
+/// Alignment of `global_smem`: 1024 where 128-byte swizzles of tensor copies and wgmma may need it.
+fn shared_align(func: &Func) -> u32 {
+    let swizzles = func.insts.iter().any(|inst| match inst {
+        Inst::Op(op) => ["wgmma.", "cp.async.bulk."]
+            .iter()
+            .any(|stem| op.insn.mnemonic.starts_with(stem)),
+        _ => false,
+    });
+    if swizzles { 1024 } else { 16 }
+}
+
+/// Column at which operands start.
+const OPERANDS: usize = 16;
+
+/// Writes a module.
+pub fn write(funcs: &[Func], target: Target, table: &Table) -> Result<Text, Diagnostic> {
+    let mut version = target.ptx_version();
+    let mut bodies = String::new();
+    for func in funcs {
+        check_name(&func.name)?;
+        check_limits(func, target)?;
+        version = version.max(version_of(func, table));
+        let mut writer = Writer::new(func, table);
+        writer.body();
+        writer.kernel(&mut bodies);
+    }
+    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
+    let dynamic = funcs.iter().filter(|f| f.shared > Target::STATIC_SHARED);
+    if let Some(align) = dynamic.map(shared_align).max() {
+        let _ = write!(
+            text,
+            "\n.extern .shared .align {align} .b8 global_smem[];\n"
+        );
+    }
+    text.push_str(&bodies);
+    Ok(Text { text, version })
+}
+
+/// The lowest PTX ISA version with everything `func` uses.
+fn version_of(func: &Func, table: &Table) -> PtxVersion {
+    let directives = match func.cluster {
+        Some(_) => PtxVersion(7, 8),
+        None => PtxVersion(6, 3),
+    };
+    func.insts
+        .iter()
+        .filter_map(|inst| match inst {
+            Inst::Op(op) => Some(table.row(&op.insn).ptx_version()),
+            _ => None,
+        })
+        .fold(directives, PtxVersion::max)
+}
+
+/// PTX identifiers: a letter, `_`, `$` or `%` first.
+fn check_name(name: &str) -> Result<(), Diagnostic> {
+    let mut chars = name.chars();
+    let first = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '$'));
+    let rest = chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$'));
+    if first && rest && name != "_" {
+        Ok(())
+    } else {
+        Err(Diagnostic::error(format!(
+            "kernel name '{name}' is no PTX identifier"
+        )))
+    }
+}
+
+fn check_limits(func: &Func, target: Target) -> Result<(), Diagnostic> {
+    let most = target.shared_per_block();
+    if func.shared > most {
+        return Err(Diagnostic::error(format!(
+            "kernel '{}' needs {} bytes of shared memory, {target} has {most} for a block",
+            func.name, func.shared
+        )));
+    }
+    Ok(())
+}
+
+struct Writer<'f> {
+    func: &'f Func,
+    table: &'f Table,
+    numbers: FxHashMap<VReg, u32>,
+    counts: [u32; 4],
+    labels: FxHashMap<Label, u32>,
+    out: String,
+}
+
+impl<'f> Writer<'f> {
+    fn new(func: &'f Func, table: &'f Table) -> Self {
+        Self {
+            func,
+            table,
+            numbers: FxHashMap::default(),
+            counts: [0; 4],
+            labels: FxHashMap::default(),
+            out: String::new(),
+        }
+    }
+
+    /// Writes directives, declarations and the body that was written before.
+    fn kernel(&self, out: &mut String) {
+        let f = self.func;
+        let _ = write!(out, "\n.visible .entry {}(", f.name);
+        for (i, param) in f.params.iter().enumerate() {
+            let comma = if i == 0 { "\n" } else { ",\n" };
+            let name = format!("{}_param_{i}", f.name);
+            let _ = match param {
+                Param::Pointer => write!(out, "{comma}\t.param .u64 .ptr .global .align 1 {name}"),
+                Param::Scalar { bits } => write!(out, "{comma}\t.param .b{bits} {name}"),
+                Param::TensorMap => write!(out, "{comma}\t.param .align 64 .b8 {name}[128]"),
+            };
+        }
+        let _ = writeln!(out, "\n)\n.reqntid {}", f.block);
+        if let Some([x, y, z]) = f.cluster {
+            let _ = writeln!(out, ".reqnctapercluster {x}, {y}, {z}");
+        }
+        match f.max_regs {
+            Some(max) => {
+                let _ = writeln!(out, ".maxnreg {max}");
+            }
+            None if f.min_ctas > 0 => {
+                let _ = writeln!(out, ".minnctapersm {}", f.min_ctas);
+            }
+            None => {}
+        }
+        out.push_str("{\n");
+        for class in Class::ALL {
+            let count = self.counts[class as usize];
+            if count > 0 {
+                let _ = writeln!(
+                    out,
+                    "\t.reg {:<6} {}<{}>;",
+                    class.ty(),
+                    class.prefix(),
+                    count + 1
+                );
+            }
+        }
+        if f.shared > 0 && f.shared <= Target::STATIC_SHARED {
+            let _ = writeln!(
+                out,
+                "\t.shared .align {} .b8 global_smem[{}];",
+                shared_align(f),
+                f.shared
+            );
+        }
+        out.push('\n');
+        out.push_str(&self.out);
+        out.push_str("}\n");
+    }
+
+    fn body(&mut self) {
+        for inst in &self.func.insts {
+            match inst {
+                Inst::Op(op) => {
+                    for rep in (0..op.reps as usize).filter(|&rep| !op.is_dead(rep)) {
+                        self.op(op, rep);
+                    }
+                }
+                Inst::Label(label) => {
+                    let name = self.label(*label);
+                    let _ = writeln!(self.out, "{name}:");
+                }
+                Inst::Branch { to, guard, uniform } => {
+                    self.out.push('\t');
+                    if let Some((pred, negate)) = guard {
+                        self.pred(*pred, *negate);
+                    }
+                    let suffix = if *uniform { ".uni" } else { "" };
+                    let name = self.label(*to);
+                    let mnemonic = format!("bra{suffix}");
+                    let _ = writeln!(self.out, "{mnemonic:OPERANDS$}{name};");
+                }
+                // Parallel copies are moves by now, locations are not written.
+                Inst::Copy { .. } | Inst::Loc(_) => {}
+            }
+        }
+    }
+
+    fn label(&mut self, label: Label) -> String {
+        let next = self.labels.len() as u32 + 1;
+        let number = *self.labels.entry(label).or_insert(next);
+        format!("$L_{}_{number}", self.func.labels[label.0 as usize])
+    }
+
+    fn pred(&mut self, pred: VReg, negate: bool) {
+        self.out.push_str(if negate { "@!" } else { "@" });
+        self.reg(pred);
+        self.out.push(' ');
+    }
+
+    fn op(&mut self, op: &Op, rep: usize) {
+        let row = self.table.row(&op.insn);
+        self.out.push('\t');
+        if let Some(pred) = op.pred(rep) {
+            let negate = op.guard.as_ref().is_some_and(|g| g.negate);
+            self.pred(pred, negate);
+        }
+        if row.pieces.is_empty() {
+            let _ = writeln!(self.out, "{};", op.insn.mnemonic);
+            return;
+        }
+        let _ = write!(self.out, "{:<OPERANDS$}", op.insn.mnemonic);
+        if op.insn.mnemonic.len() >= OPERANDS {
+            self.out.push(' ');
+        }
+        for piece in &row.pieces {
+            match piece {
+                Piece::Text(text) => self.out.push_str(text),
+                Piece::Slot(i) => {
+                    let slot = &row.slots[*i];
+                    let operand = &op.operands[*i];
+                    let width = match slot.width {
+                        Width::Each(n) => n as usize,
+                        Width::All => operand.atoms.len(),
+                    };
+                    let atoms = operand.atoms.get(rep * width..(rep + 1) * width);
+                    for (k, &atom) in atoms.unwrap_or(&[]).iter().enumerate() {
+                        if k > 0 {
+                            self.out.push_str(", ");
+                        }
+                        let offset = operand.offsets.get(rep).copied().unwrap_or(0);
+                        self.atom(slot, atom, offset);
+                    }
+                }
+            }
+        }
+        self.out.push_str(";\n");
+    }
+
+    fn reg(&mut self, reg: VReg) {
+        let class = self.func.class(reg);
+        let count = &mut self.counts[class as usize];
+        let number = *self.numbers.entry(reg).or_insert_with(|| {
+            *count += 1;
+            *count
+        });
+        let _ = write!(self.out, "{}{number}", class.prefix());
+    }
+
+    fn atom(&mut self, slot: &Slot, atom: Atom, offset: i64) {
+        match atom {
+            Atom::Reg(reg) => self.reg(reg),
+            Atom::Shared(bytes) => {
+                self.out.push_str("global_smem");
+                return self.offset(bytes + offset);
+            }
+            Atom::Param(i) => {
+                let _ = write!(self.out, "{}_param_{i}", self.func.name);
+            }
+            Atom::Special(name) => self.out.push_str(name),
+            Atom::Imm(bits) => self.immediate(slot, bits),
+            Atom::Undef => self.out.push('0'),
+        }
+        if slot.role == Role::Address {
+            self.offset(offset);
+        }
+    }
+
+    fn offset(&mut self, offset: i64) {
+        if offset != 0 {
+            let _ = write!(self.out, "{offset:+}");
+        }
+    }
+
+    fn immediate(&mut self, slot: &Slot, bits: u64) {
+        let _ = match (slot.immediate, slot.class) {
+            (Immediate::Float, Class::B64) => write!(self.out, "0d{bits:016X}"),
+            (Immediate::Float, _) => write!(self.out, "0f{:08X}", bits as u32),
+            (Immediate::Hex, Class::B16) => write!(self.out, "0x{:x}", bits as u16),
+            (Immediate::Hex, Class::B32) => write!(self.out, "0x{:x}", bits as u32),
+            (Immediate::Hex, _) => write!(self.out, "0x{bits:x}"),
+            (_, Class::Pred) => write!(self.out, "{}", bits & 1),
+            (_, Class::B16) => write!(self.out, "{}", bits as u16 as i16),
+            (_, Class::B32) => write!(self.out, "{}", bits as u32 as i32),
+            (_, Class::B64) => write!(self.out, "{}", bits as i64),
+        };
+    }
+}
