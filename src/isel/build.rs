@@ -243,11 +243,6 @@ impl<'t> Builder<'t> {
         Ok(r)
     }
 
-    /// Every atom in a register of `class`.
-    pub fn registers(&mut self, class: Class, atoms: &[Atom]) -> Result<Vec<VReg>, Fail> {
-        atoms.iter().map(|&a| self.register(class, a)).collect()
-    }
-
     /// Fresh registers holding copies of `atoms`.
     pub fn copy(&mut self, class: Class, atoms: &[Atom]) -> Vec<VReg> {
         let dst: Vec<VReg> = atoms.iter().map(|_| self.func.new_reg(class)).collect();

@@ -114,9 +114,15 @@ impl Selector<'_> {
         );
         let lower = self.scalar(lower)?;
         if !runs_at_least_once(form, lower, upper) {
-            let enter = self.b.value(&less, &[&[lower], &[upper]])?;
+            let enter = match (lower, upper) {
+                (Atom::Imm(_), Atom::Reg(_)) => {
+                    let greater = less.replace("lt", "gt");
+                    self.b.value(&greater, &[&[upper], &[lower]])?
+                }
+                _ => self.b.value(&less, &[&[lower], &[upper]])?,
+            };
             let enter = self.b.register(Class::Pred, enter[0])?;
-            self.b.branch(exit, Some((enter, true)), true);
+            self.b.branch(exit, Some((enter, true)), false);
         }
         self.b.label(top);
         self.bind(counter, vec![Atom::Reg(index[0])]);
@@ -141,7 +147,7 @@ impl Selector<'_> {
         self.b.copy_to(index.clone(), stepped);
         let again = self.b.value(&less, &[&[Atom::Reg(index[0])], &[upper]])?;
         let again = self.b.register(Class::Pred, again[0])?;
-        self.b.branch(top, Some((again, false)), true);
+        self.b.branch(top, Some((again, false)), false);
         self.b.label(exit);
         self.results(op, &carried)
     }
@@ -195,7 +201,7 @@ impl Selector<'_> {
             _ => (target.next, target.carried.clone()),
         };
         self.assign(&regs, &values)?;
-        self.b.branch(label, None, true);
+        self.b.branch(label, None, false);
         Ok(())
     }
 
@@ -232,7 +238,7 @@ impl Selector<'_> {
                 self.b.branch(other, Some((condition, true)), uniform);
                 self.branch_body(then, &results)?;
                 if !self.leaves(then) {
-                    self.b.branch(end, None, true);
+                    self.b.branch(end, None, false);
                 }
                 self.b.label(other);
                 self.branch_body(block, &results)?;

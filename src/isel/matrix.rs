@@ -160,46 +160,54 @@ impl Selector<'_> {
         if b_k.len() < k_steps || !from_registers && a_k.len() < k_steps {
             return fail("fewer descriptor steps than k steps");
         }
+        // All descriptors first: the matrix instructions then follow one another.
+        self.descriptors.clear();
+        let (mut a_operands, mut b_operands) = (Vec::new(), Vec::new());
         for step in 0..k_steps {
-            let scale = if step == 0 { accumulate } else { Atom::Imm(1) };
+            b_operands.push(self.descriptor(b_atom, b_k[step])?);
             for tile in 0..m_tiles {
-                let atoms = acc[tile * per_tile..][..per_tile].iter().copied();
-                let atoms: Vec<Atom> = atoms.map(Atom::Reg).collect();
-                let a_operand: Vec<Atom> = match from_registers {
+                a_operands.push(match from_registers {
                     true => a_atoms[(tile * k_steps + step) * 4..][..4].to_vec(),
                     false => vec![self.descriptor(a_atoms[0], a_k[step] + a_m_step * tile as i64)?],
-                };
-                let b_operand = self.descriptor(b_atom, b_k[step])?;
-                let mut operands: Vec<Operand> = vec![
-                    atoms.into(),
-                    a_operand.into(),
-                    b_operand.into(),
-                    scale.into(),
-                ];
-                if family == "16" {
-                    if !from_registers {
-                        operands.push(flag(boolean(op, "trans_a")));
-                    }
-                    operands.push(flag(boolean(op, "trans_b")));
-                }
-                self.b.emit(insn.clone(), 1, operands, None, None)?;
+                });
             }
+        }
+        for (i, a_operand) in a_operands.into_iter().enumerate() {
+            let (step, tile) = (i / m_tiles, i % m_tiles);
+            let scale = if step == 0 { accumulate } else { Atom::Imm(1) };
+            let atoms = acc[tile * per_tile..][..per_tile].iter().copied();
+            let atoms: Vec<Atom> = atoms.map(Atom::Reg).collect();
+            let mut operands: Vec<Operand> = vec![
+                atoms.into(),
+                a_operand.into(),
+                b_operands[step].into(),
+                scale.into(),
+            ];
+            if family == "16" {
+                if !from_registers {
+                    operands.push(flag(boolean(op, "trans_a")));
+                }
+                operands.push(flag(boolean(op, "trans_b")));
+            }
+            self.b.emit(insn.clone(), 1, operands, None, None)?;
         }
         self.define(op, vec![acc.into_iter().map(Atom::Reg).collect()])
     }
 
     /// A descriptor moved by `steps` units.
     fn descriptor(&mut self, base: Atom, steps: i64) -> Result<Atom, Fail> {
-        match (base, steps) {
-            (base, 0) => Ok(base),
-            (Atom::Imm(bits), steps) => Ok(Atom::Imm(bits.wrapping_add(steps as u64))),
-            (base, steps) => {
-                let sum = self
-                    .b
-                    .value("add.s64", &[&[base], &[Atom::Imm(steps as u64)]])?;
-                Ok(sum[0])
-            }
+        if let Some(&moved) = self.descriptors.get(&(base, steps)) {
+            return Ok(moved);
         }
+        let moved = match (base, steps) {
+            (base, 0) => base,
+            (Atom::Imm(bits), steps) => Atom::Imm(bits.wrapping_add(steps as u64)),
+            (base, steps) => self
+                .b
+                .value("add.s64", &[&[base], &[Atom::Imm(steps as u64)]])?[0],
+        };
+        self.descriptors.insert((base, steps), moved);
+        Ok(moved)
     }
 
     /// The wait, after which the results are usable: the same registers under new names.

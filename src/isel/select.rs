@@ -28,6 +28,8 @@ pub struct Selector<'m> {
     pub(super) loops: Vec<Loop>,
     /// Registers that are another one plus a constant: address slots take them apart.
     pub(super) offsets: FxHashMap<VReg, (Atom, i64)>,
+    /// Descriptors of the wgmma being selected, by base and steps.
+    pub(super) descriptors: FxHashMap<(Atom, i64), Atom>,
 }
 
 impl<'m> Selector<'m> {
@@ -38,6 +40,7 @@ impl<'m> Selector<'m> {
             values: SecondaryMap::new(),
             loops: Vec::new(),
             offsets: FxHashMap::default(),
+            descriptors: FxHashMap::default(),
         }
     }
 
@@ -211,10 +214,6 @@ impl<'m> Selector<'m> {
 
     pub fn form(&self, value: ValueId) -> Result<Form, Fail> {
         Form::of(self.module, self.module.ty(value))
-    }
-
-    pub fn form_of(&self, ty: TypeId) -> Result<Form, Fail> {
-        Form::of(self.module, ty)
     }
 
     /// One atom per element of a value.

@@ -12,6 +12,7 @@ pub fn tidy(func: &mut Func, table: &Table) {
         let before = func.insts.len();
         drop_unreached(func, table);
         drop_jumps_to_next(func);
+        drop_jumps_over_jumps(func);
         let targets: FxHashSet<Label> = func
             .insts
             .iter()
@@ -44,6 +45,36 @@ fn drop_unreached(func: &mut Func, table: &Table) {
         }
         keep
     });
+}
+
+/// `@!p bra A; bra B; A:` is `@p bra B; A:`.
+fn drop_jumps_over_jumps(func: &mut Func) {
+    let mut i = 0;
+    while i + 2 < func.insts.len() {
+        if let [
+            Inst::Branch {
+                to: over,
+                guard: Some((pred, negate)),
+                ..
+            },
+            Inst::Branch {
+                to,
+                guard: None,
+                uniform,
+            },
+            Inst::Label(label),
+        ] = &func.insts[i..i + 3]
+            && over == label
+        {
+            func.insts[i] = Inst::Branch {
+                to: *to,
+                guard: Some((*pred, !negate)),
+                uniform: *uniform,
+            };
+            func.insts.remove(i + 1);
+        }
+        i += 1;
+    }
 }
 
 fn drop_jumps_to_next(func: &mut Func) {

@@ -191,8 +191,7 @@ impl<'f> Writer<'f> {
                     }
                     let suffix = if *uniform { ".uni" } else { "" };
                     let name = self.label(*to);
-                    let mnemonic = format!("bra{suffix}");
-                    let _ = writeln!(self.out, "{mnemonic:OPERANDS$}{name};");
+                    let _ = writeln!(self.out, "bra{suffix} {name};");
                 }
                 // Parallel copies are moves by now, locations are not written.
                 Inst::Copy { .. } | Inst::Loc(_) => {}
