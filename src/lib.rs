@@ -12,7 +12,7 @@ pub mod isel;
 pub mod launch;
 pub mod layout;
 pub mod lower;
-pub mod rules;
 pub mod ptx;
+pub mod rules;
 pub mod scalar;
 pub mod target;
