@@ -16,3 +16,4 @@ pub mod ptx;
 pub mod rules;
 pub mod scalar;
 pub mod target;
+pub mod verify;

@@ -6,6 +6,7 @@ mod input;
 mod output;
 mod report;
 mod run;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,8 @@ enum Command {
     Dis(dis::Args),
     /// Launch a kernel on buffers from files.
     Run(run::Args),
+    /// Check a module against every rule of its dialect.
+    Verify(verify::Args),
 }
 
 /// What a subcommand returns: everything that was wrong.
@@ -44,6 +47,7 @@ pub fn main() -> ExitCode {
         Command::Compile(args) => compile::run(args),
         Command::Dis(args) => dis::run(args),
         Command::Run(args) => run::run(args),
+        Command::Verify(args) => verify::run(args, cli.diagnostics),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

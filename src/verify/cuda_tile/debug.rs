@@ -1,0 +1,102 @@
+//! Scopes of source locations.
+//!
+//! An entry with a scope has a subprogram's, under the entry's own name; operations then have
+//! the same one, and none without it; globals have none.
+
+use crate::dialect::cuda_tile::Op;
+use crate::ir::{Attr, DebugAttr, Diagnostic, LocId, Module, OpId};
+use crate::verify::diagnostic;
+
+pub fn check(module: &Module) -> Vec<Diagnostic> {
+    let mut errors = Vec::new();
+    for &id in &module.block(module.body).ops {
+        if Op::of(module.op(id).kind) == Some(Op::Entry) {
+            errors.extend(entry(module, id));
+            errors.extend(body(module, id));
+        } else if scoped(module, module.op(id).loc).is_some() {
+            let text = "invalid operation debug info scope. Global variables must not have scope.";
+            errors.push(diagnostic(module, id, text));
+        }
+    }
+    errors
+}
+
+/// The scope of a location, that of the caller for an inlined one.
+fn scoped(module: &Module, loc: LocId) -> Option<LocId> {
+    let mut at = loc;
+    while let DebugAttr::CallSite { caller, .. } = module.locs.get(at) {
+        at = *caller;
+    }
+    match module.locs.get(at) {
+        DebugAttr::Loc { scope, .. } => Some(*scope),
+        _ => None,
+    }
+}
+
+/// The subprogram that a scope lies in.
+fn subprogram(module: &Module, scope: LocId) -> Option<LocId> {
+    let mut at = scope;
+    while let DebugAttr::LexicalBlock { scope, .. } = module.locs.get(at) {
+        at = *scope;
+    }
+    matches!(module.locs.get(at), DebugAttr::Subprogram { .. }).then_some(at)
+}
+
+fn name_of(module: &Module, scope: LocId) -> &str {
+    match module.locs.get(scope) {
+        DebugAttr::Subprogram { linkage_name, .. } => module.str(*linkage_name),
+        _ => "",
+    }
+}
+
+fn entry(module: &Module, id: OpId) -> Option<Diagnostic> {
+    let op = module.op(id);
+    if matches!(module.locs.get(op.loc), DebugAttr::CallSite { .. }) {
+        let text =
+            "invalid function debug info location. Function location must not be a CallSiteLoc.";
+        return Some(diagnostic(module, id, text));
+    }
+    let scope = scoped(module, op.loc)?;
+    let DebugAttr::Subprogram { linkage_name, .. } = module.locs.get(scope) else {
+        let text = "invalid function debug info scope. Function location must have cuda_tile.di_subprogram debug info scope.";
+        return Some(diagnostic(module, id, text));
+    };
+    let Some(Attr::Str(name)) = op.attr_named("sym_name") else {
+        return None;
+    };
+    (name != linkage_name).then(|| {
+        let text = format!(
+            "invalid function debug info scope. Function name \"{}\" does not match subprogram scope linkage name \"{}\".",
+            module.str(*name),
+            module.str(*linkage_name)
+        );
+        diagnostic(module, id, text)
+    })
+}
+
+/// The first operation of an entry whose scope is wrong.
+fn body(module: &Module, id: OpId) -> Option<Diagnostic> {
+    let own = scoped(module, module.op(id).loc).and_then(|s| subprogram(module, s));
+    let mut error = None;
+    for &region in &module.op(id).regions {
+        for &block in &module.region(region).blocks {
+            module.walk(block, &mut |inner| {
+                let scope = scoped(module, module.op(inner).loc).and_then(|s| subprogram(module, s));
+                let Some(scope) = scope.filter(|_| error.is_none()) else {
+                    return;
+                };
+                let text = match own {
+                    None => "invalid operation debug info scope. Operation has debug info scope, but function debug info scope is undefined.".to_owned(),
+                    Some(own) if own != scope => format!(
+                        "invalid operation debug info scope \"{}\". Operation debug info scope does not match function debug info scope: \"{}\".",
+                        name_of(module, scope),
+                        name_of(module, own)
+                    ),
+                    Some(_) => return,
+                };
+                error = Some(diagnostic(module, inner, text));
+            });
+        }
+    }
+    error
+}

@@ -1,0 +1,189 @@
+//! Rules of the cuda_tile dialect, one file per subject.
+
+mod arith;
+mod atomics;
+mod attrs;
+mod constraints;
+mod control;
+mod debug;
+pub mod hints;
+mod matrix;
+mod memory;
+mod relations;
+mod shape;
+mod symbols;
+mod views;
+
+use crate::asm::type_text;
+use crate::dialect::cuda_tile::Op;
+use crate::ir::{Attr, Diagnostic, Module, Op as IrOp, OpId, Type, TypeId, ValueId};
+use crate::verify::{Check, types};
+
+/// Checks one operation whose structure is sound.
+pub fn check(module: &Module, id: OpId) -> Check {
+    let op = module.op(id);
+    let Some(kind) = Op::of(op.kind) else {
+        return Ok(());
+    };
+    let c = Ctx {
+        module,
+        id,
+        op,
+        kind,
+    };
+    c.types()?;
+    constraints::check(module, kind, op)?;
+    relations::check(&c)?;
+    attrs::check(&c)?;
+    control::parent(&c)?;
+    rules(&c)
+}
+
+/// Rules that concern the module as a whole.
+pub fn module_rules(module: &Module) -> Vec<Diagnostic> {
+    let mut errors = symbols::check(module);
+    errors.extend(debug::check(module));
+    errors
+}
+
+/// The rules of each operation that are more than types and relations.
+fn rules(c: &Ctx) -> Check {
+    match c.kind {
+        Op::AddF | Op::SubF | Op::MulF | Op::Fma => arith::ieee_rounding(c),
+        Op::DivF => arith::divf(c),
+        Op::Sqrt => arith::sqrt(c),
+        Op::Exp | Op::TanH => arith::approx_or_full(c),
+        Op::Exp2 | Op::Rsqrt | Op::MaxF | Op::MinF => arith::flush_to_zero(c),
+        Op::DivI => arith::divi(c),
+        Op::NegI => arith::negi(c),
+        Op::ExtI => arith::exti(c),
+        Op::TruncI => arith::trunci(c),
+        Op::IToF => arith::itof(c),
+        Op::FToI => arith::ftoi(c),
+        Op::FToF => arith::ftof(c),
+        Op::Bitcast => arith::bitcast(c),
+        Op::Alloca => memory::alloca(c),
+        Op::AtomicRmw => atomics::rmw(c),
+        Op::AtomicCas => atomics::cas(c),
+        Op::AtomicRedView => atomics::red_view(c),
+        Op::LoadPtr => memory::load_ptr(c),
+        Op::StorePtr => memory::store_ptr(c),
+        Op::LoadView => views::load(c),
+        Op::StoreView => views::store(c),
+        Op::MultimemLoadReduceView | Op::MultimemReduceView | Op::MultimemStoreView => {
+            views::multimem(c)
+        }
+        Op::JoinTokens => memory::join_tokens(c),
+        Op::Print => memory::print(c),
+        Op::MakeTensorView => views::make_tensor_view(c),
+        Op::MakePartitionView | Op::MakeStridedView | Op::MakeGatherScatterView => {
+            views::make_view(c)
+        }
+        Op::GetTensorShape | Op::GetIndexSpaceShape => views::shape(c),
+        Op::Broadcast => shape::broadcast(c),
+        Op::Cat => shape::cat(c),
+        Op::Extract => shape::extract(c),
+        Op::Insert => shape::insert(c),
+        Op::Iota => shape::iota(c),
+        Op::Pack | Op::Unpack => shape::pack(c),
+        Op::Permute => shape::permute(c),
+        Op::Reshape => shape::reshape(c),
+        Op::Select => shape::select(c),
+        Op::Constant => shape::constant(c),
+        Op::Reduce | Op::Scan => shape::aggregate(c),
+        Op::MmaF => matrix::mmaf(c),
+        Op::MmaI => matrix::shapes(c),
+        Op::MmaFScaled => matrix::scaled(c),
+        Op::Break => control::break_op(c),
+        Op::Continue => control::continue_op(c),
+        Op::Return => control::return_op(c),
+        Op::If => control::if_op(c),
+        Op::For => control::for_op(c),
+        Op::Loop => control::loop_op(c),
+        Op::Entry => control::entry(c),
+        Op::Global => symbols::global(c),
+        _ => Ok(()),
+    }
+}
+
+/// An operation with what its rules ask about.
+struct Ctx<'m> {
+    module: &'m Module,
+    id: OpId,
+    op: &'m IrOp,
+    kind: Op,
+}
+
+impl<'m> Ctx<'m> {
+    /// All types of the operation are sound in themselves.
+    fn types(&self) -> Check {
+        for &value in self.op.operands.iter().chain(&self.op.results) {
+            types::check(self.module, self.module.ty(value))?;
+        }
+        for &region in &self.op.regions {
+            for &block in &self.module.region(region).blocks {
+                for &arg in &self.module.block(block).args {
+                    types::check(self.module, self.module.ty(arg))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, ty: TypeId) -> String {
+        type_text(self.module, ty).to_string()
+    }
+
+    fn type_of(&self, value: ValueId) -> &'m Type {
+        self.module.types.get(self.module.ty(value))
+    }
+
+    fn get(&self, ty: TypeId) -> &'m Type {
+        self.module.types.get(ty)
+    }
+
+    /// Element type and shape of a value; the scalar case for what is no tile.
+    fn tile(&self, value: ValueId) -> (TypeId, &'m [u64]) {
+        let ty = self.module.ty(value);
+        self.module.types.as_tile(ty).unwrap_or((ty, &[]))
+    }
+
+    /// Element type and shape of the operand of group `i`, which holds exactly one.
+    fn operand(&self, i: usize) -> (TypeId, &'m [u64]) {
+        self.tile(self.op.group(i)[0])
+    }
+
+    /// Element type and shape of result `i`, which the row says exists.
+    fn result(&self, i: usize) -> (TypeId, &'m [u64]) {
+        self.tile(self.op.results[i])
+    }
+
+    /// Types of values, for messages.
+    fn list(&self, values: &[ValueId]) -> String {
+        let texts: Vec<String> = values
+            .iter()
+            .map(|&v| format!("'{}'", self.text(self.module.ty(v))))
+            .collect();
+        texts.join(", ")
+    }
+
+    fn case(&self, name: &str) -> Option<u8> {
+        self.op.enum_named(name)
+    }
+
+    fn int(&self, name: &str) -> i64 {
+        match self.op.attr_named(name) {
+            Some(Attr::Int { value, .. }) => *value,
+            _ => 0,
+        }
+    }
+}
+
+/// A shape as messages show it.
+fn dims(shape: &[u64]) -> String {
+    shape
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}

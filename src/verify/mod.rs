@@ -1,0 +1,86 @@
+//! The verifier: what every dialect's table says ([`structure`]), then each dialect's own rules.
+//!
+//! Every operation is checked; each reports the first rule it breaks. Messages are those of the
+//! public dialect's verifier where it has the rule.
+
+mod cuda_tile;
+mod structure;
+mod types;
+
+pub use cuda_tile::hints::warnings;
+
+use crate::dialect::Dialect;
+use crate::ir::{DebugAttr, Diagnostic, Diagnostics, LocId, Module, OpId, Place};
+
+/// How many errors are reported at most.
+const LIMIT: usize = 100;
+
+/// Why an operation is invalid: the message, without the operation's name.
+pub(crate) type Check = Result<(), String>;
+
+/// A broken rule.
+pub(crate) fn fail<T>(message: impl Into<String>) -> Result<T, String> {
+    Err(message.into())
+}
+
+/// A broken rule unless `condition`.
+pub(crate) fn ensure(condition: bool, message: impl FnOnce() -> String) -> Check {
+    if condition { Ok(()) } else { Err(message()) }
+}
+
+/// Checks a module of any dialect.
+///
+/// # Errors
+/// One diagnostic per invalid operation, with its name and source location.
+pub fn verify(module: &Module) -> Result<(), Diagnostics> {
+    let mut errors = Vec::new();
+    structure::visit(module, &mut |op, result: Check| {
+        let checked = result.and_then(|()| dialect_rules(module, op));
+        if let (Err(message), true) = (checked, errors.len() < LIMIT) {
+            errors.push(diagnostic(module, op, message));
+        }
+    });
+    if errors.is_empty() {
+        // Symbols and scopes need all operations to be sound.
+        errors.extend(cuda_tile::module_rules(module));
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics(errors))
+    }
+}
+
+/// Rules of the operation's dialect. Structure holds already.
+fn dialect_rules(module: &Module, op: OpId) -> Check {
+    match module.op(op).kind.dialect {
+        Dialect::CudaTile => cuda_tile::check(module, op),
+        Dialect::TileAa | Dialect::TileAs | Dialect::Nvvm => Ok(()),
+    }
+}
+
+pub(crate) fn diagnostic(module: &Module, op: OpId, message: impl Into<String>) -> Diagnostic {
+    let op = module.op(op);
+    Diagnostic::error(message)
+        .on(op.kind.to_string())
+        .at(place(module, op.loc))
+}
+
+/// Where in the source a location points.
+pub fn place(module: &Module, loc: LocId) -> Place {
+    let mut at = loc;
+    // A call site points at its caller, which the reader has checked to be no cycle.
+    while let DebugAttr::CallSite { caller, .. } = module.locs.get(at) {
+        at = *caller;
+    }
+    match *module.locs.get(at) {
+        DebugAttr::Loc {
+            file, line, column, ..
+        } => Place::Line {
+            file: module.str(file).to_owned(),
+            line,
+            column,
+        },
+        _ => Place::Nowhere,
+    }
+}
