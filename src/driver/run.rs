@@ -178,3 +178,17 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::parse_grid;
+
+    #[test]
+    fn grids() {
+        assert_eq!(parse_grid("7"), Ok([7, 1, 1]));
+        assert_eq!(parse_grid("2,3,4"), Ok([2, 3, 4]));
+        for wrong in ["", "0", "1,", "1,2,3,4", "16777216", "-1", "x"] {
+            assert!(parse_grid(wrong).is_err(), "{wrong}");
+        }
+    }
+}

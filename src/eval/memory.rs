@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn rows_and_elements_agree_at_every_offset() {
         let mut memory = Memory::default();
-        let data: Vec<u8> = (0..61).collect();
+        let data: Vec<u8> = (0..67).collect();
         let base = memory.add("argument 0", &data).expect("room");
         for start in 0..20 {
             for count in 0..15 {
