@@ -2,7 +2,7 @@
 
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
-use crate::exec::{Fault, rng::Rng};
+use crate::exec::{Fault, rng::Rng, stats::Stats};
 use crate::parse::ParseError;
 use crate::program::{Program, window};
 use crate::tensormap::{TensorMap, TensorMapError};
@@ -98,6 +98,8 @@ pub struct Launch<'p> {
     pub seed: u64,
     /// which checks run
     pub checks: Checks,
+    /// whether accesses are counted for the statistics; instructions and copies always are
+    pub count: bool,
     /// a launch that executes more warp instructions than this in one cluster is stopped
     pub max_steps: u64,
 }
@@ -107,8 +109,8 @@ pub struct Launch<'p> {
 pub struct Report {
     /// what the kernel printed
     pub output: String,
-    /// warp instructions executed
-    pub steps: u64,
+    /// counters
+    pub stats: Stats,
     /// module variables after the launch: name and bytes
     pub variables: Vec<(String, Vec<u8>)>,
 }
@@ -153,6 +155,7 @@ impl<'p> Launch<'p> {
                 uninitialised: true,
                 races: true,
             },
+            count: false,
             max_steps: 1 << 36,
         }
     }
@@ -300,6 +303,7 @@ impl<'p> Launch<'p> {
             cluster: self.cluster,
             dynamic_bytes: self.dynamic_shared,
             checks: self.checks,
+            count: self.count,
             seed: self.seed,
             output: &output,
             wide_atomics: &wide_atomics,
@@ -310,7 +314,7 @@ impl<'p> Launch<'p> {
                 buffer.bytes = region.bytes();
             }
         }
-        let steps = result?;
+        let stats = result?;
         let variables = self
             .program
             .variables
@@ -326,7 +330,7 @@ impl<'p> Launch<'p> {
         drop(shared);
         Ok(Report {
             output: output.into_inner().unwrap_or_default(),
-            steps,
+            stats,
             variables,
         })
     }
@@ -339,8 +343,8 @@ struct Queue<'a> {
     running: usize,
 }
 
-/// Runs all clusters of a grid on the host's cores; returns the warp instructions executed.
-fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<u64, LaunchError> {
+/// Runs all clusters of a grid on the host's cores; returns the counters.
+fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
     let counts: [u64; 3] = std::array::from_fn(|i| u64::from(shared.grid[i] / shared.cluster[i]));
     let total: u64 = counts.iter().product();
     let queue = Mutex::new(Queue {
@@ -348,10 +352,10 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<u64, LaunchError> {
         next: 0,
         running: 0,
     });
-    let (failed, fault, steps) = (
+    let (failed, fault, stats) = (
         AtomicBool::new(false),
         Mutex::new(None::<(u64, Fault)>),
-        Mutex::new(0u64),
+        Mutex::new(Stats::default()),
     );
     // The order in which blocks start is part of the seed.
     let rotation = if shared.seed % 2 == 0 {
@@ -368,9 +372,10 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<u64, LaunchError> {
             let mut guard = queue.lock().unwrap_or_else(|p| p.into_inner());
             guard.running -= 1;
             match outcome {
-                Ok(Progress::Finished) => {
-                    *steps.lock().unwrap_or_else(|p| p.into_inner()) += cluster.steps()
-                }
+                Ok(Progress::Finished) => stats
+                    .lock()
+                    .unwrap_or_else(|p| p.into_inner())
+                    .add(&cluster.stats()),
                 Ok(Progress::OutOfFuel) if cluster.steps() > max_steps => {
                     report(&failed, &fault, serial, cluster.give_up(max_steps));
                 }
@@ -389,7 +394,7 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<u64, LaunchError> {
     if let Some((_, fault)) = fault.into_inner().unwrap_or_default() {
         return Err(LaunchError::Fault(Box::new(fault)));
     }
-    Ok(steps.into_inner().unwrap_or(0))
+    Ok(stats.into_inner().unwrap_or_default())
 }
 
 /// The fault of the earliest block wins, as far as the threads found it.

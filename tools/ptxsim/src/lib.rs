@@ -5,10 +5,12 @@
 #![warn(missing_docs)]
 
 pub mod asynchronous;
+pub mod check;
 pub mod decode;
 pub mod exec;
 pub mod launch;
 pub mod manifest;
+pub mod matrix;
 pub mod num;
 pub mod parse;
 pub mod program;

@@ -288,7 +288,7 @@ fn integer_zoo() {
             .map(|k| i32::from((x >> (8 * k)) as i8) * i32::from((y >> (8 * k)) as i8))
             .sum::<i32>()
             + 5;
-        let high = (u128::from(x as u64) * u128::from(y as u64) >> 64) as i64;
+        let high = ((u128::from(x as u64) * u128::from(y as u64)) >> 64) as i64;
         let want = (x / y)
             ^ (x % y)
             ^ high
@@ -332,9 +332,9 @@ fn votes_and_block_reductions() {
         let sum: i32 = warp.iter().sum();
         let want = mask(&|v| v & 1 == 1)
             ^ mask(&|v| v == x[i]).wrapping_mul(3)
-            ^ sum as u32 * 5
+            ^ (sum as u32 * 5)
             ^ 7
-            ^ count * 11;
+            ^ (count * 11);
         assert_eq!(got, want, "{i}");
     }
 }

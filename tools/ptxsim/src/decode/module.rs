@@ -411,8 +411,8 @@ fn attributes_of(entry: &ast::Function<'_>) -> Result<EntryAttributes> {
             "maxntid" => attributes.maxntid = Some(triple()?),
             "reqnctapercluster" => attributes.cluster = Some(triple()?),
             "maxnreg" => attributes.maxnreg = Some(fit(0)?),
-            "minnctapersm"
-            | "maxnctapersm"
+            "minnctapersm" => attributes.minnctapersm = Some(fit(0)?),
+            "maxnctapersm"
             | "explicitcluster"
             | "maxclusterrank"
             | "noreturn"

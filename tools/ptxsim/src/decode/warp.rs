@@ -197,6 +197,9 @@ fn fence(mods: &mut Mods<'_>) -> Result<Op> {
                     | "sys"
                     | "gl"
                     | "alias"
+                    | "global"
+                    | "shared::cta"
+                    | "shared::cluster"
             ) || w.starts_with("tensormap")
                 || w.starts_with("sync_restrict");
             known.then_some(())

@@ -4,6 +4,7 @@ use super::cluster::Env;
 use super::fault::Trap;
 use super::memory::undefined;
 use super::warp::{Frame, Warp};
+use crate::asynchronous::wgmma;
 use crate::program::inst::{BoolOp, CarryFn, LaneFn, Pred, PredSrc, Reg, Special, Src};
 use crate::program::{LANES, Row};
 
@@ -80,13 +81,14 @@ fn apply(
     result: &mut Row,
 ) -> Result<(), Trap> {
     let program = env.shared.program;
-    let mut missing = 0;
+    let (mut missing, mut in_flight) = (0, 0);
     let mut fetch = |src: Src| -> &Row {
         match src {
             Src::Const(index) => &program.constants[index as usize],
             Src::Reg(row) => {
                 let row = (frame.rows + row) as usize;
                 missing |= active & !warp.defined[row];
+                in_flight |= warp.in_flight[row];
                 &warp.regs[row]
             }
         }
@@ -98,6 +100,9 @@ fn apply(
     let d = if count > 3 { fetch(srcs[3]) } else { zero };
     if missing != 0 && env.shared.checks.uninitialised {
         return Err(undefined(missing));
+    }
+    if in_flight & wgmma::ACCUMULATOR != 0 {
+        return Err(warp.touch_trap());
     }
     f(a, b, c, d, result);
     Ok(())

@@ -103,6 +103,7 @@ pub fn update(
     f: impl Fn(u64) -> u64,
 ) -> Result<u64, Trap> {
     if let Place::Global(address) = place {
+        env.strong_global(warp, address);
         let (region, offset) = env
             .shared
             .global
@@ -116,11 +117,8 @@ pub fn update(
         return Ok(region.update(offset, size, f));
     }
     // Everything else is touched by this thread alone.
-    env.atomic_access = true;
     let old = read(env, warp, lane, place, size);
-    let result = old.and_then(|old| write(env, warp, lane, place, size, f(old)).map(|()| old));
-    env.atomic_access = false;
-    result
+    old.and_then(|old| write(env, warp, lane, place, size, f(old)).map(|()| old))
 }
 
 /// `atom` and `red`

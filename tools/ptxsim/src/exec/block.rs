@@ -34,8 +34,12 @@ pub struct Cta {
     pub live_warps: u32,
     /// threads that have not exited
     pub live_threads: u32,
-    /// registers per thread that `setmaxnreg` released and nobody took, times warps
+    /// registers that `setmaxnreg` released and nobody has taken, in units of one per thread of a warpgroup
     pub spare_registers: i64,
+    /// registers per thread of each warpgroup, once setmaxnreg has spoken
+    pub warpgroup_registers: Vec<Option<u32>>,
+    /// warps of each warpgroup that have executed the pending setmaxnreg
+    pub warpgroup_arrivals: Vec<u32>,
 }
 
 impl Cta {
@@ -50,6 +54,8 @@ impl Cta {
             live_warps: warps,
             live_threads: threads,
             spare_registers: 0,
+            warpgroup_registers: vec![None; warps.div_ceil(4) as usize],
+            warpgroup_arrivals: vec![0; warps.div_ceil(4) as usize],
         }
     }
 
@@ -60,6 +66,30 @@ impl Cta {
             && offset
                 .checked_add(size)
                 .is_some_and(|end| end <= self.shared.len() as u64)
+    }
+
+    /// True if a warpgroup may have `count` registers per thread now.
+    pub fn registers_granted(&self, warpgroup: u32, count: u32) -> bool {
+        let held = self
+            .warpgroup_registers
+            .get(warpgroup as usize)
+            .copied()
+            .flatten()
+            .unwrap_or(0);
+        i64::from(count) - i64::from(held) <= self.spare_registers
+    }
+
+    /// An exited warpgroup's registers are free.
+    pub fn release_registers(&mut self, warp: u32) {
+        if warp % 4 == 3 {
+            if let Some(held) = self
+                .warpgroup_registers
+                .get_mut(warp as usize / 4)
+                .and_then(Option::take)
+            {
+                self.spare_registers += i64::from(held);
+            }
+        }
     }
 
     /// Completes barriers that the remaining warps have all reached.

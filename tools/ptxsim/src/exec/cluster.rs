@@ -3,12 +3,13 @@
 use super::block::Cta;
 use super::fault::{Fault, Trap};
 use super::global::GlobalMemory;
-use super::memory;
 use super::rng::Rng;
+use super::stats::Stats;
 use super::step::{Flow, step};
 use super::warp::{Fragment, Wait, Warp};
-use crate::program::inst::{FenceKind, Space};
-use crate::program::{Program, Row};
+use crate::asynchronous::{bulk, cp_async, wgmma};
+use crate::check::Checker;
+use crate::program::Program;
 use std::sync::Mutex;
 
 /// Which checks run.
@@ -38,6 +39,8 @@ pub struct Shared<'a> {
     pub dynamic_bytes: u32,
     /// what to check
     pub checks: Checks,
+    /// count accesses for the statistics
+    pub count: bool,
     /// interleaving
     pub seed: u64,
     /// what the kernel printed
@@ -74,90 +77,23 @@ pub struct Env<'a> {
     pub cluster_generation: u64,
     /// threads that have arrived in this phase
     pub cluster_arrived: u32,
-    /// true during an atomic access
-    pub atomic_access: bool,
+    /// the access under way is atomic, volatile or has an order
+    pub strong: bool,
+    /// unfinished bulk copies
+    pub engine: bulk::Engine,
+    /// order and races in shared memory
+    pub checker: Option<Checker>,
+    /// counters
+    pub stats: Stats,
+    /// polls of mbarriers that failed since something last completed
+    pub failed_polls: u64,
 }
 
 impl Env<'_> {
-    /// Checks a shared read: bounds, then initialisation.
-    #[inline]
-    pub fn before_shared_read(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        cta: usize,
-        offset: u64,
-        size: u64,
-    ) -> Result<(), Trap> {
-        let block = &self.ctas[cta];
-        if !block.holds(offset, size) {
-            return Err(memory::shared_outside(
-                self,
-                offset,
-                size,
-                block.shared.len(),
-            ));
-        }
-        if self.shared.checks.uninitialised {
-            let range = offset as usize..(offset + size) as usize;
-            if block.written[range].iter().any(|&w| !w) {
-                return Err(Trap::new(format!(
-                    "reads shared memory at {offset:#x} that nothing has written"
-                )));
-            }
-        }
-        let _ = (warp, lane);
-        Ok(())
-    }
-
-    /// Checks a shared write: bounds.
-    #[inline]
-    pub fn before_shared_write(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        cta: usize,
-        offset: u64,
-        size: u64,
-    ) -> Result<(), Trap> {
-        let block = &self.ctas[cta];
-        if !block.holds(offset, size) {
-            return Err(memory::shared_outside(
-                self,
-                offset,
-                size,
-                block.shared.len(),
-            ));
-        }
-        let _ = (warp, lane);
-        Ok(())
-    }
-
-    /// Counts an access for the statistics.
-    #[inline]
-    pub fn count_access(
-        &mut self,
-        _warp: &Warp,
-        _space: Space,
-        _addresses: &Row,
-        _bytes: u32,
-        _active: u32,
-        _store: bool,
-    ) {
-    }
-
-    /// What a hardware barrier orders.
-    pub fn synchronise_barrier(&mut self, _warp: &Warp, _id: usize, _arrive_only: bool) {}
-
-    /// What the cluster barrier orders.
-    pub fn synchronise_cluster(&mut self, _warp: &Warp) {}
-
-    /// What a fence orders.
-    pub fn fence(&mut self, _warp: &Warp, _kind: FenceKind) {}
-
     /// Arrival of a warp at the cluster barrier; returns the generation it waits to end.
     pub fn cluster_arrive(&mut self, warp: &Warp) -> u64 {
         let generation = self.cluster_generation;
+        self.cluster_arrived_by(warp);
         self.cluster_arrived += warp.live.count_ones();
         self.recheck_cluster_barrier();
         generation
@@ -181,10 +117,24 @@ impl Env<'_> {
                 self.ctas[warp.cta].barriers[id as usize].generation != generation
             }
             Wait::ClusterBarrier { generation } => self.cluster_generation != generation,
-            Wait::Mbarrier { .. } | Wait::Registers { .. } => false,
+            Wait::Mbarrier {
+                rank,
+                offset,
+                parity,
+            } => {
+                // An object that is no mbarrier any more wakes its waiter, who will say so.
+                self.mbarrier(rank as usize, offset.into())
+                    .map_or(true, |b| b.phase != parity)
+            }
+            Wait::Registers { warpgroup, count } => {
+                self.ctas[warp.cta].registers_granted(warpgroup, count)
+            }
         }
     }
 }
+
+/// Failed polls without any progress after which polling warps count as waiting for ever.
+const MAX_FAILED_POLLS: u64 = 400_000;
 
 /// What a call of [`Cluster::run`] ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,6 +177,10 @@ impl<'a> Cluster<'a> {
                 ));
             }
         }
+        let checker = shared
+            .checks
+            .races
+            .then(|| Checker::new(ctas.len(), warps_per_block as usize, shared_end as usize));
         let env = Env {
             shared,
             ctas,
@@ -235,7 +189,11 @@ impl<'a> Cluster<'a> {
             smid: (serial % 132) as u32,
             cluster_generation: 0,
             cluster_arrived: 0,
-            atomic_access: false,
+            strong: false,
+            engine: bulk::Engine::default(),
+            checker,
+            stats: Stats::default(),
+            failed_polls: 0,
         };
         Cluster {
             env,
@@ -248,11 +206,19 @@ impl<'a> Cluster<'a> {
     pub fn run(&mut self, fuel: u64) -> Result<Progress, Fault> {
         let end = self.env.clock + fuel;
         while self.env.clock < end {
+            self.complete(false)?;
             self.wake();
             if self.runnable.is_empty() {
                 if self.warps.iter().all(|w| w.live == 0) {
+                    self.drain()?;
                     return Ok(Progress::Finished);
                 }
+                if self.complete(true)? {
+                    continue;
+                }
+                return Err(self.deadlock());
+            }
+            if self.env.failed_polls > MAX_FAILED_POLLS && !self.complete(true)? {
                 return Err(self.deadlock());
             }
             let pick = self.runnable[self.env.rng.below(self.runnable.len())];
@@ -260,6 +226,42 @@ impl<'a> Cluster<'a> {
             self.run_warp(pick, quantum)?;
         }
         Ok(Progress::OutOfFuel)
+    }
+
+    /// Lets asynchronous work that is due happen; if `force` and nothing is due, something that is not.
+    fn complete(&mut self, force: bool) -> Result<bool, Fault> {
+        let env = &mut self.env;
+        let bulk =
+            bulk::tick(env, false).map_err(|(origin, trap)| bulk_fault(env, origin, trap))?;
+        let mut any = bulk;
+        for warp in &mut self.warps {
+            if !warp.pending.copies.is_empty() {
+                any |= cp_async::tick(env, warp, force && !any)
+                    .map_err(|(line, trap)| fault(env, warp, line, trap))?;
+            }
+            if !warp.pending.wgmma.is_empty() {
+                any |= wgmma::tick(env, warp, force && !any)
+                    .map_err(|(line, trap)| fault(env, warp, line, trap))?;
+            }
+        }
+        if !any && force {
+            any = bulk::tick(env, true).map_err(|(origin, trap)| bulk_fault(env, origin, trap))?;
+        }
+        Ok(any)
+    }
+
+    /// All threads have exited: what is still in flight happens, and what may not be is an error.
+    fn drain(&mut self) -> Result<(), Fault> {
+        while self.complete(true)? {}
+        Ok(())
+    }
+
+    /// Counters so far.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            warp_instructions: self.env.clock,
+            ..self.env.stats
+        }
     }
 
     /// Makes fragments whose wait is over ready, and lists the warps that can run.
@@ -407,13 +409,23 @@ fn describe(env: &Env<'_>, warp: &Warp, fragment: &Fragment) -> String {
             offset,
             parity,
         } => {
+            let missing = env
+                .mbarrier(rank as usize, offset.into())
+                .map_or(String::new(), |b| {
+                    format!(
+                        ": {} of {} arrivals and {} bytes are missing",
+                        b.pending, b.expected, b.tx
+                    )
+                });
             format!(
-                "waits for phase parity {} of mbarrier {offset:#x} in block {rank} of the cluster",
+                "waits for phase parity {} of mbarrier {offset:#x} in block {rank} of the cluster{missing}",
                 u8::from(parity)
             )
         }
-        Wait::Registers { count } => {
-            format!("waits in setmaxnreg.inc for {count} registers that no warpgroup releases")
+        Wait::Registers { count, .. } => {
+            format!(
+                "waits in setmaxnreg.inc for {count} registers per thread that no warpgroup releases"
+            )
         }
     }
 }
@@ -426,6 +438,18 @@ fn fault(env: &Env<'_>, warp: &Warp, line: u32, trap: Trap) -> Fault {
         warp: warp.id,
         lane: trap.lane,
         line,
+        message: trap.message,
+    }
+}
+
+/// A trap of a copy, blamed on who issued it.
+fn bulk_fault(env: &Env<'_>, origin: bulk::Origin, trap: Trap) -> Fault {
+    Fault {
+        kernel: env.shared.program.entry.clone(),
+        block: env.ctas[origin.cta].index,
+        warp: origin.warp,
+        lane: trap.lane,
+        line: origin.line,
         message: trap.message,
     }
 }
@@ -461,6 +485,7 @@ fn advance(env: &mut Env<'_>, warp: &mut Warp, at: usize, flow: Flow) -> bool {
             cta.live_threads -= lanes.count_ones();
             if warp.live == 0 {
                 cta.live_warps -= 1;
+                cta.release_registers(warp.id);
             }
             cta.recheck_barriers();
             env.recheck_cluster_barrier();

@@ -305,14 +305,16 @@ pub fn barrier(
                 generation,
             }));
         }
+        let result = barrier.result;
+        env.barrier_leave(warp, id as usize);
         if let BarKind::Red(op, _) = kind {
-            let (trues, voters) = barrier.result;
+            let (trues, voters) = result;
             deliver(warp, frame, active, op, trues, voters, dst_reg, dst_pred);
         }
         return Ok(Flow::Next);
     }
     let generation = arrive(env, warp, frame, active, kind, id as usize, count)?;
-    env.synchronise_barrier(warp, id as usize, matches!(kind, BarKind::Arrive));
+    env.barrier_arrive(warp, id as usize);
     if matches!(kind, BarKind::Arrive) {
         return Ok(Flow::Next);
     }

@@ -3,6 +3,7 @@
 use super::cluster::Env;
 use super::fault::Trap;
 use super::warp::{Frame, Warp};
+use crate::asynchronous::wgmma;
 use crate::num::int::{mask, sign_extend};
 use crate::program::inst::{Address, Reg, Space, Src};
 use crate::program::types::Ty;
@@ -149,7 +150,7 @@ pub fn read(
             Ok(region.load(offset, size))
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_read(warp, lane, cta, offset, size.into())?;
+            env.before_shared_read(warp, cta, offset, size.into())?;
             let bytes = &env.ctas[cta].shared[offset as usize..(offset + u64::from(size)) as usize];
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -197,10 +198,13 @@ pub fn write(
                 )));
             }
             region.store(offset, size, value);
+            if env.strong {
+                env.strong_global(warp, address);
+            }
             Ok(())
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_write(warp, lane, cta, offset, size.into())?;
+            env.before_shared_write(warp, cta, offset, size.into())?;
             let range = offset as usize..(offset + u64::from(size)) as usize;
             let cta = &mut env.ctas[cta];
             cta.shared[range.clone()].copy_from_slice(&value.to_le_bytes()[..size as usize]);
@@ -224,6 +228,9 @@ impl Warp {
                 if self.defined[row] & active != active && env.shared.checks.uninitialised {
                     return Err(undefined(active & !self.defined[row]));
                 }
+                if self.any_in_flight && self.in_flight[row] & wgmma::ACCUMULATOR != 0 {
+                    return Err(self.touch_trap());
+                }
                 Ok(self.regs[row])
             }
         }
@@ -234,6 +241,8 @@ impl Warp {
     pub fn set(&mut self, frame: Frame, reg: Reg, active: u32, value: &Row) {
         let row = (frame.rows + reg.0) as usize;
         self.defined[row] |= active;
+        self.written_at[row] = self.steps;
+        self.touched |= self.any_in_flight && self.in_flight[row] != 0;
         if active == u32::MAX {
             self.regs[row] = *value;
             return;

@@ -8,9 +8,12 @@ pub mod cluster;
 pub mod collective;
 pub mod fault;
 pub mod global;
+pub mod hooks;
 pub mod memory;
 pub mod printf;
+pub mod registers;
 pub mod rng;
+pub mod stats;
 pub mod step;
 pub mod warp;
 

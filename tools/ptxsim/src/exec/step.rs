@@ -3,9 +3,11 @@
 use super::cluster::Env;
 use super::fault::Trap;
 use super::memory::{lanes, place};
-use super::warp::{Wait, Warp};
-use super::{alu, atomic, call, collective, memory};
-use crate::program::inst::{Inst, Op, Space};
+use super::warp::{Frame, Wait, Warp};
+use super::{alu, atomic, call, collective, memory, registers};
+use crate::asynchronous::{bulk, cp_async, mbarrier, tensormap, wgmma};
+use crate::matrix::{mma, moves};
+use crate::program::inst::{Inst, Op, Order, Reg, Space, Src};
 use crate::program::{LANES, window};
 
 /// Where the fragment goes next.
@@ -53,10 +55,7 @@ pub fn step(
             srcs,
             count,
         } => alu::lanes(env, warp, frame, active, f, *dst, srcs, *count)?,
-        Op::Move { dst, src } => {
-            let row = warp.source(env, frame, *src, active)?;
-            warp.set(frame, *dst, active, &row);
-        }
+        Op::Move { dst, src } => move_register(env, warp, frame, active, *dst, *src)?,
         Op::Compare {
             f,
             srcs,
@@ -129,13 +128,20 @@ pub fn step(
             address,
             ty,
             extend_to,
-            ..
+            order,
         } => {
+            env.strong = *order != Order::Weak;
             memory::load(env, warp, frame, active, dsts, address, *ty, *extend_to)?;
         }
         Op::Store {
-            srcs, address, ty, ..
-        } => memory::store(env, warp, frame, active, srcs, address, *ty)?,
+            srcs,
+            address,
+            ty,
+            order,
+        } => {
+            env.strong = *order != Order::Weak;
+            memory::store(env, warp, frame, active, srcs, address, *ty)?;
+        }
         Op::Atom {
             op,
             ty,
@@ -145,6 +151,7 @@ pub fn step(
             compare,
             ..
         } => {
+            env.strong = true;
             atomic::execute(
                 env, warp, frame, active, *op, *ty, dsts, address, srcs, *compare,
             )?;
@@ -408,14 +415,137 @@ fn rare(
                 return Ok(Flow::Wait(Wait::ClusterBarrier { generation }));
             }
             warp.cluster_ticket = None;
-            env.synchronise_cluster(warp);
+            env.cluster_leave(warp);
         }
         Op::Fence { kind } => env.fence(warp, *kind),
-        _ => {
-            return Err(Trap::new(
-                "this instruction is decoded but not executed yet",
-            ));
-        }
+        _ => return asynchronous(env, warp, fragment, active, inst),
     }
     Ok(Flow::Next)
+}
+
+/// Copies, mbarriers and matrix instructions.
+fn asynchronous(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    fragment: usize,
+    active: u32,
+    inst: &Inst,
+) -> Result<Flow, Trap> {
+    let (frame, line) = (warp.fragments[fragment].frame(), inst.line);
+    env.strong = false;
+    match &inst.op {
+        Op::CpAsync {
+            dst,
+            src,
+            bytes,
+            src_size,
+            ignore,
+        } => {
+            cp_async::copy(
+                env, warp, frame, active, line, dst, src, *bytes, *src_size, *ignore,
+            )?;
+        }
+        Op::CpAsyncCommit => cp_async::commit(warp, active),
+        Op::CpAsyncWait { pending } => cp_async::wait(env, warp, active, *pending)?,
+        Op::CpAsyncArrive {
+            barrier,
+            no_increment,
+        } => {
+            cp_async::arrive(env, warp, frame, active, line, barrier, *no_increment)?;
+        }
+        Op::Mbarrier { op, address } => {
+            return mbarrier::execute(env, warp, frame, active, op, address);
+        }
+        Op::BulkCopy(copy) => bulk::copy(env, warp, frame, active, line, copy)?,
+        Op::TensorCopy(copy) => bulk::tensor(env, warp, frame, active, line, copy)?,
+        Op::BulkCommit => bulk::commit(warp, active),
+        Op::BulkWait { pending, read_only } => bulk::wait(env, warp, active, *pending, *read_only)?,
+        Op::StAsync {
+            address,
+            barrier,
+            srcs,
+            ty,
+            reduce,
+        } => {
+            bulk::message(
+                env, warp, frame, active, line, address, barrier, srcs, *ty, *reduce,
+            )?;
+        }
+        Op::TensormapReplace {
+            address,
+            field,
+            index,
+            value,
+        } => {
+            tensormap::replace(env, warp, frame, active, address, *field, *index, *value)?;
+        }
+        Op::TensormapCopy { dst, src } => tensormap::copy(env, warp, frame, active, dst, src)?,
+        _ => return whole_warp(env, warp, fragment, active, inst),
+    }
+    Ok(Flow::Next)
+}
+
+/// Instructions that are always `.aligned`: the whole warp executes them.
+fn whole_warp(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    fragment: usize,
+    active: u32,
+    inst: &Inst,
+) -> Result<Flow, Trap> {
+    let mask = warp.fragments[fragment].mask;
+    let (frame, pc) = (
+        warp.fragments[fragment].frame(),
+        warp.fragments[fragment].pc,
+    );
+    if let Some(flow) = collective::aligned(warp, mask, active)? {
+        return Ok(flow);
+    }
+    if let Op::SetMaxNreg { count, increase } = inst.op {
+        return registers::execute(env, warp, count, increase);
+    }
+    if active != u32::MAX {
+        return Err(Trap::new(
+            "a matrix instruction needs all 32 threads of its warp",
+        ));
+    }
+    match &inst.op {
+        Op::Mma(mma) => mma::execute(env, warp, frame, mma)?,
+        Op::MatrixMove(mv) => moves::execute(env, warp, frame, mv)?,
+        Op::MoveMatrix { dst, src } => moves::transpose(env, warp, frame, *dst, *src)?,
+        Op::WgmmaFence => wgmma::fence(warp),
+        Op::WgmmaCommit => wgmma::commit(warp),
+        Op::WgmmaWait { pending } => wgmma::wait(env, warp, *pending)?,
+        Op::Wgmma(wgmma) => wgmma::issue(env, warp, frame, pc, inst.line, wgmma)?,
+        _ => return Err(Trap::new("this instruction is decoded but not executed")),
+    }
+    Ok(Flow::Next)
+}
+
+/// `mov`: definedness and the time of writing travel along, as a renaming compiler would have it.
+fn move_register(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    dst: Reg,
+    src: Src,
+) -> Result<(), Trap> {
+    let Src::Reg(row) = src else {
+        let row = warp.source(env, frame, src, active)?;
+        warp.set(frame, dst, active, &row);
+        return Ok(());
+    };
+    let (from, to) = ((frame.rows + row) as usize, (frame.rows + dst.0) as usize);
+    let in_flight = warp.in_flight[from] & wgmma::ACCUMULATOR | warp.in_flight[to];
+    if warp.any_in_flight && in_flight != 0 {
+        wgmma::settle(env, warp)?;
+    }
+    let (value, defined, written_at) = (warp.regs[from], warp.defined[from], warp.written_at[from]);
+    let flight = std::mem::replace(&mut warp.any_in_flight, false);
+    warp.set(frame, dst, active, &value);
+    warp.any_in_flight = flight;
+    warp.defined[to] = warp.defined[to] & !active | defined & active;
+    warp.written_at[to] = written_at;
+    Ok(())
 }

@@ -40,7 +40,9 @@ pub enum Wait {
     },
     /// in `setmaxnreg.inc`, for registers that others release
     Registers {
-        /// registers of the whole warpgroup that are missing
+        /// its warpgroup
+        warpgroup: u32,
+        /// registers per thread that it asks for
         count: u32,
     },
 }
@@ -118,6 +120,14 @@ pub struct Warp {
     pub steps: u64,
     /// instructions left before another ready fragment must get a turn
     pub slice: u32,
+    /// step at which each row was last written
+    pub written_at: Vec<u64>,
+    /// rows that wgmma operations in flight write or read
+    pub in_flight: Vec<u8>,
+    /// true if any row is
+    pub any_in_flight: bool,
+    /// an instruction wrote a row that is in flight
+    pub touched: bool,
     /// asynchronous copies and matrix operations of this warp
     pub pending: crate::asynchronous::WarpPending,
 }
@@ -158,6 +168,10 @@ impl Warp {
             cluster_ticket: None,
             steps: 0,
             slice: FAIR_SLICE,
+            written_at: Vec::new(),
+            in_flight: Vec::new(),
+            any_in_flight: false,
+            touched: false,
             pending: crate::asynchronous::WarpPending::default(),
         };
         warp.make_room(frame, entry, live);
@@ -170,6 +184,8 @@ impl Warp {
         if self.regs.len() < rows {
             self.regs.resize(rows, [0; LANES]);
             self.defined.resize(rows, 0);
+            self.written_at.resize(rows, 0);
+            self.in_flight.resize(rows, 0);
         }
         self.defined[frame.rows as usize..rows]
             .iter_mut()
@@ -192,6 +208,13 @@ impl Warp {
                 grow(&mut self.params[lane], params as usize);
             }
         }
+    }
+
+    /// The trap for registers that wgmma has in flight.
+    pub fn touch_trap(&self) -> super::fault::Trap {
+        super::fault::Trap::new(
+            "touches a register that a wgmma in flight uses; commit its group and wait for it with wgmma.wait_group first",
+        )
     }
 
     /// Picks the fragment to run next, or `None` if none is ready.

@@ -703,7 +703,7 @@ pub enum Op {
     },
     CpAsyncCommit,
     CpAsyncWait {
-        pending: u32,
+        pending: Option<u32>,
     },
     CpAsyncArrive {
         barrier: Address,

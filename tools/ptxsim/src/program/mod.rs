@@ -98,6 +98,8 @@ pub struct EntryAttributes {
     pub cluster: Option<[u32; 3]>,
     /// `.maxnreg`
     pub maxnreg: Option<u32>,
+    /// `.minnctapersm`
+    pub minnctapersm: Option<u32>,
 }
 
 /// An entry with all it can reach.

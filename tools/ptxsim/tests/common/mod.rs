@@ -42,6 +42,9 @@ pub fn nvcc(name: &str, arch: &str) -> String {
         (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)
     });
     let output = folder.join(format!("{name}-{arch}-{tag:016x}.ptx"));
+    // Tests of one process compile a file once.
+    static COMPILING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = COMPILING.lock().unwrap_or_else(|p| p.into_inner());
     if !output.exists() {
         let temporary = folder.join(format!("{name}-{arch}-{}.tmp", std::process::id()));
         let status = Command::new(toolkit().join("nvcc"))

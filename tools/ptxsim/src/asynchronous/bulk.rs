@@ -1,0 +1,765 @@
+//! Bulk copies: `cp.async.bulk`, its tensor forms and reductions, `st.async` (PTX ISA 9.7.9.25.4-5, 9.7.9.12).
+
+use super::due;
+use super::mbarrier::shared_at;
+use super::tile::{Tile, reduce_bytes};
+use crate::check::Agent;
+use crate::exec::cluster::Env;
+use crate::exec::fault::Trap;
+use crate::exec::memory::{addresses, lanes, place, read};
+use crate::exec::warp::{Frame, Warp};
+use crate::program::LANES;
+use crate::program::inst::{
+    Address, AtomOp, BulkCopy, BulkDirection, Space, Src, TensorCopy, TensorMode,
+};
+use crate::program::types::Ty;
+use crate::tensormap::{MAX_RANK, Swizzle, TensorMap};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Bulk groups of a warp's lanes, by operation number.
+#[derive(Debug, Default)]
+pub struct Groups {
+    lanes: FxHashMap<usize, LaneGroups>,
+}
+
+#[derive(Debug, Default)]
+struct LaneGroups {
+    open: Vec<(u64, Agent)>,
+    closed: VecDeque<Vec<(u64, Agent)>>,
+}
+
+/// A bulk operation that has not finished.
+#[derive(Debug)]
+pub struct Operation {
+    id: u64,
+    due: u64,
+    agent: Agent,
+    /// who issued it, for messages
+    pub origin: Origin,
+    work: Work,
+}
+
+/// Who issued an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin {
+    /// block within the cluster
+    pub cta: usize,
+    /// warp within the block
+    pub warp: u32,
+    /// PTX line
+    pub line: u32,
+}
+
+#[derive(Debug)]
+enum Work {
+    /// into shared memory, completing on an mbarrier of each target
+    Load {
+        source: Source,
+        targets: Vec<Target>,
+        bytes: u64,
+        reduce: Option<(AtomOp, Ty)>,
+    },
+    /// out of shared memory, in two steps: read, then write
+    Store {
+        cta: usize,
+        offset: u64,
+        bytes: u64,
+        to: Destination,
+        staged: Option<Vec<u8>>,
+    },
+}
+
+#[derive(Debug)]
+enum Source {
+    Global(u64),
+    Shared { cta: usize, offset: u64 },
+    Tile(Box<Tile>),
+    Immediate(Vec<u8>),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    cta: usize,
+    offset: u64,
+    barrier: (usize, u64),
+}
+
+#[derive(Debug)]
+enum Destination {
+    Global {
+        address: u64,
+        reduce: Option<(AtomOp, Ty)>,
+        byte_mask: Option<u16>,
+    },
+    Tile {
+        tile: Box<Tile>,
+        reduce: Option<AtomOp>,
+    },
+}
+
+/// Unfinished bulk operations of a cluster.
+#[derive(Debug, Default)]
+pub struct Engine {
+    pending: Vec<Operation>,
+    next: u64,
+}
+
+impl Engine {
+    /// Operations that have not finished.
+    pub fn pending(&self) -> &[Operation] {
+        &self.pending
+    }
+}
+
+impl Operation {
+    /// True for a store that has yet to read shared memory of block `cta`.
+    pub fn still_reads(&self, block: usize) -> bool {
+        matches!(&self.work, Work::Store { cta, staged: None, .. } if *cta == block)
+    }
+}
+
+fn lane_value(
+    env: &Env<'_>,
+    warp: &Warp,
+    frame: Frame,
+    lane: usize,
+    src: Src,
+) -> Result<u64, Trap> {
+    warp.source(env, frame, src, 1 << lane).map(|row| row[lane])
+}
+
+fn lane_address(
+    env: &Env<'_>,
+    warp: &Warp,
+    frame: Frame,
+    lane: usize,
+    address: &Address,
+) -> Result<u64, Trap> {
+    addresses(env, warp, frame, address, 1 << lane).map(|row| row[lane])
+}
+
+fn lane_shared(
+    env: &Env<'_>,
+    warp: &Warp,
+    frame: Frame,
+    lane: usize,
+    address: &Address,
+) -> Result<(usize, u64), Trap> {
+    let value = lane_address(env, warp, frame, lane, address)?;
+    shared_at(env, warp, address, value)
+}
+
+/// Targets of a load: one block, or each block of the multicast mask at the same offsets.
+fn targets(
+    env: &Env<'_>,
+    dst: (usize, u64),
+    barrier: (usize, u64),
+    multicast: Option<u64>,
+) -> Result<Vec<Target>, Trap> {
+    let Some(mask) = multicast else {
+        return Ok(vec![Target {
+            cta: dst.0,
+            offset: dst.1,
+            barrier,
+        }]);
+    };
+    let blocks = env.ctas.len();
+    if mask & 0xffff == 0 || mask & 0xffff >= 1 << blocks {
+        return Err(Trap::new(format!(
+            "multicast mask {mask:#x} names blocks outside the cluster of {blocks}"
+        )));
+    }
+    let members = (0..blocks).filter(|c| mask >> c & 1 == 1);
+    Ok(members
+        .map(|cta| Target {
+            cta,
+            offset: dst.1,
+            barrier: (cta, barrier.1),
+        })
+        .collect())
+}
+
+/// `cp.async.bulk` and `cp.reduce.async.bulk`
+pub fn copy(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    line: u32,
+    c: &BulkCopy,
+) -> Result<(), Trap> {
+    for lane in lanes(active) {
+        copy_lane(env, warp, frame, lane, line, c).map_err(|t| t.at(lane))?;
+    }
+    Ok(())
+}
+
+fn copy_lane(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    lane: usize,
+    line: u32,
+    c: &BulkCopy,
+) -> Result<(), Trap> {
+    let size = lane_value(env, warp, frame, lane, c.size)? & 0xffff_ffff;
+    let src = lane_address(env, warp, frame, lane, &c.src)?;
+    if c.direction == BulkDirection::Prefetch {
+        return Ok(());
+    }
+    let Some(dst_address) = &c.dst else {
+        return Ok(());
+    };
+    let dst = lane_address(env, warp, frame, lane, dst_address)?;
+    if size % 16 != 0 || src % 16 != 0 || dst % 16 != 0 {
+        return Err(Trap::new(format!(
+            "bulk copy of {size} bytes from {src:#x} to {dst:#x}: all must be multiples of 16"
+        )));
+    }
+    if size == 0 {
+        return Ok(());
+    }
+    let reduce = c.reduce.map(|r| (r.op, r.ty));
+    if c.direction == BulkDirection::Store {
+        let (cta, offset) = shared_at(env, warp, &c.src, src)?;
+        env.shared.global.locate(dst, size, &mut warp.hint)?;
+        let byte_mask = c
+            .byte_mask
+            .map(|m| lane_value(env, warp, frame, lane, m))
+            .transpose()?
+            .map(|m| m as u16);
+        let to = Destination::Global {
+            address: dst,
+            reduce,
+            byte_mask,
+        };
+        return start_store(env, warp, lane, line, cta, offset, size, Swizzle::None, to);
+    }
+    let Some(barrier) = &c.barrier else {
+        return Ok(());
+    };
+    let barrier = lane_shared(env, warp, frame, lane, barrier)?;
+    let to = shared_at(env, warp, dst_address, dst)?;
+    let multicast = c
+        .multicast
+        .map(|m| lane_value(env, warp, frame, lane, m))
+        .transpose()?;
+    let source = if c.direction == BulkDirection::Cluster {
+        let (cta, offset) = shared_at(env, warp, &c.src, src)?;
+        Source::Shared { cta, offset }
+    } else {
+        env.shared.global.locate(src, size, &mut warp.hint)?;
+        Source::Global(src)
+    };
+    let targets = targets(env, to, barrier, multicast)?;
+    start_load(
+        env,
+        warp,
+        line,
+        source,
+        targets,
+        size,
+        Swizzle::None,
+        reduce,
+    )
+}
+
+#[allow(clippy::too_many_arguments)]
+fn start_load(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    line: u32,
+    source: Source,
+    targets: Vec<Target>,
+    bytes: u64,
+    swizzle: Swizzle,
+    reduce: Option<(AtomOp, Ty)>,
+) -> Result<(), Trap> {
+    let agent = env.issue(warp, line, "bulk copy");
+    env.stats.async_bytes += bytes * targets.len() as u64;
+    if let Source::Shared { cta, offset } = source {
+        env.async_read(agent, warp, cta, offset, bytes)?;
+    }
+    // A swizzle permutes bytes within its repeat of up to 1024 bytes; the copy owns whole 16-byte chunks.
+    for target in &targets {
+        env.mbarrier(target.barrier.0, target.barrier.1)?;
+        if !env.ctas[target.cta].holds(target.offset, bytes) {
+            return Err(crate::exec::memory::shared_outside(
+                env,
+                target.offset,
+                bytes,
+                env.ctas[target.cta].shared.len(),
+            ));
+        }
+        if reduce.is_none() {
+            for chunk in (0..bytes).step_by(16) {
+                let at = swizzle.apply(target.offset + chunk);
+                env.async_proxy_write(agent, warp, target.cta, at, 16.min(bytes - chunk))?;
+            }
+        }
+    }
+    push(
+        env,
+        warp,
+        line,
+        agent,
+        Work::Load {
+            source,
+            targets,
+            bytes,
+            reduce,
+        },
+    );
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)]
+fn start_store(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    line: u32,
+    cta: usize,
+    offset: u64,
+    bytes: u64,
+    swizzle: Swizzle,
+    to: Destination,
+) -> Result<(), Trap> {
+    if cta != warp.cta {
+        return Err(Trap::new(
+            "a bulk store reads the shared memory of its own block only",
+        ));
+    }
+    if !env.ctas[cta].holds(offset, bytes) {
+        return Err(crate::exec::memory::shared_outside(
+            env,
+            offset,
+            bytes,
+            env.ctas[cta].shared.len(),
+        ));
+    }
+    let agent = env.issue(warp, line, "bulk store");
+    env.stats.async_bytes += bytes;
+    for chunk in (0..bytes).step_by(16) {
+        env.async_read(
+            agent,
+            warp,
+            cta,
+            swizzle.apply(offset + chunk),
+            16.min(bytes - chunk),
+        )?;
+    }
+    let id = push(
+        env,
+        warp,
+        line,
+        agent,
+        Work::Store {
+            cta,
+            offset,
+            bytes,
+            to,
+            staged: None,
+        },
+    );
+    warp.pending
+        .bulk
+        .lanes
+        .entry(lane)
+        .or_default()
+        .open
+        .push((id, agent));
+    Ok(())
+}
+
+fn push(env: &mut Env<'_>, warp: &Warp, line: u32, agent: Agent, work: Work) -> u64 {
+    let due = due(&mut env.rng, env.clock);
+    let id = env.engine.next;
+    env.engine.next += 1;
+    let origin = Origin {
+        cta: warp.cta,
+        warp: warp.id,
+        line,
+    };
+    env.engine.pending.push(Operation {
+        id,
+        due,
+        agent,
+        origin,
+        work,
+    });
+    id
+}
+
+/// The tensor map at an address.
+fn read_map(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    address: u64,
+) -> Result<TensorMap, Trap> {
+    if address % 64 != 0 {
+        return Err(Trap::new(format!(
+            "tensor map address {address:#x} is no multiple of 64"
+        )));
+    }
+    let mut bytes = [0; 128];
+    for (i, word) in bytes.chunks_exact_mut(8).enumerate() {
+        let at = place(env, warp, Space::Generic, address + 8 * i as u64)?;
+        word.copy_from_slice(&read(env, warp, lane, at, 8)?.to_le_bytes());
+    }
+    TensorMap::from_bytes(&bytes).map_err(|e| Trap::new(e.to_string()))
+}
+
+/// `cp.async.bulk.tensor` and its relatives.
+pub fn tensor(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    line: u32,
+    c: &TensorCopy,
+) -> Result<(), Trap> {
+    for lane in lanes(active) {
+        tensor_lane(env, warp, frame, lane, line, c).map_err(|t| t.at(lane))?;
+    }
+    Ok(())
+}
+
+fn tensor_lane(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    lane: usize,
+    line: u32,
+    c: &TensorCopy,
+) -> Result<(), Trap> {
+    let map_address = lane_address(env, warp, frame, lane, &c.map)?;
+    let map = read_map(env, warp, lane, map_address)?;
+    let tile = make_tile(env, warp, frame, lane, c, map)?;
+    if c.direction == BulkDirection::Prefetch {
+        return Ok(());
+    }
+    let Some(shared) = &c.shared else {
+        return Ok(());
+    };
+    let (cta, offset) = lane_shared(env, warp, frame, lane, shared)?;
+    let swizzle = tile.map.swizzle;
+    if offset % 128 != 0 {
+        return Err(Trap::new(format!(
+            "shared address {offset:#x} of a tensor copy is no multiple of 128"
+        )));
+    }
+    let bytes = tile.bytes();
+    if c.direction == BulkDirection::Store {
+        let to = Destination::Tile {
+            tile: Box::new(tile),
+            reduce: c.reduce,
+        };
+        return start_store(env, warp, lane, line, cta, offset, bytes, swizzle, to);
+    }
+    let Some(barrier) = &c.barrier else {
+        return Ok(());
+    };
+    let barrier = lane_shared(env, warp, frame, lane, barrier)?;
+    let multicast = c
+        .multicast
+        .map(|m| lane_value(env, warp, frame, lane, m))
+        .transpose()?;
+    let targets = targets(env, (cta, offset), barrier, multicast)?;
+    start_load(
+        env,
+        warp,
+        line,
+        Source::Tile(Box::new(tile)),
+        targets,
+        bytes,
+        swizzle,
+        None,
+    )
+}
+
+fn make_tile(
+    env: &Env<'_>,
+    warp: &Warp,
+    frame: Frame,
+    lane: usize,
+    c: &TensorCopy,
+    map: TensorMap,
+) -> Result<Tile, Trap> {
+    let mut values = [0i64; MAX_RANK];
+    for (value, &src) in values.iter_mut().zip(&c.coords) {
+        *value = i64::from(lane_value(env, warp, frame, lane, src)? as u32 as i32);
+    }
+    let (coords, rows, rank) = match c.mode {
+        TensorMode::Tile => (values, None, c.coords.len()),
+        TensorMode::Gather4 | TensorMode::Scatter4 => {
+            let [x, a, b, c, d] = values;
+            ([x, 0, 0, 0, 0], Some([a, b, c, d]), 2)
+        }
+        TensorMode::Im2col { .. } => {
+            return Err(Trap::new("im2col copies are decoded but not simulated yet"));
+        }
+    };
+    if map.rank > rank {
+        return Err(Trap::new(format!(
+            "a copy of {rank} dimensions with a tensor map of {}",
+            map.rank
+        )));
+    }
+    let tile = Tile { map, coords, rows };
+    tile.check()?;
+    Ok(tile)
+}
+
+/// `st.async`, `red.async`
+#[allow(clippy::too_many_arguments)]
+pub fn message(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    line: u32,
+    address: &Address,
+    barrier: &Address,
+    srcs: &[Src],
+    ty: Ty,
+    reduce: Option<AtomOp>,
+) -> Result<(), Trap> {
+    for lane in lanes(active) {
+        let (cta, offset) = lane_shared(env, warp, frame, lane, address).map_err(|t| t.at(lane))?;
+        let barrier = lane_shared(env, warp, frame, lane, barrier).map_err(|t| t.at(lane))?;
+        let mut data = Vec::new();
+        for &src in srcs {
+            let value = lane_value(env, warp, frame, lane, src).map_err(|t| t.at(lane))?;
+            data.extend_from_slice(&value.to_le_bytes()[..ty.bytes() as usize]);
+        }
+        let bytes = data.len() as u64;
+        if offset % bytes != 0 {
+            return Err(Trap::lane(
+                lane,
+                format!("st.async address {offset:#x} is no multiple of {bytes}"),
+            ));
+        }
+        let targets = vec![Target {
+            cta,
+            offset,
+            barrier,
+        }];
+        let reduce = reduce.map(|op| (op, ty));
+        start_load(
+            env,
+            warp,
+            line,
+            Source::Immediate(data),
+            targets,
+            bytes,
+            Swizzle::None,
+            reduce,
+        )
+        .map_err(|t| t.at(lane))?;
+    }
+    Ok(())
+}
+
+/// `cp.async.bulk.commit_group`
+pub fn commit(warp: &mut Warp, active: u32) {
+    for lane in lanes(active) {
+        let groups = warp.pending.bulk.lanes.entry(lane).or_default();
+        let open = std::mem::take(&mut groups.open);
+        groups.closed.push_back(open);
+    }
+}
+
+/// `cp.async.bulk.wait_group{.read}`
+pub fn wait(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    active: u32,
+    pending: u32,
+    read_only: bool,
+) -> Result<(), Trap> {
+    for lane in 0..LANES {
+        if active >> lane & 1 == 0 {
+            continue;
+        }
+        let Some(groups) = warp.pending.bulk.lanes.get_mut(&lane) else {
+            continue;
+        };
+        let finished = groups.closed.len().saturating_sub(pending as usize);
+        let ids: Vec<(u64, Agent)> = groups
+            .closed
+            .iter()
+            .take(finished)
+            .flatten()
+            .copied()
+            .collect();
+        if !read_only {
+            groups.closed.drain(..finished);
+        }
+        for (id, agent) in ids {
+            env.acquire(warp, agent);
+            let Some(index) = env.engine.pending.iter().position(|o| o.id == id) else {
+                continue;
+            };
+            stage(env, index);
+            if !read_only {
+                finish(env, index).map_err(|t| t.at(lane))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The reading half of a store.
+fn stage(env: &mut Env<'_>, index: usize) {
+    let Work::Store {
+        cta,
+        offset,
+        bytes,
+        to,
+        staged: None,
+    } = &env.engine.pending[index].work
+    else {
+        return;
+    };
+    let data = match to {
+        Destination::Tile { tile, .. } => tile.stage(env, *cta, *offset),
+        Destination::Global { .. } => {
+            env.ctas[*cta].shared[*offset as usize..(offset + bytes) as usize].to_vec()
+        }
+    };
+    if let Work::Store { staged, .. } = &mut env.engine.pending[index].work {
+        *staged = Some(data);
+    }
+}
+
+/// Lets operation `index` happen to the end.
+pub fn finish(env: &mut Env<'_>, index: usize) -> Result<(), Trap> {
+    stage(env, index);
+    let operation = env.engine.pending.remove(index);
+    env.failed_polls = 0;
+    match operation.work {
+        Work::Store { to, staged, .. } => write_out(env, &to, &staged.unwrap_or_default()),
+        Work::Load {
+            source,
+            targets,
+            bytes,
+            reduce,
+        } => {
+            read_in(env, &source, &targets, bytes, reduce)?;
+            for target in targets {
+                let (rank, offset) = target.barrier;
+                env.complete_tx(rank, offset, bytes)?;
+                env.agent_release(operation.agent, rank, offset);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn write_out(env: &mut Env<'_>, to: &Destination, data: &[u8]) -> Result<(), Trap> {
+    let mut hint = 0;
+    match to {
+        Destination::Tile { tile, reduce } => tile.store(env, data, *reduce),
+        Destination::Global {
+            address,
+            reduce: Some((op, ty)),
+            ..
+        } => reduce_bytes(env, *address, data, *op, *ty, &mut hint),
+        Destination::Global {
+            address,
+            byte_mask: None,
+            ..
+        } => env.shared.global.write_bytes(*address, data, &mut hint),
+        Destination::Global {
+            address,
+            byte_mask: Some(mask),
+            ..
+        } => {
+            for (i, &byte) in data
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| mask >> (i % 16) & 1 == 1)
+            {
+                env.shared
+                    .global
+                    .write_bytes(address + i as u64, &[byte], &mut hint)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn read_in(
+    env: &mut Env<'_>,
+    source: &Source,
+    targets: &[Target],
+    bytes: u64,
+    reduce: Option<(AtomOp, Ty)>,
+) -> Result<(), Trap> {
+    let mut hint = 0;
+    let data = match source {
+        Source::Tile(tile) => {
+            let places: Vec<_> = targets.iter().map(|t| (t.cta, t.offset)).collect();
+            return tile.load(env, &places);
+        }
+        Source::Global(address) => {
+            let mut data = vec![0; bytes as usize];
+            env.shared
+                .global
+                .read_bytes(*address, &mut data, &mut hint)?;
+            data
+        }
+        Source::Shared { cta, offset } => {
+            env.ctas[*cta].shared[*offset as usize..(offset + bytes) as usize].to_vec()
+        }
+        Source::Immediate(data) => data.clone(),
+    };
+    for target in targets {
+        let block = &mut env.ctas[target.cta];
+        let range = target.offset as usize..target.offset as usize + data.len();
+        match reduce {
+            None => block.shared[range.clone()].copy_from_slice(&data),
+            Some((op, ty)) => {
+                let size = ty.bytes() as usize;
+                for (old, new) in block.shared[range.clone()]
+                    .chunks_exact_mut(size)
+                    .zip(data.chunks_exact(size))
+                {
+                    let word = |b: &[u8]| b.iter().rev().fold(0u64, |w, &x| w << 8 | u64::from(x));
+                    let value = crate::exec::atomic::combine(op, ty, word(old), word(new), 0);
+                    old.copy_from_slice(&value.to_le_bytes()[..size]);
+                }
+            }
+        }
+        block.written[range].fill(true);
+    }
+    Ok(())
+}
+
+/// Lets operations that are due happen, or, if `force`, one chosen at random. True if something happened.
+pub fn tick(env: &mut Env<'_>, force: bool) -> Result<bool, (Origin, Trap)> {
+    let mut any = false;
+    let mut i = 0;
+    while i < env.engine.pending.len() {
+        if env.engine.pending[i].due <= env.clock {
+            finish_at(env, i)?;
+            any = true;
+        } else {
+            i += 1;
+        }
+    }
+    if !any && force && !env.engine.pending.is_empty() {
+        let pick = env.rng.below(env.engine.pending.len());
+        finish_at(env, pick)?;
+        any = true;
+    }
+    Ok(any)
+}
+
+fn finish_at(env: &mut Env<'_>, index: usize) -> Result<(), (Origin, Trap)> {
+    let origin = env.engine.pending[index].origin;
+    finish(env, index).map_err(|trap| (origin, trap))
+}

@@ -1,0 +1,507 @@
+//! `wgmma`: matrix products by four warps, finished when their group is waited for (PTX ISA 9.7.15).
+//!
+//! Each warp computes its 16 of the 64 rows by itself. Operands in shared memory, A's registers and the accumulators are
+//! read when the product happens, which is as late as the wait allows: what changes in between changes the result.
+
+use super::due;
+use crate::check::Agent;
+use crate::exec::cluster::Env;
+use crate::exec::fault::Trap;
+use crate::exec::warp::{Frame, Warp};
+use crate::matrix::descriptor::Descriptor;
+use crate::matrix::fragment::{a_position, c_position, elements};
+use crate::matrix::mma::{read_reals, write_reals};
+use crate::matrix::product;
+use crate::program::inst::{AccTy, MatTy, Op, Reg, Src, Wgmma, WgmmaA};
+use crate::program::{LANES, Row};
+
+/// Operations of a warp that have not been waited for, oldest first.
+#[derive(Debug, Default)]
+pub struct Queue {
+    operations: Vec<Operation>,
+    groups: u64,
+    /// instruction count of the last `wgmma.fence`
+    fenced_at: u64,
+}
+
+#[derive(Debug)]
+struct Operation {
+    pc: u32,
+    frame: Frame,
+    a: Option<Descriptor>,
+    b: Descriptor,
+    accumulate: bool,
+    group: Option<u64>,
+    due: u64,
+    done: bool,
+    agent: Agent,
+}
+
+impl Queue {
+    /// True if nothing is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+}
+
+/// Rows that one warp of the four computes.
+const ROWS: usize = 16;
+
+/// Checks an instruction when it is decoded.
+pub fn check(w: &Wgmma, m: usize) -> Result<(), String> {
+    let bits = w.a_ty.container_bits(false) as usize;
+    if m != 64 || w.n % 8 != 0 || !(8..=256).contains(&w.n) {
+        return Err("the shape is none that wgmma has".into());
+    }
+    if w.sparse.is_some() || w.a_ty == MatTy::B1 {
+        return Err("sparse and 1-bit wgmma are not simulated".into());
+    }
+    if w.k * bits != 256 {
+        return Err(format!("k is {}, these types need {}", w.k, 256 / bits));
+    }
+    let per_reg = if w.d_ty == AccTy::F16 { 4 } else { 2 };
+    if w.d.len() != w.n / per_reg {
+        return Err(format!(
+            "{} accumulator registers, the shape needs {}",
+            w.d.len(),
+            w.n / per_reg
+        ));
+    }
+    if let WgmmaA::Registers(regs) = &w.a {
+        if regs.len() != 4 {
+            return Err(format!("A has {} registers, it needs 4", regs.len()));
+        }
+    }
+    if bits != 16 && (w.a_mn_major || w.b_mn_major) {
+        return Err("only 16-bit elements can be MN-major".into());
+    }
+    Ok(())
+}
+
+fn uniform(env: &Env<'_>, warp: &Warp, frame: Frame, src: Src) -> Result<u64, Trap> {
+    let row = warp.source(env, frame, src, u32::MAX)?;
+    match row.iter().position(|&x| x != row[0]) {
+        Some(lane) => Err(Trap::lane(
+            lane,
+            "disagrees with its warp about a matrix descriptor",
+        )),
+        None => Ok(row[0]),
+    }
+}
+
+/// `wgmma.fence`
+pub fn fence(warp: &mut Warp) {
+    warp.pending.wgmma.fenced_at = warp.steps;
+}
+
+/// `wgmma.mma_async`
+pub fn issue(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    pc: u32,
+    line: u32,
+    w: &Wgmma,
+) -> Result<(), Trap> {
+    let a = match &w.a {
+        WgmmaA::Descriptor(src) => Some(Descriptor::decode(uniform(env, warp, frame, *src)?)),
+        WgmmaA::Registers(regs) => {
+            for &src in regs {
+                warp.source(env, frame, src, u32::MAX)?;
+                check_fenced(warp, frame, src_row(src))?;
+            }
+            None
+        }
+    };
+    let b = Descriptor::decode(uniform(env, warp, frame, w.b)?);
+    let scale = warp.pred(env, frame, w.scale_d, u32::MAX)?;
+    if scale != 0 && scale != u32::MAX {
+        return Err(Trap::new("lanes disagree about scale-d of wgmma"));
+    }
+    let accumulate = scale != 0;
+    for reg in &w.d {
+        let row = (frame.rows + reg.0) as usize;
+        if accumulate
+            && warp.defined[row] != u32::MAX
+            && env.shared.checks.uninitialised
+            && warp.in_flight[row] == 0
+        {
+            return Err(Trap::new(
+                "accumulates into registers that nothing has written; pass scale-d = 0 or zero them",
+            ));
+        }
+        check_fenced(warp, frame, Some(reg.0))?;
+    }
+    let agent = env.issue(warp, line, "wgmma");
+    check_operands(env, warp, agent, w, a.as_ref(), &b)?;
+    for reg in &w.d {
+        warp.in_flight[(frame.rows + reg.0) as usize] |= ACCUMULATOR;
+    }
+    if let WgmmaA::Registers(regs) = &w.a {
+        for row in regs.iter().filter_map(|&s| src_row(s)) {
+            warp.in_flight[(frame.rows + row) as usize] |= READ_ONLY;
+        }
+    }
+    warp.any_in_flight = true;
+    let due = due(&mut env.rng, env.clock);
+    env.stats.matrix(ROWS * w.n * w.k);
+    warp.pending.wgmma.operations.push(Operation {
+        pc,
+        frame,
+        a,
+        b,
+        accumulate,
+        group: None,
+        due,
+        done: false,
+        agent,
+    });
+    Ok(())
+}
+
+/// A register that an operation in flight writes.
+pub const ACCUMULATOR: u8 = 1;
+/// A register that an operation in flight reads.
+pub const READ_ONLY: u8 = 2;
+
+fn src_row(src: Src) -> Option<u32> {
+    match src {
+        Src::Reg(row) => Some(row),
+        Src::Const(_) => None,
+    }
+}
+
+/// Registers written since the last `wgmma.fence` may not be handed to wgmma, except by wgmma itself.
+fn check_fenced(warp: &Warp, frame: Frame, row: Option<u32>) -> Result<(), Trap> {
+    let Some(row) = row else { return Ok(()) };
+    let row = (frame.rows + row) as usize;
+    if warp.in_flight[row] & ACCUMULATOR == 0 && warp.written_at[row] > warp.pending.wgmma.fenced_at
+    {
+        return Err(Trap::new(
+            "wgmma uses a register that was written after the last wgmma.fence; put a wgmma.fence before the first \
+             wgmma.mma_async that follows the write",
+        ));
+    }
+    Ok(())
+}
+
+/// Operand chunks must be initialised, waited for, and visible to the async proxy.
+fn check_operands(
+    env: &mut Env<'_>,
+    warp: &Warp,
+    agent: Agent,
+    w: &Wgmma,
+    a: Option<&Descriptor>,
+    b: &Descriptor,
+) -> Result<(), Trap> {
+    let mut chunks = chunks_of(b, 0, w.n, w.k, w.b_mn_major);
+    if let Some(a) = a {
+        chunks.extend(chunks_of(
+            a,
+            warp.id as usize % 4 * ROWS,
+            ROWS,
+            w.k,
+            w.a_mn_major,
+        ));
+    }
+    for at in chunks {
+        if !env.ctas[warp.cta].holds(at, 16) {
+            return Err(crate::exec::memory::shared_outside(
+                env,
+                at,
+                16,
+                env.ctas[warp.cta].shared.len(),
+            ));
+        }
+        env.async_read(agent, warp, warp.cta, at, 16)?;
+        if env.shared.checks.uninitialised
+            && env.ctas[warp.cta].written[at as usize..at as usize + 16].contains(&false)
+        {
+            return Err(Trap::new(format!(
+                "wgmma reads shared memory at {at:#x} that nothing has written"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Addresses of all 16-byte chunks of `count` rows from `first`.
+fn chunks_of(d: &Descriptor, first: usize, count: usize, k: usize, mn_major: bool) -> Vec<u64> {
+    if mn_major {
+        return (0..k)
+            .flat_map(|k| (first / 8..(first + count) / 8).map(move |c| d.mn_major_chunk(c, k)))
+            .collect();
+    }
+    (first..first + count)
+        .flat_map(|mn| (0..2).map(move |chunk| d.k_major_chunk(mn, chunk)))
+        .collect()
+}
+
+/// `wgmma.commit_group`
+pub fn commit(warp: &mut Warp) {
+    let queue = &mut warp.pending.wgmma;
+    for operation in queue.operations.iter_mut().filter(|o| o.group.is_none()) {
+        operation.group = Some(queue.groups);
+    }
+    queue.groups += 1;
+}
+
+/// `wgmma.wait_group`
+pub fn wait(env: &mut Env<'_>, warp: &mut Warp, pending: u32) -> Result<(), Trap> {
+    let limit = warp.pending.wgmma.groups.saturating_sub(pending.into());
+    let finished = warp
+        .pending
+        .wgmma
+        .operations
+        .iter()
+        .take_while(|o| o.group.is_some_and(|g| g < limit))
+        .count();
+    for i in 0..finished {
+        perform(env, warp, i)?;
+        let agent = warp.pending.wgmma.operations[i].agent;
+        env.acquire(warp, agent);
+    }
+    warp.pending.wgmma.operations.drain(..finished);
+    refresh_flight(env, warp);
+    Ok(())
+}
+
+/// Marks the registers of what is still in flight, and only those.
+fn refresh_flight(env: &Env<'_>, warp: &mut Warp) {
+    warp.in_flight.fill(0);
+    warp.any_in_flight = !warp.pending.wgmma.operations.is_empty();
+    let operations: Vec<(u32, Frame)> = warp
+        .pending
+        .wgmma
+        .operations
+        .iter()
+        .map(|o| (o.pc, o.frame))
+        .collect();
+    for (pc, frame) in operations {
+        let Op::Wgmma(w) = &env.shared.program.code[pc as usize].op else {
+            continue;
+        };
+        for reg in &w.d {
+            warp.in_flight[(frame.rows + reg.0) as usize] |= ACCUMULATOR;
+        }
+        if let WgmmaA::Registers(regs) = &w.a {
+            for row in regs.iter().filter_map(|&s| src_row(s)) {
+                warp.in_flight[(frame.rows + row) as usize] |= READ_ONLY;
+            }
+        }
+    }
+}
+
+/// Lets everything happen whose registers a plain move copies: compilers move accumulators in flight by renaming.
+pub fn settle(env: &mut Env<'_>, warp: &mut Warp) -> Result<(), Trap> {
+    for i in 0..warp.pending.wgmma.operations.len() {
+        perform(env, warp, i)?;
+    }
+    Ok(())
+}
+
+/// Lets operations that are due happen, in order; if `force`, at least one.
+pub fn tick(env: &mut Env<'_>, warp: &mut Warp, force: bool) -> Result<bool, (u32, Trap)> {
+    let mut any = false;
+    for i in 0..warp.pending.wgmma.operations.len() {
+        let operation = &warp.pending.wgmma.operations[i];
+        if operation.done {
+            continue;
+        }
+        if operation.due > env.clock && !(force && !any) {
+            break;
+        }
+        let line = env.shared.program.code[operation.pc as usize].line;
+        perform(env, warp, i).map_err(|trap| (line, trap))?;
+        any = true;
+    }
+    Ok(any)
+}
+
+/// Computes operation `index` unless it has happened.
+fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize) -> Result<(), Trap> {
+    let operation = &mut warp.pending.wgmma.operations[index];
+    if std::mem::replace(&mut operation.done, true) {
+        return Ok(());
+    }
+    let (frame, a, b, accumulate, pc) = (
+        operation.frame,
+        operation.a,
+        operation.b,
+        operation.accumulate,
+        operation.pc,
+    );
+    let Op::Wgmma(w) = &env.shared.program.code[pc as usize].op else {
+        return Ok(());
+    };
+    let raw = |warp: &Warp, regs: &[u32]| -> Vec<Row> {
+        regs.iter()
+            .map(|r| warp.regs[(frame.rows + r) as usize])
+            .collect()
+    };
+    let a_regs = match &w.a {
+        WgmmaA::Registers(regs) => Some(
+            regs.iter()
+                .map(|&s| match s {
+                    Src::Reg(row) => warp.regs[(frame.rows + row) as usize],
+                    Src::Const(c) => env.shared.program.constants[c as usize],
+                })
+                .collect::<Vec<Row>>(),
+        ),
+        WgmmaA::Descriptor(_) => None,
+    };
+    let d_rows: Vec<u32> = w.d.iter().map(|r| r.0).collect();
+    let old = if accumulate {
+        raw(warp, &d_rows)
+    } else {
+        vec![[0; LANES]; d_rows.len()]
+    };
+    let shared = &env.ctas[warp.cta].shared;
+    let first = warp.id as usize % 4 * ROWS;
+    let operands = Operands {
+        w,
+        shared,
+        a,
+        a_regs,
+        b,
+        first,
+    };
+    let new = if w.a_ty.is_integer() {
+        operands.integers(&old)
+    } else {
+        operands.reals(&old)
+    };
+    for (reg, row) in w.d.iter().zip(&new) {
+        write_result(warp, frame, *reg, row);
+    }
+    Ok(())
+}
+
+/// An accumulator changes without being "written" by the program.
+fn write_result(warp: &mut Warp, frame: Frame, reg: Reg, value: &Row) {
+    let row = (frame.rows + reg.0) as usize;
+    warp.regs[row] = *value;
+    warp.defined[row] = u32::MAX;
+}
+
+struct Operands<'s> {
+    w: &'s Wgmma,
+    shared: &'s [u8],
+    a: Option<Descriptor>,
+    a_regs: Option<Vec<Row>>,
+    b: Descriptor,
+    first: usize,
+}
+
+impl Operands<'_> {
+    /// `count` rows of a shared operand from `first`, as \[mn\]\[k\].
+    fn shared_matrix<T: Copy + Default>(
+        &self,
+        d: &Descriptor,
+        ty: MatTy,
+        first: usize,
+        count: usize,
+        mn_major: bool,
+        value: impl Fn(u64) -> T,
+        mut put: impl FnMut(usize, usize, T),
+    ) {
+        let chunk_at = |at: u64| -> [u8; 16] {
+            let mut chunk = [0; 16];
+            if let Some(bytes) = self.shared.get(at as usize..at as usize + 16) {
+                chunk.copy_from_slice(bytes);
+            }
+            chunk
+        };
+        let size = ty.container_bits(false) as usize / 8;
+        let element = |chunk: &[u8; 16], i: usize| {
+            chunk[i * size..(i + 1) * size]
+                .iter()
+                .rev()
+                .fold(0u64, |w, &b| w << 8 | u64::from(b))
+        };
+        if mn_major {
+            for k in 0..self.w.k {
+                for c in 0..count / 8 {
+                    let chunk = chunk_at(d.mn_major_chunk(first / 8 + c, k));
+                    for i in 0..8 {
+                        put(c * 8 + i, k, value(element(&chunk, i)));
+                    }
+                }
+            }
+            return;
+        }
+        let per_chunk = 16 / size;
+        for mn in 0..count {
+            for c in 0..2 {
+                let chunk = chunk_at(d.k_major_chunk(first + mn, c));
+                for i in 0..per_chunk {
+                    put(mn, c * per_chunk + i, value(element(&chunk, i)));
+                }
+            }
+        }
+    }
+
+    /// A as \[16\]\[k\] and B as \[k\]\[n\].
+    fn matrices<T: Copy + Default>(
+        &self,
+        a_value: impl Fn(u64) -> T,
+        b_value: impl Fn(u64) -> T,
+    ) -> (Vec<T>, Vec<T>) {
+        let (w, k, n) = (self.w, self.w.k, self.w.n);
+        let (mut a, mut b) = (vec![T::default(); ROWS * k], vec![T::default(); k * n]);
+        match (&self.a, &self.a_regs) {
+            (Some(d), _) => self.shared_matrix(
+                d,
+                w.a_ty,
+                self.first,
+                ROWS,
+                w.a_mn_major,
+                a_value,
+                |m, kk, x| a[m * k + kk] = x,
+            ),
+            (None, Some(rows)) => {
+                let bits = w.a_ty.container_bits(false);
+                elements(rows, bits, |lane, reg, i, word| {
+                    let (row, kk) = a_position(lane, reg, i, (32 / bits) as usize, ROWS);
+                    a[row * k + kk] = a_value(word);
+                });
+            }
+            (None, None) => {}
+        }
+        self.shared_matrix(&self.b, w.b_ty, 0, n, w.b_mn_major, b_value, |nn, kk, x| {
+            b[kk * n + nn] = x
+        });
+        (a, b)
+    }
+
+    fn reals(&self, old: &[Row]) -> Vec<Row> {
+        let w = self.w;
+        let sign = |negate: bool| if negate { -1.0 } else { 1.0 };
+        let (sa, sb) = (sign(w.negate_a), sign(w.negate_b));
+        let (a, b) = self.matrices(
+            |x| sa * w.a_ty.real(x, false),
+            |x| sb * w.b_ty.real(x, false),
+        );
+        let mut d = read_reals(old, w.d_ty, ROWS, w.n);
+        product::reals(&mut d, &a, &b, w.n, w.k);
+        write_reals(&d, w.d_ty, ROWS, w.n, old.len())
+    }
+
+    fn integers(&self, old: &[Row]) -> Vec<Row> {
+        let w = self.w;
+        let (a, b) = self.matrices(|x| w.a_ty.integer(x), |x| w.b_ty.integer(x));
+        let mut d = vec![0i64; ROWS * w.n];
+        elements(old, 32, |lane, reg, _, word| {
+            let (row, column) = c_position(lane, reg, ROWS);
+            d[row * w.n + column] = i64::from(word as u32 as i32);
+        });
+        product::integers(&mut d, &a, &b, w.n, w.k);
+        let fragment = |reg: usize| {
+            std::array::from_fn(|lane| {
+                let (row, column) = c_position(lane, reg, ROWS);
+                product::integer_result(d[row * w.n + column], w.saturate)
+            })
+        };
+        (0..old.len()).map(fragment).collect()
+    }
+}

@@ -1,0 +1,299 @@
+//! Where execution meets the checker and the counters.
+
+use super::cluster::Env;
+use super::fault::Trap;
+use super::memory::{self, Place, lanes, place};
+use super::warp::Warp;
+use crate::check::{Access, Agent};
+use crate::program::Row;
+use crate::program::inst::{FenceKind, Space};
+
+impl Env<'_> {
+    /// Number of a warp within the cluster.
+    fn serial(&self, warp: &Warp) -> usize {
+        warp.cta * self.shared.warps_per_block() as usize + warp.id as usize
+    }
+
+    fn access(&self, warp: &Warp, cta: usize, offset: u64, size: u64) -> Access {
+        Access {
+            warp: self.serial(warp),
+            cta,
+            offset,
+            size,
+            strong: self.strong,
+        }
+    }
+
+    /// Checks a shared read: bounds, initialisation, order.
+    #[inline]
+    pub fn before_shared_read(
+        &mut self,
+        warp: &Warp,
+        cta: usize,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Trap> {
+        let block = &self.ctas[cta];
+        if !block.holds(offset, size) {
+            return Err(memory::shared_outside(
+                self,
+                offset,
+                size,
+                block.shared.len(),
+            ));
+        }
+        let access = self.access(warp, cta, offset, size);
+        if let Some(checker) = &mut self.checker {
+            if access.strong {
+                checker.strong(access.warp, cta, offset);
+            }
+            checker.read(access)?;
+        }
+        let range = offset as usize..(offset + size) as usize;
+        if self.shared.checks.uninitialised && self.ctas[cta].written[range].contains(&false) {
+            return Err(Trap::new(format!(
+                "reads shared memory at {offset:#x} that nothing has written"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks a shared write: bounds, order.
+    #[inline]
+    pub fn before_shared_write(
+        &mut self,
+        warp: &Warp,
+        cta: usize,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Trap> {
+        let block = &self.ctas[cta];
+        if !block.holds(offset, size) {
+            return Err(memory::shared_outside(
+                self,
+                offset,
+                size,
+                block.shared.len(),
+            ));
+        }
+        let access = self.access(warp, cta, offset, size);
+        if let Some(checker) = &mut self.checker {
+            if access.strong {
+                checker.strong(access.warp, cta, offset);
+            }
+            checker.write(access)?;
+        }
+        Ok(())
+    }
+
+    /// A strong access to global memory orders what this cluster does before and after it.
+    pub fn strong_global(&mut self, warp: &Warp, address: u64) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.strong(serial, usize::MAX, address);
+        }
+    }
+
+    /// Starts an asynchronous operation of `warp`.
+    pub fn issue(&mut self, warp: &Warp, line: u32, what: &'static str) -> Agent {
+        let serial = self.serial(warp);
+        self.checker
+            .as_mut()
+            .map_or(Agent::default(), |c| c.issue(serial, line, what))
+    }
+
+    /// It will write shared memory through the async proxy.
+    pub fn async_proxy_write(
+        &mut self,
+        agent: Agent,
+        warp: &Warp,
+        cta: usize,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Trap> {
+        let serial = self.serial(warp);
+        self.checker.as_mut().map_or(Ok(()), |c| {
+            c.agent_write(agent, serial, cta, offset, size, true)
+        })
+    }
+
+    /// It will write shared memory through the generic proxy (`cp.async`).
+    pub fn async_write(
+        &mut self,
+        agent: Agent,
+        warp: &Warp,
+        cta: usize,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Trap> {
+        let serial = self.serial(warp);
+        self.checker.as_mut().map_or(Ok(()), |c| {
+            c.agent_write(agent, serial, cta, offset, size, false)
+        })
+    }
+
+    /// It will read shared memory through the async proxy.
+    pub fn async_read(
+        &mut self,
+        agent: Agent,
+        warp: &Warp,
+        cta: usize,
+        offset: u64,
+        size: u64,
+    ) -> Result<(), Trap> {
+        let serial = self.serial(warp);
+        self.checker
+            .as_mut()
+            .map_or(Ok(()), |c| c.agent_read(agent, serial, cta, offset, size))
+    }
+
+    /// The warp has waited for it.
+    pub fn acquire(&mut self, warp: &Warp, agent: Agent) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.acquire(serial, agent);
+        }
+    }
+
+    /// It has completed on an mbarrier, whose state is up to date.
+    pub fn agent_release(&mut self, agent: Agent, rank: usize, offset: u64) {
+        let phase = self.mbarrier(rank, offset).is_ok_and(|b| b.phase);
+        if let Some(checker) = &mut self.checker {
+            checker.agent_release(agent, rank, offset, phase);
+        }
+    }
+
+    /// The warp has arrived at an mbarrier, whose state is up to date.
+    pub fn release_to_mbarrier(&mut self, warp: &Warp, rank: usize, offset: u64) {
+        let (serial, phase) = (
+            self.serial(warp),
+            self.mbarrier(rank, offset).is_ok_and(|b| b.phase),
+        );
+        if let Some(checker) = &mut self.checker {
+            checker.release(serial, rank, offset, phase);
+        }
+    }
+
+    /// The warp has seen a phase of an mbarrier complete.
+    pub fn acquire_from_mbarrier(&mut self, warp: &Warp, rank: usize, offset: u64) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.acquire_mbarrier(serial, rank, offset);
+        }
+    }
+
+    /// A fresh mbarrier.
+    pub fn mbarrier_initialised(&mut self, rank: usize, offset: u64) {
+        if let Some(checker) = &mut self.checker {
+            checker.reset_mbarrier(rank, offset);
+        }
+    }
+
+    /// The warp arrives at a hardware barrier.
+    pub fn barrier_arrive(&mut self, warp: &Warp, id: usize) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.barrier_arrive(serial, warp.cta, id);
+        }
+    }
+
+    /// The warp leaves a hardware barrier.
+    pub fn barrier_leave(&mut self, warp: &Warp, id: usize) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.barrier_leave(serial, warp.cta, id);
+        }
+    }
+
+    /// The warp leaves the cluster barrier.
+    pub fn cluster_leave(&mut self, warp: &Warp) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.cluster_leave(serial);
+        }
+    }
+
+    /// The warp arrives at the cluster barrier.
+    pub fn cluster_arrived_by(&mut self, warp: &Warp) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.cluster_arrive(serial);
+        }
+    }
+
+    /// What a fence orders.
+    pub fn fence(&mut self, warp: &Warp, kind: FenceKind) {
+        let serial = self.serial(warp);
+        if let (Some(checker), FenceKind::ProxyAsync) = (&mut self.checker, kind) {
+            checker.proxy_fence(serial);
+        }
+    }
+
+    /// Counts an access of a warp: bytes, sectors, bank conflicts.
+    pub fn count_access(
+        &mut self,
+        warp: &Warp,
+        space: Space,
+        addresses: &Row,
+        bytes: u32,
+        active: u32,
+        store: bool,
+    ) {
+        if !self.shared.count {
+            return;
+        }
+        let Some(first) = lanes(active).next() else {
+            return;
+        };
+        let Ok(found) = place(self, warp, space, addresses[first]) else {
+            return;
+        };
+        let total = u64::from(bytes) * u64::from(active.count_ones());
+        match found {
+            Place::Global(_) => {
+                let mut sectors: Vec<u64> = lanes(active)
+                    .flat_map(|l| addresses[l] / 32..=(addresses[l] + u64::from(bytes) - 1) / 32)
+                    .collect();
+                sectors.sort_unstable();
+                sectors.dedup();
+                self.stats.global_sectors += sectors.len() as u64;
+                self.stats.global_sectors_ideal += total.div_ceil(32);
+                *(if store {
+                    &mut self.stats.global_store_bytes
+                } else {
+                    &mut self.stats.global_load_bytes
+                }) += total;
+            }
+            Place::Shared { .. } => {
+                self.stats.bank_conflicts += bank_conflicts(addresses, bytes, active);
+                *(if store {
+                    &mut self.stats.shared_store_bytes
+                } else {
+                    &mut self.stats.shared_load_bytes
+                }) += total;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Passes beyond the least that an access needs: 32 banks of 4 bytes, 128 bytes per pass; lanes that touch the same
+/// word share it.
+fn bank_conflicts(addresses: &Row, bytes: u32, active: u32) -> u64 {
+    // 8- and 16-byte accesses go by half and quarter warps.
+    let per_pass = (32 / (bytes.div_ceil(4)).max(1)).max(1) as usize;
+    let members: Vec<usize> = lanes(active).collect();
+    let mut extra = 0;
+    for group in members.chunks(per_pass) {
+        let mut words: Vec<u64> = group
+            .iter()
+            .flat_map(|&l| addresses[l] / 4..=(addresses[l] + u64::from(bytes) - 1) / 4)
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        let mut banks = [0u64; 32];
+        words.iter().for_each(|w| banks[(w % 32) as usize] += 1);
+        extra += banks.iter().max().copied().unwrap_or(1).saturating_sub(1);
+    }
+    extra
+}

@@ -1,0 +1,9 @@
+//! Matrix arithmetic and the fragments that matrix instructions spread over a warp.
+
+pub mod descriptor;
+pub mod element;
+pub mod fragment;
+pub mod mma;
+pub mod moves;
+pub mod product;
+pub mod sparse;
