@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from cuda.tile._bytecode import attribute, encodings
+from cuda.tile._bytecode.basic import encode_signed_varint
 from cuda.tile._bytecode.code_builder import Value
 from cuda.tile._bytecode.debug_info import MISSING_DEBUG_ATTR_ID
 from cuda.tile._bytecode.encodings import (
@@ -24,7 +25,7 @@ from cuda.tile._bytecode.encodings import (
 from cuda.tile._bytecode.encodings import (
     RoundingMode as Round,
 )
-from cuda.tile._bytecode.type import PaddingValue, PtrAttr, SimpleType
+from cuda.tile._bytecode.type import PaddingValue, PtrAttr, SimpleType, encode_typeid
 from cuda.tile._bytecode.version import BytecodeVersion
 from cuda.tile._bytecode.writer import write_bytecode
 
@@ -188,6 +189,13 @@ def _plain(x):
     return x
 
 
+def _encode_negative_f64(number, string_table, buffer):
+    """A tagged f64 attribute whose sign bit is set; see Body.attribute."""
+    buffer.extend(attribute.AttributeTag.Float.value)
+    encode_typeid(number.type_id, buffer)
+    encode_signed_varint(number.value_bits, buffer)
+
+
 class Body:
     """Writes operations into one function, or into a region of one."""
 
@@ -302,7 +310,14 @@ class Body:
         simple = SIMPLE[type_]
         if type_[0] == "i":
             return attribute.Integer(self._writer.type_table.simple(simple), int(type_[1:]), value)
-        return attribute.Float(value, simple, self._writer.type_table)
+        made = attribute.Float(value, simple, self._writer.type_table)
+        if type_ == "f64" and made.value_bits >> 63:
+            # The package zig-zags the bits as an unsigned number: 65 bits, of
+            # which readers keep 64, so that -inf arrives as +inf. Read as a
+            # signed number the same bits fit.
+            made.value_bits -= 1 << 64
+            made.encode_tagged = functools.partial(_encode_negative_f64, made)
+        return made
 
     def ret(self):
         self.op("Return", None, operands=[])
