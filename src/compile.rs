@@ -1,19 +1,32 @@
 //! The whole compilation, stage by stage.
+//!
+//! ```
+//! # fn main() -> Result<(), tilec::ir::Diagnostics> {
+//! let bytes = include_bytes!("../tests/corpus/bytecode/vadd/f32.tilebc");
+//! let module = tilec::bytecode::read(bytes)?;
+//! let options = tilec::compile::Options::new("sm_80".parse().expect("a known target"));
+//! let kernel = tilec::compile::to_ptx(module, &options)?;
+//! assert!(kernel.ptx.contains(".visible .entry vadd"));
+//! # Ok(())
+//! # }
+//! ```
+
+use std::path::PathBuf;
 
 use crate::asm;
+use crate::egraph::{Report, stage};
 use crate::ir::{Diagnostics, Module};
 use crate::isel;
+use crate::launch::{Entry, Manifest};
 use crate::lower;
+use crate::rules::files::Group;
 use crate::target::Target;
 
-/// What to stop at, or what to write.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
+/// The stages, from what was written to what is emitted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {
     CudaTile,
-    #[value(alias = "tileaa")]
     NvTileaa,
-    #[value(alias = "tileas")]
     NvTileas,
     Nvvm,
     Ptx,
@@ -25,32 +38,120 @@ pub struct Options {
     pub target: Target,
     /// Use tensor maps where the target has them.
     pub tma: bool,
-    /// 0 … 3.
+    /// 0: lower only; above: simplify first.
     pub opt_level: u8,
-    /// Verify after each stage.
-    pub verify: bool,
+    /// Directory that replaces the compiled-in `rules/`.
+    pub rules_dir: Option<PathBuf>,
+    /// Record what the rules did and what each choice cost.
+    pub explain: bool,
 }
 
-/// Compiles `module` and returns the text of `stage`.
-pub fn compile(mut module: Module, options: &Options, stage: Stage) -> Result<String, Diagnostics> {
-    if stage == Stage::CudaTile {
-        return Ok(asm::print_generic(&module));
+impl Options {
+    /// Everything on, for `target`.
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            tma: true,
+            opt_level: 3,
+
+            rules_dir: None,
+            explain: false,
+        }
     }
-    lower::tileaa::run(&mut module)?;
-    if stage == Stage::NvTileaa {
-        return Ok(asm::print_generic(&module));
-    }
-    let planning = lower::tileas::Options {
-        tma: options.tma,
-        warps: None,
+}
+
+/// What the rules of one group did to each function.
+pub type GroupReport = (Group, Vec<(String, Report)>);
+
+/// A module somewhere on its way, with what was learnt so far.
+pub struct Compilation {
+    pub module: Module,
+    pub stage: Stage,
+    pub entries: Vec<Entry>,
+    pub reports: Vec<GroupReport>,
+}
+
+/// A compiled module.
+pub struct Kernel {
+    pub ptx: String,
+    pub manifest: Manifest,
+}
+
+/// Compiles `module` down to `stage`, at most to nvvm.
+pub fn lower_to(
+    module: Module,
+    options: &Options,
+    stage: Stage,
+) -> Result<Compilation, Diagnostics> {
+    let mut c = Compilation {
+        module,
+        stage: Stage::CudaTile,
+        entries: Vec::new(),
+        reports: Vec::new(),
     };
-    lower::tileas::run(&mut module, &options.target, &planning)?;
-    if stage == Stage::NvTileas {
-        return Ok(asm::print_generic(&module));
+    while c.stage < stage.min(Stage::Nvvm) {
+        c.step(options)?;
     }
-    let _launches = lower::nvvm::run(&mut module, &options.target)?;
-    if stage == Stage::Nvvm {
-        return Ok(asm::print_generic(&module));
+    Ok(c)
+}
+
+/// Compiles `module` to PTX and its launch manifest.
+pub fn to_ptx(module: Module, options: &Options) -> Result<Kernel, Diagnostics> {
+    lower_to(module, options, Stage::Nvvm)?.to_ptx(options)
+}
+
+impl Compilation {
+    /// One stage further.
+    fn step(&mut self, options: &Options) -> Result<(), Diagnostics> {
+        match self.stage {
+            Stage::CudaTile => {
+                if options.opt_level > 0 {
+                    self.rules(Group::Tile, options)?;
+                }
+                lower::tileaa::run(&mut self.module)?;
+                self.stage = Stage::NvTileaa;
+            }
+            Stage::NvTileaa => {
+                let planning = lower::tileas::Options {
+                    tma: options.tma,
+                    warps: None,
+                };
+                lower::tileas::run(&mut self.module, &options.target, &planning)?;
+                self.stage = Stage::NvTileas;
+            }
+            _ => {
+                self.entries = lower::nvvm::run(&mut self.module, &options.target)?;
+                self.rules(Group::TileAsToNvvm, options)?;
+                self.stage = Stage::Nvvm;
+            }
+        }
+        Ok(())
     }
-    Ok(isel::compile(&module, &options.target)?.text)
+
+    fn rules(&mut self, group: Group, options: &Options) -> Result<(), Diagnostics> {
+        let run = stage::Options {
+            rules_dir: options.rules_dir.as_deref(),
+            explain: options.explain,
+            ..stage::Options::new(options.target)
+        };
+        let report = stage::run(&mut self.module, group, &run)?;
+        self.reports.push((group, report));
+        Ok(())
+    }
+
+    /// The text of the stage at hand.
+    pub fn text(&self) -> String {
+        asm::print_generic(&self.module)
+    }
+
+    /// Instruction selection.
+    pub fn to_ptx(self, options: &Options) -> Result<Kernel, Diagnostics> {
+        let text = isel::compile(&self.module, &options.target)?;
+        Ok(Kernel {
+            ptx: text.text,
+            manifest: Manifest {
+                entries: self.entries,
+            },
+        })
+    }
 }

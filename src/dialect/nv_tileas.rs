@@ -97,6 +97,8 @@ dialect_table! { TileAs {
     ConsumerWait = op("async.pipeline.consumer_wait").operands(STAGE).doc("Waits until the stage is full.");
     ConsumerRelease = op("async.pipeline.consumer_release").operands(STAGE)
         .doc("This consumer will not read the stage again: the producer may overwrite it.");
+    Drain = op("async.pipeline.drain").operands(&[one("pipeline")])
+        .doc("Waits until nothing is in flight: the pipeline's buffers are idle from here on.");
     TiledCopy = op("async.tiled_copy")
         .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("destination"), one("pipeline"), one("iteration"), opt("enable")])
         .attrs(&[DIM_MAP, TRAVERSAL, PADDING, INBOUNDS]).traits(MEMORY)

@@ -4,9 +4,24 @@ use std::path::PathBuf;
 
 use super::{Outcome, input, output};
 use crate::bytecode;
-use crate::compile::{Options, Stage, compile};
+use crate::compile::{Options, Stage, lower_to, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::target::Target;
+
+/// What `--emit` can name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Emit {
+    CudaTile,
+    #[value(alias = "tileaa")]
+    NvTileaa,
+    #[value(alias = "tileas")]
+    NvTileas,
+    Nvvm,
+    Ptx,
+    /// The launch manifest, JSON.
+    Manifest,
+}
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -19,17 +34,17 @@ pub struct Args {
     #[arg(long, default_value = "sm_90a")]
     gpu_name: String,
     /// What to write.
-    #[arg(long, value_enum, default_value_t = Stage::Ptx)]
-    emit: Stage,
+    #[arg(long, value_enum, default_value_t = Emit::Ptx)]
+    emit: Emit,
     /// Use no tensor maps: the kernel's parameters are the entry's own.
     #[arg(long)]
     no_tma: bool,
     /// 0: no rewriting beyond what lowering needs; 3: everything.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt_level: u8,
-    /// Verify after each stage.
+    /// Directory that replaces the compiled-in rules.
     #[arg(long)]
-    verify: bool,
+    rules_dir: Option<PathBuf>,
 }
 
 impl Args {
@@ -40,16 +55,31 @@ impl Args {
                 .note("targets are named like sm_80, sm_90a, sm_120a")
         })?;
         Ok(Options {
-            target,
             tma: !self.no_tma,
             opt_level: self.opt_level,
-            verify: self.verify,
+            rules_dir: self.rules_dir.clone(),
+            ..Options::new(target)
         })
     }
 }
 
 pub fn run(args: &Args) -> Outcome {
     let module = bytecode::read(&input::bytes(&args.input)?)?;
-    let result = compile(module, &args.options()?, args.emit)?;
-    output::write(&args.output, result.as_bytes())
+    let options = args.options()?;
+    let stage = match args.emit {
+        Emit::CudaTile => Stage::CudaTile,
+        Emit::NvTileaa => Stage::NvTileaa,
+        Emit::NvTileas => Stage::NvTileas,
+        Emit::Nvvm => Stage::Nvvm,
+        Emit::Ptx | Emit::Manifest => Stage::Ptx,
+    };
+    let text = match args.emit {
+        Emit::Ptx => to_ptx(module, &options)?.ptx,
+        Emit::Manifest => {
+            let json = to_ptx(module, &options)?.manifest.to_json();
+            json.map_err(|e| Diagnostic::error(format!("the manifest cannot be written: {e}")))?
+        }
+        _ => lower_to(module, &options, stage)?.text(),
+    };
+    output::write(&args.output, text.as_bytes())
 }

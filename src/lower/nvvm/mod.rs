@@ -185,6 +185,7 @@ impl Lower<'_> {
             Some(S::PipelineCreate) => self.pipeline_create(data),
             Some(S::ProducerAcquire) => self.producer_acquire(op, data),
             Some(S::ProducerCommit) => self.producer_commit(op, data),
+            Some(S::Drain) => self.drain(op, data),
             Some(S::TiledCopy) => self.tiled_copy(op, data),
             Some(S::ConsumerWait) => self.consumer_wait(op, data),
             Some(S::ConsumerRelease) => self.consumer_release(op, data),

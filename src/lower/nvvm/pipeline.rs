@@ -273,6 +273,19 @@ impl Lower<'_> {
         })
     }
 
+    /// Nothing in flight. Where no loop comes back to the pipeline, its memory becomes scratch.
+    pub(super) fn drain(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        if !self.pipeline(op, data)?.is_tma() {
+            let pending = self.emit().i32_attr(0);
+            self.emit().op(N::CpAsyncWait, &[], [pending], &[]);
+        }
+        let once = self.m.parent_op(op) == Some(self.func);
+        if once && self.pipelines.len() == 1 {
+            self.memory.release();
+        }
+        Ok(())
+    }
+
     // ---- cp.async --------------------------------------------------------------------------
 
     /// Copies of 16 bytes where alignment allows; at ragged edges, elements through registers.

@@ -46,6 +46,10 @@ pub struct SharedMemory {
     pub fixed: u64,
     /// Most scratch that one use needs.
     scratch: u64,
+    /// The buffers are no longer in use: scratch begins where they do.
+    idle: bool,
+    /// Most scratch that one use needs since then.
+    idle_scratch: u64,
     /// Scratch may still be read by other threads.
     busy: bool,
 }
@@ -63,20 +67,39 @@ impl SharedMemory {
 
     /// Where scratch begins.
     fn scratch_offset(&self) -> u64 {
-        if self.fixed == 0 {
+        if self.fixed == 0 || self.idle {
             0
         } else {
             self.fixed.next_multiple_of(SCRATCH_ALIGN)
         }
     }
 
+    /// Says that the buffers' contents are no longer needed; other threads may still read them.
+    pub fn release(&mut self) {
+        self.idle = true;
+        self.busy = true;
+    }
+
+    /// Notes a use of `bytes` of scratch and returns where it is.
+    fn take(&mut self, bytes: u64) -> u64 {
+        self.busy = true;
+        let most = if self.idle {
+            &mut self.idle_scratch
+        } else {
+            &mut self.scratch
+        };
+        *most = bytes.max(*most);
+        self.scratch_offset()
+    }
+
     /// Bytes of `global_smem`.
     pub fn total(&self) -> u64 {
-        if self.scratch == 0 {
-            self.fixed
-        } else {
-            self.scratch_offset() + self.scratch
-        }
+        let behind = match (self.fixed, self.scratch) {
+            (_, 0) => self.fixed,
+            (0, scratch) => scratch,
+            (fixed, scratch) => fixed.next_multiple_of(SCRATCH_ALIGN) + scratch,
+        };
+        behind.max(self.idle_scratch)
     }
 }
 
@@ -86,9 +109,7 @@ impl Lower<'_> {
         if self.memory.busy {
             self.barrier();
         }
-        self.memory.busy = true;
-        self.memory.scratch = self.memory.scratch.max(bytes);
-        self.memory.scratch_offset()
+        self.memory.take(bytes)
     }
 
     /// What the target's matrix transfers can do.

@@ -5,6 +5,7 @@
 //! for i                     { consumer_wait; producer_acquire i+S-1;
 //!                             tiled_copy a, b of tile i+S-1; producer_commit;
 //!                             local_load a, b; dot; consumer_release }
+//! drain
 //! ```
 //! All warps copy and all multiply. The barrier in `consumer_wait` i also says that everyone is done
 //! with stage `i - 1`, which is the stage that tile `i + S - 1` goes to.
@@ -92,6 +93,7 @@ pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result
     b.prologue(m, outer);
     b.body(m);
     b.replace_loop(m, outer);
+    m.at_end(outer).op(S::Drain, &[&[pipeline]], [], &[], &[]);
     m.block_mut(outer).ops.extend(&ops[split + 1..]);
     Ok(())
 }
@@ -162,7 +164,9 @@ impl Build<'_> {
         map.insert(m.block(stream.body).args[0], counter);
         let mut roots: Vec<ValueId> = Vec::new();
         for &load in &stream.loads {
-            ACCESS.iter().for_each(|name| roots.extend(group(m.op(load), name)));
+            ACCESS
+                .iter()
+                .for_each(|name| roots.extend(group(m.op(load), name)));
         }
         for op in backward(m, stream.body, roots) {
             copy(m, op, block, &mut map);
