@@ -13,6 +13,7 @@ use super::{Outcome, input, output};
 use crate::bytecode;
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
+use crate::verify;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -65,6 +66,7 @@ fn parse_grid(text: &str) -> Result<[u32; 3], String> {
 
 pub fn run(args: &Args) -> Outcome {
     let module = bytecode::read(&input::bytes(&args.module)?)?;
+    verify::verify(&module)?;
     let mut arguments = Vec::new();
     for (i, text) in args.args.iter().enumerate() {
         let argument = Arg::parse(text);

@@ -14,7 +14,7 @@ use super::memory::Memory;
 use super::types::{Elem, TileType};
 use super::value::{Value, Values};
 use crate::dialect::cuda_tile::Op as Name;
-use crate::ir::{Attr, DebugAttr, Dense, Diagnostic, LocId, Module, OpId, Place, Type};
+use crate::ir::{Attr, Dense, Diagnostic, Module, OpId, Type};
 use crate::scalar::int;
 
 /// An entry made ready to run.
@@ -386,25 +386,4 @@ fn load_global(module: &Module, op: OpId, name: &str, memory: &mut Memory) -> Re
     } else {
         memory.add(label, &bytes)
     }
-}
-
-/// The source line of a location.
-pub fn place(module: &Module, mut loc: LocId) -> Place {
-    // A call site's location is its callee's; chains are short, and must end.
-    for _ in 0..16 {
-        match module.locs.get(loc) {
-            DebugAttr::Loc {
-                file, line, column, ..
-            } => {
-                return Place::Line {
-                    file: module.str(*file).to_owned(),
-                    line: *line,
-                    column: *column,
-                };
-            }
-            DebugAttr::CallSite { callee, .. } => loc = *callee,
-            _ => return Place::Nowhere,
-        }
-    }
-    Place::Nowhere
 }
