@@ -49,11 +49,7 @@ pub struct Args {
 
 impl Args {
     fn options(&self) -> Result<Options, Diagnostics> {
-        let target = self.gpu_name.parse::<Target>();
-        let target = target.map_err(|_| {
-            Diagnostic::error(format!("unknown target `{}`", self.gpu_name))
-                .note("targets are named like sm_80, sm_90a, sm_120a")
-        })?;
+        let target = target(&self.gpu_name)?;
         Ok(Options {
             tma: !self.no_tma,
             opt_level: self.opt_level,
@@ -61,6 +57,14 @@ impl Args {
             ..Options::new(target)
         })
     }
+}
+
+/// The target called `name`.
+pub fn target(name: &str) -> Result<Target, Diagnostic> {
+    name.parse::<Target>().map_err(|_| {
+        Diagnostic::error(format!("unknown target `{name}`"))
+            .note("targets are named like sm_80, sm_90a, sm_120a")
+    })
 }
 
 pub fn run(args: &Args) -> Outcome {

@@ -1,6 +1,7 @@
 //! `tilec run`: launches a kernel of a module on buffers read from files.
 
 mod arguments;
+mod simulate;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::arguments::Arg;
-use super::{Outcome, input, output};
+use super::{Outcome, compile, input, output};
 use crate::bytecode;
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
@@ -31,6 +32,12 @@ pub struct Args {
     /// The GPU that the simulator stands for.
     #[arg(long, default_value = "sm_90a")]
     gpu_name: String,
+    /// Simulate without tensor maps.
+    #[arg(long)]
+    no_tma: bool,
+    /// How the simulator interleaves warps and completes asynchronous work.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// One per parameter of the entry, in order: `in:FILE.npy` or `inout:FILE.npy` (written back
     /// at the end), with `:bf16`, `:tf32`, `:f8e4m3fn`, `:f8e5m2` when the file holds raw bits;
     /// or a scalar: `i8:` … `i64:`, `f16:`, `f32:`, `f64:` and its value.
@@ -75,11 +82,15 @@ pub fn run(args: &Args) -> Outcome {
     let failed_assertion = match args.engine {
         Engine::Eval => evaluate(args, &module, &mut arguments)?,
         Engine::Sim => {
-            return Err(Diagnostic::error(format!(
-                "cannot simulate for {}: compiling to PTX is not connected to `run` yet",
-                args.gpu_name
-            ))
-            .into());
+            let simulation = simulate::Simulation {
+                entry: args.entry.as_deref(),
+                grid: args.grid,
+                target: compile::target(&args.gpu_name)?,
+                tma: !args.no_tma,
+                seed: args.seed,
+            };
+            print!("{}", simulate::run(&simulation, module, &mut arguments)?);
+            None
         }
     };
     for argument in &arguments {

@@ -91,7 +91,11 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         name: m.str(name).to_owned(),
         block: [threads as u32, 1, 1],
         cluster: [1, 1, 1],
-        shared_bytes: 0,
+        shared_bytes: if smem > u64::from(Target::STATIC_SHARED) {
+            smem as u32
+        } else {
+            0
+        },
         params,
         tensor_maps,
     })

@@ -1,0 +1,182 @@
+//! The `sim` engine: compiles the module and runs the PTX in the simulator, by the launch manifest.
+
+use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
+use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
+
+use super::arguments::Arg;
+use crate::compile::{Options, to_ptx};
+use crate::eval::Elem;
+use crate::ir::{Diagnostic, Diagnostics, Module};
+use crate::launch::{self, Entry, Expr};
+use crate::target::Target;
+
+/// What to launch, and how.
+pub struct Simulation<'a> {
+    pub entry: Option<&'a str>,
+    pub grid: [u32; 3],
+    pub target: Target,
+    pub tma: bool,
+    /// Interleaving of warps and completion of asynchronous work.
+    pub seed: u64,
+}
+
+/// Compiles and runs; the buffers among `arguments` then hold what memory holds. Returns what the
+/// kernel printed.
+pub fn run(s: &Simulation, module: Module, arguments: &mut [Arg]) -> Result<String, Diagnostics> {
+    let options = Options {
+        tma: s.tma,
+        ..Options::new(s.target)
+    };
+    let kernel = to_ptx(module, &options)?;
+    let entry = choose(&kernel.manifest.entries, s.entry)?;
+    let error = |e: &dyn std::fmt::Display| Diagnostic::error(e.to_string());
+    let ptx = Ptx::new(kernel.ptx).map_err(|e| error(&e))?;
+    let program = ptx.entry(Some(&entry.name)).map_err(|e| error(&e))?;
+    let mut launch = Launch::new(&program);
+    launch.grid = s.grid;
+    launch.block = entry.block;
+    launch.cluster = entry.cluster;
+    launch.dynamic_shared = entry.shared_bytes;
+    launch.seed = s.seed;
+    launch.args = bind(entry, arguments, &mut launch.buffers)?;
+    let report = launch.run().map_err(|e| error(&e))?;
+    let buffers = std::mem::take(&mut launch.buffers).into_iter();
+    let written = arguments.iter_mut().filter_map(|a| match a {
+        Arg::Buffer(buffer) => Some(buffer),
+        Arg::Scalar { .. } => None,
+    });
+    for (buffer, after) in written.zip(buffers) {
+        buffer.set_data(&after.bytes);
+    }
+    Ok(report.output)
+}
+
+fn choose<'e>(entries: &'e [Entry], name: Option<&str>) -> Result<&'e Entry, Diagnostic> {
+    match (entries, name) {
+        (_, Some(name)) => entries
+            .iter()
+            .find(|e| e.name == name)
+            .ok_or_else(|| Diagnostic::error(format!("the module has no entry `{name}`"))),
+        ([entry], None) => Ok(entry),
+        _ => Err(Diagnostic::error(
+            "the module has several entries: choose one with --entry",
+        )),
+    }
+}
+
+/// The PTX arguments: the entry's own in order, then a tensor map per recipe.
+fn bind(
+    entry: &Entry,
+    arguments: &[Arg],
+    buffers: &mut Vec<ptxsim::Buffer>,
+) -> Result<Vec<SimArg>, Diagnostic> {
+    if arguments.len() != entry.params.len() {
+        return Err(Diagnostic::error(format!(
+            "entry `{}` has {} parameters, but {} arguments were given",
+            entry.name,
+            entry.params.len(),
+            arguments.len()
+        )));
+    }
+    let mut args = Vec::new();
+    for (i, (argument, param)) in arguments.iter().zip(&entry.params).enumerate() {
+        let mismatch = |is: &str| {
+            Diagnostic::error(format!(
+                "argument {i} is {is}, but the parameter is {:?} {}",
+                param.kind, param.ty
+            ))
+        };
+        args.push(match (argument, param.kind) {
+            (Arg::Buffer(buffer), launch::ParamKind::Ptr) => {
+                buffers.push(ptxsim::Buffer {
+                    name: format!("argument {i}"),
+                    bytes: buffer.data().to_vec(),
+                });
+                SimArg::buffer(buffers.len() - 1)
+            }
+            (Arg::Scalar { elem, bits }, launch::ParamKind::Scalar) => {
+                let bytes = scalar_bytes(*elem);
+                SimArg::Scalar(bits.to_le_bytes()[..bytes].to_vec())
+            }
+            (Arg::Buffer(_), _) => return Err(mismatch("a buffer")),
+            (Arg::Scalar { .. }, _) => return Err(mismatch("a scalar")),
+        });
+    }
+    let scalar = |i: u32| match arguments.get(i as usize) {
+        Some(Arg::Scalar {
+            elem: Elem::Int(width),
+            bits,
+        }) => Some(crate::egraph::facts::sign_extend(*bits, *width)),
+        _ => None,
+    };
+    for map in &entry.tensor_maps {
+        let Some(SimArg::Buffer { index, .. }) = args.get(map.base as usize) else {
+            return Err(Diagnostic::error("a tensor map's base is not a buffer"));
+        };
+        let map = tensor_map(map, *index, &scalar)?;
+        args.push(SimArg::TensorMap(map));
+    }
+    Ok(args)
+}
+
+fn scalar_bytes(elem: Elem) -> usize {
+    match elem {
+        Elem::Int(width) => width.div_ceil(8) as usize,
+        Elem::Float(format) => format.bits().div_ceil(8) as usize,
+        _ => 8,
+    }
+}
+
+fn tensor_map(
+    map: &launch::TensorMap,
+    buffer: usize,
+    scalar: &dyn Fn(u32) -> Option<i64>,
+) -> Result<TensorMap, Diagnostic> {
+    let number = |e: &Expr| {
+        evaluate(e, scalar)
+            .ok_or_else(|| Diagnostic::error("a tensor map's number is not an integer argument"))
+    };
+    let numbers = |list: &[Expr]| list.iter().map(number).collect::<Result<Vec<u64>, _>>();
+    let element = Element::parse(&map.element.to_lowercase())
+        .ok_or_else(|| Diagnostic::error(format!("no tensor map of `{}` elements", map.element)))?;
+    let offset = map.base_offset.as_ref().map_or(Ok(0), number)?;
+    let base = MapBase::Buffer {
+        index: buffer,
+        offset,
+    };
+    let mut built = TensorMap::tiled(
+        base,
+        element,
+        &numbers(&map.dims)?,
+        &numbers(&map.strides_bytes)?,
+        &map.box_dims,
+    );
+    for (to, &from) in built.element_strides.iter_mut().zip(&map.element_strides) {
+        *to = from;
+    }
+    built.swizzle = match map.swizzle {
+        launch::Swizzle::None => Swizzle::None,
+        launch::Swizzle::B32 => Swizzle::B32,
+        launch::Swizzle::B64 => Swizzle::B64,
+        launch::Swizzle::B128 => Swizzle::B128,
+    };
+    built.fill = match map.oob_fill {
+        launch::OobFill::Zero => Fill::Zero,
+        launch::OobFill::Nan => Fill::Nan,
+    };
+    Ok(built)
+}
+
+/// The value of a launch-time expression; `None` if it is no number of elements.
+fn evaluate(e: &Expr, scalar: &dyn Fn(u32) -> Option<i64>) -> Option<u64> {
+    let two = |[a, b]: &[Box<Expr>; 2]| Some((evaluate(a, scalar)?, evaluate(b, scalar)?));
+    match e {
+        Expr::Number(n) => Some(*n),
+        Expr::Param { param } => u64::try_from(scalar(*param)?).ok(),
+        Expr::Mul { mul } => two(mul).and_then(|(a, b)| a.checked_mul(b)),
+        Expr::Add { add } => two(add).and_then(|(a, b)| a.checked_add(b)),
+        Expr::CeilDiv { ceildiv } => two(ceildiv)
+            .filter(|(_, b)| *b > 0)
+            .map(|(a, b)| a.div_ceil(b)),
+    }
+}
