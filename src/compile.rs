@@ -145,8 +145,11 @@ impl Compilation {
     }
 
     /// Instruction selection.
-    pub fn to_ptx(self, options: &Options) -> Result<Kernel, Diagnostics> {
+    pub fn to_ptx(mut self, options: &Options) -> Result<Kernel, Diagnostics> {
         let text = isel::compile(&self.module, &options.target)?;
+        for (entry, bytes) in self.entries.iter_mut().zip(&text.dynamic_shared) {
+            entry.shared_bytes = *bytes;
+        }
         Ok(Kernel {
             ptx: text.text,
             manifest: Manifest {

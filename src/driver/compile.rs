@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Outcome, input, output};
+use super::{Outcome, input, output, ptxas};
 use crate::bytecode;
 use crate::compile::{Options, Stage, lower_to, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
@@ -21,6 +21,8 @@ enum Emit {
     Ptx,
     /// The launch manifest, JSON.
     Manifest,
+    /// Machine code, by NVIDIA's `ptxas`.
+    Cubin,
 }
 
 #[derive(clap::Args)]
@@ -45,6 +47,9 @@ pub struct Args {
     /// Directory that replaces the compiled-in rules.
     #[arg(long)]
     rules_dir: Option<PathBuf>,
+    /// The `ptxas` to use for `--emit cubin`; found in PATH, CUDA_HOME or target/ when not given.
+    #[arg(long)]
+    ptxas: Option<PathBuf>,
 }
 
 impl Args {
@@ -75,8 +80,14 @@ pub fn run(args: &Args) -> Outcome {
         Emit::NvTileaa => Stage::NvTileaa,
         Emit::NvTileas => Stage::NvTileas,
         Emit::Nvvm => Stage::Nvvm,
-        Emit::Ptx | Emit::Manifest => Stage::Ptx,
+        Emit::Ptx | Emit::Manifest | Emit::Cubin => Stage::Ptx,
     };
+    if args.emit == Emit::Cubin {
+        let assembler = ptxas::find(args.ptxas.as_deref())?;
+        let ptx = to_ptx(module, &options)?.ptx;
+        let cubin = ptxas::assemble(&assembler, &ptx, options.target)?;
+        return output::write(&args.output, &cubin);
+    }
     let text = match args.emit {
         Emit::Ptx => to_ptx(module, &options)?.ptx,
         Emit::Manifest => {

@@ -4,6 +4,7 @@ mod compile;
 mod dis;
 mod input;
 mod output;
+mod ptxas;
 mod report;
 mod run;
 mod verify;

@@ -294,18 +294,21 @@ impl<'m> Selector<'m> {
         else {
             return fail("constant data is missing");
         };
-        let size = form.elem.bits().div_ceil(8) as usize;
-        let elements: Vec<Atom> = bytes
-            .chunks(size)
-            .map(|chunk| {
-                let bits = chunk.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b));
-                Atom::Imm(if form.elem == Elem::Int(1) {
-                    bits & 1
-                } else {
-                    bits
+        let elements: Vec<Atom> = match form.elem {
+            // Packed bits; a splat is all ones or all zeros.
+            Elem::Int(1) if bytes.len() == 1 && matches!(bytes[0], 0 | 1 | 0xff) && form.n != 8 => {
+                vec![Atom::Imm(u64::from(bytes[0] & 1))]
+            }
+            Elem::Int(1) if bytes.len() == form.n.div_ceil(8) => (0..form.n)
+                .map(|i| Atom::Imm(u64::from(bytes[i / 8] >> (i % 8) & 1)))
+                .collect(),
+            elem => bytes
+                .chunks(elem.bits().div_ceil(8) as usize)
+                .map(|chunk| {
+                    Atom::Imm(chunk.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b)))
                 })
-            })
-            .collect();
+                .collect(),
+        };
         match elements.len() {
             1 => {
                 let group = vec![elements[0]; form.per];

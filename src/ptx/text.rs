@@ -17,6 +17,8 @@ use crate::target::{PtxVersion, Target};
 pub struct Text {
     pub text: String,
     pub version: PtxVersion,
+    /// Bytes of dynamic shared memory of each kernel, in order.
+    pub dynamic_shared: Vec<u32>,
 }
 
 /// Alignment of `global_smem`: 1024 where 128-byte swizzles of tensor copies and wgmma may need it.
@@ -54,7 +56,18 @@ pub fn write(funcs: &[Func], target: Target, table: &Table) -> Result<Text, Diag
         );
     }
     text.push_str(&bodies);
-    Ok(Text { text, version })
+    let dynamic_shared = funcs
+        .iter()
+        .map(|f| match f.shared > Target::STATIC_SHARED {
+            true => f.shared,
+            false => 0,
+        })
+        .collect();
+    Ok(Text {
+        text,
+        version,
+        dynamic_shared,
+    })
 }
 
 /// The lowest PTX ISA version with everything `func` uses.
