@@ -106,6 +106,8 @@ pub struct TensorMap {
     pub base_offset: Option<Expr>,
     /// Element type by its textual name (`f16`, `i8`, `f8E4M3FN`, …).
     pub element: String,
+    /// Extents in elements. Hardware knows no empty dimension: a launcher encodes an extent of 0 as
+    /// 1, since a kernel loads nothing of an empty tensor.
     pub dims: Vec<Expr>,
     /// Byte strides of dimensions 1 and up: the innermost one is contiguous.
     pub strides_bytes: Vec<Expr>,

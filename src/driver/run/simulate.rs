@@ -144,10 +144,12 @@ fn tensor_map(
         index: buffer,
         offset,
     };
+    // No tensor map has an empty dimension; of an empty tensor no kernel of ours loads anything.
+    let dims: Vec<u64> = numbers(&map.dims)?.into_iter().map(|d| d.max(1)).collect();
     let mut built = TensorMap::tiled(
         base,
         element,
-        &numbers(&map.dims)?,
+        &dims,
         &numbers(&map.strides_bytes)?,
         &map.box_dims,
     );
