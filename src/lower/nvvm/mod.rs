@@ -70,6 +70,8 @@ pub struct Lower<'m> {
     pub pipelines: FxHashMap<ValueId, pipeline::Pipeline>,
     /// Tensor maps so far, with the parameters that hold them.
     pub maps: Vec<(launch::TensorMap, ValueId)>,
+    /// The warpgroup of a thread of the role at hand.
+    pub warpgroup: Option<ValueId>,
     /// The function as it was, and the entry block of what it becomes.
     pub func: OpId,
     pub entry_block: BlockId,

@@ -496,8 +496,10 @@ impl Lower<'_> {
                     barrier: 1,
                     partial: true,
                 };
+                l.warpgroup = Some(l.find_warpgroup());
                 let lowered = l.block(consumer);
                 l.role = whole;
+                l.warpgroup = None;
                 lowered.map(|()| vec![])
             },
         )?;
@@ -512,8 +514,13 @@ impl Lower<'_> {
         }
     }
 
-    /// The warpgroup of this thread, in a form that the whole warp shares.
+    /// The warpgroup of this thread, in a form that the whole warp shares: found once per role,
+    /// since a shuffle stays where it is.
     fn warpgroup(&mut self) -> ValueId {
+        self.warpgroup.unwrap_or_else(|| self.find_warpgroup())
+    }
+
+    fn find_warpgroup(&mut self) -> ValueId {
         let mut e = self.emit();
         let tid = e.sreg("tid.x");
         let group = e.with(N::ShrU, tid, i64::from(WARPGROUP.trailing_zeros()));
