@@ -4,6 +4,7 @@
 //! [`parse`] reads text, [`decode`] turns one entry into a [`program`], [`exec`] runs it; [`launch`] is the interface.
 #![warn(missing_docs)]
 
+pub mod arguments;
 pub mod asynchronous;
 pub mod check;
 pub mod decode;

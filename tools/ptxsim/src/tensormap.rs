@@ -43,7 +43,8 @@ const ELEMENTS: &[(&str, Element)] = &[
 impl Element {
     /// By name; `i8`, `i32`, `f8e4m3fn` and the like are the unsigned integer of their width.
     pub fn parse(name: &str) -> Option<Element> {
-        let alias = match name {
+        let name = name.to_ascii_lowercase();
+        let alias = match name.as_str() {
             "i8" | "s8" | "i1" | "f8e4m3fn" | "f8e5m2" | "f8e8m0fnu" => "u8",
             "i16" | "s16" => "u16",
             "i32" => "s32",

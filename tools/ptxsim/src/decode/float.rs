@@ -357,8 +357,11 @@ fn approximation(name: &str, ty: Ty, how: Finish) -> Option<LaneFn> {
             };
             unary(move |a| one(a & 0xffff) | one(a >> 16) << 16)
         }
-        // rcp/rsqrt.approx.ftz.f64 work on the upper 32 bits and return zero below (PTX ISA 9.7.3.13, .16).
-        Ty::F64 => unary(move |a| f(f64::from_bits(a & !0xffff_ffff)).to_bits() & !0xffff_ffff),
+        // The .ftz forms work on the upper 32 bits and return zero below (PTX ISA 9.7.3.14, 9.7.3.17).
+        Ty::F64 if how.ftz => {
+            unary(move |a| f(f64::from_bits(a & !0xffff_ffff)).to_bits() & !0xffff_ffff)
+        }
+        Ty::F64 => unary(move |a| f(f64::from_bits(a)).to_bits()),
         _ => return None,
     })
 }

@@ -418,6 +418,7 @@ fn attributes_of(entry: &ast::Function<'_>) -> Result<EntryAttributes> {
             | "noreturn"
             | "blocksareclusters"
             | "abi_preserve"
+            | "language"
             | "abi_preserve_control" => {}
             _ => {
                 return Err(ParseError {

@@ -182,7 +182,11 @@ pub fn unpack(
     src: Src,
     bits: u32,
 ) -> Result<(), Trap> {
-    let low = warp.source(env, frame, src, active)?;
+    let known = match src {
+        Src::Const(_) => active,
+        Src::Reg(row) => warp.defined[(frame.rows + row) as usize] & active,
+    };
+    let low = warp.source(env, frame, src, known)?;
     let total = bits * dsts.len() as u32;
     let high = if total > 64 {
         warp.source(env, frame, crate::decode::second_row(src), active)?
@@ -199,11 +203,14 @@ pub fn unpack(
             low.map(|x| x >> shift & all)
         };
         warp.set(frame, *dst, active, &row);
+        let at = (frame.rows + dst.0) as usize;
+        warp.defined[at] = warp.defined[at] & !active | known;
     }
     Ok(())
 }
 
-/// `mov` from several registers to one.
+/// `mov` from several registers to one. Compilers pad with pieces that they never define; the result counts as defined
+/// where any piece is.
 pub fn pack(
     env: &Env<'_>,
     warp: &mut Warp,
@@ -215,8 +222,14 @@ pub fn pack(
 ) -> Result<(), Trap> {
     let all = crate::num::int::mask(bits);
     let mut halves = [[0u64; LANES]; 2];
+    let mut defined = 0;
     for (i, &src) in srcs.iter().enumerate() {
-        let row = warp.source(env, frame, src, active)?;
+        let known = match src {
+            Src::Const(_) => active,
+            Src::Reg(row) => warp.defined[(frame.rows + row) as usize] & active,
+        };
+        defined |= known;
+        let row = warp.source(env, frame, src, known)?;
         let shift = bits * i as u32;
         let half = &mut halves[usize::from(shift >= 64)];
         for (h, x) in half.iter_mut().zip(row) {
@@ -224,6 +237,8 @@ pub fn pack(
         }
     }
     warp.set(frame, dst, active, &halves[0]);
+    let row = (frame.rows + dst.0) as usize;
+    warp.defined[row] = warp.defined[row] & !active | defined;
     if bits * srcs.len() as u32 > 64 {
         warp.set(frame, Reg(dst.0 + 1), active, &halves[1]);
     }

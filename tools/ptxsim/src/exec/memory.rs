@@ -204,7 +204,7 @@ pub fn write(
             Ok(())
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_write(warp, cta, offset, size.into())?;
+            env.before_shared_write(warp, cta, offset, size.into(), value)?;
             let range = offset as usize..(offset + u64::from(size)) as usize;
             let cta = &mut env.ctas[cta];
             cta.shared[range.clone()].copy_from_slice(&value.to_le_bytes()[..size as usize]);

@@ -158,7 +158,8 @@ fn expand(
             }
             other => format!("%{other}"),
         };
-        out.push_str(&pad(text, &spec));
+        let signed = matches!(kind, 'd' | 'i' | 'f' | 'F' | 'e' | 'E' | 'g' | 'G');
+        out.push_str(&pad(with_sign(text, &spec, signed), &spec));
     }
     Ok(out)
 }
@@ -186,6 +187,23 @@ fn real(value: f64, kind: char, spec: &str) -> String {
     }
 }
 
+/// The `+` and space flags of signed conversions.
+fn with_sign(text: String, spec: &str, signed: bool) -> String {
+    let flags: String = spec
+        .chars()
+        .take_while(|c| !c.is_ascii_digit() && *c != '.')
+        .collect();
+    if !signed || text.starts_with('-') {
+        text
+    } else if flags.contains('+') {
+        format!("+{text}")
+    } else if flags.contains(' ') {
+        format!(" {text}")
+    } else {
+        text
+    }
+}
+
 fn pad(text: String, spec: &str) -> String {
     let flags: String = spec
         .chars()
@@ -200,9 +218,8 @@ fn pad(text: String, spec: &str) -> String {
     if flags.contains('-') {
         format!("{text:<width$}")
     } else if flags.contains('0') && text.len() < width {
-        let (sign, digits) = text
-            .strip_prefix('-')
-            .map_or(("", text.as_str()), |d| ("-", d));
+        let split = usize::from(text.starts_with(['-', '+', ' ']));
+        let (sign, digits) = text.split_at(split);
         format!("{sign}{digits:0>w$}", w = width - sign.len())
     } else {
         format!("{text:>width$}")

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows of registers or instructions. PTX ISA 9.7.3-9.7.5 and 9.7.9.22 (`cvt`) say what is wanted.
 
+pub mod exact;
 pub mod format;
 pub mod int;
 pub mod op;

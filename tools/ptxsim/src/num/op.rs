@@ -4,7 +4,8 @@
 //! again gives what one rounding of the exact value gives (Boldo and Melquiond, "Emulation of FMA and correctly rounded
 //! sums: proved algorithms using rounding to odd", 2008).
 
-use super::format::{F64, Round};
+use super::exact;
+use super::format::Round;
 
 /// `nearest` moved to the odd neighbour if the exact value differs from it by something of `error`'s sign.
 fn odd(nearest: f64, error: f64) -> f64 {
@@ -47,114 +48,53 @@ pub fn sqrt_odd(a: f64) -> f64 {
     odd(root, (-root).mul_add(root, a))
 }
 
-/// Moves a nearest result to the neighbour that `round` asks for, given the sign of (exact − nearest).
-fn direct(nearest: f64, error: f64, round: Round) -> f64 {
-    if round == Round::Nearest || error == 0.0 || error.is_nan() || nearest.is_nan() {
-        return nearest;
-    }
-    let toward_up = match round {
-        Round::Up => error > 0.0,
-        Round::Zero => error > 0.0 && nearest < 0.0,
-        _ => false,
-    };
-    let toward_down = match round {
-        Round::Down => error < 0.0,
-        Round::Zero => error < 0.0 && nearest > 0.0,
-        _ => false,
-    };
-    if toward_up {
-        nearest.next_up()
-    } else if toward_down {
-        nearest.next_down()
-    } else {
-        nearest
-    }
-}
-
-/// An overflow to infinity that the direction forbids becomes the largest finite value.
-fn clamp_overflow(result: f64, finite_inputs: bool, round: Round) -> f64 {
-    if !result.is_infinite() || !finite_inputs {
-        return result;
-    }
-    let keep = match round {
-        Round::Nearest | Round::NearestAway => true,
-        Round::Zero => false,
-        Round::Up => result > 0.0,
-        Round::Down => result < 0.0,
-    };
-    if keep {
-        result
-    } else {
-        f64::from_bits(F64.max_finite()).copysign(result)
-    }
-}
-
 /// a + b in double with a direction.
 pub fn add_f64(a: f64, b: f64, round: Round) -> f64 {
     let sum = a + b;
-    if round == Round::Nearest {
+    if round == Round::Nearest || sum.is_nan() || a.is_infinite() || b.is_infinite() {
         return sum;
     }
-    // IEEE 754 6.3: a zero sum of opposite signs is -0 when rounding down.
-    if sum == 0.0 && a != 0.0 && round == Round::Down {
-        return -0.0;
-    }
-    clamp_overflow(
-        direct(sum, sum_error(a, b, sum), round),
-        a.is_finite() && b.is_finite(),
-        round,
-    )
+    exact::fma(a, 1.0, b, round)
 }
 
 /// a × b + c in double with a direction.
 pub fn fma_f64(a: f64, b: f64, c: f64, round: Round) -> f64 {
     let nearest = a.mul_add(b, c);
-    if round == Round::Nearest {
-        return nearest;
+    let finite = a.is_finite() && b.is_finite() && c.is_finite();
+    if round == Round::Nearest || !finite {
+        nearest
+    } else {
+        exact::fma(a, b, c, round)
     }
-    let product = a * b;
-    let product_error = a.mul_add(b, -product);
-    let sum = product + c;
-    let error = (sum - nearest) + sum_error(product, c, sum) + product_error;
-    clamp_overflow(
-        direct(nearest, error, round),
-        a.is_finite() && b.is_finite() && c.is_finite(),
-        round,
-    )
 }
 
 /// a × b in double with a direction.
 pub fn mul_f64(a: f64, b: f64, round: Round) -> f64 {
     let product = a * b;
-    if round == Round::Nearest {
-        return product;
+    let plain = round == Round::Nearest || !a.is_finite() || !b.is_finite() || a == 0.0 || b == 0.0;
+    if plain {
+        product
+    } else {
+        exact::mul(a, b, round)
     }
-    clamp_overflow(
-        direct(product, a.mul_add(b, -product), round),
-        a.is_finite() && b.is_finite(),
-        round,
-    )
 }
 
 /// a ÷ b in double with a direction.
 pub fn div_f64(a: f64, b: f64, round: Round) -> f64 {
     let quotient = a / b;
-    if round == Round::Nearest {
-        return quotient;
+    let plain = round == Round::Nearest || !a.is_finite() || !b.is_finite() || a == 0.0 || b == 0.0;
+    if plain {
+        quotient
+    } else {
+        exact::div(a, b, round)
     }
-    let remainder = (-quotient).mul_add(b, a);
-    let error = if b < 0.0 { -remainder } else { remainder };
-    clamp_overflow(
-        direct(quotient, error, round),
-        a.is_finite() && b != 0.0,
-        round,
-    )
 }
 
 /// √a in double with a direction.
 pub fn sqrt_f64(a: f64, round: Round) -> f64 {
     let root = a.sqrt();
-    direct(root, (-root).mul_add(root, a), round)
+    let plain = round == Round::Nearest || !root.is_finite() || root == 0.0;
+    if plain { root } else { exact::sqrt(a, round) }
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ pub struct Spanned<'a> {
     pub line: u32,
 }
 
+/// tileiras appends the Tile IR that it compiled, which is no PTX; nothing follows it.
+const EMBEDDED_SOURCE: &str = ".nv_intermediate_source_section";
+
 fn is_word_start(c: u8) -> bool {
     c.is_ascii_alphabetic() || matches!(c, b'_' | b'$' | b'%')
 }
@@ -125,6 +128,7 @@ impl<'a> Lexer<'a> {
                 self.take_while(is_word);
                 Token::Word(&self.text[start..self.pos])
             }
+            b'.' if self.text[self.pos..].starts_with(EMBEDDED_SOURCE) => return Ok(None),
             b'.' => self.dotted()?,
             c if c.is_ascii_digit() => self.number(),
             b'"' => self.string()?,

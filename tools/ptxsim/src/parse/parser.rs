@@ -274,6 +274,8 @@ impl<'a> Parser<'a, '_> {
         self.expect('(')?;
         let mut params = Vec::new();
         while !self.eat(')') {
+            // tileiras marks the tensor maps that its launcher adds.
+            self.eat_dot("hidden");
             let space = match self.dot()? {
                 "param" => VarSpace::Param,
                 "reg" => VarSpace::Reg,

@@ -1,0 +1,155 @@
+//! `ptxsim`: runs a PTX kernel on the CPU.
+
+use clap::Parser;
+use ptxsim::arguments::Arguments;
+use ptxsim::exec::stats::Stats;
+use ptxsim::manifest::{EntryManifest, Manifest};
+use ptxsim::{Launch, Module};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs a PTX kernel on the CPU and reports what a GPU would only hang on.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// PTX text
+    kernel: PathBuf,
+    /// Entry to run; needed if there are several
+    #[arg(long)]
+    entry: Option<String>,
+    /// Blocks: X[,Y[,Z]]
+    #[arg(long, default_value = "1", value_parser = triple)]
+    grid: [u32; 3],
+    /// Threads per block: X[,Y[,Z]]; the entry's .reqntid or the manifest's by default
+    #[arg(long, value_parser = triple)]
+    block: Option<[u32; 3]>,
+    /// Blocks per cluster: X[,Y[,Z]]
+    #[arg(long, value_parser = triple)]
+    cluster: Option<[u32; 3]>,
+    /// Dynamic shared memory in bytes
+    #[arg(long)]
+    shared: Option<u32>,
+    /// Launch manifest (JSON) with hidden tensor maps
+    #[arg(long)]
+    manifest: Option<PathBuf>,
+    /// One per entry parameter: in:FILE.npy, inout:FILE.npy (with :bf16 and the like for raw bits), i32:5, f32:0.5, …
+    #[arg(long = "arg", allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// First seed of the interleaving
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many interleavings to run; all must agree
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// Leave out the race and initialisation checks
+    #[arg(long)]
+    fast: bool,
+    /// Print counters
+    #[arg(long)]
+    stats: bool,
+    /// Print counters as JSON
+    #[arg(long)]
+    stats_json: bool,
+    /// Stop a cluster after this many warp instructions
+    #[arg(long, default_value_t = 1 << 36)]
+    max_steps: u64,
+}
+
+fn triple(text: &str) -> Result<[u32; 3], String> {
+    let mut out = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("at most three numbers".into());
+    }
+    for (slot, part) in out.iter_mut().zip(parts) {
+        *slot = part
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{part}` is no number"))?;
+    }
+    Ok(out)
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("ptxsim: error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn manifest(options: &Options, entry: &str) -> Result<Option<EntryManifest>, String> {
+    let Some(path) = &options.manifest else {
+        return Ok(None);
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let manifest = Manifest::parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    match manifest.entries.into_iter().find(|e| e.name == entry) {
+        Some(entry) => Ok(Some(entry)),
+        None => Err(format!("{}: no entry `{entry}`", path.display())),
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    let text =
+        std::fs::read(&options.kernel).map_err(|e| format!("{}: {e}", options.kernel.display()))?;
+    let module = Module::new(String::from_utf8_lossy(&text)).map_err(|e| e.to_string())?;
+    let program = module
+        .entry(options.entry.as_deref())
+        .map_err(|e| e.to_string())?;
+    let manifest = manifest(options, &program.entry)?;
+    let mut arguments = Arguments::default();
+    for arg in &options.args {
+        arguments.add(arg)?;
+    }
+    if let Some(manifest) = &manifest {
+        arguments.add_tensor_maps(manifest)?;
+    }
+    let mut first: Option<Vec<Vec<u8>>> = None;
+    for seed in options.seed..options.seed + options.seeds.max(1) {
+        let mut launch = Launch::new(&program);
+        if let Some(manifest) = &manifest {
+            launch.block = manifest.block;
+            launch.cluster = manifest.cluster;
+            launch.dynamic_shared = manifest.shared_bytes;
+        }
+        launch.grid = options.grid;
+        launch.block = options.block.unwrap_or(launch.block);
+        launch.cluster = options.cluster.unwrap_or(launch.cluster);
+        launch.dynamic_shared = options.shared.unwrap_or(launch.dynamic_shared);
+        launch.args = arguments.args.clone();
+        launch.buffers = arguments.buffers.clone();
+        (launch.seed, launch.max_steps, launch.count) =
+            (seed, options.max_steps, options.stats || options.stats_json);
+        (launch.checks.races, launch.checks.uninitialised) = (!options.fast, !options.fast);
+        let report = launch.run().map_err(|e| format!("seed {seed}: {e}"))?;
+        let results: Vec<Vec<u8>> = launch.buffers.iter().map(|b| b.bytes.clone()).collect();
+        if first.get_or_insert_with(|| results.clone()) != &results {
+            return Err(format!(
+                "seed {seed} gives other results than seed {}: the kernel races",
+                options.seed
+            ));
+        }
+        if seed == options.seed {
+            print!("{}", report.output);
+            print_stats(options, &report.stats);
+            arguments.write_back(&launch.buffers)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_stats(options: &Options, stats: &Stats) {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(stats) else {
+        return;
+    };
+    if options.stats_json {
+        println!("{}", serde_json::Value::Object(fields));
+    } else if options.stats {
+        for (name, value) in fields {
+            println!("{:<24} {value:>16}", name.replace('_', " "));
+        }
+    }
+}
