@@ -31,6 +31,7 @@ FILES = [
     "ops_atomic",
     "ops_control",
     "ops_other",
+    "ops_debug",
     "programs_norm",
     "programs_gemm",
     "programs_attention",

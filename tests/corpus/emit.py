@@ -254,6 +254,15 @@ class Body:
                 fill(self, *(V(value, t) for value, t in zip(arguments, types, strict=True)))
         return tuple(V(value, t) for value, t in zip(nested.done(), results, strict=True))
 
+    @property
+    def debug_table(self):
+        """The package's table of scopes and locations."""
+        return self._writer.debug_attr_table
+
+    def located(self, attribute_):
+        """A context in which operations have this location."""
+        return self._builder.debug_attr(attribute_)
+
     # Shorthands: what nearly every kernel needs.
 
     def like(self, name: str, x: V, *others: V, **attributes) -> V:
@@ -332,6 +341,8 @@ class Entry:
     fill: Callable  # fill(body, *parameters); the return is added
     since: str = "13.1"
     hints: dict = field(default_factory=dict)
+    # The function's own location, from the table of debug information.
+    location: Callable = lambda table: MISSING_DEBUG_ATTR_ID
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +357,7 @@ class Module:
     def files(self) -> dict[str, bytes]:
         """NAME-VERSION.tilebc for every version that has one of the entries,
         less those that say only in their header that they are newer."""
-        first = min(VERSIONS[entry.since] for entry in self.entries)
+        first = min((VERSIONS[entry.since] for entry in self.entries), default=BytecodeVersion.V_13_1)
         made = {}
         previous = b""
         for version, value in VERSIONS.items():
@@ -372,7 +383,8 @@ class Module:
                     writer.global_section.define_global(name, type_.encode(table), data, **options)
             for entry in entries:
                 types = [t.encode(table) for t in entry.parameters]
-                with writer.function(entry.name, types, [], True, entry.hints, MISSING_DEBUG_ATTR_ID) as made:
+                location = entry.location(writer.debug_attr_table)
+                with writer.function(entry.name, types, [], True, entry.hints, location) as made:
                     body = Body(writer, made.code_builder)
                     values = (V(v, t) for v, t in zip(made.parameters, entry.parameters, strict=True))
                     entry.fill(body, *values)

@@ -176,6 +176,8 @@ FLOATS = {
     ]
 }
 INTS = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+# The first bytecode version that has a type, where that is not 13.1.
+SINCE = {"f8E8M0FNU": "13.2", "f4E2M1FN": "13.3", "i4": "13.3", "fnv8E5M3FNU": "13.4"}
 
 
 # Arithmetic with one rounding. Numbers in, a Number out (not yet rounded).

@@ -5,7 +5,7 @@ from cuda.tile._bytecode.encodings import ComparisonPredicate as Is
 from cuda.tile._bytecode.encodings import Signedness
 
 import kernel
-from emit import Tile
+from emit import Tile, Token
 from kernel import Kernel, Scalar, given, i32, pointer, scalar, wanted
 from values import storage
 
@@ -135,6 +135,33 @@ def tiles_carried_arguments(rng):
         acc = acc + i * scale
         scale = scale + scale
     return [given("x", "f32", x), wanted("y", "f32", np.tile(acc, 3)), i32(n)]
+
+
+def tokens_carried(b, x, y, n):
+    """A token through a loop, and out of both sides of a branch: each step
+    adds to what the step before stored."""
+    where = b.addresses(y, (32,))
+    tile = Tile("f32", (32,))
+    step = b.load(x, (32,))
+
+    def body(b, i, token):
+        def even(b):
+            old, loaded = b.op("LoadPtrTko", [tile, Token()], source=where, token=token)
+            total = b.like("AddF", old, step)
+            give(b, b.op("StorePtrTko", Token(), destination=where, value=total, token=loaded))
+
+        rest = b.like("AndI", i, b.i32(1))
+        (stored,) = branch(b, compare(b, Is.EQUAL, rest, b.i32(0)), [Token()], even, lambda b: give(b, token))
+        go_on(b, stored)
+
+    (last,) = for_loop(b, (b.i32(0), n, b.i32(1)), (b.token(),), body)
+    final, _ = b.op("LoadPtrTko", [tile, Token()], source=where, token=last)
+    b.store(y, final, start=32)
+
+
+def tokens_carried_arguments(rng):
+    x = rng.integers(-9, 10, 32).astype(np.float32)
+    return [given("x", "f32", x), wanted("y", "f32", np.tile(4 * x, 2)), i32(7)]
 
 
 def collatz(b, n, y):
@@ -281,6 +308,7 @@ GROUPS = {
     "for": [
         *counted(),
         Kernel("for_unsigned", (scalar("i32"),) * 3 + (pointer("i32"),), unsigned_for, unsigned_for_arguments, "13.2"),
+        Kernel("for_tokens", (pointer("f32"), pointer("f32"), scalar("i32")), tokens_carried, tokens_carried_arguments),
         Kernel("for_tiles", (pointer("f32"), pointer("f32"), scalar("i32")), tiles_carried, tiles_carried_arguments),
     ],
     "loop": [

@@ -11,13 +11,12 @@ from cuda.tile._bytecode.encodings import IntegerOverflow
 import elementwise
 from elementwise import COUNT, Op
 from emit import Entry, Module, Ptr, Round, Signedness, Tile
-from formats import FLOATS, INTS
+from formats import FLOATS, INTS, SINCE
 from numerics import Buffer, Run
 from values import random_bits, special_bits, storage, to_array
 
 SIGNED, UNSIGNED = Signedness.Signed, Signedness.Unsigned
 WIDE = ["i8", "i16", "i32", "i64"]
-SINCE = {"f8E8M0FNU": "13.2", "f4E2M1FN": "13.3", "i4": "13.3", "fnv8E5M3FNU": "13.4"}
 
 
 def since(*types, at_least="13.1"):

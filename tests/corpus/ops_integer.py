@@ -6,7 +6,7 @@ from cuda.tile._bytecode.encodings import IntegerOverflow
 import elementwise
 from elementwise import Op
 from emit import Round, Signedness, Tile
-from formats import INTS
+from formats import FLOATS, INTS, SINCE
 
 SIGNED, UNSIGNED = Signedness.Signed, Signedness.Unsigned
 WIDE = ["i8", "i16", "i32", "i64"]
@@ -187,20 +187,21 @@ def comparisons():
 
 
 def selections():
-    for t in [*ALL, "f16", "bf16", "f32", "f64"]:
+    for t in [*ALL, *(t for t in FLOATS if t != "f4E2M1FN")]:
         yield Op(
             f"select_{t}",
             ("i1", t, t),
             (t,),
             lambda b, c, x, y: b.op("Select", x.type, cond=c, val_if_true=x, val_if_false=y),
             lambda c, x, y: x if c else y,
+            since=SINCE.get(t, "13.1"),
         )
 
 
 GROUPS = {
     "addi": with_overflow("AddI", "addi", lambda x, y: x + y) + binary("AddI", "addi", lambda x, y, t: x + y, ["i1"]),
-    "subi": with_overflow("SubI", "subi", lambda x, y: x - y),
-    "muli": with_overflow("MulI", "muli", lambda x, y: x * y),
+    "subi": with_overflow("SubI", "subi", lambda x, y: x - y) + binary("SubI", "subi", lambda x, y, t: x - y, ["i1"]),
+    "muli": with_overflow("MulI", "muli", lambda x, y: x * y) + binary("MulI", "muli", lambda x, y, t: x * y, ["i1"]),
     "mulhii": binary("MulhiI", "mulhii", lambda x, y, t: unsigned(x, t) * unsigned(y, t) >> INTS[t]),
     "negi": unary("NegI", "negi", lambda x, t: -x)
     + unary(

@@ -10,7 +10,6 @@ import ctypes
 import ctypes.util
 import math
 
-
 import elementwise
 from elementwise import Op
 from emit import Round, Tile
@@ -99,7 +98,6 @@ def modest(x):
 def powers_of_integers():
     for t in TYPES:
         for n in ("i8", "i16", "i32"):
-
             yield Op(
                 f"fpowi_{t}_{n}",
                 (t, n),

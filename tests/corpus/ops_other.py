@@ -1,8 +1,12 @@
 """Assumptions, assertions, printing, hints on entries, grid dependency
 control, and operations on memory of several devices."""
 
+from dataclasses import dataclass
+
 import numpy as np
+from cuda.tile._bytecode import attribute
 from cuda.tile._bytecode.attribute import Bounded, DivBy
+from cuda.tile._bytecode.basic import encode_int_list
 from cuda.tile._bytecode.encodings import (
     ComparisonPredicate as Is,
 )
@@ -59,6 +63,30 @@ def assumptions():
         return [given("x", "f32", x), i32(4), wanted("y", "f32", x[4:])]
 
     yield Kernel("assume_pointer", (pointer("f32"), scalar("i32"), pointer("f32")), aligned, aligned_arguments)
+
+
+@dataclass
+class SameElements(attribute.SameElements):
+    """Groups of equal elements. The package declares this predicate, but has
+    no encoding for it: 64-bit sizes behind their number."""
+
+    def encode_tagged(self, string_table, buffer):
+        buffer.extend(attribute.AttributeTag.SameElements.value)
+        encode_int_list(self.values, 8, buffer)
+
+
+def same_elements():
+    """A matrix of blocks of two by four equal numbers."""
+
+    def fill(b, x, y):
+        value = b.load(x, (4, 8))
+        b.store(y, b.op("Assume", value.type, value=value, predicate=SameElements([2, 4])))
+
+    def arguments(rng):
+        x = np.repeat(np.repeat(np.array([[0, 10], [5, 93]], np.int32), 2, 0), 4, 1)
+        return [given("x", "i32", x), wanted("y", "i32", x)]
+
+    return Kernel("assume_same_elements", (pointer("i32"),) * 2, fill, arguments)
 
 
 def false_assumptions():
@@ -162,6 +190,7 @@ def hinted():
         "one": {"sm_90": EntryHints(num_cta_in_cga=2)},
         "several": {"sm_80": EntryHints(occupancy=2), "sm_100": EntryHints(num_cta_in_cga=4, occupancy=1)},
         "default": {"default": EntryHints(occupancy=4)},
+        "warps": {"sm_100": EntryHints(num_worker_warps_per_cta=8)},
     }
 
     def fill(b, x, y):
@@ -172,7 +201,8 @@ def hinted():
         return [given("x", "f32", x), wanted("y", "f32", x)]
 
     for name, hints in choices.items():
-        yield Kernel(f"hints_{name}", (pointer("f32"),) * 2, fill, arguments, hints=hints)
+        since = "13.3" if name == "warps" else "13.1"
+        yield Kernel(f"hints_{name}", (pointer("f32"),) * 2, fill, arguments, since, hints=hints)
 
 
 def multimem():
@@ -237,7 +267,7 @@ def pointer_kinds():
 
 
 GROUPS = {
-    "assume": [*assumptions(), *false_assumptions()],
+    "assume": [*assumptions(), same_elements(), *false_assumptions()],
     "assert": list(assertions()),
     "print": list(prints()),
     "gdc": [dependencies()],

@@ -18,8 +18,8 @@ import kernel
 from emit import Tile, Token
 from kernel import Kernel, data, given, i32, pointer, scalar, wanted
 from ops_convert import since
-from ops_shape import TYPES
-from values import storage
+from ops_shape import TYPES, constant_bytes
+from values import special_bits, storage, to_array
 
 N = 64
 
@@ -198,7 +198,11 @@ def allocated(global_):
 
 TABLE = np.arange(N, dtype=np.float32) * 1.5 - 7
 
+# One global of every type.
+TYPED = {t: (special_bits(t) * 16)[:16] for t in TYPES}
+
 GLOBALS = (
+    *((f"of_{t}", Tile(t, (16,)), constant_bytes(t, bits), {}, since(t)) for t, bits in TYPED.items()),
     ("table", Tile("f32", (N,)), TABLE.tobytes(), {"alignment": 16}, "13.1"),
     ("counts", Tile("i32", (4,)), np.array([5, 6, 7, 8], np.int32).tobytes(), {}, "13.1"),
     (
@@ -229,6 +233,17 @@ def global_constant(b, y):
     b.store(y, b.load(b.op("GetGlobal", pointer("i8"), name="fixed"), (8,)))
 
 
+def global_types():
+    for t, bits in TYPED.items():
+        yield Kernel(
+            f"global_of_{t}",
+            (pointer(t),),
+            lambda b, y, t=t: b.store(y, b.load(b.op("GetGlobal", pointer(t), name=f"of_{t}"), (16,))),
+            lambda rng, t=t, bits=bits: [wanted("y", t, to_array(t, bits))],
+            since(t),
+        )
+
+
 GROUPS = {
     "masked": list(masked()),
     "orderings": [*orderings(), *hints()],
@@ -244,6 +259,7 @@ GROUPS = {
     ],
     "alloca": [allocated(False), allocated(True)],
     "globals": [
+        *global_types(),
         Kernel("global_read", (pointer("f32"),), global_read, lambda rng: [wanted("y", "f32", TABLE)]),
         Kernel(
             "global_written",
