@@ -14,8 +14,8 @@ use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
 /// Where a value lives in a block's environment.
 pub type Slot = u32;
 
-/// Deepest nesting of regions.
-const MAX_DEPTH: usize = 200;
+/// Deepest nesting of regions; a thread's stack holds several times as many.
+pub const MAX_DEPTH: usize = 100;
 
 /// The operations of one region.
 pub struct Code {

@@ -1,19 +1,19 @@
 //! The reference interpreter of `cuda_tile`: what a kernel's right answer is.
 //!
-//! An entry is decoded once into a tree of steps ([`code`]): operations with their types resolved
-//! and their arithmetic chosen. A grid then runs its blocks over the cores ([`grid`]), each a
-//! [`machine::Machine`] walking the tree; memory is shared and atomic ([`memory`]).
+//! An entry is decoded once into a tree of steps (`code`): operations with their types resolved
+//! and their arithmetic chosen. A grid then runs its blocks over the cores (`grid`), each a
+//! `machine::Machine` walking the tree; memory is shared and atomic ([`memory`]).
 //!
 //! | operations | module |
 //! |---|---|
-//! | arithmetic, comparisons, conversions, `select`, `iota`, `constant` | [`elementwise`] |
-//! | `reshape`, `broadcast`, `permute`, `cat`, `extract`, `insert`, `pack`, `unpack` | [`shape`] |
-//! | `mmaf`, `mmaf_scaled`, `mmai` | [`mma`] |
-//! | `reduce`, `scan` | [`fold`] |
-//! | views, their loads, stores and reductions | [`views`] |
-//! | pointer loads, stores, atomics, `alloca`, globals | [`pointers`] |
-//! | `assume`, `assert`, `print_tko`, block coordinates, tokens | [`misc`] |
-//! | `for`, `loop`, `if` and terminators | [`code`], [`machine`] |
+//! | arithmetic, comparisons, conversions, `select`, `iota`, `constant` | `elementwise` |
+//! | `reshape`, `broadcast`, `permute`, `cat`, `extract`, `insert`, `pack`, `unpack` | `shape` |
+//! | `mmaf`, `mmaf_scaled`, `mmai` | `mma` |
+//! | `reduce`, `scan` | `fold` |
+//! | views, their loads, stores and reductions | `views` |
+//! | pointer loads, stores, atomics, `alloca`, globals | `pointers` |
+//! | `assume`, `assert`, `print_tko`, block coordinates, tokens | `misc` |
+//! | `for`, `loop`, `if` and terminators | `code`, `machine` |
 //!
 //! Arithmetic is that of [`crate::scalar`]: rounded once. Matrix products accumulate in `f64`
 //! (`i64` for integers) and round once per operation. Where Tile IR leaves a value undefined the

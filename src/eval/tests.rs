@@ -161,3 +161,45 @@ fn operations_of_several_devices_are_refused() {
         "{error}"
     );
 }
+
+/// A constant condition and `depth` regions that it leads into.
+fn nested(depth: usize) -> Module {
+    let (mut module, entry) = kernel();
+    let ty = scalar(&mut module, 1);
+    let value = Attr::Dense {
+        data: Dense::Bytes(vec![1]),
+        ty,
+    };
+    let yes = module
+        .at_end(entry)
+        .value(Name::Constant, &[], [Some(value)], ty);
+    let mut block = entry;
+    for _ in 0..depth {
+        let region = module.new_region();
+        let inner = module.new_block(region, &[]);
+        let none = module.new_region();
+        module
+            .at_end(block)
+            .op(Name::If, &[&[yes]], [], &[], &[region, none]);
+        end(
+            &mut module,
+            block,
+            if block == entry {
+                Name::Return
+            } else {
+                Name::Yield
+            },
+        );
+        block = inner;
+    }
+    end(&mut module, block, Name::Yield);
+    module
+}
+
+#[test]
+fn nesting_is_limited() {
+    let deepest = super::code::MAX_DEPTH;
+    assert_eq!(run(&nested(deepest - 1), 2, 1000).1, Ok(None));
+    let error = run(&nested(deepest), 2, 1000).1.expect_err("too deep");
+    assert!(error.contains("nested more than 100 deep"), "{error}");
+}
