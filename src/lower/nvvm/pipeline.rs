@@ -496,7 +496,9 @@ impl Lower<'_> {
                     barrier: 1,
                     partial: true,
                 };
-                l.warpgroup = Some(l.find_warpgroup());
+                if consumer_warps > 4 {
+                    l.warpgroup = Some(l.find_warpgroup());
+                }
                 let lowered = l.block(consumer);
                 l.role = whole;
                 l.warpgroup = None;
