@@ -74,6 +74,33 @@ struct BarrierView {
     phase: bool,
 }
 
+/// Clocks of a barrier whose generations are numbered: those of the one under way, and of the one before it.
+#[derive(Debug, Default)]
+struct GenerationView {
+    generation: u64,
+    current: View,
+    previous: View,
+}
+
+impl GenerationView {
+    fn arrive(&mut self, view: &View, generation: u64) {
+        if self.generation != generation {
+            self.generation = generation;
+            self.previous = std::mem::take(&mut self.current);
+        }
+        self.current.join(view);
+    }
+
+    /// What a waiter of `generation` learns; others may have arrived for the next one already.
+    fn leave(&self, generation: u64) -> &View {
+        if self.generation == generation {
+            &self.current
+        } else {
+            &self.previous
+        }
+    }
+}
+
 /// The checker of one cluster.
 #[derive(Debug)]
 pub struct Checker {
@@ -81,9 +108,9 @@ pub struct Checker {
     /// where each block's warps start
     warps_per_block: usize,
     shadow: Vec<Vec<Granule>>,
-    barriers: FxHashMap<(usize, usize), View>,
+    barriers: FxHashMap<(usize, usize), GenerationView>,
     mbarriers: FxHashMap<(usize, u64), BarrierView>,
-    cluster: View,
+    cluster: GenerationView,
     /// strong accesses, by block and offset (or `usize::MAX` and a global address)
     places: FxHashMap<(usize, u64), View>,
     slots: Vec<Slot>,
@@ -129,7 +156,7 @@ impl Checker {
             shadow: vec![vec![Granule::default(); bytes.div_ceil(4)]; blocks],
             barriers: FxHashMap::default(),
             mbarriers: FxHashMap::default(),
-            cluster: View::default(),
+            cluster: GenerationView::default(),
             places: FxHashMap::default(),
             slots: vec![Slot::default(); SLOTS as usize],
             next_slot: 0,
@@ -203,31 +230,30 @@ impl Checker {
     }
 
     /// A warp arrives at a hardware barrier.
-    pub fn barrier_arrive(&mut self, warp: usize, cta: usize, id: usize) {
+    pub fn barrier_arrive(&mut self, warp: usize, cta: usize, id: usize, generation: u64) {
         self.barriers
             .entry((cta, id))
             .or_default()
-            .join(&self.warps[warp]);
+            .arrive(&self.warps[warp], generation);
         self.warps[warp].order.bump(warp + 1);
     }
 
     /// A warp leaves a hardware barrier.
-    pub fn barrier_leave(&mut self, warp: usize, cta: usize, id: usize) {
-        if let Some(view) = self.barriers.get(&(cta, id)) {
-            self.warps[warp].join(view);
+    pub fn barrier_leave(&mut self, warp: usize, cta: usize, id: usize, generation: u64) {
+        if let Some(barrier) = self.barriers.get(&(cta, id)) {
+            self.warps[warp].join(barrier.leave(generation));
         }
     }
 
     /// A warp arrives at the cluster barrier.
-    pub fn cluster_arrive(&mut self, warp: usize) {
-        self.cluster.join(&self.warps[warp]);
+    pub fn cluster_arrive(&mut self, warp: usize, generation: u64) {
+        self.cluster.arrive(&self.warps[warp], generation);
         self.warps[warp].order.bump(warp + 1);
     }
 
     /// A warp leaves the cluster barrier.
-    pub fn cluster_leave(&mut self, warp: usize) {
-        let view = self.cluster.clone();
-        self.warps[warp].join(&view);
+    pub fn cluster_leave(&mut self, warp: usize, generation: u64) {
+        self.warps[warp].join(self.cluster.leave(generation));
     }
 
     /// `fence.proxy.async`

@@ -300,6 +300,9 @@ impl<'a> Builder<'a> {
 
     /// All unsized shared arrays start at the same address, after everything else.
     fn place_dynamic_shared(&mut self) {
+        if self.dynamic_shared.is_empty() {
+            return;
+        }
         let align = self
             .dynamic_shared
             .iter()

@@ -93,7 +93,7 @@ impl Env<'_> {
     /// Arrival of a warp at the cluster barrier; returns the generation it waits to end.
     pub fn cluster_arrive(&mut self, warp: &Warp) -> u64 {
         let generation = self.cluster_generation;
-        self.cluster_arrived_by(warp);
+        self.cluster_arrived_by(warp, generation);
         self.cluster_arrived += warp.live.count_ones();
         self.recheck_cluster_barrier();
         generation
@@ -134,7 +134,7 @@ impl Env<'_> {
 }
 
 /// Failed polls without any progress after which polling warps count as waiting for ever.
-const MAX_FAILED_POLLS: u64 = 400_000;
+const MAX_FAILED_POLLS: u64 = 100_000;
 
 /// What a call of [`Cluster::run`] ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

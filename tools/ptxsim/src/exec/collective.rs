@@ -306,7 +306,7 @@ pub fn barrier(
             }));
         }
         let result = barrier.result;
-        env.barrier_leave(warp, id as usize);
+        env.barrier_leave(warp, id as usize, generation);
         if let BarKind::Red(op, _) = kind {
             let (trues, voters) = result;
             deliver(warp, frame, active, op, trues, voters, dst_reg, dst_pred);
@@ -314,7 +314,7 @@ pub fn barrier(
         return Ok(Flow::Next);
     }
     let generation = arrive(env, warp, frame, active, kind, id as usize, count)?;
-    env.barrier_arrive(warp, id as usize);
+    env.barrier_arrive(warp, id as usize, generation);
     if matches!(kind, BarKind::Arrive) {
         return Ok(Flow::Next);
     }

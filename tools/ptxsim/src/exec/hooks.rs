@@ -194,34 +194,34 @@ impl Env<'_> {
     }
 
     /// The warp arrives at a hardware barrier.
-    pub fn barrier_arrive(&mut self, warp: &Warp, id: usize) {
+    pub fn barrier_arrive(&mut self, warp: &Warp, id: usize, generation: u64) {
         let serial = self.serial(warp);
         if let Some(checker) = &mut self.checker {
-            checker.barrier_arrive(serial, warp.cta, id);
+            checker.barrier_arrive(serial, warp.cta, id, generation);
         }
     }
 
     /// The warp leaves a hardware barrier.
-    pub fn barrier_leave(&mut self, warp: &Warp, id: usize) {
+    pub fn barrier_leave(&mut self, warp: &Warp, id: usize, generation: u64) {
         let serial = self.serial(warp);
         if let Some(checker) = &mut self.checker {
-            checker.barrier_leave(serial, warp.cta, id);
+            checker.barrier_leave(serial, warp.cta, id, generation);
         }
     }
 
     /// The warp leaves the cluster barrier.
-    pub fn cluster_leave(&mut self, warp: &Warp) {
+    pub fn cluster_leave(&mut self, warp: &Warp, generation: u64) {
         let serial = self.serial(warp);
         if let Some(checker) = &mut self.checker {
-            checker.cluster_leave(serial);
+            checker.cluster_leave(serial, generation);
         }
     }
 
     /// The warp arrives at the cluster barrier.
-    pub fn cluster_arrived_by(&mut self, warp: &Warp) {
+    pub fn cluster_arrived_by(&mut self, warp: &Warp, generation: u64) {
         let serial = self.serial(warp);
         if let Some(checker) = &mut self.checker {
-            checker.cluster_arrive(serial);
+            checker.cluster_arrive(serial, generation);
         }
     }
 

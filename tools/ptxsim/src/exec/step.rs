@@ -415,7 +415,7 @@ fn rare(
                 return Ok(Flow::Wait(Wait::ClusterBarrier { generation }));
             }
             warp.cluster_ticket = None;
-            env.cluster_leave(warp);
+            env.cluster_leave(warp, generation);
         }
         Op::Fence { kind } => env.fence(warp, *kind),
         _ => return asynchronous(env, warp, fragment, active, inst),
