@@ -1,6 +1,8 @@
 """Compares tilec with tileiras on the corpus and writes RESULTS.md."""
 
 import argparse
+import dataclasses
+import json
 import os
 import platform
 import subprocess
@@ -34,13 +36,17 @@ def modules(prefix: str) -> list[tuple[str, Path]]:
 
 
 def by_tilec(tools: Tools, module: Path, scratch: Path) -> sass.Report | Failure:
-    ptx, cubin = scratch / "tilec.ptx", scratch / "tilec.cubin"
+    ptx, cubin, manifest = (scratch / f"tilec.{kind}" for kind in ("ptx", "cubin", "json"))
     try:
         compilers.run(tools.tilec_ptx(module, ptx))
+        compilers.run(tools.tilec_manifest(module, manifest))
         compilers.run(tools.ptxas_cubin(ptx, cubin))
     except Failure as failure:
         return failure
-    return sass.report(cubin, tools.nvdisasm, tools.cuobjdump)
+    report = sass.report(cubin, tools.nvdisasm, tools.cuobjdump)
+    # Shared memory given at launch is in no cubin; the manifest knows all of it.
+    (entry,) = json.loads(manifest.read_text())["entries"]
+    return dataclasses.replace(report, shared=max(report.shared, entry["shared_bytes"]))
 
 
 def by_tileiras(tools: Tools, module: Path, scratch: Path) -> sass.Report | Failure:
@@ -95,7 +101,7 @@ def code_tables(rows: list[Row]) -> str:
     text = "## Resources: tilec / tileiras\n\n" + compared(rows, RESOURCES)
     text += (
         "\nRegisters are ptxas' figure for a thread. Spills are instructions that touch "
-        "local memory (LDL, STL). Shared memory is in bytes, static.\n"
+        "local memory (LDL, STL). Shared memory is in bytes for a block, given at launch or static.\n"
     )
     if matmul:
         text += "\n## Main loop of the matmul: tilec / tileiras\n\n" + compared(matmul, LOOP)

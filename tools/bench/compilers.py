@@ -25,6 +25,9 @@ class Tools:
     def tilec_ptx(self, module: Path, out: Path) -> list:
         return [self.tilec, "compile", module, "-o", out, "--gpu-name", "sm_90a"]
 
+    def tilec_manifest(self, module: Path, out: Path) -> list:
+        return [*self.tilec_ptx(module, out), "--emit", "manifest"]
+
     def ptxas_cubin(self, ptx: Path, out: Path) -> list:
         return [self.ptxas, "-arch=sm_90a", "-O3", ptx, "-o", out]
 

@@ -47,7 +47,7 @@ class MainLoop:
 class Report:
     registers: int
     stack: int  # bytes a thread
-    shared: int  # bytes a block, static
+    shared: int  # bytes a block; from a cubin, the static part
     spills: int  # instructions that touch local memory
     counts: Counter
     loop: MainLoop | None
