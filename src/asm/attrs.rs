@@ -73,14 +73,14 @@ fn dictionary(
     entries: &[(Name, Attr)],
     value: &impl Fn(&Attr) -> String,
 ) -> String {
-    let entry = |(name, attr): &(Name, Attr)| {
-        let key = key(module.str(*name));
-        match attr {
-            Attr::Unit => key,
-            _ => format!("{key} = {}", value(attr)),
-        }
+    // Entries have no order; MLIR writes them by name.
+    let mut entries: Vec<_> = entries.iter().map(|(n, a)| (module.str(*n), a)).collect();
+    entries.sort_by_key(|(name, _)| *name);
+    let entry = |(name, attr): (&str, &Attr)| match attr {
+        Attr::Unit => key(name),
+        _ => format!("{} = {}", key(name), value(attr)),
     };
-    format!("{{{}}}", join(entries.iter().map(entry), ", "))
+    format!("{{{}}}", join(entries.into_iter().map(entry), ", "))
 }
 
 /// `<sm_90 = {latency = 4}>`: entries by name, integers without their type.

@@ -7,10 +7,12 @@
 mod attrs;
 mod float;
 mod generic;
+mod parse;
 mod pretty;
 mod types;
 mod writer;
 
 pub use generic::{print_generic, print_op_generic};
+pub use parse::{parse, parse_file};
 pub use pretty::print_pretty;
-pub use types::{TypeText, type_text};
+pub use types::{TypeText, simple_type_name, type_text};

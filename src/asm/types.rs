@@ -75,6 +75,16 @@ fn pointer_attr(attr: u8) -> Option<&'static str> {
     enums::PTR_ATTR.cases.get(case).copied()
 }
 
+/// The name of a type that refers to no other.
+pub fn simple_type_name(ty: &Type) -> String {
+    match ty {
+        Type::Int(n) => format!("i{n}"),
+        Type::Float(f) => f.name().into(),
+        Type::Token => "token".into(),
+        other => format!("{other:?}"),
+    }
+}
+
 impl TypeText<'_> {
     fn inner(&self, ty: TypeId) -> Self {
         Self {

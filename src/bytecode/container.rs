@@ -11,6 +11,11 @@ pub const NOTES_MAGIC: [u8; 8] = *b"\x06\x03\x80Tile\0";
 /// First bytes of upstream MLIR bytecode.
 const MLIR_MAGIC: [u8; 4] = *b"ML\xEFR";
 
+/// Whether the data begins as any of the containers, or as upstream MLIR bytecode, does.
+pub fn is_bytecode(data: &[u8]) -> bool {
+    data.starts_with(&MAGIC) || data.starts_with(&NOTES_MAGIC) || data.starts_with(&MLIR_MAGIC)
+}
+
 /// What fills the gap before aligned data.
 pub const PADDING: u8 = 0xCB;
 
@@ -90,6 +95,11 @@ fn header(cursor: &mut Cursor, data: &[u8]) -> Result<Version> {
     if data.starts_with(&MLIR_MAGIC) {
         return Err(cursor.error(
             "input is upstream MLIR bytecode, not Tile IR bytecode: export the module as Tile IR bytecode",
+        ));
+    }
+    if data.starts_with(&NOTES_MAGIC) {
+        return Err(cursor.error(
+            "input is in the private container of the notes (magic 06 03 80 'Tile' 00), which is not read yet",
         ));
     }
     for (i, expected) in MAGIC.into_iter().enumerate() {

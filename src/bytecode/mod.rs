@@ -1,18 +1,25 @@
 //! Tile IR bytecode: the public container, versions 13.1 … 13.5.
 //!
 //! A file is a header and sections (`container`); sections hold tables of strings, types,
-//! constants and debug attributes, which functions refer to by index (`read`). How an operation
+//! constants and debug attributes, which functions refer to by index (`read`, `write`). How an operation
 //! is encoded follows from its row in [`crate::dialect`].
 
 mod container;
 mod cursor;
 mod encoding;
 mod read;
+mod write;
 
 pub use container::MAGIC;
 pub use read::{Contents, Tables, read, read_full};
+pub use write::{write, write_with};
 
 use crate::ir::Diagnostic;
+
+/// Whether the data begins as a bytecode file does, of whatever container.
+pub fn is_bytecode(data: &[u8]) -> bool {
+    container::is_bytecode(data)
+}
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 

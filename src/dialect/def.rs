@@ -12,6 +12,19 @@ impl Version {
     pub const V13_5: Version = Version(13, 5);
 }
 
+impl std::str::FromStr for Version {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('.');
+        let version = parts.and_then(|(a, b)| Some(Version(a.parse().ok()?, b.parse().ok()?)));
+        let known = |v: &Version| (Version::V13_1..=Version::V13_5).contains(v);
+        version
+            .filter(known)
+            .ok_or_else(|| format!("'{text}' is no bytecode version: 13.1 to 13.5 exist"))
+    }
+}
+
 impl std::fmt::Display for Version {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.0, self.1)

@@ -7,6 +7,11 @@ use super::{EnumDef, Version};
 macro_rules! enums {
     ($($(#[$doc:meta])* $id:ident $name:literal [$($case:literal),* $(,)?];)*) => {
         $($(#[$doc])* pub static $id: EnumDef = EnumDef { name: $name, cases: &[$($case),*] };)*
+
+        /// The enumeration called `name`.
+        pub fn by_name(name: &str) -> Option<&'static EnumDef> {
+            [$(&$id),*].into_iter().find(|e| e.name == name)
+        }
     };
 }
 

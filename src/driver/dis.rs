@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::{Outcome, input, output};
-use crate::{asm, bytecode};
+use crate::asm;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Bytecode file, `-` for standard input.
+    /// Bytecode or text file, `-` for standard input.
     input: PathBuf,
     /// Where the text goes, `-` for standard output.
     #[arg(short, long, default_value = "-")]
@@ -18,7 +18,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let module = bytecode::read(&input::bytes(&args.input)?)?;
+    let module = input::module(&args.input)?;
     let text = match args.generic {
         true => asm::print_generic(&module),
         false => asm::print_pretty(&module),

@@ -3,7 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::ir::{Diagnostic, Diagnostics};
+use crate::ir::{Diagnostic, Diagnostics, Module};
+use crate::{asm, bytecode};
 
 /// The bytes of a file.
 ///
@@ -21,4 +22,29 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Diagnostics> {
     read().map_err(|e: std::io::Error| {
         Diagnostic::error(format!("cannot read '{}': {e}", path.display())).into()
     })
+}
+
+/// A module from bytecode of any known container or from text, told apart by their first bytes.
+///
+/// # Errors
+/// What is wrong with the file or its contents.
+pub fn module(path: &Path) -> Result<Module, Diagnostics> {
+    let data = bytes(path)?;
+    if bytecode::is_bytecode(&data) {
+        return Ok(bytecode::read(&data)?);
+    }
+    Ok(text(path, data)?)
+}
+
+fn text(path: &Path, data: Vec<u8>) -> Result<Module, Diagnostic> {
+    let name = match path.to_str() {
+        Some("-") | None => "<stdin>",
+        Some(name) => name,
+    };
+    match String::from_utf8(data) {
+        Ok(text) => asm::parse_file(&text, name),
+        Err(_) => Err(Diagnostic::error(format!(
+            "'{name}' is neither Tile IR bytecode nor UTF-8 text"
+        ))),
+    }
 }

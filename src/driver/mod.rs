@@ -1,6 +1,8 @@
 //! The command line: one file per subcommand.
 
+mod assemble;
 mod compile;
+mod convert;
 mod dis;
 mod input;
 mod output;
@@ -28,6 +30,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Turn text into bytecode.
+    As(assemble::Args),
+    /// Write a module for another bytecode version.
+    Convert(convert::Args),
     /// Compile bytecode to PTX, or to any stage on the way.
     Compile(compile::Args),
     /// Print bytecode as text.
@@ -45,6 +51,8 @@ type Outcome = Result<(), Diagnostics>;
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
+        Command::As(args) => assemble::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Dis(args) => dis::run(args),
         Command::Run(args) => run::run(args),

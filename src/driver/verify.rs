@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use super::{Outcome, input, report};
-use crate::{bytecode, verify};
+use crate::verify;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Bytecode file, `-` for standard input.
+    /// Bytecode or text file, `-` for standard input.
     input: PathBuf,
 }
 
 pub fn run(args: &Args, format: report::Format) -> Outcome {
-    let module = bytecode::read(&input::bytes(&args.input)?)?;
+    let module = input::module(&args.input)?;
     verify::verify(&module)?;
     report::print(&crate::ir::Diagnostics(verify::warnings(&module)), format);
     Ok(())

@@ -3,8 +3,8 @@
 use slotmap::{SlotMap, new_key_type};
 use smallvec::SmallVec;
 
-use super::{Attr, LayoutTable, LocId, Locations, TypeId, Types};
-use crate::dialect::{OpDef, OpKind};
+use super::{Attr, EnumAttr, LayoutTable, LocId, Locations, TypeId, Types};
+use crate::dialect::{AttrKind, Default as AttrDefault, OpDef, OpKind};
 
 new_key_type! {
     /// Key of an operation.
@@ -293,6 +293,31 @@ impl Module {
         self.ops[id].block = block;
         self.blocks[block].ops.push(id);
         id
+    }
+
+    /// Gives absent attributes their defaults.
+    pub fn fill_defaults(&mut self, op: &mut Op) {
+        for (i, def) in op.def().attrs.iter().enumerate() {
+            if op.attrs[i].is_some() {
+                continue;
+            }
+            op.attrs[i] = match def.default {
+                AttrDefault::None => None,
+                AttrDefault::Case(case) => Some(Attr::Enum(EnumAttr(case))),
+                AttrDefault::Int(value) => {
+                    let width = if let AttrKind::Int(w) = def.kind {
+                        w
+                    } else {
+                        64
+                    };
+                    let ty = self.types.int(width);
+                    Some(Attr::Int { value, ty })
+                }
+                AttrDefault::AllFalse(group) => {
+                    Some(Attr::Bools(vec![false; op.group(usize::from(group)).len()]))
+                }
+            };
+        }
     }
 
     /// Puts a detached operation into `block` before position `at`.

@@ -1,6 +1,6 @@
 //! The cuda_tile assembly form, as `tileirdisasm` prints it.
 
-mod formats;
+pub(super) mod formats;
 mod print;
 
 pub use print::print_pretty;

@@ -37,6 +37,35 @@ impl Storage {
     }
 }
 
+impl Storage {
+    /// The raw buffer of elements of whole bytes; the reverse of reading one.
+    pub fn encode(self, elements: &[u8]) -> Vec<u8> {
+        match self {
+            Storage::Bytes(_) => elements.to_vec(),
+            Storage::Tf32 => {
+                let narrow = |b: &[u8]| {
+                    let bits = u32::from_le_bytes([b[0], b[1], b[2], b[3]]) >> 13;
+                    let [a, b, c, _] = bits.to_le_bytes();
+                    [a, b, c]
+                };
+                elements.chunks_exact(4).flat_map(narrow).collect()
+            }
+            Storage::Bits => match elements {
+                [0] => vec![0x00],
+                [_] => vec![0xFF],
+                _ => {
+                    let pack = |chunk: &[u8]| {
+                        (0..8u8)
+                            .zip(chunk)
+                            .fold(0, |byte, (i, e)| byte | u8::from(*e != 0) << i)
+                    };
+                    elements.chunks(8).map(pack).collect()
+                }
+            },
+        }
+    }
+}
+
 /// The data of a constant of type `ty`.
 pub fn decode(blob: Cursor, ty: TypeId, module: &Module) -> Result<Dense> {
     let at = blob.clone();

@@ -132,6 +132,8 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         match self.tagged_attr(c, 0)? {
+            // From 13.5 on the field is always there.
+            Attr::Hints(hints) if hints.is_empty() => Ok(None),
             hints @ Attr::Hints(_) => Ok(Some(hints)),
             _ => Err(c.error("invalid optimization hints attribute for function")),
         }

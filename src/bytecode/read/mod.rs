@@ -1,12 +1,12 @@
 //! The reader of the public container: bytes to a [`Module`].
 
-mod attrs;
+pub(in crate::bytecode) mod attrs;
 mod debug;
-mod dense;
-mod function;
+pub(in crate::bytecode) mod dense;
+pub(in crate::bytecode) mod function;
 mod ops;
 mod tables;
-mod types;
+pub(in crate::bytecode) mod types;
 
 use super::container::{Container, SectionId};
 use super::{Context, Result};

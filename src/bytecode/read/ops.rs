@@ -9,8 +9,8 @@ use super::debug::LocIter;
 use crate::bytecode::cursor::Cursor;
 use crate::bytecode::encoding::{self, Encoding};
 use crate::bytecode::{Context, Result};
-use crate::dialect::{Arity, AttrKind, Default, Dialect, OpKind, cuda_tile};
-use crate::ir::{Attr, BlockId, EnumAttr, Op, RegionId, Type, TypeId, ValueId};
+use crate::dialect::{Arity, Dialect, OpKind, cuda_tile};
+use crate::ir::{BlockId, Op, RegionId, Type, TypeId, ValueId};
 
 /// Regions may be nested this deep.
 const MAX_DEPTH: u32 = 128;
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         };
         self.attributes(&mut op, body, layout, flags, results.first().copied())?;
         operands(&mut op, body, layout, flags)?;
-        self.fill_defaults(&mut op);
+        self.module.fill_defaults(&mut op);
         if !def.regions.is_empty() {
             op.regions = self.regions(body, def.regions.len(), depth)?;
         }
@@ -188,31 +188,6 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Values of attributes that this version does not encode.
-    fn fill_defaults(&mut self, op: &mut Op) {
-        for (i, def) in op.def().attrs.iter().enumerate() {
-            if op.attrs[i].is_some() {
-                continue;
-            }
-            op.attrs[i] = match def.default {
-                Default::None => None,
-                Default::Case(case) => Some(Attr::Enum(EnumAttr(case))),
-                Default::Int(value) => {
-                    let width = if let AttrKind::Int(w) = def.kind {
-                        w
-                    } else {
-                        64
-                    };
-                    let ty = self.module.types.int(width);
-                    Some(Attr::Int { value, ty })
-                }
-                Default::AllFalse(group) => {
-                    Some(Attr::Bools(vec![false; op.group(usize::from(group)).len()]))
-                }
-            };
-        }
     }
 
     fn regions(

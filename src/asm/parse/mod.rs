@@ -1,0 +1,185 @@
+//! The text parser: the generic form of every dialect and the cuda_tile assembly form, mixed
+//! freely. Names are resolved as they are read, so a value is used after its definition.
+
+mod attrs;
+mod cursor;
+mod custom;
+mod dense;
+mod generic;
+mod pretty;
+mod regions;
+mod scope;
+mod types;
+
+use cursor::Cursor;
+use scope::Scope;
+
+use crate::ir::{Attr, BlockId, Diagnostic, Module};
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Regions, types and attributes may be nested this deep.
+const MAX_DEPTH: u32 = 128;
+
+/// Reads a module from text.
+///
+/// # Errors
+/// The first thing wrong, with line, column and the line itself.
+pub fn parse(text: &str) -> Result<Module> {
+    parse_file(text, "<text>")
+}
+
+/// Reads a module from text that errors say comes from `file`.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_file(text: &str, file: &str) -> Result<Module> {
+    let mut parser = Parser {
+        c: Cursor::new(text, file),
+        module: Module::new("kernels"),
+        scope: Scope::default(),
+        depth: 0,
+    };
+    parser.top()?;
+    Ok(parser.module)
+}
+
+struct Parser<'t> {
+    c: Cursor<'t>,
+    module: Module,
+    scope: Scope<'t>,
+    depth: u32,
+}
+
+impl<'t> Parser<'t> {
+    /// A module operation in either form, or its contents alone.
+    fn top(&mut self) -> Result<()> {
+        let body = self.module.body;
+        if self.c.eat("cuda_tile.module") || self.c.eat("module") {
+            self.module_header()?;
+            self.c.expect("{")?;
+            self.ops_until_brace(body)?;
+        } else if self.c.eat("\"cuda_tile.module\"") || self.c.eat("\"builtin.module\"") {
+            self.generic_module()?;
+        } else {
+            while !self.c.at_end() {
+                self.operation(body)?;
+            }
+        }
+        self.location()?;
+        if self.c.at_end() {
+            return Ok(());
+        }
+        Err(self.c.expected("end of input"))
+    }
+
+    /// `@name attributes {producer = "…"}`.
+    fn module_header(&mut self) -> Result<()> {
+        if self.c.peek("@") {
+            let name = self.c.symbol()?;
+            self.module.name = self.module.intern(&name);
+        }
+        if self.c.eat("attributes") {
+            self.c.expect("{")?;
+            self.module_attributes("}")?;
+        }
+        Ok(())
+    }
+
+    fn module_attributes(&mut self, close: &str) -> Result<()> {
+        while !self.c.eat(close) {
+            let at = self.c.offset();
+            let key = self.c.key()?;
+            self.c.expect("=")?;
+            match (key.as_str(), self.any_attr()?) {
+                ("producer", Attr::Str(s)) => self.module.producer = Some(s),
+                ("sym_name", Attr::Str(s)) => self.module.name = s,
+                _ => {
+                    return Err(self
+                        .c
+                        .error_at(at, format!("a module has no attribute '{key}'")));
+                }
+            }
+            if !self.c.eat(",") && !self.c.peek(close) {
+                return Err(self.c.expected(&format!("',' or '{close}'")));
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows the quoted name of a module operation.
+    fn generic_module(&mut self) -> Result<()> {
+        self.c.expect("(")?;
+        self.c.expect(")")?;
+        if self.c.eat("<{") {
+            self.module_attributes("}>")?;
+        }
+        self.c.expect("(")?;
+        self.c.expect("{")?;
+        let body = self.module.body;
+        self.ops_until_brace(body)?;
+        for token in [")", ":", "(", ")", "->", "(", ")"] {
+            self.c.expect(token)?;
+        }
+        Ok(())
+    }
+
+    /// Operations up to and with a closing brace.
+    fn ops_until_brace(&mut self, block: BlockId) -> Result<()> {
+        while !self.c.eat("}") {
+            if self.c.at_end() {
+                return Err(self.c.expected("'}'"));
+            }
+            self.operation(block)?;
+        }
+        Ok(())
+    }
+
+    /// One operation in either form.
+    fn operation(&mut self, block: BlockId) -> Result<()> {
+        self.deeper()?;
+        let names = self.result_names()?;
+        let outcome = match self.c.peek("\"") {
+            true => self.generic_operation(block, &names),
+            false => self.pretty_operation(block, &names),
+        };
+        self.depth -= 1;
+        outcome
+    }
+
+    fn deeper(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.c.error(format!("nested deeper than {MAX_DEPTH}")));
+        }
+        Ok(())
+    }
+
+    /// `%a, %b:2 =`, with how many results each name stands for.
+    fn result_names(&mut self) -> Result<Vec<(&'t str, Option<usize>)>> {
+        let mut names = Vec::new();
+        while self.c.peek("%") {
+            let name = self.c.value_name()?;
+            let count = match self.c.eat(":") {
+                true => Some(self.c.count()?),
+                false => None,
+            };
+            names.push((name, count));
+            if !self.c.eat(",") {
+                break;
+            }
+        }
+        if !names.is_empty() {
+            self.c.expect("=")?;
+        }
+        Ok(names)
+    }
+
+    /// An optional trailing `loc(…)`, which is skipped: text carries no debug info yet.
+    fn location(&mut self) -> Result<()> {
+        if self.c.eat("loc") {
+            self.c.skip_balanced()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Names of values, by region.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{Parser, Result};
+use crate::ir::ValueId;
+
+type Values = SmallVec<[ValueId; 1]>;
+
+/// The visible names, and what to restore when a region ends.
+#[derive(Default)]
+pub struct Scope<'t> {
+    names: FxHashMap<&'t str, Values>,
+    log: Vec<(&'t str, Option<Values>)>,
+}
+
+/// The state before a region.
+pub struct Mark<'t> {
+    length: usize,
+    hidden: Option<FxHashMap<&'t str, Values>>,
+}
+
+impl<'t> Scope<'t> {
+    /// Enters a region; one of an isolated operation sees nothing from outside.
+    pub fn enter(&mut self, isolated: bool) -> Mark<'t> {
+        Mark {
+            length: self.log.len(),
+            hidden: isolated.then(|| std::mem::take(&mut self.names)),
+        }
+    }
+
+    pub fn leave(&mut self, mark: Mark<'t>) {
+        for (name, old) in self.log.drain(mark.length..).rev() {
+            match old {
+                Some(values) => self.names.insert(name, values),
+                None => self.names.remove(name),
+            };
+        }
+        if let Some(names) = mark.hidden {
+            self.names = names;
+        }
+    }
+}
+
+impl<'t> Parser<'t> {
+    pub fn define(&mut self, name: &'t str, values: &[ValueId]) {
+        let old = self.scope.names.insert(name, values.into());
+        self.scope.log.push((name, old));
+    }
+
+    /// Gives results their names.
+    pub fn define_results(
+        &mut self,
+        at: usize,
+        names: &[(&'t str, Option<usize>)],
+        results: &[ValueId],
+    ) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let total: usize = names.iter().map(|n| n.1.unwrap_or(1)).sum();
+        if total != results.len() {
+            let message = format!(
+                "operation defines {} results but was given {total} names",
+                results.len()
+            );
+            return Err(self.c.error_at(at, message));
+        }
+        let mut rest = results;
+        for &(name, count) in names {
+            let (own, other) = rest.split_at(count.unwrap_or(1));
+            self.define(name, own);
+            rest = other;
+        }
+        Ok(())
+    }
+
+    /// A use of a value.
+    pub fn value(&mut self) -> Result<ValueId> {
+        let at = self.c.offset();
+        let name = self.c.value_name()?;
+        let number = self.c.result_number()?;
+        let Some(values) = self.scope.names.get(name) else {
+            return Err(self
+                .c
+                .error_at(at, format!("use of undeclared SSA value name '%{name}'")));
+        };
+        match (values.as_slice(), number) {
+            ([one], None) => Ok(*one),
+            ([_, ..], None) => {
+                let message =
+                    format!("'%{name}' names several results: write '%{name}#0', '%{name}#1', …");
+                Err(self.c.error_at(at, message))
+            }
+            (all, Some(n)) if n < all.len() => Ok(all[n]),
+            (all, _) => {
+                let message = format!("'%{name}' names {} results", all.len());
+                Err(self.c.error_at(at, message))
+            }
+        }
+    }
+
+    /// Values with commas between, maybe none.
+    pub fn value_list(&mut self) -> Result<Vec<ValueId>> {
+        let mut values = Vec::new();
+        if self.c.peek("%") {
+            values.push(self.value()?);
+            while self.c.eat(",") {
+                values.push(self.value()?);
+            }
+        }
+        Ok(values)
+    }
+}

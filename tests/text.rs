@@ -1,0 +1,21 @@
+//! Text reads back as the module that it was printed from.
+
+#[path = "common/ssa.rs"]
+mod ssa;
+
+use tilec::asm;
+
+#[test]
+fn both_forms_read_back() {
+    for path in ssa::bytecode_files() {
+        let module = tilec::bytecode::read(&std::fs::read(&path).unwrap()).unwrap();
+        let generic = asm::print_generic(&module);
+        for text in [&asm::print_pretty(&module), &generic] {
+            let again = asm::parse(text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let reprinted = asm::print_generic(&again);
+            let differ = generic.lines().zip(reprinted.lines()).find(|(a, b)| a != b);
+            assert!(differ.is_none(), "{}: {differ:#?}", path.display());
+            assert_eq!(generic.len(), reprinted.len(), "{}", path.display());
+        }
+    }
+}
