@@ -146,6 +146,9 @@ impl Compilation {
 
     /// Instruction selection.
     pub fn to_ptx(mut self, options: &Options) -> Result<Kernel, Diagnostics> {
+        if options.opt_level > 0 {
+            self.rules(Group::Isel, options)?;
+        }
         let text = isel::compile(&self.module, &options.target)?;
         for (entry, bytes) in self.entries.iter_mut().zip(&text.dynamic_shared) {
             entry.shared_bytes = *bytes;

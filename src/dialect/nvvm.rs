@@ -171,6 +171,35 @@ dialect_table! { Nvvm {
     ]);
     Bitcast = convert("bitcast", "The same bits as another type; widths may differ when the total does not.");
 
+    // ---- fused forms: only instruction selection's rules (`isel/`) introduce them ----------
+    Mad = op("mad").operands(&[one("a"), one("b"), one("c")]).results(SAME).traits(ELEMENTWISE)
+        .doc("a * b + c modulo 2^n.");
+    MulWideS = op("mul.wide.s").operands(LHS_RHS).results(OTHER).traits(COMMUTATIVE)
+        .doc("The whole signed product, twice as wide.");
+    MulWideU = op("mul.wide.u").operands(LHS_RHS).results(OTHER).traits(COMMUTATIVE)
+        .doc("The whole unsigned product, twice as wide.");
+    MadWideS = op("mad.wide.s").operands(&[one("a"), one("b"), one("c")])
+        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+        .doc("The whole signed product plus c, which is twice as wide (an i64 or an address).");
+    MadWideU = op("mad.wide.u").operands(&[one("a"), one("b"), one("c")])
+        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+        .doc("The whole unsigned product plus c, which is twice as wide (an i64 or an address).");
+    Lop3 = op("lop3").operands(&[one("a"), one("b"), one("c")]).attrs(&[attr("table", I32)])
+        .results(SAME).traits(ELEMENTWISE)
+        .doc("Bit i of the result is bit 4·a_i + 2·b_i + c_i of the table.");
+    ShfL = op("shf.l").operands(&[one("low"), one("high"), one("amount")]).results(SAME).traits(ELEMENTWISE)
+        .doc("High half of high:low shifted left by amount modulo 32.");
+    ShfR = op("shf.r").operands(&[one("low"), one("high"), one("amount")]).results(SAME).traits(ELEMENTWISE)
+        .doc("Low half of high:low shifted right by amount modulo 32.");
+    ICmpAnd = op("icmp.and").operands(&[one("lhs"), one("rhs"), one("also")])
+        .attrs(&[PREDICATE, attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS))])
+        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+        .doc("An integer comparison and another condition.");
+    ICmpOr = op("icmp.or").operands(&[one("lhs"), one("rhs"), one("also")])
+        .attrs(&[PREDICATE, attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS))])
+        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+        .doc("An integer comparison or another condition.");
+
     // ---- memory ----------------------------------------------------------------------------
     Ld = op("ld").operands(&[one("addr"), opt("mask"), opt("other")])
         .attrs(ACCESS)

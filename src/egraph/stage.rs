@@ -40,6 +40,7 @@ pub fn run(
     let (legal, constants) = match group {
         Group::Tile | Group::TileAaToTileAs => (Legal::All, Dialect::CudaTile),
         Group::TileAsToNvvm => (Legal::NoElementwiseTile, Dialect::Nvvm),
+        Group::Isel => (Legal::All, Dialect::Nvvm),
     };
     let context = Context {
         target: options.target,

@@ -2,8 +2,9 @@
 
 use super::build::{Fail, fail};
 use super::mir::Atom;
-use super::select::{Selector, enumeration};
+use super::select::{Selector, enumeration, int};
 use super::values::{Elem, Form};
+use crate::dialect::Traits;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Op, ValueId};
 
@@ -18,6 +19,16 @@ impl Selector<'_> {
         }
         match kind {
             N::PtrAdd => self.pointer_add(op),
+            N::Mad
+            | N::MulWideS
+            | N::MulWideU
+            | N::MadWideS
+            | N::MadWideU
+            | N::Lop3
+            | N::ShfL
+            | N::ShfR
+            | N::ICmpAnd
+            | N::ICmpOr => self.fused(kind, op),
             N::ICmp => self.compare_integers(op),
             N::Select => self.select(op),
             N::Trunc | N::ZExt | N::SExt | N::SIToF | N::UIToF | N::FToSI | N::FToUI | N::FToF => {
@@ -32,6 +43,45 @@ impl Selector<'_> {
                 _ => self.integer(kind, op),
             },
         }
+    }
+
+    /// The forms that rules introduce: one instruction each.
+    fn fused(&mut self, kind: N, op: &Op) -> Result<Vec<Atom>, Fail> {
+        let bits = self.form(self.operand(op, 0)?)?.elem.bits();
+        let name = match kind {
+            N::Mad => format!("mad.lo.s{bits}"),
+            N::MulWideS => format!("mul.wide.s{bits}"),
+            N::MulWideU => format!("mul.wide.u{bits}"),
+            N::MadWideS => format!("mad.wide.s{bits}"),
+            N::MadWideU => format!("mad.wide.u{bits}"),
+            N::Lop3 => format!("lop3.b{bits}"),
+            N::ShfL => "shf.l.wrap.b32".into(),
+            N::ShfR => "shf.r.wrap.b32".into(),
+            _ => {
+                let Some(predicate) = COMPARE.get(enumeration(op, "predicate")? as usize) else {
+                    return fail("unknown comparison");
+                };
+                let sign = ["u", "s"][usize::from(enumeration(op, "signedness")? == 1)];
+                let also = if kind == N::ICmpAnd { "and" } else { "or" };
+                format!("setp.{predicate}.{also}.{sign}{bits}")
+            }
+        };
+        let mut operands = Vec::new();
+        for &value in &op.operands {
+            operands.push(self.get(value)?);
+        }
+        if matches!(
+            kind,
+            N::Mad | N::MulWideS | N::MulWideU | N::MadWideS | N::MadWideU
+        ) && is_constant(&operands[0])
+        {
+            operands.swap(0, 1);
+        }
+        if kind == N::Lop3 {
+            operands.push(vec![Atom::Imm(int(op, "table")? as u64)]);
+        }
+        let slices: Vec<&[Atom]> = operands.iter().map(Vec::as_slice).collect();
+        self.b.value(&name, &slices)
     }
 
     fn binary(&self, op: &Op) -> Result<(ValueId, ValueId), Fail> {
@@ -98,8 +148,11 @@ impl Selector<'_> {
         if matches!(kind, N::And | N::Or | N::Xor) {
             let (lhs, rhs) = self.binary(op)?;
             let name = format!("{}.b{}", op.def().name, form.class.bits());
-            let (lhs, rhs) = (self.get(lhs)?, self.get(rhs)?);
-            return self.b.value(&name, &[&lhs, &rhs]);
+            let (mut lhs, mut rhs) = (self.get(lhs)?, self.get(rhs)?);
+            if is_constant(&lhs) {
+                std::mem::swap(&mut lhs, &mut rhs);
+            }
+            return self.without_zeros(kind, &name, &lhs, &rhs);
         }
         let bits = form.elem.bits().max(16);
         let (stem, signed, widen) = match kind {
@@ -143,15 +196,35 @@ impl Selector<'_> {
                 if widen {
                     rhs = self.widened(form, rhs, signed)?;
                 }
+                if op.def().traits.has(Traits::COMMUTATIVE) && is_constant(&lhs) {
+                    // Instructions take a constant as their second operand.
+                    std::mem::swap(&mut lhs, &mut rhs);
+                }
                 if form.elem.bits() == 8 && matches!(kind, N::MulHi | N::MulHiS) {
                     let product = self.b.value("mul.lo.s16", &[&lhs, &rhs])?;
                     self.b.value("shr.u16", &[&product, &[Atom::Imm(8)]])?
                 } else {
-                    self.b.value(&name, &[&lhs, &rhs])?
+                    self.without_zeros(kind, &name, &lhs, &rhs)?
                 }
             }
         };
         self.b.pack(form, &elements)
+    }
+
+    /// `name`, but not where the right operand is a 0 that changes nothing: arrays of offsets and
+    /// swizzles often start with one.
+    fn without_zeros(
+        &mut self,
+        kind: N,
+        name: &str,
+        lhs: &[Atom],
+        rhs: &[Atom],
+    ) -> Result<Vec<Atom>, Fail> {
+        let neutral = matches!(kind, N::Add | N::Sub | N::Or | N::Xor);
+        if !neutral || lhs.len() != rhs.len() || !rhs.contains(&Atom::Imm(0)) {
+            return self.b.value(name, &[lhs, rhs]);
+        }
+        self.fold_logic(name, lhs, rhs, |a, b| (b == Atom::Imm(0)).then_some(a))
     }
 
     /// Shift amounts as 32-bit registers; those of 64 bits saturate.
@@ -363,4 +436,9 @@ impl Selector<'_> {
         let picked = self.b.value(&name(16), &[&a, &b, &conditions])?;
         self.b.pack(form, &picked)
     }
+}
+
+/// Whether no register is among the atoms.
+fn is_constant(atoms: &[Atom]) -> bool {
+    atoms.iter().all(|a| matches!(a, Atom::Imm(_)))
 }

@@ -15,17 +15,25 @@ pub enum Group {
     TileAaToTileAs,
     /// Elementwise `cuda_tile` on register arrays to `nvvm`.
     TileAsToNvvm,
+    /// Instruction selection's peepholes.
+    Isel,
 }
 
 impl Group {
-    pub const ALL: [Group; 3] = [Group::Tile, Group::TileAaToTileAs, Group::TileAsToNvvm];
+    pub const ALL: [Group; 4] = [
+        Group::Tile,
+        Group::TileAaToTileAs,
+        Group::TileAsToNvvm,
+        Group::Isel,
+    ];
 
-    /// Its folder in `rules/`.
+    /// Its folder in `rules/`, or from the repository's root on.
     pub const fn folder(self) -> &'static str {
         match self {
             Group::Tile => "tile",
             Group::TileAaToTileAs => "tileaa_to_tileas",
             Group::TileAsToNvvm => "tileas_to_nvvm",
+            Group::Isel => "isel/peephole",
         }
     }
 }

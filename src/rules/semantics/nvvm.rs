@@ -2,6 +2,7 @@
 
 use super::{Attrs, Element, Outcome, Scalar, pair};
 use crate::dialect::{OpKind, nvvm::Op};
+use crate::egraph::facts::Leaf;
 use crate::scalar::int::{self, IntRounding};
 use crate::scalar::{
     FloatBinary, FloatMode, FloatUnary, IntBinary, IntUnary, MathUnary, Overflow, Rounding,
@@ -47,9 +48,65 @@ fn integer(op: Op, attrs: Attrs, args: &[Element]) -> Option<Outcome> {
                 .holds(int::compare(s.int()?, attrs.sign(1)?, a, b))
                 .into()
         }
-        _ => return binary(op, args),
+        _ => return fused(op, attrs, args).or_else(|| binary(op, args)),
     };
     Some(Outcome::Value(value))
+}
+
+/// The forms that instruction selection introduces.
+fn fused(op: Op, attrs: Attrs, args: &[Element]) -> Option<Outcome> {
+    let &[(a, s), (b, t), (c, u)] = args else {
+        return wide_product(op, args).map(Outcome::Value);
+    };
+    let value = match (op, u) {
+        (Op::Mad, Scalar::Int(width)) if s == t && t == u => {
+            a.wrapping_mul(b).wrapping_add(c) & int::mask(width)
+        }
+        (Op::MadWideS, _) => {
+            wide_product(Op::MulWideS, &args[..2])?.wrapping_add(c) & int::mask(u.bits())
+        }
+        (Op::MadWideU, _) => {
+            wide_product(Op::MulWideU, &args[..2])?.wrapping_add(c) & int::mask(u.bits())
+        }
+        (Op::Lop3, Scalar::Int(width)) => {
+            let Leaf::Int(table) = (attrs.0)(0) else {
+                return None;
+            };
+            let bit = |i: u32| {
+                let row = (a >> i & 1) << 2 | (b >> i & 1) << 1 | (c >> i & 1);
+                (table as u64 >> row & 1) << i
+            };
+            (0..width).map(bit).sum()
+        }
+        (Op::ShfL, Scalar::Int(32)) => ((b << 32 | a) << (c & 31)) >> 32,
+        (Op::ShfR, Scalar::Int(32)) => (b << 32 | a) >> (c & 31) & int::mask(32),
+        (Op::ICmpAnd | Op::ICmpOr, Scalar::Int(1)) => {
+            let holds = attrs
+                .predicate(0)?
+                .holds(int::compare(s.int()?, attrs.sign(1)?, a, b));
+            match op {
+                Op::ICmpAnd => u64::from(holds) & c,
+                _ => u64::from(holds) | c,
+            }
+        }
+        _ => return None,
+    };
+    Some(Outcome::Value(value))
+}
+
+/// A product of twice the operands' width.
+fn wide_product(op: Op, args: &[Element]) -> Option<u64> {
+    let (a, b, s) = pair(args)?;
+    let width = s.int().filter(|&w| w <= 32)?;
+    let product = match op {
+        Op::MulWideU => a.wrapping_mul(b),
+        Op::MulWideS => {
+            let signed = |v: u64| crate::egraph::facts::sign_extend(v, width);
+            signed(a).wrapping_mul(signed(b)) as u64
+        }
+        _ => return None,
+    };
+    Some(product & int::mask(2 * width))
 }
 
 fn binary(op: Op, args: &[Element]) -> Option<Outcome> {
