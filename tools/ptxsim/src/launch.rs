@@ -197,13 +197,13 @@ impl<'p> Launch<'p> {
                 self.block
             ));
         }
-        if let Some(max) = self.program.attributes.maxntid {
-            if threads > max.iter().try_fold(1u32, |p, &x| p.checked_mul(x)) {
-                return bad(format!(
-                    "block {:?} exceeds the entry's .maxntid {max:?}",
-                    self.block
-                ));
-            }
+        if let Some(max) = self.program.attributes.maxntid
+            && threads > max.iter().try_fold(1u32, |p, &x| p.checked_mul(x))
+        {
+            return bad(format!(
+                "block {:?} exceeds the entry's .maxntid {max:?}",
+                self.block
+            ));
         }
         if self.grid.contains(&0)
             || self.grid[0] > i32::MAX as u32
@@ -219,7 +219,7 @@ impl<'p> Launch<'p> {
                 self.cluster
             ));
         }
-        if (0..3).any(|i| self.grid[i] % self.cluster[i] != 0) {
+        if (0..3).any(|i| !self.grid[i].is_multiple_of(self.cluster[i])) {
             return bad(format!(
                 "grid {:?} is no multiple of cluster {:?}",
                 self.grid, self.cluster
@@ -358,7 +358,7 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
         Mutex::new(Stats::default()),
     );
     // The order in which blocks start is part of the seed.
-    let rotation = if shared.seed % 2 == 0 {
+    let rotation = if shared.seed.is_multiple_of(2) {
         Rng::new(shared.seed, u64::MAX).below(total as usize) as u64
     } else {
         0

@@ -242,8 +242,8 @@ impl TensorMap {
             fill: Fill::Zero,
             im2col: None,
         };
-        for i in 0..map.rank {
-            map.dims[i] = dims[i];
+        for (i, &extent) in dims.iter().enumerate().take(map.rank) {
+            map.dims[i] = extent;
             map.box_dims[i] = box_dims.get(i).copied().unwrap_or(0);
             if i > 0 {
                 map.strides[i] = strides.get(i - 1).copied().unwrap_or(0);
@@ -277,7 +277,7 @@ impl TensorMap {
         let fail = |message: String| Err(TensorMapError(message));
         let wide = self.interleave == Interleave::B32;
         let align = if wide { 32 } else { 16 };
-        if self.address() % align != 0 {
+        if !self.address().is_multiple_of(align) {
             return fail(format!(
                 "base address {:#x} is no multiple of {align}",
                 self.address()
@@ -308,7 +308,7 @@ impl TensorMap {
                     self.element_strides[i]
                 ));
             }
-            if i > 0 && (self.strides[i] % align != 0 || self.strides[i] >= 1 << 40) {
+            if i > 0 && (!self.strides[i].is_multiple_of(align) || self.strides[i] >= 1 << 40) {
                 return fail(format!(
                     "stride {} of dimension {i} is no multiple of {align} below 2^40",
                     self.strides[i]
@@ -320,17 +320,17 @@ impl TensorMap {
 
     fn check_inner(&self) -> Result<(), TensorMapError> {
         let inner = self.inner_bytes();
-        if self.interleave == Interleave::None && inner % 16 != 0 {
+        if self.interleave == Interleave::None && !inner.is_multiple_of(16) {
             return Err(TensorMapError(format!(
                 "innermost box dimension has {inner} bytes, no multiple of 16"
             )));
         }
-        if let (Interleave::None, Some(span)) = (self.interleave, self.swizzle.span()) {
-            if inner > span {
-                return Err(TensorMapError(format!(
-                    "innermost box dimension has {inner} bytes, more than the swizzle's {span}"
-                )));
-            }
+        if let (Interleave::None, Some(span)) = (self.interleave, self.swizzle.span())
+            && inner > span
+        {
+            return Err(TensorMapError(format!(
+                "innermost box dimension has {inner} bytes, more than the swizzle's {span}"
+            )));
         }
         if self.interleave == Interleave::B32 && self.swizzle != Swizzle::B32 {
             return Err(TensorMapError("interleave 32B needs swizzle 32B".into()));
@@ -468,7 +468,8 @@ mod tests {
             &[64, 64],
         );
         assert_eq!(good.check(), Ok(()));
-        let broken: [(&str, fn(&mut TensorMap)); 7] = [
+        type Spoil = fn(&mut TensorMap);
+        let broken: [(&str, Spoil); 7] = [
             ("base", |m| m.base = MapBase::Address(8)),
             ("stride", |m| m.strides[1] = 100),
             ("box", |m| m.box_dims[1] = 257),

@@ -399,7 +399,7 @@ fn read_map(
     lane: usize,
     address: u64,
 ) -> Result<TensorMap, Trap> {
-    if address % 64 != 0 {
+    if !address.is_multiple_of(64) {
         return Err(Trap::new(format!(
             "tensor map address {address:#x} is no multiple of 64"
         )));

@@ -83,7 +83,7 @@ impl Env<'_> {
     /// The mbarrier at a place; it must be initialised.
     pub fn mbarrier(&self, rank: usize, offset: u64) -> Result<Mbarrier, Trap> {
         let cta = &self.ctas[rank];
-        if offset % 8 != 0 || !cta.holds(offset, 8) {
+        if !offset.is_multiple_of(8) || !cta.holds(offset, 8) {
             return Err(Trap::new(format!(
                 "mbarrier address {offset:#x} is misaligned or outside shared memory"
             )));
@@ -218,7 +218,7 @@ fn one(
                     "mbarrier count {count} is not 1 to 2^20 - 1"
                 )));
             }
-            if offset % 8 != 0 || !env.ctas[rank].holds(offset, 8) {
+            if !offset.is_multiple_of(8) || !env.ctas[rank].holds(offset, 8) {
                 return Err(Trap::new(format!(
                     "mbarrier address {offset:#x} is misaligned or outside shared memory"
                 )));
@@ -339,10 +339,10 @@ fn wait(
         }
     }
     // A blocking wait suspends unless some lane can go on; now and then it gives up early, as its time limit allows.
-    if let (true, Some(wait), 0) = (blocking, missing, done) {
-        if env.rng.below(8) != 0 {
-            return Ok(Flow::Wait(wait));
-        }
+    if let (true, Some(wait), 0) = (blocking, missing, done)
+        && env.rng.below(8) != 0
+    {
+        return Ok(Flow::Wait(wait));
     }
     warp.set_pred(frame, result, active, done);
     if missing.is_some() {

@@ -78,9 +78,9 @@ impl Tile {
             let mut address = map
                 .address()
                 .wrapping_add_signed(self.coords[0] * size as i64);
-            for d in 1..map.rank {
-                let step = (rest % extents[d]) as i64;
-                rest /= extents[d];
+            for (d, &extent) in extents.iter().enumerate().take(map.rank).skip(1) {
+                let step = (rest % extent) as i64;
+                rest /= extent;
                 let at = match self.rows {
                     Some(rows) if d == 1 => rows[step as usize & 3],
                     _ => self.coords[d] + step * i64::from(map.element_strides[d]),

@@ -50,7 +50,7 @@ const ROWS: usize = 16;
 /// Checks an instruction when it is decoded.
 pub fn check(w: &Wgmma, m: usize) -> Result<(), String> {
     let bits = w.a_ty.container_bits(false) as usize;
-    if m != 64 || w.n % 8 != 0 || !(8..=256).contains(&w.n) {
+    if m != 64 || !w.n.is_multiple_of(8) || !(8..=256).contains(&w.n) {
         return Err("the shape is none that wgmma has".into());
     }
     if w.sparse.is_some() || w.a_ty == MatTy::B1 {
@@ -67,10 +67,10 @@ pub fn check(w: &Wgmma, m: usize) -> Result<(), String> {
             w.n / per_reg
         ));
     }
-    if let WgmmaA::Registers(regs) = &w.a {
-        if regs.len() != 4 {
-            return Err(format!("A has {} registers, it needs 4", regs.len()));
-        }
+    if let WgmmaA::Registers(regs) = &w.a
+        && regs.len() != 4
+    {
+        return Err(format!("A has {} registers, it needs 4", regs.len()));
     }
     if bits != 16 && (w.a_mn_major || w.b_mn_major) {
         return Err("only 16-bit elements can be MN-major".into());
@@ -308,7 +308,8 @@ pub fn tick(env: &mut Env<'_>, warp: &mut Warp, force: bool) -> Result<bool, (u3
         if operation.done {
             continue;
         }
-        if operation.due > env.clock && !(force && !any) {
+        let forced = force && !any;
+        if operation.due > env.clock && !forced {
             break;
         }
         let line = env.shared.program.code[operation.pc as usize].line;
@@ -395,6 +396,7 @@ struct Operands<'s> {
 
 impl Operands<'_> {
     /// `count` rows of a shared operand from `first`, as \[mn\]\[k\].
+    #[allow(clippy::too_many_arguments)]
     fn shared_matrix<T: Copy + Default>(
         &self,
         d: &Descriptor,

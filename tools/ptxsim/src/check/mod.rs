@@ -306,7 +306,8 @@ impl Checker {
             let write = granule.write;
             if write.who != 0 && write.who != me.who && write.bytes & bytes != 0 {
                 let ordered = self.warps[a.warp].order.get(write.who.into()) >= write.clock;
-                if !ordered && !(a.strong && write.how == How::Strong) {
+                let both_strong = a.strong && write.how == How::Strong;
+                if !ordered && !both_strong {
                     return Err(self.bad_read(a, write));
                 }
             }

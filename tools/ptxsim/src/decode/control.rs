@@ -104,15 +104,14 @@ fn call_value<'a>(
     operand: &Operand<'a>,
     is_return: bool,
 ) -> Result<CallValue> {
-    if let Operand::Name(name, None) = operand {
-        if let Some(Binding::Variable {
+    if let Operand::Name(name, None) = operand
+        && let Some(Binding::Variable {
             space: VarSpace::Param,
             address,
             size,
         }) = cx.lookup(name)
-        {
-            return Ok(CallValue::Param(address as u32, size));
-        }
+    {
+        return Ok(CallValue::Param(address as u32, size));
     }
     if is_return {
         return Ok(CallValue::Target(cx.dst(operand, Ty::B8)?));

@@ -143,7 +143,7 @@ fn simple(name: &str, ty: Ty, sat: bool, relu: bool) -> Option<LaneFn> {
         "sad" => per_type!(
             ty,
             T,
-            ternary(|a, b, c| ((a as T).abs_diff(b as T) as u64).wrapping_add(c) & mask(T::BITS))
+            ternary(|a, b, c| (a as T).abs_diff(b as T).lane().wrapping_add(c) & mask(T::BITS))
         ),
         _ => None,
     }

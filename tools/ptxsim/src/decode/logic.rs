@@ -427,7 +427,7 @@ fn set<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_
             f(&a.map(|x| x >> 16), &b.map(|x| x >> 16), c, e, &mut high);
             let value = if packed_int { 0xffff } else { one };
             for ((d, l), h) in d.iter_mut().zip(low).zip(high) {
-                *d = l * value | (h * value) << 16;
+                *d = (l * value) | ((h * value) << 16);
             }
         });
         return lanes(cx, inst, dst_ty, g, &srcs[..2]);

@@ -163,17 +163,16 @@ impl<'a> Function<'_, 'a> {
 
     /// The items of a vector operand; a plain operand is a vector of one, a vector register its elements.
     pub fn items(&self, operand: &Operand<'a>) -> Vec<Operand<'a>> {
-        if let Operand::Name(name, None) = operand {
-            if let Some(Binding::Register {
+        if let Operand::Name(name, None) = operand
+            && let Some(Binding::Register {
                 vector: n @ 2..=4, ..
             }) = self.lookup(name)
-            {
-                return ["x", "y", "z", "w"]
-                    .iter()
-                    .take(n as usize)
-                    .map(|s| Operand::Name(name, Some(s)))
-                    .collect();
-            }
+        {
+            return ["x", "y", "z", "w"]
+                .iter()
+                .take(n as usize)
+                .map(|s| Operand::Name(name, Some(s)))
+                .collect();
         }
         match operand {
             Operand::Vector(items) => items.clone(),
@@ -255,15 +254,14 @@ impl<'a> Function<'_, 'a> {
             Operand::Name(..) | Operand::Number { .. } => (operand, 0),
             _ => return self.error("expected an address in brackets"),
         };
-        if let Operand::Name(name, None) = base {
-            if let Some(Binding::Variable {
+        if let Operand::Name(name, None) = base
+            && let Some(Binding::Variable {
                 space: var_space,
                 address,
                 ..
             }) = self.lookup(name)
-            {
-                return self.variable_address(name, var_space, address, space, offset);
-            }
+        {
+            return self.variable_address(name, var_space, address, space, offset);
         }
         let base = self.src(base, Ty::B64)?;
         let space = if space == Space::CallParam {

@@ -71,7 +71,7 @@ pub(super) fn decode<'a>(
             mods.flag("aligned");
             mods.ty();
             let count = immediate(cx, inst, 0)? as u32;
-            if !(24..=256).contains(&count) || count % 8 != 0 {
+            if !(24..=256).contains(&count) || !count.is_multiple_of(8) {
                 return cx.error("setmaxnreg takes a multiple of 8 from 24 to 256");
             }
             Ok(Op::SetMaxNreg { count, increase })

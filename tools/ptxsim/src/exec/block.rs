@@ -81,14 +81,13 @@ impl Cta {
 
     /// An exited warpgroup's registers are free.
     pub fn release_registers(&mut self, warp: u32) {
-        if warp % 4 == 3 {
-            if let Some(held) = self
+        if warp % 4 == 3
+            && let Some(held) = self
                 .warpgroup_registers
                 .get_mut(warp as usize / 4)
                 .and_then(Option::take)
-            {
-                self.spare_registers += i64::from(held);
-            }
+        {
+            self.spare_registers += i64::from(held);
         }
     }
 

@@ -128,6 +128,7 @@ pub fn shfl(
 }
 
 /// `vote.sync`
+#[allow(clippy::too_many_arguments)]
 pub fn vote(
     env: &Env<'_>,
     warp: &mut Warp,
@@ -157,6 +158,7 @@ pub fn vote(
 }
 
 /// `match.sync`
+#[allow(clippy::too_many_arguments)]
 pub fn matching(
     env: &Env<'_>,
     warp: &mut Warp,
@@ -271,10 +273,8 @@ pub fn barrier(
     dst_pred: Option<Pred>,
 ) -> Result<Flow, Trap> {
     let fragment_mask = warp.fragments[fragment].mask;
-    if is_aligned {
-        if let Some(flow) = aligned(warp, fragment_mask, active)? {
-            return Ok(flow);
-        }
+    if is_aligned && let Some(flow) = aligned(warp, fragment_mask, active)? {
+        return Ok(flow);
     }
     let id = uniform(
         warp.source(env, frame, id, active)?,
@@ -345,12 +345,12 @@ fn arrive(
         BarKind::Red(_, pred) => Some(warp.pred(env, frame, pred, active)? & active),
         _ => None,
     };
-    if let Some(n) = count {
-        if n == 0 || n % 32 != 0 || n > 1024 {
-            return Err(Trap::new(format!(
-                "barrier thread count {n} is not a positive multiple of 32 up to 1024"
-            )));
-        }
+    if let Some(n) = count
+        && (n == 0 || n % 32 != 0 || n > 1024)
+    {
+        return Err(Trap::new(format!(
+            "barrier thread count {n} is not a positive multiple of 32 up to 1024"
+        )));
     }
     let cta = &mut env.ctas[warp.cta];
     let barrier = &mut cta.barriers[id];

@@ -218,7 +218,7 @@ impl GlobalMemory {
         let mut i = 0;
         while i < bytes.len() {
             let at = offset + i as u64;
-            if at % 8 == 0 && bytes.len() - i >= 8 {
+            if at.is_multiple_of(8) && bytes.len() - i >= 8 {
                 let mut word = [0; 8];
                 word.copy_from_slice(&bytes[i..i + 8]);
                 region.word(at).store(u64::from_le_bytes(word), Relaxed);

@@ -289,7 +289,7 @@ pub fn addresses(
 }
 
 fn check_alignment(address: u64, bytes: u32) -> Result<(), Trap> {
-    if address % u64::from(bytes) == 0 {
+    if address.is_multiple_of(u64::from(bytes)) {
         return Ok(());
     }
     Err(Trap::new(format!(

@@ -43,7 +43,7 @@ pub fn execute(env: &mut Env<'_>, warp: &Warp, count: u32, increase: bool) -> Re
         }
         // The last of the four warps lets go.
         cta.warpgroup_arrivals[group as usize] += 1;
-        if cta.warpgroup_arrivals[group as usize] % 4 == 0 {
+        if cta.warpgroup_arrivals[group as usize].is_multiple_of(4) {
             cta.spare_registers += i64::from(held - count);
             cta.warpgroup_registers[group as usize] = Some(count);
         }

@@ -45,7 +45,7 @@ fn shared_row(
     address: u64,
     align: u64,
 ) -> Result<Place, Trap> {
-    if address % align != 0 {
+    if !address.is_multiple_of(align) {
         return Err(Trap::new(format!(
             "matrix row address {address:#x} is no multiple of {align}"
         )));
