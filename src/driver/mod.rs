@@ -8,6 +8,7 @@ mod input;
 mod output;
 mod ptxas;
 mod report;
+mod rules;
 mod run;
 mod verify;
 
@@ -38,6 +39,8 @@ enum Command {
     Compile(compile::Args),
     /// Print bytecode as text.
     Dis(dis::Args),
+    /// List or check the rewrite rules.
+    Rules(rules::Args),
     /// Launch a kernel on buffers from files.
     Run(run::Args),
     /// Check a module against every rule of its dialect.
@@ -55,6 +58,7 @@ pub fn main() -> ExitCode {
         Command::Convert(args) => convert::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Dis(args) => dis::run(args),
+        Command::Rules(args) => rules::run(args),
         Command::Run(args) => run::run(args),
         Command::Verify(args) => verify::run(args, cli.diagnostics),
     };

@@ -151,11 +151,7 @@ fn apply(graph: &mut Graph, rules: &RuleSet, m: &Match, run: &mut Run) -> Result
     let class = graph.find(m.class);
     for template in &rule.templates {
         let root = graph[class].data.ty;
-        let mut build = Build {
-            graph,
-            binds: &m.binds,
-            root,
-        };
+        let mut build = Build::new(graph, &m.binds, &rule.locals, root);
         let new = match build.root(template) {
             Ok(new) => new,
             // A number that does not fit is a guard that failed.

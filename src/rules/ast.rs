@@ -228,6 +228,8 @@ pub enum AttrExpr {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Template {
     Var(u8),
+    /// What a `let` of the rule named, by number.
+    Local(u8),
     /// A constant of the side's dialect.
     Const {
         kind: OpKind,
@@ -259,6 +261,8 @@ pub struct OpTemplate {
 pub enum Guard {
     IsPow2(Expr),
     Compare(Comparison, Expr, Expr),
+    /// A float constant whose reciprocal is exact and normal.
+    ExactReciprocal(u8),
     FitsSigned(Expr, u32),
     FitsUnsigned(Expr, u32),
     DivisibleBy(u8, Expr),
@@ -318,6 +322,8 @@ pub struct Rule {
     pub pos: Pos,
     pub pattern: Pattern,
     pub templates: Vec<Template>,
+    /// What `let`s of the templates name.
+    pub locals: Vec<Template>,
     /// Names of the variables, by slot.
     pub vars: Vec<String>,
     pub guards: Vec<Guard>,

@@ -33,10 +33,30 @@ pub struct Build<'a> {
     pub graph: &'a mut Graph,
     pub binds: &'a Binds,
     /// Type of the matched root.
-    pub root: Option<TypeId>,
+    root: Option<TypeId>,
+    /// What the rule's `let`s name.
+    locals: &'a [Template],
+    /// The locals made so far.
+    made: SmallVec<[Option<Id>; 8]>,
 }
 
-impl Build<'_> {
+impl<'a> Build<'a> {
+    /// Replacements of a root of type `root`; `locals` are those of the rule.
+    pub fn new(
+        graph: &'a mut Graph,
+        binds: &'a Binds,
+        locals: &'a [Template],
+        root: Option<TypeId>,
+    ) -> Self {
+        Build {
+            graph,
+            binds,
+            root,
+            locals,
+            made: SmallVec::from_elem(None, locals.len()),
+        }
+    }
+
     /// Adds `template` as an equal of the matched root.
     pub fn root(&mut self, template: &Template) -> Result<Id, BuildError> {
         self.make(template, self.root, true)
@@ -53,6 +73,16 @@ impl Build<'_> {
                 Some(Bind::Class(id)) => Ok(self.graph.find(*id)),
                 _ => Err(BuildError::Binding),
             },
+            Template::Local(i) => {
+                let i = usize::from(*i);
+                if let Some(id) = self.made.get(i).copied().flatten() {
+                    return Ok(self.graph.find(id));
+                }
+                let locals = self.locals;
+                let id = self.make(locals.get(i).ok_or(BuildError::Binding)?, want, false)?;
+                self.made[i] = Some(id);
+                Ok(id)
+            }
             Template::Absent => Ok(self.graph.add(Node::leaf(Head::Absent))),
             Template::List(items) => {
                 let children = items
@@ -138,7 +168,7 @@ impl Build<'_> {
         }))
     }
 
-    /// Operands: first those that have a type by themselves, then constants typed like them.
+    /// Operands: first those that have a type by themselves, then the others typed like them.
     fn children(
         &mut self,
         op: &OpTemplate,
@@ -147,10 +177,9 @@ impl Build<'_> {
     ) -> Result<SmallVec<[Id; 4]>, BuildError> {
         let mut made: SmallVec<[Option<Id>; 4]> = SmallVec::new();
         made.resize(op.children.len(), None);
-        for literals in [false, true] {
+        for pass in [true, false] {
             for (i, child) in op.children.iter().enumerate() {
-                let literal = matches!(child, Template::Const { ty: None, .. });
-                if literal == literals {
+                if (!pass || self.typed(child)) && made[i].is_none() {
                     let ty = self.child_type(def, i, want, &made);
                     made[i] = Some(self.make(child, ty, false)?);
                 }
@@ -159,6 +188,32 @@ impl Build<'_> {
         made.into_iter()
             .map(|id| id.ok_or(BuildError::Binding))
             .collect()
+    }
+
+    /// Whether a form has a type by itself.
+    fn typed(&self, template: &Template) -> bool {
+        match template {
+            Template::Const { ty, .. } => ty.is_some(),
+            Template::Local(i) => {
+                let i = usize::from(*i);
+                self.made.get(i).is_some_and(Option::is_some)
+                    || self.locals.get(i).is_some_and(|l| self.typed(l))
+            }
+            Template::Op(op) => {
+                let Some(def) = self.graph.analysis.def(op.head) else {
+                    return true;
+                };
+                match def.results.first().map(|r| r.ty) {
+                    Some(ResultType::Operand(_)) => {
+                        let skip = usize::from(def.name == "select");
+                        op.children.iter().skip(skip).any(|c| self.typed(c))
+                    }
+                    Some(ResultType::Explicit) => !op.attrs.contains(&AttrExpr::Inferred),
+                    _ => true,
+                }
+            }
+            _ => true,
+        }
     }
 
     /// The type that operand `i` must have, as far as the row and the other operands tell.
@@ -193,17 +248,18 @@ impl Build<'_> {
         }
         let same = def.traits.has(Traits::ELEMENTWISE);
         match result {
-            Some(ResultType::Operand(j)) if j as usize == i => {
-                want.or_else(|| self.sibling(i, made))
+            Some(ResultType::Operand(j)) if same || j as usize == i => {
+                // The condition of a selection is no sibling of its values.
+                let skip = usize::from(def.name == "select");
+                want.or_else(|| self.sibling(i, made, skip))
             }
-            Some(ResultType::Operand(_)) if same => want.or_else(|| self.sibling(i, made)),
-            Some(ResultType::BoolLike(_)) => self.sibling(i, made),
+            Some(ResultType::BoolLike(_)) => self.sibling(i, made, 0),
             _ => None,
         }
     }
 
-    fn sibling(&self, i: usize, made: &[Option<Id>]) -> Option<TypeId> {
-        let others = made.iter().enumerate().filter(|(j, _)| *j != i);
+    fn sibling(&self, i: usize, made: &[Option<Id>], skip: usize) -> Option<TypeId> {
+        let others = made.iter().enumerate().skip(skip).filter(|(j, _)| *j != i);
         others
             .filter_map(|(_, id)| self.graph[(*id)?].data.ty)
             .next()

@@ -9,6 +9,7 @@ use crate::egraph::facts::{Facts, Uniformity, sign_extend};
 use crate::egraph::matcher::{Bind, Binds, elem_is};
 use crate::egraph::node::Leaf;
 use crate::ir::{Attr, Type, TypeId};
+use crate::scalar::{FloatFormat, Overflow, Rounding};
 use crate::target::Target;
 
 /// A computed number.
@@ -199,6 +200,13 @@ fn check(graph: &Graph, target: Target, binds: &Binds, guard: &Guard) -> Option<
             n > 0 && n & (n - 1) == 0
         }
         Guard::Compare(how, a, b) => compare(*how, eval(graph, binds, a)?, eval(graph, binds, b)?),
+        Guard::ExactReciprocal(v) => {
+            let (bits, Type::Float(float)) = (facts(v)?.constant?, types.get(types.elem(ty(v)?)))
+            else {
+                return None;
+            };
+            exact_reciprocal(float_format(*float), bits)
+        }
         Guard::FitsSigned(e, bits) => {
             let limit = 1i128 << (bits - 1);
             (-limit..limit).contains(&int(e)?)
@@ -242,6 +250,15 @@ fn check(graph: &Graph, target: Target, binds: &Binds, guard: &Guard) -> Option<
         Guard::And(all) => all.iter().all(|g| holds(graph, target, binds, g)),
         Guard::Or(any) => any.iter().any(|g| holds(graph, target, binds, g)),
     })
+}
+
+/// Whether `bits` are a power of two whose reciprocal is a normal number.
+fn exact_reciprocal(format: FloatFormat, bits: u64) -> bool {
+    let normal = |bits: u64| !format.is_subnormal(bits) && format.decode(bits).is_normal();
+    let value = format.decode(bits);
+    let inverse = format.encode(1.0 / value, Rounding::NearestEven, Overflow::Ieee);
+    let power = value.to_bits().trailing_zeros() >= 52;
+    normal(bits) && normal(inverse) && power
 }
 
 fn compare(how: Comparison, a: Number, b: Number) -> bool {

@@ -6,7 +6,9 @@ use super::ast::{
 };
 use super::parse::resolve;
 use super::sexpr::Sexpr;
-use crate::dialect::{Arity, AttrKind, Dialect, OpDef, OpKind, Traits, cuda_tile, nvvm};
+use crate::dialect::{
+    Arity, AttrKind, Dialect, OpDef, OpKind, Traits, cuda_tile, enums::rounding, nvvm,
+};
 use crate::egraph::node::{Head, Leaf, explicit_results};
 use crate::ir::Diagnostic;
 use crate::target::Feature;
@@ -19,6 +21,9 @@ pub(super) struct Lower<'a> {
     machine: &'static [OpDef],
     sides: (Side, Side),
     slots: Vec<String>,
+    /// Names of `let` in scope and what they stand for, as indices into `locals`.
+    names: Vec<(String, u8)>,
+    locals: Vec<Template>,
 }
 
 impl<'a> Lower<'a> {
@@ -28,12 +33,20 @@ impl<'a> Lower<'a> {
             machine,
             sides,
             slots: Vec::new(),
+            names: Vec::new(),
+            locals: Vec::new(),
         }
     }
 
-    /// Variable names by slot.
-    pub fn names(self) -> Vec<String> {
-        self.slots
+    /// Variables that are bound beforehand.
+    pub fn with_slots(mut self, names: &[String]) -> Self {
+        self.slots = names.to_vec();
+        self
+    }
+
+    /// Variable names by slot, and what `let` named.
+    pub fn finish(self) -> (Vec<String>, Vec<Template>) {
+        (self.slots, self.locals)
     }
 
     fn error<T>(&self, at: &Sexpr, message: impl Into<String>) -> Result<T> {
@@ -42,7 +55,7 @@ impl<'a> Lower<'a> {
 
     /// The slot of a variable that the pattern binds.
     pub fn slot_of(&self, symbol: &str) -> Option<u8> {
-        let name = symbol.strip_prefix('?')?;
+        let name = symbol.strip_prefix('?')?.split(':').next()?;
         self.slots.iter().position(|s| s == name).map(|i| i as u8)
     }
 
@@ -239,6 +252,12 @@ impl<'a> Lower<'a> {
             if symbol.starts_with('?') {
                 return Ok(Template::Var(self.bound(form)?));
             }
+            if symbol.starts_with('$') {
+                return match self.names.iter().rfind(|(name, _)| name == symbol) {
+                    Some((_, index)) => Ok(Template::Local(*index)),
+                    None => self.error(form, format!("no `let` names {symbol}")),
+                };
+            }
             return match literal(symbol) {
                 Some(literal) => Ok(Template::Const {
                     kind,
@@ -261,6 +280,7 @@ impl<'a> Lower<'a> {
             )),
             Some("const") => self.constant(form, items, kind),
             Some("let") => self.with_names(form, items),
+            Some("horner") => self.horner(form, items),
             _ => self.op_template(form),
         }
     }
@@ -270,28 +290,45 @@ impl<'a> Lower<'a> {
         let [_, bindings, body] = items else {
             return self.error(form, "expected (let (($NAME FORM) …) BODY)");
         };
-        let mut names: Vec<&str> = Vec::new();
-        let mut values: Vec<Sexpr> = Vec::new();
+        let outer = self.names.len();
         for binding in bindings.list().unwrap_or(&[]) {
-            let (Some(name), Some(value)) =
-                (binding.keyword(), binding.list().and_then(|b| b.get(1)))
-            else {
+            let (Some(name), Some([_, value])) = (binding.keyword(), binding.list()) else {
                 return self.error(binding, "expected ($NAME FORM)");
             };
             if !name.starts_with('$') {
                 return self.error(binding, "the names of a `let` start with `$`");
             }
-            let value = replace(value, &names, &values);
-            if size(&value) > FORM {
-                return self.error(
-                    binding,
-                    "this form grows too large; use its parts in fewer places",
-                );
-            }
-            names.push(name);
-            values.push(value);
+            let value = self.template(value)?;
+            let Ok(index) = u8::try_from(self.locals.len()) else {
+                return self.error(binding, "too many names");
+            };
+            self.locals.push(value);
+            self.names.push((name.to_string(), index));
         }
-        self.template(&replace(body, &names, &values))
+        let body = self.template(body)?;
+        self.names.truncate(outer);
+        Ok(body)
+    }
+
+    /// `(horner X cN … c1 c0)`: the polynomial by fused multiply-adds.
+    fn horner(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<Template> {
+        let [_, x, first, rest @ ..] = items else {
+            return self.error(form, "expected (horner X COEFFICIENT …), highest first");
+        };
+        let x = self.template(x)?;
+        let mut sum = self.template(first)?;
+        for coefficient in rest {
+            let children = vec![sum, x.clone(), self.template(coefficient)?];
+            sum = Template::Op(OpTemplate {
+                head: Head::Op(nvvm::Op::Fma.into()),
+                attrs: vec![
+                    AttrExpr::Is(Leaf::Enum(rounding::NEAREST_EVEN)),
+                    AttrExpr::Is(Leaf::Absent),
+                ],
+                children,
+            });
+        }
+        Ok(sum)
     }
 
     /// What constants of the replacement side are written as.
@@ -443,6 +480,7 @@ impl<'a> Lower<'a> {
             (Some("<="), [_, a, b]) => {
                 Guard::Compare(Comparison::LessEqual, self.expr(a)?, self.expr(b)?)
             }
+            (Some("exact-reciprocal"), [_, v]) => Guard::ExactReciprocal(self.bound(v)?),
             (Some("fits-signed"), [_, e, n]) => Guard::FitsSigned(self.expr(e)?, bits(self, n)?),
             (Some("fits-unsigned"), [_, e, n]) => {
                 Guard::FitsUnsigned(self.expr(e)?, bits(self, n)?)
@@ -499,32 +537,6 @@ impl<'a> Lower<'a> {
             Some((lo, hi)) => Ok(Guard::Sm(lo, hi)),
             None => self.error(form, "expected 80, 80.. or 80..89"),
         }
-    }
-}
-
-/// Forms larger than this after `let` is written out are mistakes.
-const FORM: usize = 100_000;
-
-fn size(form: &Sexpr) -> usize {
-    form.list()
-        .map_or(1, |items| items.iter().map(size).sum::<usize>() + 1)
-}
-
-/// `form` with names replaced by forms.
-fn replace(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
-    if let Some(symbol) = form.symbol()
-        && let Some(i) = names.iter().rposition(|n| *n == symbol)
-    {
-        return values[i].clone();
-    }
-    match form.list() {
-        Some(items) => Sexpr {
-            form: super::sexpr::Form::List(
-                items.iter().map(|i| replace(i, names, values)).collect(),
-            ),
-            pos: form.pos,
-        },
-        None => form.clone(),
     }
 }
 

@@ -5,18 +5,22 @@
 
 pub mod ast;
 pub mod build;
+pub mod examples;
 pub mod files;
 pub mod guards;
 mod lower;
 mod parse;
+mod program;
 pub mod semantics;
 mod sexpr;
+pub mod soundness;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use ast::{
     AttrExpr, AttrPattern, Check, Constraint, ElemTest, Example, Expr, Guard, Literal, OpCost,
     OpPattern, OpTemplate, Pattern, Rule, RuleSet, Template, TypeExpr,
 };
-pub use ast::{is_nan, literal_bits};
+pub use ast::{float_format, is_nan, literal_bits};
 pub use sexpr::{Form, Pos, Sexpr};

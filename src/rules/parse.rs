@@ -36,12 +36,13 @@ impl RuleSet {
             file,
             sides: None,
             left: VARIANTS,
+            short: Vec::new(),
         };
         forms.iter().try_for_each(|form| reader.form(form))
     }
 
     /// Adds a rule and indexes it.
-    fn push(&mut self, rule: Rule) {
+    pub(super) fn push(&mut self, rule: Rule) {
         let Pattern::Op(op) = &rule.pattern else {
             return;
         };
@@ -59,6 +60,8 @@ struct FileReader<'a> {
     file: &'a str,
     sides: Option<(Side, Side)>,
     left: usize,
+    /// Abbreviations: a head, and the items it stands for.
+    short: Vec<(String, Vec<Sexpr>)>,
 }
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -73,9 +76,16 @@ impl FileReader<'_> {
         match form.keyword() {
             Some("dialect") => self.dialect(form, items),
             Some("for") => self.variants(form, items),
-            Some("rule") => self.rule(form, items),
+            Some("abbreviate") => self.abbreviate(form, items),
+            Some("rule") => {
+                let form = self.expand(form);
+                self.rule(&form, form.list().unwrap_or(&[]))
+            }
             Some("costs") => items.iter().skip(1).try_for_each(|item| self.cost(item)),
-            _ => self.error(form, "expected (dialect …), (rule …), (for …) or (costs …)"),
+            _ => self.error(
+                form,
+                "expected (dialect …), (rule …), (for …), (abbreviate …) or (costs …)",
+            ),
         }
     }
 
@@ -98,6 +108,39 @@ impl FileReader<'_> {
         }
         self.sides = pair;
         Ok(())
+    }
+
+    /// `(abbreviate $name (ITEM …))`: `($name X …)` is `(ITEM … X …)` from here on.
+    fn abbreviate(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<()> {
+        let [_, name, long] = items else {
+            return self.error(form, "expected (abbreviate $NAME (ITEM …))");
+        };
+        match (name.symbol().filter(|n| n.starts_with('$')), long.list()) {
+            (Some(name), Some(long)) => self.short.push((name.to_string(), long.to_vec())),
+            _ => return self.error(form, "expected (abbreviate $NAME (ITEM …))"),
+        }
+        Ok(())
+    }
+
+    /// `form` with abbreviations written out.
+    fn expand(&self, form: &Sexpr) -> Sexpr {
+        let Some(items) = form.list() else {
+            return form.clone();
+        };
+        let long = form
+            .keyword()
+            .and_then(|k| self.short.iter().find(|(name, _)| name == k));
+        let head = long.map_or(&[][..], |(_, items)| items);
+        let rest = items.iter().skip(usize::from(long.is_some()));
+        Sexpr {
+            form: Form::List(
+                head.iter()
+                    .cloned()
+                    .chain(rest.map(|i| self.expand(i)))
+                    .collect(),
+            ),
+            pos: form.pos,
+        }
     }
 
     fn cost(&mut self, item: &Sexpr) -> Result<()> {
@@ -192,6 +235,7 @@ impl FileReader<'_> {
             pos: form.pos,
             pattern,
             templates: Vec::new(),
+            locals: Vec::new(),
             vars: Vec::new(),
             guards: Vec::new(),
             cost: 0,
@@ -213,7 +257,7 @@ impl FileReader<'_> {
         if rule.templates.is_empty() {
             return self.error(form, "the rule has no replacement");
         }
-        rule.vars = lower.names();
+        (rule.vars, rule.locals) = lower.finish();
         self.set.push(rule);
         Ok(())
     }
@@ -312,12 +356,7 @@ fn substitute(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
         {
             return values[i].form.clone();
         }
-        let mut out = s.to_string();
-        for (name, value) in names.iter().zip(values) {
-            if let Some(value) = value.symbol() {
-                out = out.replace(name, value);
-            }
-        }
+        let out = replace_names(s, names, values);
         if text {
             Form::Text(out)
         } else {
@@ -335,6 +374,25 @@ fn substitute(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
         form: new,
         pos: form.pos,
     }
+}
+
+/// `text` with each whole `$name` replaced.
+fn replace_names(text: &str, names: &[&str], values: &[Sexpr]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        let length = from[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let (name, tail) = from.split_at(length.map_or(from.len(), |l| l + 1));
+        out.push_str(before);
+        let value = names
+            .iter()
+            .position(|n| *n == name)
+            .and_then(|i| values[i].symbol());
+        out.push_str(value.unwrap_or(name));
+        rest = tail;
+    }
+    out + rest
 }
 
 /// The operation or instruction that a name means on a side.

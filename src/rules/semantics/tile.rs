@@ -88,7 +88,7 @@ fn undefined(op: Op, attrs: Attrs, width: u32, a: u64, b: u64) -> bool {
         }
         Op::AddI => exact(|x, y| x + y),
         Op::SubI => exact(|x, y| x - y),
-        Op::MulI => exact(|x, y| x * y),
+        Op::MulI => exact(i128::saturating_mul),
         Op::ShLI => unsigned(b) < i128::from(width) && exact_shift(attrs, width, a, b),
         _ => false,
     }

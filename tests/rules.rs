@@ -1,0 +1,105 @@
+//! Every rewrite rule: its examples through the engine, and its soundness by arithmetic.
+
+use rayon::prelude::*;
+
+use tilec::rules::files::{self, Group};
+use tilec::rules::soundness::{self, Effort};
+use tilec::rules::{Rule, RuleSet, examples};
+
+fn check(set: &RuleSet, rule: &Rule) -> Result<(), String> {
+    let name = |e: String| format!("{}:{}: rule {}: {e}", rule.file, rule.pos.line, rule.name);
+    examples::run(set, rule).map_err(name)?;
+    if soundness::exempt(&rule.check).is_none() {
+        soundness::check(set, rule, None, Effort::default()).map_err(name)?;
+    }
+    Ok(())
+}
+
+fn all_hold(set: &RuleSet) {
+    assert!(!set.rules.is_empty(), "no rules");
+    let wrong: Vec<String> = set
+        .rules
+        .par_iter()
+        .filter_map(|rule| check(set, rule).err())
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn tile_rules_hold() {
+    all_hold(&files::load(Group::Tile, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+}
+
+#[test]
+fn lowering_rules_hold() {
+    all_hold(&files::load(Group::TileAsToNvvm, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+}
+
+/// The harness itself: each of these is wrong somewhere, and must be found out.
+#[test]
+fn wrong_rules_are_caught() {
+    let wrong = [
+        // -7 / 4 is -1 rounded to zero, but -2 by a shift.
+        "(rule r (divi signed zero ?x ?c:const) => (shri signed ?x (const (log2 ?c))) (where (is-pow2 ?c)))",
+        // +0 + +0 is +0, but -0 + 0 is +0, too.
+        "(rule r (addf nearest_even none ?x 0.0) => ?x)",
+        // NaN and infinity.
+        "(rule r (mulf nearest_even none ?x 0.0) => 0.0 (check (types ?x f32)))",
+        "(rule r (subf nearest_even none ?x ?x) => 0.0)",
+        // Wraps.
+        "(rule r (divi signed zero (muli none ?x ?y) ?y) => ?x)",
+        "(rule r (cmpi less_than signed (addi none ?x 1) ?x) => false)",
+        // Rounded once, not twice.
+        "(rule r (addf ?r ?z (mulf ?r ?z ?x ?y) ?w) => (fma ?r ?z ?x ?y ?w))",
+        // 1/3 is not exact.
+        "(rule r (divf nearest_even ?z ?x ?c:const) => (mulf nearest_even ?z ?x (const (/ 1.0 ?c))))",
+        // Signs.
+        "(rule r (remi signed ?x ?c:const) => (andi ?x (const (- ?c 1))) (where (is-pow2 ?c)))",
+        "(rule r (select (cmpi less_than ?s ?x ?y) ?x ?y) => (maxi ?s ?x ?y))",
+        // Bounds that do not suffice.
+        "(rule r (andi ?x ?c:const) => ?x (where (nonneg ?x) (is-pow2 (+ ?c 1))))",
+        // The flag does not hold any more.
+        "(rule r (addi none (subi none ?x ?y) ?z) => (addi no_signed_wrap ?x (subi none ?z ?y)))",
+        // A bound on the error that is too good.
+        "(rule r (exp full ?x:f32) => (exp2 none (mulf nearest_even none ?x #x3fb8aa3b)) (check (ulp 2)))",
+    ];
+    for text in wrong {
+        let set = RuleSet::parse(&format!("(dialect cuda_tile) {text}"), "wrong.rules")
+            .unwrap_or_else(|e| panic!("{e}"));
+        let found = soundness::check(&set, &set.rules[0], None, Effort::default());
+        assert!(found.is_err(), "not caught: {text}");
+    }
+}
+
+#[test]
+fn a_rule_that_never_applies_is_reported() {
+    let text = "(dialect cuda_tile) (rule r (addi none ?x ?y) => ?x (where (< (hi ?y) (lo ?y))))";
+    let set = RuleSet::parse(text, "never.rules").unwrap_or_else(|e| panic!("{e}"));
+    let error = soundness::check(&set, &set.rules[0], None, Effort::default())
+        .expect_err("it cannot apply");
+    assert!(error.contains("never applied"), "{error}");
+}
+
+#[test]
+fn wrong_examples_are_reported() {
+    let cases = [
+        (
+            "(rule r (addi _ ?x 0) => ?x (example (addi none ?x:i32 1) => ?x:i32))",
+            "does not apply",
+        ),
+        (
+            "(rule r (addi _ ?x 0) => ?x (example (addi none ?x:i32 0) => 0))",
+            "does not yield",
+        ),
+        (
+            "(rule r (addi _ ?x 0) => ?x (example (addi none ?x 0) => ?x))",
+            "needs a type",
+        ),
+    ];
+    for (text, expected) in cases {
+        let set = RuleSet::parse(&format!("(dialect cuda_tile) {text}"), "examples.rules")
+            .unwrap_or_else(|e| panic!("{e}"));
+        let error = examples::run(&set, &set.rules[0]).expect_err(text);
+        assert!(error.contains(expected), "{error}");
+    }
+}
