@@ -97,7 +97,8 @@ def report(found) -> str:
     lines = [
         "# What the corpus covers",
         "",
-        "Made by `coverage.py`; do not edit. Element types are all those on an operation's line: operands, results, indices.",
+        "Made by `coverage.py`; do not edit.",
+        "Element types are all those on an operation's line: operands, results, indices.",
         "",
         "| operation | first file | element types |",
         "|---|---|---|",
