@@ -112,6 +112,7 @@ impl Compilation {
                 self.stage = Stage::NvTileaa;
             }
             Stage::NvTileaa => {
+                self.rules(Group::TileAaToTileAs, options)?;
                 let planning = lower::tileas::Options {
                     tma: options.tma,
                     warps: None,

@@ -41,8 +41,8 @@ enums! {
     /// What a view yields outside its tensor ([`crate::ir::Padding`]).
     PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
 
-    /// How `nv_tileas.dot` multiplies.
-    DOT_ATOM "dot_atom" ["mma_sync", "fma"];
+    /// The instruction of `nv_tileas.dot`, by its shape.
+    DOT_ATOM "dot_atom" ["m16n8k8", "m16n8k16", "m16n8k32", "m8n8k4"];
     /// What completes a pipeline's copies.
     PIPELINE_KIND "pipeline_kind" ["cp_async", "tma"];
 

@@ -80,10 +80,10 @@ dialect_table! { TileAs {
         .doc("Writes a tile to a stage of a shared buffer (vectors, or stmatrix where the layout allows).");
 
     Dot = op("dot").operands(&[one("lhs"), one("rhs"), one("acc")])
-        .attrs(&[attr("atom", AttrKind::Enum(&enums::DOT_ATOM)), attr("shape", AttrKind::I32s),
+        .attrs(&[attr("atom", AttrKind::Enum(&enums::DOT_ATOM)),
                  attr("signed_lhs", AttrKind::Bool), attr("signed_rhs", AttrKind::Bool)])
         .results(&[result("result", Operand(2))]).traits(PURE)
-        .doc("Product by a synchronous atom of instruction shape [m, n, k]: mma.sync on fragments, or fused multiply-adds on slices.");
+        .doc("Product by mma.sync of the atom's shape, on fragments.");
 
     PipelineCreate = op("async.pipeline.create")
         .attrs(&[attr("kind", AttrKind::Enum(&enums::PIPELINE_KIND)), attr("stages", I32), attr("consumers", I32),

@@ -71,7 +71,15 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
     Ok(())
 }
 
-/// The mma.sync tiling of a `dot`: shape from its attribute, warps over rows and columns.
+/// Instruction shapes, in the order of `enums::DOT_ATOM`.
+const ATOMS: [(&str, MatmulShape); 4] = [
+    ("m16n8k8", MatmulShape { m: 16, n: 8, k: 8 }),
+    ("m16n8k16", MatmulShape { m: 16, n: 8, k: 16 }),
+    ("m16n8k32", MatmulShape { m: 16, n: 8, k: 32 }),
+    ("m8n8k4", MatmulShape { m: 8, n: 8, k: 4 }),
+];
+
+/// The mma.sync tiling of a `dot`: shape from its atom, warps over rows and columns.
 pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
     let data = m.op(op);
     let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
@@ -79,17 +87,9 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
     let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else {
         return None;
     };
-    let Some(Attr::I32s(shape)) = data.attr_named("shape") else {
-        return None;
-    };
-    let &[im, inn, ik] = shape.as_slice() else {
-        return None;
-    };
-    let instruction = MatmulShape {
-        m: im as u64,
-        n: inn as u64,
-        k: ik as u64,
-    };
+    let atom = data.enum_named("atom")?;
+    let (_, instruction) = ATOMS.get(atom as usize)?;
+    let instruction = *instruction;
     let tile = MatmulShape {
         m: rows,
         n: columns,

@@ -47,7 +47,6 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts)?;
     }
-    plan::products(m, body, &plan)?;
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)
 }

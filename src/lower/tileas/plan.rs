@@ -2,12 +2,8 @@
 
 use super::pipeline;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
-use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
-use crate::ir::{Attr, BlockId, Diagnostic, Float, Module, OpId, Type, TypeId};
-use crate::lower::build::case;
-use crate::lower::unsupported;
+use crate::ir::{Diagnostic, Module, OpId};
 use crate::target::{Feature, Target};
 
 /// What the user may ask for.
@@ -93,56 +89,6 @@ fn default_warps(m: &Module, func: OpId) -> u64 {
     } else {
         4
     }
-}
-
-/// Products choose a synchronous atom where no pipeline has given them another.
-pub fn products(m: &mut Module, body: BlockId, _plan: &Plan) -> Result<(), Diagnostic> {
-    for op in m.ops_under(body) {
-        if matches!(C::of(m.op(op).kind), Some(C::MmaF | C::MmaI)) {
-            dot(m, op)?;
-        }
-    }
-    Ok(())
-}
-
-/// mma.sync instruction shapes by operand element and accumulator.
-/// Source: PTX ISA, "Warp Level Matrix Instructions: mma".
-fn mma_shape(m: &Module, elem: TypeId, acc: TypeId) -> Option<[i32; 3]> {
-    Some(match (m.types.get(elem), m.types.get(acc)) {
-        (Type::Float(Float::F16 | Float::BF16), Type::Float(Float::F32)) => [16, 8, 16],
-        (Type::Float(Float::F16), Type::Float(Float::F16)) => [16, 8, 16],
-        (Type::Float(Float::TF32), Type::Float(Float::F32)) => [16, 8, 8],
-        (Type::Float(Float::F8E4M3FN | Float::F8E5M2), Type::Float(Float::F32)) => [16, 8, 32],
-        (Type::Float(Float::F64), Type::Float(Float::F64)) => [8, 8, 4],
-        (Type::Int(8), Type::Int(32)) => [16, 8, 32],
-        _ => return None,
-    })
-}
-
-fn dot(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
-    let data = m.op(op).clone();
-    let (elem, acc) = (
-        m.types.elem(m.ty(data.operands[0])),
-        m.types.elem(m.ty(data.operands[2])),
-    );
-    let Some(shape) = mma_shape(m, elem, acc) else {
-        return Err(unsupported(
-            m,
-            op,
-            "no matrix instruction for these element types",
-        ));
-    };
-    let signed = |name: &str| Some(Attr::Bool(data.enum_named(name) == Some(1)));
-    let attrs = [
-        case(&enums::DOT_ATOM, "mma_sync"),
-        Some(Attr::I32s(shape.to_vec())),
-        signed("signedness_lhs"),
-        signed("signedness_rhs"),
-    ];
-    let op = m.op_mut(op);
-    op.kind = S::Dot.into();
-    op.attrs = attrs.into_iter().collect();
-    Ok(())
 }
 
 /// The `cp.async` plans of every stream of the function, which share its memory.

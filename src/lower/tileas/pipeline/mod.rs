@@ -1,7 +1,7 @@
 //! Loops that stream tiles into a product become pipelines.
 //!
 //! The pattern is the heart of every matrix product: a loop in which the only memory accesses are
-//! tiled loads that feed `mmaf`s. [`Stream::find`] recognises it; [`tma`] builds the warp-specialised
+//! tiled loads that feed products. [`Stream::find`] recognises it; [`tma`] builds the warp-specialised
 //! TMA and WGMMA form, [`cp_async`] the multi-stage `cp.async` form. Both leave the protocol in
 //! the IR as `nv_tileas.async.*` operations, which [`super::protocol`] verifies.
 
@@ -45,7 +45,7 @@ impl Stream {
         let products: Vec<OpId> = ops
             .iter()
             .copied()
-            .filter(|&o| C::of(m.op(o).kind) == Some(C::MmaF))
+            .filter(|&o| S::of(m.op(o).kind) == Some(S::Dot))
             .collect();
         let &[mma] = products.as_slice() else {
             return None;
