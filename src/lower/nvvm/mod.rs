@@ -17,6 +17,8 @@ mod reduce;
 mod shape;
 mod shared;
 
+pub use func::Hints;
+
 use rustc_hash::FxHashMap;
 
 use crate::dialect::cuda_tile::Op as C;

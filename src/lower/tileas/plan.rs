@@ -4,6 +4,7 @@ use super::pipeline;
 use crate::dialect::cuda_tile::Op as C;
 use crate::egraph::facts::FactMap;
 use crate::ir::{Diagnostic, Module, OpId};
+use crate::lower::nvvm::Hints;
 use crate::target::{Feature, Target};
 
 /// What the user may ask for.
@@ -45,6 +46,9 @@ impl Plan {
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
 
+/// Most warps that share a tile.
+const MAX_WARPS: u64 = 16;
+
 /// Decides for `func`.
 pub fn of(
     m: &mut Module,
@@ -63,7 +67,14 @@ pub fn of(
             cp_async: Vec::new(),
         });
     }
-    let tile_warps = options.warps.unwrap_or_else(|| default_warps(m, func));
+    let hinted = Hints::of(m, m.op(func).attr_named("hints"), target).warps;
+    let hinted = hinted
+        .and_then(|w| u64::try_from(w).ok())
+        .filter(|w| MAX_WARPS >= *w && w.is_power_of_two());
+    let tile_warps = options
+        .warps
+        .or(hinted)
+        .unwrap_or_else(|| default_warps(m, func));
     Ok(Plan {
         tile_warps,
         tma: None,
