@@ -7,6 +7,7 @@ pub mod dialect;
 pub mod driver;
 pub mod egraph;
 pub mod eval;
+pub mod frozen;
 pub mod ir;
 pub mod isel;
 pub mod launch;

@@ -34,8 +34,9 @@ pub(crate) fn ensure(condition: bool, message: impl FnOnce() -> String) -> Check
 /// One diagnostic per invalid operation, with its name and source location.
 pub fn verify(module: &Module) -> Result<(), Diagnostics> {
     let mut errors = Vec::new();
+    let unsound = types::unsound(module);
     structure::visit(module, &mut |op, result: Check| {
-        let checked = result.and_then(|()| dialect_rules(module, op));
+        let checked = result.and_then(|()| dialect_rules(module, op, &unsound));
         if let (Err(message), true) = (checked, errors.len() < LIMIT) {
             errors.push(diagnostic(module, op, message));
         }
@@ -52,9 +53,9 @@ pub fn verify(module: &Module) -> Result<(), Diagnostics> {
 }
 
 /// Rules of the operation's dialect. Structure holds already.
-fn dialect_rules(module: &Module, op: OpId) -> Check {
+fn dialect_rules(module: &Module, op: OpId, unsound: &types::Unsound) -> Check {
     match module.op(op).kind.dialect {
-        Dialect::CudaTile => cuda_tile::check(module, op),
+        Dialect::CudaTile => cuda_tile::check(module, op, unsound),
         Dialect::TileAa | Dialect::TileAs | Dialect::Nvvm => Ok(()),
     }
 }

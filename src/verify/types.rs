@@ -7,6 +7,16 @@ use crate::ir::{DYNAMIC, Dim, Float, Module, Padding, Type, TypeId};
 /// Most elements of a tile.
 pub const MAX_ELEMENTS: u64 = 1 << 24;
 
+/// Types that break a rule, and which.
+pub type Unsound = rustc_hash::FxHashMap<TypeId, String>;
+
+/// Every unsound type of a module: each is checked once, however often it is used.
+pub fn unsound(module: &Module) -> Unsound {
+    let ids = (0..module.types.len() as u32).map(TypeId);
+    ids.filter_map(|ty| Some((ty, check(module, ty).err()?)))
+        .collect()
+}
+
 /// Checks a type and those inside it.
 pub fn check(module: &Module, ty: TypeId) -> Check {
     match module.types.get(ty) {

@@ -20,7 +20,7 @@ use crate::ir::{Attr, Diagnostic, Module, Op as IrOp, OpId, Type, TypeId, ValueI
 use crate::verify::{Check, types};
 
 /// Checks one operation whose structure is sound.
-pub fn check(module: &Module, id: OpId) -> Check {
+pub fn check(module: &Module, id: OpId, unsound: &types::Unsound) -> Check {
     let op = module.op(id);
     let Some(kind) = Op::of(op.kind) else {
         return Ok(());
@@ -31,7 +31,9 @@ pub fn check(module: &Module, id: OpId) -> Check {
         op,
         kind,
     };
-    c.types()?;
+    if !unsound.is_empty() {
+        c.types(unsound)?;
+    }
     constraints::check(module, kind, op)?;
     relations::check(&c)?;
     attrs::check(&c)?;
@@ -116,15 +118,19 @@ struct Ctx<'m> {
 
 impl<'m> Ctx<'m> {
     /// All types of the operation are sound in themselves.
-    fn types(&self) -> Check {
-        for &value in self.op.operands.iter().chain(&self.op.results) {
-            types::check(self.module, self.module.ty(value))?;
-        }
+    fn types(&self, unsound: &types::Unsound) -> Check {
+        let sound = |value: &ValueId| match unsound.get(&self.module.ty(*value)) {
+            Some(message) => Err(message.clone()),
+            None => Ok(()),
+        };
+        self.op
+            .operands
+            .iter()
+            .chain(&self.op.results)
+            .try_for_each(sound)?;
         for &region in &self.op.regions {
             for &block in &self.module.region(region).blocks {
-                for &arg in &self.module.block(block).args {
-                    types::check(self.module, self.module.ty(arg))?;
-                }
+                self.module.block(block).args.iter().try_for_each(sound)?;
             }
         }
         Ok(())
