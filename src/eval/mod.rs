@@ -1,8 +1,8 @@
 //! The reference interpreter of `cuda_tile`: what a kernel's right answer is.
 //!
-//! An entry is decoded once into a tree of steps (`code`): operations with their types resolved
-//! and their arithmetic chosen. A grid then runs its blocks over the cores (`grid`), each a
-//! `machine::Machine` walking the tree; memory is shared and atomic ([`memory`]).
+//! An entry (`program`) is decoded once into a tree of steps (`code`): operations with their types
+//! resolved and their arithmetic chosen. A grid then runs its blocks over the cores (`grid`), each
+//! a `machine::Machine` walking the tree; memory is shared and atomic ([`memory`]).
 //!
 //! | operations | module |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | `reshape`, `broadcast`, `permute`, `cat`, `extract`, `insert`, `pack`, `unpack` | `shape` |
 //! | `mmaf`, `mmaf_scaled`, `mmai` | `mma` |
 //! | `reduce`, `scan` | `fold` |
-//! | views, their loads, stores and reductions | `views` |
+//! | views, their loads, stores and reductions | `views`, `selection` |
 //! | pointer loads, stores, atomics, `alloca`, globals | `pointers` |
 //! | `assume`, `assert`, `print_tko`, block coordinates, tokens | `misc` |
 //! | `for`, `loop`, `if` and terminators | `code`, `machine` |
@@ -33,6 +33,8 @@ mod mma;
 mod operation;
 mod pointers;
 mod print;
+mod program;
+mod selection;
 mod shape;
 pub mod types;
 mod value;
@@ -41,6 +43,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use grid::{Argument, Hooks, Launch, Program};
+pub use grid::Hooks;
 pub use memory::Memory;
+pub use program::{Argument, Launch, Program};
 pub use types::Elem;

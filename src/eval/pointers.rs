@@ -3,9 +3,9 @@
 use smallvec::smallvec;
 
 use super::operation::{Action, Decoded, Operation};
+use super::selection::canonical;
 use super::types::Elem;
 use super::value::Value;
-use super::views::canonical;
 use crate::dialect::cuda_tile::Op as Name;
 use crate::dialect::enums::rmw;
 use crate::scalar::{FloatBinary, FloatMode, IntBinary, Lanes, Signedness, float, int};
