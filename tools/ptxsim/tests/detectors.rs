@@ -377,3 +377,67 @@ fn broken_text_is_an_error() {
         assert!(result.is_err(), "{text:?}");
     }
 }
+
+#[test]
+fn damaged_text_never_panics() {
+    let good = kernel(
+        128,
+        SHARED,
+        &[
+            WGMMA_SETUP,
+            WGMMA_VISIBLE,
+            WGMMA_BARRIER,
+            WGMMA_FENCE,
+            WGMMA,
+            WGMMA_WAIT,
+            WGMMA_USE,
+        ]
+        .concat(),
+    );
+    let mut state = 11u64;
+    let mut below = |n: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    for _ in 0..2000 {
+        let mut bytes = good.clone().into_bytes();
+        for _ in 0..1 + below(3) {
+            let at = below(bytes.len());
+            match below(3) {
+                0 => {
+                    bytes.remove(at);
+                }
+                1 => bytes[at] = b"%{}[]();,.0x9@!|"[below(16)],
+                _ => {
+                    let end = (at + below(40)).min(bytes.len());
+                    let piece = bytes[at..end].to_vec();
+                    bytes.splice(at..at, piece);
+                }
+            }
+        }
+        // Decoding says yes or no; what it accepts need not run.
+        let _ = Module::new(String::from_utf8(bytes).unwrap()).and_then(|m| m.entry(None));
+    }
+}
+
+#[test]
+fn counters_count() {
+    let program = Module::new(kernel(64, "", "st.global.u32 [%rd3], %r1;"))
+        .and_then(|m| m.entry(None))
+        .unwrap();
+    let mut launch = Launch::new(&program);
+    let buffer = launch.add_buffer("buffer", vec![0; 256]);
+    (launch.args, launch.count) = (vec![Arg::buffer(buffer)], true);
+    let stats = launch.run().unwrap().stats;
+    assert_eq!(stats.thread_instructions, 32 * stats.warp_instructions);
+    assert_eq!(
+        (
+            stats.global_store_bytes,
+            stats.global_sectors,
+            stats.global_sectors_ideal
+        ),
+        (256, 8, 8)
+    );
+}

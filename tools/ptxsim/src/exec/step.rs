@@ -48,6 +48,7 @@ pub fn step(
     if active == 0 {
         return Ok(Flow::Next);
     }
+    env.stats.thread_instructions += u64::from(active.count_ones());
     match &inst.op {
         Op::Lanes {
             f,
