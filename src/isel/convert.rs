@@ -252,7 +252,7 @@ impl Selector<'_> {
                 self.b.pack(to, &elements)
             }
             (F8E4M3FN | F8E5M2, F16) => self.f8_to_f16(a, from, to, atoms),
-            (F16 | F32, F8E4M3FN | F8E5M2) => self.to_f8(a, b, from, to, atoms, saturate),
+            (F16 | F32, F8E4M3FN | F8E5M2) => self.narrow_to_f8(a, b, from, to, atoms, saturate),
             (F8E4M3FN | F8E5M2, F32 | BF16 | F64) => {
                 let half = Form::new(Elem::Float(F16), from.n);
                 let halves = self.f8_to_f16(a, from, half, atoms)?;
@@ -336,7 +336,7 @@ impl Selector<'_> {
         self.b.value("or.b16", &[&low, &high])
     }
 
-    fn to_f8(
+    fn narrow_to_f8(
         &mut self,
         a: Float,
         b: Float,
@@ -350,8 +350,7 @@ impl Selector<'_> {
         }
         let ty = f8_name(b)?;
         let mut elements = self.b.unpack(from, atoms)?;
-        let odd = elements.len() % 2 == 1;
-        if odd {
+        if elements.len() % 2 == 1 {
             elements.push(Atom::Imm(0));
         }
         let pairs = if a == Float::F16 {

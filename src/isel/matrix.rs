@@ -138,7 +138,7 @@ impl Selector<'_> {
         };
         let acc = self.get(self.operand(op, 2)?)?;
         let acc = self.in_place(form.class, &acc);
-        if acc.len() % m_tiles != 0 {
+        if !acc.len().is_multiple_of(m_tiles) {
             return fail("the accumulator does not divide into the m tiles");
         }
         let per_tile = acc.len() / m_tiles;

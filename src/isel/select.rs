@@ -9,7 +9,7 @@ use super::mir::{Atom, Class, Func, Label, Operand, Param, VReg};
 use super::table::Table;
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
-use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
 use crate::target::Target;
 
 /// What `continue` and `break` refer to.
