@@ -50,7 +50,7 @@ fn tileiras(case: &str, arch: &str) -> String {
         case.replace('/', "-"),
         std::process::id()
     ));
-    let output = Command::new(toolkit().join("tileiras"))
+    let output = Command::new(toolkit::tileiras())
         .args(["--lineinfo", "--gpu-name", arch, "-o"])
         .args([&cubin, &bytecode])
         .output()
@@ -70,8 +70,7 @@ fn runs(case: &str) -> Vec<PathBuf> {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
     let out = repository().join(format!("target/ptxsim-runs/{}-{call}", std::process::id()));
-    let python = toolkit().ancestors().nth(6).unwrap().join("bin/python");
-    let output = Command::new(python)
+    let output = Command::new(toolkit::python())
         .arg(repository().join("tests/corpus/reference.py"))
         .args([out.as_os_str(), format!("{case}/").as_ref()])
         .output()

@@ -1,35 +1,15 @@
 //! Compiles the kernels with the pinned toolkit and runs them.
 #![allow(dead_code)]
 
+#[path = "../../../../tests/common/toolkit.rs"]
+pub mod toolkit;
+
 use ptxsim::{Launch, Module};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The toolkit's `bin` folder. Fails with what to do if it is not installed.
-pub fn toolkit() -> PathBuf {
-    let fixed = std::env::var_os("TILEC_TOOLKIT").map(PathBuf::from);
-    let roots = fixed.into_iter().chain([
-        repository().join("target/toolkit"),
-        PathBuf::from("/tmp/tk"),
-    ]);
-    for root in roots {
-        let Ok(entries) = std::fs::read_dir(root.join("lib")) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            let bin = entry.path().join("site-packages/nvidia/cu13/bin");
-            if bin.join("nvcc").exists() {
-                return bin;
-            }
-        }
-    }
-    panic!(
-        "no nvcc: install the pinned toolkit into target/toolkit (tools/toolkit), or set TILEC_TOOLKIT"
-    );
 }
 
 /// PTX of `tests/kernels/NAME.cu` for `arch`, compiled once per change of the source.
@@ -47,7 +27,7 @@ pub fn nvcc(name: &str, arch: &str) -> String {
     let _guard = COMPILING.lock().unwrap_or_else(|p| p.into_inner());
     if !output.exists() {
         let temporary = folder.join(format!("{name}-{arch}-{}.tmp", std::process::id()));
-        let status = Command::new(toolkit().join("nvcc"))
+        let status = Command::new(toolkit::nvcc())
             .args(["-ptx", "-std=c++17", &format!("-arch={arch}"), "-o"])
             .arg(&temporary)
             .arg(&source)
