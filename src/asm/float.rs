@@ -144,7 +144,7 @@ impl Decimal {
         }
         // Cut to a few digits more than needed before rounding, as LLVM does.
         let bits = value.bits();
-        let required = (precision as u64 * 196 + 58) / 59;
+        let required = (precision as u64 * 196).div_ceil(59);
         if bits > required {
             let tens = (bits - required) * 59 / 196;
             value /= BigUint::from(10u32).pow(tens as u32);

@@ -22,11 +22,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Offset in the file.
-    pub fn offset(&self) -> usize {
-        self.pos
-    }
-
     pub fn remaining(&self) -> usize {
         self.end - self.pos
     }

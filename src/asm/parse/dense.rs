@@ -132,11 +132,11 @@ impl<'t> Parser<'t> {
                 .c
                 .error_at(literal.at, "expected a tile type for constant data".into()));
         };
-        if let Some(got) = &literal.shape {
-            if !got.iter().map(|&d| d as u64).eq(shape.iter().copied()) {
-                let message = format!("expected elements of shape {shape:?}, got {got:?}");
-                return Err(self.c.error_at(literal.at, message));
-            }
+        if let Some(got) = &literal.shape
+            && !got.iter().map(|&d| d as u64).eq(shape.iter().copied())
+        {
+            let message = format!("expected elements of shape {shape:?}, got {got:?}");
+            return Err(self.c.error_at(literal.at, message));
         }
         let elem = self.module.types.get(elem);
         let mut bytes = Vec::new();

@@ -142,10 +142,10 @@ impl<'t> Parser<'t> {
             fields.decided.push((field, present));
         }
         if present {
-            if let Field::Attr(i) = field {
-                if let AttrKind::Unit = fields.def.attrs[i].kind {
-                    fields.attrs[i] = Some(Attr::Unit);
-                }
+            if let Field::Attr(i) = field
+                && let AttrKind::Unit = fields.def.attrs[i].kind
+            {
+                fields.attrs[i] = Some(Attr::Unit);
             }
             return self.pieces(fields, pieces);
         }

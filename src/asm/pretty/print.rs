@@ -54,7 +54,7 @@ impl<'m> Printer<'m> {
             return;
         }
         let glued = matches!(text.as_bytes()[0], b',' | b']' | b')' | b'>');
-        if std::mem::take(&mut self.space) && !(glued && !text.starts_with("->")) {
+        if std::mem::take(&mut self.space) && !glued {
             self.w.str(" ");
         }
         self.w.str(text);
@@ -319,11 +319,11 @@ impl<'m> Printer<'m> {
         if let Some(Attr::Type(ty)) = op.attr_named("function_type") {
             self.function_results(*ty);
         }
-        if let Some(Attr::Hints(hints)) = op.attr_named("optimization_hints") {
-            if !hints.is_empty() {
-                let text = format!(" optimization_hints={}", attrs::hints(module, hints));
-                self.text(&text);
-            }
+        if let Some(Attr::Hints(hints)) = op.attr_named("optimization_hints")
+            && !hints.is_empty()
+        {
+            let text = format!(" optimization_hints={}", attrs::hints(module, hints));
+            self.text(&text);
         }
         if let Some(attr) = op.attr_named("arg_attrs") {
             let text = attrs::generic(module, op.kind.dialect, AttrKind::Array, attr);
@@ -335,11 +335,11 @@ impl<'m> Printer<'m> {
 
     fn function_results(&mut self, ty: TypeId) {
         let module = self.module();
-        if let Type::Function { results, .. } = module.types.get(ty) {
-            if !results.is_empty() {
-                let list = join(results.iter().map(|&t| bare_type(&module.types, t)), ", ");
-                self.text(&format!(" -> ({list})"));
-            }
+        if let Type::Function { results, .. } = module.types.get(ty)
+            && !results.is_empty()
+        {
+            let list = join(results.iter().map(|&t| bare_type(&module.types, t)), ", ");
+            self.text(&format!(" -> ({list})"));
         }
     }
 

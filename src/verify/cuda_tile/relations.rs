@@ -69,7 +69,8 @@ static ROWS: &[(Op, Same, &[&str])] = &[
 ];
 
 pub fn check(c: &Ctx) -> Check {
-    static BY_OP: LazyLock<Vec<Vec<(Same, &[&str])>>> = LazyLock::new(|| {
+    type Relation = (Same, &'static [&'static str]);
+    static BY_OP: LazyLock<Vec<Vec<Relation>>> = LazyLock::new(|| {
         let rows = |op: Op| ROWS.iter().filter(move |r| r.0 == op).map(|r| (r.1, r.2));
         Op::ALL.iter().map(|&op| rows(op).collect()).collect()
     });

@@ -50,10 +50,10 @@ pub fn check(module: &Module) -> Vec<Diagnostic> {
     }
     module.walk(module.body, &mut |id| {
         let op = module.op(id);
-        if Op::of(op.kind) == Some(Op::GetGlobal) {
-            if let Err(message) = reference(module, id, &globals) {
-                errors.push(diagnostic(module, id, message));
-            }
+        if Op::of(op.kind) == Some(Op::GetGlobal)
+            && let Err(message) = reference(module, id, &globals)
+        {
+            errors.push(diagnostic(module, id, message));
         }
     });
     errors
