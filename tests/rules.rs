@@ -35,6 +35,11 @@ fn lowering_rules_hold() {
     all_hold(&files::load(Group::TileAsToNvvm, None, &[]).unwrap_or_else(|e| panic!("{e}")));
 }
 
+#[test]
+fn selection_peepholes_hold() {
+    all_hold(&files::load(Group::Isel, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+}
+
 /// The harness itself: each of these is wrong somewhere, and must be found out.
 #[test]
 fn wrong_rules_are_caught() {
