@@ -25,14 +25,28 @@ fn all_hold(set: &RuleSet) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+fn group_holds(group: Group) {
+    all_hold(&files::load(group, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+}
+
 #[test]
 fn tile_rules_hold() {
-    all_hold(&files::load(Group::Tile, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+    group_holds(Group::Tile);
+}
+
+#[test]
+fn atom_rules_hold() {
+    group_holds(Group::TileAaToTileAs);
 }
 
 #[test]
 fn lowering_rules_hold() {
-    all_hold(&files::load(Group::TileAsToNvvm, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+    group_holds(Group::TileAsToNvvm);
+}
+
+#[test]
+fn peepholes_hold() {
+    group_holds(Group::Isel);
 }
 
 #[test]

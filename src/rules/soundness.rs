@@ -208,7 +208,7 @@ impl Comparison<'_> {
         }
         let approximate = self.rule.check.ulp > 0.0 || self.rule.check.abs > 0.0;
         let samples = if approximate {
-            effort.samples * 40
+            effort.samples * 12
         } else {
             effort.samples
         };

@@ -28,7 +28,7 @@ impl Axis {
 
 type Axes = SmallVec<[Axis; 2]>;
 
-fn shape<'t>(types: &'t Types, ty: TypeId) -> &'t [u64] {
+fn shape(types: &Types, ty: TypeId) -> &[u64] {
     types.as_tile(ty).map_or(&[], |(_, shape)| shape)
 }
 
