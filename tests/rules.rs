@@ -49,11 +49,6 @@ fn peepholes_hold() {
     group_holds(Group::Isel);
 }
 
-#[test]
-fn selection_peepholes_hold() {
-    all_hold(&files::load(Group::Isel, None, &[]).unwrap_or_else(|e| panic!("{e}")));
-}
-
 /// The harness itself: each of these is wrong somewhere, and must be found out.
 #[test]
 fn wrong_rules_are_caught() {
