@@ -10,6 +10,7 @@ mod assign;
 mod convert;
 pub mod pipeline;
 mod plan;
+pub mod protocol;
 
 pub use anchors::{mma_of, wgmma_of};
 pub use assign::{Relation, canonical, jump_target};
@@ -30,7 +31,7 @@ pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<(), Dia
             func(m, op, target, options)?;
         }
     }
-    Ok(())
+    protocol::verify(m)
 }
 
 fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<(), Diagnostic> {

@@ -1,0 +1,422 @@
+//! The verifier of the asynchronous protocol.
+//!
+//! | what | rule |
+//! |---|---|
+//! | stages | a pipeline, its type and its buffers agree on how many there are |
+//! | roles | TMA is started by the producer role and read by the consumer role; the producer, one thread, does nothing that needs a barrier |
+//! | counts | `consumers` is the consumer role's warps; `bytes` is what the copies of a stage bring |
+//! | turns | acquire, commit, wait and release of a pipeline each go through 0, 1, 2, …: stage and parity follow from the iteration |
+//! | producer | writes only to what it acquired, commits what it acquired, once |
+//! | consumer | reads only between the wait and the release of the same iteration, and only what was filled |
+//! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
+//! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
+//! | ends | `cp_async` pipelines are drained, TMA pipelines are consumed; nobody waits for ever |
+//!
+//! The first three rules are read off the operations. The others hold for a run of the kernel, so
+//! [`trace`] runs each role for loop lengths around the number of stages (everything depends on an
+//! iteration only modulo twice that number) and [`machine`] runs the roles against each other.
+
+mod machine;
+mod trace;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
+use crate::lower::access::operand;
+use crate::lower::unsupported;
+use machine::{Pipeline, Setting};
+use trace::Scenario;
+
+/// Warps of a producer role.
+const PRODUCER_WARPS: i64 = 4;
+
+/// Checks every `nv_tileas.func` of the module.
+///
+/// # Errors
+/// Per function, the first operation that breaks the protocol.
+pub fn verify(m: &Module) -> Result<(), Diagnostics> {
+    let mut errors = Vec::new();
+    for &op in &m.block(m.body).ops {
+        if S::of(m.op(op).kind) == Some(S::Func) {
+            errors.extend(func(m, op).err());
+        }
+    }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics(errors))
+    }
+}
+
+fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
+    let Some(body) = m.body_of(func, 0) else {
+        return Ok(());
+    };
+    let asynchronous = |op: &OpId| m.op(*op).def().name.starts_with("async.");
+    if !m.ops_under(body).iter().any(asynchronous) {
+        return Ok(());
+    }
+    let mut s = Static {
+        m,
+        func,
+        setting: Setting {
+            m,
+            pipelines: FxHashMap::default(),
+            filled_by: FxHashMap::default(),
+            stage_bytes: FxHashMap::default(),
+            overlays: Vec::new(),
+        },
+        creates: Vec::new(),
+        consumer_warps: None,
+    };
+    s.collect(body, Role::Whole)?;
+    s.counts()?;
+    s.steps(body, Role::Whole)?;
+    s.pairs(body)?;
+    run(m, func, &s.setting)
+}
+
+/// Runs the kernel for every interesting length of its loops.
+fn run(m: &Module, func: OpId, setting: &Setting<'_>) -> Result<(), Diagnostic> {
+    let stages = setting
+        .pipelines
+        .values()
+        .map(|p| p.stages as u64)
+        .max()
+        .unwrap_or(1);
+    let most = 2 * stages + 2;
+    let mut lengths = vec![
+        0,
+        1,
+        2,
+        stages.saturating_sub(1),
+        stages,
+        stages + 1,
+        2 * stages + 1,
+    ];
+    lengths.sort_unstable();
+    lengths.dedup();
+    for trips in lengths {
+        for taken in [true, false] {
+            let roles = trace::trace(m, func, Scenario { trips, most, taken })?;
+            machine::check(setting, &roles)?;
+            if !roles.conditional {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who runs an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    Whole,
+    Producer,
+    Consumer,
+}
+
+/// What is read off the operations before anything runs.
+struct Static<'m> {
+    m: &'m Module,
+    func: OpId,
+    setting: Setting<'m>,
+    creates: Vec<OpId>,
+    consumer_warps: Option<i64>,
+}
+
+fn int(op: &Op, name: &str) -> i64 {
+    match op.attr_named(name) {
+        Some(Attr::Int { value, .. }) => *value,
+        _ => 0,
+    }
+}
+
+impl Static<'_> {
+    fn fail(&self, op: OpId, why: impl Into<String>) -> Result<(), Diagnostic> {
+        Err(unsupported(self.m, op, why))
+    }
+
+    /// Calls `visit` with every operation and its role.
+    fn each(
+        &mut self,
+        block: BlockId,
+        role: Role,
+        visit: &mut impl FnMut(&mut Self, OpId, Role) -> Result<(), Diagnostic>,
+    ) -> Result<(), Diagnostic> {
+        let m = self.m;
+        for &op in &m.block(block).ops {
+            visit(self, op, role)?;
+            let split = S::of(m.op(op).kind) == Some(S::WarpSpecialize);
+            for (i, &region) in m.op(op).regions.iter().enumerate() {
+                let role = match (split, i) {
+                    (false, _) => role,
+                    (true, 0) => Role::Producer,
+                    (true, _) => Role::Consumer,
+                };
+                for &inner in &m.region(region).blocks {
+                    self.each(inner, role, visit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds pipelines and buffers.
+    fn collect(&mut self, body: BlockId, role: Role) -> Result<(), Diagnostic> {
+        self.each(body, role, &mut |s, op, role| {
+            let data = s.m.op(op);
+            match (S::of(data.kind), data.results.first()) {
+                (Some(S::PipelineCreate), Some(&value)) => s.pipeline(op, data, value, role),
+                (Some(S::AllocTensor), Some(&value)) => {
+                    s.setting.stage_bytes.insert(value, stage_bytes(s.m, value));
+                    if role == Role::Consumer {
+                        s.setting.overlays.push(value);
+                    }
+                    Ok(())
+                }
+                (Some(S::WarpSpecialize), _) => s.warp_specialize(op, data),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn pipeline(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        value: ValueId,
+        role: Role,
+    ) -> Result<(), Diagnostic> {
+        let tma = data.enum_named("kind") == Some(1);
+        let stages = int(data, "stages");
+        let typed = match self.m.types.get(self.m.ty(value)) {
+            Type::Pipeline { stages } => i64::from(*stages),
+            _ => return self.fail(op, "its result is not a pipeline"),
+        };
+        let least = if tma { 1 } else { 2 };
+        if stages != typed {
+            return self.fail(op, format!("has {stages} stages, its type {typed}"));
+        }
+        if stages < least {
+            return self.fail(
+                op,
+                format!("has {stages} stages, but needs at least {least}"),
+            );
+        }
+        if role != Role::Whole {
+            return self.fail(
+                op,
+                "is in the wrong role: all warps create it before they part",
+            );
+        }
+        let Ok(bytes) = u64::try_from(int(data, "bytes")) else {
+            return self.fail(op, "`bytes` is negative");
+        };
+        self.creates.push(op);
+        self.setting
+            .pipelines
+            .insert(value, Pipeline { tma, stages, bytes });
+        Ok(())
+    }
+
+    fn warp_specialize(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let m = self.m;
+        if m.parent_op(op) != Some(self.func) {
+            return self.fail(op, "the warps of the block part inside of control flow");
+        }
+        if self.consumer_warps.is_some() {
+            return self.fail(op, "the warps of the block part a second time");
+        }
+        let after = m
+            .block(data.block)
+            .ops
+            .iter()
+            .skip_while(|&&o| o != op)
+            .nth(1);
+        if after.is_some_and(|&o| S::of(m.op(o).kind) != Some(S::Return)) {
+            return self.fail(
+                op,
+                "is not the last operation: its roles do not come back together",
+            );
+        }
+        let warps = int(data, "consumer_warps");
+        let all = int(m.op(self.func), "num_warps");
+        if warps + PRODUCER_WARPS != all {
+            return self.fail(
+                op,
+                format!("{warps} consumer warps and {PRODUCER_WARPS} producer warps are not the kernel's {all} warps"),
+            );
+        }
+        self.consumer_warps = Some(warps);
+        Ok(())
+    }
+
+    fn counts(&self) -> Result<(), Diagnostic> {
+        for &op in &self.creates {
+            let data = self.m.op(op);
+            let tma = data.enum_named("kind") == Some(1);
+            let consumers = int(data, "consumers");
+            match self.consumer_warps {
+                Some(warps) if tma && consumers != warps => {
+                    return self.fail(
+                        op,
+                        format!(
+                            "`consumers` is {consumers}, but the consumer role has {warps} warps"
+                        ),
+                    );
+                }
+                None if tma => {
+                    return self.fail(
+                        op,
+                        "a TMA pipeline needs roles: missing async.warp_specialize",
+                    );
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Roles, kinds and stage counts of the steps; which pipeline fills which buffer.
+    fn steps(&mut self, body: BlockId, role: Role) -> Result<(), Diagnostic> {
+        self.each(body, role, &mut |s, op, role| {
+            let data = s.m.op(op);
+            let Some(kind) = S::of(data.kind) else {
+                return Ok(());
+            };
+            let pipeline =
+                operand(data, "pipeline").filter(|_| data.def().name.starts_with("async."));
+            let of = pipeline
+                .and_then(|p| s.setting.pipelines.get(&p))
+                .map(|p| (p.tma, p.stages));
+            s.role(op, kind, of.is_some_and(|p| p.0), role)?;
+            let (Some(pipeline), Some((tma, stages))) = (pipeline, of) else {
+                return Ok(());
+            };
+            match kind {
+                S::TmaLoad if !tma => return s.fail(op, "copies by TMA in a cp_async pipeline"),
+                S::TiledCopy if tma => return s.fail(op, "copies by cp.async in a TMA pipeline"),
+                S::TmaLoad | S::TiledCopy => {}
+                _ => return Ok(()),
+            }
+            let Some(buffer) = operand(data, "destination") else {
+                return Ok(());
+            };
+            if let Type::SharedTile { stages: have, .. } = s.m.types.get(s.m.ty(buffer))
+                && i64::from(*have) != stages
+            {
+                return s.fail(
+                    op,
+                    format!("the buffer has {have} stages, the pipeline {stages}"),
+                );
+            }
+            let before = s.setting.filled_by.insert(buffer, pipeline);
+            if before.is_some_and(|p| p != pipeline) {
+                return s.fail(op, "two pipelines fill one buffer");
+            }
+            Ok(())
+        })
+    }
+
+    fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
+        let tiles = &[Role::Whole, Role::Consumer][..];
+        let (allowed, who) = match kind {
+            S::ProducerAcquire | S::ProducerCommit | S::TmaLoad if tma => {
+                (&[Role::Producer][..], "the producer")
+            }
+            S::ConsumerWait | S::ConsumerRelease | S::Drain if tma => {
+                (&[Role::Consumer][..], "the consumer")
+            }
+            S::ProducerAcquire
+            | S::ProducerCommit
+            | S::TmaLoad
+            | S::TiledCopy
+            | S::ConsumerWait
+            | S::ConsumerRelease
+            | S::Drain
+            | S::AsyncDot
+            | S::AsyncDotWait
+            | S::ProxyFence
+            | S::TmaStore
+            | S::LocalLoad
+            | S::LocalStore => (tiles, "the warps that hold tiles"),
+            _ => return Ok(()),
+        };
+        if allowed.contains(&role) {
+            return Ok(());
+        }
+        let here = match role {
+            Role::Whole => "all warps",
+            Role::Producer => "the producer",
+            Role::Consumer => "the consumer",
+        };
+        self.fail(
+            op,
+            format!("is in the wrong role: it belongs to {who}, not to {here}"),
+        )
+    }
+
+    /// Every step has its counterpart somewhere.
+    fn pairs(&self, body: BlockId) -> Result<(), Diagnostic> {
+        const PAIRS: &[(S, S, &str)] = &[
+            (
+                S::ConsumerWait,
+                S::ProducerCommit,
+                "waits without any producer: missing producer_commit",
+            ),
+            (
+                S::ProducerAcquire,
+                S::ProducerCommit,
+                "missing producer_commit for producer_acquire",
+            ),
+            (
+                S::ProducerCommit,
+                S::ProducerAcquire,
+                "missing producer_acquire for producer_commit",
+            ),
+            (
+                S::ProducerCommit,
+                S::ConsumerWait,
+                "missing consumer_wait for producer_commit",
+            ),
+            (
+                S::ConsumerWait,
+                S::ConsumerRelease,
+                "missing consumer_release for consumer_wait",
+            ),
+            (
+                S::ConsumerRelease,
+                S::ConsumerWait,
+                "missing consumer_wait for consumer_release",
+            ),
+        ];
+        let m = self.m;
+        let ops = m.ops_under(body);
+        let steps = ops.iter().filter_map(|&op| {
+            let data = m.op(op);
+            Some((
+                S::of(data.kind)?,
+                operand(data, "pipeline").filter(|_| data.def().name.starts_with("async."))?,
+                op,
+            ))
+        });
+        let steps: Vec<(S, ValueId, OpId)> = steps.collect();
+        let present: FxHashSet<(S, ValueId)> = steps.iter().map(|s| (s.0, s.1)).collect();
+        for &(kind, pipeline, op) in &steps {
+            let missing = PAIRS
+                .iter()
+                .find(|p| p.0 == kind && !present.contains(&(p.1, pipeline)));
+            if let Some((.., why)) = missing {
+                return self.fail(op, *why);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of one stage of a shared buffer.
+fn stage_bytes(m: &Module, buffer: ValueId) -> u64 {
+    super::pipeline::tile_bytes(m, buffer)
+}

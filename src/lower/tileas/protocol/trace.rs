@@ -1,0 +1,637 @@
+//! What each warp role does, in order, when loops of unknown length run a given number of times.
+//!
+//! Scalars are followed symbolically: an iteration number must come out as a number, a trip count
+//! or a condition may stay a term. Equal terms are equal in every role, so that a producer and a
+//! consumer that count to the same bound do so together here too.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
+use crate::lower::access::operand;
+use crate::lower::unsupported;
+
+/// How what is unknown turns out in one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Scenario {
+    /// Trips of the first loop of unknown length; every other length gets one more than the last.
+    pub trips: u64,
+    /// Most trips of a loop, a known length included.
+    pub most: u64,
+    /// What unknown conditions are.
+    pub taken: bool,
+}
+
+/// An iteration of a pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    pub pipeline: ValueId,
+    pub iteration: i64,
+}
+
+/// One use of a shared buffer: the stage of an iteration, or its only one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StageUse {
+    pub buffer: ValueId,
+    pub iteration: Option<i64>,
+}
+
+/// What a role does to the protocol's state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    Acquire(Turn),
+    Copy(Turn, ValueId),
+    Commit(Turn),
+    Wait(Turn),
+    Release(Turn),
+    Drain(ValueId),
+    Read(StageUse),
+    Write(StageUse),
+    Fence,
+    StoreOut(ValueId),
+    /// A group numbered as given reads these buffers.
+    Dot(u32, Vec<StageUse>),
+    DotWait(usize),
+    /// Uses what a group computes.
+    Use(u32),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    pub op: OpId,
+    pub action: Action,
+}
+
+/// The events of a kernel: of all warps, then of each role.
+#[derive(Debug, Default)]
+pub struct Roles {
+    pub whole: Vec<Event>,
+    pub producer: Vec<Event>,
+    pub consumer: Vec<Event>,
+    /// Some condition of the protocol's control flow was unknown.
+    pub conditional: bool,
+}
+
+/// Most operations looked at in one run.
+const STEPS: u64 = 2_000_000;
+/// Most trips of a loop that holds another loop of the protocol.
+const OUTER_TRIPS: u64 = 2;
+
+/// What a value is known to be.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Val {
+    Int(i64),
+    /// An expression, by number.
+    Term(u32),
+    /// A buffer or a pipeline.
+    Object(ValueId),
+    /// The accumulator of a group.
+    Group(u32),
+    Other,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Term {
+    Leaf(ValueId),
+    Op(crate::dialect::OpKind, Vec<Option<Attr>>, Vec<Val>),
+    Counter(Val, Val, u64),
+}
+
+/// How a block ends.
+enum Flow {
+    Yield(Vec<Val>),
+    Continue(Vec<Val>),
+    Break(Vec<Val>),
+    Return,
+}
+
+pub struct Tracer<'m> {
+    m: &'m Module,
+    scenario: Scenario,
+    /// Operations with regions whose inside matters.
+    relevant: FxHashSet<OpId>,
+    env: FxHashMap<ValueId, Val>,
+    terms: FxHashMap<Term, u32>,
+    /// Bounds of loops of unknown length, in the order they were met.
+    lengths: Vec<[Val; 3]>,
+    events: Vec<Event>,
+    roles: Roles,
+    groups: u32,
+    steps: u64,
+    /// Whether the loop at hand is on its last trip.
+    last: bool,
+}
+
+/// Runs `func` in `scenario`.
+///
+/// # Errors
+/// The first operation that cannot be followed.
+pub fn trace(m: &Module, func: OpId, scenario: Scenario) -> Result<Roles, Diagnostic> {
+    let Some(body) = m.body_of(func, 0) else {
+        return Ok(Roles::default());
+    };
+    let mut relevant = FxHashSet::default();
+    mark(m, body, &mut relevant);
+    let mut t = Tracer {
+        m,
+        scenario,
+        relevant,
+        env: FxHashMap::default(),
+        terms: FxHashMap::default(),
+        lengths: Vec::new(),
+        events: Vec::new(),
+        roles: Roles::default(),
+        groups: 0,
+        steps: 0,
+        last: false,
+    };
+    t.block(body)?;
+    t.roles.whole = std::mem::take(&mut t.events);
+    Ok(t.roles)
+}
+
+/// Whether an operation changes the protocol's state or ends a role early.
+fn is_step(m: &Module, op: OpId) -> bool {
+    S::of(m.op(op).kind).is_some_and(|s| {
+        matches!(
+            s,
+            S::Return | S::RoleEnd | S::LocalLoad | S::LocalStore | S::AsyncDot | S::AsyncDotWait
+        )
+    }) || m.op(op).def().name.starts_with("async.")
+}
+
+/// Collects the operations with regions that hold steps, or jumps out of themselves; says whether
+/// `block` holds (a step, a jump).
+fn mark(m: &Module, block: BlockId, relevant: &mut FxHashSet<OpId>) -> (bool, bool) {
+    let (mut steps, mut jumps) = (false, false);
+    for &op in &m.block(block).ops {
+        let kind = C::of(m.op(op).kind);
+        steps |= is_step(m, op);
+        jumps |= matches!(kind, Some(C::Break | C::Continue));
+        let mut inside = (false, false);
+        for &region in &m.op(op).regions {
+            for &inner in &m.region(region).blocks {
+                let (s, j) = mark(m, inner, relevant);
+                inside = (inside.0 | s, inside.1 | j);
+            }
+        }
+        // Loops keep their jumps to themselves.
+        let escapes = inside.1 && kind == Some(C::If);
+        if inside.0 || escapes {
+            relevant.insert(op);
+        }
+        steps |= inside.0;
+        jumps |= escapes;
+    }
+    (steps, jumps)
+}
+
+/// Whether a `break` in `block` leaves the loop around it.
+fn breaks(m: &Module, block: BlockId) -> bool {
+    m.block(block)
+        .ops
+        .iter()
+        .any(|&op| match C::of(m.op(op).kind) {
+            Some(C::Break) => true,
+            Some(C::If) => {
+                (0..m.op(op).regions.len()).any(|i| m.body_of(op, i).is_some_and(|b| breaks(m, b)))
+            }
+            _ => false,
+        })
+}
+
+impl Tracer<'_> {
+    fn get(&mut self, value: ValueId) -> Val {
+        match self.env.get(&value) {
+            Some(&val) => val,
+            None => self.term(Term::Leaf(value)),
+        }
+    }
+
+    fn term(&mut self, term: Term) -> Val {
+        let next = self.terms.len() as u32;
+        Val::Term(*self.terms.entry(term).or_insert(next))
+    }
+
+    fn vals(&mut self, values: &[ValueId]) -> Vec<Val> {
+        values.iter().map(|&v| self.get(v)).collect()
+    }
+
+    fn bind(&mut self, values: &[ValueId], vals: &[Val]) {
+        for (i, &v) in values.iter().enumerate() {
+            self.env
+                .insert(v, vals.get(i).copied().unwrap_or(Val::Other));
+        }
+    }
+
+    fn event(&mut self, op: OpId, action: Action) {
+        self.events.push(Event { op, action });
+    }
+
+    fn block(&mut self, block: BlockId) -> Result<Flow, Diagnostic> {
+        let m = self.m;
+        for &op in &m.block(block).ops {
+            self.steps += 1;
+            if self.steps > STEPS {
+                return Err(unsupported(
+                    m,
+                    op,
+                    "the pipelines are nested too deeply to be checked",
+                ));
+            }
+            if let Some(flow) = self.op(op)? {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Yield(Vec::new()))
+    }
+
+    /// One operation; says how the block ends if it does.
+    fn op(&mut self, op: OpId) -> Result<Option<Flow>, Diagnostic> {
+        let m = self.m;
+        let data = m.op(op);
+        if let Some(s) = S::of(data.kind) {
+            if matches!(s, S::Return | S::RoleEnd) {
+                return Ok(Some(Flow::Return));
+            }
+            if self.step(op, data, s)? {
+                return Ok(None);
+            }
+        }
+        let kind = C::of(data.kind);
+        match kind {
+            Some(C::Yield) => return Ok(Some(Flow::Yield(self.vals(&data.operands)))),
+            Some(C::Continue) => return Ok(Some(Flow::Continue(self.vals(&data.operands)))),
+            Some(C::Break) => return Ok(Some(Flow::Break(self.vals(&data.operands)))),
+            _ if self.relevant.contains(&op) => return self.control(op, data, kind),
+            _ => {}
+        }
+        self.uses(op);
+        let val = self.compute(data, kind);
+        match data.results.as_slice() {
+            [result] => {
+                self.env.insert(*result, val);
+            }
+            results => {
+                for &r in results {
+                    let leaf = self.term(Term::Leaf(r));
+                    self.env.insert(r, leaf);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes the accumulators in use by `op` and by everything in it.
+    fn uses(&mut self, op: OpId) {
+        let m = self.m;
+        let mut inner = vec![op];
+        for &region in &m.op(op).regions {
+            for &b in &m.region(region).blocks {
+                inner.extend(m.ops_under(b));
+            }
+        }
+        for user in inner {
+            for v in &m.op(user).operands {
+                if let Some(&Val::Group(g)) = self.env.get(v) {
+                    self.event(user, Action::Use(g));
+                }
+            }
+        }
+    }
+
+    /// What a plain operation's only result is.
+    fn compute(&mut self, data: &Op, kind: Option<C>) -> Val {
+        let [result] = data.results.as_slice() else {
+            return Val::Other;
+        };
+        let m = self.m;
+        match m.types.get(m.ty(*result)) {
+            Type::SharedTile { .. } | Type::Pipeline { .. } => return Val::Object(*result),
+            Type::Tile { shape, .. } if shape.is_empty() => {}
+            _ => return Val::Other,
+        }
+        let pure = data.def().traits.has(Traits::PURE) && data.regions.is_empty();
+        if !pure {
+            return self.term(Term::Leaf(*result));
+        }
+        let vals = self.vals(&data.operands);
+        match (kind, vals.as_slice()) {
+            (Some(C::Constant), []) => {
+                if let Some(n) = number(data) {
+                    return Val::Int(n);
+                }
+            }
+            (Some(C::Assume), [v]) => return *v,
+            (Some(C::AddI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_add(*b)),
+            (Some(C::SubI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_sub(*b)),
+            (Some(C::MulI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_mul(*b)),
+            _ => {}
+        }
+        self.term(Term::Op(data.kind, data.attrs.to_vec(), vals))
+    }
+
+    // ---- control ---------------------------------------------------------------------------
+
+    fn control(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        kind: Option<C>,
+    ) -> Result<Option<Flow>, Diagnostic> {
+        if S::of(data.kind) == Some(S::WarpSpecialize) {
+            return self.roles(op);
+        }
+        match kind {
+            Some(C::For) => self.counted(op, data),
+            Some(C::Loop) => self.endless(op, data),
+            Some(C::If) => self.branch(op, data),
+            _ => Err(unsupported(
+                self.m,
+                op,
+                "pipeline operations inside it cannot be checked",
+            )),
+        }
+    }
+
+    fn roles(&mut self, op: OpId) -> Result<Option<Flow>, Diagnostic> {
+        let whole = std::mem::take(&mut self.events);
+        for side in 0..2 {
+            let env = self.env.clone();
+            if let Some(body) = self.m.body_of(op, side) {
+                self.block(body)?;
+            }
+            self.env = env;
+            let events = std::mem::take(&mut self.events);
+            *[&mut self.roles.producer, &mut self.roles.consumer][side] = events;
+        }
+        self.events = whole;
+        Ok(None)
+    }
+
+    /// Trips of a loop with these bounds.
+    fn trips(&mut self, op: OpId, bounds: [Val; 3]) -> u64 {
+        let n = match bounds {
+            [Val::Int(lower), Val::Int(upper), Val::Int(step)] if step > 0 => {
+                let span = upper.saturating_sub(lower).max(0) as u64;
+                span.div_ceil(step as u64)
+            }
+            _ => {
+                let met = self.lengths.iter().position(|l| *l == bounds);
+                let index = met.unwrap_or_else(|| {
+                    self.lengths.push(bounds);
+                    self.lengths.len() - 1
+                });
+                self.scenario.trips + index as u64
+            }
+        };
+        let body = self.m.body_of(op, 0);
+        let outer = body.is_some_and(|b| {
+            let inner = self.m.ops_under(b);
+            inner.iter().any(|o| {
+                matches!(C::of(self.m.op(*o).kind), Some(C::For | C::Loop))
+                    && self.relevant.contains(o)
+            })
+        });
+        n.min(if outer {
+            OUTER_TRIPS
+        } else {
+            self.scenario.most
+        })
+    }
+
+    fn counted(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
+        let &[lower, upper, step, ..] = data.operands.as_slice() else {
+            return Ok(None);
+        };
+        let (lower, upper, step) = (self.get(lower), self.get(upper), self.get(step));
+        let trips = self.trips(op, [lower, upper, step]);
+        let counters = (0..trips).map(|t| match (lower, step) {
+            (Val::Int(l), Val::Int(s)) => Ok(l.wrapping_add(s.wrapping_mul(t as i64))),
+            _ => Err(Term::Counter(lower, step, t)),
+        });
+        let counters: Vec<_> = counters.collect();
+        let counters: Vec<Val> = counters
+            .into_iter()
+            .map(|c| c.map_or_else(|term| self.term(term), Val::Int))
+            .collect();
+        let inits = self.vals(data.operands.get(3..).unwrap_or(&[]));
+        self.repeat(op, data, inits, counters.into_iter().map(Some).collect())
+    }
+
+    fn endless(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
+        let unknown = self.term(Term::Leaf(
+            data.results.first().copied().unwrap_or_default(),
+        ));
+        let trips = self.trips(op, [unknown; 3]).max(1);
+        let inits = self.vals(&data.operands);
+        self.repeat(op, data, inits, vec![None; trips as usize])
+    }
+
+    /// Runs a loop's body once for each counter (`None`: the loop has none).
+    fn repeat(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        inits: Vec<Val>,
+        counters: Vec<Option<Val>>,
+    ) -> Result<Option<Flow>, Diagnostic> {
+        let m = self.m;
+        let Some(body) = m.body_of(op, 0) else {
+            return Ok(None);
+        };
+        let around = self.last;
+        let mut carried = inits;
+        let count = counters.len();
+        for (t, counter) in counters.into_iter().enumerate() {
+            self.last = t + 1 == count;
+            let args: Vec<Val> = counter.into_iter().chain(carried).collect();
+            self.bind(&m.block(body).args, &args);
+            match self.block(body)? {
+                Flow::Continue(vals) | Flow::Yield(vals) => carried = vals,
+                Flow::Break(vals) => {
+                    carried = vals;
+                    break;
+                }
+                Flow::Return => return Ok(Some(Flow::Return)),
+            }
+        }
+        self.last = around;
+        self.bind(&data.results, &carried);
+        Ok(None)
+    }
+
+    fn branch(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
+        let m = self.m;
+        self.uses_of(op, &data.operands);
+        let condition = match data.operands.first() {
+            Some(&v) => self.get(v),
+            None => Val::Other,
+        };
+        let leaves = |side| m.body_of(op, side).is_some_and(|b| breaks(m, b));
+        let side = match condition {
+            Val::Int(n) => usize::from(n == 0),
+            // A loop is left on its last trip and not before.
+            _ if leaves(0) != leaves(1) => usize::from(leaves(0) != self.last),
+            _ => {
+                self.roles.conditional = true;
+                usize::from(!self.scenario.taken)
+            }
+        };
+        let Some(body) = m.body_of(op, side) else {
+            return Ok(None);
+        };
+        match self.block(body)? {
+            Flow::Yield(vals) => {
+                self.bind(&data.results, &vals);
+                Ok(None)
+            }
+            other => Ok(Some(other)),
+        }
+    }
+
+    fn uses_of(&mut self, op: OpId, values: &[ValueId]) {
+        for v in values {
+            if let Some(&Val::Group(g)) = self.env.get(v) {
+                self.event(op, Action::Use(g));
+            }
+        }
+    }
+
+    // ---- the protocol ----------------------------------------------------------------------
+
+    fn turn(&mut self, op: OpId, data: &Op) -> Result<Turn, Diagnostic> {
+        Ok(Turn {
+            pipeline: self.object(op, data, "pipeline")?,
+            iteration: self.iteration(op, data, "iteration")?.unwrap_or(0),
+        })
+    }
+
+    fn object(&mut self, op: OpId, data: &Op, name: &str) -> Result<ValueId, Diagnostic> {
+        let creator = if name == "pipeline" {
+            S::PipelineCreate
+        } else {
+            S::AllocTensor
+        };
+        let created = |v| {
+            self.m
+                .def_op(v)
+                .is_some_and(|d| S::of(self.m.op(d).kind) == Some(creator))
+        };
+        match operand(data, name).and_then(|v| self.env.get(&v)) {
+            Some(&Val::Object(v)) if created(v) => Ok(v),
+            _ => Err(unsupported(
+                self.m,
+                op,
+                format!("its {name} is not one that this kernel creates"),
+            )),
+        }
+    }
+
+    fn iteration(&mut self, op: OpId, data: &Op, name: &str) -> Result<Option<i64>, Diagnostic> {
+        let Some(value) = operand(data, name) else {
+            return Ok(None);
+        };
+        match self.get(value) {
+            Val::Int(n) => Ok(Some(n)),
+            _ => Err(unsupported(
+                self.m,
+                op,
+                format!(
+                    "its {name} does not count from a constant by constant steps, so that its turn is not known"
+                ),
+            )),
+        }
+    }
+
+    fn stage(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        buffer: &str,
+        iteration: &str,
+    ) -> Result<StageUse, Diagnostic> {
+        Ok(StageUse {
+            buffer: self.object(op, data, buffer)?,
+            iteration: self.iteration(op, data, iteration)?,
+        })
+    }
+
+    /// Notes what an operation of the protocol does; false for any other.
+    fn step(&mut self, op: OpId, data: &Op, kind: S) -> Result<bool, Diagnostic> {
+        let action = match kind {
+            S::ProducerAcquire => Action::Acquire(self.turn(op, data)?),
+            S::ProducerCommit => Action::Commit(self.turn(op, data)?),
+            S::ConsumerWait => Action::Wait(self.turn(op, data)?),
+            S::ConsumerRelease => Action::Release(self.turn(op, data)?),
+            S::Drain => Action::Drain(self.object(op, data, "pipeline")?),
+            S::TiledCopy | S::TmaLoad => {
+                let buffer = self.object(op, data, "destination")?;
+                Action::Copy(self.turn(op, data)?, buffer)
+            }
+            S::LocalLoad => {
+                let stage = self.stage(op, data, "source", "iteration")?;
+                self.bind(&data.results, &[]);
+                Action::Read(stage)
+            }
+            S::LocalStore => {
+                self.uses_of(op, data.group(0));
+                Action::Write(self.stage(op, data, "destination", "iteration")?)
+            }
+            S::ProxyFence => Action::Fence,
+            S::TmaStore => Action::StoreOut(self.object(op, data, "source")?),
+            S::AsyncDot => self.dot(op, data)?,
+            S::AsyncDotWait => {
+                let Some(&acc) = data.operands.first() else {
+                    return Ok(false);
+                };
+                let val = self.env.get(&acc).copied().unwrap_or(Val::Other);
+                self.bind(&data.results, &[val]);
+                match data.attr_named("pending") {
+                    Some(Attr::Int { value, .. }) if *value >= 0 => {
+                        Action::DotWait(*value as usize)
+                    }
+                    _ => return Err(unsupported(self.m, op, "pending is not a number of groups")),
+                }
+            }
+            _ => return Ok(false),
+        };
+        self.event(op, action);
+        Ok(true)
+    }
+
+    fn dot(&mut self, op: OpId, data: &Op) -> Result<Action, Diagnostic> {
+        let mut reads = Vec::new();
+        for (name, iteration) in [("lhs", "lhs_iteration"), ("rhs", "rhs_iteration")] {
+            let Some(value) = operand(data, name) else {
+                continue;
+            };
+            if matches!(self.m.types.get(self.m.ty(value)), Type::SharedTile { .. }) {
+                reads.push(self.stage(op, data, name, iteration)?);
+            } else {
+                self.uses_of(op, &[value]);
+            }
+        }
+        self.groups += 1;
+        let group = self.groups;
+        self.bind(&data.results, &[Val::Group(group)]);
+        Ok(Action::Dot(group, reads))
+    }
+}
+
+/// The number of a scalar integer constant.
+fn number(data: &Op) -> Option<i64> {
+    let Some(Attr::Dense {
+        data: Dense::Bytes(bytes),
+        ..
+    }) = data.attr_named("value")
+    else {
+        return None;
+    };
+    let sign = bytes.last().filter(|_| bytes.len() <= 8)? & 0x80 != 0;
+    let mut wide = [if sign && bytes.len() > 1 { 0xff } else { 0 }; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(i64::from_le_bytes(wide))
+}
