@@ -215,6 +215,10 @@ impl Assign<'_> {
         let data = self.m.op(op).clone();
         let mut changed = false;
         for (&source, &result) in data.operands.iter().zip(&data.results) {
+            // A scalar has no layout to spread to.
+            if !is_distributed(self.m, source) || !is_distributed(self.m, result) {
+                continue;
+            }
             match (self.known(source), self.known(result)) {
                 (None, Some(r)) => {
                     if let Some(layout) = at(self.m, op, relation.source_of(self.m, source, &r))? {
