@@ -14,8 +14,9 @@
 use std::path::PathBuf;
 
 use crate::asm;
+use crate::dialect::Dialect;
 use crate::egraph::{Report, stage};
-use crate::ir::{Diagnostics, Module};
+use crate::ir::{Attr, Diagnostics, Module, OpId};
 use crate::isel;
 use crate::launch::{Entry, Manifest};
 use crate::lower;
@@ -123,10 +124,24 @@ impl Compilation {
             _ => {
                 self.entries = lower::nvvm::run(&mut self.module, &options.target)?;
                 self.rules(Group::TileAsToNvvm, options)?;
+                self.only_nvvm()?;
                 self.stage = Stage::Nvvm;
             }
         }
         Ok(())
+    }
+
+    /// No operation of an earlier stage survives: one that did would be a bug of ours, and is reported
+    /// here rather than as bad PTX.
+    fn only_nvvm(&self) -> Result<(), Diagnostics> {
+        let m = &self.module;
+        let early = |op: &OpId| m.op(*op).kind.dialect != Dialect::Nvvm;
+        match m.ops_under(m.body).into_iter().find(early) {
+            Some(op) => {
+                Err(lower::unsupported(m, op, "no rule or lowering turns this into nvvm").into())
+            }
+            None => Ok(()),
+        }
     }
 
     fn rules(&mut self, group: Group, options: &Options) -> Result<(), Diagnostics> {
@@ -138,6 +153,17 @@ impl Compilation {
         let report = stage::run(&mut self.module, group, &run)?;
         self.reports.push((group, report));
         Ok(())
+    }
+
+    /// Bytes of `global_smem` of a kernel, at the nvvm stage.
+    pub fn shared_bytes(&self, kernel: &str) -> i64 {
+        let m = &self.module;
+        let named = |op: &&OpId| matches!(m.op(**op).attr_named("sym_name"), Some(Attr::Str(n)) if m.str(*n) == kernel);
+        let func = m.block(m.body).ops.iter().find(named);
+        match func.and_then(|&f| m.op(f).attr_named("smem_bytes")) {
+            Some(Attr::Int { value, .. }) => *value,
+            _ => 0,
+        }
     }
 
     /// The text of the stage at hand.

@@ -4,6 +4,7 @@ mod assemble;
 mod compile;
 mod convert;
 mod dis;
+mod explain;
 mod input;
 mod output;
 mod ptxas;
@@ -37,6 +38,8 @@ enum Command {
     Convert(convert::Args),
     /// Compile bytecode to PTX, or to any stage on the way.
     Compile(compile::Args),
+    /// Say what was decided about each kernel: schedule, layouts, rules and costs.
+    Explain(explain::Args),
     /// Print bytecode as text.
     Dis(dis::Args),
     /// List or check the rewrite rules.
@@ -57,6 +60,7 @@ pub fn main() -> ExitCode {
         Command::As(args) => assemble::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Compile(args) => compile::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Dis(args) => dis::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Run(args) => run::run(args),
