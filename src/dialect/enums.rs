@@ -42,7 +42,7 @@ enums! {
     PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
 
     /// The instruction of `nv_tileas.dot`, by its shape.
-    DOT_ATOM "dot_atom" ["m16n8k8", "m16n8k16", "m16n8k32", "m8n8k4"];
+    DOT_ATOM "dot_atom" ["m16n8k8", "m16n8k16", "m16n8k32", "m8n8k4", "fma"];
     /// What completes a pipeline's copies.
     PIPELINE_KIND "pipeline_kind" ["cp_async", "tma"];
 

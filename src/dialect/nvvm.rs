@@ -83,6 +83,10 @@ dialect_table! { Nvvm {
         .doc("A kernel. Block arguments are its parameters; tensor maps come last. `smem_bytes` sizes `global_smem`.");
     Return = op("return").operands(&[var("operands")]).traits(TERMINATOR).doc("Ends the kernel.");
 
+    Global = op("global").attrs(&[attr("sym_name", AttrKind::Str), attr("value", AttrKind::Dense), attr("alignment", AttrKind::Int(64))])
+        .traits(Traits::SYMBOL)
+        .doc("Initialised global memory of the module: the bytes `value` (i8 registers), aligned.");
+
     // ---- values ----------------------------------------------------------------------------
     Const = op("const").attrs(&[attr("value", AttrKind::Dense)]).results(OTHER)
         .traits(PURE.or(Traits::CONSTANT))
@@ -98,6 +102,8 @@ dialect_table! { Nvvm {
         .results(OTHER).traits(PURE).doc("A special register (i32), constant for a thread.");
     SmemBase = op("smem_base").attrs(&[attr("offset", I32)]).results(OTHER).traits(PURE)
         .doc("Shared address of `global_smem` plus a byte offset.");
+    AddressOf = op("address_of").attrs(&[attr("name", AttrKind::Str)]).results(OTHER).traits(PURE)
+        .doc("Pointer to the first byte of a `global` of the module.");
     PtrAdd = op("ptr_add").operands(&[one("base"), one("offset")]).results(SAME)
         .traits(ELEMENTWISE).doc("Address plus a byte offset (i64 for global, i32 for shared addresses).");
     Undef = op("undef").results(OTHER).traits(PURE).doc("Registers of no particular value.");

@@ -70,6 +70,7 @@ impl Lower<'_> {
     pub(super) fn for_loop(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let bounds = self.carried(op, &data.operands[..3])?;
         let inits = self.carried(op, data.group(3))?;
+        self.memory.enter_loop();
         let region = self.region_of(self.m.body_of(op, 0))?;
         let unsigned = data.has_unit("unsignedCmp").then_some(Attr::Unit);
         let [lower, upper, step] = bounds[..] else {
@@ -87,6 +88,7 @@ impl Lower<'_> {
 
     pub(super) fn endless_loop(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let inits = self.carried(op, data.group(0))?;
+        self.memory.enter_loop();
         let region = self.region_of(self.m.body_of(op, 0))?;
         self.structured(N::Loop, &[&inits], vec![], data, &[region]);
         Ok(())

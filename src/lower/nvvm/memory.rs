@@ -39,8 +39,18 @@ pub struct Tiled {
     /// First element of the tile, per dimension (in the index's type).
     origin: Vec<ValueId>,
     coords: Vec<Coords>,
+    /// Element numbers along the sparse dimension, one for each of the tile's registers.
+    rows: Option<ValueId>,
     /// Bits of tid that only repeat elements.
     redundant: u64,
+}
+
+impl Tiled {
+    /// With a sparse dimension that may be outside: everything else is known to be inside.
+    fn others_known(&self, known: &[bool]) -> Option<Vec<bool>> {
+        let sparse = self.access.sparse.filter(|&d| !known[d])?;
+        Some((0..known.len()).map(|d| d != sparse).collect())
+    }
 }
 
 impl Lower<'_> {
@@ -51,6 +61,8 @@ impl Lower<'_> {
         let value = self.load_masked(op, data, &tiled)?;
         let back = inverse(&tiled.registers);
         let value = self.emit().take(value, &back);
+        let elem = self.m.types.elem(self.m.ty(result));
+        let value = self.from_bytes(value, elem);
         self.set(result, value);
         Ok(())
     }
@@ -62,6 +74,7 @@ impl Lower<'_> {
         };
         let tiled = self.tiled(op, data, tile)?;
         let value = self.get(op, tile)?;
+        let (value, _) = self.as_bytes(value);
         let value = self.emit().take(value, &tiled.registers);
         self.store_masked(op, data, &tiled, value)
     }
@@ -90,16 +103,10 @@ impl Lower<'_> {
         let Some(access) = Access::of(data) else {
             return Err(unsupported(self.m, op, "not a tiled access"));
         };
-        if access.sparse.is_some() {
-            return Err(unsupported(
-                self.m,
-                op,
-                "gather and scatter views are not yet compiled to PTX",
-            ));
-        }
         let elem = pointee(self.m, access.base);
+        let elem = self.stored(elem);
         let bits = self.m.types.bits(elem).unwrap_or(8);
-        if bits < 8 {
+        if self.m.types.bits(pointee(self.m, access.base)) == Some(4) {
             return Err(unsupported(
                 self.m,
                 op,
@@ -116,16 +123,25 @@ impl Lower<'_> {
         let mut origin = Vec::new();
         let mut coords = Vec::new();
         for dim in 0..shape.len() {
-            let index = self.get(op, access.index[dim])?;
-            let step = access.traversal.get(dim).copied().unwrap_or(1);
-            origin.push(self.emit().with(N::Mul, index, step));
+            if access.sparse == Some(dim) {
+                origin.push(self.emit().i32(0));
+            } else {
+                let index = self.get(op, access.index[dim])?;
+                let step = access.traversal.get(dim).copied().unwrap_or(1);
+                origin.push(self.emit().with(N::Mul, index, step));
+            }
             coords.push(self.coords(op, &layout, dim)?);
         }
         let free = layout.free_variable_masks();
         let redundant =
             free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane);
         let registers = memory_order(&layout, inner, vec);
+        let rows = match access.sparse {
+            Some(dim) => Some(self.sparse_rows(op, access.index[dim], &layout, dim)?),
+            None => None,
+        };
         Ok(Tiled {
+            rows,
             access,
             tile: shape,
             elem,
@@ -146,6 +162,9 @@ impl Lower<'_> {
             let extent = t.access.extent(dim);
             let certain = t.access.inbounds[dim] || self.covers(t, dim);
             known.push(certain);
+            if t.access.sparse == Some(dim) {
+                continue;
+            }
             let Some(extent) = extent.filter(|_| !certain) else {
                 continue;
             };
@@ -164,6 +183,9 @@ impl Lower<'_> {
 
     /// Whether facts say that every tile along `dim` lies inside.
     fn covers(&self, t: &Tiled, dim: usize) -> bool {
+        if t.access.sparse == Some(dim) {
+            return false;
+        }
         let extent = t.access.extent(dim).and_then(|e| constant(&self.facts, e));
         let index = self.facts.get(t.access.index[dim]);
         let step = t.access.traversal.get(dim).copied().unwrap_or(1);
@@ -201,8 +223,10 @@ impl Lower<'_> {
 
     fn load_masked(&mut self, op: OpId, data: &Op, t: &Tiled) -> Result<ValueId, Diagnostic> {
         let (inside, known) = self.inside(op, t)?;
+        // Rows chosen by number are masked even where the rest of the tile is inside.
+        let others = t.others_known(&known);
         let Some(inside) = inside else {
-            return self.load(op, data, t, t.vec, None);
+            return self.load(op, data, t, t.vec, others.as_deref());
         };
         let narrow = self.mask_vector(t, &known);
         let few = t.registers.len() as u64 / t.vec <= 2;
@@ -211,7 +235,7 @@ impl Lower<'_> {
         }
         let results = self.either(
             inside,
-            |l| Ok(vec![l.load(op, data, t, t.vec, None)?]),
+            |l| Ok(vec![l.load(op, data, t, t.vec, others.as_deref())?]),
             |l| Ok(vec![l.load(op, data, t, narrow, Some(&known))?]),
         )?;
         Ok(results[0])
@@ -225,8 +249,9 @@ impl Lower<'_> {
         value: ValueId,
     ) -> Result<(), Diagnostic> {
         let (inside, known) = self.inside(op, t)?;
+        let others = t.others_known(&known);
         let Some(inside) = inside else {
-            return self.store(op, data, t, t.vec, None, value);
+            return self.store(op, data, t, t.vec, others.as_deref(), value);
         };
         let narrow = self.mask_vector(t, &known);
         let few = t.registers.len() as u64 / t.vec <= 2;
@@ -235,7 +260,10 @@ impl Lower<'_> {
         }
         self.either(
             inside,
-            |l| l.store(op, data, t, t.vec, None, value).map(|()| vec![]),
+            |l| {
+                l.store(op, data, t, t.vec, others.as_deref(), value)
+                    .map(|()| vec![])
+            },
             |l| {
                 l.store(op, data, t, narrow, Some(&known), value)
                     .map(|()| vec![])
@@ -272,6 +300,45 @@ impl Lower<'_> {
         ))
     }
 
+    /// For each register of a tile of `layout`, the element number in `index` (a tile of one
+    /// dimension) of its coordinate along `dim`.
+    fn sparse_rows(
+        &mut self,
+        op: OpId,
+        index: ValueId,
+        layout: &Layout,
+        dim: usize,
+    ) -> Result<ValueId, Diagnostic> {
+        let value = self.get(op, index)?;
+        let Some(have) = self.layout(index) else {
+            return Ok(value);
+        };
+        let mut along = layout.clone();
+        for other in (0..layout.rank()).rev().filter(|&d| d != dim) {
+            along = self.layout_error(op, along.slice(other))?;
+        }
+        let want = along.without_redundant_registers().0;
+        let value = self.convert_value(op, value, &have, &want)?;
+        let place = |r: u64| {
+            let row = along.flat(r, 0, 0);
+            (0..want.registers()).find(|&s| want.flat(s, 0, 0) == row)
+        };
+        let map: Vec<u32> = (0..along.registers())
+            .map(|r| place(r).unwrap_or(0) as u32)
+            .collect();
+        Ok(self.emit().take(value, &map))
+    }
+
+    /// Bytes from the base to the row of each leader.
+    fn row_part(&mut self, t: &Tiled, rows: ValueId, leaders: &[u32], stride: ValueId) -> ValueId {
+        let mut e = self.emit();
+        let rows = e.take(rows, leaders);
+        let rows = e.int_cast(rows, 64);
+        let stride = e.int_cast(stride, 64);
+        let scaled = e.mul(rows, stride);
+        e.with(N::Mul, scaled, t.bytes as i64)
+    }
+
     fn store(
         &mut self,
         op: OpId,
@@ -295,6 +362,39 @@ impl Lower<'_> {
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
         e.op(N::St, &[&[address], &[value], mask.as_slice()], attrs, &[]);
+        Ok(())
+    }
+
+    /// An atomic update of every element inside.
+    pub(super) fn tiled_atomic(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        self.order_after(op, data);
+        let Some(tile) = operand(data, "tile") else {
+            return Err(unsupported(self.m, op, "an update without a tile"));
+        };
+        let t = self.tiled(op, data, tile)?;
+        let value = self.get(op, tile)?;
+        let value = self.emit().take(value, &t.registers);
+        let (_, known) = self.inside(op, &t)?;
+        let (address, offsets) = self.addresses(op, &t, 1)?;
+        let mask = self.mask(op, &t, 1, &known)?;
+        let owner = self.emit().threads_without(t.redundant);
+        let mask = match (mask, owner) {
+            (Some(mask), Some(owner)) => Some(self.emit().and(mask, owner)),
+            (mask, owner) => mask.or(owner),
+        };
+        let attrs = [
+            data.attr_named("mode").cloned(),
+            Some(Attr::I64s(offsets)),
+            data.attr_named("order").cloned(),
+            data.attr_named("scope").cloned(),
+        ];
+        let ty = self.m.ty(value);
+        self.emit().get(
+            N::AtomicRmw,
+            &[&[address], &[value], mask.as_slice()],
+            attrs,
+            ty,
+        );
         Ok(())
     }
 
@@ -421,6 +521,15 @@ impl Lower<'_> {
                 continue;
             };
             let known = constant(&self.facts, stride);
+            if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
+                let stride = self.get(op, stride)?;
+                let part = self.row_part(t, rows, &leaders, stride);
+                varying = Some(match varying {
+                    Some(sum) => self.emit().add(sum, part),
+                    None => part,
+                });
+                continue;
+            }
             let coords = t.coords[dim].clone();
             let start = self.start(t, dim);
             let stride = self.get(op, stride)?;
@@ -524,6 +633,17 @@ impl Lower<'_> {
                 continue;
             };
             let extent = self.get(op, extent)?;
+            if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
+                let mut e = self.emit();
+                let rows = e.take(rows, &leaders);
+                let (rows, extent) = same_width(&mut e, rows, extent);
+                let inside = e.icmp("less_than", "unsigned", rows, extent);
+                mask = Some(match mask {
+                    Some(mask) => e.and(mask, inside),
+                    None => inside,
+                });
+                continue;
+            }
             let mut distinct: Vec<u32> = Vec::new();
             let mut expand = Vec::new();
             let registers = t.coords[dim].registers.clone();

@@ -9,13 +9,21 @@
 
 mod control;
 mod emit;
+mod fma;
 mod func;
+mod globals;
 mod memory;
+mod packing;
+mod parts;
 mod pipeline;
 mod pointers;
+mod print;
 mod reduce;
+mod scan;
 mod shape;
 mod shared;
+mod spill;
+mod sync;
 
 pub use func::Hints;
 
@@ -23,6 +31,7 @@ use rustc_hash::FxHashMap;
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nvvm;
 use crate::dialect::{Dialect, Traits};
 use crate::egraph::facts::{self, FactMap};
 use crate::ir::{
@@ -41,6 +50,9 @@ pub type Launches = Vec<launch::Entry>;
 pub fn run(m: &mut Module, target: &Target) -> Result<Launches, Diagnostics> {
     let mut launches = Launches::new();
     for op in m.block(m.body).ops.clone() {
+        if C::of(m.op(op).kind) == Some(C::Global) {
+            globals::lower(m, op)?;
+        }
         if S::of(m.op(op).kind) == Some(S::Func) {
             launches.push(func::lower(m, op, target)?);
         }
@@ -160,6 +172,18 @@ impl Lower<'_> {
             C::Iota => self.iota(op, data),
             C::Reshape | C::Broadcast | C::Permute => self.renamed(op, data),
             C::Reduce => self.reduce(op, data),
+            C::Scan => self.scan(op, data),
+            C::Extract => self.extract(op, data),
+            C::Insert => self.insert(op, data),
+            C::Cat => self.cat(op, data),
+            C::Pack => self.pack(op, data),
+            C::Unpack => self.unpack(op, data),
+            C::GetGlobal => self.get_global(op, data),
+            C::Assert => self.assert(op, data),
+            C::Print => self.print(op, data),
+            C::GdcLaunchDependents => self.grid_dependency(nvvm::Op::GridDepLaunch),
+            C::GdcWait => self.grid_dependency(nvvm::Op::GridDepWait),
+            C::MemoryFenceAlias => self.alias_fence(),
             C::GetTileBlockId => self.grid(data, ["ctaid.x", "ctaid.y", "ctaid.z"]),
             C::GetNumTileBlocks => self.grid(data, ["nctaid.x", "nctaid.y", "nctaid.z"]),
             C::For => self.for_loop(op, data),
@@ -177,6 +201,7 @@ impl Lower<'_> {
         match S::of(data.kind) {
             Some(S::TiledLoad) => self.tiled_load(op, data),
             Some(S::TiledStore) => self.tiled_store(op, data),
+            Some(S::TiledAtomic) => self.tiled_atomic(op, data),
             Some(S::Load) => self.pointer_load(op, data),
             Some(S::Store) => self.pointer_store(op, data),
             Some(S::AtomicRmw) => self.atomic_rmw(op, data),
@@ -255,29 +280,19 @@ impl Lower<'_> {
         };
         let bits = self.m.types.bits(ty).unwrap_or(8);
         let element = bits.div_ceil(8) as usize;
-        let elements = self
-            .m
-            .types
-            .as_tile(self.m.ty(result))
-            .map_or(1, |t| t.1.iter().product::<u64>());
-        let bytes = if bits == 1 {
+        let bytes: Vec<u8> = if bits == 1 {
             bytes.iter().map(|&b| u8::from(b != 0)).collect()
         } else {
             bytes
         };
-        if bytes.len() != element {
-            let all_same = bytes
-                .chunks(element)
-                .all(|c| Some(c) == bytes.get(..element));
-            if !all_same || bits < 8 {
-                return Err(unsupported(
-                    self.m,
-                    op,
-                    format!(
-                        "a constant of {elements} different elements is not yet compiled to PTX"
-                    ),
-                ));
-            }
+        let all_same = bytes
+            .chunks(element)
+            .all(|c| Some(c) == bytes.get(..element));
+        if let Some(layout) = self.layout(result).filter(|_| !all_same) {
+            let elem = self.m.types.elem(ty);
+            let value = self.dense_constant(op, bytes, elem, &layout)?;
+            self.set(result, value);
+            return Ok(());
         }
         let bytes = bytes.get(..element).unwrap_or(&[]).to_vec();
         let value = self.emit().bytes(bytes, ty);

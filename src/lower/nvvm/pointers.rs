@@ -31,6 +31,10 @@ impl Lower<'_> {
         };
         let n = self.m.types.reg_count(ty);
         let attrs = self.pointer_attrs(data, n);
+        let elem = self.m.types.elem(ty);
+        let stored = self.stored(elem);
+        let ty = self.m.types.regs(stored, n);
+        let padding = padding.map(|p| self.as_bytes(p).0);
         let padding = match (mask, padding) {
             (Some(_), None) => Some(self.emit().constant(0, ty)),
             (Some(_), padding) => padding,
@@ -44,6 +48,7 @@ impl Lower<'_> {
             attrs,
             ty,
         );
+        let value = self.from_bytes(value, elem);
         self.set(result, value);
         Ok(())
     }
@@ -52,6 +57,7 @@ impl Lower<'_> {
         self.order_after(op, data);
         let pointers = self.value_of(op, data, "pointers")?;
         let value = self.value_of(op, data, "value")?;
+        let (value, _) = self.as_bytes(value);
         let mask = self.optional_of(op, data, "mask")?;
         let mask = self.owned(data, mask);
         let n = self.emit().count(value);

@@ -164,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// The region's combination of new elements with what there is so far, on whole arrays.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         op: OpId,
         body: BlockId,

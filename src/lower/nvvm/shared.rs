@@ -65,6 +65,11 @@ impl SharedMemory {
         at
     }
 
+    /// At the start of a loop's body: an earlier turn may still read scratch.
+    pub fn enter_loop(&mut self) {
+        self.busy = true;
+    }
+
     /// Where scratch begins.
     fn scratch_offset(&self) -> u64 {
         if self.fixed == 0 || self.idle {
@@ -157,16 +162,26 @@ impl Lower<'_> {
         Ok(self.from_bytes(new, elem))
     }
 
-    /// i1 has no place in memory or in shuffles: it travels as i8.
+    /// i1, and elements of four bits, have no place in memory or in shuffles: it travels as i8.
     pub fn as_bytes(&mut self, value: ValueId) -> (ValueId, TypeId) {
         let mut e = self.emit();
         let elem = e.elem(value);
-        if e.m.types.bits(elem) != Some(1) {
+        let Some(bits @ (1 | 4)) = e.m.types.bits(elem) else {
             return (value, elem);
-        }
+        };
+        let same_bits = e.int(bits);
+        let value = e.bitcast(value, same_bits);
         let (i8_ty, n) = (e.int(8), e.count(value));
         let ty = e.m.types.regs(i8_ty, n);
         (e.get(N::ZExt, &[&[value]], [], ty), elem)
+    }
+
+    /// The type that holds an element in memory and in shuffles.
+    pub fn stored(&mut self, elem: TypeId) -> TypeId {
+        match self.m.types.bits(elem) {
+            Some(1 | 4) => self.m.types.int(8),
+            _ => elem,
+        }
     }
 
     /// Undoes [`Lower::as_bytes`].
@@ -174,6 +189,10 @@ impl Lower<'_> {
         let mut e = self.emit();
         if e.elem(value) == elem {
             return value;
+        }
+        if e.m.types.bits(elem) == Some(4) {
+            let low = e.int_cast(value, 4);
+            return e.bitcast(low, elem);
         }
         let ty = e.m.ty(value);
         let zero = e.constant(0, ty);
@@ -296,6 +315,30 @@ impl Lower<'_> {
         (e.take(addresses, &expand), offsets)
     }
 
+    /// Byte places (i32: one, or one per access) and immediates of the accesses of `groups`.
+    pub fn access_places(
+        &mut self,
+        thread_base: &[(u32, u64)],
+        groups: &[XorGroup],
+    ) -> (ValueId, Vec<i64>) {
+        let offsets = groups
+            .iter()
+            .flat_map(|g| g.accesses.iter().map(|a| a.offset as i64))
+            .collect();
+        let xors: Vec<i64> = groups
+            .iter()
+            .flat_map(|g| g.accesses.iter().map(|_| g.xor as i64))
+            .collect();
+        let mut e = self.emit();
+        let thread = e.linear(thread_base);
+        if xors.iter().all(|&x| x == 0) {
+            return (thread, offsets);
+        }
+        let i32_ty = e.int(32);
+        let xors = e.array(&xors, i32_ty);
+        (e.xor(thread, xors), offsets)
+    }
+
     // ---- shuffles --------------------------------------------------------------------------
 
     fn shuffle(&mut self, plan: &ShufflePlan, value: ValueId, registers: u32) -> ValueId {
@@ -365,6 +408,9 @@ impl Lower<'_> {
     // ---- products --------------------------------------------------------------------------
 
     pub(super) fn dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        if tileas::is_fma(self.m, op) {
+            return self.dot_fma(op, data);
+        }
         let Some(mma) = tileas::mma_of(self.m, op, self.role.warps) else {
             return Err(unsupported(
                 self.m,
@@ -412,7 +458,7 @@ fn parity(e: &mut Emit<'_>, mask: u32) -> ValueId {
 }
 
 /// Registers in the order in which the accesses list them.
-fn order(groups: &[XorGroup]) -> Vec<u32> {
+pub fn order(groups: &[XorGroup]) -> Vec<u32> {
     groups
         .iter()
         .flat_map(|g| &g.accesses)
@@ -421,7 +467,7 @@ fn order(groups: &[XorGroup]) -> Vec<u32> {
 }
 
 /// For each register, its place in what was loaded in `order`.
-fn back(order: &[u32], copies: &[(u32, u32)]) -> Vec<u32> {
+pub fn back(order: &[u32], copies: &[(u32, u32)]) -> Vec<u32> {
     let mut back = vec![0; order.len() + copies.len()];
     for (i, &r) in order.iter().enumerate() {
         back[r as usize] = i as u32;

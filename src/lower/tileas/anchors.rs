@@ -79,6 +79,17 @@ const ATOMS: [(&str, MatmulShape); 4] = [
     ("m8n8k4", MatmulShape { m: 8, n: 8, k: 4 }),
 ];
 
+/// The instruction shape of a `dot`; none of multiply-adds.
+pub fn atom_shape(m: &Module, op: OpId) -> Option<MatmulShape> {
+    let atom = m.op(op).enum_named("atom")?;
+    Some(ATOMS.get(atom as usize)?.1)
+}
+
+/// Whether a `dot` is done by multiply-adds.
+pub fn is_fma(m: &Module, op: OpId) -> bool {
+    atom_shape(m, op).is_none()
+}
+
 /// The mma.sync tiling of a `dot`: shape from its atom, warps over rows and columns.
 pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
     let data = m.op(op);
@@ -126,6 +137,12 @@ fn spread_warps(warps: u64, mut rows: u64, columns: u64) -> (u64, u64) {
 }
 
 fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    if is_fma(a.m, op) {
+        // Multiply-adds take their operands in any layout.
+        let data = a.m.op(op).clone();
+        a.tie(data.operands[2], data.results[0]);
+        return Ok(());
+    }
     let Some(mma) = mma_of(a.m, op, a.warps) else {
         return Err(unsupported(a.m, op, "no mma.sync tiling for this product"));
     };

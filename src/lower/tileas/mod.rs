@@ -10,9 +10,10 @@ mod assign;
 mod convert;
 pub mod pipeline;
 mod plan;
+mod product;
 pub mod protocol;
 
-pub use anchors::{mma_of, wgmma_of};
+pub use anchors::{is_fma, mma_of, wgmma_of};
 pub use assign::{Relation, canonical, jump_target};
 pub use convert::layout_of;
 pub use plan::Options;
@@ -48,6 +49,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts)?;
     }
+    product::choose(m, body, target)?;
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)
 }

@@ -1,0 +1,221 @@
+//! Products without a matrix instruction: fused multiply-adds on slices.
+//!
+//! Both operands are spread out in scratch memory, k slowest. For each k a thread reads the rows
+//! and columns of its elements of the result and adds their products.
+
+use super::Lower;
+use super::spill::Spilled;
+use crate::dialect::enums;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
+use crate::layout::convert::Transfer;
+use crate::layout::shared::SharedLayout;
+use crate::layout::{In, Layout, LayoutError, Shape, addr};
+use crate::lower::build::case;
+use crate::lower::unsupported;
+
+/// Steps of k in one turn of the loop.
+const UNROLL: u64 = 4;
+
+/// An operand in scratch memory, as the threads read one slice of it.
+struct Slices {
+    base: ValueId,
+    plan: addr::AccessPlan,
+    elem: TypeId,
+    /// For each register of the result, its element of the slice.
+    of_result: Vec<u32>,
+    /// Bytes from one k to the next.
+    step: u64,
+}
+
+impl Lower<'_> {
+    pub(super) fn dot_fma(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let [lhs, rhs, acc] = [data.operands[0], data.operands[1], data.operands[2]];
+        let (Some(a), Some(b), Some(c)) = (self.layout(lhs), self.layout(rhs), self.layout(acc))
+        else {
+            return Err(unsupported(self.m, op, "a product of scalars"));
+        };
+        let rank = c.rank();
+        if rank < 2 || a.rank() != rank || b.rank() != rank {
+            return Err(unsupported(
+                self.m,
+                op,
+                "operands of a product must have rank 2 or 3",
+            ));
+        }
+        let result_elem = self.m.types.elem(self.m.ty(acc));
+        let signs = ["signed_lhs", "signed_rhs"]
+            .map(|n| matches!(data.attr_named(n), Some(Attr::Bool(true))));
+        let mut values = Vec::new();
+        for (operand, signed) in [lhs, rhs].into_iter().zip(signs) {
+            let value = self.get(op, operand)?;
+            values.push(self.as_factor(value, result_elem, signed));
+        }
+        let sum = self.get(op, acc)?;
+        let sum = self.as_factor(sum, result_elem, true);
+        let k = a.shape().extent(rank - 1);
+        let (left, right) = self.slices(op, [&a, &b, &c], &values)?;
+        let sum = self.sum_products(&left, &right, k, sum);
+        let value = match self.m.types.get(result_elem) {
+            &Type::Float(format) => self.float_cast(sum, format),
+            _ => sum,
+        };
+        self.set(data.results[0], value);
+        Ok(())
+    }
+
+    /// `value` in the type that products are summed in: f64 for f64, f32 for other floats, i32.
+    fn as_factor(&mut self, value: ValueId, result: TypeId, signed: bool) -> ValueId {
+        let elem = self.emit().elem(value);
+        match (self.m.types.get(elem).clone(), self.m.types.get(result)) {
+            (Type::Float(Float::TF32), _) => {
+                let f32_ty = self.m.types.float(Float::F32);
+                self.emit().bitcast(value, f32_ty)
+            }
+            (Type::Float(_), Type::Float(Float::F64)) => self.float_cast(value, Float::F64),
+            (Type::Float(_), _) => self.float_cast(value, Float::F32),
+            (Type::Int(32), _) => value,
+            _ => {
+                let mut e = self.emit();
+                let (i32_ty, n) = (e.int(32), e.count(value));
+                let ty = e.m.types.regs(i32_ty, n);
+                let kind = if signed { N::SExt } else { N::ZExt };
+                e.get(kind, &[&[value]], [], ty)
+            }
+        }
+    }
+
+    /// Writes both operands to scratch memory, k slowest within a batch.
+    fn slices(
+        &mut self,
+        op: OpId,
+        [a, b, c]: [&Layout; 3],
+        values: &[ValueId],
+    ) -> Result<(Slices, Slices), Diagnostic> {
+        let rank = c.rank();
+        let elem = self.emit().elem(values[0]);
+        let bits = self.m.types.bits(elem).unwrap_or(32);
+        let mut order_a: Vec<usize> = vec![rank - 2, rank - 1];
+        let mut order_b: Vec<usize> = vec![rank - 1, rank - 2];
+        order_a.extend((0..rank - 2).rev());
+        order_b.extend((0..rank - 2).rev());
+        let memory_a = SharedLayout::row_major(a.shape(), &order_a, bits);
+        let memory_b = SharedLayout::row_major(b.shape(), &order_b, bits);
+        let (memory_a, memory_b) = (
+            self.layout_error(op, memory_a)?,
+            self.layout_error(op, memory_b)?,
+        );
+        let second = memory_a.bytes().next_multiple_of(16);
+        let at = self.scratch(second + memory_b.bytes());
+        let mut out = Vec::new();
+        let sides = [
+            (a, memory_a, at, rank - 1, rank - 2, values[0]),
+            (b, memory_b, at + second, rank - 2, rank - 1, values[1]),
+        ];
+        for (layout, memory, at, k_dim, free_dim, value) in sides {
+            let base = self.emit().smem(at);
+            let slice = slice_of(c, memory.shape(), free_dim);
+            let slice = self.layout_error(op, slice)?;
+            let own = slice.without_redundant_registers().0;
+            let plan = self.layout_error(op, addr::plan(&own, &memory, 128))?;
+            let mut next = vec![0; rank];
+            next[k_dim] = 1;
+            let step = if memory.shape().extent(k_dim) > 1 {
+                memory.byte_offset(&next)
+            } else {
+                0
+            };
+            let room = Spilled {
+                base,
+                shared: memory,
+                elem,
+                stored: elem,
+            };
+            self.fill(op, &room, base, value, layout)?;
+            let find =
+                |r: u64| (0..own.registers()).find(|&s| own.flat(s, 0, 0) == slice.flat(r, 0, 0));
+            out.push(Slices {
+                base,
+                plan,
+                elem,
+                of_result: (0..slice.registers())
+                    .map(|r| find(r).unwrap_or(0) as u32)
+                    .collect(),
+                step,
+            });
+        }
+        self.barrier();
+        let mut out = out.into_iter();
+        match (out.next(), out.next()) {
+            (Some(left), Some(right)) => Ok((left, right)),
+            _ => Err(unsupported(self.m, op, "a product of two operands")),
+        }
+    }
+
+    /// `sum` plus the products of all slices.
+    fn sum_products(&mut self, left: &Slices, right: &Slices, k: u64, sum: ValueId) -> ValueId {
+        let unroll = UNROLL.min(k);
+        let (i32_ty, sum_ty) = (self.m.types.int(32), self.m.ty(sum));
+        let region = self.m.new_region();
+        let block = self.m.new_block(region, &[i32_ty, sum_ty]);
+        let args = self.m.block(block).args.to_vec();
+        let [zero, end, step] = [0, k as i64, unroll as i64].map(|v| self.emit().i32(v));
+        let outer = std::mem::replace(&mut self.block, block);
+        let mut next = args[1];
+        for i in 0..unroll {
+            let x = self.slice_at(left, args[0], i);
+            let y = self.slice_at(right, args[0], i);
+            next = self.multiply_add(x, y, next);
+        }
+        self.emit().op(N::Yield, &[&[next]], [], &[]);
+        self.block = outer;
+        let mut b = self.m.at_end(self.block);
+        b.loc = self.loc;
+        let groups: [&[ValueId]; 4] = [&[zero], &[end], &[step], &[sum]];
+        let op = b.op(N::For, &groups, [], &[sum_ty], &[region]);
+        self.m.op(op).results[0]
+    }
+
+    /// The elements of slice `k + i` that belong to the result's registers.
+    fn slice_at(&mut self, s: &Slices, k: ValueId, i: u64) -> ValueId {
+        let mut e = self.emit();
+        let offset = e.with(N::Mul, k, s.step as i64);
+        let base = e.ptr_add(s.base, offset);
+        let more = e.i32((i * s.step) as i64);
+        let base = e.ptr_add(base, more);
+        let own = self.load_shared(&Transfer::Plain(s.plan.clone()), base, s.elem);
+        self.emit().take(own, &s.of_result)
+    }
+
+    fn multiply_add(&mut self, x: ValueId, y: ValueId, sum: ValueId) -> ValueId {
+        let mut e = self.emit();
+        let ty = e.m.ty(sum);
+        let n = e.count(sum);
+        let (x, y) = (e.widen(x, n), e.widen(y, n));
+        if matches!(e.m.types.get(e.m.types.elem(ty)), Type::Float(_)) {
+            let even = [case(&enums::ROUNDING, "nearest_even")];
+            return e.get(N::Fma, &[&[x], &[y], &[sum]], even, ty);
+        }
+        let product = e.mul(x, y);
+        e.add(product, sum)
+    }
+}
+
+/// The layout of the elements of an operand's first slice (of `shape`) that each register of the
+/// result needs: its coordinate along `free_dim`, 0 along k, and the batch's.
+fn slice_of(result: &Layout, shape: &Shape, free_dim: usize) -> Result<Layout, LayoutError> {
+    let rank = shape.rank();
+    let moved = In::ALL.map(|i| {
+        let place = |&v: &u64| {
+            let mut at = result.shape().unflatten(v);
+            for (d, x) in at.iter_mut().enumerate() {
+                if d + 2 >= rank && d != free_dim {
+                    *x = 0;
+                }
+            }
+            shape.flatten(&at)
+        };
+        result.bases(i).iter().map(place).collect()
+    });
+    Layout::new(shape.clone(), moved)
+}

@@ -1,0 +1,192 @@
+//! Scans: the steps of [`ScanPlan`], in registers, by shuffles and through scratch memory.
+
+use super::Lower;
+use super::emit::AccessAttrs;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
+use crate::layout::Layout;
+use crate::layout::blocked::Blocked;
+use crate::layout::scan::{Reach, ScanPlan, ScanStep};
+use crate::lower::unsupported;
+
+impl Lower<'_> {
+    pub(super) fn scan(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let dim = match data.attr_named("dim") {
+            Some(Attr::Int { value, .. }) => *value as usize,
+            _ => return Err(unsupported(self.m, op, "a scan without a dimension")),
+        };
+        let reverse = matches!(data.attr_named("reverse"), Some(Attr::Bool(true)));
+        let Some(body) = self.m.body_of(op, 0) else {
+            return Err(unsupported(self.m, op, "a scan without a body"));
+        };
+        let Some(&first) = data.operands.first() else {
+            return Ok(());
+        };
+        let Some(have) = self.layout(first) else {
+            return Err(unsupported(self.m, op, "a scan of a scalar"));
+        };
+        let (layout, plan) = self.scan_plan(op, &have, dim, reverse)?;
+        let mut values = Vec::new();
+        for &operand in &data.operands {
+            let value = self.get(op, operand)?;
+            let from = self.layout(operand).unwrap_or_else(|| have.clone());
+            values.push(self.convert_value(op, value, &from, &layout)?);
+        }
+        for step in &plan.steps {
+            values = self.scan_step(op, body, step, values)?;
+        }
+        for (&result, value) in data.results.iter().zip(values) {
+            let to = self.layout(result).unwrap_or_else(|| layout.clone());
+            let value = self.convert_value(op, value, &layout, &to)?;
+            self.set(result, value);
+        }
+        Ok(())
+    }
+
+    /// The plan for `layout`, or, where its bits are mixed, for a blocked one.
+    fn scan_plan(
+        &self,
+        op: OpId,
+        layout: &Layout,
+        dim: usize,
+        reverse: bool,
+    ) -> Result<(Layout, ScanPlan), Diagnostic> {
+        if let Ok(plan) = ScanPlan::new(layout, dim, reverse) {
+            return Ok((layout.clone(), plan));
+        }
+        let blocked = Blocked {
+            shape: layout.shape().clone(),
+            order: (0..layout.rank()).rev().collect(),
+            max_vector: 4,
+            element_bits: 32,
+            warps: self.role.warps,
+        };
+        let layout = self.layout_error(op, blocked.layout())?;
+        let plan = self.layout_error(op, ScanPlan::new(&layout, dim, reverse))?;
+        Ok((layout, plan))
+    }
+
+    fn scan_step(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        step: &ScanStep,
+        values: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let (to, from): (Vec<u32>, Vec<u32>) = step.registers.iter().copied().unzip();
+        if to.is_empty() {
+            return Ok(values);
+        }
+        // Each register of other threads travels once.
+        let mut distinct = from.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let expand: Vec<u32> = from
+            .iter()
+            .map(|r| distinct.binary_search(r).unwrap_or(0) as u32)
+            .collect();
+        let given: Vec<ValueId> = values
+            .iter()
+            .map(|&v| self.emit().take(v, &distinct))
+            .collect();
+        let given = match step.reach() {
+            Reach::Thread => given,
+            Reach::Warp => self.from_lanes(step, given),
+            Reach::Block => self.from_threads(step, given),
+        };
+        let so_far = given
+            .iter()
+            .map(|&v| self.emit().take(v, &expand))
+            .collect();
+        let current: Vec<ValueId> = values.iter().map(|&v| self.emit().take(v, &to)).collect();
+        let mut new = self.combine(op, body, current.clone(), so_far)?;
+        if let Some((bit, is)) = step.only {
+            for (new, &old) in new.iter_mut().zip(&current) {
+                *new = self.where_bit(bit, is, *new, old);
+            }
+        }
+        Ok(values
+            .iter()
+            .zip(new)
+            .map(|(&whole, part)| self.replaced(whole, part, &to))
+            .collect())
+    }
+
+    /// `new` in the threads whose number has `bit` as given, `old` in the others.
+    fn where_bit(&mut self, bit: u32, is: bool, new: ValueId, old: ValueId) -> ValueId {
+        let mut e = self.emit();
+        let tid = e.sreg("tid.x");
+        let masked = e.with(N::And, tid, 1 << bit);
+        let zero = e.i32(0);
+        let predicate = if is { "not_equal" } else { "equal" };
+        let takes = e.icmp(predicate, "unsigned", masked, zero);
+        let n = e.count(new);
+        let takes = e.widen(takes, n);
+        let ty = e.m.ty(new);
+        e.get(N::Select, &[&[takes], &[new], &[old]], [], ty)
+    }
+
+    /// The number of the thread that this one takes values from, of the bits under `mask`.
+    fn source_thread(&mut self, step: &ScanStep, mask: u32) -> ValueId {
+        let clear = step.lane.clear | step.warp.clear << 5;
+        let set = step.lane.set | step.warp.set << 5;
+        let mut e = self.emit();
+        let tid = e.sreg("tid.x");
+        let kept = e.with(N::And, tid, i64::from(mask & !clear));
+        e.with(N::Or, kept, i64::from(set & mask))
+    }
+
+    fn from_lanes(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
+        let lane = self.source_thread(step, 31);
+        let mut received = Vec::new();
+        for value in values {
+            let (value, elem) = self.as_bytes(value);
+            let got = self.shfl("idx", value, Some(lane), 0);
+            received.push(self.from_bytes(got, elem));
+        }
+        received
+    }
+
+    fn from_threads(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
+        let threads = self.role.warps * 32;
+        let mut slots = Vec::new();
+        let mut bytes = 0;
+        for value in values {
+            let (value, elem) = self.as_bytes(value);
+            let e = self.emit();
+            let size = u64::from(e.m.types.bits(e.elem(value)).unwrap_or(32) / 8);
+            let n = u64::from(e.count(value));
+            slots.push((value, elem, size, n, bytes));
+            bytes += (threads * n * size).next_multiple_of(16);
+        }
+        let at = self.scratch(bytes);
+        let own = self.emit().sreg("tid.x");
+        let other = self.source_thread(step, threads as u32 - 1);
+        let place = |l: &mut Self, thread: ValueId, size: u64, start: u64| {
+            let base = l.emit().smem(at + start);
+            let mut e = l.emit();
+            let offset = e.with(N::Mul, thread, size as i64);
+            e.ptr_add(base, offset)
+        };
+        let offsets = |size: u64, n: u64| -> Vec<i64> {
+            (0..n).map(|i| (i * size * threads) as i64).collect()
+        };
+        for &(value, _, size, n, start) in &slots {
+            let address = place(self, own, size, start);
+            let mut e = self.emit();
+            let attrs = AccessAttrs::shared(1, offsets(size, n)).list(&mut e);
+            e.op(N::St, &[&[address], &[value], &[]], attrs, &[]);
+        }
+        self.barrier();
+        let mut received = Vec::new();
+        for (value, elem, size, n, start) in slots {
+            let address = place(self, other, size, start);
+            let ty = self.m.ty(value);
+            let mut e = self.emit();
+            let attrs = AccessAttrs::shared(1, offsets(size, n)).list(&mut e);
+            let got = e.get(N::Ld, &[&[address], &[], &[]], attrs, ty);
+            received.push(self.from_bytes(got, elem));
+        }
+        received
+    }
+}

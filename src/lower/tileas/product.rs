@@ -1,0 +1,304 @@
+//! Products that rules gave no instruction, or one larger than the tile: fused multiply-adds.
+//!
+//! Scaled products multiply their operands by their scales first. 8-bit floats are multiplied as
+//! f16 where the target has no instruction for them. Batches are taken apart.
+
+use super::anchors;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Diagnostic, Float, Module, OpBuilder, OpId, Type, TypeId, ValueId};
+use crate::layout::mma::MatmulShape;
+use crate::lower::build::{case, constant};
+use crate::lower::unsupported;
+use crate::target::{Feature, Target};
+
+/// Gives every product under `body` an atom that can do it.
+pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diagnostic> {
+    for op in m.ops_under(body) {
+        match C::of(m.op(op).kind) {
+            Some(C::MmaF | C::MmaI) => remaining(m, op, target)?,
+            Some(C::MmaFScaled) => scaled(m, op, target)?,
+            _ if S::of(m.op(op).kind) == Some(S::Dot) => {}
+            _ => continue,
+        }
+        fit(m, op)?;
+    }
+    Ok(())
+}
+
+/// A product for which there is no rule: by multiply-adds, unless its operands fit in f16.
+fn remaining(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
+    let [elem, acc] = elements(m, op);
+    let f32_acc = matches!(m.types.get(acc), Type::Float(Float::F32));
+    if is_fp8(m, elem) && f32_acc && target.has(Feature::MmaAmpere) {
+        let f16 = m.types.float(Float::F16);
+        widen_operands(m, op, f16);
+        become_dot(m, op, "m16n8k16");
+    } else {
+        become_dot(m, op, "fma");
+    }
+    Ok(())
+}
+
+fn become_dot(m: &mut Module, op: OpId, atom: &str) {
+    let data = m.op(op);
+    let signed = |name: &str| Some(Attr::Bool(data.enum_named(name) == Some(1)));
+    let attrs = [
+        case(&enums::DOT_ATOM, atom),
+        signed("signedness_lhs"),
+        signed("signedness_rhs"),
+    ];
+    let op = m.op_mut(op);
+    op.kind = S::Dot.into();
+    op.attrs = attrs.into_iter().collect();
+}
+
+fn set_fma(m: &mut Module, op: OpId) {
+    if let Some(slot) = m.op_mut(op).attrs.first_mut() {
+        *slot = case(&enums::DOT_ATOM, "fma");
+    }
+}
+
+/// Takes batches apart, and instructions larger than the tile away.
+fn fit(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
+    let size = extents(m, op)?;
+    let Some(shape) = anchors::atom_shape(m, op) else {
+        return Ok(());
+    };
+    match size.batch {
+        _ if !size.hold(shape) => set_fma(m, op),
+        Some(batch) => take_apart(m, op, batch),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Extents of a product: batch (none in rank 2), m, n, k.
+#[derive(Clone, Copy)]
+struct Extents {
+    batch: Option<u64>,
+    m: u64,
+    n: u64,
+    k: u64,
+}
+
+impl Extents {
+    fn of(m: &Module, op: OpId) -> Option<Extents> {
+        let data = m.op(op);
+        let shape = |i: usize| Some(m.types.as_tile(m.ty(*data.operands.get(i)?))?.1);
+        let (batch, rows, k) = match *shape(0)? {
+            [m, k] => (None, m, k),
+            [b, m, k] => (Some(b), m, k),
+            _ => return None,
+        };
+        Some(Extents {
+            batch,
+            m: rows,
+            n: *shape(2)?.last()?,
+            k,
+        })
+    }
+
+    /// Whether a tile is at least as large as an instruction.
+    fn hold(self, i: MatmulShape) -> bool {
+        self.m >= i.m && self.n >= i.n && self.k >= i.k
+    }
+}
+
+fn extents(m: &Module, op: OpId) -> Result<Extents, Diagnostic> {
+    Extents::of(m, op)
+        .ok_or_else(|| unsupported(m, op, "operands of a product must have rank 2 or 3"))
+}
+
+/// The elements of the left operand and of the accumulator.
+fn elements(m: &Module, op: OpId) -> [TypeId; 2] {
+    let data = m.op(op);
+    [0, 2].map(|i| m.types.elem(m.ty(data.operands[i])))
+}
+
+fn is_fp8(m: &Module, elem: TypeId) -> bool {
+    matches!(
+        m.types.get(elem),
+        Type::Float(Float::F8E4M3FN | Float::F8E5M2)
+    )
+}
+
+/// A builder that inserts before `op`.
+fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
+    let (block, loc) = (m.op(op).block, m.op(op).loc);
+    let ops = &m.block(block).ops;
+    let position = ops.iter().position(|&o| o == op).unwrap_or(ops.len());
+    let mut b = m.at(block, position);
+    b.loc = loc;
+    b
+}
+
+/// The tile type of `value` with another element.
+fn with_elem(m: &mut Module, value: ValueId, elem: TypeId) -> TypeId {
+    let shape = m
+        .types
+        .as_tile(m.ty(value))
+        .map_or(vec![], |t| t.1.to_vec());
+    m.types.tile(elem, &shape)
+}
+
+fn cast(m: &mut Module, op: OpId, value: ValueId, elem: TypeId) -> ValueId {
+    let ty = with_elem(m, value, elem);
+    if m.ty(value) == ty {
+        return value;
+    }
+    let even = case(&enums::ROUNDING, "nearest_even");
+    before(m, op).value(C::FToF, &[value], [even], ty)
+}
+
+fn widen_operands(m: &mut Module, op: OpId, elem: TypeId) {
+    for i in 0..2 {
+        let value = m.op(op).operands[i];
+        let wide = cast(m, op, value, elem);
+        m.op_mut(op).operands[i] = wide;
+    }
+}
+
+/// Multiplies the operands of a scaled product by their scales: what is left is a product. All
+/// scaled formats and their products are exact in tf32.
+fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
+    let data = m.op(op).clone();
+    let f32_ty = m.types.float(Float::F32);
+    let &[lhs, rhs, acc, lhs_scale, rhs_scale] = &data.operands[..] else {
+        return Err(unsupported(m, op, "wrong number of operands"));
+    };
+    let mut wide = Vec::new();
+    for (value, scale, back) in [(lhs, lhs_scale, 1), (rhs, rhs_scale, 2)] {
+        let value = cast(m, op, value, f32_ty);
+        let scale = cast(m, op, scale, f32_ty);
+        let scale = repeated(m, op, scale, value, back)?;
+        let ty = m.ty(value);
+        let even = case(&enums::ROUNDING, "nearest_even");
+        wide.push(before(m, op).value(C::MulF, &[value, scale], [even], ty));
+    }
+    let acc_elem = m.types.elem(m.ty(acc));
+    let f32_acc = matches!(m.types.get(acc_elem), Type::Float(Float::F32));
+    let tf32 = m.types.float(Float::TF32);
+    let by_tf32 = f32_acc && target.has(Feature::MmaAmpere);
+    if by_tf32 {
+        for value in &mut wide {
+            let ty = with_elem(m, *value, tf32);
+            *value = before(m, op).value(C::Bitcast, &[*value], [], ty);
+        }
+    }
+    let op_data = m.op_mut(op);
+    op_data.kind = C::MmaF.into();
+    op_data.operands.truncate(3);
+    op_data.groups.truncate(3);
+    op_data.attrs = [None].into_iter().collect();
+    for (slot, value) in op_data.operands.iter_mut().zip(wide) {
+        *slot = value;
+    }
+    become_dot(m, op, if by_tf32 { "m16n8k8" } else { "fma" });
+    Ok(())
+}
+
+/// `scale`, each element repeated along the dimension `back` from the last until it is as long
+/// as `value`.
+fn repeated(
+    m: &mut Module,
+    op: OpId,
+    scale: ValueId,
+    value: ValueId,
+    back: usize,
+) -> Result<ValueId, Diagnostic> {
+    let shape = |m: &Module, v| m.types.as_tile(m.ty(v)).map_or(vec![], |t| t.1.to_vec());
+    let (blocks, whole) = (shape(m, scale), shape(m, value));
+    let dim = whole.len().checked_sub(back);
+    let (Some(&many), Some(&all)) = (
+        dim.and_then(|d| blocks.get(d)),
+        dim.and_then(|d| whole.get(d)),
+    ) else {
+        return Err(unsupported(m, op, "scales of another rank"));
+    };
+    if many == 0 || !all.is_multiple_of(many) || blocks.len() != whole.len() {
+        return Err(unsupported(
+            m,
+            op,
+            "the scales do not divide the operand into blocks",
+        ));
+    }
+    let after = dim.unwrap_or(0) + 1;
+    let elem = m.types.elem(m.ty(scale));
+    let mut column = blocks.clone();
+    column.insert(after, 1);
+    let mut block = blocks;
+    block.insert(after, all / many);
+    let (column, block, ty) = (
+        m.types.tile(elem, &column),
+        m.types.tile(elem, &block),
+        m.types.tile(elem, &whole),
+    );
+    let scale = before(m, op).value(C::Reshape, &[scale], [], column);
+    let scale = before(m, op).value(C::Broadcast, &[scale], [], block);
+    Ok(before(m, op).value(C::Reshape, &[scale], [], ty))
+}
+
+/// A batch of products as products of its matrices.
+fn take_apart(m: &mut Module, op: OpId, batch: u64) {
+    let data = m.op(op).clone();
+    let (lhs, rhs, start) = (data.operands[0], data.operands[1], data.operands[2]);
+    let mut result = start;
+    for i in 0..batch {
+        let parts = [lhs, rhs, start].map(|v| slice(m, op, v, i));
+        let ty = m.ty(parts[2]);
+        let groups = parts.each_ref().map(std::slice::from_ref);
+        let mut b = before(m, op);
+        let product = b.op(data.kind, &groups, data.attrs.iter().cloned(), &[ty], &[]);
+        let value = m.op(product).results[0];
+        result = put_back(m, op, value, result, i);
+    }
+    m.replace_all_uses(data.results[0], result);
+    m.erase(op);
+}
+
+fn index(m: &mut Module, op: OpId, i: u64) -> [ValueId; 3] {
+    let i32_ty = m.types.int(32);
+    let scalar = m.types.tile(i32_ty, &[]);
+    let mut b = before(m, op);
+    [i as i64, 0, 0].map(|x| constant(&mut b, x, scalar))
+}
+
+/// Matrix `i` of a batch.
+fn slice(m: &mut Module, op: OpId, batch: ValueId, i: u64) -> ValueId {
+    let elem = m.types.elem(m.ty(batch));
+    let shape = m
+        .types
+        .as_tile(m.ty(batch))
+        .map_or(vec![], |t| t.1.to_vec());
+    let mut one = shape.clone();
+    if let Some(first) = one.first_mut() {
+        *first = 1;
+    }
+    let (one, flat) = (
+        m.types.tile(elem, &one),
+        m.types.tile(elem, shape.get(1..).unwrap_or(&[])),
+    );
+    let at = index(m, op, i);
+    let mut b = before(m, op);
+    let part = b.op(C::Extract, &[&[batch], &at], [], &[one], &[]);
+    let part = b.module.op(part).results[0];
+    b.value(C::Reshape, &[part], [], flat)
+}
+
+/// `batch` with matrix `i` replaced.
+fn put_back(m: &mut Module, op: OpId, matrix: ValueId, batch: ValueId, i: u64) -> ValueId {
+    let elem = m.types.elem(m.ty(matrix));
+    let shape = m
+        .types
+        .as_tile(m.ty(matrix))
+        .map_or(vec![], |t| t.1.to_vec());
+    let one = m.types.tile(elem, &[&[1], &shape[..]].concat());
+    let whole = m.ty(batch);
+    let at = index(m, op, i);
+    let mut b = before(m, op);
+    let part = b.value(C::Reshape, &[matrix], [], one);
+    let new = b.op(C::Insert, &[&[part], &[batch], &at], [], &[whole], &[]);
+    m.op(new).results[0]
+}
