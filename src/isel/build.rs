@@ -198,7 +198,7 @@ impl<'t> Builder<'t> {
     fn fit_atom(&mut self, slot: &Slot, atom: Atom) -> Result<Atom, Fail> {
         let fits = match atom {
             Atom::Reg(_) | Atom::Special(_) => true,
-            Atom::Param(_) => true,
+            Atom::Param(_) | Atom::Global(_) => true,
             Atom::Shared(_) => slot.role == Role::Address,
             Atom::Imm(_) => slot.immediate != Immediate::No,
             Atom::Undef => false,

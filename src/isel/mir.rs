@@ -66,6 +66,8 @@ pub enum Atom {
     Shared(i64),
     /// The address of a kernel parameter in parameter space.
     Param(u32),
+    /// The address of the global with this number in [`Func::globals`].
+    Global(u32),
     /// A special register.
     Special(&'static str),
     /// No particular value.
@@ -79,6 +81,15 @@ impl Atom {
             _ => None,
         }
     }
+}
+
+/// Initialised global memory of the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Global {
+    pub name: String,
+    /// Bytes, a power of two.
+    pub align: u64,
+    pub bytes: Vec<u8>,
 }
 
 /// One operand slot of an [`Op`]: the atoms of all repetitions, one after another.
@@ -174,6 +185,8 @@ pub struct Func {
     pub cluster: Option<[u32; 3]>,
     /// Bytes of `global_smem`.
     pub shared: u32,
+    /// Names of the globals whose addresses it takes.
+    pub globals: Vec<String>,
     pub regs: Vec<Class>,
     pub insts: Vec<Inst>,
     /// A name for each label, without the number that makes it unique.

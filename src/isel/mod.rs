@@ -25,7 +25,7 @@ mod uses;
 mod values;
 
 use crate::dialect::nvvm;
-use crate::ir::{Diagnostic, Diagnostics, Module};
+use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module};
 use crate::ptx;
 use crate::target::Target;
 use table::Table;
@@ -42,8 +42,8 @@ pub fn compile_with(
     table: &str,
 ) -> Result<ptx::Text, Diagnostics> {
     let table = Table::parse(table)?;
-    let funcs = select_module(module, target, &table)?;
-    ptx::write(&funcs, *target, &table).map_err(Diagnostics::from)
+    let (globals, funcs) = select_module(module, target, &table)?;
+    ptx::write(&globals, &funcs, *target, &table).map_err(Diagnostics::from)
 }
 
 /// Machine instructions of every kernel.
@@ -51,12 +51,17 @@ fn select_module(
     module: &Module,
     target: &Target,
     table: &Table,
-) -> Result<Vec<mir::Func>, Diagnostics> {
+) -> Result<(Vec<mir::Global>, Vec<mir::Func>), Diagnostics> {
+    let mut globals = Vec::new();
     let mut funcs = Vec::new();
     let mut errors = Vec::new();
     for &op in &module.block(module.body).ops {
+        if nvvm::Op::of(module.op(op).kind) == Some(nvvm::Op::Global) {
+            globals.extend(global(module, op));
+            continue;
+        }
         if nvvm::Op::of(module.op(op).kind) != Some(nvvm::Op::Func) {
-            let error = Diagnostic::error("only kernels may stand at module level");
+            let error = Diagnostic::error("only kernels and globals may stand at module level");
             errors.push(error.on(module.op(op).kind.to_string()));
             continue;
         }
@@ -66,10 +71,35 @@ fn select_module(
         }
     }
     if errors.is_empty() {
-        Ok(funcs)
+        Ok((globals, funcs))
     } else {
         Err(Diagnostics(errors))
     }
+}
+
+/// A global's bytes; none for an operation without them, which the verifier refuses.
+fn global(module: &Module, op: crate::ir::OpId) -> Option<mir::Global> {
+    let op = module.op(op);
+    let (
+        Attr::Str(name),
+        Attr::Dense {
+            data: Dense::Bytes(bytes),
+            ..
+        },
+        Attr::Int { value, .. },
+    ) = (
+        op.attr_named("sym_name")?,
+        op.attr_named("value")?,
+        op.attr_named("alignment")?,
+    )
+    else {
+        return None;
+    };
+    Some(mir::Global {
+        name: module.str(*name).to_owned(),
+        align: (*value as u64).next_power_of_two(),
+        bytes: bytes.clone(),
+    })
 }
 
 fn select_func(

@@ -276,6 +276,18 @@ impl<'m> Selector<'m> {
                 self.b.value("@sreg", &[&[Atom::Special(name)]])?
             }
             N::SmemBase => vec![Atom::Shared(int(op, "offset")?)],
+            N::AddressOf => {
+                let Some(Attr::Str(name)) = op.attr_named("name") else {
+                    return fail("without a name");
+                };
+                let name = self.module.str(*name);
+                let names = &mut self.b.func.globals;
+                let at = names.iter().position(|n| n == name).unwrap_or_else(|| {
+                    names.push(name.to_owned());
+                    names.len() - 1
+                });
+                self.b.value("@globaladdr", &[&[Atom::Global(at as u32)]])?
+            }
             N::Bitcast => {
                 let source = self.operand(op, 0)?;
                 let (from, atoms) = (self.form(source)?, self.get(source)?);

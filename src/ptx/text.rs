@@ -8,7 +8,7 @@ use std::fmt::Write;
 use rustc_hash::FxHashMap;
 
 use crate::ir::Diagnostic;
-use crate::isel::mir::{Atom, Class, Func, Inst, Label, Op, Param, VReg};
+use crate::isel::mir::{Atom, Class, Func, Global, Inst, Label, Op, Param, VReg};
 use crate::isel::table::{Immediate, Piece, Role, Slot, Table, Width};
 use crate::target::{PtxVersion, Target};
 
@@ -36,7 +36,12 @@ fn shared_align(func: &Func) -> u32 {
 const OPERANDS: usize = 16;
 
 /// Writes a module.
-pub fn write(funcs: &[Func], target: Target, table: &Table) -> Result<Text, Diagnostic> {
+pub fn write(
+    globals: &[Global],
+    funcs: &[Func],
+    target: Target,
+    table: &Table,
+) -> Result<Text, Diagnostic> {
     let mut version = target.ptx_version();
     let mut bodies = String::new();
     for func in funcs {
@@ -55,6 +60,10 @@ pub fn write(funcs: &[Func], target: Target, table: &Table) -> Result<Text, Diag
             "\n.extern .shared .align {align} .b8 global_smem[];\n"
         );
     }
+    for global in globals {
+        check_name(&global.name)?;
+        write_global(&mut text, global);
+    }
     text.push_str(&bodies);
     let dynamic_shared = funcs
         .iter()
@@ -68,6 +77,22 @@ pub fn write(funcs: &[Func], target: Target, table: &Table) -> Result<Text, Diag
         version,
         dynamic_shared,
     })
+}
+
+/// `.global` data as a list of bytes.
+fn write_global(text: &mut String, global: &Global) {
+    let Global { name, align, bytes } = global;
+    let list: Vec<String> = bytes.iter().map(u8::to_string).collect();
+    let size = bytes.len().max(1);
+    let _ = write!(
+        text,
+        "\n.global .align {align} .b8 {name}[{size}] = {{{}}};\n",
+        if list.is_empty() {
+            "0".to_owned()
+        } else {
+            list.join(", ")
+        }
+    );
 }
 
 /// The lowest PTX ISA version with everything `func` uses.
@@ -96,7 +121,7 @@ fn check_name(name: &str) -> Result<(), Diagnostic> {
         Ok(())
     } else {
         Err(Diagnostic::error(format!(
-            "kernel name '{name}' is no PTX identifier"
+            "name '{name}' is no PTX identifier"
         )))
     }
 }
@@ -282,6 +307,10 @@ impl<'f> Writer<'f> {
             }
             Atom::Param(i) => {
                 let _ = write!(self.out, "{}_param_{i}", self.func.name);
+            }
+            Atom::Global(i) => {
+                let name = self.func.globals.get(i as usize);
+                self.out.push_str(name.map_or("", String::as_str));
             }
             Atom::Special(name) => self.out.push_str(name),
             Atom::Imm(bits) => self.immediate(slot, bits),
