@@ -68,6 +68,9 @@ fn lower(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
         Some(C::LoadView) => tiled_load(m, block, op),
         Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore),
         Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic),
+        Some(C::MultimemLoadReduceView | C::MultimemReduceView | C::MultimemStoreView) => {
+            Err(unsupported(m, op, "not yet compiled to PTX"))
+        }
         Some(C::GetTensorShape) => tensor_shape(m, block, op),
         Some(C::GetIndexSpaceShape) => index_space(m, block, op),
         Some(C::LoadPtr) => renamed(m, block, op, A::Load),

@@ -65,7 +65,8 @@ fn operand_needs(
     if let Some(relation) = Relation::of(m, op) {
         let mut needs = Needs::new();
         for (index, (&source, &result)) in data.operands.iter().zip(&data.results).enumerate() {
-            let Some(result) = layout_of(m, result) else {
+            // A scalar is in every thread: it needs no conversion.
+            let (Some(_), Some(result)) = (layout_of(m, source), layout_of(m, result)) else {
                 continue;
             };
             let result = m.layouts.get(result).clone();
