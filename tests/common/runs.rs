@@ -36,7 +36,8 @@ struct Output {
 /// Writes the runs whose names start with one of the prefixes; their directories by name.
 fn references(prefixes: &[&str], engine: &[&str]) -> BTreeMap<String, PathBuf> {
     let root = toolkit::repository_root();
-    let folder = prefixes.concat().replace('/', "+");
+    // Runs write their outputs there: every engine has a folder of its own.
+    let folder = [prefixes, engine].concat().join("+").replace('/', "");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("numerics")
         .join(folder);

@@ -96,13 +96,10 @@ impl Lower<'_> {
     /// For each register of the result, the register of the source that holds its element.
     fn register_map(&self, op: OpId, from: &Layout, to: &Layout) -> Result<Vec<u32>, Diagnostic> {
         let shape = from.shape();
-        let relation = Relation::of(self.m, op);
-        let seen = match relation {
-            Some(Relation::Broadcast) => to.broadcast_source(shape),
-            Some(Relation::Permute(p)) => inverse_permute(to, &p),
-            _ => to.reshape(shape),
+        let relation = Relation::of(self.m, op).unwrap_or(Relation::Reshape);
+        let Some(seen) = self.layout_error(op, relation.seen(shape, to))? else {
+            return Err(unsupported(self.m, op, "a reduction renames no registers"));
         };
-        let seen = self.layout_error(op, seen)?;
         let find =
             |r: u64| (0..from.registers()).find(|&s| from.flat(s, 0, 0) == seen.flat(r, 0, 0));
         (0..to.registers())
@@ -142,14 +139,4 @@ impl Lower<'_> {
         self.set(data.results[0], value);
         Ok(())
     }
-}
-
-fn inverse_permute(to: &Layout, p: &[usize]) -> Result<Layout, LayoutError> {
-    let mut inverse = vec![0; p.len()];
-    for (i, &d) in p.iter().enumerate() {
-        if let Some(slot) = inverse.get_mut(d) {
-            *slot = i;
-        }
-    }
-    to.permute(&inverse)
 }

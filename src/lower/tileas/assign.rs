@@ -400,12 +400,18 @@ impl Relation {
         result: &Layout,
     ) -> Result<Option<Layout>, LayoutError> {
         let shape = shape_of(m, source)?;
-        Ok(Some(canonical(&match self {
-            Relation::Reshape => result.reshape(&shape)?,
+        Ok(self.seen(&shape, result)?.map(|seen| canonical(&seen)))
+    }
+
+    /// The elements of a source of `shape` that each place of the result needs, where the result's
+    /// layout says it: registers are the result's.
+    pub fn seen(&self, shape: &Shape, result: &Layout) -> Result<Option<Layout>, LayoutError> {
+        Ok(Some(match self {
+            Relation::Reshape => result.reshape(shape)?,
             Relation::Permute(p) => result.permute(&inverse(p))?,
-            Relation::Broadcast => result.broadcast_source(&shape)?,
+            Relation::Broadcast => result.broadcast_source(shape)?,
             Relation::Reduce(_) => return Ok(None),
-        })))
+        }))
     }
 }
 
