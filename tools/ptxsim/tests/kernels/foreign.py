@@ -1,0 +1,315 @@
+"""Kernels that tilec did not write: compiles them with the pinned tools and writes their launches.
+
+    python foreign.py prepare OUT PRODUCER/FILE    compile, write OUT/launches.json and the arrays beside it
+    python foreign.py table                        print the table of README.md
+
+A file `PRODUCER/FILE.py` describes kernels with the decorators below: for each launch the inputs, from a fixed seed, and
+the right outputs, computed by numpy and with no part of the simulator.
+"""
+
+import argparse
+import hashlib
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[3]
+sys.path[:0] = [str(HERE), str(ROOT / "tests/corpus")]
+
+from numerics import EXACT, Buffer, Scalar, Tolerance  # noqa: E402
+
+PRODUCERS = ["cuda", "triton", "tile"]
+BIN = Path(sysconfig.get_paths()["purelib"]) / "nvidia/cu13/bin"
+CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "ptxsim-kernels"
+
+
+@dataclass(frozen=True)
+class Map:
+    """A tensor map over a buffer of the launch; dimensions innermost first, strides of dimensions 1.. in bytes."""
+
+    buffer: str
+    element: str
+    dims: list[int]
+    strides: list[int]
+    box: list[int]
+    swizzle: str = "none"
+    fill: str = "zero"
+
+
+def matrix_map(buffer: str, element: str, array: np.ndarray, box: list[int], swizzle: str = "none", **more) -> Map:
+    """The map of a C-ordered array; the box innermost first."""
+    return Map(buffer, element, list(array.shape[::-1]), list(array.strides[-2::-1]), box, swizzle, **more)
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """A parameter that is a struct."""
+
+    data: bytes
+
+
+@dataclass
+class Launch:
+    """One launch: parameters in PTX order; buffers that only tensor maps name go to `buffers`."""
+
+    args: list
+    grid: tuple = (1,)
+    block: tuple = (32,)
+    cluster: tuple | None = None
+    shared: int = 0
+    label: str = ""
+    stdout: str | None = None
+    buffers: list = field(default_factory=list)
+    # Triton decides block size and shared memory, and adds parameters.
+    ptx: str | None = None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    covers: str
+    targets: tuple
+    launches: object
+    tolerance: str = "exact"
+    # Triton: the options of compilation; tile: the corpus case
+    build: object = None
+
+
+REGISTRY: list[Kernel] = []
+
+
+def i32(value) -> Scalar:
+    return Scalar("i32", int(value))
+
+
+def f32(value) -> Scalar:
+    return Scalar("f32", float(value))
+
+
+def into(name: str, expected: np.ndarray, before=None, tolerance: Tolerance = EXACT, type: str | None = None) -> Buffer:
+    """An output, filled with a mark that the kernel must overwrite."""
+    if before is None:
+        before = np.frombuffer(b"\xa5" * expected.nbytes, expected.dtype).reshape(expected.shape)
+    return Buffer(name, before, expected, tolerance, type)
+
+
+def within(absolute: float = 0.0, relative: float = 0.0, ulp: int = 0) -> Tolerance:
+    return Tolerance(ulp, absolute, relative)
+
+
+def kernel(targets: str, covers: str, tolerance: str = "exact", **build):
+    """Registers the entry named like the function; the function yields or returns launches, given a generator."""
+
+    def register(function):
+        REGISTRY.append(Kernel(function.__name__, covers, tuple(targets.split()), function, tolerance, build))
+        return function
+
+    return register
+
+
+def rng(name: str) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+# Formats that numpy lacks, as raw bits.
+
+
+def bf16_bits(values) -> np.ndarray:
+    import ml_dtypes
+
+    return np.asarray(values, np.float32).astype(ml_dtypes.bfloat16).view(np.uint16)
+
+
+def bf16_values(bits) -> np.ndarray:
+    return (np.asarray(bits, np.uint32) << 16).view(np.float32)
+
+
+def small_bits(values, name: str) -> np.ndarray:
+    import ml_dtypes
+
+    return np.asarray(values, np.float32).astype(getattr(ml_dtypes, name)).view(np.uint8)
+
+
+def small_values(bits, name: str) -> np.ndarray:
+    import ml_dtypes
+
+    return np.asarray(bits, np.uint8).view(getattr(ml_dtypes, name)).astype(np.float32)
+
+
+def tf32(values) -> np.ndarray:
+    """Single-precision values whose last 13 bits are zero."""
+    return (np.asarray(values, np.float32).view(np.uint32) & ~np.uint32(0x1FFF)).view(np.float32)
+
+
+# Compilers.
+
+
+def run_tool(command: list) -> None:
+    done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+
+
+def cached(key: str, suffix: str, make) -> Path:
+    """The file that `make(path)` writes, made once per key, atomically."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    requirements = b"".join((ROOT / "tools" / f"toolkit.{n}.txt").read_bytes() for n in ("requirements", "triton"))
+    tag = hashlib.sha256(key.encode() + requirements).hexdigest()[:20]
+    path = CACHE / f"{tag}{suffix}"
+    if not path.exists():
+        temporary = path.with_suffix(f".{os.getpid()}{suffix}")
+        make(temporary)
+        temporary.rename(path)
+    return path
+
+
+def nvcc(source: Path, target: str) -> Path:
+    headers = "".join(p.read_text() for p in sorted((HERE / "cuda").glob("*.cuh")))
+    key = f"nvcc {target} {headers} {source.read_text()}"
+    flags = ["-ptx", "-std=c++17", "-O3", f"-arch={target}", "-diag-suppress=20054,177"]
+    return cached(key, ".ptx", lambda path: run_tool([BIN / "nvcc", *flags, "-o", path, source]))
+
+
+# Writing.
+
+
+def scalar_bytes(arg: Scalar) -> bytes:
+    dtype = {"i": np.int64, "f": np.float64}[arg.type[0]]
+    name = arg.type.replace("i", "int").replace("f", "float")
+    return np.asarray(arg.value, dtype).astype(name).tobytes()
+
+
+def element_type(buffer: Buffer) -> str:
+    """What the comparison decodes: a format of floating point, or plain bits."""
+    if buffer.type:
+        return buffer.type
+    return {"f": "f"}.get(buffer.data.dtype.kind, "u") + str(8 * buffer.data.dtype.itemsize)
+
+
+def write_launch(launch: Launch, out: Path) -> dict:
+    out.mkdir(parents=True, exist_ok=True)
+    buffers, index, args = [], {}, []
+
+    def buffer(b: Buffer) -> int:
+        if b.name in index:
+            return index[b.name]
+        entry = {"name": b.name, "file": f"{b.name}.bin", "size": b.data.dtype.itemsize, "type": element_type(b)}
+        (out / entry["file"]).write_bytes(np.ascontiguousarray(b.data).tobytes())
+        if b.expected is not None:
+            assert b.expected.shape == b.data.shape and b.expected.dtype == b.data.dtype, (
+                f"{b.name}: expects {b.expected.dtype}{b.expected.shape}, holds {b.data.dtype}{b.data.shape}"
+            )
+            entry["expected"] = f"{b.name}.expected.bin"
+            (out / entry["expected"]).write_bytes(np.ascontiguousarray(b.expected).tobytes())
+            t = b.tolerance
+            entry |= {"ulp": t.ulp, "absolute": t.absolute, "relative": t.relative}
+        buffers.append(entry)
+        index[b.name] = len(buffers) - 1
+        return index[b.name]
+
+    for b in launch.buffers:
+        buffer(b)
+    # Maps may name buffers that come later among the arguments.
+    for arg in launch.args:
+        if isinstance(arg, Buffer):
+            buffer(arg)
+    for arg in launch.args:
+        match arg:
+            case Buffer():
+                args.append({"buffer": index[arg.name]})
+            case Scalar():
+                args.append({"bytes": list(scalar_bytes(arg))})
+            case Bytes():
+                args.append({"bytes": list(arg.data)})
+            case Map():
+                fields = {k: v for k, v in vars(arg).items() if k != "buffer"}
+                args.append({"map": fields | {"buffer": index[arg.buffer]}})
+            case _:
+                raise TypeError(f"argument {arg!r}")
+    three = lambda extents: [*extents, 1, 1][:3]  # noqa: E731
+    return {
+        "folder": str(out),
+        "label": launch.label,
+        "grid": three(launch.grid),
+        "block": three(launch.block),
+        "cluster": three(launch.cluster) if launch.cluster else None,
+        "shared": launch.shared,
+        "args": args,
+        "buffers": buffers,
+        "stdout": launch.stdout,
+    }
+
+
+def load(producer: str, file: str):
+    """Imports a file of kernels; returns its registry."""
+    REGISTRY.clear()
+    # The file's `import foreign` must find this module and not a second copy.
+    sys.modules["foreign"] = sys.modules[__name__]
+    path = HERE / producer / f"{file}.py"
+    spec = importlib.util.spec_from_file_location(f"kernels_{producer}_{file}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return list(REGISTRY)
+
+
+def launches(entry: Kernel, target: str) -> list[Launch]:
+    """The launches of one kernel; the function may ask for the target."""
+    arguments = [rng(entry.name)]
+    if len(inspect.signature(entry.launches).parameters) > 1:
+        arguments.append(target)
+    made = entry.launches(*arguments)
+    return [made] if isinstance(made, Launch) else list(made)
+
+
+def prepare(out: Path, producer: str, file: str) -> list[dict]:
+    result = []
+    for entry in load(producer, file):
+        for target in entry.targets:
+            name = f"{entry.name} ({target})"
+            runs = launches(entry, target)
+            ptx = None if producer != "cuda" else nvcc(HERE / producer / f"{file}.cu", target)
+            for i, launch in enumerate(runs):
+                written = write_launch(launch, out / f"{entry.name}-{target}-{i}")
+                result.append({"name": name, "entry": entry.name, "ptx": str(launch.ptx or ptx)} | written)
+    return result
+
+
+def table() -> str:
+    lines = ["| kernel | covers | targets | tolerance |", "|---|---|---|---|"]
+    for producer in PRODUCERS:
+        for path in sorted((HERE / producer).glob("*.py")):
+            for k in load(producer, path.stem):
+                lines.append(f"| `{producer}/{path.stem}` {k.name} | {k.covers} | {' '.join(k.targets)} | {k.tolerance} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sub = parser.add_subparsers(dest="command", required=True)
+    one = sub.add_parser("prepare")
+    one.add_argument("out", type=Path)
+    one.add_argument("file")
+    sub.add_parser("table")
+    args = parser.parse_args()
+    if args.command == "table":
+        print(table())
+        return 0
+    producer, file = args.file.split("/")
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "launches.json").write_text(json.dumps(prepare(args.out, producer, file)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
