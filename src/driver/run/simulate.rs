@@ -5,8 +5,9 @@ use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
 
 use super::arguments::Arg;
 use crate::compile::{Options, to_ptx};
+use crate::dialect::cuda_tile::Op as C;
 use crate::eval::Elem;
-use crate::ir::{Diagnostic, Diagnostics, Module};
+use crate::ir::{Attr, Diagnostic, Diagnostics, Module};
 use crate::launch::{self, Entry, Expr};
 use crate::target::Target;
 
@@ -22,7 +23,14 @@ pub struct Simulation<'a> {
 
 /// Compiles and runs; the buffers among `arguments` then hold what memory holds. Returns what the
 /// kernel printed.
-pub fn run(s: &Simulation, module: Module, arguments: &mut [Arg]) -> Result<String, Diagnostics> {
+pub fn run(
+    s: &Simulation,
+    mut module: Module,
+    arguments: &mut [Arg],
+) -> Result<String, Diagnostics> {
+    if let Some(name) = s.entry {
+        keep_entry(&mut module, name);
+    }
     let options = Options {
         tma: s.tma,
         ..Options::new(s.target)
@@ -49,6 +57,18 @@ pub fn run(s: &Simulation, module: Module, arguments: &mut [Arg]) -> Result<Stri
         buffer.set_data(&after.bytes);
     }
     Ok(report.output)
+}
+
+/// Drops the entries that are not launched: they need no compiling.
+fn keep_entry(module: &mut Module, name: &str) {
+    for op in module.block(module.body).ops.clone() {
+        let data = module.op(op);
+        let is_other = C::of(data.kind) == Some(C::Entry)
+            && !matches!(data.attr_named("sym_name"), Some(Attr::Str(n)) if module.str(*n) == name);
+        if is_other {
+            module.erase(op);
+        }
+    }
 }
 
 fn choose<'e>(entries: &'e [Entry], name: Option<&str>) -> Result<&'e Entry, Diagnostic> {
