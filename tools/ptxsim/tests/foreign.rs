@@ -18,7 +18,7 @@ macro_rules! kernels {
 }
 
 kernels! {
-    cuda: collectives;
+    cuda: clusters collectives hopper_copies hopper_products memory products scans;
 }
 
 #[test]

@@ -107,11 +107,11 @@ def within(absolute: float = 0.0, relative: float = 0.0, ulp: int = 0) -> Tolera
     return Tolerance(ulp, absolute, relative)
 
 
-def kernel(targets: str, covers: str, tolerance: str = "exact", **build):
+def kernel(targets: str, covers: str, tolerance: str = "exact", name: str | None = None, **build):
     """Registers the entry named like the function; the function yields or returns launches, given a generator."""
 
     def register(function):
-        REGISTRY.append(Kernel(function.__name__, covers, tuple(targets.split()), function, tolerance, build))
+        REGISTRY.append(Kernel(name or function.__name__, covers, tuple(targets.split()), function, tolerance, build))
         return function
 
     return register
