@@ -318,7 +318,43 @@ impl TensorMap {
         self.check_inner()
     }
 
+    /// What `cuTensorMapEncodeIm2col` refuses besides.
+    fn check_im2col(&self, walk: Im2col) -> Result<(), TensorMapError> {
+        let fail = |message: String| Err(TensorMapError(message));
+        // Corners have 16, 8 or 5 bits by the number of spatial dimensions.
+        let bits = match self.rank {
+            3 => 16,
+            4 => 8,
+            5 => 5,
+            rank => {
+                return fail(format!(
+                    "an im2col tensor has 3 to 5 dimensions, not {rank}"
+                ));
+            }
+        };
+        let limit = 1i32 << (bits - 1);
+        let corners = walk.lower.iter().chain(&walk.upper);
+        if let Some(corner) = corners
+            .map(|&c| i32::from(c))
+            .find(|c| !(-limit..limit).contains(c))
+        {
+            return fail(format!(
+                "pixel box corner {corner} does not fit {bits} bits"
+            ));
+        }
+        if walk.channels > 256 || walk.pixels > 1024 || walk.channels == 0 || walk.pixels == 0 {
+            return fail(format!(
+                "{} channels per pixel (1 to 256) and {} pixels per column (1 to 1024)",
+                walk.channels, walk.pixels
+            ));
+        }
+        Ok(())
+    }
+
     fn check_inner(&self) -> Result<(), TensorMapError> {
+        if let Some(walk) = self.im2col {
+            self.check_im2col(walk)?;
+        }
         let inner = self.inner_bytes();
         if self.interleave == Interleave::None && !inner.is_multiple_of(16) {
             return Err(TensorMapError(format!(

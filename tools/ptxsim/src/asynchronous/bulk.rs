@@ -492,23 +492,33 @@ fn make_tile(
     for (value, &src) in values.iter_mut().zip(&c.coords) {
         *value = i64::from(lane_value(env, warp, frame, lane, src)? as u32 as i32);
     }
-    let (coords, rows, rank) = match c.mode {
-        TensorMode::Tile => (values, None, c.coords.len()),
+    let (mut rows, mut pixels, mut coords, mut rank) = (None, None, values, c.coords.len());
+    match &c.mode {
+        TensorMode::Tile => {}
         TensorMode::Gather4 | TensorMode::Scatter4 => {
-            let [x, a, b, c, d] = values;
-            ([x, 0, 0, 0, 0], Some([a, b, c, d]), 2)
+            let [x, first, second, third, fourth] = values;
+            (coords, rows, rank) = ([x, 0, 0, 0, 0], Some([first, second, third, fourth]), 2);
         }
-        TensorMode::Im2col { .. } => {
-            return Err(Trap::new("im2col copies are decoded but not simulated yet"));
+        TensorMode::Im2col { offsets } => {
+            let mut added = [0; 3];
+            for (slot, &src) in added.iter_mut().zip(offsets) {
+                *slot = lane_value(env, warp, frame, lane, src)? as u16;
+            }
+            pixels = Some(added);
         }
-    };
-    if map.rank > rank {
+    }
+    if map.rank != rank {
         return Err(Trap::new(format!(
             "a copy of {rank} dimensions with a tensor map of {}",
             map.rank
         )));
     }
-    let tile = Tile { map, coords, rows };
+    let tile = Tile {
+        map,
+        coords,
+        rows,
+        pixels,
+    };
     tile.check()?;
     Ok(tile)
 }

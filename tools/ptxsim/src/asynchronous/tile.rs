@@ -17,6 +17,8 @@ pub struct Tile {
     pub coords: [i64; MAX_RANK],
     /// four rows of a two-dimensional tensor instead of a box
     pub rows: Option<[i64; 4]>,
+    /// pixels of an im2col map instead of a box: what is added to their coordinates, innermost first
+    pub pixels: Option<[u16; 3]>,
 }
 
 /// A run of elements along the innermost dimension.
@@ -40,15 +42,23 @@ impl Tile {
                 "tensor maps with an interleaved layout are not simulated",
             ));
         }
-        if self.map.im2col.is_some() {
-            return Err(Trap::new("an im2col tensor map needs an .im2col copy"));
+        match (self.map.im2col, self.pixels) {
+            (Some(_), None) => Err(Trap::new(
+                "an im2col tensor map (cuTensorMapEncodeIm2col) needs an .im2col copy",
+            )),
+            (None, Some(_)) => Err(Trap::new(
+                "an .im2col copy needs an im2col tensor map (cuTensorMapEncodeIm2col)",
+            )),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Elements per dimension of the box as it lies in shared memory.
     fn extents(&self) -> [u64; MAX_RANK] {
         let mut extents = [1; MAX_RANK];
+        if let Some(c) = self.map.im2col {
+            return [c.channels.into(), c.pixels.into(), 1, 1, 1];
+        }
         for (i, extent) in extents.iter_mut().enumerate().take(self.map.rank) {
             // The innermost dimension ignores its element stride when nothing is interleaved.
             let step = if i == 0 {
@@ -69,22 +79,67 @@ impl Tile {
         self.extents().iter().product::<u64>() * u64::from(self.map.element.bytes())
     }
 
+    /// Coordinates of run `i` of a box, or of four rows.
+    fn box_coordinates(&self, i: u64, extents: &[u64; MAX_RANK]) -> [i64; MAX_RANK] {
+        let mut rest = i;
+        let mut at = self.coords;
+        for (d, &extent) in extents.iter().enumerate().take(self.map.rank).skip(1) {
+            let step = (rest % extent) as i64;
+            rest /= extent;
+            at[d] = match self.rows {
+                Some(rows) if d == 1 => rows[step as usize & 3],
+                _ => self.coords[d] + step * i64::from(self.map.element_strides[d]),
+            };
+        }
+        at
+    }
+
+    /// Coordinates of the pixels of an im2col copy (PTX ISA 5.5.4): from the start they walk the bounding box, the
+    /// innermost dimension first, and go on at its lower corner in the next image; the offsets are added last.
+    fn pixel_coordinates(&self, offsets: [u16; 3]) -> Vec<[i64; MAX_RANK]> {
+        let Some(walk) = self.map.im2col else {
+            return Vec::new();
+        };
+        let (rank, mut at) = (self.map.rank, self.coords);
+        let spatial = 1..rank - 1;
+        let mut pixels = Vec::new();
+        for _ in 0..walk.pixels {
+            let mut pixel = at;
+            for d in spatial.clone() {
+                pixel[d] += i64::from(offsets[d - 1]);
+            }
+            pixels.push(pixel);
+            let mut carry = true;
+            for d in spatial.clone() {
+                let last = self.map.dims[d] as i64 - 1 + i64::from(walk.upper[d - 1]);
+                if carry {
+                    at[d] += i64::from(self.map.element_strides[d]);
+                    carry = at[d] > last;
+                    if carry {
+                        at[d] = i64::from(walk.lower[d - 1]);
+                    }
+                }
+            }
+            at[rank - 1] += i64::from(carry);
+        }
+        pixels
+    }
+
     fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         let (map, extents) = (&self.map, self.extents());
         let size = u64::from(map.element.bytes());
         let count: u64 = extents[1..].iter().product();
+        let pixels = self.pixels.map(|offsets| self.pixel_coordinates(offsets));
         (0..count).map(move |i| {
-            let (mut rest, mut valid) = (i, true);
+            let mut valid = true;
             let mut address = map
                 .address()
                 .wrapping_add_signed(self.coords[0] * size as i64);
-            for (d, &extent) in extents.iter().enumerate().take(map.rank).skip(1) {
-                let step = (rest % extent) as i64;
-                rest /= extent;
-                let at = match self.rows {
-                    Some(rows) if d == 1 => rows[step as usize & 3],
-                    _ => self.coords[d] + step * i64::from(map.element_strides[d]),
-                };
+            let coordinates = match &pixels {
+                Some(pixels) => pixels[i as usize],
+                None => self.box_coordinates(i, &extents),
+            };
+            for (d, &at) in coordinates.iter().enumerate().take(map.rank).skip(1) {
                 valid &= at >= 0 && (at as u64) < map.dims[d];
                 address = address.wrapping_add((at as u64).wrapping_mul(map.strides[d]));
             }
@@ -109,7 +164,7 @@ impl Tile {
             (Fill::Nan, _) => F32.nan,
         };
         let one = bits.to_le_bytes();
-        one[..element.bytes() as usize].repeat(self.map.box_dims[0] as usize)
+        one[..element.bytes() as usize].repeat(self.extents()[0] as usize)
     }
 
     /// Copies the box from global memory into shared memory of `cta` at `offset`.

@@ -32,6 +32,8 @@ struct Operation {
     b: Descriptor,
     accumulate: bool,
     group: Option<u64>,
+    /// metadata of a sparse A
+    metadata: Option<Row>,
     due: u64,
     done: bool,
     agent: Agent,
@@ -53,11 +55,12 @@ pub fn check(w: &Wgmma, m: usize) -> Result<(), String> {
     if m != 64 || !w.n.is_multiple_of(8) || !(8..=256).contains(&w.n) {
         return Err("the shape is none that wgmma has".into());
     }
-    if w.sparse.is_some() || w.a_ty == MatTy::B1 {
-        return Err("sparse and 1-bit wgmma are not simulated".into());
+    let k = 256 / bits * if w.sparse.is_some() { 2 } else { 1 };
+    if w.k != k {
+        return Err(format!("k is {}, these types need {k}", w.k));
     }
-    if w.k * bits != 256 {
-        return Err(format!("k is {}, these types need {}", w.k, 256 / bits));
+    if w.a_ty == MatTy::B1 && (w.sparse.is_some() || !w.bit_and) {
+        return Err("1-bit products have .and.popc and no sparse form".into());
     }
     let per_reg = if w.d_ty == AccTy::F16 { 4 } else { 2 };
     if w.d.len() != w.n / per_reg {
@@ -132,6 +135,10 @@ pub fn issue(
         }
         check_fenced(warp, frame, Some(reg.0))?;
     }
+    let metadata = w
+        .sparse
+        .map(|(src, _)| warp.source(env, frame, src, u32::MAX))
+        .transpose()?;
     let agent = env.issue(warp, line, "wgmma");
     check_operands(env, warp, agent, w, a.as_ref(), &b)?;
     for reg in &w.d {
@@ -152,6 +159,7 @@ pub fn issue(
         b,
         accumulate,
         group: None,
+        metadata,
         due,
         done: false,
         agent,
@@ -194,13 +202,16 @@ fn check_operands(
     a: Option<&Descriptor>,
     b: &Descriptor,
 ) -> Result<(), Trap> {
-    let mut chunks = chunks_of(b, 0, w.n, w.k, w.b_mn_major);
+    let per_chunk = 128 / w.a_ty.container_bits(false) as usize;
+    let mut chunks = chunks_of(b, 0..w.n, w.k, w.k / per_chunk, w.b_mn_major);
     if let Some(a) = a {
+        let first = warp.id as usize % 4 * ROWS;
+        let k = stored_k(w);
         chunks.extend(chunks_of(
             a,
-            warp.id as usize % 4 * ROWS,
-            ROWS,
-            w.k,
+            first..first + ROWS,
+            k,
+            k / per_chunk,
             w.a_mn_major,
         ));
     }
@@ -225,15 +236,25 @@ fn check_operands(
     Ok(())
 }
 
-/// Addresses of all 16-byte chunks of `count` rows from `first`.
-fn chunks_of(d: &Descriptor, first: usize, count: usize, k: usize, mn_major: bool) -> Vec<u64> {
+/// Elements of a row of A as it is stored: half of them if it is sparse.
+fn stored_k(w: &Wgmma) -> usize {
+    if w.sparse.is_some() { w.k / 2 } else { w.k }
+}
+
+/// Addresses of all 16-byte chunks of some rows.
+fn chunks_of(
+    d: &Descriptor,
+    rows: std::ops::Range<usize>,
+    k: usize,
+    chunks: usize,
+    mn_major: bool,
+) -> Vec<u64> {
     if mn_major {
         return (0..k)
-            .flat_map(|k| (first / 8..(first + count) / 8).map(move |c| d.mn_major_chunk(c, k)))
+            .flat_map(|k| (rows.start / 8..rows.end / 8).map(move |c| d.mn_major_chunk(c, k)))
             .collect();
     }
-    (first..first + count)
-        .flat_map(|mn| (0..2).map(move |chunk| d.k_major_chunk(mn, chunk)))
+    rows.flat_map(|mn| (0..chunks).map(move |chunk| d.k_major_chunk(mn, chunk)))
         .collect()
 }
 
@@ -325,12 +346,13 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize) -> Result<(), Trap>
     if std::mem::replace(&mut operation.done, true) {
         return Ok(());
     }
-    let (frame, a, b, accumulate, pc) = (
+    let (frame, a, b, accumulate, pc, metadata) = (
         operation.frame,
         operation.a,
         operation.b,
         operation.accumulate,
         operation.pc,
+        operation.metadata,
     );
     let Op::Wgmma(w) = &env.shared.program.code[pc as usize].op else {
         return Ok(());
@@ -366,11 +388,12 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize) -> Result<(), Trap>
         a_regs,
         b,
         first,
+        metadata,
     };
     let new = if w.a_ty.is_integer() {
-        operands.integers(&old)
+        operands.integers(&old)?
     } else {
-        operands.reals(&old)
+        operands.reals(&old)?
     };
     for (reg, row) in w.d.iter().zip(&new) {
         write_result(warp, frame, *reg, row);
@@ -385,6 +408,16 @@ fn write_result(warp: &mut Warp, frame: Frame, reg: Reg, value: &Row) {
     warp.defined[row] = u32::MAX;
 }
 
+/// A matrix in shared memory: `count` rows of `k` elements from row `first`.
+struct SharedOperand<'d> {
+    descriptor: &'d Descriptor,
+    ty: MatTy,
+    first: usize,
+    count: usize,
+    k: usize,
+    mn_major: bool,
+}
+
 struct Operands<'s> {
     w: &'s Wgmma,
     shared: &'s [u8],
@@ -392,21 +425,20 @@ struct Operands<'s> {
     a_regs: Option<Vec<Row>>,
     b: Descriptor,
     first: usize,
+    metadata: Option<Row>,
 }
 
 impl Operands<'_> {
-    /// `count` rows of a shared operand from `first`, as \[mn\]\[k\].
-    #[allow(clippy::too_many_arguments)]
-    fn shared_matrix<T: Copy + Default>(
-        &self,
-        d: &Descriptor,
-        ty: MatTy,
-        first: usize,
-        count: usize,
-        mn_major: bool,
-        value: impl Fn(u64) -> T,
-        mut put: impl FnMut(usize, usize, T),
-    ) {
+    /// The elements of a shared operand, with their row and k.
+    fn shared_matrix(&self, from: &SharedOperand<'_>, mut put: impl FnMut(usize, usize, u64)) {
+        let &SharedOperand {
+            descriptor: d,
+            ty,
+            first,
+            count,
+            k,
+            mn_major,
+        } = from;
         let chunk_at = |at: u64| -> [u8; 16] {
             let mut chunk = [0; 16];
             if let Some(bytes) = self.shared.get(at as usize..at as usize + 16) {
@@ -414,30 +446,27 @@ impl Operands<'_> {
             }
             chunk
         };
-        let size = ty.container_bits(false) as usize / 8;
-        let element = |chunk: &[u8; 16], i: usize| {
-            chunk[i * size..(i + 1) * size]
-                .iter()
-                .rev()
-                .fold(0u64, |w, &b| w << 8 | u64::from(b))
-        };
+        let bits = ty.container_bits(false) as usize;
+        let all = (1u128 << bits) - 1;
+        let element =
+            |chunk: &[u8; 16], i: usize| (u128::from_le_bytes(*chunk) >> (i * bits) & all) as u64;
         if mn_major {
-            for k in 0..self.w.k {
+            for k in 0..k {
                 for c in 0..count / 8 {
                     let chunk = chunk_at(d.mn_major_chunk(first / 8 + c, k));
                     for i in 0..8 {
-                        put(c * 8 + i, k, value(element(&chunk, i)));
+                        put(c * 8 + i, k, element(&chunk, i));
                     }
                 }
             }
             return;
         }
-        let per_chunk = 16 / size;
+        let per_chunk = 128 / bits;
         for mn in 0..count {
-            for c in 0..2 {
+            for c in 0..k / per_chunk {
                 let chunk = chunk_at(d.k_major_chunk(first + mn, c));
                 for i in 0..per_chunk {
-                    put(mn, c * per_chunk + i, value(element(&chunk, i)));
+                    put(mn, c * per_chunk + i, element(&chunk, i));
                 }
             }
         }
@@ -448,50 +477,58 @@ impl Operands<'_> {
         &self,
         a_value: impl Fn(u64) -> T,
         b_value: impl Fn(u64) -> T,
-    ) -> (Vec<T>, Vec<T>) {
+    ) -> Result<(Vec<T>, Vec<T>), Trap> {
         let (w, k, n) = (self.w, self.w.k, self.w.n);
-        let (mut a, mut b) = (vec![T::default(); ROWS * k], vec![T::default(); k * n]);
-        match (&self.a, &self.a_regs) {
-            (Some(d), _) => self.shared_matrix(
-                d,
-                w.a_ty,
-                self.first,
-                ROWS,
-                w.a_mn_major,
-                a_value,
-                |m, kk, x| a[m * k + kk] = x,
-            ),
-            (None, Some(rows)) => {
-                let bits = w.a_ty.container_bits(false);
-                elements(rows, bits, |lane, reg, i, word| {
-                    let (row, kk) = a_position(lane, reg, i, (32 / bits) as usize, ROWS);
-                    a[row * k + kk] = a_value(word);
-                });
-            }
-            (None, None) => {}
+        let stored = stored_k(w);
+        let (mut a, mut b) = (vec![T::default(); ROWS * stored], vec![T::default(); k * n]);
+        let bits = w.a_ty.container_bits(false);
+        if let Some(rows) = &self.a_regs {
+            elements(rows, bits, |lane, reg, i, word| {
+                let (row, kk) = a_position(lane, reg, i, (32 / bits) as usize, ROWS);
+                a[row * stored + kk] = a_value(word);
+            });
+        } else if let Some(descriptor) = &self.a {
+            let operand = SharedOperand {
+                descriptor,
+                ty: w.a_ty,
+                first: self.first,
+                count: ROWS,
+                k: stored,
+                mn_major: w.a_mn_major,
+            };
+            self.shared_matrix(&operand, |m, kk, x| a[m * stored + kk] = a_value(x));
         }
-        self.shared_matrix(&self.b, w.b_ty, 0, n, w.b_mn_major, b_value, |nn, kk, x| {
-            b[kk * n + nn] = x
-        });
-        (a, b)
+        if let (Some((_, selector)), Some(metadata)) = (w.sparse, &self.metadata) {
+            a = crate::matrix::sparse::expand(ROWS, k, bits, &a, metadata, selector)?;
+        }
+        let operand = SharedOperand {
+            descriptor: &self.b,
+            ty: w.b_ty,
+            first: 0,
+            count: n,
+            k,
+            mn_major: w.b_mn_major,
+        };
+        self.shared_matrix(&operand, |nn, kk, x| b[kk * n + nn] = b_value(x));
+        Ok((a, b))
     }
 
-    fn reals(&self, old: &[Row]) -> Vec<Row> {
+    fn reals(&self, old: &[Row]) -> Result<Vec<Row>, Trap> {
         let w = self.w;
         let sign = |negate: bool| if negate { -1.0 } else { 1.0 };
         let (sa, sb) = (sign(w.negate_a), sign(w.negate_b));
         let (a, b) = self.matrices(
             |x| sa * w.a_ty.real(x, false),
             |x| sb * w.b_ty.real(x, false),
-        );
+        )?;
         let mut d = read_reals(old, w.d_ty, ROWS, w.n);
         product::reals(&mut d, &a, &b, w.n, w.k);
-        write_reals(&d, w.d_ty, ROWS, w.n, old.len())
+        Ok(write_reals(&d, w.d_ty, ROWS, w.n, old.len()))
     }
 
-    fn integers(&self, old: &[Row]) -> Vec<Row> {
+    fn integers(&self, old: &[Row]) -> Result<Vec<Row>, Trap> {
         let w = self.w;
-        let (a, b) = self.matrices(|x| w.a_ty.integer(x), |x| w.b_ty.integer(x));
+        let (a, b) = self.matrices(|x| w.a_ty.integer(x), |x| w.b_ty.integer(x))?;
         let mut d = vec![0i64; ROWS * w.n];
         elements(old, 32, |lane, reg, _, word| {
             let (row, column) = c_position(lane, reg, ROWS);
@@ -504,6 +541,6 @@ impl Operands<'_> {
                 product::integer_result(d[row * w.n + column], w.saturate)
             })
         };
-        (0..old.len()).map(fragment).collect()
+        Ok((0..old.len()).map(fragment).collect())
     }
 }

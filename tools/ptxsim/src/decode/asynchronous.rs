@@ -7,8 +7,8 @@ use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::{Instruction, Operand};
 use crate::program::inst::{
-    Address, AtomOp, BulkCopy, BulkDirection, BulkReduce, Im2colVariant, MapField, MbarOp, Op,
-    Space, Src, TensorCopy, TensorMode, WaitPhase,
+    Address, AtomOp, BulkCopy, BulkDirection, BulkReduce, MapField, MbarOp, Op, Space, Src,
+    TensorCopy, TensorMode, WaitPhase,
 };
 use crate::program::types::Ty;
 
@@ -265,12 +265,8 @@ fn tensor_copy<'a>(
     let multicast = mods.flag("multicast::cluster");
     mods.flag("cta_group::1");
     let hint = skip_hints(mods);
-    let im2col = mods.one_of(&[
-        ("im2col", Im2colVariant::Plain),
-        ("im2col_no_offs", Im2colVariant::Plain),
-        ("im2col::w", Im2colVariant::W),
-        ("im2col::w::128", Im2colVariant::W128),
-    ]);
+    // The wide forms are sm_100a's.
+    let im2col = mods.flag("im2col") || mods.flag("im2col_no_offs");
     let mode = mods.one_of(&[
         ("tile::gather4", TensorModeName::Gather4),
         ("tile::scatter4", TensorModeName::Scatter4),
@@ -284,7 +280,7 @@ fn tensor_copy<'a>(
     };
     let (map, coords) = map_operand(cx, inst, map_at)?;
     let expected = if mode.is_some() { 5 } else { rank };
-    if coords.len() < expected {
+    if coords.len() != expected {
         return cx.error(format!(
             "a {rank}-dimensional copy needs {expected} coordinates, found {}",
             coords.len()
@@ -309,9 +305,19 @@ fn tensor_copy<'a>(
         map_at + 1 + usize::from(shared_at.is_some())
     };
     let mut offsets = Vec::new();
-    if let (Some(_), Some(list @ Operand::Vector(_))) = (im2col, inst.operands.get(next)) {
-        offsets = cx.srcs(list, Ty::U16)?;
+    if im2col && rank < 3 {
+        return cx.unsupported(inst);
+    }
+    if im2col && direction != BulkDirection::Store {
+        offsets = cx.srcs(cx.operand(inst, next)?, Ty::U16)?;
         next += 1;
+        if offsets.len() != rank - 2 {
+            return cx.error(format!(
+                "an im2col copy of {rank} dimensions needs {} offsets, found {}",
+                rank - 2,
+                offsets.len()
+            ));
+        }
     }
     let multicast = if multicast {
         next += 1;
@@ -323,10 +329,10 @@ fn tensor_copy<'a>(
         cx.src_at(inst, next, Ty::B64)?;
     }
     let mode = match (im2col, mode) {
-        (Some(variant), _) => TensorMode::Im2col { offsets, variant },
-        (None, Some(TensorModeName::Gather4)) => TensorMode::Gather4,
-        (None, Some(TensorModeName::Scatter4)) => TensorMode::Scatter4,
-        (None, None) => TensorMode::Tile,
+        (true, _) => TensorMode::Im2col { offsets },
+        (false, Some(TensorModeName::Gather4)) => TensorMode::Gather4,
+        (false, Some(TensorModeName::Scatter4)) => TensorMode::Scatter4,
+        (false, None) => TensorMode::Tile,
     };
     let copy = TensorCopy {
         map,

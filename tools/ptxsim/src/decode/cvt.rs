@@ -60,6 +60,10 @@ pub(super) fn decode<'a>(
     if mods.flag("pack") {
         return pack(cx, inst, mods);
     }
+    if inst.opcode.contains(&"rs") {
+        // Stochastic rounding is sm_100a's.
+        return cx.unsupported(inst);
+    }
     let integer = mods.one_of(&[
         ("rni", Round::Nearest),
         ("rzi", Round::Zero),

@@ -264,7 +264,7 @@ pub(super) fn decode<'a>(
         "add" => mixed(cx, inst, mods, Exact::Add, ty, how, &srcs)?,
         "sub" => mixed(cx, inst, mods, Exact::Sub, ty, how, &srcs)?,
         "mul" => exact(Exact::Mul, ty, how),
-        "fma" | "mad" => exact(Exact::Fma, ty, how),
+        "fma" | "mad" => mixed(cx, inst, mods, Exact::Fma, ty, how, &srcs)?,
         "div" if !approximate => exact(Exact::Div, ty, how),
         "rcp" if !approximate => exact(Exact::Rcp, ty, how),
         "sqrt" if !approximate => exact(Exact::Sqrt, ty, how),
@@ -276,7 +276,7 @@ pub(super) fn decode<'a>(
     }
 }
 
-/// `add`/`sub`, which may take a narrow second source: `add.f32.bf16`.
+/// `add`, `sub` and `fma`, all of whose sources but the last may be narrower: `fma.f32.bf16` (PTX ISA 9.7.5).
 fn mixed(
     cx: &Function<'_, '_>,
     inst: &Instruction<'_>,
@@ -286,23 +286,27 @@ fn mixed(
     how: Finish,
     srcs: &[Src],
 ) -> Result<Option<LaneFn>> {
-    if srcs.len() != 2 {
-        return cx.unsupported(inst);
-    }
     let Some(narrow) = mods.ty() else {
         return Ok(exact(which, ty, how));
     };
     if ty != Ty::F32 || !matches!(narrow, Ty::F16 | Ty::BF16) {
         return cx.unsupported(inst);
     }
-    // The narrow value is the first source.
-    Ok(Some(binary(move |a, b| {
-        let (a, b) = (
-            f64::from(widen16(narrow, a as u16, false)),
-            f64::from(f32_of(b)),
-        );
-        finish32(odd(which, a, b, 0.0), how)
-    })))
+    let narrow = move |x: u64| f64::from(widen16(narrow, x as u16, false));
+    let wide = |x: u64| f64::from(f32_of(x));
+    let finish = move |a, b, c| {
+        let exact = odd(which, a, b, c);
+        finish32(signed_zero(exact, which, a, b, c, how.round), how)
+    };
+    match (which, srcs.len()) {
+        (Exact::Fma, 3) => Ok(Some(ternary(move |a, b, c| {
+            finish(narrow(a), narrow(b), wide(c))
+        }))),
+        (Exact::Add | Exact::Sub, 2) => {
+            Ok(Some(binary(move |a, b| finish(narrow(a), wide(b), 0.0))))
+        }
+        _ => cx.unsupported(inst),
+    }
 }
 
 fn sign_op(abs: bool, ty: Ty, ftz: bool) -> Option<LaneFn> {

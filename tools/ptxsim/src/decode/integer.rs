@@ -232,11 +232,14 @@ fn mul24<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<
         Some(shift) => shift,
         None => return cx.unsupported(inst),
     };
+    let sat = mods.flag("sat");
     let signed = require_ty(cx, inst, mods)?.is_signed();
     let srcs = same_srcs(cx, inst, Ty::U32)?;
     let multiply = move |a, b| (product(a, b, 24, signed) >> shift) as u32;
     let f = if inst.opcode[0] == "mul24" {
         binary(move |a, b| multiply(a, b).into())
+    } else if sat {
+        ternary(move |a, b, c| (multiply(a, b) as i32).saturating_add(c as i32).lane())
     } else {
         ternary(move |a, b, c| multiply(a, b).wrapping_add(c as u32).into())
     };

@@ -7,7 +7,7 @@ use super::operand::ALWAYS;
 use super::{Result, float};
 use crate::num::int::{self, Prmt, mask, sign_extend};
 use crate::parse::ast::{Instruction, Operand};
-use crate::program::inst::{BoolOp, LaneFn, Op, PredSrc, Src};
+use crate::program::inst::{BoolOp, LaneFn, Op, PredSrc, Special, Src};
 use crate::program::types::{Class, Ty};
 
 const ZERO: Src = Src::Const(0);
@@ -144,6 +144,17 @@ pub fn require_ty<'a>(
 fn mov<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
     let ty = require_ty(cx, inst, mods)?;
     let (to, from) = (cx.operand(inst, 0)?, cx.operand(inst, 1)?);
+    if let (Ty::Pred, Operand::Name("%is_explicit_cluster", None)) = (ty, from) {
+        let row = cx.special(Special::IsExplicitCluster);
+        return Ok(Op::Compare {
+            f: unary(|x| x),
+            srcs: [Src::Reg(row.0), ZERO, ZERO, ZERO],
+            count: 1,
+            combine: None,
+            p: cx.pred_dst(to)?,
+            q: None,
+        });
+    }
     if ty == Ty::Pred {
         let src = cx.pred_src(from)?;
         return match cx.pred_dst(to)? {

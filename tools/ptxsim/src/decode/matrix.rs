@@ -12,7 +12,7 @@ use crate::program::inst::{
 };
 use crate::program::types::Ty;
 
-const ELEMENTS: &[(&str, MatTy)] = &[
+pub(super) const ELEMENTS: &[(&str, MatTy)] = &[
     ("f16", MatTy::F16),
     ("bf16", MatTy::BF16),
     ("tf32", MatTy::TF32),
@@ -28,7 +28,7 @@ const ELEMENTS: &[(&str, MatTy)] = &[
     ("u4", MatTy::U4),
     ("b1", MatTy::B1),
 ];
-const ACCUMULATORS: &[(&str, AccTy)] = &[
+pub(super) const ACCUMULATORS: &[(&str, AccTy)] = &[
     ("f16", AccTy::F16),
     ("f32", AccTy::F32),
     ("f64", AccTy::F64),
@@ -42,6 +42,7 @@ pub(super) fn decode<'a>(
 ) -> Result<Op> {
     match inst.opcode[0] {
         "mma" => mma(cx, inst, mods),
+        "wmma" => super::wmma::decode(cx, inst, mods),
         "wgmma" => wgmma(cx, inst, mods),
         "ldmatrix" => matrix_move(cx, inst, mods, false),
         "stmatrix" => matrix_move(cx, inst, mods, true),
@@ -59,20 +60,24 @@ pub(super) fn decode<'a>(
 }
 
 /// `m16n8k16`
-fn shape(word: &str) -> Option<(usize, usize, usize)> {
+pub(super) fn shape(word: &str) -> Option<(usize, usize, usize)> {
     let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some((m.parse().ok()?, n.parse().ok()?, k.parse().ok()?))
 }
 
-fn required<T>(cx: &Function<'_, '_>, inst: &Instruction<'_>, value: Option<T>) -> Result<T> {
+pub(super) fn required<T>(
+    cx: &Function<'_, '_>,
+    inst: &Instruction<'_>,
+    value: Option<T>,
+) -> Result<T> {
     match value {
         Some(value) => Ok(value),
         None => cx.unsupported(inst),
     }
 }
 
-fn register_list<'a>(
+pub(super) fn register_list<'a>(
     cx: &mut Function<'_, 'a>,
     inst: &Instruction<'a>,
     index: usize,
@@ -85,7 +90,7 @@ fn register_list<'a>(
         .collect()
 }
 
-fn source_list<'a>(
+pub(super) fn source_list<'a>(
     cx: &mut Function<'_, 'a>,
     inst: &Instruction<'a>,
     index: usize,
@@ -97,10 +102,12 @@ fn source_list<'a>(
 
 fn mma<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
     let is_sparse = mods.take(|w| w.starts_with("sp").then_some(())).is_some();
-    for word in ["sync", "aligned", "row", "col"] {
-        mods.flag(word);
-    }
+    mods.flag("sync");
+    mods.flag("aligned");
     let (m, n, k) = required(cx, inst, mods.take(shape))?;
+    let layout = [("row", true), ("col", false)];
+    let a_row = mods.one_of(&layout) == Some(true);
+    let b_col = mods.one_of(&layout) == Some(false);
     mods.take(|w| w.starts_with("kind::").then_some(()));
     let scaled = mods.flag("block_scale");
     let vectors = mods.one_of(&[
@@ -159,6 +166,8 @@ fn mma<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_
         c,
         saturate,
         bit_and,
+        a_row,
+        b_col,
         sparse,
         scale,
     };
@@ -191,7 +200,7 @@ fn block_scale<'a>(
     })
 }
 
-fn accumulator_type(ty: AccTy) -> Ty {
+pub(super) fn accumulator_type(ty: AccTy) -> Ty {
     match ty {
         AccTy::F32 => Ty::F32,
         AccTy::F64 => Ty::F64,

@@ -176,7 +176,7 @@ fn register_bits<'a>(cx: &Function<'_, 'a>, operand: &Operand<'a>, ty: Ty) -> u3
 
 fn store<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
     if mods.flag("bulk") {
-        return cx.unsupported(inst);
+        return bulk_store(cx, inst, mods);
     }
     let space = mods.one_of(SPACES).unwrap_or(Space::Generic);
     let order = order(mods);
@@ -194,6 +194,22 @@ fn store<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<
         ty,
         order,
     })
+}
+
+/// `st.bulk`: zeroes a stretch of shared memory (PTX ISA 9.7.9.13).
+fn bulk_store<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    order(mods);
+    let space = mods.one_of(SPACES).unwrap_or(Space::Generic);
+    let address = cx.address_at(inst, 0, space)?;
+    let size = cx.src_at(inst, 1, Ty::U64)?;
+    if super::logic::immediate(cx, inst, 2)? != 0 {
+        return cx.error("st.bulk stores zero only");
+    }
+    Ok(Op::ZeroShared { address, size })
 }
 
 fn atom_op<'a>(
@@ -340,7 +356,7 @@ fn createpolicy<'a>(
     inst: &Instruction<'a>,
     mods: &mut Mods<'_>,
 ) -> Result<Op> {
-    for word in ["fractional", "range", "cvt", "global"] {
+    for word in ["fractional", "range", "cvt", "global", "L2"] {
         mods.flag(word);
     }
     while mods.take(|w| w.starts_with("L2::").then_some(())).is_some() {}

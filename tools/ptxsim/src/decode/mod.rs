@@ -15,6 +15,7 @@ mod module;
 mod names;
 mod operand;
 mod warp;
+mod wmma;
 
 use mods::Mods;
 pub use module::decode;
@@ -78,7 +79,9 @@ fn family<'a>(
         }
         "bar" | "barrier" | "fence" | "membar" | "shfl" | "vote" | "match" | "redux" | "elect"
         | "activemask" | "griddepcontrol" | "setmaxnreg" => warp::decode(cx, inst, mods),
-        "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wgmma" => matrix::decode(cx, inst, mods),
+        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wgmma" => {
+            matrix::decode(cx, inst, mods)
+        }
         "cp" | "mbarrier" | "tensormap" => asynchronous::decode(cx, inst, mods),
         _ => cx.unsupported(inst),
     }

@@ -366,7 +366,9 @@ pub fn special_register(name: &str, suffix: Option<&str>) -> Option<Special> {
         "%total_smem_size" => Special::TotalSmemSize,
         "%aggr_smem_size" => Special::AggrSmemSize,
         "%reserved_smem_offset_begin" | "%reserved_smem_offset_cap" => Special::ReservedSmem,
-        _ if name.starts_with("%envreg") => Special::Envreg,
+        "%is_explicit_cluster" => Special::IsExplicitCluster,
+        "%current_graph_exec" => Special::Envreg,
+        _ if name.starts_with("%pm") || name.starts_with("%envreg") => Special::Envreg,
         _ => return None,
     })
 }

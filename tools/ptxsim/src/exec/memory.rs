@@ -363,3 +363,34 @@ pub fn store(
     }
     Ok(())
 }
+
+/// `st.bulk`: zeroes, in 8-byte steps, as much shared memory as each lane asks for.
+pub fn zero_shared(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    address: &Address,
+    size: Src,
+) -> Result<(), Trap> {
+    env.strong = false;
+    let base = addresses(env, warp, frame, address, active)?;
+    let sizes = warp.source(env, frame, size, active)?;
+    for lane in lanes(active) {
+        let bytes = sizes[lane];
+        if base[lane] % 8 != 0 || bytes % 8 != 0 || bytes > 1 << 24 {
+            return Err(Trap::lane(
+                lane,
+                format!(
+                    "st.bulk of {bytes} bytes at {:#x}: both must be multiples of 8",
+                    base[lane]
+                ),
+            ));
+        }
+        for at in (0..bytes).step_by(8) {
+            let place = place(env, warp, address.space, base[lane] + at).map_err(|t| t.at(lane))?;
+            write(env, warp, lane, place, 8, 0).map_err(|t| t.at(lane))?;
+        }
+    }
+    Ok(())
+}

@@ -6,7 +6,7 @@ use super::memory::{lanes, place};
 use super::warp::{Frame, Wait, Warp};
 use super::{alu, atomic, call, collective, memory, registers};
 use crate::asynchronous::{bulk, cp_async, mbarrier, tensormap, wgmma};
-use crate::matrix::{mma, moves};
+use crate::matrix::{mma, moves, wmma};
 use crate::program::inst::{Inst, Op, Order, Reg, Space, Src};
 use crate::program::{LANES, window};
 
@@ -351,6 +351,9 @@ fn rare(
             warp.set_pred(frame, *dst, active, holds);
         }
         Op::Prefetch { .. } => {}
+        Op::ZeroShared { address, size } => {
+            memory::zero_shared(env, warp, frame, active, address, *size)?;
+        }
         Op::Mapa {
             dst,
             address,
@@ -512,6 +515,8 @@ fn whole_warp(
     }
     match &inst.op {
         Op::Mma(mma) => mma::execute(env, warp, frame, mma)?,
+        Op::Wmma(product) => wmma::execute(env, warp, frame, product)?,
+        Op::WmmaMove(mv) => wmma::execute_move(env, warp, frame, mv)?,
         Op::MatrixMove(mv) => moves::execute(env, warp, frame, mv)?,
         Op::MoveMatrix { dst, src } => moves::transpose(env, warp, frame, *dst, *src)?,
         Op::WgmmaFence => wgmma::fence(warp),

@@ -49,7 +49,15 @@ impl Descriptor {
         let (block, row, chunk) = ((mn / 8) as u64, (mn % 8) as u64, chunk as u64);
         let linear = match self.swizzle.span() {
             None => self.start + block * self.stride + row * 16 + chunk * self.leading,
-            Some(span) => self.start + block * self.stride + row * u64::from(span) + chunk * 16,
+            // Only a sparse product's B is longer along k than the narrowest swizzle.
+            Some(span) => {
+                let per_row = u64::from(span) / 16;
+                self.start
+                    + block * self.stride
+                    + row * u64::from(span)
+                    + chunk % per_row * 16
+                    + chunk / per_row * self.leading
+            }
         };
         self.swizzled(linear)
     }

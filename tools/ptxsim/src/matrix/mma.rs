@@ -1,7 +1,7 @@
 //! `mma.sync` (PTX ISA 9.7.14.5).
 
 use super::fragment::{a_position, b_position, c_position, elements};
-use super::product;
+use super::{product, volta};
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::warp::{Frame, Warp};
@@ -29,8 +29,14 @@ fn accumulator_registers(m: usize, n: usize, ty: AccTy) -> usize {
 /// Checks that the operands fit the shape.
 pub fn check(mma: &Mma) -> Result<(), String> {
     let Mma { m, n, k, .. } = *mma;
-    if !matches!((m, n), (8, 8) | (16, 8)) || (m, n, k, mma.a_ty) == (8, 8, 4, MatTy::F16) {
-        return Err("this shape is not simulated".into());
+    if !matches!((m, n), (8, 8) | (16, 8)) {
+        return Err("mma has no such shape".into());
+    }
+    if volta::is(mma) {
+        return volta::check(mma);
+    }
+    if !(mma.a_row && mma.b_col) {
+        return Err("A must be .row and B .col".into());
     }
     let stored_k = if mma.sparse.is_some() { k / 2 } else { k };
     let want = [
@@ -77,7 +83,9 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, mma: &Mma) -> R
         None => None,
     };
     env.stats.matrix(mma.m * mma.n * mma.k);
-    let d = if mma.a_ty == MatTy::F64 {
+    let d = if volta::is(mma) {
+        volta::products(mma, &a, &b, &c)
+    } else if mma.a_ty == MatTy::F64 {
         double(mma, &a, &b, &c)
     } else if mma.a_ty.is_integer() {
         integer(mma, &a, &b, &c, sparsity.as_ref())?
@@ -183,7 +191,8 @@ pub fn write_reals(d: &[f32], ty: AccTy, m: usize, n: usize, registers: usize) -
     rows
 }
 
-fn canonical(x: f32) -> u64 {
+/// The bits of a result, with the NaN that matrix instructions produce.
+pub fn canonical(x: f32) -> u64 {
     if x.is_nan() {
         0x7fff_ffff
     } else {
@@ -216,25 +225,18 @@ fn integer(
     c: &[Row],
     sparsity: Option<&(Row, u32)>,
 ) -> Result<Vec<Row>, Trap> {
-    let mut a = dense_a(mma, a, sparsity, |bits| mma.a_ty.integer(bits))?;
-    let mut b = dense_b(mma, b, |bits| mma.b_ty.integer(bits));
+    let a = dense_a(mma, a, sparsity, |bits| mma.a_ty.integer(bits))?;
+    let b = dense_b(mma, b, |bits| mma.b_ty.integer(bits));
     let mut d = vec![0i64; mma.m * mma.n];
     elements(c, 32, |lane, reg, _, word| {
         let (row, column) = c_position(lane, reg, mma.m);
         d[row * mma.n + column] = i64::from(word as u32 as i32);
     });
     if mma.a_ty == MatTy::B1 && !mma.bit_and {
-        // popc(x ^ y) = Σ x + y - 2xy
-        for (i, sum) in d.iter_mut().enumerate() {
-            let (row, column) = (i / mma.n, i % mma.n);
-            let xs: i32 = a[row * mma.k..(row + 1) * mma.k].iter().sum();
-            let ys: i32 = (0..mma.k).map(|k| b[k * mma.n + column]).sum();
-            *sum += i64::from(xs + ys);
-        }
-        a.iter_mut().for_each(|x| *x *= -2);
-        b.iter_mut().for_each(|_| ());
+        product::xor_popcounts(&mut d, &a, &b, mma.n, mma.k);
+    } else {
+        product::integers(&mut d, &a, &b, mma.n, mma.k);
     }
-    product::integers(&mut d, &a, &b, mma.n, mma.k);
     let fragment = |reg: usize| {
         std::array::from_fn(|lane| {
             let (row, column) = c_position(lane, reg, mma.m);

@@ -7,3 +7,5 @@ pub mod mma;
 pub mod moves;
 pub mod product;
 pub mod sparse;
+pub mod volta;
+pub mod wmma;

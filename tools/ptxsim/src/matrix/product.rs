@@ -37,6 +37,17 @@ pub fn integers(d: &mut [i64], a: &[i32], b: &[i32], n: usize, k: usize) {
     }
 }
 
+/// The same for bits with exclusive or in place of the product.
+pub fn xor_popcounts(d: &mut [i64], a: &[i32], b: &[i32], n: usize, k: usize) {
+    for (row, a_row) in d.chunks_exact_mut(n).zip(a.chunks_exact(k)) {
+        for (&x, b_row) in a_row.iter().zip(b.chunks_exact(n)) {
+            for (sum, &y) in row.iter_mut().zip(b_row) {
+                *sum += i64::from(x ^ y);
+            }
+        }
+    }
+}
+
 /// An integer sum as its accumulator holds it.
 pub fn integer_result(sum: i64, saturate: bool) -> u64 {
     let value = if saturate {

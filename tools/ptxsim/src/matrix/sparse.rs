@@ -15,26 +15,23 @@ pub fn expand<T: Copy + Default>(
     metadata: &Row,
     selector: u32,
 ) -> Result<Vec<T>, Trap> {
-    if m != 16 || !matches!(bits, 8 | 16 | 32) {
-        return Err(Trap::new(
-            "sparse matrices with these elements are not simulated",
-        ));
+    if m != 16 || !matches!(bits, 4 | 8 | 16 | 32) {
+        return Err(Trap::new("mma.sp has no such elements"));
     }
+    // 4-bit elements are kept or dropped in pairs, 4 of 8; a pair is then what an 8-bit element is to the metadata.
+    let unit = if bits == 4 { 2 } else { 1 };
+    let (units, unit_bits) = (k / unit, bits * unit as u32);
     let mut dense = vec![T::default(); m * k];
-    let half = k / 2;
     // tf32 groups two elements; the nibble positions count halves of them.
     let group = if bits == 32 { 2 } else { 4 };
     let kept = group / 2;
     for row in 0..m {
-        for g in 0..k / group {
+        for g in 0..units / group {
             for s in 0..kept {
-                let position = metadata_position(row, g, s, k, bits, metadata, selector);
-                if position >= group {
-                    return Err(Trap::new(
-                        "sparse metadata names a position outside its group",
-                    ));
-                }
-                dense[row * k + g * group + position] = stored[row * half + g * kept + s];
+                let position = metadata_position(row, g, s, units, unit_bits, metadata, selector);
+                let to = row * k + (g * group + position) * unit;
+                let from = (row * units / 2 + g * kept + s) * unit;
+                dense[to..to + unit].copy_from_slice(&stored[from..from + unit]);
             }
         }
     }

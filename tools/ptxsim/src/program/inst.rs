@@ -283,6 +283,9 @@ pub struct Mma {
     pub saturate: bool,
     /// 1-bit operation: true for `.and.popc`, false for `.xor.popc`
     pub bit_and: bool,
+    /// `.row` of A and `.col` of B, which `m8n8k4` of halves may have otherwise
+    pub a_row: bool,
+    pub b_col: bool,
     /// `mma.sp`: metadata, selector, and whether it is `::ordered_metadata`
     pub sparse: Option<(Src, u32)>,
     /// block scaling: scale vector size, scale format is e4m3 (else e8m0), (a data, byte, thread), (b data, byte, thread)
@@ -349,6 +352,42 @@ pub struct Wgmma {
     pub bit_and: bool,
 }
 
+/// `wmma.load` and `wmma.store` of one matrix
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct WmmaMove {
+    pub rows: usize,
+    pub columns: usize,
+    /// of an element, in memory and in registers
+    pub bits: u32,
+    pub row_major: bool,
+    pub regs: Vec<Src>,
+    pub address: Address,
+    /// elements between rows (columns where column-major)
+    pub stride: Option<Src>,
+    pub store: bool,
+}
+
+/// `wmma.mma`
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Wmma {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub a_ty: MatTy,
+    pub b_ty: MatTy,
+    pub c_ty: AccTy,
+    pub d_ty: AccTy,
+    pub d: Vec<Reg>,
+    pub a: Vec<Src>,
+    pub b: Vec<Src>,
+    pub c: Vec<Src>,
+    pub saturate: bool,
+    /// 1-bit operation `.xor.popc`
+    pub bit_xor: bool,
+}
+
 /// Where `wgmma`'s A lies.
 #[derive(Debug)]
 #[allow(missing_docs)]
@@ -371,21 +410,12 @@ pub struct BulkReduce {
 #[allow(missing_docs)]
 pub enum TensorMode {
     Tile,
+    /// none for stores
     Im2col {
         offsets: Vec<Src>,
-        variant: Im2colVariant,
     },
     Gather4,
     Scatter4,
-}
-
-/// Variants of im2col.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Im2colVariant {
-    Plain,
-    W,
-    W128,
 }
 
 /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`
@@ -588,6 +618,11 @@ pub enum Op {
         address: Address,
         is_map: bool,
     },
+    /// `st.bulk`
+    ZeroShared {
+        address: Address,
+        size: Src,
+    },
     CvtaTo {
         dst: Reg,
         src: Src,
@@ -688,6 +723,8 @@ pub enum Op {
     },
 
     Mma(Box<Mma>),
+    Wmma(Box<Wmma>),
+    WmmaMove(Box<WmmaMove>),
     MatrixMove(Box<MatrixMove>),
     MoveMatrix {
         dst: Reg,
