@@ -423,6 +423,13 @@ impl TensorMap {
         out
     }
 
+    /// What 128 zero bytes are to `tensormap.replace`, which fills in a map field by field.
+    pub fn blank() -> TensorMap {
+        let mut map = TensorMap::tiled(MapBase::Address(0), Element::U8, &[1], &[], &[0]);
+        (map.box_dims, map.element_strides) = ([0; MAX_RANK], [0; MAX_RANK]);
+        map
+    }
+
     /// Reads the simulator's 128 bytes.
     pub fn from_bytes(bytes: &[u8; 128]) -> Result<TensorMap, TensorMapError> {
         let fail = |what: &str| TensorMapError(format!("the 128 bytes are no tensor map ({what})"));

@@ -19,6 +19,7 @@ macro_rules! kernels {
 
 kernels! {
     cuda: clusters collectives hopper_copies hopper_products memory products scans;
+    triton: blocks products;
 }
 
 #[test]

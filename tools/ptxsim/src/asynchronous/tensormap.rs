@@ -54,7 +54,11 @@ pub fn replace(
     let values = warp.source(env, frame, value, active)?;
     for lane in lanes(active) {
         let bytes = load(env, warp, lane, address.space, base[lane]).map_err(|t| t.at(lane))?;
-        let mut map = TensorMap::from_bytes(&bytes).map_err(|e| Trap::lane(lane, e.to_string()))?;
+        let mut map = if bytes == [0; 128] {
+            TensorMap::blank()
+        } else {
+            TensorMap::from_bytes(&bytes).map_err(|e| Trap::lane(lane, e.to_string()))?
+        };
         set_field(&mut map, field, index as usize, values[lane])
             .map_err(|m| Trap::lane(lane, m))?;
         store(env, warp, lane, address.space, base[lane], &map.to_bytes())

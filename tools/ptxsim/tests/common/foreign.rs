@@ -57,6 +57,9 @@ struct BufferFile {
     #[serde(rename = "type")]
     element: String,
     expected: Option<String>,
+    /// may change in any way
+    #[serde(default)]
+    scratch: bool,
     #[serde(default)]
     ulp: u64,
     #[serde(default)]
@@ -170,7 +173,7 @@ fn run(prepared: &Prepared, seed: u64) -> Result<(), String> {
         if let Some(expected) = &file.expected {
             let want = std::fs::read(prepared.folder.join(expected)).map_err(|e| e.to_string())?;
             compare(file, &buffer.bytes, &want)?;
-        } else {
+        } else if !file.scratch {
             let before =
                 std::fs::read(prepared.folder.join(&file.file)).map_err(|e| e.to_string())?;
             if before != buffer.bytes {

@@ -58,6 +58,13 @@ class Bytes:
     data: bytes
 
 
+@dataclass(frozen=True)
+class Scratch:
+    """A parameter that points to memory of this many bytes, or to none; what is left there is of no interest."""
+
+    size: int
+
+
 @dataclass
 class Launch:
     """One launch: parameters in PTX order; buffers that only tensor maps name go to `buffers`."""
@@ -70,8 +77,9 @@ class Launch:
     label: str = ""
     stdout: str | None = None
     buffers: list = field(default_factory=list)
-    # Triton decides block size and shared memory, and adds parameters.
+    # Where the producer is no file of its own.
     ptx: str | None = None
+    entry: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,8 +89,6 @@ class Kernel:
     targets: tuple
     launches: object
     tolerance: str = "exact"
-    # Triton: the options of compilation; tile: the corpus case
-    build: object = None
 
 
 REGISTRY: list[Kernel] = []
@@ -107,11 +113,11 @@ def within(absolute: float = 0.0, relative: float = 0.0, ulp: int = 0) -> Tolera
     return Tolerance(ulp, absolute, relative)
 
 
-def kernel(targets: str, covers: str, tolerance: str = "exact", name: str | None = None, **build):
+def kernel(targets: str, covers: str, tolerance: str = "exact", name: str | None = None):
     """Registers the entry named like the function; the function yields or returns launches, given a generator."""
 
     def register(function):
-        REGISTRY.append(Kernel(name or function.__name__, covers, tuple(targets.split()), function, tolerance, build))
+        REGISTRY.append(Kernel(name or function.__name__, covers, tuple(targets.split()), function, tolerance))
         return function
 
     return register
@@ -229,6 +235,13 @@ def write_launch(launch: Launch, out: Path) -> dict:
                 args.append({"buffer": index[arg.name]})
             case Scalar():
                 args.append({"bytes": list(scalar_bytes(arg))})
+            case Scratch(size=0):
+                args.append({"bytes": [0] * 8})
+            case Scratch():
+                entry = {"name": "scratch", "file": "scratch.bin", "size": 1, "type": "u8", "scratch": True}
+                (out / entry["file"]).write_bytes(bytes(arg.size))
+                buffers.append(entry)
+                args.append({"buffer": len(buffers) - 1})
             case Bytes():
                 args.append({"bytes": list(arg.data)})
             case Map():
@@ -281,7 +294,7 @@ def prepare(out: Path, producer: str, file: str) -> list[dict]:
             ptx = None if producer != "cuda" else nvcc(HERE / producer / f"{file}.cu", target)
             for i, launch in enumerate(runs):
                 written = write_launch(launch, out / f"{entry.name}-{target}-{i}")
-                result.append({"name": name, "entry": entry.name, "ptx": str(launch.ptx or ptx)} | written)
+                result.append({"name": name, "entry": launch.entry or entry.name, "ptx": str(launch.ptx or ptx)} | written)
     return result
 
 
