@@ -18,7 +18,7 @@ macro_rules! kernels {
 }
 
 kernels! {
-    cuda: clusters collectives hopper_copies hopper_products memory products scans;
+    cuda: clusters collectives hopper_copies hopper_products libraries memory products scans;
     triton: blocks products;
 }
 

@@ -10,7 +10,34 @@ use crate::program::inst::{BarKind, Pred, PredSrc, Redux, Reg, ShflMode, Src, Vo
 use crate::program::types::Ty;
 use crate::program::{LANES, Row};
 
-/// Checks the membership mask of a `.sync` instruction. `Ok(None)`: all members are here. `Ok(Some)`: wait for others.
+/// What a `.sync` instruction may do now.
+pub enum Gathered {
+    /// Members are still elsewhere.
+    Wait(Flow),
+    /// Everyone is here.
+    Ready(Groups),
+}
+
+/// The lanes of a `.sync` instruction by their membermasks: groups with different masks do not know of each other, as
+/// in a partition of a warp by a label.
+pub struct Groups {
+    masks: Row,
+    left: u32,
+}
+
+impl Iterator for Groups {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        let first = lanes(self.left).next()?;
+        let members = self.masks[first] as u32;
+        let group = self.left & members;
+        self.left &= !group;
+        Some(group)
+    }
+}
+
+/// Checks the membership masks of a `.sync` instruction.
 pub fn gather(
     env: &Env<'_>,
     warp: &Warp,
@@ -18,42 +45,52 @@ pub fn gather(
     fragment_mask: u32,
     active: u32,
     mask: Src,
-) -> Result<Option<Flow>, Trap> {
-    let row = warp.source(env, frame, mask, active)?;
-    let Some(first) = lanes(active).next() else {
-        return Ok(None);
-    };
-    let members = row[first] as u32;
-    for lane in lanes(active) {
-        if row[lane] as u32 >> lane & 1 == 0 {
+) -> Result<Gathered, Trap> {
+    let masks = warp.source(env, frame, mask, active)?;
+    let mut waits_for = 0;
+    let mut left = active;
+    while let Some(first) = lanes(left).next() {
+        let members = masks[first] as u32;
+        if members >> first & 1 == 0 {
             return Err(Trap::lane(
-                lane,
+                first,
                 format!(
-                    "executes a .sync instruction whose membermask {:#010x} leaves it out",
-                    row[lane]
+                    "executes a .sync instruction whose membermask {members:#010x} leaves it out"
                 ),
             ));
         }
-        if row[lane] as u32 != members {
+        if let Some(lane) = lanes(members & active).find(|&l| masks[l] as u32 != members) {
             return Err(Trap::lane(
                 lane,
-                "executes a .sync instruction with another membermask than its neighbours",
+                format!(
+                    "executes a .sync instruction with membermask {:#010x}, but lane {first} has {members:#010x}",
+                    masks[lane] as u32
+                ),
             ));
         }
+        left &= !members;
+        let missing = members & warp.live & !active;
+        if missing & fragment_mask != 0 {
+            return Err(Trap::lane(
+                (missing & fragment_mask).trailing_zeros() as usize,
+                format!(
+                    "is in membermask {members:#010x} of a .sync instruction that its guard predicate makes it skip"
+                ),
+            ));
+        }
+        if missing != 0 {
+            waits_for |= members;
+        }
     }
-    let missing = members & warp.live & !active;
-    if missing == 0 {
-        return Ok(None);
+    if waits_for != 0 {
+        return Ok(Gathered::Wait(Flow::Wait(Wait::Converge {
+            lanes: waits_for,
+        })));
     }
-    if missing & fragment_mask != 0 {
-        return Err(Trap::lane(
-            (missing & fragment_mask).trailing_zeros() as usize,
-            format!(
-                "is in membermask {members:#010x} of a .sync instruction that its guard predicate makes it skip"
-            ),
-        ));
-    }
-    Ok(Some(Flow::Wait(Wait::Converge { lanes: members })))
+    Ok(Gathered::Ready(Groups {
+        masks,
+        left: active,
+    }))
 }
 
 /// An `.aligned` instruction: every live lane must be here.

@@ -1,6 +1,7 @@
 //! One instruction of one fragment.
 
 use super::cluster::Env;
+use super::collective::Gathered;
 use super::fault::Trap;
 use super::memory::{lanes, place};
 use super::warp::{Frame, Wait, Warp};
@@ -237,7 +238,9 @@ fn rare(
             );
         }
         Op::WarpSync { mask: members } => {
-            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
+            if let Gathered::Wait(flow) =
+                collective::gather(env, warp, frame, mask, active, *members)?
+            {
                 return Ok(flow);
             }
         }
@@ -250,12 +253,15 @@ fn rare(
             clamp,
             mask: members,
         } => {
-            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
-                return Ok(flow);
+            let groups = match collective::gather(env, warp, frame, mask, active, *members)? {
+                Gathered::Wait(flow) => return Ok(flow),
+                Gathered::Ready(groups) => groups,
+            };
+            for group in groups {
+                collective::shfl(
+                    env, warp, frame, group, *mode, *dst, *pred, *src, *lane, *clamp,
+                )?;
             }
-            collective::shfl(
-                env, warp, frame, active, *mode, *dst, *pred, *src, *lane, *clamp,
-            )?;
         }
         Op::Vote {
             mode,
@@ -264,10 +270,13 @@ fn rare(
             src,
             mask: members,
         } => {
-            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
-                return Ok(flow);
+            let groups = match collective::gather(env, warp, frame, mask, active, *members)? {
+                Gathered::Wait(flow) => return Ok(flow),
+                Gathered::Ready(groups) => groups,
+            };
+            for group in groups {
+                collective::vote(env, warp, frame, group, *mode, *dst, *dst_pred, *src)?;
             }
-            collective::vote(env, warp, frame, active, *mode, *dst, *dst_pred, *src)?;
         }
         Op::Match {
             all,
@@ -276,10 +285,13 @@ fn rare(
             src,
             mask: members,
         } => {
-            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
-                return Ok(flow);
+            let groups = match collective::gather(env, warp, frame, mask, active, *members)? {
+                Gathered::Wait(flow) => return Ok(flow),
+                Gathered::Ready(groups) => groups,
+            };
+            for group in groups {
+                collective::matching(env, warp, frame, group, *all, *dst, *pred, *src)?;
             }
-            collective::matching(env, warp, frame, active, *all, *dst, *pred, *src)?;
         }
         Op::Redux {
             op,
@@ -290,24 +302,30 @@ fn rare(
             src,
             mask: members,
         } => {
-            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
-                return Ok(flow);
+            let groups = match collective::gather(env, warp, frame, mask, active, *members)? {
+                Gathered::Wait(flow) => return Ok(flow),
+                Gathered::Ready(groups) => groups,
+            };
+            for group in groups {
+                collective::redux(env, warp, frame, group, *op, *ty, *abs, *nan, *dst, *src)?;
             }
-            collective::redux(env, warp, frame, active, *op, *ty, *abs, *nan, *dst, *src)?;
         }
         Op::Elect {
             dst,
             pred,
             mask: members,
         } => {
-            if let Some(flow) = collective::gather(env, warp, frame, mask, active, *members)? {
-                return Ok(flow);
-            }
+            let groups = match collective::gather(env, warp, frame, mask, active, *members)? {
+                Gathered::Wait(flow) => return Ok(flow),
+                Gathered::Ready(groups) => groups,
+            };
             // Which lane is elected is unspecified; hardware takes the lowest.
-            let leader = active.trailing_zeros();
-            warp.set_pred(frame, *pred, active, 1 << leader);
-            if let Some(dst) = dst {
-                warp.set(frame, *dst, active, &[leader.into(); LANES]);
+            for group in groups {
+                let leader = group.trailing_zeros();
+                warp.set_pred(frame, *pred, group, 1 << leader);
+                if let Some(dst) = dst {
+                    warp.set(frame, *dst, group, &[leader.into(); LANES]);
+                }
             }
         }
         Op::ActiveMask { dst } => warp.set(frame, *dst, active, &[active.into(); LANES]),

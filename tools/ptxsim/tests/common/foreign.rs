@@ -20,7 +20,7 @@ struct Prepared {
     folder: PathBuf,
     label: String,
     grid: [u32; 3],
-    block: [u32; 3],
+    block: Option<[u32; 3]>,
     cluster: Option<[u32; 3]>,
     shared: u32,
     args: Vec<Parameter>,
@@ -154,7 +154,8 @@ fn run(prepared: &Prepared, seed: u64) -> Result<(), String> {
         launch.add_buffer(&buffer.name, bytes);
     }
     launch.args = prepared.args.iter().map(argument).collect();
-    (launch.grid, launch.block) = (prepared.grid, prepared.block);
+    launch.grid = prepared.grid;
+    launch.block = prepared.block.unwrap_or(launch.block);
     launch.cluster = prepared.cluster.unwrap_or(launch.cluster);
     (launch.dynamic_shared, launch.seed) = (prepared.shared, seed);
     let report = launch.run().map_err(|e| at(&e))?;

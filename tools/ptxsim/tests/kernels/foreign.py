@@ -71,7 +71,8 @@ class Launch:
 
     args: list
     grid: tuple = (1,)
-    block: tuple = (32,)
+    # None: what the entry asks for
+    block: tuple | None = (32,)
     cluster: tuple | None = None
     shared: int = 0
     label: str = ""
@@ -254,7 +255,7 @@ def write_launch(launch: Launch, out: Path) -> dict:
         "folder": str(out),
         "label": launch.label,
         "grid": three(launch.grid),
-        "block": three(launch.block),
+        "block": three(launch.block) if launch.block else None,
         "cluster": three(launch.cluster) if launch.cluster else None,
         "shared": launch.shared,
         "args": args,
