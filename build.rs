@@ -43,7 +43,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
         if path.is_dir() {
             println!("cargo::rerun-if-changed={}", path.display());
             collect(&path, files);
-        } else if path.extension().is_some_and(|e| e == "rules") {
+        } else if path.extension().is_some_and(|e| e == "rules" || e == "sel") {
             files.push(path);
         }
     }

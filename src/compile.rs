@@ -43,6 +43,8 @@ pub struct Options {
     pub opt_level: u8,
     /// Directory that replaces the compiled-in `rules/`.
     pub rules_dir: Option<PathBuf>,
+    /// Directory that replaces the compiled-in `isel/`.
+    pub isel_dir: Option<PathBuf>,
     /// Record what the rules did and what each choice cost.
     pub explain: bool,
 }
@@ -54,8 +56,8 @@ impl Options {
             target,
             tma: true,
             opt_level: 3,
-
             rules_dir: None,
+            isel_dir: None,
             explain: false,
         }
     }
@@ -150,9 +152,24 @@ impl Compilation {
             explain: options.explain,
             ..stage::Options::new(options.target)
         };
-        let report = stage::run(&mut self.module, group, &run)?;
+        self.run_group(group, &run)
+    }
+
+    fn run_group(&mut self, group: Group, run: &stage::Options) -> Result<(), Diagnostics> {
+        let report = stage::run(&mut self.module, group, run)?;
         self.reports.push((group, report));
         Ok(())
+    }
+
+    /// The rules of `isel/`, whose costs are those of the instructions that its tables choose.
+    fn isel_rules(&mut self, options: &Options, tables: &isel::Tables) -> Result<(), Diagnostics> {
+        let run = stage::Options {
+            rules_dir: options.isel_dir.as_deref(),
+            tables: Some(tables),
+            explain: options.explain,
+            ..stage::Options::new(options.target)
+        };
+        self.run_group(Group::Isel, &run)
     }
 
     /// Bytes of `global_smem` of a kernel, at the nvvm stage.
@@ -173,10 +190,9 @@ impl Compilation {
 
     /// Instruction selection.
     pub fn to_ptx(mut self, options: &Options) -> Result<Kernel, Diagnostics> {
-        if options.opt_level > 0 {
-            self.rules(Group::Isel, options)?;
-        }
-        let text = isel::compile(&self.module, &options.target)?;
+        let tables = isel::Tables::load(options.isel_dir.as_deref())?;
+        self.isel_rules(options, &tables)?;
+        let text = isel::compile(&self.module, &options.target, &tables)?;
         for (entry, bytes) in self.entries.iter_mut().zip(&text.dynamic_shared) {
             entry.shared_bytes = *bytes;
         }

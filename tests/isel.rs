@@ -7,8 +7,10 @@ mod toolkit;
 use std::process::Command;
 
 use tilec::dialect::nvvm::Op as N;
+use tilec::egraph::stage;
 use tilec::ir::{Attr, BlockId, Dense, EnumAttr, Float, Module, OpBuilder, Type, TypeId, ValueId};
 use tilec::isel;
+use tilec::rules::files::Group;
 use tilec::target::Target;
 
 const TARGETS: &[&str] = &[
@@ -161,10 +163,23 @@ impl Kernel {
         let top = self.module.body;
         self.at(top).op(N::Func, &[], attrs, &[], &[region]);
         let target: Target = target.parse().expect("a target");
-        isel::compile(&self.module, &target)
+        let tables = isel::Tables::load(None).expect("the built-in tables");
+        let rules = stage::Options {
+            tables: Some(&tables),
+            ..stage::Options::new(target)
+        };
+        stage::run(&mut self.module, Group::Isel, &rules).map_err(|error| error.to_string())?;
+        isel::compile(&self.module, &target, &tables)
             .map(|text| text.text)
             .map_err(|errors| errors.to_string())
     }
+}
+
+/// Attributes of an operation: to the nearest even where it rounds.
+fn rounding(op: N) -> Vec<Option<Attr>> {
+    let attrs = tilec::dialect::OpKind::from(op).def().attrs;
+    let rounds = attrs.first().is_some_and(|a| a.name == "rounding");
+    rounds.then(|| enumeration(0)).into_iter().collect()
 }
 
 /// Element types of the elementwise sweep.
@@ -197,7 +212,7 @@ fn sweep(ops: &[(N, usize)], elem: &str, counts: &[u32]) -> Kernel {
         let ty = k.module.types.regs(elem, n);
         let sources: Vec<ValueId> = (0..3).map(|_| k.load(input, ty, 1)).collect();
         for &(op, arity) in ops {
-            let value = k.value(op, &sources[..arity], vec![], ty);
+            let value = k.value(op, &sources[..arity], rounding(op), ty);
             k.store(output, value);
         }
     }
@@ -297,7 +312,7 @@ fn conversions_between_all_types() {
                         (false, false) => &[N::FToF],
                     };
                     for &op in ops {
-                        let value = k.value(op, &[source], vec![], result);
+                        let value = k.value(op, &[source], rounding(op), result);
                         k.store(output, value);
                     }
                 }
@@ -320,7 +335,7 @@ fn eight_bit_floats() {
                     let (a, b) = (element(&mut k, small), element(&mut k, wide));
                     let (a, b) = (k.module.types.regs(a, n), k.module.types.regs(b, n));
                     let source = k.load(input, a, 1);
-                    let value = k.value(N::FToF, &[source], vec![], b);
+                    let value = k.value(N::FToF, &[source], rounding(N::FToF), b);
                     k.store(output, value);
                     let attrs = vec![enumeration(0), None, Some(Attr::Unit)];
                     let back = k.value(N::FToF, &[value], attrs, a);
@@ -332,7 +347,8 @@ fn eight_bit_floats() {
     };
     on_all_targets("f8", &["sm_89", "sm_90a"], build);
     let error = build().compile("sm_80").expect_err("sm_80 has no f8");
-    assert!(error.contains("e4m3x2"), "{error}");
+    assert!(error.contains("'nvvm.ftof'"), "{error}");
+    assert!(error.contains("x2' needs a later target"), "{error}");
     assert!(error.contains("sm_80"), "{error}");
 }
 

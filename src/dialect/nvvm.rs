@@ -125,6 +125,7 @@ dialect_table! { Nvvm {
     And = binary("and", COMMUTATIVE, "Bitwise and; logical on i1.");
     Or = binary("or", COMMUTATIVE, "Bitwise or; logical on i1.");
     Xor = binary("xor", COMMUTATIVE, "Bitwise exclusive or; logical on i1.");
+    Not = unary("not", "Bitwise complement; logical on i1.");
     Shl = binary("shl", ELEMENTWISE, "Left shift; amounts of n and more give 0.");
     ShrS = binary("shr.s", ELEMENTWISE, "Arithmetic right shift; amounts of n and more give the sign.");
     ShrU = binary("shr.u", ELEMENTWISE, "Logical right shift; amounts of n and more give 0.");

@@ -8,7 +8,6 @@ use crate::bytecode;
 use crate::compile::{Compilation, Options, Stage, lower_to};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, Diagnostics, LocId, Module, OpId, Place};
-use crate::lower::place_of;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -121,7 +120,7 @@ fn rules(text: &mut String, c: &Compilation) {
             let _ = writeln!(
                 text,
                 "\nrules {} on {name}: {} iterations, {} nodes in {} classes",
-                group.folder(),
+                group.folders().join(", "),
                 report.iterations,
                 report.nodes,
                 report.classes
@@ -164,7 +163,7 @@ fn rules(text: &mut String, c: &Compilation) {
 
 /// " at file:line:column" where the place is known.
 fn at(m: &Module, loc: LocId) -> String {
-    match place_of(m, loc) {
+    match m.source_of(loc) {
         Place::Line { file, line, column } => format!(" at {file}:{line}:{column}"),
         _ => String::new(),
     }

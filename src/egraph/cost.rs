@@ -9,7 +9,25 @@ use crate::rules::RuleSet;
 /// Chooses among equal forms.
 pub trait CostModel {
     /// Cost of a node by itself, in tenths of an instruction per thread; `None` if it may not be chosen.
-    fn cost(&self, know: &Know, node: &Node, ty: Option<TypeId>) -> Option<u64>;
+    /// `operand` tells the types of the node's children.
+    fn cost(
+        &self,
+        know: &Know,
+        node: &Node,
+        ty: Option<TypeId>,
+        operand: &dyn Fn(usize) -> Option<TypeId>,
+    ) -> Option<u64>;
+
+    /// Why a node may not be chosen, if more can be said than that no rule lowers it.
+    fn refusal(
+        &self,
+        _know: &Know,
+        _node: &Node,
+        _ty: Option<TypeId>,
+        _operand: &dyn Fn(usize) -> Option<TypeId>,
+    ) -> Option<String> {
+        None
+    }
 
     /// Whether to recompute the node wherever it is used, rather than keep its value across blocks.
     fn cheap(&self, know: &Know, node: &Node) -> bool;
@@ -55,7 +73,13 @@ impl TableCost<'_> {
 }
 
 impl CostModel for TableCost<'_> {
-    fn cost(&self, know: &Know, node: &Node, ty: Option<TypeId>) -> Option<u64> {
+    fn cost(
+        &self,
+        know: &Know,
+        node: &Node,
+        ty: Option<TypeId>,
+        _: &dyn Fn(usize) -> Option<TypeId>,
+    ) -> Option<u64> {
         if !self.legal(know, node) {
             return None;
         }
@@ -91,5 +115,17 @@ pub(super) fn of(
     node: &Node,
     ty: Option<TypeId>,
 ) -> Option<u64> {
-    model.cost(&graph.analysis, node, ty)
+    let operand = |i: usize| graph[*node.children.get(i)?].data.ty;
+    model.cost(&graph.analysis, node, ty, &operand)
+}
+
+/// Why a node of a class of the graph may not be chosen.
+pub(super) fn refusal(
+    model: &dyn CostModel,
+    graph: &Graph,
+    node: &Node,
+    ty: Option<TypeId>,
+) -> Option<String> {
+    let operand = |i: usize| graph[*node.children.get(i)?].data.ty;
+    model.refusal(&graph.analysis, node, ty, &operand)
 }

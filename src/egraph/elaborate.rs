@@ -10,9 +10,10 @@ use super::build::{BlockIx, Item, Skeleton};
 use super::cost::CostModel;
 use super::extract::Choice;
 use super::facts::Facts;
+use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
 use crate::dialect::OpDef;
-use crate::ir::{BlockId, Diagnostic, LocId, OpId, Type, TypeId, Types, ValueId};
+use crate::ir::{BlockId, Diagnostic, LocId, Module, OpId, TypeId, ValueId};
 
 /// Number of a value of a [`Schedule`].
 pub type Val = u32;
@@ -82,12 +83,19 @@ pub fn elaborate(
     skeleton: &Skeleton,
     choice: &Choice,
     model: &dyn CostModel,
+    module: &Module,
 ) -> Result<Schedule, Diagnostic> {
-    let live = Live::new(graph, skeleton, choice)?;
     let mut locs = FxHashMap::default();
     for &(id, loc) in &skeleton.locs {
         locs.entry(graph.find(id)).or_insert(loc);
     }
+    let live = Live::new(graph, skeleton, choice).map_err(|id| {
+        let (error, loc) = missing::explain(graph, &locs, choice, model, id);
+        match loc {
+            Some(loc) => error.at(module.source_of(loc)),
+            None => error,
+        }
+    })?;
     let depths = depths(graph, skeleton, choice);
     let mut place = Place {
         graph,
@@ -120,7 +128,8 @@ struct Live {
 }
 
 impl Live {
-    fn new(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> Result<Live, Diagnostic> {
+    /// Fails with a class that is needed and has no form.
+    fn new(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> Result<Live, Id> {
         let mut live = Live {
             classes: FxHashSet::default(),
             regions: FxHashSet::default(),
@@ -133,7 +142,7 @@ impl Live {
                 continue;
             }
             let Some(node) = choice.node(id) else {
-                return Err(no_form(graph, id));
+                return Err(id);
             };
             if let Head::Value(n) = node.head
                 && let Some(opaque) = skeleton.values.get(n as usize)
@@ -169,36 +178,6 @@ impl Live {
             work.extend(operands);
             blocks.iter().for_each(|&b| self.block(skeleton, b, work));
         }
-    }
-}
-
-/// The error of a class that no legal node makes: names what has no lowering.
-fn no_form(graph: &Graph, id: Id) -> Diagnostic {
-    // The cause is the deepest class without a form; its operation is the one nothing lowers.
-    let node = graph[id].nodes.iter().find_map(|n| match n.head {
-        Head::Op(kind) => Some((kind.to_string(), graph[id].data.ty)),
-        _ => None,
-    });
-    let (name, ty) = node.unwrap_or_else(|| ("a value".into(), graph[id].data.ty));
-    let types = &graph.analysis.types;
-    let on = ty.map_or_else(String::new, |ty| format!(" of {}", describe(types, ty)));
-    Diagnostic::error(format!("no rule lowers this operation{on} for the target")).on(name)
-}
-
-/// A short name of a type for messages.
-fn describe(types: &Types, ty: TypeId) -> String {
-    let elem = match types.get(types.elem(ty)) {
-        Type::Int(bits) => format!("i{bits}"),
-        Type::Float(float) => float.name().to_string(),
-        Type::Ptr { .. } => "pointers".into(),
-        other => format!("{other:?}"),
-    };
-    match types.get(ty) {
-        Type::Regs { n, .. } => format!("{n} x {elem}"),
-        _ => match types.as_tile(ty) {
-            Some((_, shape)) if !shape.is_empty() => format!("{shape:?} x {elem}"),
-            _ => elem,
-        },
     }
 }
 
@@ -292,7 +271,7 @@ impl Place<'_> {
                     self.loc = self.locs.get(&id).copied().unwrap_or(self.loc);
                     let chosen = self.choice.node(id).cloned();
                     let Some(chosen) = chosen.filter(|n| self.is_effect(n)) else {
-                        return Err(no_form(self.graph, id));
+                        return Err(no_form(self.graph, self.model, id));
                     };
                     self.serve(&chosen.children, index)?;
                     self.emit(id, &chosen, index)?;
@@ -343,7 +322,7 @@ impl Place<'_> {
         ids.iter()
             .map(|&id| {
                 self.find(id, block)
-                    .ok_or_else(|| no_form(self.graph, self.graph.find(id)))
+                    .ok_or_else(|| no_form(self.graph, self.model, self.graph.find(id)))
             })
             .collect()
     }
@@ -372,7 +351,7 @@ impl Place<'_> {
         while let Some(&(id, block)) = stack.last() {
             let id = self.graph.find(id);
             let Some(node) = self.choice.node(id) else {
-                return Err(no_form(self.graph, id));
+                return Err(no_form(self.graph, self.model, id));
             };
             if node.head == Head::Absent || self.find(id, block).is_some() {
                 stack.pop();
@@ -437,12 +416,12 @@ impl Place<'_> {
     fn emit(&mut self, id: Id, node: &Node, block: BlockIx) -> Result<(), Diagnostic> {
         if let Head::Proj(i) = node.head {
             let base = node.children.first().and_then(|&c| self.find(c, block));
-            let base = base.ok_or_else(|| no_form(self.graph, id))?;
+            let base = base.ok_or_else(|| no_form(self.graph, self.model, id))?;
             self.made.insert((id, block), base + i);
             return Ok(());
         }
         let Some(def) = self.def(node) else {
-            return Err(no_form(self.graph, id));
+            return Err(no_form(self.graph, self.model, id));
         };
         let mut operands: SmallVec<[Val; 4]> = SmallVec::new();
         let mut groups = SmallVec::new();
@@ -482,7 +461,7 @@ impl Place<'_> {
             _ => {
                 let val = self
                     .find(id, block)
-                    .ok_or_else(|| no_form(self.graph, id))?;
+                    .ok_or_else(|| no_form(self.graph, self.model, id))?;
                 operands.push(val);
                 Ok(())
             }
@@ -499,7 +478,7 @@ impl Place<'_> {
         let mut results = SmallVec::new();
         if single_result(def) {
             let data = &self.graph[id].data;
-            let ty = data.ty.ok_or_else(|| no_form(self.graph, id))?;
+            let ty = data.ty.ok_or_else(|| no_form(self.graph, self.model, id))?;
             let facts = data.facts.clone();
             results.push(self.value(ty, None, facts));
             return Ok(results);
@@ -524,7 +503,7 @@ impl Place<'_> {
             let ty = result_type(types, def, i, &explicit, &|j| {
                 operands.get(j).copied().flatten()
             });
-            let ty = ty.ok_or_else(|| no_form(self.graph, id))?;
+            let ty = ty.ok_or_else(|| no_form(self.graph, self.model, id))?;
             let facts = Facts::top(&self.graph.analysis.types, ty);
             results.push(self.value(ty, None, facts));
         }

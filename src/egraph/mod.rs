@@ -18,6 +18,7 @@ pub mod elaborate;
 pub mod extract;
 pub mod facts;
 pub mod matcher;
+mod missing;
 pub mod node;
 mod report;
 pub mod saturate;
@@ -103,7 +104,7 @@ pub fn select(
     let mut graph = graph(types, rules.machine, context.constants);
     without_clock(|| {
         let skeleton = build::build(module, func, &mut graph, facts);
-        let result = solve(&mut graph, &skeleton, rules, context, model, limits);
+        let result = solve(module, &mut graph, &skeleton, rules, context, model, limits);
         module.types = std::mem::take(&mut graph.analysis.types);
         result
     })
@@ -133,6 +134,7 @@ pub fn graph(types: crate::ir::Types, machine: &'static [OpDef], constants: Dial
 }
 
 fn solve(
+    module: &Module,
     graph: &mut Graph,
     skeleton: &Skeleton,
     rules: &RuleSet,
@@ -151,7 +153,7 @@ fn solve(
         }
     }
     let choice = Choice::new(graph, model, &extra);
-    let schedule = elaborate::elaborate(graph, skeleton, &choice, model)?;
+    let schedule = elaborate::elaborate(graph, skeleton, &choice, model, module)?;
     let report = report::report(graph, skeleton, rules, &run, &choice, context.explain);
     Ok((schedule, report))
 }

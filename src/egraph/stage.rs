@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::{Context, Legal, Limits, Report, TableCost};
+use super::{Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::dialect::{Dialect, Traits};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
+use crate::isel::{SelectionCost, Tables};
 use crate::rules::files::{self, Group};
 use crate::target::Target;
 
@@ -12,8 +13,10 @@ use crate::target::Target;
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     pub target: Target,
-    /// A directory that replaces the compiled-in `rules/`.
+    /// A directory that replaces the compiled-in `rules/` (or `isel/`, for that group).
     pub rules_dir: Option<&'a Path>,
+    /// What operations cost in the group [`Group::Isel`]: the instructions that compute them.
+    pub tables: Option<&'a Tables>,
     /// Record the cost of each choice.
     pub explain: bool,
     pub limits: Limits,
@@ -24,6 +27,7 @@ impl Options<'_> {
         Options {
             target,
             rules_dir: None,
+            tables: None,
             explain: false,
             limits: Limits::default(),
         }
@@ -48,13 +52,21 @@ pub fn run(
         constants,
         explain: options.explain,
     };
-    let model = TableCost {
+    let by_table = TableCost {
         rules: &rules,
         legal,
     };
+    let by_instruction;
+    let model: &dyn CostModel = match options.tables {
+        Some(tables) => {
+            by_instruction = SelectionCost::new(by_table, tables, options.target);
+            &by_instruction
+        }
+        None => &by_table,
+    };
     let mut reports = Vec::new();
     for func in functions(module) {
-        let report = super::rewrite(module, func, &rules, &context, &model, options.limits)?;
+        let report = super::rewrite(module, func, &rules, &context, model, options.limits)?;
         reports.push((name(module, func), report));
     }
     Ok(reports)

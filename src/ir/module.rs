@@ -3,7 +3,7 @@
 use slotmap::{SlotMap, new_key_type};
 use smallvec::SmallVec;
 
-use super::{Attr, EnumAttr, LayoutTable, LocId, Locations, TypeId, Types};
+use super::{Attr, DebugAttr, EnumAttr, LayoutTable, LocId, Locations, Place, TypeId, Types};
 use crate::dialect::{AttrKind, Default as AttrDefault, OpDef, OpKind};
 
 new_key_type! {
@@ -246,6 +246,25 @@ impl Module {
         });
         self.blocks[block].args.push(value);
         value
+    }
+
+    /// Where a location points in the source: for a call site, the innermost function.
+    pub fn source_of(&self, loc: LocId) -> Place {
+        let mut at = loc;
+        // The reader has checked that call sites form no cycle.
+        while let DebugAttr::CallSite { callee, .. } = self.locs.get(at) {
+            at = *callee;
+        }
+        match self.locs.get(at) {
+            DebugAttr::Loc {
+                file, line, column, ..
+            } => Place::Line {
+                file: self.str(*file).to_owned(),
+                line: *line,
+                column: *column,
+            },
+            _ => Place::Nowhere,
+        }
     }
 
     /// The only block of region `i` of `op`.

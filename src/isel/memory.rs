@@ -244,7 +244,7 @@ impl Selector<'_> {
             self.b.pack(memory, &bytes)?
         };
         match (access.class == memory.class, memory.elem.bits(), vec) {
-            (true, 8, 2) => self.pairs(&atoms),
+            (true, 8, 2) => self.b.pairs(&atoms),
             (true, _, _) => Ok(atoms),
             (false, 8, 2) => self.b.split(&atoms),
             (false, _, _) => self.b.unpack(memory, &atoms),
@@ -294,10 +294,7 @@ impl Selector<'_> {
     fn atomic(&mut self, op: &Op) -> Result<(), Fail> {
         let form = self.result_form(op)?;
         let bits = form.elem.bits();
-        let float = match form.elem {
-            Elem::Float(f) => super::float::float_name(f)?,
-            _ => "",
-        };
+        let float = form.elem;
         let action = match enumeration(op, "mode")? {
             rmw::AND => format!("and.b{bits}"),
             rmw::OR => format!("or.b{bits}"),

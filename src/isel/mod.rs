@@ -1,22 +1,27 @@
 //! Instruction selection: nvvm to machine PTX.
 //!
 //! ```text
-//! nvvm.func ─ select ─► machine instructions ─ drop dead ─ coalesce copies ─ tidy jumps ─► ptx
+//! nvvm.func ─ rules ─► cheapest equal forms ─ select ─► machine instructions ─ drop dead ─
+//!             coalesce copies ─ tidy jumps ─► ptx
 //! ```
-//! What instructions exist is in `isel/ptx.insn` ([`table`]); how values live in registers in
-//! [`values`]; one file each for what is selected: control flow, integers, floats, conversions,
+//! What instructions exist is in `isel/ptx.insn` ([`table`]); which of them compute an operation
+//! in `isel/select/*.sel` ([`pattern`], [`choose`], [`apply`]); the rules of `isel/peephole` and
+//! `isel/expand` run before, with the costs of those instructions ([`cost`]). How values live in
+//! registers is in [`values`]. What is no computation has a file per subject: control flow,
 //! memory, synchronisation, matrix units.
 
+mod apply;
 mod build;
+mod choose;
 mod coalesce;
 mod control;
-mod convert;
-mod float;
+mod cost;
+mod fold;
 mod live;
 mod matrix;
 mod memory;
 pub mod mir;
-mod pure;
+pub mod pattern;
 mod select;
 mod sync;
 pub mod table;
@@ -24,33 +29,30 @@ mod tidy;
 mod uses;
 mod values;
 
+pub use choose::Tables;
+pub use cost::SelectionCost;
+
 use crate::dialect::nvvm;
 use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module};
 use crate::ptx;
 use crate::target::Target;
 use table::Table;
 
-/// Compiles every kernel of a module of the nvvm stage.
-pub fn compile(module: &Module, target: &Target) -> Result<ptx::Text, Diagnostics> {
-    compile_with(module, target, table::BUILTIN)
-}
-
-/// The same, with an instruction table of one's own.
-pub fn compile_with(
+/// Compiles every kernel of a module of the nvvm stage, after the rules of `isel/`.
+pub fn compile(
     module: &Module,
     target: &Target,
-    table: &str,
+    tables: &Tables,
 ) -> Result<ptx::Text, Diagnostics> {
-    let table = Table::parse(table)?;
-    let (globals, funcs) = select_module(module, target, &table)?;
-    ptx::write(&globals, &funcs, *target, &table).map_err(Diagnostics::from)
+    let (globals, funcs) = select_module(module, target, tables)?;
+    ptx::write(&globals, &funcs, *target, &tables.insns).map_err(Diagnostics::from)
 }
 
 /// Machine instructions of every kernel.
 fn select_module(
     module: &Module,
     target: &Target,
-    table: &Table,
+    tables: &Tables,
 ) -> Result<(Vec<mir::Global>, Vec<mir::Func>), Diagnostics> {
     let mut globals = Vec::new();
     let mut funcs = Vec::new();
@@ -65,7 +67,7 @@ fn select_module(
             errors.push(error.on(module.op(op).kind.to_string()));
             continue;
         }
-        match select_func(module, op, target, table) {
+        match select_func(module, op, target, tables) {
             Ok(func) => funcs.push(func),
             Err(error) => errors.push(error),
         }
@@ -106,9 +108,10 @@ fn select_func(
     module: &Module,
     op: crate::ir::OpId,
     target: &Target,
-    table: &Table,
+    tables: &Tables,
 ) -> Result<mir::Func, Diagnostic> {
-    let mut func = select::Selector::new(module, table, *target).func(op)?;
+    let table: &Table = &tables.insns;
+    let mut func = select::Selector::new(module, tables, *target).func(op)?;
     tidy::tidy(&mut func, table);
     uses::drop_dead(&mut func, table);
     coalesce::coalesce(&mut func, table).map_err(|error| *error)?;

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use slotmap::SecondaryMap;
 
 use super::build::{Builder, Fail, fail};
+use super::choose::{Chooser, Tables};
 use super::mir::{Atom, Class, Func, Label, Operand, Param, VReg};
-use super::table::Table;
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
@@ -24,6 +24,7 @@ pub(super) struct Loop {
 pub struct Selector<'m> {
     pub module: &'m Module,
     pub b: Builder<'m>,
+    pub(super) chooser: Chooser<'m>,
     values: SecondaryMap<ValueId, Vec<Atom>>,
     pub(super) loops: Vec<Loop>,
     /// Registers that are another one plus a constant: address slots take them apart.
@@ -33,10 +34,11 @@ pub struct Selector<'m> {
 }
 
 impl<'m> Selector<'m> {
-    pub fn new(module: &'m Module, table: &'m Table, target: Target) -> Self {
+    pub fn new(module: &'m Module, tables: &'m Tables, target: Target) -> Self {
         Self {
             module,
-            b: Builder::new(table, target),
+            b: Builder::new(&tables.insns, target),
+            chooser: Chooser::new(tables, target),
             values: SecondaryMap::new(),
             loops: Vec::new(),
             offsets: FxHashMap::default(),
@@ -91,7 +93,7 @@ impl<'m> Selector<'m> {
                 self.b.func.params.push(Param::TensorMap);
                 self.b.value("@param64", &[&[Atom::Param(i as u32)]])?
             } else {
-                let form = Form::of(self.module, ty)?;
+                let form = Form::of(&self.module.types, ty)?;
                 self.b.func.params.push(match form.elem {
                     Elem::Global => Param::Pointer,
                     elem => Param::Scalar {
@@ -128,16 +130,8 @@ impl<'m> Selector<'m> {
         if error.operation.is_none() {
             error.operation = Some(self.module.op(op).kind.to_string());
         }
-        if error.place == Place::Nowhere
-            && let crate::ir::DebugAttr::Loc {
-                file, line, column, ..
-            } = self.module.locs.get(self.module.op(op).loc)
-        {
-            error.place = Place::Line {
-                file: self.module.str(*file).to_owned(),
-                line: *line,
-                column: *column,
-            };
+        if error.place == Place::Nowhere {
+            error.place = self.module.source_of(self.module.op(op).loc);
         }
         error
     }
@@ -149,7 +143,14 @@ impl<'m> Selector<'m> {
             return fail("no operation of another dialect may reach instruction selection");
         };
         if op.def().is_pure() {
-            let value = self.pure(kind, op)?;
+            let value = match self.structural(kind, op)? {
+                Some(atoms) => atoms,
+                None => match kind {
+                    N::PtrAdd => self.pointer_add(op)?,
+                    N::Select => self.select(op)?,
+                    _ => self.computed(kind, op)?,
+                },
+            };
             return self.define(op, vec![value]);
         }
         match kind {
@@ -213,7 +214,7 @@ impl<'m> Selector<'m> {
     }
 
     pub fn form(&self, value: ValueId) -> Result<Form, Fail> {
-        Form::of(self.module, self.module.ty(value))
+        Form::of(&self.module.types, self.module.ty(value))
     }
 
     /// One atom per element of a value.

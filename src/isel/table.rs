@@ -89,6 +89,15 @@ pub enum Piece {
     Slot(usize),
 }
 
+/// What is known of an instruction of two operands without computing it; see the table's header.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Algebra {
+    pub unit: Option<u64>,
+    pub right_unit: Option<u64>,
+    pub zero: Option<u64>,
+    pub idempotent: bool,
+}
+
 /// A row of the table; stands for every mnemonic its pattern matches.
 #[derive(Debug)]
 pub struct Row {
@@ -98,6 +107,7 @@ pub struct Row {
     pub pieces: Vec<Piece>,
     pub unit: Unit,
     pub cost: u32,
+    pub algebra: Algebra,
     sm: u16,
     own_features: bool,
     ptx: PtxVersion,
@@ -268,12 +278,16 @@ fn parse_row(line: &str) -> Result<Row, String> {
         pieces,
         unit,
         cost,
+        algebra: Algebra::default(),
         sm: 75,
         own_features: false,
         ptx: PtxVersion(6, 3),
     };
     for fact in facts {
-        let unknown = || format!("unknown requirement '{fact}'");
+        let unknown = || format!("unknown fact '{fact}'");
+        if row.algebra.learn(fact).ok_or_else(unknown)? {
+            continue;
+        }
         if let Some(sm) = fact.strip_prefix("sm") {
             row.own_features = sm.ends_with('a');
             row.sm = sm.trim_end_matches('a').parse().map_err(|_| unknown())?;
@@ -284,6 +298,27 @@ fn parse_row(line: &str) -> Result<Row, String> {
         }
     }
     Ok(row)
+}
+
+impl Algebra {
+    /// Takes note of a fact if it is one of these; `None` if it is malformed.
+    fn learn(&mut self, fact: &str) -> Option<bool> {
+        if fact == "idempotent" {
+            self.idempotent = true;
+            return Some(true);
+        }
+        let Some((name, value)) = fact.split_once('=') else {
+            return Some(false);
+        };
+        let value = Some(value.parse().ok()?);
+        match name {
+            "unit" => self.unit = value,
+            "right-unit" => self.right_unit = value,
+            "zero" => self.zero = value,
+            _ => return None,
+        }
+        Some(true)
+    }
 }
 
 /// Splits operand text into slots and the text between them.

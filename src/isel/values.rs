@@ -13,7 +13,7 @@
 
 use super::build::{Builder, Fail, fail};
 use super::mir::{Atom, Class};
-use crate::ir::{Float, Module, Type, TypeId};
+use crate::ir::{Float, Type, TypeId, Types};
 
 /// What an element is, as far as instructions care.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,8 +37,19 @@ impl Elem {
     }
 }
 
+impl std::fmt::Display for Elem {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Elem::Int(bits) => write!(f, "i{bits}"),
+            Elem::Float(float) => f.write_str(float.name()),
+            Elem::Global => f.write_str("ptr"),
+            Elem::Shared => f.write_str("shared_ptr"),
+        }
+    }
+}
+
 /// The registers of a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Form {
     pub elem: Elem,
     /// Elements.
@@ -50,15 +61,15 @@ pub struct Form {
 
 impl Form {
     /// How a value of `ty` lives in registers.
-    pub fn of(module: &Module, ty: TypeId) -> Result<Form, Fail> {
-        let elem = match module.types.get(module.types.elem(ty)) {
+    pub fn of(types: &Types, ty: TypeId) -> Result<Form, Fail> {
+        let elem = match types.get(types.elem(ty)) {
             Type::Int(bits @ (1 | 8 | 16 | 32 | 64)) => Elem::Int(*bits),
             Type::Float(f) if f.bits() >= 8 => Elem::Float(*f),
             Type::Ptr { .. } | Type::TensorMap => Elem::Global,
             Type::SharedPtr => Elem::Shared,
             other => return fail(format!("a value of type {other:?} has no registers")),
         };
-        Ok(Form::new(elem, module.types.reg_count(ty) as usize))
+        Ok(Form::new(elem, types.reg_count(ty) as usize))
     }
 
     pub fn new(elem: Elem, n: usize) -> Form {

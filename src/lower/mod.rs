@@ -16,30 +16,14 @@ pub mod tileaa;
 pub mod tileas;
 mod tokens;
 
-use crate::ir::{BlockId, Diagnostic, Module, OpId, Place};
-use crate::ir::{DebugAttr, LocId};
-
-/// Where an operation came from in the source, for diagnostics.
-pub fn place_of(m: &Module, loc: LocId) -> Place {
-    match m.locs.get(loc) {
-        DebugAttr::Loc {
-            file, line, column, ..
-        } => Place::Line {
-            file: m.str(*file).to_owned(),
-            line: *line,
-            column: *column,
-        },
-        DebugAttr::CallSite { callee, .. } => place_of(m, *callee),
-        _ => Place::Nowhere,
-    }
-}
+use crate::ir::{BlockId, Diagnostic, Module, OpId};
 
 /// "`op`: `why`" with the operation's name and location.
 pub fn unsupported(m: &Module, op: OpId, why: impl Into<String>) -> Diagnostic {
     let data = m.op(op);
     Diagnostic::error(why)
         .on(data.kind.to_string())
-        .at(place_of(m, data.loc))
+        .at(m.source_of(data.loc))
 }
 
 /// Visits every operation under `block` with the block emptied and refilled: `visit` either

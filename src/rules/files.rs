@@ -15,7 +15,7 @@ pub enum Group {
     TileAaToTileAs,
     /// Elementwise `cuda_tile` on register arrays to `nvvm`.
     TileAsToNvvm,
-    /// Instruction selection's peepholes.
+    /// What precedes instruction selection: fused forms, and other ways where the target lacks one.
     Isel,
 }
 
@@ -27,13 +27,13 @@ impl Group {
         Group::Isel,
     ];
 
-    /// Its folder in `rules/`, or from the repository's root on.
-    pub const fn folder(self) -> &'static str {
+    /// Its folders in `rules/`, or from the repository's root on.
+    pub const fn folders(self) -> &'static [&'static str] {
         match self {
-            Group::Tile => "tile",
-            Group::TileAaToTileAs => "tileaa_to_tileas",
-            Group::TileAsToNvvm => "tileas_to_nvvm",
-            Group::Isel => "isel/peephole",
+            Group::Tile => &["tile"],
+            Group::TileAaToTileAs => &["tileaa_to_tileas"],
+            Group::TileAsToNvvm => &["tileas_to_nvvm"],
+            Group::Isel => &["isel/peephole", "isel/expand"],
         }
     }
 }
@@ -49,38 +49,45 @@ pub fn builtin(folder: &str) -> impl Iterator<Item = (&'static str, &'static str
         .copied()
 }
 
-/// The rules of a group, from `dir` (a replacement of `rules/`) if given, else as compiled in.
+/// The rules of a group, from `dir` (a replacement of `rules/`, or of `isel/` for that group) if
+/// given, else as compiled in.
 pub fn load(
     group: Group,
     dir: Option<&Path>,
     machine: &'static [OpDef],
 ) -> Result<RuleSet, Diagnostic> {
     let mut set = RuleSet::new(machine);
-    match dir {
-        None => {
-            for (name, text) in builtin(group.folder()) {
-                set.add(text, name)?;
+    for folder in group.folders() {
+        match dir {
+            None => {
+                for (name, text) in builtin(folder) {
+                    set.add(text, name)?;
+                }
             }
-        }
-        Some(dir) => {
-            for (name, text) in read_folder(&dir.join(group.folder()))? {
-                set.add(&text, &name)?;
+            Some(dir) => {
+                let folder = folder.strip_prefix("isel/").unwrap_or(folder);
+                for (name, text) in read_folder(&dir.join(folder), "rules")? {
+                    set.add(&text, &name)?;
+                }
             }
         }
     }
     Ok(set)
 }
 
-/// The `.rules` files under a folder, by path.
-pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, Diagnostic> {
+/// The text of a file.
+pub fn read_file(path: &Path) -> Result<String, Diagnostic> {
+    std::fs::read_to_string(path).map_err(|e| Diagnostic::error(format!("{}: {e}", path.display())))
+}
+
+/// The files of a folder with this extension, by path.
+pub fn read_folder(folder: &Path, extension: &str) -> Result<Vec<(String, String)>, Diagnostic> {
     let failed = |e: std::io::Error| Diagnostic::error(format!("{}: {e}", folder.display()));
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|e| e == "rules") {
-            let text = std::fs::read_to_string(&path)
-                .map_err(|e| Diagnostic::error(format!("{}: {e}", path.display())))?;
-            files.push((path.display().to_string(), text));
+        if path.extension().is_some_and(|e| e == extension) {
+            files.push((path.display().to_string(), read_file(&path)?));
         }
     }
     files.sort();

@@ -530,12 +530,13 @@ impl<'a> Lower<'a> {
             Some(match text.split_once("..") {
                 None => (text.parse().ok()?, text.parse().ok()?),
                 Some((lo, "")) => (lo.parse().ok()?, u16::MAX),
+                Some(("", hi)) => (0, hi.parse().ok()?),
                 Some((lo, hi)) => (lo.parse().ok()?, hi.parse().ok()?),
             })
         };
         match parse() {
             Some((lo, hi)) => Ok(Guard::Sm(lo, hi)),
-            None => self.error(form, "expected 80, 80.. or 80..89"),
+            None => self.error(form, "expected 80, 80.., ..89 or 80..89"),
         }
     }
 }

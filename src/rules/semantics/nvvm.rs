@@ -29,6 +29,7 @@ fn integer(op: Op, attrs: Attrs, args: &[Element]) -> Option<Outcome> {
             let width = s.int()?;
             u64::from((a & int::mask(width)).leading_zeros() + width - 64)
         }
+        (Op::Not, [(a, s)]) => !a & int::mask(s.int()?),
         (Op::Splat, [(a, _)]) => *a,
         (Op::Select, [(c, Scalar::Int(1)), (a, s), (b, t)]) if s == t => {
             if c & 1 == 1 {

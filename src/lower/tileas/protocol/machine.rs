@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::trace::{Action, Event, Roles, StageUse, Turn};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
-use crate::lower::{place_of, unsupported};
+use crate::lower::unsupported;
 
 /// A pipeline as declared.
 #[derive(Clone, Copy, Default, Debug)]
@@ -442,7 +442,7 @@ impl Machine<'_> {
         let m = self.s.m;
         let writer = m.op(writer);
         let note =
-            Diagnostic::error(format!("'{}' writes it", writer.kind)).at(place_of(m, writer.loc));
+            Diagnostic::error(format!("'{}' writes it", writer.kind)).at(m.source_of(writer.loc));
         Err(unsupported(
             m,
             op,

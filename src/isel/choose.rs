@@ -1,0 +1,220 @@
+//! Choosing instructions for an operation: of all rows of the selection tables that fit its
+//! operands, the one whose instructions exist on the target and cost least.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::pattern::{Candidate, Case, Expr, Patterns, Shape};
+use super::table::{self, Table};
+use super::values::Form;
+use crate::dialect::OpKind;
+use crate::egraph::facts::Leaf;
+use crate::ir::Diagnostic;
+use crate::rules::files;
+use crate::target::Target;
+
+/// What instruction selection knows: instructions, and which operations they compute.
+#[derive(Debug)]
+pub struct Tables {
+    pub insns: Table,
+    pub patterns: Patterns,
+}
+
+impl Tables {
+    /// The tables of `dir` (a replacement of `isel/`) if given, else those compiled in.
+    pub fn load(dir: Option<&Path>) -> Result<Tables, Diagnostic> {
+        let mut patterns = Patterns::default();
+        let insns = match dir {
+            None => {
+                for (name, text) in files::builtin("isel/select") {
+                    patterns.add(text, name)?;
+                }
+                Table::parse(table::BUILTIN)?
+            }
+            Some(dir) => {
+                for (name, text) in files::read_folder(&dir.join("select"), "sel")? {
+                    patterns.add(&text, &name)?;
+                }
+                Table::parse(&files::read_file(&dir.join("ptx.insn"))?)?
+            }
+        };
+        Ok(Tables { insns, patterns })
+    }
+}
+
+/// Where an operation's registers are: what a choice depends on besides the operation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Key {
+    kind: OpKind,
+    attrs: SmallVec<[Leaf; 4]>,
+    operands: SmallVec<[Form; 3]>,
+    result: Form,
+}
+
+/// The chosen row and what it costs, in quarters of an instruction.
+#[derive(Debug)]
+pub struct Choice {
+    pub candidate: Candidate,
+    pub cost: u64,
+}
+
+/// Chooses, and remembers.
+pub struct Chooser<'t> {
+    pub tables: &'t Tables,
+    pub target: Target,
+    known: FxHashMap<Key, Option<Rc<Choice>>>,
+}
+
+impl<'t> Chooser<'t> {
+    pub fn new(tables: &'t Tables, target: Target) -> Self {
+        let known = FxHashMap::default();
+        Chooser {
+            tables,
+            target,
+            known,
+        }
+    }
+
+    /// The cheapest instructions for an operation; `None` if the target has none.
+    pub fn choose(
+        &mut self,
+        kind: OpKind,
+        attrs: &[Leaf],
+        operands: &[Form],
+        result: Form,
+    ) -> Option<Rc<Choice>> {
+        let key = Key {
+            kind,
+            attrs: attrs.into(),
+            operands: operands.into(),
+            result,
+        };
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let mut best: Option<Choice> = None;
+        for candidate in self.candidates(&key) {
+            if let Some(cost) = self.cost(&candidate, &key)
+                && best.as_ref().is_none_or(|b| cost < b.cost)
+            {
+                best = Some(Choice { candidate, cost });
+            }
+        }
+        let best = best.map(Rc::new);
+        self.known.insert(key, best.clone());
+        best
+    }
+
+    /// Why nothing computes an operation: the instruction that the target lacks, if that is it.
+    pub fn refusal(&self, kind: OpKind, attrs: &[Leaf], operands: &[Form], result: Form) -> String {
+        let key = Key {
+            kind,
+            attrs: attrs.into(),
+            operands: operands.into(),
+            result,
+        };
+        let mut missing = Vec::new();
+        for candidate in self.candidates(&key) {
+            self.unavailable(&candidate.expr, &mut missing);
+        }
+        let target = self.target;
+        let names: Vec<String> = operands.iter().map(|f| f.elem.to_string()).collect();
+        let types = format!("{} -> {}", names.join(", "), result.elem);
+        match missing.first() {
+            Some(name) => {
+                format!("{types}: instruction '{name}' needs a later target than {target}")
+            }
+            None => format!("{types}: no instruction of {target} computes this"),
+        }
+    }
+
+    fn candidates(&self, key: &Key) -> Vec<Candidate> {
+        let defs = key.kind.def().attrs;
+        let cases: SmallVec<[Case; 4]> = defs
+            .iter()
+            .enumerate()
+            .map(|(i, def)| Case {
+                attribute: def.name,
+                case: match (key.attrs.get(i), def.kind) {
+                    (None | Some(Leaf::Absent), _) => Some("absent"),
+                    (Some(Leaf::Unit), _) => Some("present"),
+                    (Some(Leaf::Enum(case)), crate::dialect::AttrKind::Enum(names)) => {
+                        names.cases.get(*case as usize).copied()
+                    }
+                    _ => None,
+                },
+            })
+            .collect();
+        let patterns = &self.tables.patterns;
+        patterns.candidates(key.kind, &cases, &key.operands, key.result)
+    }
+
+    fn exists(&self, name: &str) -> Option<u64> {
+        let insn = self.tables.insns.find(name)?;
+        let row = self.tables.insns.row(&insn);
+        row.available_on(self.target).then_some(row.cost.into())
+    }
+
+    fn unavailable(&self, expr: &Expr, names: &mut Vec<String>) {
+        match expr {
+            Expr::Insn(name, args) => {
+                if self.exists(name).is_none() && self.tables.insns.find(name).is_some() {
+                    names.push(name.clone());
+                }
+                args.iter().for_each(|e| self.unavailable(e, names));
+            }
+            Expr::Interleave(args) => args.iter().for_each(|e| self.unavailable(e, names)),
+            _ => {}
+        }
+    }
+
+    /// Cost of a candidate in quarters of an instruction; `None` if an instruction does not exist.
+    fn cost(&self, candidate: &Candidate, key: &Key) -> Option<u64> {
+        let (_, mut cost) = self.cost_of(&candidate.expr, candidate, key)?;
+        for (shape, form) in candidate.operands.iter().zip(&key.operands) {
+            cost += reshaping(*shape, *form);
+        }
+        Some(cost + reshaping(candidate.result, key.result))
+    }
+
+    /// Registers and cost of an expression.
+    fn cost_of(&self, expr: &Expr, candidate: &Candidate, key: &Key) -> Option<(usize, u64)> {
+        match expr {
+            Expr::Operand(i) => {
+                let form = key.operands.get(*i)?;
+                Some((form.n.div_ceil(candidate.operands.get(*i)?.per), 0))
+            }
+            Expr::Lane { operand, of, .. } => {
+                Some((key.operands.get(*operand)?.n.div_ceil(*of), 0))
+            }
+            Expr::Imm(_) | Expr::Attr(_) => Some((1, 0)),
+            Expr::Insn(name, args) => {
+                let each = self.exists(name)?;
+                let (mut registers, mut cost) = (1, 0);
+                for arg in args {
+                    let (n, own) = self.cost_of(arg, candidate, key)?;
+                    registers = registers.max(n);
+                    cost += own;
+                }
+                Some((registers, cost + each * registers as u64))
+            }
+            Expr::Interleave(args) => args.iter().try_fold((0, 0), |(n, cost), arg| {
+                let (more, own) = self.cost_of(arg, candidate, key)?;
+                Some((n + more, cost + own))
+            }),
+        }
+    }
+}
+
+/// What unpacking or packing the registers of a value costs: half an instruction for two halves,
+/// for bytes an instruction each.
+fn reshaping(shape: Shape, form: Form) -> u64 {
+    match form.elem.bits() {
+        _ if shape.per == form.per => 0,
+        8 => 4 * form.n as u64,
+        _ => form.n as u64,
+    }
+}
