@@ -8,7 +8,12 @@ use crate::ir::{BlockId, Module, Op, OpId, RegionId, ValueId};
 
 /// The whole module in the generic form.
 pub fn print_generic(module: &Module) -> String {
-    let mut w = Writer::new(module);
+    print(module, false)
+}
+
+/// The same, with locations and debug info if that is asked for.
+pub(super) fn print(module: &Module, debug_info: bool) -> String {
+    let mut w = Writer::with_debug_info(module, debug_info);
     let mut ops = module.block(module.body).ops.iter();
     let cuda_tile = ops.all(|&op| module.op(op).kind.dialect == Dialect::CudaTile);
     let name = if cuda_tile {
@@ -30,7 +35,7 @@ pub fn print_generic(module: &Module) -> String {
     }
     w.indent -= 1;
     w.str("}) : () -> ()\n");
-    w.out
+    w.finish()
 }
 
 /// One operation and what it holds; values from outside are numbered from 0 in order of use.
@@ -74,7 +79,7 @@ pub(super) fn operation(w: &mut Writer, id: OpId) {
         [one] => type_text(module, module.ty(*one)).to_string(),
         several => format!("({})", types(several)),
     });
-    w.str("\n");
+    w.end_op(op.loc);
 }
 
 fn properties(w: &mut Writer, op: &Op) {

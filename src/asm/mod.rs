@@ -7,6 +7,7 @@
 mod attrs;
 mod float;
 mod generic;
+mod locations;
 mod parse;
 mod pretty;
 mod types;
@@ -16,3 +17,23 @@ pub use generic::{print_generic, print_op_generic};
 pub use parse::{parse, parse_file};
 pub use pretty::print_pretty;
 pub use types::{TypeText, simple_type_name, type_text};
+
+use crate::ir::Module;
+
+/// The two forms of text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// The cuda_tile assembly form.
+    Pretty,
+    /// MLIR's generic form.
+    Generic,
+}
+
+/// The module with its locations and debug info, which [`print_pretty`] and [`print_generic`]
+/// leave out.
+pub fn print_with_debug_info(module: &Module, form: Form) -> String {
+    match form {
+        Form::Pretty => pretty::print(module, true),
+        Form::Generic => generic::print(module, true),
+    }
+}

@@ -2,7 +2,8 @@
 
 use slotmap::SecondaryMap;
 
-use crate::ir::{Module, ValueId};
+use super::locations::Aliases;
+use crate::ir::{LocId, Module, ValueId};
 
 /// What both printers share.
 pub struct Writer<'m> {
@@ -12,6 +13,8 @@ pub struct Writer<'m> {
     names: SecondaryMap<ValueId, (u32, Option<u32>)>,
     next: u32,
     pub indent: usize,
+    /// Set where locations are printed.
+    pub aliases: Option<Aliases>,
 }
 
 impl<'m> Writer<'m> {
@@ -22,7 +25,33 @@ impl<'m> Writer<'m> {
             names: SecondaryMap::new(),
             next: 0,
             indent: 0,
+            aliases: None,
         }
+    }
+
+    /// A writer that prints locations if `debug_info` is set.
+    pub fn with_debug_info(module: &'m Module, debug_info: bool) -> Self {
+        let mut writer = Self::new(module);
+        writer.aliases = debug_info.then(|| Aliases::new(module));
+        writer
+    }
+
+    /// Ends the line of an operation.
+    pub fn end_op(&mut self, loc: LocId) {
+        if let Some(aliases) = &self.aliases {
+            self.out.push_str(" loc(");
+            self.out.push_str(aliases.reference(loc));
+            self.out.push(')');
+        }
+        self.out.push('\n');
+    }
+
+    /// The finished text, with the definitions that it needs.
+    pub fn finish(mut self) -> String {
+        if let Some(aliases) = &self.aliases {
+            self.out.push_str(&aliases.definitions);
+        }
+        self.out
     }
 
     pub fn str(&mut self, text: &str) {

@@ -1,23 +1,18 @@
 //! The envelope: magic, version, sections in any order.
 
 use super::cursor::Cursor;
-use super::{Context, Result};
+use super::{Context, Format, Result, notes};
 use crate::dialect::Version;
 
 /// First bytes of the public container.
 pub const MAGIC: [u8; 8] = *b"\x7FTileIR\0";
-/// First bytes of the notes' container.
-pub const NOTES_MAGIC: [u8; 8] = *b"\x06\x03\x80Tile\0";
 /// First bytes of upstream MLIR bytecode.
 const MLIR_MAGIC: [u8; 4] = *b"ML\xEFR";
 
 /// Whether the data begins as any of the containers, or as upstream MLIR bytecode, does.
 pub fn is_bytecode(data: &[u8]) -> bool {
-    data.starts_with(&MAGIC) || data.starts_with(&NOTES_MAGIC) || data.starts_with(&MLIR_MAGIC)
+    data.starts_with(&MAGIC) || data.starts_with(&notes::FRAMING) || data.starts_with(&MLIR_MAGIC)
 }
-
-/// What fills the gap before aligned data.
-pub const PADDING: u8 = 0xCB;
 
 /// Section identifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +29,7 @@ pub enum SectionId {
 }
 
 impl SectionId {
-    const ALL: [SectionId; 8] = [
+    pub const ALL: [SectionId; 8] = [
         SectionId::End,
         SectionId::String,
         SectionId::Func,
@@ -57,15 +52,27 @@ impl SectionId {
 
 /// A file taken apart, its sections not yet decoded.
 pub struct Container<'a> {
+    pub format: Format,
     pub version: Version,
-    sections: [Option<Cursor<'a>>; 8],
+    pub(super) sections: [Option<Cursor<'a>>; 8],
 }
 
 impl<'a> Container<'a> {
     pub fn parse(data: &'a [u8]) -> Result<Self> {
-        let mut cursor = Cursor::new(data);
-        let version =
-            header(&mut cursor, data).context(|| "failed to parse bytecode header".into())?;
+        if notes::is_upstream(data) || data.starts_with(&MLIR_MAGIC) {
+            return Err(Cursor::new(data, Format::Public).error(
+                "input is upstream MLIR bytecode, not Tile IR bytecode: export the module as Tile IR bytecode",
+            ));
+        }
+        match data.starts_with(&notes::FRAMING) {
+            true => notes::envelope(data),
+            false => Self::parse_public(data),
+        }
+    }
+
+    fn parse_public(data: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(data, Format::Public);
+        let version = header(&mut cursor).context(|| "failed to parse bytecode header".into())?;
         let mut sections = [const { None }; 8];
         loop {
             let (id, payload) =
@@ -82,7 +89,11 @@ impl<'a> Container<'a> {
         if !cursor.is_empty() {
             return Err(cursor.error("end section is not the last section"));
         }
-        Ok(Self { version, sections })
+        Ok(Self {
+            format: Format::Public,
+            version,
+            sections,
+        })
     }
 
     /// The payload of a section, if the file has it.
@@ -91,19 +102,10 @@ impl<'a> Container<'a> {
     }
 }
 
-fn header(cursor: &mut Cursor, data: &[u8]) -> Result<Version> {
-    if data.starts_with(&MLIR_MAGIC) {
-        return Err(cursor.error(
-            "input is upstream MLIR bytecode, not Tile IR bytecode: export the module as Tile IR bytecode",
-        ));
-    }
-    if data.starts_with(&NOTES_MAGIC) {
-        return Err(cursor.error(
-            "input is in the private container of the notes (magic 06 03 80 'Tile' 00), which is not read yet",
-        ));
-    }
-    for (i, expected) in MAGIC.into_iter().enumerate() {
-        let got = cursor.u8()?;
+/// Reads and compares the first bytes of a container.
+pub(super) fn magic(cursor: &mut Cursor, magic: [u8; 8]) -> Result<()> {
+    for (i, expected) in magic.into_iter().enumerate() {
+        let got = cursor.u8().context(|| "failed to read magic".into())?;
         if got != expected {
             return Err(cursor
                 .error(format!(
@@ -112,6 +114,11 @@ fn header(cursor: &mut Cursor, data: &[u8]) -> Result<Version> {
                 .note("input does not correspond to Tile IR bytecode"));
         }
     }
+    Ok(())
+}
+
+fn header(cursor: &mut Cursor) -> Result<Version> {
+    magic(cursor, MAGIC)?;
     let (major, minor, tag) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
     let version = Version(major, minor);
     if !(Version::V13_1..=Version::V13_5).contains(&version) {

@@ -1,6 +1,6 @@
 //! A bounded reader over part of a file; errors carry the offset in the file.
 
-use super::Result;
+use super::{Format, Result, prefix};
 use crate::ir::{Diagnostic, Place};
 
 /// A position in `data[base..end]`.
@@ -10,16 +10,28 @@ pub struct Cursor<'a> {
     base: usize,
     pos: usize,
     end: usize,
+    format: Format,
 }
 
 impl<'a> Cursor<'a> {
-    pub fn new(data: &'a [u8]) -> Self {
+    pub fn new(data: &'a [u8], format: Format) -> Self {
         Self {
             data,
             base: 0,
             pos: 0,
             end: data.len(),
+            format,
         }
+    }
+
+    /// The container that this reads.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Where in the file it stands.
+    pub fn offset(&self) -> usize {
+        self.pos
     }
 
     pub fn remaining(&self) -> usize {
@@ -44,6 +56,7 @@ impl<'a> Cursor<'a> {
             base: start,
             pos: start,
             end: start + len,
+            format: self.format,
         })
     }
 
@@ -54,6 +67,7 @@ impl<'a> Cursor<'a> {
             base: self.pos + from,
             pos: self.pos + from,
             end: self.pos + to,
+            format: self.format,
         })
     }
 
@@ -103,8 +117,27 @@ impl<'a> Cursor<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// Unsigned LEB128, shortest form only.
+    /// The container's variable-length integer, shortest form only.
     pub fn varint(&mut self) -> Result<u64> {
+        match self.format {
+            Format::Public => self.leb128(),
+            Format::Notes => self.prefix_varint(),
+        }
+    }
+
+    fn prefix_varint(&mut self) -> Result<u64> {
+        let start = self.pos;
+        let first = self.u8()?;
+        let more = self.bytes(prefix::extra_bytes(first))?;
+        let value = prefix::decode(first, more);
+        if prefix::encoded_len(value) != more.len() + 1 {
+            self.pos = start;
+            return Err(self.error("non-canonical VarInt"));
+        }
+        Ok(value)
+    }
+
+    fn leb128(&mut self) -> Result<u64> {
         let first = self.u8()?;
         if first < 0x80 {
             return Ok(u64::from(first));
@@ -143,6 +176,9 @@ impl<'a> Cursor<'a> {
     /// regarding bit 63 as a sign, so negative f64 values take 65 bits. (`tileirdisasm` 13.5 drops
     /// the last bit and reads −∞ as +∞; what the producer meant is read here.)
     pub fn wide_signed_varint(&mut self) -> Result<u64> {
+        if self.format == Format::Notes {
+            return self.signed_varint().map(|value| value as u64);
+        }
         let mut value = 0u128;
         for shift in (0..70).step_by(7) {
             let byte = self.u8()?;
@@ -196,7 +232,7 @@ mod tests {
                 u64::MAX,
             ),
         ] {
-            assert_eq!(Cursor::new(bytes).varint(), Ok(value));
+            assert_eq!(Cursor::new(bytes, Format::Public).varint(), Ok(value));
         }
         for (bytes, message) in [
             (&[0x80, 0x00][..], "non-canonical VarInt"),
@@ -208,7 +244,7 @@ mod tests {
             (&[0x80; 11], "over-long VarInt"),
             (&[0x80], "unexpected end of data"),
         ] {
-            let error = Cursor::new(bytes).varint().unwrap_err();
+            let error = Cursor::new(bytes, Format::Public).varint().unwrap_err();
             assert!(error.message.starts_with(message), "{error}");
         }
     }
@@ -216,7 +252,10 @@ mod tests {
     #[test]
     fn zigzag() {
         for (byte, value) in [(0, 0), (1, -1), (2, 1), (0x7F, -64)] {
-            assert_eq!(Cursor::new(&[byte]).signed_varint(), Ok(value));
+            assert_eq!(
+                Cursor::new(&[byte], Format::Public).signed_varint(),
+                Ok(value)
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Tile IR bytecode: the public container, versions 13.1 … 13.5.
+//! Tile IR bytecode: the public container, versions 13.1 … 13.5, and the container that the notes
+//! describe ([`notes`]), 13.1 only.
 //!
 //! A file is a header and sections (`container`); sections hold tables of strings, types,
 //! constants and debug attributes, which functions refer to by index (`read`, `write`). How an operation
@@ -7,14 +8,35 @@
 mod container;
 mod cursor;
 mod encoding;
+pub mod notes;
+mod prefix;
 mod read;
 mod write;
 
 pub use container::MAGIC;
 pub use read::{Contents, Tables, read, read_full};
-pub use write::{write, write_with};
+pub use write::{write, write_notes, write_with};
 
 use crate::ir::Diagnostic;
+
+/// The containers that are read and written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Format {
+    /// The public container: magic `7F 'TileIR' 00`.
+    Public,
+    /// The container of the notes: magic `06 03 80 'Tile' 00`.
+    Notes,
+}
+
+impl Format {
+    /// What fills the gap before aligned data.
+    pub const fn padding(self) -> u8 {
+        match self {
+            Format::Public => 0xCB,
+            Format::Notes => 0xCF,
+        }
+    }
+}
 
 /// Whether the data begins as a bytecode file does, of whatever container.
 pub fn is_bytecode(data: &[u8]) -> bool {

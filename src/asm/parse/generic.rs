@@ -5,14 +5,14 @@ use smallvec::SmallVec;
 use super::{Parser, Result};
 use crate::asm::type_text;
 use crate::dialect::{Arity, OpDef, OpKind, Traits};
-use crate::ir::{Attr, BlockId, Op, ValueId};
+use crate::ir::{Attr, BlockId, Op, OpId, ValueId};
 
 impl<'t> Parser<'t> {
     pub fn generic_operation(
         &mut self,
         block: BlockId,
         names: &[(&'t str, Option<usize>)],
-    ) -> Result<()> {
+    ) -> Result<OpId> {
         let at = self.c.offset();
         let name = self.c.string()?;
         let Some(kind) = OpKind::by_name(&name) else {
@@ -46,7 +46,6 @@ impl<'t> Parser<'t> {
         let types = self.type_group()?;
         self.c.expect("->")?;
         let results = self.type_group()?;
-        self.location()?;
         if types.len() != operands.len() {
             let message = format!(
                 "expected {} operand types, got {}",
@@ -64,7 +63,8 @@ impl<'t> Parser<'t> {
         self.module.fill_defaults(&mut op);
         let op = self.module.push_op(block, op, &results);
         let results = self.module.op(op).results.clone();
-        self.define_results(at, names, &results)
+        self.define_results(at, names, &results)?;
+        Ok(op)
     }
 
     /// The type written for a value is the value's.

@@ -6,12 +6,14 @@ mod cursor;
 mod custom;
 mod dense;
 mod generic;
+mod locations;
 mod pretty;
 mod regions;
 mod scope;
 mod types;
 
 use cursor::Cursor;
+use locations::Locations;
 use scope::Scope;
 
 use crate::ir::{Attr, BlockId, Diagnostic, Module};
@@ -38,6 +40,7 @@ pub fn parse_file(text: &str, file: &str) -> Result<Module> {
         c: Cursor::new(text, file),
         module: Module::new("kernels"),
         scope: Scope::default(),
+        locations: Locations::default(),
         depth: 0,
     };
     parser.top()?;
@@ -48,6 +51,7 @@ struct Parser<'t> {
     c: Cursor<'t>,
     module: Module,
     scope: Scope<'t>,
+    locations: Locations<'t>,
     depth: u32,
 }
 
@@ -55,6 +59,7 @@ impl<'t> Parser<'t> {
     /// A module operation in either form, or its contents alone.
     fn top(&mut self) -> Result<()> {
         let body = self.module.body;
+        self.aliases()?;
         if self.c.eat("cuda_tile.module") || self.c.eat("module") {
             self.module_header()?;
             self.c.expect("{")?;
@@ -62,11 +67,13 @@ impl<'t> Parser<'t> {
         } else if self.c.eat("\"cuda_tile.module\"") || self.c.eat("\"builtin.module\"") {
             self.generic_module()?;
         } else {
-            while !self.c.at_end() {
+            while !self.c.at_end() && !self.c.peek("#") {
                 self.operation(body)?;
             }
         }
-        self.location()?;
+        self.skip_location()?;
+        self.aliases()?;
+        self.resolve_locations()?;
         if self.c.at_end() {
             return Ok(());
         }
@@ -139,12 +146,13 @@ impl<'t> Parser<'t> {
     fn operation(&mut self, block: BlockId) -> Result<()> {
         self.deeper()?;
         let names = self.result_names()?;
-        let outcome = match self.c.peek("\"") {
+        let mark = self.locations.mark();
+        let op = match self.c.peek("\"") {
             true => self.generic_operation(block, &names),
             false => self.pretty_operation(block, &names),
         };
         self.depth -= 1;
-        outcome
+        self.location_of(op?, mark)
     }
 
     fn deeper(&mut self) -> Result<()> {
@@ -173,13 +181,5 @@ impl<'t> Parser<'t> {
             self.c.expect("=")?;
         }
         Ok(names)
-    }
-
-    /// An optional trailing `loc(…)`, which is skipped: text carries no debug info yet.
-    fn location(&mut self) -> Result<()> {
-        if self.c.eat("loc") {
-            self.c.skip_balanced()?;
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use super::{Parser, Result};
 use crate::asm::pretty::formats::{Field, Piece, format_of};
 use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{Arity, AttrKind, OpDef, OpKind, ResultType};
-use crate::ir::{Attr, BlockId, EnumAttr, Op, RegionId, Type, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, EnumAttr, Op, OpId, RegionId, Type, TypeId, ValueId};
 
 /// What has been read of an operation.
 pub struct Fields {
@@ -46,7 +46,7 @@ impl<'t> Parser<'t> {
         &mut self,
         block: BlockId,
         names: &[(&'t str, Option<usize>)],
-    ) -> Result<()> {
+    ) -> Result<OpId> {
         let at = self.c.offset();
         let word = self.c.word("an operation")?;
         let name = word.strip_prefix("cuda_tile.").unwrap_or(word);
@@ -57,7 +57,6 @@ impl<'t> Parser<'t> {
         };
         let mut fields = Fields::new(kind);
         self.pieces(&mut fields, format)?;
-        self.location()?;
         let results = self.result_types(at, &fields)?;
         let mut op = Op::new(kind);
         for group in &mut fields.operands {
@@ -69,7 +68,8 @@ impl<'t> Parser<'t> {
         self.module.fill_defaults(&mut op);
         let op = self.module.push_op(block, op, &results);
         let results = self.module.op(op).results.clone();
-        self.define_results(at, names, &results)
+        self.define_results(at, names, &results)?;
+        Ok(op)
     }
 
     fn pieces(&mut self, fields: &mut Fields, pieces: &[Piece]) -> Result<()> {

@@ -49,6 +49,7 @@ impl<'t> Parser<'t> {
             let name = self.c.value_name()?;
             self.c.expect(":")?;
             args.push((name, self.ty()?));
+            self.skip_location()?;
         }
         Ok(args)
     }
@@ -78,7 +79,8 @@ impl<'t> Parser<'t> {
         if let (false, Some(kind)) = (ended, implicit) {
             let mut op = Op::new(kind);
             op.groups = kind.def().operands.iter().map(|_| 0).collect();
-            self.module.push_op(block, op, &[]);
+            let op = self.module.push_op(block, op, &[]);
+            self.locations.implicit(op);
         }
         Ok(region)
     }

@@ -3,4 +3,4 @@
 pub(super) mod formats;
 mod print;
 
-pub use print::print_pretty;
+pub use print::{print, print_pretty};

@@ -7,12 +7,19 @@ use crate::asm::types::{bare_type, join};
 use crate::asm::writer::{Writer, quoted, symbol};
 use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{AttrKind, Default};
-use crate::ir::{Attr, BlockId, DYNAMIC, Dim, Module, Op, OpId, RegionId, Type, TypeId, ValueId};
+use crate::ir::{
+    Attr, BlockId, DYNAMIC, Dim, LocId, Module, Op, OpId, RegionId, Type, TypeId, ValueId,
+};
 
 /// The module in the cuda_tile assembly form; operations of other dialects in the generic form.
 pub fn print_pretty(module: &Module) -> String {
+    print(module, false)
+}
+
+/// The same, with locations and debug info if that is asked for.
+pub fn print(module: &Module, debug_info: bool) -> String {
     let mut p = Printer {
-        w: Writer::new(module),
+        w: Writer::with_debug_info(module, debug_info),
         space: false,
     };
     // Bytecode has no module name and this is what every reader calls it.
@@ -35,7 +42,7 @@ pub fn print_pretty(module: &Module) -> String {
     if wrapped {
         p.w.str("}\n");
     }
-    p.w.out
+    p.w.finish()
 }
 
 struct Printer<'m> {
@@ -94,7 +101,7 @@ impl<'m> Printer<'m> {
         self.space = true;
         self.pieces(op, format);
         self.space = false;
-        self.w.str("\n");
+        self.w.end_op(op.loc);
         debug_assert!(kind as u8 == op.kind.index);
     }
 
@@ -455,19 +462,24 @@ impl<'m> Printer<'m> {
             .get(i)
             .map(|&r: &RegionId| self.module().region(r).blocks.clone());
         for block in blocks.unwrap_or_default() {
-            self.block(block, implicit);
+            self.block(block, implicit, op.loc);
         }
         self.w.indent -= 1;
         self.w.line();
         self.w.str("}");
     }
 
-    fn block(&mut self, block: BlockId, implicit: Option<CudaTile>) {
+    /// `parent`: the location that the parser gives an implicit terminator.
+    fn block(&mut self, block: BlockId, implicit: Option<CudaTile>, parent: LocId) {
         let module = self.module();
         let ops = &module.block(block).ops;
         let elided = ops.last().is_some_and(|&last| {
             let last = module.op(last);
-            implicit.is_some() && CudaTile::of(last.kind) == implicit && last.operands.is_empty()
+            let located = self.w.aliases.is_some() && last.loc != parent;
+            implicit.is_some()
+                && CudaTile::of(last.kind) == implicit
+                && last.operands.is_empty()
+                && !located
         });
         let shown = if elided { &ops[..ops.len() - 1] } else { ops };
         shown.iter().for_each(|&op| self.operation(op));

@@ -169,7 +169,9 @@ impl Reader<'_> {
             c.wide_signed_varint()?
         };
         if width < 64 && bits >> width != 0 {
-            return Err(c.error(format!("value {bits} does not fit in {width} bits")));
+            return Err(c
+                .error("failed to cast parsed attribute to FloatAttr")
+                .note(format!("value {bits} does not fit in {width} bits")));
         }
         Ok(Attr::Float {
             bits: if float == Float::TF32 {
@@ -189,7 +191,9 @@ impl Reader<'_> {
         if index >= self.constants.len() as u64 {
             return Err(c.error(format!("constant index {index} out of bounds")));
         }
-        let data = dense::decode(self.constants.get(index as usize)?, ty, &self.module)?;
+        let blob = self.constants.get(index as usize)?;
+        self.spend(c, blob.remaining())?;
+        let data = dense::decode(blob, ty, &self.module)?;
         Ok(Attr::Dense { data, ty })
     }
 
@@ -248,7 +252,7 @@ pub(in crate::bytecode) fn encoded_float_bits(float: Float) -> u32 {
 }
 
 /// The same error with other words, the old ones as a note.
-fn replace(mut error: crate::ir::Diagnostic, message: &str) -> crate::ir::Diagnostic {
+pub(super) fn replace(mut error: crate::ir::Diagnostic, message: &str) -> crate::ir::Diagnostic {
     let old = std::mem::replace(&mut error.message, message.into());
     error.notes.insert(0, old);
     error

@@ -160,12 +160,17 @@ impl<'a> Reader<'a> {
         Ok(attr)
     }
 
-    fn debug_str(&self, c: &mut Cursor, what: &str, attr: &str) -> Result<crate::ir::Name> {
+    pub(super) fn debug_str(
+        &self,
+        c: &mut Cursor,
+        what: &str,
+        attr: &str,
+    ) -> Result<crate::ir::Name> {
         self.strings.read_ref(c).map_err(|e| fail(e, what, attr))
     }
 
     /// Each reference must name an entry of the kind its place asks for.
-    fn check_references(&self, id: LocId, at: &Cursor) -> Result<()> {
+    pub(super) fn check_references(&self, id: LocId, at: &Cursor) -> Result<()> {
         use DebugAttr::*;
         let get = |r: LocId| self.module.locs.get(r);
         let exists = |r: LocId| (r.0 as usize) < self.module.locs.len();
@@ -192,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Scopes and call sites must not lead back to themselves.
-    fn check_cycles(&self, places: &[Cursor]) -> Result<()> {
+    pub(super) fn check_cycles(&self, places: &[Cursor]) -> Result<()> {
         const NEW: u8 = 0;
         const OPEN: u8 = 1;
         const DONE: u8 = 2;
@@ -242,7 +247,7 @@ fn failed(what: &str, attr: &str) -> String {
     format!("failed to read {what} when parsing {attr}")
 }
 
-fn fail(mut error: Diagnostic, what: &str, attr: &str) -> Diagnostic {
+pub(super) fn fail(mut error: Diagnostic, what: &str, attr: &str) -> Diagnostic {
     let old = std::mem::replace(&mut error.message, failed(what, attr));
     error.notes.insert(0, old);
     error
@@ -252,7 +257,7 @@ fn loc(c: &mut Cursor, what: &str, attr: &str) -> Result<LocId> {
     number(c, what, attr).map(LocId)
 }
 
-fn number(c: &mut Cursor, what: &str, attr: &str) -> Result<u32> {
+pub(super) fn number(c: &mut Cursor, what: &str, attr: &str) -> Result<u32> {
     let value = c.varint().map_err(|e| fail(e, what, attr))?;
     u32::try_from(value).map_err(|_| fail(c.error(format!("{value} is too large")), what, attr))
 }

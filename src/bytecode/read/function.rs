@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn trailing(c: &Cursor, section: &str) -> Result<()> {
+pub(super) fn trailing(c: &Cursor, section: &str) -> Result<()> {
     match c.remaining() {
         0 => Ok(()),
         n => Err(c.error(format!("{n} bytes after the last {section} of its section"))),

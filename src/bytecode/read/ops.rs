@@ -13,7 +13,7 @@ use crate::dialect::{Arity, Dialect, OpKind, cuda_tile};
 use crate::ir::{BlockId, Op, RegionId, Type, TypeId, ValueId};
 
 /// Regions may be nested this deep.
-const MAX_DEPTH: u32 = 128;
+pub(super) const MAX_DEPTH: u32 = 128;
 
 /// Rows by opcode.
 static BY_OPCODE: LazyLock<rustc_hash::FxHashMap<u64, OpKind>> = LazyLock::new(|| {
@@ -27,6 +27,11 @@ static BY_OPCODE: LazyLock<rustc_hash::FxHashMap<u64, OpKind>> = LazyLock::new(|
     })
     .collect()
 });
+
+/// The operation that an opcode names.
+pub(super) fn by_opcode(opcode: u64) -> Option<OpKind> {
+    BY_OPCODE.get(&opcode).copied()
+}
 
 /// The state of reading one function's body.
 pub struct Body<'a> {
@@ -68,7 +73,7 @@ impl<'a> Reader<'a> {
             .cursor
             .varint()
             .context(|| "failed to read operation opcode.".into())?;
-        let Some(&kind) = BY_OPCODE.get(&opcode) else {
+        let Some(kind) = by_opcode(opcode) else {
             return Err(body
                 .cursor
                 .error(format!("unknown or unimplemented opcode: {opcode}")));
@@ -99,6 +104,7 @@ impl<'a> Reader<'a> {
             return Err(body.cursor.error("cannot occur in a function body"));
         }
         let layout = encoding::of(kind, self.version);
+        let start = body.cursor.offset();
         let loc = body.locs.next(&body.cursor)?;
         let (results, encoded) = self.result_types(body, kind, layout)?;
         let flags = self.flags(body, layout)?;
@@ -113,6 +119,7 @@ impl<'a> Reader<'a> {
             op.regions = self.regions(body, def.regions.len(), depth)?;
         }
         let op = self.module.push_op(block, op, &results);
+        self.remember(op, start);
         body.values
             .extend_from_slice(&self.module.op(op).results[..encoded]);
         Ok(())

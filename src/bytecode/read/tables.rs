@@ -100,6 +100,11 @@ impl Strings {
     /// Reads an index and resolves it.
     pub fn read_ref(&self, cursor: &mut Cursor) -> Result<Name> {
         let index = cursor.varint()?;
+        self.get(index, cursor)
+    }
+
+    /// String `index`, which `cursor` has just read.
+    pub fn get(&self, index: u64, cursor: &Cursor) -> Result<Name> {
         usize::try_from(index)
             .ok()
             .and_then(|i| self.names.get(i).copied())

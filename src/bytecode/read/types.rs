@@ -2,9 +2,10 @@
 
 use smallvec::SmallVec;
 
+use super::notes;
 use super::tables::Blobs;
 use crate::bytecode::cursor::Cursor;
-use crate::bytecode::{Context, Result};
+use crate::bytecode::{Context, Format, Result};
 use crate::dialect::{Version, enums};
 use crate::ir::{Float, Module, Padding, Type, TypeId};
 
@@ -96,9 +97,11 @@ impl<'a> TypeTable<'a> {
         }
         self.state[i] = State::Reading;
         self.depth += 1;
-        let ty = self
-            .decode(&mut item, module)
-            .context(|| format!("failed to parse type at index {index}"));
+        let ty = match item.format() {
+            Format::Public => self.decode(&mut item, module),
+            Format::Notes => notes::types::decode(self, &mut item, module),
+        };
+        let ty = ty.context(|| format!("failed to parse type at index {index}"));
         self.depth -= 1;
         let id = module.types.intern(ty?);
         self.state[i] = State::Done(id);

@@ -1,13 +1,26 @@
 //! Bytes being written.
 
-use crate::bytecode::container::{PADDING, SectionId};
+use crate::bytecode::container::SectionId;
+use crate::bytecode::{Format, prefix};
 
-#[derive(Default)]
 pub struct Buffer {
     pub data: Vec<u8>,
+    format: Format,
 }
 
 impl Buffer {
+    pub fn new(format: Format) -> Self {
+        Self {
+            data: Vec::new(),
+            format,
+        }
+    }
+
+    /// The container that this becomes part of.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
     pub fn byte(&mut self, byte: u8) {
         self.data.push(byte);
     }
@@ -16,8 +29,15 @@ impl Buffer {
         self.data.extend_from_slice(bytes);
     }
 
-    /// Unsigned LEB128.
-    pub fn varint(&mut self, mut value: u64) {
+    /// The container's variable-length integer.
+    pub fn varint(&mut self, value: u64) {
+        match self.format {
+            Format::Public => self.leb128(value),
+            Format::Notes => prefix::encode(value, &mut self.data),
+        }
+    }
+
+    fn leb128(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.byte(value as u8 | 0x80);
             value >>= 7;
@@ -33,7 +53,7 @@ impl Buffer {
     /// Pads to a multiple of `alignment`.
     pub fn align(&mut self, alignment: usize) {
         let len = self.data.len().next_multiple_of(alignment);
-        self.data.resize(len, PADDING);
+        self.data.resize(len, self.format.padding());
     }
 
     /// A section: header, padding, payload.
@@ -62,8 +82,8 @@ impl Buffer {
 }
 
 /// [`Buffer::table`] by itself.
-pub fn table(items: Vec<Vec<u8>>, width: usize) -> Buffer {
-    let mut out = Buffer::default();
-    out.table(&items, width);
+pub fn table(items: &[Vec<u8>], width: usize, format: Format) -> Buffer {
+    let mut out = Buffer::new(format);
+    out.table(items, width);
     out
 }

@@ -2,8 +2,9 @@
 
 use super::Writer;
 use super::buffer::Buffer;
+use crate::bytecode::Format;
 use crate::dialect::Version;
-use crate::ir::DebugAttr;
+use crate::ir::{DebugAttr, LocId};
 
 impl Writer<'_> {
     pub fn debug_section(&mut self) -> Buffer {
@@ -18,7 +19,7 @@ impl Writer<'_> {
             // Real readers fail on an empty table.
             items.push(vec![0]);
         }
-        let mut out = Buffer::default();
+        let mut out = Buffer::new(Format::Public);
         out.varint(self.locations.len() as u64);
         out.align(4);
         let mut start = 0u32;
@@ -36,14 +37,19 @@ impl Writer<'_> {
     }
 
     fn debug_attr(&mut self, attr: &DebugAttr) -> Vec<u8> {
-        let mut out = Buffer::default();
+        let mut out = Buffer::new(Format::Public);
         let mut put = |tag: u8, fields: &[u64]| {
             out.byte(tag);
             fields.iter().for_each(|f| out.varint(*f));
         };
         let n = u64::from;
         match attr {
-            DebugAttr::Unknown => put(0, &[]),
+            // Only text has locations without a scope; bytecode has no place for them.
+            DebugAttr::Unknown
+            | DebugAttr::Loc {
+                scope: LocId::UNKNOWN,
+                ..
+            } => put(0, &[]),
             DebugAttr::CompileUnit { file } => put(1, &[n(file.0)]),
             DebugAttr::File { name, directory } => {
                 put(2, &[self.strings.id(name), self.strings.id(directory)]);

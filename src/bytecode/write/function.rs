@@ -11,13 +11,13 @@ use crate::ir::{Attr, BlockId, Diagnostic, EnumAttr, Op, OpId, RegionId, ValueId
 
 /// Numbers of values: those of the enclosing blocks.
 #[derive(Default)]
-struct Numbers {
-    of: SecondaryMap<ValueId, u64>,
-    next: u64,
+pub(super) struct Numbers {
+    pub(super) of: SecondaryMap<ValueId, u64>,
+    pub(super) next: u64,
 }
 
 impl Numbers {
-    fn define(&mut self, values: &[ValueId]) {
+    pub(super) fn define(&mut self, values: &[ValueId]) {
         for &value in values {
             self.of.insert(value, self.next);
             self.next += 1;
@@ -107,7 +107,7 @@ impl Writer<'_> {
             ));
         }
         let mut numbers = Numbers::default();
-        let mut body = Buffer::default();
+        let mut body = self.buffer();
         let blocks = &self.module.region(op.regions[0]).blocks;
         let [block] = blocks.as_slice() else {
             return Err(Diagnostic::error("an entry has one block"));
@@ -250,7 +250,7 @@ impl Writer<'_> {
     }
 
     /// A value that the file does not number: a result that its version lacks.
-    fn unnumbered(&self, value: ValueId, operand: &str) -> Diagnostic {
+    pub(super) fn unnumbered(&self, value: ValueId, operand: &str) -> Diagnostic {
         let def = self.module.def_op(value).map(|id| self.op(id));
         let result = def.and_then(|op| {
             let i = op.results.iter().position(|&r| r == value)?;
@@ -287,7 +287,7 @@ impl Writer<'_> {
 }
 
 /// Whether a reader of an older version assumes this value.
-fn is_default(default: Default, attr: &Attr) -> bool {
+pub(super) fn is_default(default: Default, attr: &Attr) -> bool {
     match (default, attr) {
         (Default::Case(case), Attr::Enum(EnumAttr(c))) => case == *c,
         (Default::Int(n), Attr::Int { value, .. }) => n == *value,

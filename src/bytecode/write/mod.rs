@@ -9,6 +9,7 @@ mod attrs;
 mod buffer;
 mod debug;
 mod function;
+mod notes;
 mod tables;
 mod types;
 
@@ -16,10 +17,10 @@ use buffer::Buffer;
 
 use super::container::{MAGIC, SectionId};
 use super::read::Tables;
-use super::{Context, Result};
+use super::{Context, Format, Result};
 use crate::dialect::Version;
 use crate::dialect::cuda_tile::Op as CudaTile;
-use crate::ir::{Diagnostic, Module, Name, Op, OpId};
+use crate::ir::{DebugAttr, Diagnostic, LocId, Module, Name, Op, OpId};
 
 /// Writes a module for a version of 13.1 … 13.5.
 ///
@@ -39,31 +40,79 @@ pub fn write_with(module: &Module, version: Version, tables: &Tables) -> Result<
             "cannot write version {version}: versions 13.1 to 13.5 exist"
         )));
     }
-    let mut writer = Writer::new(module, version, tables)?;
-    let mut functions = Buffer::default();
-    let mut globals = Buffer::default();
-    let (mut function_count, mut global_count) = (0, 0);
-    for &id in &module.block(module.body).ops {
-        match CudaTile::of(module.op(id).kind) {
-            Some(CudaTile::Entry) => {
-                writer.entry(id, &mut functions)?;
-                function_count += 1;
-            }
-            Some(CudaTile::Global) => {
-                writer.global(module.op(id), &mut globals)?;
-                global_count += 1;
-            }
-            _ => {
-                let kind = module.op(id).kind.to_string();
-                return Err(Diagnostic::error("cannot be written at the top of a module").on(kind));
+    Writer::new(module, version, Format::Public, tables)?.write()
+}
+
+/// Writes a module in the container of the notes ([`super::notes`]).
+///
+/// # Errors
+/// What version 13.1 or that container lacks, by name.
+pub fn write_notes(module: &Module, tables: &Tables) -> Result<Vec<u8>> {
+    Writer::new(module, super::notes::VERSION, Format::Notes, tables)?.write()
+}
+
+impl Writer<'_> {
+    fn write(self) -> Result<Vec<u8>> {
+        let mut writer = self;
+        let module = writer.module;
+        let mut functions = writer.buffer();
+        let mut globals = writer.buffer();
+        let (mut function_count, mut global_count) = (0, 0);
+        for &id in &module.block(module.body).ops {
+            match CudaTile::of(module.op(id).kind) {
+                Some(CudaTile::Entry) => {
+                    match writer.format {
+                        Format::Public => writer.entry(id, &mut functions)?,
+                        Format::Notes => writer.notes_entry(id, &mut functions)?,
+                    }
+                    function_count += 1;
+                }
+                Some(CudaTile::Global) => {
+                    match writer.format {
+                        Format::Public => writer.global(module.op(id), &mut globals)?,
+                        Format::Notes => writer.notes_global(module.op(id), &mut globals)?,
+                    }
+                    global_count += 1;
+                }
+                _ => {
+                    let kind = module.op(id).kind.to_string();
+                    return Err(
+                        Diagnostic::error("cannot be written at the top of a module").on(kind),
+                    );
+                }
             }
         }
+        let functions = counted(functions, function_count);
+        let globals = (global_count > 0).then(|| counted(globals, global_count));
+        match writer.format {
+            Format::Public => writer.finish(functions, globals),
+            Format::Notes => writer.notes_finish(functions, globals),
+        }
     }
-    writer.finish(counted(functions, function_count), global_count, globals)
+}
+
+/// Numbers for all debug attributes but the unknown ones.
+fn debug_numbers(module: &Module) -> Vec<Option<u32>> {
+    let mut next = 0..;
+    let number = |attr: &DebugAttr| match attr {
+        // Only text has locations without a scope.
+        DebugAttr::Unknown
+        | DebugAttr::Loc {
+            scope: LocId::UNKNOWN,
+            ..
+        } => None,
+        _ => next.next(),
+    };
+    module
+        .locs
+        .iter()
+        .map(|(_, attr)| attr)
+        .map(number)
+        .collect()
 }
 
 fn counted(body: Buffer, count: u64) -> Buffer {
-    let mut out = Buffer::default();
+    let mut out = Buffer::new(body.format());
     out.varint(count);
     out.bytes(&body.data);
     out
@@ -72,31 +121,50 @@ fn counted(body: Buffer, count: u64) -> Buffer {
 struct Writer<'m> {
     module: &'m Module,
     version: Version,
+    format: Format,
     strings: tables::Table<Name>,
     types: types::TypeWriter,
     constants: tables::Table<Vec<u8>>,
     /// Per function: its own location, then those of its operations.
     locations: Vec<Vec<u32>>,
+    /// In the notes' container, per function: the debug attributes of its slots.
+    slots: Vec<tables::Table<u32>>,
+    /// In the notes' container: the number of each debug attribute that is written.
+    debug_numbers: Vec<Option<u32>>,
 }
 
 impl<'m> Writer<'m> {
-    fn new(module: &'m Module, version: Version, tables: &Tables) -> Result<Self> {
+    fn new(module: &'m Module, version: Version, format: Format, tables: &Tables) -> Result<Self> {
+        let constants = match format {
+            Format::Public => tables.constants.as_slice(),
+            // Its constant section holds attributes.
+            Format::Notes => &[],
+        };
         let mut writer = Self {
             module,
             version,
+            format,
             strings: tables::Table::starting_with(&tables.strings),
             types: types::TypeWriter::default(),
-            constants: tables::Table::starting_with(&tables.constants),
+            constants: tables::Table::starting_with(constants),
             locations: Vec::new(),
+            slots: Vec::new(),
+            debug_numbers: debug_numbers(module),
         };
         for &ty in &tables.types {
             writer.type_id(ty)?;
         }
         // The encoder of the cuda-tile package defines these two before all others.
-        for bits in [1, 32] {
-            writer.types.simple(&crate::ir::Type::Int(bits));
+        if format == Format::Public {
+            for bits in [1, 32] {
+                writer.types.simple(&crate::ir::Type::Int(bits));
+            }
         }
         Ok(writer)
+    }
+
+    fn buffer(&self) -> Buffer {
+        Buffer::new(self.format)
     }
 
     /// Refuses what `version` lacks.
@@ -111,13 +179,13 @@ impl<'m> Writer<'m> {
         )))
     }
 
-    fn finish(mut self, functions: Buffer, global_count: u64, globals: Buffer) -> Result<Vec<u8>> {
-        let mut out = Buffer::default();
+    fn finish(mut self, functions: Buffer, globals: Option<Buffer>) -> Result<Vec<u8>> {
+        let mut out = self.buffer();
         out.bytes(&MAGIC);
         out.bytes(&[self.version.0, self.version.1, 0, 0]);
         let debug = self.debug_section();
         let producer = self.module.producer.map(|name| {
-            let mut buffer = Buffer::default();
+            let mut buffer = Buffer::new(Format::Public);
             buffer.varint(self.strings.id(&name));
             buffer
         });
@@ -125,12 +193,12 @@ impl<'m> Writer<'m> {
             self.since(Version::V13_3, || "a producer".into())?;
         }
         out.section(SectionId::Func, &functions);
-        if global_count > 0 {
-            out.section(SectionId::Global, &counted(globals, global_count));
+        if let Some(globals) = globals {
+            out.section(SectionId::Global, &globals);
         }
         out.section(SectionId::Constant, &self.constant_section());
         out.section(SectionId::Debug, &debug);
-        out.section(SectionId::Type, &self.types.section());
+        out.section(SectionId::Type, &self.types.section(self.format));
         if let Some(producer) = producer {
             out.section(SectionId::Producer, &producer);
         }
@@ -141,17 +209,18 @@ impl<'m> Writer<'m> {
 
     fn constant_section(&self) -> Buffer {
         let items = self.constants.items().iter().map(|data| {
-            let mut item = Buffer::default();
+            let mut item = self.buffer();
             item.varint(data.len() as u64);
             item.bytes(data);
             item.data
         });
-        buffer::table(items.collect(), 8)
+        buffer::table(&items.collect::<Vec<_>>(), 8, self.format)
     }
 
     fn string_section(&self) -> Buffer {
         let text = |name: &Name| self.module.str(*name).as_bytes().to_vec();
-        buffer::table(self.strings.items().iter().map(text).collect(), 4)
+        let items: Vec<_> = self.strings.items().iter().map(text).collect();
+        buffer::table(&items, 4, self.format)
     }
 
     /// An error about an operation.

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::buffer::{self, Buffer};
 use super::{Result, Writer};
+use crate::bytecode::Format;
 use crate::bytecode::read::types::{SIMPLE, tag};
 use crate::dialect::{Version, enums};
 use crate::ir::{Diagnostic, Padding, Type, TypeId};
@@ -28,14 +29,14 @@ impl TypeWriter {
     /// A type with no payload.
     pub fn simple(&mut self, ty: &Type) {
         if let Some((tag, ..)) = SIMPLE.iter().find(|s| s.2 == *ty) {
-            let mut item = Buffer::default();
+            let mut item = Buffer::new(Format::Public);
             item.varint(*tag);
             self.add(item.data);
         }
     }
 
-    pub fn section(&self) -> Buffer {
-        buffer::table(self.items.clone(), 4)
+    pub fn section(&self, format: Format) -> Buffer {
+        buffer::table(&self.items, 4, format)
     }
 }
 
@@ -45,15 +46,18 @@ impl Writer<'_> {
         if let Some(&id) = self.types.by_type.get(&ty) {
             return Ok(id);
         }
-        let item = self.encode_type(ty)?;
+        let item = match self.format {
+            Format::Public => self.encode_type(ty)?,
+            Format::Notes => self.notes_type(ty)?,
+        };
         let id = self.types.add(item);
         self.types.by_type.insert(ty, id);
         Ok(id)
     }
 
-    fn encode_type(&mut self, ty: TypeId) -> Result<Vec<u8>> {
+    pub(super) fn encode_type(&mut self, ty: TypeId) -> Result<Vec<u8>> {
         let ty = self.module.types.get(ty);
-        let mut out = Buffer::default();
+        let mut out = self.buffer();
         if let Some((tag, since, _)) = SIMPLE.iter().find(|s| s.2 == *ty) {
             self.since(*since, || {
                 format!("type {}", crate::asm::simple_type_name(ty))

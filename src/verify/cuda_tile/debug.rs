@@ -28,7 +28,7 @@ fn scoped(module: &Module, loc: LocId) -> Option<LocId> {
         at = *caller;
     }
     match module.locs.get(at) {
-        DebugAttr::Loc { scope, .. } => Some(*scope),
+        DebugAttr::Loc { scope, .. } if *scope != LocId::UNKNOWN => Some(*scope),
         _ => None,
     }
 }
