@@ -179,7 +179,7 @@ fn section<'a>(cursor: &mut Cursor<'a>) -> Result<(SectionId, Cursor<'a>)> {
             id.alignment()
         )));
     }
-    if alignment > cursor.remaining() as u64 + 1 {
+    if alignment > (cursor.offset() + cursor.remaining()) as u64 {
         return Err(cursor.error(format!("section alignment {alignment} exceeds the file")));
     }
     cursor.align(alignment as usize)?;

@@ -20,7 +20,7 @@ fn value(f: &mut File, fields: &[u64]) {
     f.constants[0] = f.dictionary(&[("value", f.vars(fields))]);
 }
 
-/// The notes' container: an `assume` with these fields after the tag 13, at offset 59.
+/// The notes' container: an `assume` with these fields after the tag 13, at offset 50.
 fn promise(f: &mut File, fields: &[u64], flags: Option<u8>, more: &[u64]) {
     let fields = [
         f.vars(&[13]),
@@ -36,8 +36,8 @@ fn promise(f: &mut File, fields: &[u64], flags: Option<u8>, more: &[u64]) {
 pub const CASES: &[Case] = &[
     public(
         1,
-        |f| f.payloads.push((FUNC, vec![1, 0, 3, 6, 0])),
-        In(FUNC, 5),
+        |f| f.payloads.push((FUNC, vec![1, 0, 3, 6, 0x80, 1])),
+        In(FUNC, 6),
         "failed to read AttributeTag for self-contained attribute.",
     ),
     public(
@@ -319,62 +319,62 @@ pub const CASES: &[Case] = &[
     ),
     notes(
         |f| promise(f, &[3, 0], None, &[]),
-        In(CONSTANT, 53),
+        In(CONSTANT, 51),
         "unsupported AttributeTag 3 for self-contained attribute",
     ),
     notes(
         |f| promise(f, &[6], None, &[]),
-        In(CONSTANT, 53),
+        In(CONSTANT, 51),
         "failed to read divisor for DivByAttr",
     ),
     notes(
         |f| promise(f, &[6, 4], None, &[]),
-        In(CONSTANT, 54),
+        In(CONSTANT, 52),
         "failed to read flags byte for DivByAttr",
     ),
     notes(
         |f| promise(f, &[6, 4], Some(2), &[]),
-        In(CONSTANT, 55),
+        In(CONSTANT, 53),
         "failed to read value for 'every' in DivByAttr",
     ),
     notes(
         |f| promise(f, &[6, 4], Some(4), &[]),
-        In(CONSTANT, 55),
+        In(CONSTANT, 53),
         "failed to read value for 'along' in DivByAttr",
     ),
     notes(
         |f| promise(f, &[9, 7], None, &[]),
-        In(CONSTANT, 54),
+        In(CONSTANT, 52),
         "failed to read DenseI64ArrayAttr for SameElementsAttr",
     ),
     notes(
         |f| promise(f, &[10], None, &[]),
-        In(CONSTANT, 53),
+        In(CONSTANT, 51),
         "failed to read flags byte for BoundedAttr",
     ),
     notes(
         |f| promise(f, &[10], Some(2), &[1]),
-        In(CONSTANT, 54),
+        In(CONSTANT, 52),
         "failed to read flags byte for BoundedAttr",
     ),
     notes(
         |f| promise(f, &[10], Some(1), &[]),
-        In(CONSTANT, 54),
+        In(CONSTANT, 52),
         "failed to read lower bound for BoundedAttr",
     ),
     notes(
         |f| promise(f, &[11], Some(2), &[]),
-        In(CONSTANT, 54),
+        In(CONSTANT, 52),
         "failed to read upper bound for BoundedAttr",
     ),
     notes(
         |f| promise(f, &[12], Some(3), &[]),
-        In(CONSTANT, 54),
+        In(CONSTANT, 52),
         "failed to read lower bound for BoundedAttr",
     ),
     notes(
         |f| promise(f, &[12], Some(3), &[2]),
-        In(CONSTANT, 55),
+        In(CONSTANT, 53),
         "failed to read upper bound for BoundedAttr",
     ),
 ];

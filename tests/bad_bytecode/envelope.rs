@@ -127,7 +127,7 @@ pub const CASES: &[Case] = &[
     public(
         1,
         |f| f.payloads.push((9, vec![1])),
-        In(FUNC, 164),
+        In(STRING, 37),
         "unknown section ID: 9",
     ),
     public(
@@ -298,7 +298,7 @@ pub const CASES: &[Case] = &[
     ),
     notes(
         |f| f.patch = |b| b.truncate(41),
-        Start(39),
+        Start(35),
         "failed to read section descriptor",
     ),
     notes(

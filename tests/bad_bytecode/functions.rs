@@ -188,14 +188,14 @@ pub const CASES: &[Case] = &[
     ),
     public(
         4,
-        |f| then(f, &[2, 4, 7, 0, 0]),
-        In(FUNC, 12),
+        |f| then(f, &[2, 4, 0, 7, 0, 0]),
+        In(FUNC, 13),
         "case 'nearest_away' of 'rounding' is not available in bytecode version 13.4 (since 13.5)",
     ),
     public(
         1,
-        |f| then(f, &[0x32, 0, 1, 0, 1]),
-        In(FUNC, 14),
+        |f| then(f, &[0x32, 0, 0, 1]),
+        In(FUNC, 13),
         "op expected 2 regions, got 1",
     ),
     public(
@@ -257,14 +257,14 @@ pub const CASES: &[Case] = &[
     ),
     public(
         4,
-        |f| then(f, &[0x3E, 2, 6, 0, 0, 9]),
-        In(FUNC, 15),
+        |f| then(f, &[0x3E, 2, 4, 6, 0, 0, 9]),
+        In(FUNC, 16),
         "failed to read DenseBoolArrayAttr values.",
     ),
     public(
         4,
-        |f| then(f, &[0x3E, 2, 6, 0, 0, 1, 3]),
-        In(FUNC, 16),
+        |f| then(f, &[0x3E, 2, 4, 6, 0, 0, 1, 3]),
+        In(FUNC, 17),
         "array contains unsupported value 3",
     ),
     // Constants.
@@ -360,8 +360,8 @@ pub const CASES: &[Case] = &[
         "a function's body is one block with the parameters of its type",
     ),
     notes(
-        |f| f.function.ops.push(vec![0]),
-        In(FUNC, 18),
+        |f| f.function.body = Some(f.vars(&[1, 0, 0, 0])),
+        In(FUNC, 9),
         "1 bytes after the function's body",
     ),
     notes(
@@ -371,7 +371,7 @@ pub const CASES: &[Case] = &[
     ),
     notes(
         |f| f.function.ops[0] = f.record(110, &[2], &[], 1),
-        In(FUNC, 11),
+        In(FUNC, 10),
         "unknown or unimplemented opcode: 110",
     ),
     notes(
@@ -391,7 +391,7 @@ pub const CASES: &[Case] = &[
     ),
     notes(
         |f| f.function.ops[0] = f.record(16, &[2], &[], 9),
-        In(FUNC, 13),
+        In(FUNC, 14),
         "attribute index 8 out of bounds",
     ),
     notes(
@@ -434,7 +434,7 @@ pub const CASES: &[Case] = &[
             let load = f.record(61, &[2, 6], &[], 0);
             f.function.ops[0] = load;
         },
-        In(FUNC, 14),
+        In(FUNC, 15),
         "requires attribute 'operandSegmentSizes'",
     ),
     notes(
@@ -443,12 +443,12 @@ pub const CASES: &[Case] = &[
                 .push(f.dictionary(&[("operandSegmentSizes", f.vars(&[7, 4, 2, 2, 0, 0]))]));
             f.function.ops[1] = f.record(61, &[2, 6], &[0], 2);
         },
-        In(FUNC, 20),
+        In(FUNC, 21),
         "1 operands do not fit its operand groups",
     ),
     notes(
-        |f| f.function.ops[1] = f.record(65, &[0], &[], 0),
-        In(FUNC, 19),
+        |f| f.function.ops[1] = [f.record(65, &[0], &[], 0), f.var(2)].concat(),
+        In(FUNC, 20),
         "op expected 1 regions",
     ),
     notes(

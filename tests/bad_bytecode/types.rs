@@ -221,7 +221,7 @@ pub const CASES: &[Case] = &[
             f.types[2] = vec![12, 9];
             f.types.extend((9u8..100).map(|i| vec![12, i + 1]));
         },
-        In(TYPE, 532),
+        In(TYPE, 554),
         "types nested deeper than 64",
     ),
     notes(
@@ -241,7 +241,7 @@ pub const CASES: &[Case] = &[
     ),
     notes(
         |f| f.types[2] = [f.vars(&[13, 0, 1]), f.signed(-4)].concat(),
-        In(TYPE, 45),
+        In(TYPE, 44),
         "all dimensions must be positive constants, got -4",
     ),
     notes(
