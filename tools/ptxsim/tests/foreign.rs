@@ -18,8 +18,9 @@ macro_rules! kernels {
 }
 
 kernels! {
-    cuda: clusters collectives hopper_copies hopper_products libraries memory products scans;
+    cuda: arithmetic clusters collectives hopper_copies hopper_products libraries memory products scans synchronisation;
     triton: blocks products;
+    tile: basics operations programs;
 }
 
 #[test]

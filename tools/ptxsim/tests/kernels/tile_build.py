@@ -14,8 +14,6 @@ sys.path[:0] = [str(foreign.ROOT / "tests/corpus")]
 
 import build  # noqa: E402
 
-TARGETS = "sm_80 sm_90 sm_120"
-
 
 def embedded_ptx(cubin: Path) -> str:
     """Section `.nv_debug_ptx_txt`: lines that end in NUL."""
@@ -42,13 +40,13 @@ def arguments(run) -> list:
     ]
 
 
-def cases(file: str, chosen: dict[str, str]) -> None:
-    """Registers cases of a corpus file: by name, their targets."""
+def cases(file: str, targets: str, names: str, without: str = "") -> None:
+    """Registers cases of a corpus file, but for the entries `without`."""
     module = build.load(file)
     found = {case.name: case for case in module.CASES}
-    runs = list(module.runs())
-    for name, targets in chosen.items():
-        register(file, found[name], [r for r in runs if r.case == name and r.error is None], targets)
+    runs = [r for r in module.runs() if r.error is None and r.entry not in without.split()]
+    for name in names.split():
+        register(file, found[name], [r for r in runs if r.case == name], targets)
 
 
 def register(file: str, case, runs: list, targets: str) -> None:
