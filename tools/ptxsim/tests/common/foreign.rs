@@ -2,6 +2,7 @@
 
 use super::common::toolkit;
 use ptxsim::num::format::{BF16, E4M3, E5M2, F16, F32, F64, Format};
+use ptxsim::program::Program;
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg, Launch, Module, TensorMap};
 use serde::Deserialize;
@@ -127,11 +128,8 @@ pub fn check(producer: &str, file: &str) {
     let only = std::env::var("KERNEL").unwrap_or_default();
     let mut wrong = Vec::new();
     for launch in prepared.iter().filter(|p| p.name.contains(&only)) {
-        for seed in SEEDS {
-            if let Err(e) = run(launch, seed) {
-                wrong.push(format!("{} {} seed {seed}: {e}", launch.name, launch.label));
-                break;
-            }
+        if let Err(e) = run(launch) {
+            wrong.push(format!("{} {}: {e}", launch.name, launch.label));
         }
     }
     std::fs::remove_dir_all(&out).ok();
@@ -143,12 +141,20 @@ pub fn check(producer: &str, file: &str) {
     );
 }
 
-fn run(prepared: &Prepared, seed: u64) -> Result<(), String> {
+fn run(prepared: &Prepared) -> Result<(), String> {
     let text = std::fs::read_to_string(&prepared.ptx).map_err(|e| e.to_string())?;
     let at = |e: &dyn std::fmt::Display| format!("{}: {e}", prepared.ptx.display());
-    let module = Module::new(text).map_err(|e| at(&e))?;
-    let program = module.entry(Some(&prepared.entry)).map_err(|e| at(&e))?;
-    let mut launch = Launch::new(&program);
+    let program = Module::new(text)
+        .and_then(|module| module.entry(Some(&prepared.entry)))
+        .map_err(|e| at(&e))?;
+    SEEDS.iter().try_for_each(|&seed| {
+        interleave(prepared, &program, seed).map_err(|e| format!("seed {seed}: {}", at(&e)))
+    })
+}
+
+/// One launch with one interleaving.
+fn interleave(prepared: &Prepared, program: &Program, seed: u64) -> Result<(), String> {
+    let mut launch = Launch::new(program);
     for buffer in &prepared.buffers {
         let bytes = std::fs::read(prepared.folder.join(&buffer.file)).map_err(|e| e.to_string())?;
         launch.add_buffer(&buffer.name, bytes);
@@ -158,7 +164,7 @@ fn run(prepared: &Prepared, seed: u64) -> Result<(), String> {
     launch.block = prepared.block.unwrap_or(launch.block);
     launch.cluster = prepared.cluster.unwrap_or(launch.cluster);
     (launch.dynamic_shared, launch.seed) = (prepared.shared, seed);
-    let report = launch.run().map_err(|e| at(&e))?;
+    let report = launch.run().map_err(|e| e.to_string())?;
     if let Some(expected) = &prepared.stdout {
         let sorted = |s: &str| {
             let mut lines: Vec<String> = s.lines().map(str::to_owned).collect();
