@@ -136,3 +136,56 @@ fn each_has_its_diagnostic() {
     );
     assert!(count >= 150, "{count} cases");
 }
+
+/// What only the verifier finds points at the operation's record.
+#[test]
+fn verification_errors_have_offsets() {
+    for (kind, record, at) in [
+        // `iota` into a scalar tile, after the constant.
+        (Kind::Public, vec![0x3A, 2], 9),
+        (
+            Kind::Notes,
+            File::new(Kind::Notes, 1).record(0x3A, &[2], &[], 0),
+            14,
+        ),
+    ] {
+        let mut file = File::new(kind, 1);
+        file.function.ops.insert(1, record);
+        let (bytes, sections) = file.encode_with_offsets();
+        let start = sections.iter().find(|s| s.0 == binary::FUNC).unwrap().1;
+        let errors = tilec::bytecode::read_verified(&bytes).unwrap_err();
+        let error = &errors.0[0];
+        let words = "failed to create operation 'cuda_tile.iota' due to verification error.";
+        assert!(error.notes.iter().any(|n| n == words), "{error}");
+        assert!(
+            error.message.contains("expects result type to be 1-d tile"),
+            "{error}"
+        );
+        // The public record's offset is that after its opcode.
+        assert_eq!(error.place, Place::Offset(start + at + 1), "{error}");
+    }
+}
+
+/// The order of sections is the producer's choice.
+#[test]
+fn sections_stand_in_any_order() {
+    for kind in [Kind::Public, Kind::Notes] {
+        let mut file = File::new(kind, 1);
+        file.globals.push(match kind {
+            Kind::Public => vec![1, 2, 0, 4],
+            Kind::Notes => {
+                file.constants.push(file.vars(&[4, 0, 0, 1, 2]));
+                file.vars(&[1, 2, 1, 4])
+            }
+        });
+        let text = |file: &File| {
+            let module = tilec::bytecode::read(&file.encode()).unwrap_or_else(|e| panic!("{e}"));
+            tilec::asm::print_generic(&module)
+        };
+        let expected = text(&file);
+        for turn in 1..5 {
+            file.rotation = turn;
+            assert_eq!(text(&file), expected, "{kind:?}");
+        }
+    }
+}

@@ -1,81 +1,18 @@
 //! Locations and debug info in text: as `tileirdisasm -g` prints them, and back.
 
+#[path = "common/aliases.rs"]
+mod aliases;
 #[path = "common/ssa.rs"]
 mod ssa;
 #[path = "common/toolkit.rs"]
 mod toolkit;
 
-use std::collections::BTreeMap;
 use std::process::Command;
 
 use rayon::prelude::*;
 use tilec::asm::Form;
 use tilec::dialect::Version;
 use tilec::{asm, bytecode, verify};
-
-/// The locations of the operations, in order, with aliases replaced by what they stand for.
-fn locations(text: &str) -> Vec<String> {
-    let definitions: BTreeMap<&str, &str> = text
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .filter_map(|line| line.split_once(" = "))
-        .collect();
-    let mut expanded: BTreeMap<&str, String> = BTreeMap::new();
-    let operations = text.lines().filter(|line| !line.starts_with('#'));
-    operations
-        // A terminator without operands is implicit, unless it has a location of its own.
-        .filter(|line| {
-            let line = line.trim_start();
-            !line.starts_with("continue loc") && !line.starts_with("yield loc")
-        })
-        .filter_map(|line| Some(line.rsplit_once("loc(")?.1.strip_suffix(')')?))
-        .map(|place| expand(place, &definitions, &mut expanded))
-        .collect()
-}
-
-fn expand<'t>(
-    text: &'t str,
-    definitions: &BTreeMap<&'t str, &'t str>,
-    expanded: &mut BTreeMap<&'t str, String>,
-) -> String {
-    let Some(at) = text
-        .find('#')
-        .filter(|&at| !text[at..].starts_with("#cuda_tile.") && !text[..at].contains('"'))
-    else {
-        // An attribute's own name, or a string.
-        return match text.strip_prefix("#cuda_tile.") {
-            Some(rest) => format!("#cuda_tile.{}", expand(rest, definitions, expanded)),
-            None => match text
-                .find(['"'])
-                .and_then(|q| Some(q + 1 + text[q + 1..].find('"')? + 1))
-            {
-                Some(end) => format!(
-                    "{}{}",
-                    &text[..end],
-                    expand(&text[end..], definitions, expanded)
-                ),
-                None => text.replace("loc(unknown)", "unknown"),
-            },
-        };
-    };
-    let end = text[at + 1..]
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
-        .map_or(text.len(), |n| at + 1 + n);
-    let alias = &text[at..end];
-    let meaning = match expanded.get(alias) {
-        Some(meaning) => meaning.clone(),
-        None => {
-            let meaning = expand(definitions[alias], definitions, expanded);
-            expanded.insert(alias, meaning.clone());
-            meaning
-        }
-    };
-    format!(
-        "{}{meaning}{}",
-        &text[..at],
-        expand(&text[end..], definitions, expanded)
-    )
-}
 
 #[test]
 fn prints_as_tileirdisasm_does() {
@@ -84,8 +21,8 @@ fn prints_as_tileirdisasm_does() {
         let theirs = Command::new(&tool).arg("-g").arg(path).output().unwrap();
         assert!(theirs.status.success(), "{}", path.display());
         let module = bytecode::read(&std::fs::read(path).unwrap()).unwrap();
-        let theirs = locations(&String::from_utf8(theirs.stdout).unwrap());
-        let ours = locations(&asm::print_with_debug_info(&module, Form::Pretty));
+        let theirs = aliases::locations(&String::from_utf8(theirs.stdout).unwrap());
+        let ours = aliases::locations(&asm::print_with_debug_info(&module, Form::Pretty));
         assert_eq!(theirs, ours, "{}", path.display());
         assert!(!ours.is_empty() || module.block(module.body).ops.is_empty());
     });

@@ -1,9 +1,8 @@
-//! `tilec compile`: bytecode to any stage down to PTX.
+//! `tilec compile`: bytecode or text to any stage down to PTX.
 
 use std::path::PathBuf;
 
 use super::{Outcome, input, output, ptxas};
-use crate::bytecode;
 use crate::compile::{Options, Stage, lower_to, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::target::Target;
@@ -27,7 +26,7 @@ enum Emit {
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Bytecode file, `-` for standard input.
+    /// Bytecode or text file, `-` for standard input.
     input: PathBuf,
     /// Where the result goes, `-` for standard output.
     #[arg(short, long, default_value = "-")]
@@ -73,7 +72,7 @@ pub fn target(name: &str) -> Result<Target, Diagnostic> {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let module = bytecode::read(&input::bytes(&args.input)?)?;
+    let module = input::verified(&args.input)?;
     let options = args.options()?;
     let stage = match args.emit {
         Emit::CudaTile => Stage::CudaTile,

@@ -9,7 +9,7 @@ use crate::ir::Diagnostic;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Bytecode file, `-` for standard input.
+    /// Bytecode file, `-` for standard input. Text goes through `tilec as`.
     input: PathBuf,
     /// Where the bytecode goes, `-` for standard output.
     #[arg(short, long)]

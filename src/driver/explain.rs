@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{Outcome, compile, input, output};
-use crate::bytecode;
 use crate::compile::{Compilation, Options, Stage, lower_to};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, Diagnostics, LocId, Module, OpId, Place};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Bytecode file, `-` for standard input.
+    /// Bytecode or text file, `-` for standard input.
     input: PathBuf,
     /// Where the explanation goes, `-` for standard output.
     #[arg(short, long, default_value = "-")]
@@ -25,21 +24,23 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let bytes = input::bytes(&args.input)?;
     let options = Options {
         tma: !args.no_tma,
         explain: true,
         ..Options::new(compile::target(&args.gpu_name)?)
     };
-    let text = explain(&bytes, &options)?;
+    // Lowering consumes a module, and two stages are explained.
+    let data = input::bytes(&args.input)?;
+    let read = || input::verified_from(&args.input, &data);
+    let text = explain(read()?, read()?, &options)?;
     output::write(&args.output, text.as_bytes())
 }
 
-fn explain(bytes: &[u8], options: &Options) -> Result<String, Diagnostics> {
-    let scheduled = lower_to(bytecode::read(bytes)?, options, Stage::NvTileas)?;
+fn explain(first: Module, second: Module, options: &Options) -> Result<String, Diagnostics> {
+    let scheduled = lower_to(first, options, Stage::NvTileas)?;
     let mut text = format!("target {}\n", options.target);
     schedule(&mut text, &scheduled.module);
-    let lowered = lower_to(bytecode::read(bytes)?, options, Stage::Nvvm)?;
+    let lowered = lower_to(second, options, Stage::Nvvm)?;
     launches(&mut text, &lowered);
     rules(&mut text, &lowered);
     Ok(text)

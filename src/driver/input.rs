@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::ir::{Diagnostic, Diagnostics, Module};
-use crate::{asm, bytecode};
+use crate::{asm, bytecode, verify};
 
 /// The bytes of a file.
 ///
@@ -33,16 +33,37 @@ pub fn module(path: &Path) -> Result<Module, Diagnostics> {
     if bytecode::is_bytecode(&data) {
         return Ok(bytecode::read(&data)?);
     }
-    Ok(text(path, data)?)
+    Ok(text(path, &data)?)
 }
 
-fn text(path: &Path, data: Vec<u8>) -> Result<Module, Diagnostic> {
+/// The same, checked against every rule of its dialect.
+///
+/// # Errors
+/// As [`module`]; then everything that breaks a rule.
+pub fn verified(path: &Path) -> Result<Module, Diagnostics> {
+    verified_from(path, &bytes(path)?)
+}
+
+/// The same from the bytes of the file called `path`.
+///
+/// # Errors
+/// As [`verified`], but for those of the file.
+pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
+    if bytecode::is_bytecode(data) {
+        return bytecode::read_verified(data);
+    }
+    let module = text(path, data)?;
+    verify::verify(&module)?;
+    Ok(module)
+}
+
+fn text(path: &Path, data: &[u8]) -> Result<Module, Diagnostic> {
     let name = match path.to_str() {
         Some("-") | None => "<stdin>",
         Some(name) => name,
     };
-    match String::from_utf8(data) {
-        Ok(text) => asm::parse_file(&text, name),
+    match std::str::from_utf8(data) {
+        Ok(text) => asm::parse_file(text, name),
         Err(_) => Err(Diagnostic::error(format!(
             "'{name}' is neither Tile IR bytecode nor UTF-8 text"
         ))),

@@ -11,14 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::arguments::Arg;
 use super::{Outcome, compile, input, output};
-use crate::bytecode;
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
-use crate::verify;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Bytecode file, `-` for standard input.
+    /// Bytecode or text file, `-` for standard input.
     module: PathBuf,
     /// The entry to launch; not needed when the module has one.
     #[arg(long)]
@@ -72,8 +70,7 @@ fn parse_grid(text: &str) -> Result<[u32; 3], String> {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let module = bytecode::read(&input::bytes(&args.module)?)?;
-    verify::verify(&module)?;
+    let module = input::verified(&args.module)?;
     let mut arguments = Vec::new();
     for (i, text) in args.args.iter().enumerate() {
         let argument = Arg::parse(text);

@@ -12,8 +12,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, format: report::Format) -> Outcome {
-    let module = input::module(&args.input)?;
-    verify::verify(&module)?;
+    let module = input::verified(&args.input)?;
     report::print(&crate::ir::Diagnostics(verify::warnings(&module)), format);
     Ok(())
 }

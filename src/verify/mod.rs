@@ -33,23 +33,32 @@ pub(crate) fn ensure(condition: bool, message: impl FnOnce() -> String) -> Check
 /// # Errors
 /// One diagnostic per invalid operation, with its name and source location.
 pub fn verify(module: &Module) -> Result<(), Diagnostics> {
+    let errors = errors(module);
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Diagnostics(errors.into_iter().map(|(_, e)| e).collect()))
+}
+
+/// What is wrong with a module, with the operations where it concerns single ones.
+pub fn errors(module: &Module) -> Vec<(Option<OpId>, Diagnostic)> {
     let mut errors = Vec::new();
     let unsound = types::unsound(module);
     structure::visit(module, &mut |op, result: Check| {
         let checked = result.and_then(|()| dialect_rules(module, op, &unsound));
         if let (Err(message), true) = (checked, errors.len() < LIMIT) {
-            errors.push(diagnostic(module, op, message));
+            errors.push((Some(op), diagnostic(module, op, message)));
         }
     });
     if errors.is_empty() {
         // Symbols and scopes need all operations to be sound.
-        errors.extend(cuda_tile::module_rules(module));
+        errors.extend(
+            cuda_tile::module_rules(module)
+                .into_iter()
+                .map(|e| (None, e)),
+        );
     }
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(Diagnostics(errors))
-    }
+    errors
 }
 
 /// Rules of the operation's dialect. Structure holds already.

@@ -37,6 +37,8 @@ pub struct File {
     pub payloads: Vec<(u8, Vec<u8>)>,
     /// Sections to leave out.
     pub without: Vec<u8>,
+    /// By how much the order of the sections is turned.
+    pub rotation: usize,
     /// Done to the bytes at last.
     pub patch: fn(&mut Vec<u8>),
 }
@@ -86,6 +88,7 @@ impl File {
             },
             payloads: Vec::new(),
             without: Vec::new(),
+            rotation: 0,
             patch: |_| {},
         };
         let four = match kind {
@@ -199,6 +202,8 @@ impl File {
         sections.retain(|(id, _)| !self.without.contains(id));
         sections.retain(|(id, _)| self.payloads.iter().all(|(p, _)| p != id));
         sections.extend(self.payloads.clone());
+        let turns = self.rotation % sections.len().max(1);
+        sections.rotate_left(turns);
         sections
     }
 

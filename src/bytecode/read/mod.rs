@@ -13,7 +13,8 @@ use super::container::{Container, SectionId};
 use super::cursor::Cursor;
 use super::{Context, Format, Result};
 use crate::dialect::Version;
-use crate::ir::{Diagnostic, Module, Name, OpId, TypeId};
+use crate::ir::{Diagnostic, Diagnostics, Module, Name, OpId, Place, TypeId};
+use crate::verify;
 
 /// The tables of a file in their order, so that a writer can keep it.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +57,50 @@ pub fn read_full(data: &[u8]) -> Result<Contents> {
         version: container.version,
         tables,
     })
+}
+
+/// Reads a module from either container and checks it against every rule of its dialect.
+///
+/// # Errors
+/// As [`read`]; then what the verifier says, at the offsets of the operations that it concerns.
+pub fn read_verified(data: &[u8]) -> std::result::Result<Module, Diagnostics> {
+    let module = read(data)?;
+    if verify::verify(&module).is_ok() {
+        return Ok(module);
+    }
+    // Again, now keeping where operations begin: valid modules need not pay for that.
+    let container = Container::parse(data)?;
+    let mut reader = Reader::new(&container, data.len())?;
+    reader.offsets = Some(Vec::new());
+    reader.module_body(&container)?;
+    let offsets: rustc_hash::FxHashMap<OpId, usize> = reader
+        .offsets
+        .take()
+        .unwrap_or_default()
+        .into_iter()
+        .collect();
+    let errors = verify::errors(&reader.module);
+    let locate = |(op, error): (Option<OpId>, Diagnostic)| {
+        located(error, op.and_then(|op| offsets.get(&op).copied()))
+    };
+    Err(Diagnostics(errors.into_iter().map(locate).collect()))
+}
+
+/// A verification error in the words of a reader that verifies what it creates. An operation that
+/// comes from a line of source is said to be there, and its offset in a note.
+fn located(mut error: Diagnostic, offset: Option<usize>) -> Diagnostic {
+    let Some(operation) = error.operation.clone() else {
+        return error;
+    };
+    let text = format!("failed to create operation '{operation}' due to verification error.");
+    error.notes.push(match (offset, &error.place) {
+        (Some(at), Place::Line { .. }) => format!("{text} (at offset {at})"),
+        _ => text,
+    });
+    match (offset, &error.place) {
+        (Some(at), Place::Nowhere) => error.at(Place::Offset(at)),
+        _ => error,
+    }
 }
 
 /// The state of reading one file.
