@@ -1,5 +1,11 @@
 //! Damaged files: a diagnostic or a module, never a panic. Fixed seed, real files.
+//! The interpreter on such files is in `eval_robust.rs`; coverage-guided search is in `tools/fuzz`.
 
+#[allow(dead_code)] // What only the fuzzers call.
+#[path = "../tools/fuzz/src/checks.rs"]
+mod checks;
+#[path = "../tools/fuzz/src/mutate.rs"]
+mod mutate;
 #[path = "common/ssa.rs"]
 mod ssa;
 
@@ -83,4 +89,46 @@ fn damaged_text_never_panics() {
             }
         }
     }
+}
+
+/// Modules with other operands, attributes, operations and types, as the fuzzers change them: what is
+/// still valid is printed, parsed, written and read back the same; whatever it is, it runs or is
+/// refused.
+#[test]
+fn changed_modules_survive_every_way() {
+    let mut random = Random(0x6368_616E_6765_6421);
+    let files: Vec<_> = ssa::bytecode_files()
+        .iter()
+        .map(|p| std::fs::read(p).unwrap())
+        .filter(|f| f.len() < 2500)
+        .collect();
+    let mut changed = 0;
+    for _ in 0..1500 {
+        let data = &files[random.next(files.len())];
+        if let Some(data) = mutate::module(data, random.next(usize::MAX) as u64) {
+            changed += 1;
+            checks::bytecode(&data);
+            checks::eval(&data);
+        }
+    }
+    assert!(changed > 700, "only {changed} changed modules were written");
+}
+
+/// The same through the whole compiler: PTX or an error that names what cannot be compiled.
+#[test]
+fn changed_modules_compile_or_are_refused() {
+    let mut random = Random(0x636F_6D70_696C_6521);
+    let files: Vec<_> = ssa::bytecode_files()
+        .iter()
+        .map(|p| std::fs::read(p).unwrap())
+        .filter(|f| f.len() < 1000)
+        .collect();
+    let mut valid = 0;
+    for _ in 0..150 {
+        let data = &files[random.next(files.len())];
+        if let Some(data) = mutate::module(data, random.next(usize::MAX) as u64) {
+            valid += usize::from(checks::compile(&data));
+        }
+    }
+    assert!(valid > 30, "only {valid} changed modules were valid");
 }

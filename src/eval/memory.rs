@@ -14,6 +14,8 @@ const REGION_BITS: u32 = 40;
 const BIAS: u64 = 1 << 38;
 /// The largest buffer.
 const MAX_BYTES: usize = 1 << 36;
+/// What running blocks may hold allocated at one time.
+const DYNAMIC_BYTES: u64 = 1 << 32;
 const MAX_BUFFERS: usize = (1 << 24) - 2;
 
 #[derive(Debug)]
@@ -26,6 +28,16 @@ struct Buffer {
 }
 
 impl Buffer {
+    fn zeros(name: String, bytes: usize) -> Self {
+        let words = (0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0));
+        Self {
+            name,
+            words: words.collect(),
+            bytes,
+            writable: true,
+        }
+    }
+
     fn new(name: String, data: &[u8], writable: bool) -> Self {
         let words = data
             .chunks(8)
@@ -48,11 +60,19 @@ impl Buffer {
 pub type Access<T> = Result<T, String>;
 
 /// All memory of a launch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Memory {
     buffers: Vec<Buffer>,
     /// Allocations made while running; `None` once freed.
     dynamic: RwLock<Vec<Option<Arc<Buffer>>>>,
+    /// Bytes that running blocks may still allocate.
+    room: AtomicU64,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::with_room(DYNAMIC_BYTES)
+    }
 }
 
 /// A located access: a word index and a shift within one buffer.
@@ -70,6 +90,15 @@ fn mask(bytes: usize) -> u64 {
 }
 
 impl Memory {
+    /// Empty memory, in which running blocks may hold `bytes` bytes allocated at one time.
+    pub fn with_room(bytes: u64) -> Self {
+        Self {
+            buffers: Vec::new(),
+            dynamic: RwLock::default(),
+            room: AtomicU64::new(bytes),
+        }
+    }
+
     /// A buffer holding `data`; its address.
     pub fn add(&mut self, name: impl Into<String>, data: &[u8]) -> Access<u64> {
         self.insert(name.into(), data, true)
@@ -104,10 +133,12 @@ impl Memory {
     /// Memory of `bytes` zero bytes for a running block.
     pub fn allocate(&self, bytes: usize) -> Access<u64> {
         let refused = || format!("cannot allocate {bytes} bytes");
-        if bytes > MAX_BYTES >> 4 {
-            return Err(refused());
-        }
-        let buffer = Buffer::new("an alloca".into(), &vec![0; bytes], true);
+        self.room
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
+                room.checked_sub(bytes as u64)
+            })
+            .map_err(|_| refused())?;
+        let buffer = Buffer::zeros("an alloca".into(), bytes);
         let mut dynamic = self.dynamic.write().map_err(|_| refused())?;
         if self.buffers.len() + dynamic.len() >= MAX_BUFFERS {
             return Err(refused());
@@ -120,9 +151,9 @@ impl Memory {
     pub fn release(&self, address: u64) {
         let index = ((address >> REGION_BITS) as usize).wrapping_sub(1 + self.buffers.len());
         if let Ok(mut dynamic) = self.dynamic.write()
-            && let Some(slot) = dynamic.get_mut(index)
+            && let Some(buffer) = dynamic.get_mut(index).and_then(Option::take)
         {
-            *slot = None;
+            self.room.fetch_add(buffer.bytes as u64, Ordering::Relaxed);
         }
     }
 

@@ -189,6 +189,11 @@ impl Types {
         &self.list[id.0 as usize]
     }
 
+    /// Every type, in the order of interning.
+    pub fn iter(&self) -> impl Iterator<Item = &Type> {
+        self.list.iter()
+    }
+
     /// How many distinct types exist.
     pub fn len(&self) -> usize {
         self.list.len()

@@ -19,8 +19,10 @@ pub fn payload<'a>(mut blob: Cursor<'a>) -> Result<&'a [u8]> {
 pub(in crate::bytecode) enum Storage {
     /// Packed, least significant bit first; a splat is a byte 0 or 0xFF.
     Bits,
-    /// So many bytes; unused high bits are zero.
+    /// So many bytes.
     Bytes(usize),
+    /// A byte whose high bits say nothing.
+    Nibble,
     /// tf32: the upper 19 bits of the f32 pattern, right-aligned in three bytes.
     Tf32,
 }
@@ -29,6 +31,7 @@ impl Storage {
     pub fn of(elem: &Type) -> Option<Self> {
         match elem {
             Type::Int(1) => Some(Storage::Bits),
+            Type::Int(4) | Type::Float(Float::F4E2M1FN) => Some(Storage::Nibble),
             Type::Int(n) => Some(Storage::Bytes(n.div_ceil(8) as usize)),
             Type::Float(Float::TF32) => Some(Storage::Tf32),
             Type::Float(f) => Some(Storage::Bytes(f.bits().div_ceil(8) as usize)),
@@ -41,7 +44,7 @@ impl Storage {
     /// The raw buffer of elements of whole bytes; the reverse of reading one.
     pub fn encode(self, elements: &[u8]) -> Vec<u8> {
         match self {
-            Storage::Bytes(_) => elements.to_vec(),
+            Storage::Bytes(_) | Storage::Nibble => elements.to_vec(),
             Storage::Tf32 => {
                 let narrow = |b: &[u8]| {
                     let bits = u32::from_le_bytes([b[0], b[1], b[2], b[3]]) >> 13;
@@ -99,6 +102,10 @@ fn decode_raw(raw: &[u8], storage: Storage, count: u64) -> Option<Vec<u8>> {
         Storage::Bytes(width) => {
             let full = count.checked_mul(width as u64)?;
             (raw.len() == width || len == full).then(|| raw.to_vec())
+        }
+        Storage::Nibble => {
+            let low = || raw.iter().map(|byte| byte & 0xf).collect();
+            (len == 1 || len == count).then(low)
         }
         Storage::Tf32 => {
             let full = count.checked_mul(3)?;

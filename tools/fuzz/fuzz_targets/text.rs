@@ -1,13 +1,10 @@
-//! Any text: parse, verify, print.
+//! Any text: parse, verify, print, parse again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tilec::{asm, verify};
+use tilec_fuzz::{checks, memory};
 
-fuzz_target!(|text: &str| {
-    if let Ok(module) = asm::parse(text) {
-        let _ = verify::verify(&module);
-        let _ = asm::print_pretty(&module);
-        let _ = asm::print_generic(&module);
-    }
-});
+#[global_allocator]
+static ALLOCATOR: memory::Counting = memory::Counting;
+
+fuzz_target!(|text: &str| memory::bounded(text.len(), || checks::text(text)));

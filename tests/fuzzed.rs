@@ -1,0 +1,33 @@
+//! What the fuzzers of `tools/fuzz` found, kept: each file of `tests/fuzzed/TARGET/` is an input that
+//! broke the check of that target once.
+
+#[allow(dead_code)] // What only the fuzzers call.
+#[path = "../tools/fuzz/src/checks.rs"]
+mod checks;
+
+use std::path::Path;
+
+fn each(target: &str, check: impl Fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fuzzed")
+        .join(target);
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        println!("{}", file.display());
+        check(&std::fs::read(&file).expect("a file"));
+    }
+}
+
+#[test]
+fn bytecode() {
+    each("bytecode", |data| {
+        checks::bytecode(data);
+        checks::eval(data);
+        checks::compile(data);
+    });
+}
