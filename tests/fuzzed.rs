@@ -31,3 +31,8 @@ fn bytecode() {
         checks::compile(data);
     });
 }
+
+#[test]
+fn eval() {
+    each("eval", checks::eval);
+}

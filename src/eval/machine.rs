@@ -254,6 +254,7 @@ impl<'a> Machine<'a> {
         }
         let mut carried: Values = args.0.iter().skip(3).cloned().collect();
         while at < end {
+            self.count(step)?;
             let induction = Value::splat(width, at as u64 & int::mask(width));
             let arguments = std::iter::once(induction).chain(carried).collect();
             match self.enter(body, arguments)? {
