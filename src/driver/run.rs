@@ -33,6 +33,9 @@ pub struct Args {
     /// Simulate without tensor maps.
     #[arg(long)]
     no_tma: bool,
+    /// Directory that replaces the compiled-in rules when compiling for the simulator.
+    #[arg(long)]
+    rules_dir: Option<PathBuf>,
     /// How the simulator interleaves warps and completes asynchronous work.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -84,6 +87,7 @@ pub fn run(args: &Args) -> Outcome {
                 grid: args.grid,
                 target: compile::target(&args.gpu_name)?,
                 tma: !args.no_tma,
+                rules_dir: args.rules_dir.clone(),
                 seed: args.seed,
             };
             print!("{}", simulate::run(&simulation, module, &mut arguments)?);

@@ -1,5 +1,7 @@
 //! The `sim` engine: compiles the module and runs the PTX in the simulator, by the launch manifest.
 
+use std::path::PathBuf;
+
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
 
@@ -17,6 +19,7 @@ pub struct Simulation<'a> {
     pub grid: [u32; 3],
     pub target: Target,
     pub tma: bool,
+    pub rules_dir: Option<PathBuf>,
     /// Interleaving of warps and completion of asynchronous work.
     pub seed: u64,
 }
@@ -33,6 +36,7 @@ pub fn run(
     }
     let options = Options {
         tma: s.tma,
+        rules_dir: s.rules_dir.clone(),
         ..Options::new(s.target)
     };
     let kernel = to_ptx(module, &options)?;
