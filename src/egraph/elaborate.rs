@@ -295,6 +295,7 @@ impl Place<'_> {
                     }
                     self.serve(operands, index)?;
                     let operands = self.values(operands, index)?;
+                    self.serve_branches(blocks, index)?;
                     for &block in blocks {
                         self.block(block)?;
                     }
@@ -308,6 +309,23 @@ impl Place<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Computes what all of several branches need before them.
+    fn serve_branches(&mut self, branches: &[BlockIx], block: BlockIx) -> Result<(), Diagnostic> {
+        if branches.len() < 2 {
+            return Ok(());
+        }
+        let depth = self.skeleton.blocks[block].depth;
+        let visible = |id: Id| {
+            let cheap = |n: &Node| self.model.cheap(&self.graph.analysis, n);
+            let node = self.choice.node(id);
+            self.depths.get(&id).is_some_and(|&d| d <= depth)
+                && node.is_some_and(|n| !cheap(n) && !self.is_effect(n))
+        };
+        let shared =
+            super::branches::shared(self.graph, self.skeleton, self.choice, branches, &visible);
+        self.serve(&shared, block)
     }
 
     fn def(&self, node: &Node) -> Option<&'static OpDef> {

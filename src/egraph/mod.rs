@@ -12,6 +12,7 @@
 //! engine simplifies `cuda_tile`, lowers to `nvvm` and selects instructions.
 
 pub mod analysis;
+mod branches;
 pub mod build;
 pub mod cost;
 pub mod elaborate;

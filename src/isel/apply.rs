@@ -154,7 +154,7 @@ impl super::build::Builder<'_> {
             (a, b) if a == b => Ok(atoms),
             (_, 1) => self.unpack(form, &atoms),
             (4, 2) => self.split(&atoms),
-            (1, 2) if form.elem.bits() == 8 => self.pairs(&atoms),
+            (1, 2) if form.elem.stored() == 8 => self.pairs(&atoms),
             _ => fail("a value cannot be brought into the shape of an instruction's operand"),
         }
     }
@@ -165,7 +165,7 @@ impl super::build::Builder<'_> {
             (a, b) if a == b => return Ok(atoms),
             (1, _) => return self.pack(form, &atoms),
             (2, 4) => return self.join(&atoms),
-            (2, 1) if form.elem.bits() == 8 => self.unpair(&atoms)?,
+            (2, 1) if form.elem.stored() == 8 => self.unpair(&atoms)?,
             (2, 1) => self.split(&atoms)?,
             _ => return fail("what an instruction yields does not fit the value's registers"),
         };

@@ -212,7 +212,7 @@ impl<'t> Chooser<'t> {
 /// What unpacking or packing the registers of a value costs: half an instruction for two halves,
 /// for bytes an instruction each.
 fn reshaping(shape: Shape, form: Form) -> u64 {
-    match form.elem.bits() {
+    match form.elem.stored() {
         _ if shape.per == form.per => 0,
         8 => 4 * form.n as u64,
         _ => form.n as u64,

@@ -187,6 +187,10 @@ pub struct Func {
     pub shared: u32,
     /// Names of the globals whose addresses it takes.
     pub globals: Vec<String>,
+    /// Globals of its own: the formats it prints.
+    pub formats: Vec<Global>,
+    /// Bytes of `print_buffer`, where it prints.
+    pub print_buffer: Option<u32>,
     pub regs: Vec<Class>,
     pub insts: Vec<Inst>,
     /// A name for each label, without the number that makes it unique.

@@ -22,6 +22,7 @@ mod matrix;
 mod memory;
 pub mod mir;
 pub mod pattern;
+mod print;
 mod select;
 mod sync;
 pub mod table;

@@ -18,6 +18,7 @@ pub struct Shape {
 impl Shape {
     const NAMES: &[(&'static str, Elem)] = &[
         ("i1", Elem::Int(1)),
+        ("i4", Elem::Int(4)),
         ("i8", Elem::Int(8)),
         ("i16", Elem::Int(16)),
         ("i32", Elem::Int(32)),
@@ -41,7 +42,7 @@ impl Shape {
         };
         let &(_, elem) = find(name)?;
         // A packed register is a whole number of elements in 16 or 32 bits.
-        let whole = per == 1 || matches!(elem.bits() * per as u32, 16 | 32);
+        let whole = per == 1 || matches!(elem.stored() * per as u32, 16 | 32);
         whole.then_some(Shape { elem, per })
     }
 
@@ -63,7 +64,7 @@ impl Shape {
     /// Whether a value that lives in registers as `form` says can be brought into this shape.
     fn admits(self, form: Form) -> bool {
         self.elem == form.elem
-            && (self.per == 1 || self.per == form.per || self.elem.bits() == 8 && self.per == 2)
+            && (self.per == 1 || self.per == form.per || self.elem.stored() == 8 && self.per == 2)
     }
 
     /// Whether a result in this shape can be brought into `form`.

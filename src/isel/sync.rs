@@ -103,7 +103,7 @@ impl Selector<'_> {
                 let map = self.scalar(self.operand(op, 0)?)?;
                 self.b.effect("prefetch.tensormap", vec![map.into()])
             }
-            N::Print => fail("printing is not supported yet"),
+            N::Print => self.print(op),
             _ => fail("no selection for this operation"),
         }
     }

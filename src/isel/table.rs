@@ -355,6 +355,11 @@ fn scan(
     while let Some(c) = rest.chars().next() {
         let mut role = role;
         let mut after = rest;
+        if let Some((literal, after)) = rest.strip_prefix('\'').and_then(|r| r.split_once('\'')) {
+            push_text(pieces, literal);
+            rest = after;
+            continue;
+        }
         match c {
             '&' => (role, after) = (Role::Address, &rest[1..]),
             '+' => (role, after) = (Role::InOut, &rest[1..]),

@@ -3,6 +3,7 @@
 //! | element | count | registers |
 //! |---|---|---|
 //! | i1 | any | one predicate each |
+//! | 4 bits | any | as 8 bits, the high half of a byte unspecified |
 //! | 8 bits | multiple of 4 | four per 32-bit register |
 //! | 8 bits | other | one per 16-bit register, the high half unspecified |
 //! | 16 bits | even | two per 32-bit register |
@@ -37,6 +38,16 @@ impl Elem {
     }
 }
 
+impl Elem {
+    /// Bits that an element takes in a register.
+    pub fn stored(self) -> u32 {
+        match self.bits() {
+            4 => 8,
+            bits => bits,
+        }
+    }
+}
+
 impl std::fmt::Display for Elem {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
@@ -63,8 +74,8 @@ impl Form {
     /// How a value of `ty` lives in registers.
     pub fn of(types: &Types, ty: TypeId) -> Result<Form, Fail> {
         let elem = match types.get(types.elem(ty)) {
-            Type::Int(bits @ (1 | 8 | 16 | 32 | 64)) => Elem::Int(*bits),
-            Type::Float(f) if f.bits() >= 8 => Elem::Float(*f),
+            Type::Int(bits @ (1 | 4 | 8 | 16 | 32 | 64)) => Elem::Int(*bits),
+            Type::Float(f) => Elem::Float(*f),
             Type::Ptr { .. } | Type::TensorMap => Elem::Global,
             Type::SharedPtr => Elem::Shared,
             other => return fail(format!("a value of type {other:?} has no registers")),
@@ -73,7 +84,7 @@ impl Form {
     }
 
     pub fn new(elem: Elem, n: usize) -> Form {
-        let (class, per) = match elem.bits() {
+        let (class, per) = match elem.stored() {
             1 => (Class::Pred, 1),
             8 if n.is_multiple_of(4) && n > 0 => (Class::B32, 4),
             8 => (Class::B16, 1),
@@ -97,7 +108,7 @@ impl Form {
 
     /// Class of one element by itself.
     pub fn elem_class(self) -> Class {
-        match self.elem.bits() {
+        match self.elem.stored() {
             1 => Class::Pred,
             8 | 16 => Class::B16,
             32 => Class::B32,
@@ -163,7 +174,7 @@ impl Builder<'_> {
 
     /// The value as 32-bit words, the first element lowest; a short last word is padded with zeros.
     pub fn to_words(&mut self, form: Form, atoms: &[Atom]) -> Result<Vec<Atom>, Fail> {
-        match (form.class, form.elem.bits()) {
+        match (form.class, form.elem.stored()) {
             (Class::B32, _) => Ok(atoms.to_vec()),
             (Class::B64, _) => self.split_wide(atoms),
             (Class::B16, 16) => {
@@ -182,7 +193,7 @@ impl Builder<'_> {
 
     /// The inverse of [`Builder::to_words`].
     pub fn from_words(&mut self, form: Form, words: &[Atom]) -> Result<Vec<Atom>, Fail> {
-        match (form.class, form.elem.bits()) {
+        match (form.class, form.elem.stored()) {
             (Class::B32, _) => Ok(words.to_vec()),
             (Class::B64, _) => {
                 let (low, high): (Vec<_>, Vec<_>) = words.chunks(2).map(|w| (w[0], w[1])).unzip();

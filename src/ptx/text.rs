@@ -53,6 +53,11 @@ pub fn write(
         writer.kernel(&mut bodies);
     }
     let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
+    if funcs.iter().any(|f| f.print_buffer.is_some()) {
+        text.push_str(
+            "\n.extern .func (.param .b32 result) vprintf\n(\n\t.param .b64 format,\n\t.param .b64 arguments\n);\n",
+        );
+    }
     let dynamic = funcs.iter().filter(|f| f.shared > Target::STATIC_SHARED);
     if let Some(align) = dynamic.map(shared_align).max() {
         let _ = write!(
@@ -60,7 +65,7 @@ pub fn write(
             "\n.extern .shared .align {align} .b8 global_smem[];\n"
         );
     }
-    for global in globals {
+    for global in globals.iter().chain(funcs.iter().flat_map(|f| &f.formats)) {
         check_name(&global.name)?;
         write_global(&mut text, global);
     }
@@ -203,6 +208,13 @@ impl<'f> Writer<'f> {
                 "\t.shared .align {} .b8 global_smem[{}];",
                 shared_align(f),
                 f.shared
+            );
+        }
+        if let Some(bytes) = f.print_buffer {
+            let _ = write!(
+                out,
+                "\t.local .align 8 .b8 print_buffer[{}];\n\t.param .b64 print_format;\n\t.param .b64 print_arguments;\n\t.param .b32 print_result;\n",
+                bytes.max(8)
             );
         }
         out.push('\n');
