@@ -22,6 +22,7 @@ macro_rules! simulated {
 }
 
 simulated! {
-    sm_80: vadd softmax matmul;
-    sm_90a: vadd softmax matmul;
+    sm_75: ops_convert ops_float ops_integer ops_math;
+    sm_80: vadd softmax matmul ops_convert ops_float;
+    sm_90a: vadd softmax matmul ops_convert ops_float ops_integer ops_math;
 }

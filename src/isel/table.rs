@@ -140,7 +140,8 @@ pub struct Insn {
 #[derive(Debug)]
 pub struct Table {
     rows: Vec<Row>,
-    by_id: FxHashMap<String, usize>,
+    /// Rows by identifier; several have one where their mnemonics need different targets.
+    by_id: FxHashMap<String, Vec<usize>>,
     /// Rows by the first component of their patterns' alternatives.
     by_head: FxHashMap<String, Vec<usize>>,
 }
@@ -170,7 +171,7 @@ impl Table {
         let index = self.rows.len();
         match &row.id {
             Some(id) => {
-                self.by_id.insert(id.clone(), index);
+                self.by_id.entry(id.clone()).or_default().push(index);
             }
             None => {
                 for head in heads(&row.pattern) {
@@ -188,7 +189,7 @@ impl Table {
     /// The instruction called `name`: a mnemonic, or `@id` of a row without alternatives.
     pub fn find(&self, name: &str) -> Option<Insn> {
         if let Some(id) = name.strip_prefix('@') {
-            let row = *self.by_id.get(id)?;
+            let row = *self.by_id.get(id)?.first()?;
             return Some(Insn {
                 mnemonic: self.rows[row].pattern.as_str().into(),
                 row,
@@ -208,8 +209,9 @@ impl Table {
 
     /// The instruction `mnemonic` of the row `@id`.
     pub fn find_as(&self, id: &str, mnemonic: &str) -> Option<Insn> {
-        let row = *self.by_id.get(id)?;
-        matches(&self.rows[row].pattern, mnemonic).then(|| Insn {
+        let mut rows = self.by_id.get(id)?.iter();
+        let &row = rows.find(|&&row| matches(&self.rows[row].pattern, mnemonic))?;
+        Some(Insn {
             mnemonic: mnemonic.into(),
             row,
         })
