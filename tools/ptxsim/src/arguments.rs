@@ -187,7 +187,9 @@ pub fn tensor_map(manifest: &TensorMapManifest, own: &[Arg]) -> Result<TensorMap
         offset: offset.wrapping_add_signed(extra),
     };
     let number = |e: &crate::manifest::Expr| e.evaluate(&value).map(|v| v as u64);
-    let dims: Vec<u64> = manifest.dims.iter().map(number).collect::<Result<_, _>>()?;
+    // Hardware knows no empty dimension: of a tensor that has one, a launcher makes a map with extent 1.
+    let extent = |e| number(e).map(|extent| extent.max(1));
+    let dims: Vec<u64> = manifest.dims.iter().map(extent).collect::<Result<_, _>>()?;
     let strides: Vec<u64> = manifest
         .strides_bytes
         .iter()

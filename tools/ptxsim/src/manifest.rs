@@ -67,7 +67,7 @@ pub struct TensorMapManifest {
     pub base_offset: Option<Expr>,
     /// element type
     pub element: String,
-    /// extents in elements
+    /// extents in elements; 0 stands for 1, since hardware knows no empty dimension
     pub dims: Vec<Expr>,
     /// strides of dimensions 1.. in bytes
     pub strides_bytes: Vec<Expr>,
