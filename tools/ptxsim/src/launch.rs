@@ -1,5 +1,6 @@
 //! Launching an entry: the interface of the simulator as a library.
 
+use crate::check::global::GlobalRaces;
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
 use crate::exec::{Fault, rng::Rng, stats::Stats};
@@ -154,6 +155,7 @@ impl<'p> Launch<'p> {
             checks: Checks {
                 uninitialised: true,
                 races: true,
+                global_races: true,
             },
             count: false,
             max_steps: 1 << 36,
@@ -294,6 +296,7 @@ impl<'p> Launch<'p> {
             .map(|v| Region::new(&v.name, v.address, &v.bytes, v.is_const));
         let global = GlobalMemory::new(buffers.chain(variables).collect());
         let (output, wide_atomics) = (Mutex::new(String::new()), Mutex::new(()));
+        let races = (self.checks.races && self.checks.global_races).then(GlobalRaces::default);
         let shared = Shared {
             program: self.program,
             global: &global,
@@ -307,6 +310,7 @@ impl<'p> Launch<'p> {
             seed: self.seed,
             output: &output,
             wide_atomics: &wide_atomics,
+            races: races.as_ref(),
         };
         let result = run_grid(&shared, self.max_steps);
         for (buffer, &address) in self.buffers.iter_mut().zip(&addresses) {
@@ -365,7 +369,7 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
     };
     let worker = || {
         while !failed.load(Ordering::Relaxed) {
-            let Some((serial, mut cluster)) = take(&queue, shared, counts, total, rotation) else {
+            let Some((serial, mut cluster)) = take(&queue, shared, total, rotation) else {
                 break;
             };
             let outcome = cluster.run(TURN);
@@ -410,7 +414,6 @@ fn report(failed: &AtomicBool, slot: &Mutex<Option<(u64, Fault)>>, serial: u64, 
 fn take<'a>(
     queue: &Mutex<Queue<'a>>,
     shared: &'a Shared<'a>,
-    counts: [u64; 3],
     total: u64,
     rotation: u64,
 ) -> Option<(u64, Cluster<'a>)> {
@@ -421,12 +424,7 @@ fn take<'a>(
         guard.next += 1;
         guard.running += 1;
         drop(guard);
-        let at = [
-            serial % counts[0],
-            serial / counts[0] % counts[1],
-            serial / (counts[0] * counts[1]),
-        ];
-        let first = std::array::from_fn(|i| at[i] as u32 * shared.cluster[i]);
+        let first = shared.first_block(serial);
         return Some((serial, Cluster::new(shared, first, serial)));
     }
     let next = guard.suspended.pop_front();

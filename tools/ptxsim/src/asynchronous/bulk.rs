@@ -6,6 +6,7 @@ use super::tile::{Tile, reduce_bytes};
 use crate::check::Agent;
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
+use crate::exec::hooks::GlobalUse;
 use crate::exec::memory::{addresses, lanes, place, read};
 use crate::exec::warp::{Frame, Warp};
 use crate::program::LANES;
@@ -278,12 +279,20 @@ fn start_load(
 ) -> Result<(), Trap> {
     let agent = env.issue(warp, line, "bulk copy");
     env.stats.async_bytes += bytes * targets.len() as u64;
-    if let Source::Shared { cta, offset } = source {
-        env.async_read(agent, warp, cta, offset, bytes)?;
+    let read = GlobalUse {
+        agent: Some(agent),
+        ..GlobalUse::default()
+    };
+    match &source {
+        Source::Shared { cta, offset } => env.async_read(agent, warp, *cta, *offset, bytes)?,
+        Source::Global(address) => env.check_global_bytes(warp, *address, bytes, read)?,
+        Source::Tile(tile) => check_tile(env, warp, tile, read)?,
+        Source::Immediate(_) => {}
     }
     // A swizzle permutes bytes within its repeat of up to 1024 bytes; the copy owns whole 16-byte chunks.
     for target in &targets {
         env.mbarrier(target.barrier.0, target.barrier.1)?;
+        env.use_mbarrier(warp, target.barrier.0, target.barrier.1)?;
         if !env.ctas[target.cta].holds(target.offset, bytes) {
             return Err(crate::exec::memory::shared_outside(
                 env,
@@ -311,6 +320,17 @@ fn start_load(
             reduce,
         },
     );
+    Ok(())
+}
+
+/// Races of a tile's bytes in global memory.
+fn check_tile(env: &mut Env<'_>, warp: &Warp, tile: &Tile, how: GlobalUse) -> Result<(), Trap> {
+    if env.shared.races.is_none() {
+        return Ok(());
+    }
+    for (address, bytes) in tile.global_ranges() {
+        env.check_global_bytes(warp, address, bytes, how)?;
+    }
     Ok(())
 }
 
@@ -350,6 +370,25 @@ fn start_store(
             16.min(bytes - chunk),
         )?;
     }
+    let write = GlobalUse {
+        store: true,
+        agent: Some(agent),
+        ..GlobalUse::default()
+    };
+    match &to {
+        Destination::Global {
+            address, reduce, ..
+        } => {
+            env.initialised(cta, offset, bytes)?;
+            env.strong = reduce.is_some();
+            env.check_global_bytes(warp, *address, bytes, write)?;
+        }
+        Destination::Tile { tile, reduce } => {
+            env.strong = reduce.is_some();
+            check_tile(env, warp, tile, write)?;
+        }
+    }
+    env.strong = false;
     let id = push(
         env,
         warp,

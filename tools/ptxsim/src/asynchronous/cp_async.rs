@@ -4,6 +4,7 @@ use super::due;
 use super::mbarrier::shared_at;
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
+use crate::exec::hooks::GlobalUse;
 use crate::exec::memory::{addresses, lanes};
 use crate::exec::warp::{Frame, Warp};
 use crate::program::inst::{Address, PredSrc, Src};
@@ -119,6 +120,14 @@ pub fn copy(
     }
     let agent = env.issue(warp, line, "cp.async");
     env.stats.async_bytes += u64::from(bytes) * u64::from(active.count_ones());
+    let sourced = lanes(active)
+        .filter(|&l| valid[l] == u64::from(bytes))
+        .fold(0, |m, l| m | 1 << l);
+    let read = GlobalUse {
+        agent: Some(agent),
+        ..GlobalUse::default()
+    };
+    env.check_global(warp, &from, sourced, bytes.into(), read)?;
     for lane in lanes(active) {
         env.async_write(agent, warp, warp.cta, offsets[lane], bytes.into())
             .map_err(|t| t.at(lane))?;
@@ -211,6 +220,8 @@ pub fn arrive(
     for lane in lanes(active) {
         let (rank, offset) = shared_at(env, warp, address, base[lane]).map_err(|t| t.at(lane))?;
         env.mbarrier(rank, offset).map_err(|t| t.at(lane))?;
+        env.use_mbarrier(warp, rank, offset)
+            .map_err(|t| t.at(lane))?;
         if !no_increment {
             env.add_pending(rank, offset).map_err(|t| t.at(lane))?;
         }

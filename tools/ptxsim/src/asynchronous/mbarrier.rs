@@ -191,6 +191,10 @@ pub fn execute(
     }
     for lane in lanes(active) {
         let (rank, offset) = shared_at(env, warp, address, base[lane]).map_err(|t| t.at(lane))?;
+        if !matches!(op, MbarOp::Init { .. }) {
+            env.use_mbarrier(warp, rank, offset)
+                .map_err(|t| t.at(lane))?;
+        }
         one(env, warp, frame, lane, op, rank, offset).map_err(|t| t.at(lane))?;
     }
     Ok(Flow::Next)
@@ -233,7 +237,7 @@ fn one(
                     phase: false,
                 },
             );
-            env.mbarrier_initialised(rank, offset);
+            env.mbarrier_initialised(warp, rank, offset);
         }
         MbarOp::Inval => {
             env.mbarrier(rank, offset)?;
@@ -323,6 +327,8 @@ fn wait(
     for lane in lanes(active) {
         let (rank, offset) = shared_at(env, warp, address, base[lane]).map_err(|t| t.at(lane))?;
         let barrier = env.mbarrier(rank, offset).map_err(|t| t.at(lane))?;
+        env.use_mbarrier(warp, rank, offset)
+            .map_err(|t| t.at(lane))?;
         let parity = match phase {
             WaitPhase::Parity(_) => phases[lane] & 1 == 1,
             WaitPhase::State(_) => Mbarrier::from_bits(phases[lane]).is_some_and(|b| b.phase),

@@ -154,6 +154,17 @@ impl Tile {
         })
     }
 
+    /// Where the elements inside the tensor lie in global memory: addresses and bytes.
+    pub fn global_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let size = u64::from(self.map.element.bytes());
+        self.runs()
+            .filter(|run| !run.inside.is_empty())
+            .map(move |run| {
+                let address = run.address.wrapping_add(run.inside.start * size);
+                (address, (run.inside.end - run.inside.start) * size)
+            })
+    }
+
     fn fill(&self) -> Vec<u8> {
         let element = self.map.element;
         let bits = match (self.map.fill, element) {

@@ -10,6 +10,7 @@
 //! invented.
 
 mod clock;
+pub mod global;
 
 pub use clock::Clock;
 
@@ -72,6 +73,8 @@ struct BarrierView {
     completed: View,
     current: View,
     phase: bool,
+    /// component and clock of who initialised it
+    initialised: (usize, u32),
 }
 
 /// Clocks of a barrier whose generations are numbered: those of the one under way, and of the one before it.
@@ -105,6 +108,8 @@ impl GenerationView {
 #[derive(Debug)]
 pub struct Checker {
     warps: Vec<View>,
+    /// what each warp knew at its last fence
+    fenced: Vec<View>,
     /// where each block's warps start
     warps_per_block: usize,
     shadow: Vec<Vec<Granule>>,
@@ -151,6 +156,7 @@ impl Checker {
             view.order.set(i + 1, 1);
         }
         Checker {
+            fenced: vec![View::default(); warps],
             warps: views,
             warps_per_block,
             shadow: vec![vec![Granule::default(); bytes.div_ceil(4)]; blocks],
@@ -224,9 +230,36 @@ impl Checker {
     }
 
     /// A fresh mbarrier knows nothing.
-    pub fn reset_mbarrier(&mut self, rank: usize, offset: u64) {
-        self.mbarriers
-            .insert((rank, offset), BarrierView::default());
+    pub fn reset_mbarrier(&mut self, warp: usize, rank: usize, offset: u64) {
+        let order = &mut self.warps[warp].order;
+        let view = BarrierView {
+            initialised: (warp + 1, order.get(warp + 1)),
+            ..BarrierView::default()
+        };
+        order.bump(warp + 1);
+        self.mbarriers.insert((rank, offset), view);
+    }
+
+    /// A warp uses an mbarrier.
+    pub fn use_mbarrier(&self, warp: usize, rank: usize, offset: u64) -> Result<(), Trap> {
+        let Some(view) = self.mbarriers.get(&(rank, offset)) else {
+            return Ok(());
+        };
+        let (who, clock) = view.initialised;
+        if who == warp + 1 || self.warps[warp].order.get(who) >= clock {
+            return Ok(());
+        }
+        Err(Trap::new(format!(
+            "uses mbarrier {offset:#x}, whose mbarrier.init by {} it need not see yet; put a barrier between them: \
+             bar.sync within a block, fence.mbarrier_init.release.cluster and barrier.cluster for other blocks",
+            self.name(who)
+        )))
+    }
+
+    /// A fence of cluster or wider scope: what a relaxed arrival at the cluster barrier hands on.
+    pub fn fence(&mut self, warp: usize) {
+        self.fenced[warp] = self.warps[warp].clone();
+        self.warps[warp].order.bump(warp + 1);
     }
 
     /// A warp arrives at a hardware barrier.
@@ -246,8 +279,13 @@ impl Checker {
     }
 
     /// A warp arrives at the cluster barrier.
-    pub fn cluster_arrive(&mut self, warp: usize, generation: u64) {
-        self.cluster.arrive(&self.warps[warp], generation);
+    pub fn cluster_arrive(&mut self, warp: usize, generation: u64, relaxed: bool) {
+        let view = if relaxed {
+            &self.fenced[warp]
+        } else {
+            &self.warps[warp]
+        };
+        self.cluster.arrive(view, generation);
         self.warps[warp].order.bump(warp + 1);
     }
 
@@ -272,7 +310,21 @@ impl Checker {
         self.warps[warp].order.bump(warp + 1);
     }
 
-    fn name(&self, who: usize) -> String {
+    /// True if `warp` is ordered after a step of a component.
+    pub fn knows(&self, warp: usize, component: u16, clock: u32) -> bool {
+        usize::from(component) == warp + 1 || self.warps[warp].order.get(component.into()) >= clock
+    }
+
+    /// The component and its current step of a warp, or of an asynchronous operation.
+    pub fn epoch(&self, warp: usize, agent: Option<Agent>) -> (u16, u32) {
+        match agent {
+            Some(agent) => (self.component(agent) as u16, agent.clock),
+            None => ((warp + 1) as u16, self.warps[warp].order.get(warp + 1)),
+        }
+    }
+
+    /// How to call a component in a message.
+    pub fn name(&self, who: usize) -> String {
         let warps = self.warps.len();
         if who <= warps {
             let warp = who - 1;

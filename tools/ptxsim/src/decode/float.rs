@@ -73,7 +73,7 @@ fn finish_bits32(x: f32, how: Finish) -> u64 {
     let x = if how.sat { x.clamp(0.0, 1.0) } else { x };
     // -0 saturates to +0.
     let x = if how.sat && x == 0.0 { 0.0 } else { x };
-    let x = if how.relu && x < 0.0 { 0.0 } else { x };
+    let x = if how.relu && x <= 0.0 { 0.0 } else { x };
     x.lane()
 }
 
@@ -83,7 +83,7 @@ fn finish16(ty: Ty, x: f64, how: Finish) -> u64 {
         return if how.sat { 0 } else { format.nan };
     }
     let x = if how.sat { x.clamp(0.0, 1.0) } else { x };
-    let x = if (how.relu && x < 0.0) || (how.sat && x == 0.0) {
+    let x = if (how.relu && x <= 0.0) || (how.sat && x == 0.0) {
         0.0
     } else {
         x

@@ -5,7 +5,7 @@ use super::logic::{immediate, require_ty};
 use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::{Instruction, Operand};
-use crate::program::inst::{BarKind, FenceKind, Op, Redux, ShflMode, VoteMode};
+use crate::program::inst::{BarKind, FenceKind, Op, Redux, Scope, ShflMode, VoteMode};
 use crate::program::types::Ty;
 
 const REDUCTIONS: &[(&str, Redux)] = &[
@@ -87,11 +87,12 @@ fn cluster_barrier<'a>(
 ) -> Result<Op> {
     let arrive = mods.flag("arrive");
     let wait = mods.flag("wait");
-    for word in ["aligned", "release", "acquire", "relaxed"] {
+    for word in ["aligned", "release", "acquire"] {
         mods.flag(word);
     }
+    let relaxed = mods.flag("relaxed");
     match (arrive, wait) {
-        (true, false) => Ok(Op::ClusterArrive),
+        (true, false) => Ok(Op::ClusterArrive { relaxed }),
         (false, true) => Ok(Op::ClusterWait),
         _ => cx.unsupported(inst),
     }
@@ -182,7 +183,15 @@ fn fence(mods: &mut Mods<'_>) -> Result<Op> {
     } else if proxy {
         FenceKind::ProxyOther
     } else {
-        FenceKind::Memory
+        // `membar.gl` is `fence.sc.gpu`.
+        let scope = mods.one_of(&[
+            ("cta", Scope::Block),
+            ("cluster", Scope::Cluster),
+            ("gpu", Scope::Device),
+            ("gl", Scope::Device),
+            ("sys", Scope::Device),
+        ]);
+        FenceKind::Memory(scope.unwrap_or(Scope::Device))
     };
     while mods
         .take(|w| {

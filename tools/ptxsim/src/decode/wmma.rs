@@ -12,8 +12,11 @@ use crate::parse::ast::Instruction;
 use crate::program::inst::{AccTy, MatTy, Op, Space, Src, Wmma, WmmaMove};
 use crate::program::types::Ty;
 
+/// m, n and k.
+type Shape = (usize, usize, usize);
+
 /// Shapes with their element types; 16-bit and 8-bit integer ones come in three aspects.
-const SHAPES: &[((usize, usize, usize), &[MatTy])] = &[
+const SHAPES: &[(Shape, &[MatTy])] = &[
     ((16, 16, 16), WIDE),
     ((32, 8, 16), WIDE),
     ((8, 32, 16), WIDE),
@@ -43,7 +46,7 @@ fn operand_registers(ty: MatTy, count: usize) -> usize {
 fn check_shape<'a>(
     cx: &Function<'_, 'a>,
     inst: &Instruction<'a>,
-    shape: (usize, usize, usize),
+    shape: Shape,
     ty: MatTy,
 ) -> Result<()> {
     if SHAPES

@@ -2,8 +2,10 @@
 
 use super::cluster::Env;
 use super::fault::Trap;
+use super::hooks::GlobalUse;
 use super::memory::{Place, addresses, lanes, place, read, write};
 use super::warp::{Frame, Warp};
+use crate::check::global::Handover;
 use crate::num::format::{BF16, F16, Format, Overflow, Round};
 use crate::num::int::{mask, sign_extend};
 use crate::program::inst::{Address, AtomOp, Reg, Src};
@@ -103,7 +105,6 @@ pub fn update(
     f: impl Fn(u64) -> u64,
 ) -> Result<u64, Trap> {
     if let Place::Global(address) = place {
-        env.strong_global(warp, address);
         let (region, offset) = env
             .shared
             .global
@@ -114,6 +115,17 @@ pub fn update(
                 region.name
             )));
         }
+        let how = GlobalUse {
+            store: true,
+            ..GlobalUse::default()
+        };
+        env.check_global_bytes(warp, address, size.into(), how)?;
+        let handover = Handover {
+            load: true,
+            store: true,
+            ordered: env.ordered,
+        };
+        let _place = env.strong_global(warp, address, handover);
         return Ok(region.update(offset, size, f));
     }
     // Everything else is touched by this thread alone.

@@ -36,10 +36,30 @@ pub struct Cta {
     pub live_threads: u32,
     /// registers that `setmaxnreg` released and nobody has taken, in units of one per thread of a warpgroup
     pub spare_registers: i64,
-    /// registers per thread of each warpgroup, once setmaxnreg has spoken
-    pub warpgroup_registers: Vec<Option<u32>>,
-    /// warps of each warpgroup that have executed the pending setmaxnreg
-    pub warpgroup_arrivals: Vec<u32>,
+    /// what setmaxnreg knows of each warpgroup
+    pub warpgroups: Vec<Warpgroup>,
+}
+
+/// Registers of four warps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Warpgroup {
+    /// per thread, once setmaxnreg has spoken
+    pub registers: Option<u32>,
+    /// the setmaxnreg that not all four warps have executed yet
+    pub pending: Option<PendingRegisters>,
+}
+
+/// A setmaxnreg under way.
+#[derive(Debug, Clone, Copy)]
+pub struct PendingRegisters {
+    /// its count
+    pub count: u32,
+    /// `.inc`
+    pub increase: bool,
+    /// its PTX line
+    pub line: u32,
+    /// warps of the group that have executed it, as a mask
+    pub arrived: u32,
 }
 
 impl Cta {
@@ -54,8 +74,7 @@ impl Cta {
             live_warps: warps,
             live_threads: threads,
             spare_registers: 0,
-            warpgroup_registers: vec![None; warps.div_ceil(4) as usize],
-            warpgroup_arrivals: vec![0; warps.div_ceil(4) as usize],
+            warpgroups: vec![Warpgroup::default(); warps.div_ceil(4) as usize],
         }
     }
 
@@ -71,10 +90,9 @@ impl Cta {
     /// True if a warpgroup may have `count` registers per thread now.
     pub fn registers_granted(&self, warpgroup: u32, count: u32) -> bool {
         let held = self
-            .warpgroup_registers
+            .warpgroups
             .get(warpgroup as usize)
-            .copied()
-            .flatten()
+            .and_then(|w| w.registers)
             .unwrap_or(0);
         i64::from(count) - i64::from(held) <= self.spare_registers
     }
@@ -83,9 +101,9 @@ impl Cta {
     pub fn release_registers(&mut self, warp: u32) {
         if warp % 4 == 3
             && let Some(held) = self
-                .warpgroup_registers
+                .warpgroups
                 .get_mut(warp as usize / 4)
-                .and_then(Option::take)
+                .and_then(|w| w.registers.take())
         {
             self.spare_registers += i64::from(held);
         }

@@ -9,6 +9,7 @@ use super::step::{Flow, step};
 use super::warp::{Fragment, Wait, Warp};
 use crate::asynchronous::{bulk, cp_async, wgmma};
 use crate::check::Checker;
+use crate::check::global::{Foreign, GlobalRaces};
 use crate::program::Program;
 use std::sync::Mutex;
 
@@ -19,6 +20,8 @@ pub struct Checks {
     pub uninitialised: bool,
     /// races and missing waits in shared memory
     pub races: bool,
+    /// races in global memory; needs `races`
+    pub global_races: bool,
 }
 
 /// What all blocks of a launch share.
@@ -47,12 +50,25 @@ pub struct Shared<'a> {
     pub output: &'a Mutex<String>,
     /// held during 128-bit atomics
     pub wide_atomics: &'a Mutex<()>,
+    /// who touched global memory, where races are checked
+    pub races: Option<&'a GlobalRaces>,
 }
 
 impl Shared<'_> {
     /// Threads per block.
     pub fn threads_per_block(&self) -> u32 {
         self.block.iter().product()
+    }
+
+    /// The first block of a cluster.
+    pub fn first_block(&self, cluster: u64) -> [u32; 3] {
+        let counts: [u64; 2] = std::array::from_fn(|i| u64::from(self.grid[i] / self.cluster[i]));
+        let at = [
+            cluster % counts[0],
+            cluster / counts[0] % counts[1],
+            cluster / (counts[0] * counts[1]),
+        ];
+        std::array::from_fn(|i| at[i] as u32 * self.cluster[i])
     }
 
     /// Warps per block.
@@ -79,10 +95,16 @@ pub struct Env<'a> {
     pub cluster_arrived: u32,
     /// the access under way is atomic, volatile or has an order
     pub strong: bool,
+    /// … and the order is acquire, release or both
+    pub ordered: bool,
     /// unfinished bulk copies
     pub engine: bulk::Engine,
     /// order and races in shared memory
     pub checker: Option<Checker>,
+    /// order between clusters
+    pub foreign: Foreign,
+    /// line of the memory access under way
+    pub line: u32,
     /// counters
     pub stats: Stats,
     /// polls of mbarriers that failed since something last completed
@@ -91,9 +113,9 @@ pub struct Env<'a> {
 
 impl Env<'_> {
     /// Arrival of a warp at the cluster barrier; returns the generation it waits to end.
-    pub fn cluster_arrive(&mut self, warp: &Warp) -> u64 {
+    pub fn cluster_arrive(&mut self, warp: &Warp, relaxed: bool) -> u64 {
         let generation = self.cluster_generation;
-        self.cluster_arrived_by(warp, generation);
+        self.cluster_arrived_by(warp, generation, relaxed);
         self.cluster_arrived += warp.live.count_ones();
         self.recheck_cluster_barrier();
         generation
@@ -190,8 +212,11 @@ impl<'a> Cluster<'a> {
             cluster_generation: 0,
             cluster_arrived: 0,
             strong: false,
+            ordered: false,
             engine: bulk::Engine::default(),
             checker,
+            foreign: Foreign::new(serial, warps.len()),
+            line: 0,
             stats: Stats::default(),
             failed_polls: 0,
         };
@@ -253,6 +278,21 @@ impl<'a> Cluster<'a> {
     /// All threads have exited: what is still in flight happens, and what may not be is an error.
     fn drain(&mut self) -> Result<(), Fault> {
         while self.complete(true)? {}
+        for (rank, cta) in self.env.ctas.iter().enumerate() {
+            let mut groups = cta.warpgroups.iter().enumerate();
+            if let Some((group, pending)) = groups.find_map(|(g, w)| w.pending.map(|p| (g, p))) {
+                let index = rank * self.env.shared.warps_per_block() as usize + 4 * group;
+                return Err(fault(
+                    &self.env,
+                    &self.warps[index],
+                    pending.line,
+                    Trap::new(
+                        "setmaxnreg was not executed by all four warps of the warpgroup before they exited; execute it \
+                         in all of them",
+                    ),
+                ));
+            }
+        }
         Ok(())
     }
 
@@ -295,6 +335,9 @@ impl<'a> Cluster<'a> {
             let inst = &program.code[pc as usize];
             let flow =
                 step(env, warp, at, inst).map_err(|trap| fault(env, warp, inst.line, trap))?;
+            if warp.touched {
+                return Err(fault(env, warp, inst.line, warp.touch_trap()));
+            }
             let keep_going = advance(env, warp, at, flow);
             if warp.fragments.len() > 1 {
                 warp.merge();

@@ -11,6 +11,10 @@ use crate::program::types::Ty;
 use crate::program::{LANES, Row};
 
 /// What a `.sync` instruction may do now.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lives for one instruction, and most are ready"
+)]
 pub enum Gathered {
     /// Members are still elsewhere.
     Wait(Flow),

@@ -157,6 +157,12 @@ impl GlobalMemory {
         Ok((region, offset))
     }
 
+    /// The name of the region around an address.
+    pub fn name_at(&self, address: u64) -> &str {
+        self.candidate(address)
+            .map_or("", |i| self.regions[i].name.as_str())
+    }
+
     fn outside(&self, address: u64, size: u64) -> Trap {
         let below = self.candidate(address).map(|i| &self.regions[i]);
         let above = self

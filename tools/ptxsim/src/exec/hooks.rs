@@ -4,9 +4,21 @@ use super::cluster::Env;
 use super::fault::Trap;
 use super::memory::{self, Place, lanes, place};
 use super::warp::Warp;
+use crate::check::global::{Conflict, GlobalAccess, Handover, Judge, PlaceGuard, describe};
 use crate::check::{Access, Agent};
-use crate::program::Row;
-use crate::program::inst::{FenceKind, Space};
+use crate::program::inst::{FenceKind, Order, Scope, Space};
+use crate::program::{LANES, Row};
+
+/// How an access uses global memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GlobalUse {
+    /// it writes
+    pub store: bool,
+    /// lanes whose store leaves memory as it is
+    pub same: u32,
+    /// the asynchronous operation that does it
+    pub agent: Option<Agent>,
+}
 
 impl Env<'_> {
     /// Number of a warp within the cluster.
@@ -49,10 +61,16 @@ impl Env<'_> {
             }
             checker.read(access)?;
         }
+        self.initialised(cta, offset, size)
+    }
+
+    /// Refuses bytes of shared memory that nothing has written.
+    pub fn initialised(&self, cta: usize, offset: u64, size: u64) -> Result<(), Trap> {
         let range = offset as usize..(offset + size) as usize;
         if self.shared.checks.uninitialised && self.ctas[cta].written[range].contains(&false) {
             return Err(Trap::new(format!(
-                "reads shared memory at {offset:#x} that nothing has written"
+                "reads shared memory at {offset:#x} that nothing has written; write it first, and put a barrier between \
+                 if another warp does"
             )));
         }
         Ok(())
@@ -90,12 +108,105 @@ impl Env<'_> {
         Ok(())
     }
 
-    /// A strong access to global memory orders what this cluster does before and after it.
-    pub fn strong_global(&mut self, warp: &Warp, address: u64) {
+    /// The order and the line of the accesses that follow.
+    pub fn begin_access(&mut self, order: Order, line: u32) {
+        self.strong = order != Order::Weak;
+        self.ordered = order == Order::Strong;
+        self.line = line;
+    }
+
+    /// Holds the place of a strong access to global memory, and hands on and takes over what it orders.
+    pub fn strong_global(
+        &mut self,
+        warp: &Warp,
+        address: u64,
+        how: Handover,
+    ) -> Option<PlaceGuard<'_>> {
         let serial = self.serial(warp);
-        if let Some(checker) = &mut self.checker {
-            checker.strong(serial, usize::MAX, address);
+        let (races, checker) = (self.shared.races?, self.checker.as_mut()?);
+        checker.strong(serial, usize::MAX, address);
+        let mut place = races.place(address);
+        self.foreign.strong(serial, &mut place, how);
+        Some(place)
+    }
+
+    /// Checks an access of a warp's lanes to global memory.
+    pub fn check_global(
+        &mut self,
+        warp: &Warp,
+        addresses: &Row,
+        active: u32,
+        size: u64,
+        how: GlobalUse,
+    ) -> Result<(), Trap> {
+        let (Some(races), Some(checker)) = (self.shared.races, &self.checker) else {
+            return Ok(());
+        };
+        let access = GlobalAccess {
+            warp: self.serial(warp),
+            agent: how.agent,
+            strong: self.strong,
+            store: how.store,
+            line: self.line,
+        };
+        let judge = Judge {
+            races,
+            checker,
+            foreign: &self.foreign,
+        };
+        judge
+            .lanes(&access, addresses, active, size, how.same)
+            .map_err(|(lane, conflict)| {
+                let buffer = self.shared.global.name_at(conflict.address);
+                let trap = describe(&access, &conflict, &self.who(&conflict), buffer);
+                if how.agent.is_some() {
+                    trap
+                } else {
+                    trap.at(lane)
+                }
+            })
+    }
+
+    /// Checks a contiguous access of one thread or of its asynchronous operation.
+    pub fn check_global_bytes(
+        &mut self,
+        warp: &Warp,
+        address: u64,
+        size: u64,
+        how: GlobalUse,
+    ) -> Result<(), Trap> {
+        let mut row = [0; LANES];
+        row[0] = address;
+        self.check_global(warp, &row, 1, size, how)
+    }
+
+    /// The other party of a conflict.
+    fn who(&self, conflict: &Conflict) -> String {
+        let shared = self.shared;
+        let per_block = shared.warps_per_block() as usize;
+        let name = match &self.checker {
+            Some(checker) if !conflict.foreign => checker.name(conflict.who),
+            _ => String::new(),
+        };
+        let per_cluster = shared.cluster.iter().product::<u32>() as usize * per_block;
+        if !conflict.foreign || conflict.who > per_cluster {
+            if !conflict.foreign {
+                return name;
+            }
+            return format!(
+                "an asynchronous operation of the cluster at block {:?}",
+                shared.first_block(conflict.cluster)
+            );
         }
+        let first = shared.first_block(conflict.cluster);
+        let rank = ((conflict.who - 1) / per_block) as u32;
+        let [cx, cy, _] = shared.cluster;
+        let block = [
+            first[0] + rank % cx,
+            first[1] + rank / cx % cy,
+            first[2] + rank / (cx * cy),
+        ];
+        format!("warp {} of block {block:?}", (conflict.who - 1) % per_block)
     }
 
     /// Starts an asynchronous operation of `warp`.
@@ -187,9 +298,18 @@ impl Env<'_> {
     }
 
     /// A fresh mbarrier.
-    pub fn mbarrier_initialised(&mut self, rank: usize, offset: u64) {
+    pub fn mbarrier_initialised(&mut self, warp: &Warp, rank: usize, offset: u64) {
+        let serial = self.serial(warp);
         if let Some(checker) = &mut self.checker {
-            checker.reset_mbarrier(rank, offset);
+            checker.reset_mbarrier(serial, rank, offset);
+        }
+    }
+
+    /// The warp uses an mbarrier, by itself or for an asynchronous operation: its initialisation must be visible.
+    pub fn use_mbarrier(&self, warp: &Warp, rank: usize, offset: u64) -> Result<(), Trap> {
+        match &self.checker {
+            Some(checker) => checker.use_mbarrier(self.serial(warp), rank, offset),
+            None => Ok(()),
         }
     }
 
@@ -218,18 +338,28 @@ impl Env<'_> {
     }
 
     /// The warp arrives at the cluster barrier.
-    pub fn cluster_arrived_by(&mut self, warp: &Warp, generation: u64) {
+    pub fn cluster_arrived_by(&mut self, warp: &Warp, generation: u64, relaxed: bool) {
         let serial = self.serial(warp);
         if let Some(checker) = &mut self.checker {
-            checker.cluster_arrive(serial, generation);
+            checker.cluster_arrive(serial, generation, relaxed);
         }
     }
 
     /// What a fence orders.
     pub fn fence(&mut self, warp: &Warp, kind: FenceKind) {
         let serial = self.serial(warp);
-        if let (Some(checker), FenceKind::ProxyAsync) = (&mut self.checker, kind) {
-            checker.proxy_fence(serial);
+        match (&mut self.checker, kind) {
+            (Some(checker), FenceKind::ProxyAsync) => checker.proxy_fence(serial),
+            (Some(checker), FenceKind::Memory(scope)) => {
+                if scope >= Scope::Cluster {
+                    checker.fence(serial);
+                }
+                if scope == Scope::Device {
+                    self.foreign.fence(serial);
+                }
+            }
+            (Some(checker), FenceKind::MbarrierInit) => checker.fence(serial),
+            _ => {}
         }
     }
 

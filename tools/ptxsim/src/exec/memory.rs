@@ -2,8 +2,10 @@
 
 use super::cluster::Env;
 use super::fault::Trap;
+use super::hooks::GlobalUse;
 use super::warp::{Frame, Warp};
 use crate::asynchronous::wgmma;
+use crate::check::global::Handover;
 use crate::num::int::{mask, sign_extend};
 use crate::program::inst::{Address, Reg, Space, Src};
 use crate::program::types::Ty;
@@ -172,6 +174,7 @@ pub fn write(
     size: u32,
     value: u64,
 ) -> Result<(), Trap> {
+    let value = value & mask(8 * size);
     let put = |bytes: &mut [u8], offset: u64, what: &str| {
         let len = bytes.len();
         let slice = usize::try_from(offset)
@@ -197,10 +200,29 @@ pub fn write(
                     region.name
                 )));
             }
-            region.store(offset, size, value);
-            if env.strong {
-                env.strong_global(warp, address);
+            if !env.strong {
+                // Layouts with copies of an element make warps write the same value to the same place.
+                let how = GlobalUse {
+                    store: true,
+                    same: u32::from(region.load(offset, size) == value),
+                    agent: None,
+                };
+                env.check_global_bytes(warp, address, size.into(), how)?;
+                region.store(offset, size, value);
+                return Ok(());
             }
+            let how = GlobalUse {
+                store: true,
+                ..GlobalUse::default()
+            };
+            env.check_global_bytes(warp, address, size.into(), how)?;
+            let handover = Handover {
+                load: false,
+                store: true,
+                ordered: env.ordered,
+            };
+            let _place = env.strong_global(warp, address, handover);
+            region.store(offset, size, value);
             Ok(())
         }
         Place::Shared { cta, offset } => {
@@ -311,6 +333,16 @@ pub fn load(
 ) -> Result<(), Trap> {
     let base = addresses(env, warp, frame, address, active)?;
     let (size, total) = (ty.bytes(), ty.bytes() * dsts.len() as u32);
+    let checked = env.shared.races.is_some()
+        && lanes(active).next().is_some_and(|first| {
+            matches!(
+                place(env, warp, address.space, base[first]),
+                Ok(Place::Global(_))
+            )
+        });
+    if checked {
+        env.check_global(warp, &base, active, total.into(), GlobalUse::default())?;
+    }
     let mut rows = [[0u64; LANES]; 8];
     let extend = ty.is_signed() && extend_to > ty.bits();
     env.count_access(warp, address.space, &base, total, active, false);
@@ -326,6 +358,17 @@ pub fn load(
             } else {
                 value
             };
+        }
+    }
+    if checked && env.strong {
+        // After the loads: what has been seen has been handed on.
+        let handover = Handover {
+            load: true,
+            store: false,
+            ordered: env.ordered,
+        };
+        for lane in lanes(active) {
+            env.strong_global(warp, base[lane], handover);
         }
     }
     for (dst, row) in dsts.iter().zip(&rows) {

@@ -1,5 +1,6 @@
 //! `setmaxnreg`: registers that warpgroups hand to each other (PTX ISA 9.7.19.5).
 
+use super::block::PendingRegisters;
 use super::cluster::Env;
 use super::fault::Trap;
 use super::step::Flow;
@@ -20,47 +21,73 @@ fn initial(env: &Env<'_>) -> Option<u32> {
         .or(attributes.minnctapersm.map(fair))
 }
 
-/// Executes `setmaxnreg` for a whole warp.
-pub fn execute(env: &mut Env<'_>, warp: &Warp, count: u32, increase: bool) -> Result<Flow, Trap> {
+/// Executes `setmaxnreg` for a whole warp. The registers change hands when the first warp of an increase, or the last of
+/// a decrease, gets here.
+pub fn execute(
+    env: &mut Env<'_>,
+    warp: &Warp,
+    count: u32,
+    increase: bool,
+    line: u32,
+) -> Result<Flow, Trap> {
     let Some(start) = initial(env) else {
         return Ok(Flow::Next);
     };
-    let group = warp.id / 4;
+    let (index, bit) = (warp.id / 4, 1 << (warp.id % 4));
     let cta = &mut env.ctas[warp.cta];
-    let Some(held) = cta
-        .warpgroup_registers
-        .get(group as usize)
-        .map(|h| h.unwrap_or(start))
-    else {
+    let Some(group) = cta.warpgroups.get(index as usize).copied() else {
         return Err(Trap::new("setmaxnreg needs whole warpgroups"));
     };
-    cta.warpgroup_registers[group as usize] = Some(held);
-    if !increase {
-        if count > held {
-            return Err(Trap::new(format!(
-                "setmaxnreg.dec to {count}, but the warpgroup has only {held} registers per thread"
-            )));
-        }
-        // The last of the four warps lets go.
-        cta.warpgroup_arrivals[group as usize] += 1;
-        if cta.warpgroup_arrivals[group as usize].is_multiple_of(4) {
-            cta.spare_registers += i64::from(held - count);
-            cta.warpgroup_registers[group as usize] = Some(count);
-        }
-        return Ok(Flow::Next);
-    }
-    if count < held {
+    let held = group.registers.unwrap_or(start);
+    let fresh = PendingRegisters {
+        count,
+        increase,
+        line,
+        arrived: 0,
+    };
+    let mut pending = group.pending.unwrap_or(fresh);
+    if (pending.count, pending.increase) != (count, increase) || pending.arrived & bit != 0 {
         return Err(Trap::new(format!(
-            "setmaxnreg.inc to {count}, but the warpgroup has {held} registers per thread already"
+            "setmaxnreg to {count} while others of the warpgroup have yet to execute the one to {} at line {}: all four \
+             warps must execute the same one, and synchronise before the next",
+            pending.count, pending.line
         )));
     }
-    if !cta.registers_granted(group, count) {
-        return Ok(Flow::Wait(Wait::Registers {
-            warpgroup: group,
-            count,
-        }));
+    if pending.arrived == 0 {
+        check(count, increase, held)?;
     }
-    cta.spare_registers -= i64::from(count - held);
-    cta.warpgroup_registers[group as usize] = Some(count);
+    cta.warpgroups[index as usize].registers = Some(held);
+    if increase && pending.arrived == 0 {
+        if !cta.registers_granted(index, count) {
+            return Ok(Flow::Wait(Wait::Registers {
+                warpgroup: index,
+                count,
+            }));
+        }
+        cta.spare_registers -= i64::from(count - held);
+        cta.warpgroups[index as usize].registers = Some(count);
+    }
+    pending.arrived |= bit;
+    let all = pending.arrived == 0xf;
+    if all && !increase {
+        cta.spare_registers += i64::from(held - count);
+        cta.warpgroups[index as usize].registers = Some(count);
+    }
+    cta.warpgroups[index as usize].pending = (!all).then_some(pending);
     Ok(Flow::Next)
+}
+
+fn check(count: u32, increase: bool, held: u32) -> Result<(), Trap> {
+    if increase && count < held {
+        return Err(Trap::new(format!(
+            "setmaxnreg.inc to {count}, but the warpgroup has {held} registers per thread already; use .dec to give some \
+             away"
+        )));
+    }
+    if !increase && count > held {
+        return Err(Trap::new(format!(
+            "setmaxnreg.dec to {count}, but the warpgroup has only {held} registers per thread; use .inc to get more"
+        )));
+    }
+    Ok(())
 }

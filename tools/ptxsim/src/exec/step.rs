@@ -132,7 +132,7 @@ pub fn step(
             extend_to,
             order,
         } => {
-            env.strong = *order != Order::Weak;
+            env.begin_access(*order, inst.line);
             memory::load(env, warp, frame, active, dsts, address, *ty, *extend_to)?;
         }
         Op::Store {
@@ -141,7 +141,7 @@ pub fn step(
             ty,
             order,
         } => {
-            env.strong = *order != Order::Weak;
+            env.begin_access(*order, inst.line);
             memory::store(env, warp, frame, active, srcs, address, *ty)?;
         }
         Op::Atom {
@@ -151,8 +151,10 @@ pub fn step(
             address,
             srcs,
             compare,
+            order,
             ..
         } => {
+            env.begin_access(*order, inst.line);
             env.strong = true;
             atomic::execute(
                 env, warp, frame, active, *op, *ty, dsts, address, srcs, *compare,
@@ -413,7 +415,7 @@ fn rare(
             });
             warp.set(frame, *dst, active, &row);
         }
-        Op::ClusterArrive => {
+        Op::ClusterArrive { relaxed } => {
             if warp.cluster_ticket.is_some() {
                 return Err(Trap::new(
                     "arrives at the cluster barrier twice without waiting in between",
@@ -422,7 +424,7 @@ fn rare(
             if let Some(flow) = collective::aligned(warp, mask, active)? {
                 return Ok(flow);
             }
-            warp.cluster_ticket = Some(env.cluster_arrive(warp));
+            warp.cluster_ticket = Some(env.cluster_arrive(warp, *relaxed));
         }
         Op::ClusterWait => {
             if let Some(flow) = collective::aligned(warp, mask, active)? {
@@ -454,7 +456,7 @@ fn asynchronous(
     inst: &Inst,
 ) -> Result<Flow, Trap> {
     let (frame, line) = (warp.fragments[fragment].frame(), inst.line);
-    env.strong = false;
+    env.begin_access(Order::Weak, line);
     match &inst.op {
         Op::CpAsync {
             dst,
@@ -524,7 +526,7 @@ fn whole_warp(
         return Ok(flow);
     }
     if let Op::SetMaxNreg { count, increase } = inst.op {
-        return registers::execute(env, warp, count, increase);
+        return registers::execute(env, warp, count, increase, inst.line);
     }
     if active != u32::MAX {
         return Err(Trap::new(

@@ -476,11 +476,22 @@ pub enum MapField {
     Fill,
 }
 
+/// Whom a fence or an access is ordered for, from near to far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// `.cta`
+    Block,
+    /// `.cluster`
+    Cluster,
+    /// `.gpu`, `.sys`, `membar.gl`
+    Device,
+}
+
 /// What `fence` and `membar` order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FenceKind {
     /// ordinary threads
-    Memory,
+    Memory(Scope),
     /// `fence.proxy.async`: generic and async proxies
     ProxyAsync,
     /// `fence.proxy.tensormap` and alias: nothing that this simulator reorders
@@ -786,7 +797,10 @@ pub enum Op {
         increase: bool,
     },
 
-    ClusterArrive,
+    ClusterArrive {
+        /// orders nothing by itself
+        relaxed: bool,
+    },
     ClusterWait,
     GridDependency,
 }

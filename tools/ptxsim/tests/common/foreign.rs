@@ -12,6 +12,12 @@ use std::process::{Command, Stdio};
 /// Interleavings that every launch is run with.
 const SEEDS: [u64; 2] = [1, 4];
 
+/// Kernels with a race in global memory that their compiler put there, and why it does no harm.
+const RACES: [(&str, &str); 1] = [(
+    "for_tokens",
+    "tileiras lets warps 1 to 3 load what warp 0 overwrites, and throws away what they loaded",
+)];
+
 #[derive(Deserialize)]
 struct Prepared {
     /// kernel and target
@@ -164,6 +170,7 @@ fn interleave(prepared: &Prepared, program: &Program, seed: u64) -> Result<(), S
     launch.block = prepared.block.unwrap_or(launch.block);
     launch.cluster = prepared.cluster.unwrap_or(launch.cluster);
     (launch.dynamic_shared, launch.seed) = (prepared.shared, seed);
+    launch.checks.global_races = RACES.iter().all(|(entry, _)| *entry != prepared.entry);
     let report = launch.run().map_err(|e| e.to_string())?;
     if let Some(expected) = &prepared.stdout {
         let sorted = |s: &str| {

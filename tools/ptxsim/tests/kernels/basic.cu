@@ -127,6 +127,7 @@ extern "C" __global__ void spin_lock(int *out) {
     bool done = false;
     while (!done) {
         if (atomicCAS(&out[0], 0, 1) == 0) {
+            __threadfence(); // acquires what the last holder released
             out[1] += table[threadIdx.x & 3];
             __threadfence();
             atomicExch(&out[0], 0);

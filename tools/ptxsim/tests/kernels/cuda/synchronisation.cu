@@ -50,6 +50,7 @@ extern "C" __global__ void last_block(const float *in, float *parts, unsigned *d
         parts[blockIdx.x] = v;
         __threadfence();
         last = atomicInc(done, gridDim.x - 1) == gridDim.x - 1;
+        __threadfence(); // acquires what the other blocks released
     }
     __syncthreads();
     if (last && threadIdx.x == 0) {
