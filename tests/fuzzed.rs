@@ -36,3 +36,8 @@ fn bytecode() {
 fn eval() {
     each("eval", checks::eval);
 }
+
+#[test]
+fn text() {
+    each("text", |data| checks::text(&String::from_utf8_lossy(data)));
+}

@@ -19,3 +19,18 @@ fn both_forms_read_back() {
         }
     }
 }
+
+/// MLIR's own tools print their module around that of Tile IR.
+#[test]
+fn the_module_of_mlir_may_stand_around() {
+    let inner = "entry @e() {\n  return\n}\n";
+    let plain = asm::print_generic(&asm::parse(inner).expect("operations alone"));
+    for text in [
+        format!("module {{\n{inner}}}\n"),
+        format!("module {{\n  cuda_tile.module @kernels {{\n{inner}}}\n}}\n"),
+        format!("\"builtin.module\"() ({{\n{plain}}}) : () -> ()\n"),
+    ] {
+        let module = asm::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(plain, asm::print_generic(&module), "{text}");
+    }
+}

@@ -60,13 +60,7 @@ impl<'t> Parser<'t> {
     fn top(&mut self) -> Result<()> {
         let body = self.module.body;
         self.aliases()?;
-        if self.c.eat("cuda_tile.module") || self.c.eat("module") {
-            self.module_header()?;
-            self.c.expect("{")?;
-            self.ops_until_brace(body)?;
-        } else if self.c.eat("\"cuda_tile.module\"") || self.c.eat("\"builtin.module\"") {
-            self.generic_module()?;
-        } else {
+        if !self.module_operation()? {
             while !self.c.at_end() && !self.c.peek("#") {
                 self.operation(body)?;
             }
@@ -78,6 +72,36 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         Err(self.c.expected("end of input"))
+    }
+
+    /// A module in either form, if one is here. MLIR's own may stand around that of Tile IR.
+    fn module_operation(&mut self) -> Result<bool> {
+        if self.c.eat("cuda_tile.module") {
+            self.module_header()?;
+            self.c.expect("{")?;
+            self.ops_until_brace(self.module.body)?;
+        } else if self.c.eat("module") {
+            self.module_header()?;
+            self.c.expect("{")?;
+            self.wrapped_module()?;
+        } else if self.c.eat("\"cuda_tile.module\"") {
+            self.generic_module(|p| p.ops_until_brace(p.module.body))?;
+        } else if self.c.eat("\"builtin.module\"") {
+            self.generic_module(Self::wrapped_module)?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// What stands inside MLIR's own module: that of Tile IR, or its operations.
+    fn wrapped_module(&mut self) -> Result<()> {
+        if self.c.peek("cuda_tile.module") || self.c.peek("\"cuda_tile.module\"") {
+            self.module_operation()?;
+            self.skip_location()?;
+            return self.c.expect("}");
+        }
+        self.ops_until_brace(self.module.body)
     }
 
     /// `@name attributes {producer = "…"}`.
@@ -115,7 +139,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What follows the quoted name of a module operation.
-    fn generic_module(&mut self) -> Result<()> {
+    fn generic_module(&mut self, body: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.c.expect("(")?;
         self.c.expect(")")?;
         if self.c.eat("<{") {
@@ -123,8 +147,7 @@ impl<'t> Parser<'t> {
         }
         self.c.expect("(")?;
         self.c.expect("{")?;
-        let body = self.module.body;
-        self.ops_until_brace(body)?;
+        body(self)?;
         for token in [")", ":", "(", ")", "->", "(", ")"] {
             self.c.expect(token)?;
         }

@@ -397,7 +397,7 @@ fn scalar(word: &str) -> Option<Type> {
             .strip_prefix('i')?
             .parse()
             .ok()
-            .filter(|n| *n <= 64)
+            .filter(|n| (1..=64).contains(n))
             .map(Type::Int),
     }
 }

@@ -18,7 +18,8 @@ pub fn parent(c: &Ctx) -> Check {
             let top = parent.is_none() || kind == Some(Op::Module);
             return ensure(top, || "expects parent op 'cuda_tile.module'".into());
         }
-        Op::Module => return ensure(parent.is_none(), || "cannot be nested".into()),
+        // What is read is the module; an operation of that name stands inside it.
+        Op::Module => return fail("cannot be nested"),
         _ => {
             let inside = parent.is_some() && kind != Some(Op::Module);
             return ensure(inside, || "must be inside a 'cuda_tile.entry'".into());

@@ -1,0 +1,3 @@
+entry @e() {
+  %0 = "cuda_tile.constant"() <{value = dense<false> : !cuda_tile.tile<i0>}> : () -> !cuda_tile.tile<i1>
+}
