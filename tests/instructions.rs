@@ -229,7 +229,8 @@ fn rejected(target: &str, version: (u8, u8), rows: &[Vec<String>]) -> Vec<String
         version.0, version.1
     );
     ptx += ".shared .align 16 .b8 shared_bytes[16];\n.global .align 4 .b8 global_bytes[4];\n";
-    ptx += ".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);\n";
+    ptx +=
+        ".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);\n";
     for (i, forms) in rows.iter().enumerate() {
         writeln!(ptx, ".entry row{i}(.param .b64 parameter)\n{{").expect("memory");
         ptx += ".reg .pred %p<200>;\n.reg .b16 %h<200>;\n.reg .b32 %r<200>;\n.reg .b64 %d<200>;\n";

@@ -238,8 +238,9 @@ struct SparseForm {
 }
 
 /// PTX ISA 9.7.14.6: A and B fragments go on in runs of 32 bits along k, A's over its stored half; metadata of row
-/// `lane / 4` is in the lower 16 bits of a word, that of the row eight below in the upper, for 16 (or fewer) columns of
-/// stored runs of four.
+/// `lane / 4` is in the lower 16 bits of a word, that of the row eight below in the upper. For elements of 8 and 4 bits a
+/// word belongs to one row, that of the row eight below is in the next lane; the manual shows this in figures only,
+/// CUTLASS in its layouts of metadata (`ELayout` of `mma_traits_sm90_gmma_sparse.hpp`, `mma_traits_sm120_sparse.hpp`).
 #[test]
 fn sparse_mma() {
     let forms = [
@@ -396,19 +397,22 @@ fn metadata_words(
             if !(first..first + lanes).contains(&within) {
                 return 0xdead_beef;
             }
-            let sixteen = |row: usize| {
-                let nibbles = positions[row].len() * if bits == 32 { 4 } else { 2 } / 4 / lanes;
-                (0..nibbles).fold(0u32, |word, n| {
-                    let at = (within - first) * nibbles + n;
-                    let nibble = if bits == 32 {
-                        [0b0100, 0b1110][positions[row][at]]
-                    } else {
-                        (positions[row][2 * at] | positions[row][2 * at + 1] << 2) as u32
-                    };
-                    word | nibble << (4 * n)
-                })
+            let nibble = |row: usize, at: usize| {
+                if bits == 32 {
+                    [0b0100, 0b1110][positions[row][at]]
+                } else {
+                    (positions[row][2 * at] | positions[row][2 * at + 1] << 2) as u32
+                }
             };
-            sixteen(row) | sixteen(row + 8) << 16
+            let word = |row: usize, from: usize, nibbles: usize| {
+                (0..nibbles).fold(0u32, |word, n| word | nibble(row, from + n) << (4 * n))
+            };
+            let lane = within - first;
+            if bits >= 16 {
+                word(row, 4 * lane, 4) | word(row + 8, 4 * lane, 4) << 16
+            } else {
+                word(row + 8 * (lane % 2), lane / 2 * 8, 8)
+            }
         })
         .collect()
 }

@@ -48,21 +48,15 @@ fn metadata_position(
     metadata: &Row,
     selector: u32,
 ) -> usize {
-    // 4 bits of metadata per group. A 32-bit word of a lane covers 8 groups.
+    // 4 bits of metadata per group, so 8 groups in a lane's word: for elements of 16 and 32 bits four of row g and four of
+    // row g + 8, for smaller ones eight of row g, and those of row g + 8 in the next lane.
+    let (run, lanes_per_run) = if bits >= 16 { (4, 1) } else { (8, 2) };
     let groups_per_row = k / if bits == 32 { 2 } else { 4 };
-    let (lane, nibble) = match (bits, groups_per_row) {
-        // 16 bits of metadata per row: rows g and g+8 share a word of one lane pair, chosen by the selector.
-        (16 | 32, 4) => {
-            let lane = row % 8 * 4 + (selector as usize & 3);
-            (lane, g + 4 * (row / 8))
-        }
-        // 32 bits per row: two lanes, one per half of the rows.
-        (_, 8) => {
-            let lane = row % 8 * 4 + (selector as usize & 1) * 2 + g / 4;
-            (lane, g % 4 + 4 * (row / 8))
-        }
-        // 64 bits per row: all four lanes.
-        _ => (row % 8 * 4 + g / 4, g % 4 + 4 * (row / 8)),
+    let lanes = groups_per_row / run * lanes_per_run;
+    let first = row % 8 * 4 + selector as usize % (4 / lanes) * lanes + g / run * lanes_per_run;
+    let (lane, nibble) = match lanes_per_run {
+        1 => (first, g % run + 4 * (row / 8)),
+        _ => (first + row / 8, g % run),
     };
     let word = metadata[lane] >> (4 * nibble) & 0xf;
     if bits == 32 {
