@@ -18,7 +18,7 @@ macro_rules! kernels {
 }
 
 kernels! {
-    cuda: arithmetic clusters collectives hopper_copies hopper_products libraries memory products scans synchronisation;
+    cuda: arithmetic clusters collectives hopper_copies hopper_products libraries memory products products_short scans synchronisation;
     triton: blocks products;
     tile: basics operations programs;
 }
