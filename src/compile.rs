@@ -16,12 +16,13 @@ use std::path::PathBuf;
 use crate::asm;
 use crate::dialect::Dialect;
 use crate::egraph::{Report, stage};
-use crate::ir::{Attr, Diagnostics, Module, OpId};
+use crate::ir::{Diagnostics, Module, OpId};
 use crate::isel;
 use crate::launch::{Entry, Manifest};
 use crate::lower;
 use crate::rules::files::Group;
 use crate::target::Target;
+use crate::verify;
 
 /// The stages, from what was written to what is emitted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -47,6 +48,8 @@ pub struct Options {
     pub isel_dir: Option<PathBuf>,
     /// Record what the rules did and what each choice cost.
     pub explain: bool,
+    /// Run the verifier after each stage.
+    pub verify: bool,
 }
 
 impl Options {
@@ -59,6 +62,7 @@ impl Options {
             rules_dir: None,
             isel_dir: None,
             explain: false,
+            verify: cfg!(debug_assertions),
         }
     }
 }
@@ -130,7 +134,10 @@ impl Compilation {
                 self.stage = Stage::Nvvm;
             }
         }
-        Ok(())
+        match options.verify {
+            true => verify::verify(&self.module),
+            false => Ok(()),
+        }
     }
 
     /// No operation of an earlier stage survives: one that did would be a bug of ours, and is reported
@@ -172,20 +179,16 @@ impl Compilation {
         self.run_group(Group::Isel, &run)
     }
 
-    /// Bytes of `global_smem` of a kernel, at the nvvm stage.
-    pub fn shared_bytes(&self, kernel: &str) -> i64 {
-        let m = &self.module;
-        let named = |op: &&OpId| matches!(m.op(**op).attr_named("sym_name"), Some(Attr::Str(n)) if m.str(*n) == kernel);
-        let func = m.block(m.body).ops.iter().find(named);
-        match func.and_then(|&f| m.op(f).attr_named("smem_bytes")) {
-            Some(Attr::Int { value, .. }) => *value,
-            _ => 0,
-        }
-    }
-
     /// The text of the stage at hand.
     pub fn text(&self) -> String {
         asm::print_generic(&self.module)
+    }
+
+    /// The forms that instruction selection would choose, still in nvvm.
+    pub fn selected(mut self, options: &Options) -> Result<Self, Diagnostics> {
+        let tables = isel::Tables::load(options.isel_dir.as_deref())?;
+        self.isel_rules(options, &tables)?;
+        Ok(self)
     }
 
     /// Instruction selection.

@@ -22,9 +22,21 @@ pub struct Entry {
     pub cluster: [u32; 3],
     /// Dynamic shared memory in bytes; 0 when the kernel declares its own.
     pub shared_bytes: u32,
+    /// What lies where in shared memory.
+    pub shared_map: Vec<SharedRegion>,
     /// The entry's own parameters.
     pub params: Vec<Param>,
     pub tensor_maps: Vec<TensorMap>,
+}
+
+/// A part of a block's shared memory. Regions overlap where one is used after another.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SharedRegion {
+    /// First byte, from the start of `global_smem`.
+    pub offset: u64,
+    pub bytes: u64,
+    /// What it holds.
+    pub what: String,
 }
 
 /// One of the entry's own parameters.

@@ -1,17 +1,17 @@
 //! Instruction selection over hand-built nvvm kernels: `ptxas` accepts the result for every
 //! target that has the instructions, and what a target lacks is an error that names it.
 
+#[path = "common/nvvm.rs"]
+mod nvvm;
 #[path = "common/toolkit.rs"]
 mod toolkit;
 
 use std::process::Command;
 
+use nvvm::{Kernel, element, enumeration};
+
 use tilec::dialect::nvvm::Op as N;
-use tilec::egraph::stage;
-use tilec::ir::{Attr, BlockId, Dense, EnumAttr, Float, Module, OpBuilder, Type, TypeId, ValueId};
-use tilec::isel;
-use tilec::rules::files::Group;
-use tilec::target::Target;
+use tilec::ir::{Attr, Float, Type, ValueId};
 
 const TARGETS: &[&str] = &[
     "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a",
@@ -38,156 +38,11 @@ fn assemble(ptx: &str, target: &str, name: &str) -> Result<String, String> {
     }
 }
 
-/// A kernel under construction.
-struct Kernel {
-    module: Module,
-    body: BlockId,
-    shared: i64,
-}
-
-fn enumeration(case: u8) -> Option<Attr> {
-    Some(Attr::Enum(EnumAttr(case)))
-}
-
-impl Kernel {
-    fn new() -> Self {
-        let mut module = Module::new("test");
-        let region = module.new_region();
-        let body = module.new_block(region, &[]);
-        Kernel {
-            module,
-            body,
-            shared: 0,
-        }
-    }
-
-    fn int(&mut self, bits: u32) -> TypeId {
-        self.module.types.int(bits)
-    }
-
-    fn i(&mut self, value: i64) -> Option<Attr> {
-        let ty = self.int(32);
-        Some(Attr::Int { value, ty })
-    }
-
-    fn ptr(&mut self) -> TypeId {
-        let pointee = self.int(8);
-        self.module.types.intern(Type::Ptr { pointee, attr: 0 })
-    }
-
-    fn param(&mut self, ty: TypeId) -> ValueId {
-        self.module.add_arg(self.body, ty)
-    }
-
-    fn at(&mut self, block: BlockId) -> OpBuilder<'_> {
-        self.module.at_end(block)
-    }
-
-    fn value(
-        &mut self,
-        op: N,
-        operands: &[ValueId],
-        attrs: Vec<Option<Attr>>,
-        ty: TypeId,
-    ) -> ValueId {
-        let body = self.body;
-        self.at(body).value(op, operands, attrs, ty)
-    }
-
-    fn effect(&mut self, op: N, groups: &[&[ValueId]], attrs: Vec<Option<Attr>>) {
-        let body = self.body;
-        self.at(body).op(op, groups, attrs, &[], &[]);
-    }
-
-    fn constant(&mut self, ty: TypeId, value: i64) -> ValueId {
-        let bytes = self
-            .module
-            .types
-            .bits(ty)
-            .expect("a sized type")
-            .div_ceil(8) as usize;
-        let data = Dense::Bytes(value.to_le_bytes()[..bytes].to_vec());
-        self.value(N::Const, &[], vec![Some(Attr::Dense { data, ty })], ty)
-    }
-
-    /// Access attributes: space, vec, offsets, cache, order, scope.
-    fn access(&mut self, space: u8, vec: i64, offsets: Vec<i64>) -> Vec<Option<Attr>> {
-        vec![
-            enumeration(space),
-            self.i(vec),
-            Some(Attr::I64s(offsets)),
-            enumeration(0),
-            enumeration(0),
-            enumeration(1),
-        ]
-    }
-
-    fn load(&mut self, addr: ValueId, ty: TypeId, vec: i64) -> ValueId {
-        let n = i64::from(self.module.types.reg_count(ty));
-        let bytes = i64::from(self.module.types.bits(ty).expect("a sized type").max(8)) / 8;
-        let offsets = (0..n / vec).map(|j| j * vec * bytes).collect();
-        let attrs = self.access(0, vec, offsets);
-        let body = self.body;
-        let mut at = self.at(body);
-        let op = at.op(N::Ld, &[&[addr], &[], &[]], attrs, &[ty], &[]);
-        self.module.op(op).results[0]
-    }
-
-    fn store(&mut self, addr: ValueId, value: ValueId) {
-        let ty = self.module.ty(value);
-        let n = i64::from(self.module.types.reg_count(ty));
-        let bytes = i64::from(self.module.types.bits(ty).expect("a sized type").max(8)) / 8;
-        let attrs = self.access(0, 1, (0..n).map(|j| j * bytes).collect());
-        self.effect(N::St, &[&[addr], &[value], &[]], attrs);
-    }
-
-    fn tid(&mut self) -> ValueId {
-        let i32 = self.int(32);
-        self.value(N::Sreg, &[], vec![enumeration(0)], i32)
-    }
-
-    /// Wraps the body in a kernel of 128 threads and compiles it.
-    fn compile(mut self, target: &str) -> Result<String, String> {
-        let body = self.body;
-        self.at(body).op(N::Return, &[&[]], [], &[], &[]);
-        let name = self.module.intern("kernel");
-        let region = self.module.block(body).region;
-        let attrs = vec![
-            Some(Attr::Str(name)),
-            self.i(128),
-            self.i(1),
-            None,
-            None,
-            self.i(self.shared),
-        ];
-        let top = self.module.body;
-        self.at(top).op(N::Func, &[], attrs, &[], &[region]);
-        let target: Target = target.parse().expect("a target");
-        let tables = isel::Tables::load(None).expect("the built-in tables");
-        let rules = stage::Options {
-            tables: Some(&tables),
-            ..stage::Options::new(target)
-        };
-        stage::run(&mut self.module, Group::Isel, &rules).map_err(|error| error.to_string())?;
-        isel::compile(&self.module, &target, &tables)
-            .map(|text| text.text)
-            .map_err(|errors| errors.to_string())
-    }
-}
-
 /// Attributes of an operation: to the nearest even where it rounds.
 fn rounding(op: N) -> Vec<Option<Attr>> {
     let attrs = tilec::dialect::OpKind::from(op).def().attrs;
     let rounds = attrs.first().is_some_and(|a| a.name == "rounding");
     rounds.then(|| enumeration(0)).into_iter().collect()
-}
-
-/// Element types of the elementwise sweep.
-fn element(k: &mut Kernel, name: &str) -> TypeId {
-    match Float::NAMES.iter().find(|(_, n)| *n == name) {
-        Some((f, _)) => k.module.types.float(*f),
-        None => k.int(name[1..].parse().expect("i and a width")),
-    }
 }
 
 /// Compiles one kernel for every target and hands it to ptxas.

@@ -1,9 +1,12 @@
 //! The verifier of the asynchronous protocol accepts the pipelines that the compiler builds and
 //! rejects each of them with one thing wrong.
 
+#[path = "common/change.rs"]
+mod change;
 #[path = "common/ssa.rs"]
 mod ssa;
 
+use change::{all, last, lowered, set_int};
 use tilec::compile::{Options, Stage, lower_to};
 use tilec::dialect::cuda_tile::Op as C;
 use tilec::dialect::nv_tileas::Op as S;
@@ -13,11 +16,7 @@ use tilec::lower::tileas::protocol::verify;
 
 /// A product with a pipeline, at `nv_tileas`.
 fn matmul(target: &str) -> Module {
-    let bytes = include_bytes!("corpus/bytecode/matmul/f16_128x128x64.tilebc");
-    let module = tilec::bytecode::read(bytes).unwrap();
-    let options = Options::new(target.parse().unwrap());
-    let lowered = lower_to(module, &options, Stage::NvTileas);
-    lowered.unwrap_or_else(|e| panic!("{e}")).module
+    lowered("matmul/f16_128x128x64.tilebc", target, Stage::NvTileas)
 }
 
 /// The warp-specialised form.
@@ -34,20 +33,8 @@ fn cp_async() -> Module {
     m
 }
 
-fn all(m: &Module, kind: impl Into<OpKind>) -> Vec<OpId> {
-    let kind = kind.into();
-    let mut ops = m.ops_under(m.body);
-    ops.retain(|&o| m.op(o).kind == kind);
-    ops
-}
-
 fn count(m: &Module, kind: S) -> usize {
     all(m, kind).len()
-}
-
-/// The last operation of a kind: of a loop's body where there is a prologue.
-fn last(m: &Module, kind: S) -> OpId {
-    all(m, kind).pop().unwrap_or_else(|| panic!("no {kind:?}"))
 }
 
 fn erase(m: &mut Module, kind: S) {
@@ -92,26 +79,12 @@ fn shift(m: &mut Module, op: OpId, at: usize, n: i32) {
     m.op_mut(op).operands[at] = moved;
 }
 
-fn set_int(m: &mut Module, op: OpId, name: &str, to: i64) {
-    let at = m.op(op).def().attrs.iter().position(|a| a.name == name);
-    let ty = m.types.int(32);
-    m.op_mut(op).attrs[at.unwrap()] = Some(Attr::Int { value: to, ty });
-}
-
 /// Changes one thing and expects an error on `operation` that says `why`.
 #[track_caller]
-fn rejects(mut m: Module, operation: &str, why: &str, change: impl FnOnce(&mut Module)) {
-    verify(&m).unwrap_or_else(|e| panic!("before the change: {e}"));
-    change(&mut m);
-    let errors = verify(&m).expect_err("the broken pipeline is accepted");
-    let error = &errors.0[0];
-    let named = error.operation.as_deref();
-    assert_eq!(
-        named,
-        Some(format!("nv_tileas.{operation}").as_str()),
-        "{error}"
-    );
-    assert!(error.message.contains(why), "{error}\nexpected: {why}");
+fn rejects(m: Module, operation: &str, why: &str, change: impl FnOnce(&mut Module)) {
+    let named = |kind: &&S| OpKind::from(**kind).def().name == operation;
+    let kind = *S::ALL.iter().find(named).expect("an operation");
+    change::rejects(verify, m, kind, why, change);
 }
 
 #[test]

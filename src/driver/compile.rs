@@ -46,6 +46,12 @@ pub struct Args {
     /// Directory that replaces the compiled-in rules.
     #[arg(long)]
     rules_dir: Option<PathBuf>,
+    /// Directory that replaces the compiled-in `isel/`: instructions, selection tables, peepholes.
+    #[arg(long)]
+    isel_dir: Option<PathBuf>,
+    /// Run the verifier after every stage.
+    #[arg(long)]
+    verify: bool,
     /// The `ptxas` to use for `--emit cubin`; found in PATH, CUDA_HOME or target/ when not given.
     #[arg(long)]
     ptxas: Option<PathBuf>,
@@ -58,6 +64,8 @@ impl Args {
             tma: !self.no_tma,
             opt_level: self.opt_level,
             rules_dir: self.rules_dir.clone(),
+            isel_dir: self.isel_dir.clone(),
+            verify: self.verify,
             ..Options::new(target)
         })
     }

@@ -30,8 +30,9 @@ mod tidy;
 mod uses;
 mod values;
 
-pub use choose::Tables;
+pub use choose::{Choice, Chooser, Tables};
 pub use cost::SelectionCost;
+pub use values::{Elem, Form};
 
 use crate::dialect::nvvm;
 use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module};

@@ -96,6 +96,8 @@ pub enum Expr {
 /// A row of the table.
 #[derive(Debug)]
 struct Row {
+    /// Its number among all rows: an index of [`Patterns::places`].
+    number: usize,
     /// Cases of enumerations, and names of unit attributes, that the operation must have.
     cases: Vec<String>,
     operands: Vec<Vec<Shape>>,
@@ -107,6 +109,8 @@ struct Row {
 #[derive(Debug, Default)]
 pub struct Patterns {
     rows: FxHashMap<OpKind, Vec<Row>>,
+    /// File and line of each row.
+    places: Vec<String>,
     spelling: FxHashMap<(String, String), String>,
 }
 
@@ -120,6 +124,8 @@ pub struct Case<'a> {
 /// A row with its placeholders filled in for given operands.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Candidate {
+    /// The row it came from: an index of [`Patterns::places`].
+    pub row: usize,
     pub operands: Vec<Shape>,
     pub result: Shape,
     pub expr: Expr,
@@ -135,7 +141,10 @@ impl Patterns {
             }
             let added = match line.strip_prefix("spell ") {
                 Some(rest) => self.spell(rest),
-                None => self.row(line),
+                None => {
+                    self.places.push(format!("{file}:{}", number + 1));
+                    self.row(line)
+                }
             };
             added.map_err(|what| {
                 Diagnostic::error(what).at(Place::Line {
@@ -192,6 +201,7 @@ impl Patterns {
                 .find(|op| OpKind::from(**op).def().name == name);
             let op = op.ok_or_else(|| format!("no operation 'nvvm.{name}'"))?;
             self.rows.entry((*op).into()).or_default().push(Row {
+                number: self.places.len() - 1,
                 cases: cases.clone(),
                 operands: operands.clone(),
                 results: results.clone(),
@@ -199,6 +209,11 @@ impl Patterns {
             });
         }
         Ok(())
+    }
+
+    /// File and line of each row, in order.
+    pub fn places(&self) -> &[String] {
+        &self.places
     }
 
     /// Whether some row is about the operation.
@@ -220,12 +235,16 @@ impl Patterns {
             return found;
         };
         for row in self.rows.get(&kind).into_iter().flatten() {
-            let has = |want: &String| {
+            let has = |want: &str| {
                 cases.iter().any(|c| {
                     c.case == Some(want) || c.attribute == want && c.case == Some("present")
                 })
             };
-            if !row.cases.iter().all(has) {
+            let holds = |case: &String| match case.strip_prefix('!') {
+                Some(case) => !has(case),
+                None => has(case),
+            };
+            if !row.cases.iter().all(holds) {
                 continue;
             }
             for &a in row.operands[0].iter().filter(|a| a.admits(first)) {
@@ -242,6 +261,7 @@ impl Patterns {
                     };
                     if let Some(expr) = fill.expr(&row.expr) {
                         found.push(Candidate {
+                            row: row.number,
                             operands: shapes.clone(),
                             result: to,
                             expr,

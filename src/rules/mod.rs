@@ -24,3 +24,4 @@ pub use ast::{
 };
 pub use ast::{float_format, is_nan, literal_bits};
 pub use sexpr::{Form, Pos, Sexpr};
+pub use trial::Random;

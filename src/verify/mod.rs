@@ -4,6 +4,7 @@
 //! public dialect's verifier where it has the rule.
 
 mod cuda_tile;
+mod lowered;
 mod structure;
 mod types;
 
@@ -64,8 +65,11 @@ pub fn errors(module: &Module) -> Vec<(Option<OpId>, Diagnostic)> {
 /// Rules of the operation's dialect. Structure holds already.
 fn dialect_rules(module: &Module, op: OpId, unsound: &types::Unsound) -> Check {
     match module.op(op).kind.dialect {
-        Dialect::CudaTile => cuda_tile::check(module, op, unsound),
-        Dialect::TileAa | Dialect::TileAs | Dialect::Nvvm => Ok(()),
+        Dialect::CudaTile => {
+            cuda_tile::check(module, op, unsound)?;
+            lowered::layouts(module, op)
+        }
+        Dialect::TileAa | Dialect::TileAs | Dialect::Nvvm => lowered::check(module, op),
     }
 }
 

@@ -96,10 +96,12 @@ impl Lower<'_> {
 
     pub(super) fn if_else(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let condition = self.get(op, data.operands[0])?;
-        let mut regions = vec![self.region_of(self.m.body_of(op, 0))?];
-        if self.m.body_of(op, 1).is_some() {
-            regions.push(self.region_of(self.m.body_of(op, 1))?);
-        }
+        let then = self.region_of(self.m.body_of(op, 0))?;
+        let other = match self.m.body_of(op, 1) {
+            Some(body) => self.region_of(Some(body))?,
+            None => self.m.new_region(),
+        };
+        let regions = [then, other];
         // Scalars of a tile program are the same in all threads of the block.
         self.structured(
             N::If,
@@ -130,6 +132,7 @@ impl Lower<'_> {
         then: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
         let body = self.filled(|l| then(l).map(|()| vec![]))?.0;
+        let nothing = self.m.new_region();
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
         b.op(
@@ -137,7 +140,7 @@ impl Lower<'_> {
             &[&[condition]],
             [uniform.then_some(Attr::Unit)],
             &[],
-            &[body],
+            &[body, nothing],
         );
         Ok(())
     }

@@ -58,6 +58,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
     };
     lowering.block(body)?;
     let smem = lowering.memory.total();
+    let shared_map = lowering.memory.map();
     let tensor_maps = std::mem::take(&mut lowering.maps)
         .into_iter()
         .map(|(map, _)| map)
@@ -97,6 +98,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         } else {
             0
         },
+        shared_map,
         params,
         tensor_maps,
     })

@@ -78,7 +78,11 @@ impl Lower<'_> {
         let offset = if overlay {
             0
         } else {
-            self.memory.reserve(stages * layout.bytes(), 1024)
+            let what = match stages {
+                1 => "buffer".to_owned(),
+                _ => format!("ring of {stages} stages of {} bytes", layout.bytes()),
+            };
+            self.memory.reserve(stages * layout.bytes(), 1024, what)
         };
         self.memory.buffers.insert(
             value,
@@ -122,8 +126,12 @@ impl Lower<'_> {
         }
         .is_tma();
         let barriers = if tma { stages * MBARRIER } else { 0 };
-        let full = self.memory.reserve(barriers, MBARRIER);
-        let empty = self.memory.reserve(barriers, MBARRIER);
+        let full = self
+            .memory
+            .reserve(barriers, MBARRIER, "mbarriers: stage is full");
+        let empty = self
+            .memory
+            .reserve(barriers, MBARRIER, "mbarriers: stage is empty");
         let pipeline = Pipeline {
             full,
             empty,

@@ -7,6 +7,7 @@ use super::{Emit, Lower};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
+use crate::launch::SharedRegion;
 use crate::layout::addr::{AccessPlan, XorGroup};
 use crate::layout::convert::{self, Conversion, SharedPlan, Transfer};
 use crate::layout::ldmatrix::MatrixPlan;
@@ -42,6 +43,8 @@ impl Buffer {
 #[derive(Clone, Debug, Default)]
 pub struct SharedMemory {
     pub buffers: FxHashMap<ValueId, Buffer>,
+    /// What was reserved where.
+    regions: Vec<SharedRegion>,
     /// First byte after the buffers and barriers.
     pub fixed: u64,
     /// Most scratch that one use needs.
@@ -58,11 +61,51 @@ pub struct SharedMemory {
 const SCRATCH_ALIGN: u64 = 1024;
 
 impl SharedMemory {
-    /// Reserves `bytes` for good; returns their offset.
-    pub fn reserve(&mut self, bytes: u64, align: u64) -> u64 {
-        let at = self.fixed.next_multiple_of(align.max(1));
-        self.fixed = at + bytes;
-        at
+    /// Reserves `bytes` for good; returns their offset. `what` is for the map.
+    pub fn reserve(&mut self, bytes: u64, align: u64, what: impl Into<String>) -> u64 {
+        let offset = self.fixed.next_multiple_of(align.max(1));
+        self.fixed = offset + bytes;
+        if bytes > 0 {
+            let what = what.into();
+            self.regions.push(SharedRegion {
+                offset,
+                bytes,
+                what,
+            });
+        }
+        offset
+    }
+
+    /// What lies where, in the order of use.
+    pub fn map(&self) -> Vec<SharedRegion> {
+        let mut map = self.regions.clone();
+        let behind = match self.fixed {
+            0 => 0,
+            fixed => fixed.next_multiple_of(SCRATCH_ALIGN),
+        };
+        let scratch = [
+            (
+                behind,
+                self.scratch,
+                "scratch of conversions and reductions",
+            ),
+            (
+                0,
+                self.idle_scratch,
+                "scratch after the pipelines, in their place",
+            ),
+        ];
+        for (offset, bytes, what) in scratch {
+            if bytes > 0 {
+                let what = what.to_owned();
+                map.push(SharedRegion {
+                    offset,
+                    bytes,
+                    what,
+                });
+            }
+        }
+        map
     }
 
     /// At the start of a loop's body: an earlier turn may still read scratch.

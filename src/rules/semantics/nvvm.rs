@@ -5,8 +5,8 @@ use crate::dialect::{OpKind, nvvm::Op};
 use crate::egraph::facts::Leaf;
 use crate::scalar::int::{self, IntRounding};
 use crate::scalar::{
-    FloatBinary, FloatMode, FloatUnary, IntBinary, IntUnary, MathUnary, Overflow, Rounding,
-    Signedness, convert, float, math,
+    FloatBinary, FloatFormat, FloatMode, FloatUnary, IntBinary, IntUnary, MathUnary, Overflow,
+    Rounding, Signedness, convert, float, math,
 };
 
 use Signedness::{Signed, Unsigned};
@@ -209,7 +209,7 @@ fn unary(op: Op, attrs: Attrs, args: &[Element]) -> Option<u64> {
             ));
         }
         Op::FRound => {
-            let value = format.decode(a);
+            let value = format.decode(flushed(format, attrs.unit(1), a));
             let value = match attrs.rounding(0)? {
                 Rounding::Zero => value.trunc(),
                 Rounding::NegativeInf => value.floor(),
@@ -228,6 +228,14 @@ fn unary(op: Op, attrs: Attrs, args: &[Element]) -> Option<u64> {
     };
     let flush = op != Op::Tanh && attrs.unit(0);
     Some(math::unary(function, format, flush, a))
+}
+
+/// A subnormal operand is a zero of its sign where `ftz` says so.
+fn flushed(format: FloatFormat, ftz: bool, a: u64) -> u64 {
+    match ftz && format.is_subnormal(a) {
+        true => a & format.sign_bit(),
+        false => a,
+    }
 }
 
 fn conversion(op: Op, attrs: Attrs, args: &[Element], result: Scalar) -> Option<u64> {
@@ -254,6 +262,7 @@ fn conversion(op: Op, attrs: Attrs, args: &[Element], result: Scalar) -> Option<
                 // PTX ISA, cvt: NaN becomes the top bit where 64 bits are involved, else 0.
                 return Some(1 << (width - 1));
             }
+            let a = flushed(format, attrs.unit(1), a);
             convert::float_to_int(format, attrs.rounding(0)?, width, sign, a)
         }
         Op::FToF => {

@@ -164,9 +164,10 @@ pub fn ftof(c: &Ctx) -> Check {
 }
 
 pub fn bitcast(c: &Ctx) -> Check {
-    // tf32 has 19 bits here, as in MLIR.
+    // tf32 has 19 bits here, as in MLIR; the lower stages see its register.
+    let register = matches!(c.type_of(c.op.operands[0]), Type::Distributed { .. });
     let width = |ty| match c.get(ty) {
-        Type::Float(Float::TF32) => 19,
+        Type::Float(Float::TF32) if !register => 19,
         _ => c.module.types.bits(ty).unwrap_or(0),
     };
     let (from, to) = (c.operand(0).0, c.result(0).0);

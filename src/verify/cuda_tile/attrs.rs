@@ -75,14 +75,14 @@ fn div_by(c: &Ctx, divisor: u64, every: Option<i64>, along: Option<i64>) -> Chec
             )
         });
     }
-    let Type::Tile { elem, shape } = c.type_of(value) else {
+    let Some((elem, shape)) = c.module.types.as_tile(c.module.ty(value)) else {
         return fail(format!("{NAME} {WHERE}"));
     };
     ensure(!shape.is_empty() || every.is_none(), || {
         format!("{NAME} 'every'/'along' cannot be used if the constrained value is a 0D tile")
     })?;
     ensure(
-        matches!(c.get(*elem), Type::Int(_) | Type::Ptr { .. }),
+        matches!(c.get(elem), Type::Int(_) | Type::Ptr { .. }),
         || format!("{NAME} {WHERE}"),
     )?;
     let (Some(every), Some(along)) = (every, along) else {
@@ -103,17 +103,14 @@ fn div_by(c: &Ctx, divisor: u64, every: Option<i64>, along: Option<i64>) -> Chec
 
 fn same_elements(c: &Ctx, values: &[i64]) -> Check {
     const NAME: &str = "'cuda_tile.same_elements'";
-    let (elem, shape) = match c.type_of(c.op.results[0]) {
-        Type::Tile { elem, shape } if matches!(c.get(*elem), Type::Int(_) | Type::Ptr { .. }) => {
-            (elem, shape)
-        }
+    let shape = match c.module.types.as_tile(c.module.ty(c.op.results[0])) {
+        Some((elem, shape)) if matches!(c.get(elem), Type::Int(_) | Type::Ptr { .. }) => shape,
         _ => {
             return fail(format!(
                 "{NAME} is valid only for tile of integer/pointer values"
             ));
         }
     };
-    let _ = elem;
     ensure(values.len() == shape.len(), || {
         format!(
             "expected number of values in {NAME} ({}) to match rank of constrained tile ({})",
@@ -133,11 +130,8 @@ fn same_elements(c: &Ctx, values: &[i64]) -> Check {
 
 fn bounded(c: &Ctx, lower: Option<i64>, upper: Option<i64>) -> Check {
     const NAME: &str = "'cuda_tile.bounded'";
-    let width = match c.type_of(c.op.results[0]) {
-        Type::Tile { elem, .. } => match c.get(*elem) {
-            Type::Int(n) => *n,
-            _ => 0,
-        },
+    let width = match c.get(c.module.types.elem(c.module.ty(c.op.results[0]))) {
+        Type::Int(n) => *n,
         _ => 0,
     };
     ensure(width > 0, || {

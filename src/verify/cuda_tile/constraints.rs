@@ -290,11 +290,12 @@ fn one(module: &Module, what: &str, number: usize, is: Is, list: bool, value: Va
 }
 
 impl Is {
+    /// A tile of `nv_tileas` is held to the same, whatever its layout.
     fn holds(self, module: &Module, ty: TypeId) -> bool {
         match (self, module.types.get(ty)) {
             (Is::Any, _)
             | (Is::Token, Type::Token)
-            | (Is::AnyTile, Type::Tile { .. })
+            | (Is::AnyTile, Type::Tile { .. } | Type::Distributed { .. })
             | (Is::TensorView, Type::TensorView { .. })
             | (Is::PartitionView, Type::PartitionView { .. })
             | (Is::StridedView, Type::StridedView { .. })
@@ -305,7 +306,10 @@ impl Is {
                 | Type::StridedView { .. }
                 | Type::GatherScatterView { .. },
             ) => true,
-            (Is::Tile { elems, scalar, .. }, Type::Tile { elem, shape }) => {
+            (
+                Is::Tile { elems, scalar, .. },
+                Type::Tile { elem, shape } | Type::Distributed { elem, shape, .. },
+            ) => {
                 let elem = match module.types.get(*elem) {
                     Type::Int(n) => Elem::I(*n),
                     Type::Float(f) => Elem::F(*f),

@@ -1,6 +1,7 @@
 //! Control flow: loops, branches, exits, entries.
 
 use super::Ctx;
+use crate::dialect::Dialect;
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, BlockId, OpId, Type, ValueId};
 use crate::verify::{Check, ensure, fail};
@@ -47,7 +48,11 @@ pub fn single_block(c: &Ctx, i: usize) -> Result<BlockId, String> {
 /// The terminator is one of these.
 pub fn ends_with(c: &Ctx, last: OpId, allowed: &[Op]) -> Check {
     let kind = c.module.op(last).kind;
-    ensure(Op::of(kind).is_some_and(|k| allowed.contains(&k)), || {
+    // Below `cuda_tile`, kernels return by an operation of their own dialect.
+    let lowered =
+        (kind.dialect != Dialect::CudaTile && kind.def().name == "return").then_some(Op::Return);
+    let standing = Op::of(kind).or(lowered);
+    ensure(standing.is_some_and(|k| allowed.contains(&k)), || {
         let names: Vec<_> = allowed.iter().map(|&op| full_name(op)).collect();
         format!(
             "expects regions to end with '{}', found '{kind}'",

@@ -10,12 +10,18 @@ use crate::verify::diagnostic;
 pub fn check(module: &Module) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     for &id in &module.block(module.body).ops {
-        if Op::of(module.op(id).kind) == Some(Op::Entry) {
-            errors.extend(entry(module, id));
-            errors.extend(body(module, id));
-        } else if scoped(module, module.op(id).loc).is_some() {
-            let text = "invalid operation debug info scope. Global variables must not have scope.";
-            errors.push(diagnostic(module, id, text));
+        match Op::of(module.op(id).kind) {
+            Some(Op::Entry) => {
+                errors.extend(entry(module, id));
+                errors.extend(body(module, id));
+            }
+            // A later stage's kernels carry the scopes of the entries that they were.
+            Some(_) if scoped(module, module.op(id).loc).is_some() => {
+                let text =
+                    "invalid operation debug info scope. Global variables must not have scope.";
+                errors.push(diagnostic(module, id, text));
+            }
+            _ => {}
         }
     }
     errors

@@ -1,0 +1,102 @@
+//! The facts of an explanation, from the modules of the stages.
+
+use super::{Decision, Fired, Kernel, Rules};
+use crate::asm::type_text;
+use crate::compile::Compilation;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, LocId, Module, OpId, Place};
+
+/// Warps, pipelines, shared buffers and conversions of each kernel, and all layouts.
+pub fn schedule(m: &Module) -> (Vec<Kernel>, Vec<(String, String)>) {
+    let int = |op: OpId, name: &str| match m.op(op).attr_named(name) {
+        Some(Attr::Int { value, .. }) => *value,
+        _ => 0,
+    };
+    let mut kernels = Vec::new();
+    // Operations come in order, a kernel before what is in it.
+    for op in m.ops_under(m.body) {
+        if S::of(m.op(op).kind) == Some(S::Func) {
+            let name = match m.op(op).attr_named("sym_name") {
+                Some(Attr::Str(name)) => m.str(*name).to_owned(),
+                _ => String::new(),
+            };
+            kernels.push(Kernel {
+                name,
+                warps: int(op, "num_warps"),
+                decisions: Vec::new(),
+            });
+        } else if let (Some(kernel), Some(decision)) =
+            (kernels.last_mut(), decision(m, op, |name| int(op, name)))
+        {
+            kernel.decisions.push(decision);
+        }
+    }
+    let layouts = m.layouts.iter();
+    let layouts = layouts.map(|(id, layout)| (id.to_string(), layout.to_string()));
+    (kernels, layouts.collect())
+}
+
+fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision> {
+    let data = m.op(op);
+    let ty = |v: Option<&crate::ir::ValueId>| v.map(|&v| type_text(m, m.ty(v)).to_string());
+    Some(match S::of(data.kind)? {
+        S::AllocTensor => Decision::SharedBuffer {
+            ty: ty(data.results.first())?,
+        },
+        S::PipelineCreate => Decision::Pipeline {
+            stages: int("stages"),
+            bytes: int("bytes"),
+        },
+        S::WarpSpecialize => Decision::WarpRoles {
+            consumer_warps: int("consumer_warps"),
+            consumer_registers: int("consumer_registers"),
+            producer_registers: int("producer_registers"),
+        },
+        S::ConvertLayout => Decision::Conversion {
+            from: ty(data.operands.first())?,
+            to: ty(data.results.first())?,
+            at: at(m, data.loc),
+        },
+        _ => return None,
+    })
+}
+
+/// Which rules fired, and the choices between equal forms.
+pub fn rules(c: &Compilation) -> Vec<Rules> {
+    let mut out = Vec::new();
+    for (group, functions) in &c.reports {
+        for (kernel, report) in functions {
+            let fired = report.fired.iter().map(|fired| Fired {
+                rule: fired.rule.clone(),
+                file: fired.file.clone(),
+                line: fired.line,
+                times: fired.times,
+                chosen: fired.chosen,
+                at: fired
+                    .locations
+                    .iter()
+                    .map(|&l| at(&c.module, LocId(l)))
+                    .filter(|place| !place.is_empty())
+                    .collect(),
+            });
+            out.push(Rules {
+                group: group.folders().join(", "),
+                kernel: kernel.clone(),
+                iterations: report.iterations,
+                nodes: report.nodes,
+                classes: report.classes,
+                fired: fired.collect(),
+                choices: report.choices.clone(),
+            });
+        }
+    }
+    out
+}
+
+/// "file:line:column", or nothing where the place is not known.
+fn at(m: &Module, loc: LocId) -> String {
+    match m.source_of(loc) {
+        Place::Line { file, line, column } => format!("{file}:{line}:{column}"),
+        _ => String::new(),
+    }
+}

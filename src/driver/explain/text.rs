@@ -1,0 +1,110 @@
+//! An explanation for people.
+
+use std::fmt::Write as _;
+
+use super::{Decision, Explanation, Kernel, Rules};
+use crate::launch::Entry;
+
+pub fn write(e: &Explanation) -> String {
+    let mut text = format!("target {}\n", e.target);
+    for kernel in &e.kernels {
+        schedule(&mut text, kernel);
+    }
+    text.push_str("\nlayouts\n");
+    for (name, layout) in &e.layouts {
+        let _ = writeln!(text, "  {name}: {layout}");
+    }
+    for entry in &e.launches {
+        launch(&mut text, entry);
+    }
+    for group in &e.rules {
+        rules(&mut text, group);
+    }
+    text
+}
+
+fn schedule(text: &mut String, kernel: &Kernel) {
+    let _ = writeln!(text, "\nkernel {}: {} warps", kernel.name, kernel.warps);
+    for decision in &kernel.decisions {
+        let _ = match decision {
+            Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
+            Decision::Pipeline { stages, bytes } => {
+                writeln!(text, "  pipeline of {stages} stages, {bytes} bytes each")
+            }
+            Decision::WarpRoles {
+                consumer_warps,
+                consumer_registers,
+                producer_registers,
+            } => writeln!(
+                text,
+                "  warp roles: {consumer_warps} consumer warps of {consumer_registers} registers, \
+                 a producer warpgroup of {producer_registers}"
+            ),
+            Decision::Conversion { from, to, at } => {
+                writeln!(text, "  conversion {from} to {to}{}", place(at))
+            }
+        };
+    }
+}
+
+/// Threads, the map of shared memory, tensor maps.
+fn launch(text: &mut String, entry: &Entry) {
+    let total: u64 = entry
+        .shared_map
+        .iter()
+        .map(|r| r.offset + r.bytes)
+        .max()
+        .unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "\nlaunch of {}: {} threads, {total} bytes of shared memory",
+        entry.name, entry.block[0],
+    );
+    for region in &entry.shared_map {
+        let end = region.offset + region.bytes;
+        let _ = writeln!(text, "  {:>6}..{end:<6} {}", region.offset, region.what);
+    }
+    for map in &entry.tensor_maps {
+        let _ = writeln!(
+            text,
+            "  tensor map in parameter {}: {} of parameter {}, box {:?}, swizzle {:?}",
+            map.param, map.element, map.base, map.box_dims, map.swizzle
+        );
+    }
+}
+
+fn rules(text: &mut String, r: &Rules) {
+    let _ = writeln!(
+        text,
+        "\nrules {} on {}: {} iterations, {} nodes in {} classes",
+        r.group, r.kernel, r.iterations, r.nodes, r.classes
+    );
+    for fired in &r.fired {
+        let places: String = fired.at.iter().map(|p| place(p)).collect();
+        let _ = writeln!(
+            text,
+            "  {} ({}:{}) fired {}, chosen {}{places}",
+            fired.rule, fired.file, fired.line, fired.times, fired.chosen,
+        );
+    }
+    for choice in &r.choices {
+        let others = choice.others.iter();
+        let others: Vec<String> = others
+            .map(|(form, cost)| format!("{form} at {cost}"))
+            .collect();
+        let _ = writeln!(
+            text,
+            "  chose {} at {}, not {}",
+            choice.chosen,
+            choice.cost,
+            others.join(", ")
+        );
+    }
+}
+
+fn place(at: &str) -> String {
+    match at.is_empty() {
+        true => String::new(),
+        false => format!(" at {at}"),
+    }
+}

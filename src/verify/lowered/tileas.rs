@@ -1,0 +1,125 @@
+//! `nv_tileas`: layouts, shared buffers, products. The asynchronous protocol has a verifier of its
+//! own, [`crate::lower::tileas::protocol`].
+
+use super::Ctx;
+use crate::dialect::nv_tileas::Op;
+use crate::dialect::{OpKind, Traits};
+use crate::ir::{Type, ValueId};
+use crate::verify::{Check, ensure, fail};
+
+pub fn check(c: &Ctx, kind: Op) -> Check {
+    match kind {
+        Op::ConvertLayout => same_tile(c, c.op.operands[0], c.op.results[0]),
+        Op::AllocTensor => shared(c, c.op.results[0]),
+        Op::LocalLoad => stage(c, c.op.operands[0], c.op.results[0]),
+        Op::LocalStore => stage(c, c.op.operands[1], c.op.operands[0]),
+        Op::Dot | Op::AsyncDot => product(c),
+        _ => Ok(()),
+    }?;
+    for &v in &c.op.results {
+        layout_fits(c, v)?;
+    }
+    Ok(())
+}
+
+/// Elementwise operations see the same element in every operand: their layouts are one.
+pub fn same_layout(c: &Ctx) -> Check {
+    if !c.op.def().traits.has(Traits::ELEMENTWISE) {
+        return Ok(());
+    }
+    let layout = |v: &ValueId| match c.m.types.get(c.ty(*v)) {
+        Type::Distributed { layout, .. } => Some(*layout),
+        _ => None,
+    };
+    let mut seen = c.op.operands.iter().chain(&c.op.results).filter_map(layout);
+    let Some(first) = seen.next() else {
+        return Ok(());
+    };
+    match seen.find(|&l| l != first) {
+        None => Ok(()),
+        Some(other) => fail(format!(
+            "operands and results have different layouts, {first} and {other}"
+        )),
+    }
+}
+
+/// A layout is one of the type's shape, over all of the kernel's warps or those of a role.
+fn layout_fits(c: &Ctx, value: ValueId) -> Check {
+    let (layout, shape, distributed) = match c.m.types.get(c.ty(value)) {
+        Type::Distributed { layout, shape, .. } => (*layout, shape, true),
+        Type::SharedTile { layout, shape, .. } => (*layout, shape, false),
+        _ => return Ok(()),
+    };
+    let layout = c.m.layouts.get(layout);
+    ensure(layout.shape().extents()[..] == shape[..], || {
+        format!("the layout of {} is one of another shape", c.text(value))
+    })?;
+    // Every element is somewhere.
+    ensure(layout.is_surjective(), || {
+        format!("the layout of {} leaves elements out", c.text(value))
+    })?;
+    let warps = func_warps(c);
+    ensure(!distributed || layout.warps() <= warps, || {
+        let n = layout.warps();
+        format!(
+            "the layout of {} is over {n} warps, the kernel has {warps}",
+            c.text(value)
+        )
+    })
+}
+
+fn func_warps(c: &Ctx) -> u64 {
+    let mut at = c.id;
+    while let Some(parent) = c.m.parent_op(at) {
+        if c.m.op(parent).kind == OpKind::from(Op::Func) {
+            let warps = super::Ctx {
+                m: c.m,
+                id: parent,
+                op: c.m.op(parent),
+            }
+            .int("num_warps");
+            return u64::try_from(warps).unwrap_or(0);
+        }
+        at = parent;
+    }
+    u64::MAX
+}
+
+/// Same elements and shape.
+fn same_tile(c: &Ctx, a: ValueId, b: ValueId) -> Check {
+    let tile = |v: ValueId| c.m.types.as_tile(c.ty(v));
+    ensure(tile(a).is_some() && tile(a) == tile(b), || {
+        format!("{} and {} are not the same tile", c.text(a), c.text(b))
+    })
+}
+
+fn shared(c: &Ctx, buffer: ValueId) -> Check {
+    ensure(
+        matches!(c.m.types.get(c.ty(buffer)), Type::SharedTile { stages, .. } if *stages > 0),
+        || format!("{} is no buffer in shared memory", c.text(buffer)),
+    )
+}
+
+/// A tile that goes through a stage of a buffer is that buffer's tile.
+fn stage(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
+    shared(c, buffer)?;
+    same_tile(c, buffer, tile)
+}
+
+/// [m, k] · [k, n] + [m, n], each with a batch in front or none.
+fn product(c: &Ctx) -> Check {
+    let shape = |name| {
+        let value = c.operand(name)?;
+        Some(c.m.types.as_tile(c.ty(value))?.1.to_vec())
+    };
+    let (Some(a), Some(b), Some(acc)) = (shape("lhs"), shape("rhs"), shape("acc")) else {
+        return fail("a product of what are no tiles");
+    };
+    let fits = match (&a[..], &b[..], &acc[..]) {
+        ([ab @ .., m, k], [bb @ .., k2, n], [cb @ .., m2, n2]) => {
+            ab == bb && bb == cb && k == k2 && m == m2 && n == n2
+        }
+        _ => false,
+    };
+    ensure(fits, || format!("{a:?} · {b:?} is not {acc:?}"))
+}
