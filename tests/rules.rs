@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use tilec::rules::files::{self, Group};
 use tilec::rules::soundness::{self, Effort};
-use tilec::rules::{Rule, RuleSet, examples};
+use tilec::rules::{Examples, Rule, RuleSet, examples};
 
 fn check(set: &RuleSet, rule: &Rule) -> Result<(), String> {
     let name = |e: String| format!("{}:{}: rule {}: {e}", rule.file, rule.pos.line, rule.name);
     examples::run(set, rule).map_err(name)?;
     if soundness::exempt(&rule.check).is_none() {
-        soundness::check(set, rule, None, Effort::default()).map_err(name)?;
+        soundness::check(rule, Effort::default()).map_err(name)?;
     }
     Ok(())
 }
@@ -26,7 +26,7 @@ fn all_hold(set: &RuleSet) {
 }
 
 fn group_holds(group: Group) {
-    all_hold(&files::load(group, None, &[]).unwrap_or_else(|e| panic!("{e}")));
+    all_hold(&files::load(group, None, Examples::Kept).unwrap_or_else(|e| panic!("{e}")));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn wrong_rules_are_caught() {
     for text in wrong {
         let set = RuleSet::parse(&format!("(dialect cuda_tile) {text}"), "wrong.rules")
             .unwrap_or_else(|e| panic!("{e}"));
-        let found = soundness::check(&set, &set.rules[0], None, Effort::default());
+        let found = soundness::check(&set.rules[0], Effort::default());
         assert!(found.is_err(), "not caught: {text}");
     }
 }
@@ -89,8 +89,7 @@ fn wrong_rules_are_caught() {
 fn a_rule_that_never_applies_is_reported() {
     let text = "(dialect cuda_tile) (rule r (addi none ?x ?y) => ?x (where (< (hi ?y) (lo ?y))))";
     let set = RuleSet::parse(text, "never.rules").unwrap_or_else(|e| panic!("{e}"));
-    let error = soundness::check(&set, &set.rules[0], None, Effort::default())
-        .expect_err("it cannot apply");
+    let error = soundness::check(&set.rules[0], Effort::default()).expect_err("it cannot apply");
     assert!(error.contains("never applied"), "{error}");
 }
 

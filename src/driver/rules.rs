@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Outcome;
 use crate::ir::{Diagnostic, Diagnostics, Place};
 use crate::rules::files::{self, Group};
-use crate::rules::{Rule, RuleSet, examples, soundness};
+use crate::rules::{Examples, Rule, RuleSet, examples, soundness};
 
 /// Lists the rewrite rules, or checks them: examples and soundness.
 #[derive(clap::Args)]
@@ -52,7 +52,7 @@ fn load(args: &Args) -> Result<Vec<RuleSet>, Diagnostic> {
     if args.files.is_empty() {
         return Group::ALL
             .into_iter()
-            .map(|group| files::load(group, None, &[]))
+            .map(|group| files::load(group, None, Examples::Kept))
             .collect();
     }
     args.files
@@ -80,7 +80,7 @@ fn check(set: &RuleSet, rule: &Rule) -> Result<(), Diagnostic> {
         println!("{}: {count} examples; not checked: {reason}", rule.name);
         return Ok(());
     }
-    let covered = soundness::check(set, rule, None, soundness::Effort::default()).map_err(&fail)?;
+    let covered = soundness::check(rule, soundness::Effort::default()).map_err(&fail)?;
     let worst = match covered.worst {
         0 => String::new(),
         w => format!(", at most {} ulp off", w as f64 / 1000.0),

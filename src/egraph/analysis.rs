@@ -24,8 +24,6 @@ pub struct Class {
 pub struct Know {
     pub types: Types,
     pub attrs: AttrTable,
-    /// Rows behind [`Head::Machine`].
-    pub machine: &'static [OpDef],
     /// Type and facts of each [`Head::Value`].
     pub values: Vec<(TypeId, Facts)>,
     /// The operation that constants found by folding are written as.
@@ -39,7 +37,6 @@ impl Know {
     pub fn def(&self, head: Head) -> Option<&'static OpDef> {
         match head {
             Head::Op(kind) => Some(kind.def()),
-            Head::Machine(i) => self.machine.get(i as usize),
             _ => None,
         }
     }
@@ -153,7 +150,7 @@ impl egg::Analysis<Node> for Know {
                 facts: nothing(),
             },
             Head::Proj(index) => projection(graph, node, index as usize),
-            Head::Op(_) | Head::Machine(_) => operation(graph, node),
+            Head::Op(_) => operation(graph, node),
         }
     }
 

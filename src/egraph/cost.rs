@@ -47,25 +47,19 @@ pub enum Legal {
     All,
     /// Everything but the elementwise operations and constants of `cuda_tile`.
     NoElementwiseTile,
-    /// Only machine instructions (and what has no instruction: constants, values, undefined registers).
-    Machine,
 }
 
 /// Cost of an operation that no table mentions.
 const DEFAULT: u64 = 10;
 
 impl TableCost<'_> {
-    fn legal(&self, know: &Know, node: &Node) -> bool {
+    fn legal(&self, node: &Node) -> bool {
         match (self.legal, node.head) {
-            (Legal::All, _) | (_, Head::Machine(_)) => true,
+            (Legal::All, _) => true,
             (Legal::NoElementwiseTile, Head::Op(kind)) => {
                 let traits = kind.def().traits;
                 kind.dialect != Dialect::CudaTile
                     || !(traits.has(Traits::ELEMENTWISE) || traits.has(Traits::CONSTANT))
-            }
-            (Legal::Machine, Head::Op(kind)) => {
-                kind.def().traits.has(Traits::CONSTANT)
-                    || know.def(node.head).is_some_and(|d| d.name == "undef")
             }
             _ => true,
         }
@@ -80,11 +74,11 @@ impl CostModel for TableCost<'_> {
         ty: Option<TypeId>,
         _: &dyn Fn(usize) -> Option<TypeId>,
     ) -> Option<u64> {
-        if !self.legal(know, node) {
+        if !self.legal(node) {
             return None;
         }
         let each = match node.head {
-            Head::Op(_) | Head::Machine(_) => self
+            Head::Op(_) => self
                 .rules
                 .costs
                 .get(&node.head)

@@ -40,7 +40,7 @@ use extract::Choice;
 use facts::FactMap;
 use node::{AttrTable, Node};
 
-use crate::dialect::{Dialect, OpDef, OpKind, cuda_tile, nvvm};
+use crate::dialect::{Dialect, OpKind, cuda_tile, nvvm};
 use crate::ir::{Diagnostic, Module, OpId};
 use crate::rules::RuleSet;
 use crate::target::Target;
@@ -83,8 +83,7 @@ pub fn rewrite(
     Ok(report)
 }
 
-/// Like [`rewrite`], but leaves the function alone and returns the schedule, which may contain
-/// machine instructions of `rules.machine`.
+/// Like [`rewrite`], but leaves the function alone and returns the schedule.
 pub fn select(
     module: &mut Module,
     func: OpId,
@@ -102,7 +101,7 @@ pub fn select(
         }
     };
     let types = std::mem::take(&mut module.types);
-    let mut graph = graph(types, rules.machine, context.constants);
+    let mut graph = graph(types, context.constants);
     without_clock(|| {
         let skeleton = build::build(module, func, &mut graph, facts);
         let result = solve(module, &mut graph, &skeleton, rules, context, model, limits);
@@ -119,7 +118,7 @@ fn without_clock<T>(f: impl FnOnce() -> T) -> T {
 }
 
 /// An empty e-graph over a module's types.
-pub fn graph(types: crate::ir::Types, machine: &'static [OpDef], constants: Dialect) -> Graph {
+pub fn graph(types: crate::ir::Types, constants: Dialect) -> Graph {
     let constant: Option<OpKind> = match constants {
         Dialect::Nvvm => Some(nvvm::Op::Const.into()),
         _ => Some(cuda_tile::Op::Constant.into()),
@@ -127,7 +126,6 @@ pub fn graph(types: crate::ir::Types, machine: &'static [OpDef], constants: Dial
     EGraph::new(Know {
         types,
         attrs: AttrTable::default(),
-        machine,
         values: Vec::new(),
         constant,
         touched: Vec::new(),

@@ -1,4 +1,4 @@
-//! The e-graph's language: operations of every dialect, machine instructions, opaque values.
+//! The e-graph's language: operations of every dialect, opaque values.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -13,8 +13,6 @@ use crate::ir::{Attr, Dense, EnumAttr, TypeId, Types};
 pub enum Head {
     /// An operation of a dialect. Children are its operand groups.
     Op(OpKind),
-    /// A row of the machine instruction table the engine was given.
-    Machine(u16),
     /// A block argument or a result of an operation with regions, by number.
     Value(u32),
     /// Result `i` of the operation of several results that is the only child.

@@ -6,6 +6,7 @@ use super::{Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::dialect::{Dialect, Traits};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
 use crate::isel::{SelectionCost, Tables};
+use crate::rules::Examples;
 use crate::rules::files::{self, Group};
 use crate::target::Target;
 
@@ -40,7 +41,7 @@ pub fn run(
     group: Group,
     options: &Options,
 ) -> Result<Vec<(String, Report)>, Diagnostic> {
-    let rules = files::load(group, options.rules_dir, &[])?;
+    let rules = files::load(group, options.rules_dir, Examples::Dropped)?;
     let (legal, constants) = match group {
         Group::Tile | Group::TileAaToTileAs => (Legal::All, Dialect::CudaTile),
         Group::TileAsToNvvm => (Legal::NoElementwiseTile, Dialect::Nvvm),

@@ -90,7 +90,7 @@ fn instruction(
 ) -> Result<(), Diagnostic> {
     let Head::Op(kind) = inst.head else {
         return Err(Diagnostic::error(
-            "internal: a machine instruction outside of instruction selection",
+            "internal: a value or list is scheduled as if it were an operation",
         ));
     };
     let operands = mapped(values, &inst.operands)?;

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::sexpr::Pos;
-use crate::dialect::{OpDef, OpKind};
+use crate::dialect::{Dialect, OpKind};
 use crate::egraph::node::{Head, Leaf};
 use crate::ir::{Float, Type, TypeId, Types};
 use crate::scalar::{FloatFormat, Overflow, Rounding};
@@ -292,11 +292,12 @@ pub enum Comparison {
     LessEqual,
 }
 
-/// BEFORE ⇒ AFTER, with the types of the leaves.
+/// BEFORE ⇒ AFTER, with the types of the leaves: two forms as text.
 #[derive(Clone, Debug)]
 pub struct Example {
-    pub before: super::Sexpr,
-    pub after: super::Sexpr,
+    pub before: String,
+    pub after: String,
+    pub pos: super::Pos,
 }
 
 /// How soundness is checked.
@@ -331,14 +332,7 @@ pub struct Rule {
     pub examples: Vec<Example>,
     pub check: Check,
     /// Default dialects of the two sides.
-    pub dialects: (Side, Side),
-}
-
-/// What bare operation names of a side belong to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
-    Dialect(crate::dialect::Dialect),
-    Machine,
+    pub dialects: (Dialect, Dialect),
 }
 
 /// The cost a rule file gives an operation.
@@ -359,8 +353,18 @@ pub struct RuleSet {
     pub by_head: FxHashMap<Head, Vec<u32>>,
     /// The deepest pattern.
     pub depth: usize,
-    /// The instruction table that machine names were resolved in.
-    pub machine: &'static [OpDef],
+    /// Whether rules keep their examples.
+    pub keeps: Examples,
+}
+
+/// Whether rules keep their examples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Examples {
+    /// For checking the rules.
+    Kept,
+    /// For applying them.
+    #[default]
+    Dropped,
 }
 
 /// The bits of a literal in the element type of `ty`; `None` where it does not exist there.

@@ -1,12 +1,13 @@
 //! Examples in rule files: BEFORE ⇒ AFTER through the engine, with the one rule.
 
+use bumpalo::Bump;
 use egg::Id;
 use smallvec::SmallVec;
 
-use super::ast::{ElemTest, Rule, RuleSet, Side};
+use super::ast::{ElemTest, Examples, Rule, RuleSet};
 use super::build::Build;
 use super::lower::Lower;
-use super::sexpr::{Form, Sexpr};
+use super::sexpr::{self, Form, Sexpr};
 use crate::dialect::Dialect;
 use crate::egraph;
 use crate::egraph::analysis::Graph;
@@ -20,7 +21,7 @@ use crate::target::Target;
 impl RuleSet {
     /// A set of one of these rules.
     pub fn only(&self, rule: &Rule) -> RuleSet {
-        let mut set = RuleSet::new(self.machine);
+        let mut set = RuleSet::new(Examples::Kept);
         set.push(rule.clone());
         set
     }
@@ -30,7 +31,10 @@ impl RuleSet {
 pub fn run(set: &RuleSet, rule: &Rule) -> Result<usize, String> {
     let only = set.only(rule);
     for example in &rule.examples {
-        let one = |target| holds(&only, rule, &example.before, &example.after, target);
+        let arena = Bump::new();
+        let form = |text| one_form(text, &rule.file, &arena);
+        let (before, after) = (form(&example.before)?, form(&example.after)?);
+        let one = |target| holds(&only, rule, &before, &after, target);
         // Target guards: some target must do.
         let mut last = Err("no target".to_string());
         for target in Target::all() {
@@ -39,10 +43,19 @@ pub fn run(set: &RuleSet, rule: &Rule) -> Result<usize, String> {
                 break;
             }
         }
-        let pos = example.before.pos;
+        let pos = example.pos;
         last.map_err(|e| format!("{}:{}:{}: {e}", rule.file, pos.line, pos.column))?;
     }
     Ok(rule.examples.len())
+}
+
+/// The form that a text is.
+fn one_form<'a>(text: &'a str, file: &str, arena: &'a Bump) -> Result<Sexpr<'a>, String> {
+    let forms = sexpr::read(text, file, arena).map_err(|e| e.to_string())?;
+    match forms.as_slice() {
+        [form] => Ok(*form),
+        _ => Err(format!("{file}: an example is not one form: {text}")),
+    }
 }
 
 fn holds(
@@ -53,21 +66,17 @@ fn holds(
     target: Target,
 ) -> Result<(), String> {
     let constants = match rule.dialects.1 {
-        Side::Dialect(Dialect::CudaTile) => Dialect::CudaTile,
+        Dialect::CudaTile => Dialect::CudaTile,
         _ => Dialect::Nvvm,
     };
-    let mut graph = egraph::graph(Types::default(), only.machine, constants);
-    let tiles = rule.dialects
-        == (
-            Side::Dialect(Dialect::CudaTile),
-            Side::Dialect(Dialect::CudaTile),
-        );
+    let mut graph = egraph::graph(Types::default(), constants);
+    let tiles = rule.dialects == (Dialect::CudaTile, Dialect::CudaTile);
     let mut variables = Variables::default();
     variables.collect(&mut graph, before, tiles)?;
     variables.collect(&mut graph, after, tiles)?;
-    let from = variables.build(&mut graph, only, rule, before, rule.dialects.0)?;
+    let from = variables.build(&mut graph, rule, before, rule.dialects.0)?;
     let run = saturate(&mut graph, only, target, Limits::default()).map_err(|e| e.to_string())?;
-    let to = variables.build(&mut graph, only, rule, after, rule.dialects.1)?;
+    let to = variables.build(&mut graph, rule, after, rule.dialects.1)?;
     graph.rebuild();
     if graph.find(from) == graph.find(to) {
         return Ok(());
@@ -115,12 +124,11 @@ impl Variables {
     fn build(
         &self,
         graph: &mut Graph,
-        set: &RuleSet,
         rule: &Rule,
         form: &Sexpr,
-        side: Side,
+        side: Dialect,
     ) -> Result<Id, String> {
-        let mut lower = Lower::new(&rule.file, set.machine, (side, side)).with_slots(&self.names);
+        let mut lower = Lower::new(&rule.file, (side, side)).with_slots(&self.names);
         let template = lower.template(form).map_err(|e| e.to_string())?;
         let (_, locals) = lower.finish();
         let slots: SmallVec<[Bind; 8]> = self.classes.iter().map(|&id| Bind::Class(id)).collect();

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::ast::RuleSet;
-use crate::dialect::OpDef;
+use super::ast::{Examples, RuleSet};
 use crate::ir::Diagnostic;
 
 /// A group of rule files that run together.
@@ -51,12 +50,8 @@ pub fn builtin(folder: &str) -> impl Iterator<Item = (&'static str, &'static str
 
 /// The rules of a group, from `dir` (a replacement of `rules/`, or of `isel/` for that group) if
 /// given, else as compiled in.
-pub fn load(
-    group: Group,
-    dir: Option<&Path>,
-    machine: &'static [OpDef],
-) -> Result<RuleSet, Diagnostic> {
-    let mut set = RuleSet::new(machine);
+pub fn load(group: Group, dir: Option<&Path>, examples: Examples) -> Result<RuleSet, Diagnostic> {
+    let mut set = RuleSet::new(examples);
     for folder in group.folders() {
         match dir {
             None => {

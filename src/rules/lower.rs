@@ -2,7 +2,7 @@
 
 use super::ast::{
     AttrExpr, AttrPattern, Comparison, ConstValue, Constraint, ElemTest, Expr, Function, Guard,
-    Literal, OpPattern, OpTemplate, Pattern, Side, Template, TypeExpr,
+    Literal, OpPattern, OpTemplate, Pattern, Template, TypeExpr,
 };
 use super::parse::resolve;
 use super::sexpr::Sexpr;
@@ -18,8 +18,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 /// The variables of one rule and what its names mean.
 pub(super) struct Lower<'a> {
     file: &'a str,
-    machine: &'static [OpDef],
-    sides: (Side, Side),
+    sides: (Dialect, Dialect),
     slots: Vec<String>,
     /// Names of `let` in scope and what they stand for, as indices into `locals`.
     names: Vec<(String, u8)>,
@@ -27,10 +26,9 @@ pub(super) struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    pub fn new(file: &'a str, machine: &'static [OpDef], sides: (Side, Side)) -> Self {
+    pub fn new(file: &'a str, sides: (Dialect, Dialect)) -> Self {
         Lower {
             file,
-            machine,
             sides,
             slots: Vec::new(),
             names: Vec::new(),
@@ -94,14 +92,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn row(&self, form: &Sexpr, side: Side) -> Result<(Head, &'static OpDef)> {
+    fn row(&self, form: &Sexpr, side: Dialect) -> Result<(Head, &'static OpDef)> {
         let Some(name) = form.keyword() else {
             return self.error(form, "expected (OPERATION …)");
         };
-        let head = resolve(name, Some(side), self.machine);
+        let head = resolve(name, Some(side));
         let def = match head {
             Some(Head::Op(kind)) => Some(kind.def()),
-            Some(Head::Machine(i)) => self.machine.get(i as usize),
             _ => None,
         };
         match head.zip(def) {
@@ -114,9 +111,9 @@ impl<'a> Lower<'a> {
     #[allow(clippy::type_complexity)]
     fn split<'s>(
         &self,
-        form: &'s Sexpr,
+        form: &Sexpr<'s>,
         def: &OpDef,
-    ) -> Result<(&'s [Sexpr], Option<&'s [Sexpr]>, &'s [Sexpr])> {
+    ) -> Result<(&'s [Sexpr<'s>], Option<&'s [Sexpr<'s>]>, &'s [Sexpr<'s>])> {
         let items = &form.list().unwrap_or(&[])[1..];
         let (attrs, types, groups) = (def.attrs.len(), explicit_results(def), def.operands.len());
         if items.len() == attrs + types + groups {
@@ -334,8 +331,8 @@ impl<'a> Lower<'a> {
     /// What constants of the replacement side are written as.
     fn constant_op(&self) -> OpKind {
         match self.sides.1 {
-            Side::Machine | Side::Dialect(Dialect::Nvvm) => nvvm::Op::Const.into(),
-            Side::Dialect(_) => cuda_tile::Op::Constant.into(),
+            Dialect::Nvvm => nvvm::Op::Const.into(),
+            _ => cuda_tile::Op::Constant.into(),
         }
     }
 

@@ -18,10 +18,11 @@ pub mod soundness;
 mod tests;
 mod trial;
 
+pub use ast::Examples;
 pub use ast::{
     AttrExpr, AttrPattern, Check, Constraint, ElemTest, Example, Expr, Guard, Literal, OpCost,
     OpPattern, OpTemplate, Pattern, Rule, RuleSet, Template, TypeExpr,
 };
 pub use ast::{float_format, is_nan, literal_bits};
-pub use sexpr::{Form, Pos, Sexpr};
+pub use sexpr::Pos;
 pub use trial::Random;

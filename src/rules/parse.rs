@@ -1,11 +1,15 @@
 //! Rule files: headers, tables of variants, rules, costs.
 
+use std::sync::LazyLock;
+
+use bumpalo::Bump;
+use bumpalo::collections::String as Text;
 use rustc_hash::FxHashMap;
 
-use super::ast::{Check, ElemTest, Example, OpCost, Pattern, Rule, RuleSet, Side};
+use super::ast::{Check, ElemTest, Example, Examples, OpCost, Pattern, Rule, RuleSet};
 use super::lower::Lower;
 use super::sexpr::{self, Form, Sexpr};
-use crate::dialect::{Dialect, OpDef};
+use crate::dialect::Dialect;
 use crate::egraph::node::Head;
 use crate::ir::Diagnostic;
 
@@ -13,26 +17,28 @@ use crate::ir::Diagnostic;
 const VARIANTS: usize = 100_000;
 
 impl RuleSet {
-    /// An empty set whose machine names are rows of `machine`.
-    pub fn new(machine: &'static [OpDef]) -> RuleSet {
+    /// An empty set; `examples` says whether rules keep theirs, which only checking needs.
+    pub fn new(examples: Examples) -> RuleSet {
         RuleSet {
-            machine,
+            keeps: examples,
             ..RuleSet::default()
         }
     }
 
-    /// The rules of one text.
+    /// The rules of one text, with their examples.
     pub fn parse(text: &str, file: &str) -> Result<RuleSet> {
-        let mut set = RuleSet::default();
+        let mut set = RuleSet::new(Examples::Kept);
         set.add(text, file)?;
         Ok(set)
     }
 
     /// Adds the rules of a text; `file` is its name in messages.
     pub fn add(&mut self, text: &str, file: &str) -> Result<()> {
-        let forms = sexpr::read(text, file)?;
+        let arena = Bump::new();
+        let forms = sexpr::read(text, file, &arena)?;
         let mut reader = FileReader {
             set: self,
+            arena: &arena,
             file,
             sides: None,
             left: VARIANTS,
@@ -55,23 +61,24 @@ impl RuleSet {
     }
 }
 
-struct FileReader<'a> {
-    set: &'a mut RuleSet,
-    file: &'a str,
-    sides: Option<(Side, Side)>,
+struct FileReader<'a, 's> {
+    set: &'s mut RuleSet,
+    arena: &'a Bump,
+    file: &'s str,
+    sides: Option<(Dialect, Dialect)>,
     left: usize,
     /// Abbreviations: a head, and the items it stands for.
-    short: Vec<(String, Vec<Sexpr>)>,
+    short: Vec<(&'a str, &'a [Sexpr<'a>])>,
 }
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-impl FileReader<'_> {
+impl<'a> FileReader<'a, '_> {
     fn error<T>(&self, at: &Sexpr, message: impl Into<String>) -> Result<T> {
         Err(at.pos.error(self.file, message))
     }
 
-    fn form(&mut self, form: &Sexpr) -> Result<()> {
+    fn form(&mut self, form: &Sexpr<'a>) -> Result<()> {
         let items = form.list().unwrap_or(&[]);
         match form.keyword() {
             Some("dialect") => self.dialect(form, items),
@@ -91,54 +98,50 @@ impl FileReader<'_> {
 
     fn dialect(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<()> {
         let names: Vec<_> = items.iter().skip(1).filter_map(Sexpr::symbol).collect();
-        let side = |name: &str| match name {
-            "machine" => Some(Side::Machine),
-            _ => Dialect::ALL
-                .into_iter()
-                .find(|d| d.name() == name)
-                .map(Side::Dialect),
-        };
+        let side = |name: &str| Dialect::ALL.into_iter().find(|d| d.name() == name);
         let pair = match names.as_slice() {
             [one] => side(one).map(|s| (s, s)),
             [from, "=>", to] => side(from).zip(side(to)),
             _ => None,
         };
         if pair.is_none() {
-            return self.error(form, "expected (dialect NAME) or (dialect NAME => NAME) of cuda_tile, nv_tileaa, nv_tileas, nvvm, machine");
+            return self.error(form, "expected (dialect NAME) or (dialect NAME => NAME) of cuda_tile, nv_tileaa, nv_tileas, nvvm");
         }
         self.sides = pair;
         Ok(())
     }
 
     /// `(abbreviate $name (ITEM …))`: `($name X …)` is `(ITEM … X …)` from here on.
-    fn abbreviate(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<()> {
+    fn abbreviate(&mut self, form: &Sexpr<'a>, items: &[Sexpr<'a>]) -> Result<()> {
         let [_, name, long] = items else {
             return self.error(form, "expected (abbreviate $NAME (ITEM …))");
         };
         match (name.symbol().filter(|n| n.starts_with('$')), long.list()) {
-            (Some(name), Some(long)) => self.short.push((name.to_string(), long.to_vec())),
+            (Some(name), Some(long)) => self.short.push((name, long)),
             _ => return self.error(form, "expected (abbreviate $NAME (ITEM …))"),
         }
         Ok(())
     }
 
-    /// `form` with abbreviations written out.
-    fn expand(&self, form: &Sexpr) -> Sexpr {
-        let Some(items) = form.list() else {
-            return form.clone();
+    /// `form` with abbreviations written out; itself where it has none.
+    fn expand(&self, form: &Sexpr<'a>) -> Sexpr<'a> {
+        let Some(items) = form.list().filter(|_| !self.short.is_empty()) else {
+            return *form;
         };
         let long = form
             .keyword()
-            .and_then(|k| self.short.iter().find(|(name, _)| name == k));
+            .and_then(|k| self.short.iter().find(|(name, _)| *name == k));
         let head = long.map_or(&[][..], |(_, items)| items);
-        let rest = items.iter().skip(usize::from(long.is_some()));
+        let rest = &items[usize::from(long.is_some())..];
+        let expanded = head
+            .iter()
+            .copied()
+            .chain(rest.iter().map(|i| self.expand(i)));
+        let items = self
+            .arena
+            .alloc_slice_fill_iter(expanded.collect::<Vec<_>>());
         Sexpr {
-            form: Form::List(
-                head.iter()
-                    .cloned()
-                    .chain(rest.map(|i| self.expand(i)))
-                    .collect(),
-            ),
+            form: Form::List(items),
             pos: form.pos,
         }
     }
@@ -149,7 +152,7 @@ impl FileReader<'_> {
         };
         let head = name
             .symbol()
-            .and_then(|n| resolve(n, self.sides.map(|s| s.0), self.set.machine));
+            .and_then(|n| resolve(n, self.sides.map(|s| s.0)));
         let (Some(head), Some(Ok(cost))) = (head, cost.symbol().map(str::parse::<u32>)) else {
             return self.error(
                 item,
@@ -165,7 +168,7 @@ impl FileReader<'_> {
         Ok(())
     }
 
-    fn variants(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<()> {
+    fn variants(&mut self, form: &Sexpr<'a>, items: &[Sexpr<'a>]) -> Result<()> {
         let [_, names, rows, body @ ..] = items else {
             return self.error(form, "expected (for (NAMES) (ROWS) FORMS …)");
         };
@@ -191,7 +194,7 @@ impl FileReader<'_> {
                 if self.left == 0 {
                     return self.error(form, "too many variants");
                 }
-                self.form(&substitute(form, &names, values))?;
+                self.form(&substitute(self.arena, form, &names, values))?;
             }
         }
         Ok(())
@@ -217,13 +220,13 @@ impl FileReader<'_> {
                     ..
                 },
                 rest @ ..,
-            ] => (doc.clone(), rest),
+            ] => (doc.to_string(), rest),
             _ => (String::new(), rest),
         };
         let [pattern, rest @ ..] = rest else {
             return self.error(form, "the rule has no pattern");
         };
-        let mut lower = Lower::new(self.file, self.set.machine, sides);
+        let mut lower = Lower::new(self.file, sides);
         let pattern = lower.pattern(pattern)?;
         let Pattern::Op(_) = pattern else {
             return self.error(form, "a pattern's root must be an operation");
@@ -276,10 +279,13 @@ impl FileReader<'_> {
             },
             Some("example") => match items {
                 [_, before, arrow, after] if arrow.symbol() == Some("=>") => {
-                    rule.examples.push(Example {
-                        before: before.clone(),
-                        after: after.clone(),
-                    })
+                    if self.set.keeps == Examples::Kept {
+                        rule.examples.push(Example {
+                            before: before.to_string(),
+                            after: after.to_string(),
+                            pos: before.pos,
+                        });
+                    }
                 }
                 _ => return self.error(item, "expected (example BEFORE => AFTER)"),
             },
@@ -336,7 +342,7 @@ impl FileReader<'_> {
                 }
             }
             Some("skip") => match items.get(1).map(|s| &s.form) {
-                Some(Form::Text(reason)) => check.skip = Some(reason.clone()),
+                Some(Form::Text(reason)) => check.skip = Some(reason.to_string()),
                 _ => return self.error(option, "expected (skip \"REASON\")"),
             },
             _ => return self.error(
@@ -348,27 +354,25 @@ impl FileReader<'_> {
     }
 }
 
-/// `form` with every `$name` replaced.
-fn substitute(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
-    let form_of = |s: &str, text: bool| -> Form {
-        if let Some(i) = names.iter().position(|n| *n == s)
-            && !text
-        {
-            return values[i].form.clone();
+/// `form` with every `$name` replaced; lists without any are shared.
+fn substitute<'a>(
+    arena: &'a Bump,
+    form: &Sexpr<'a>,
+    names: &[&str],
+    values: &[Sexpr<'a>],
+) -> Sexpr<'a> {
+    let new = match form.form {
+        Form::Symbol(s) => match names.iter().position(|n| *n == s) {
+            Some(i) => values[i].form,
+            None => Form::Symbol(replace_names(arena, s, names, values)),
+        },
+        Form::Text(s) => Form::Text(replace_names(arena, s, names, values)),
+        Form::List(items) if items.iter().any(mentions) => {
+            Form::List(arena.alloc_slice_fill_with(items.len(), |i| {
+                substitute(arena, &items[i], names, values)
+            }))
         }
-        let out = replace_names(s, names, values);
-        if text {
-            Form::Text(out)
-        } else {
-            Form::Symbol(out)
-        }
-    };
-    let new = match &form.form {
-        Form::Symbol(s) => form_of(s, false),
-        Form::Text(s) => form_of(s, true),
-        Form::List(items) => {
-            Form::List(items.iter().map(|i| substitute(i, names, values)).collect())
-        }
+        list => list,
     };
     Sexpr {
         form: new,
@@ -376,9 +380,25 @@ fn substitute(form: &Sexpr, names: &[&str], values: &[Sexpr]) -> Sexpr {
     }
 }
 
+/// Whether a `$` is anywhere in a form.
+fn mentions(form: &Sexpr) -> bool {
+    match form.form {
+        Form::Symbol(s) | Form::Text(s) => s.contains('$'),
+        Form::List(items) => items.iter().any(mentions),
+    }
+}
+
 /// `text` with each whole `$name` replaced.
-fn replace_names(text: &str, names: &[&str], values: &[Sexpr]) -> String {
-    let mut out = String::new();
+fn replace_names<'a>(
+    arena: &'a Bump,
+    text: &'a str,
+    names: &[&str],
+    values: &[Sexpr<'a>],
+) -> &'a str {
+    if !text.contains('$') {
+        return text;
+    }
+    let mut out = Text::new_in(arena);
     let mut rest = text;
     while let Some(at) = rest.find('$') {
         let (before, from) = rest.split_at(at);
@@ -392,23 +412,21 @@ fn replace_names(text: &str, names: &[&str], values: &[Sexpr]) -> String {
         out.push_str(value.unwrap_or(name));
         rest = tail;
     }
-    out + rest
+    out.push_str(rest);
+    out.into_bump_str()
 }
 
-/// The operation or instruction that a name means on a side.
-pub(super) fn resolve(name: &str, side: Option<Side>, machine: &'static [OpDef]) -> Option<Head> {
-    static OPS: std::sync::LazyLock<FxHashMap<(Dialect, &'static str), u8>> =
-        std::sync::LazyLock::new(|| {
-            let rows = |d: Dialect| {
-                d.table()
-                    .iter()
-                    .enumerate()
-                    .map(move |(i, row)| ((d, row.name), i as u8))
-            };
-            Dialect::ALL.into_iter().flat_map(rows).collect()
-        });
+/// The operation that a name means on a side.
+pub(super) fn resolve(name: &str, side: Option<Dialect>) -> Option<Head> {
+    static OPS: LazyLock<FxHashMap<(Dialect, &'static str), u8>> = LazyLock::new(|| {
+        let rows = |d: Dialect| {
+            let rows = d.table().iter().enumerate();
+            rows.map(move |(i, row)| ((d, row.name), i as u8))
+        };
+        Dialect::ALL.into_iter().flat_map(rows).collect()
+    });
     let op = |dialect: Dialect, name: &str| {
-        let (_, &index) = OPS.get_key_value(&(dialect, leak_free(name)?))?;
+        let index = *OPS.get(&(dialect, name))?;
         Some(Head::Op(crate::dialect::OpKind { dialect, index }))
     };
     if let Some((prefix, rest)) = name.split_once('.')
@@ -416,23 +434,5 @@ pub(super) fn resolve(name: &str, side: Option<Side>, machine: &'static [OpDef])
     {
         return op(dialect, rest);
     }
-    match side? {
-        Side::Dialect(dialect) => op(dialect, name),
-        Side::Machine => {
-            let index = machine.iter().position(|row| row.name == name)?;
-            Some(Head::Machine(index as u16))
-        }
-    }
-}
-
-/// The table's own copy of a name, so that it can key a map of `'static` names.
-fn leak_free(name: &str) -> Option<&'static str> {
-    static NAMES: std::sync::LazyLock<rustc_hash::FxHashSet<&'static str>> =
-        std::sync::LazyLock::new(|| {
-            Dialect::ALL
-                .into_iter()
-                .flat_map(|d| d.table().iter().map(|row| row.name))
-                .collect()
-        });
-    NAMES.get(name).copied()
+    op(side?, name)
 }

@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::semantics::{self, Attrs, Element, Outcome, Scalar};
-use super::soundness::MachineEval;
 use super::trial::Random;
 use crate::dialect::Traits;
 use crate::egraph::analysis::Graph;
@@ -112,16 +111,12 @@ enum Step {
 /// A straight line of scalar operations.
 pub struct Program {
     steps: Vec<Step>,
-    machine: Option<MachineEval>,
 }
 
 impl Program {
     /// The expression at `root`; `None` if it contains what has no elements.
-    pub fn new(graph: &Graph, root: Id, machine: Option<MachineEval>) -> Option<Program> {
-        let mut program = Program {
-            steps: Vec::new(),
-            machine,
-        };
+    pub fn new(graph: &Graph, root: Id) -> Option<Program> {
+        let mut program = Program { steps: Vec::new() };
         let mut made = FxHashMap::default();
         program.add(graph, root, &mut made)?;
         Some(program)
@@ -137,7 +132,7 @@ impl Program {
             Head::Op(kind) if kind.def().traits.has(Traits::CONSTANT) => {
                 Step::Constant(graph[id].data.facts.constant?)
             }
-            Head::Op(_) | Head::Machine(_) => {
+            Head::Op(_) => {
                 let types = &graph.analysis.types;
                 let mut args = SmallVec::new();
                 for &child in &node.children {
@@ -203,9 +198,8 @@ impl Program {
             }
         }
         let leaf = |i: usize| leaves.get(i).copied().unwrap_or(Leaf::Absent);
-        match (head, self.machine) {
-            (Head::Op(kind), _) => semantics::eval(kind, Attrs(&leaf), &elements, result),
-            (Head::Machine(row), Some(eval)) => eval(row, &leaf, &elements, result),
+        match head {
+            Head::Op(kind) => semantics::eval(kind, Attrs(&leaf), &elements, result),
             _ => Outcome::Unknown,
         }
     }

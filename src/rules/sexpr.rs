@@ -1,4 +1,12 @@
 //! S-expressions with positions.
+//!
+//! Forms live in an arena for as long as their file is being read: symbols borrow from the text,
+//! lists and what substitution makes from the arena, so a form is two words to copy and nothing
+//! to drop.
+
+use std::fmt;
+
+use bumpalo::Bump;
 
 use crate::ir::{Diagnostic, Place};
 
@@ -21,38 +29,56 @@ impl Pos {
 }
 
 /// A form: a symbol, a string or a list.
-#[derive(Clone, Debug)]
-pub enum Form {
-    Symbol(String),
-    Text(String),
-    List(Vec<Sexpr>),
+#[derive(Clone, Copy, Debug)]
+pub enum Form<'a> {
+    Symbol(&'a str),
+    Text(&'a str),
+    List(&'a [Sexpr<'a>]),
 }
 
 /// A form and where it is.
-#[derive(Clone, Debug)]
-pub struct Sexpr {
-    pub form: Form,
+#[derive(Clone, Copy, Debug)]
+pub struct Sexpr<'a> {
+    pub form: Form<'a>,
     pub pos: Pos,
 }
 
-impl Sexpr {
-    pub fn symbol(&self) -> Option<&str> {
-        match &self.form {
+impl<'a> Sexpr<'a> {
+    pub fn symbol(&self) -> Option<&'a str> {
+        match self.form {
             Form::Symbol(s) => Some(s),
             _ => None,
         }
     }
 
-    pub fn list(&self) -> Option<&[Sexpr]> {
-        match &self.form {
+    pub fn list(&self) -> Option<&'a [Sexpr<'a>]> {
+        match self.form {
             Form::List(items) => Some(items),
             _ => None,
         }
     }
 
     /// The symbol at the head of a list.
-    pub fn keyword(&self) -> Option<&str> {
+    pub fn keyword(&self) -> Option<&'a str> {
         self.list()?.first()?.symbol()
+    }
+}
+
+/// As it would be written.
+impl fmt::Display for Sexpr<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.form {
+            Form::Symbol(s) => f.write_str(s),
+            Form::Text(s) => write!(f, "\"{s}\""),
+            Form::List(items) => {
+                f.write_str("(")?;
+                for (i, item) in items.iter().enumerate() {
+                    let space = if i > 0 { " " } else { "" };
+                    write!(f, "{space}{item}")?;
+                }
+                f.write_str(")")
+            }
+        }
     }
 }
 
@@ -60,12 +86,14 @@ impl Sexpr {
 const DEPTH: usize = 200;
 
 /// Reads all forms of a text.
-pub fn read(text: &str, file: &str) -> Result<Vec<Sexpr>, Diagnostic> {
+pub fn read<'a>(text: &'a str, file: &str, arena: &'a Bump) -> Result<Vec<Sexpr<'a>>, Diagnostic> {
     let mut reader = Reader {
-        rest: text.char_indices().peekable(),
+        arena,
         text,
+        at: 0,
         file,
         pos: Pos { line: 1, column: 1 },
+        open: Vec::new(),
     };
     let mut forms = Vec::new();
     while let Some(form) = reader.form(0)? {
@@ -77,92 +105,89 @@ pub fn read(text: &str, file: &str) -> Result<Vec<Sexpr>, Diagnostic> {
     Ok(forms)
 }
 
-struct Reader<'t> {
-    rest: std::iter::Peekable<std::str::CharIndices<'t>>,
-    text: &'t str,
-    file: &'t str,
+struct Reader<'a, 'f> {
+    arena: &'a Bump,
+    text: &'a str,
+    /// Byte offset of what is next. Every delimiter is ASCII, so it is always at a character.
+    at: usize,
+    file: &'f str,
     pos: Pos,
+    /// Items of the lists that are still open, innermost last.
+    open: Vec<Sexpr<'a>>,
 }
 
-impl Reader<'_> {
-    fn peek(&mut self) -> Option<char> {
-        self.rest.peek().map(|&(_, c)| c)
+impl<'a> Reader<'a, '_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
     }
 
-    fn next(&mut self) -> Option<char> {
-        let (_, c) = self.rest.next()?;
-        if c == '\n' {
+    fn next(&mut self) -> Option<u8> {
+        let c = self.peek()?;
+        self.at += 1;
+        if c == b'\n' {
             self.pos.line += 1;
             self.pos.column = 1;
-        } else {
+        } else if c & 0xc0 != 0x80 {
+            // Columns count characters: continuation bytes of UTF-8 do not.
             self.pos.column += 1;
         }
         Some(c)
     }
 
-    fn offset(&mut self) -> usize {
-        self.rest.peek().map_or(self.text.len(), |&(i, _)| i)
+    fn skip_while(&mut self, accept: impl Fn(u8) -> bool) {
+        while self.peek().is_some_and(&accept) {
+            self.next();
+        }
     }
 
     fn blank(&mut self) {
-        while let Some(c) = self.peek() {
-            if c == ';' {
-                while self.peek().is_some_and(|c| c != '\n') {
-                    self.next();
-                }
-            } else if c.is_whitespace() {
-                self.next();
-            } else {
+        loop {
+            self.skip_while(|c| c.is_ascii_whitespace());
+            if self.peek() != Some(b';') {
                 break;
             }
+            self.skip_while(|c| c != b'\n');
         }
     }
 
     /// The next form; `None` at the end or before `)`.
-    fn form(&mut self, depth: usize) -> Result<Option<Sexpr>, Diagnostic> {
+    fn form(&mut self, depth: usize) -> Result<Option<Sexpr<'a>>, Diagnostic> {
         self.blank();
         let pos = self.pos;
         if depth > DEPTH {
             return Err(pos.error(self.file, "nested too deeply"));
         }
         let form = match self.peek() {
-            None | Some(')') => return Ok(None),
-            Some('(') => {
+            None | Some(b')') => return Ok(None),
+            Some(b'(') => {
                 self.next();
-                let mut items = Vec::new();
+                let outer = self.open.len();
                 while let Some(item) = self.form(depth + 1)? {
-                    items.push(item);
+                    self.open.push(item);
                 }
-                if self.next() != Some(')') {
+                if self.next() != Some(b')') {
                     return Err(pos.error(self.file, "this `(` is never closed"));
                 }
+                let items = self.arena.alloc_slice_copy(&self.open[outer..]);
+                self.open.truncate(outer);
                 Form::List(items)
             }
-            Some('"') => Form::Text(self.string(pos)?),
-            Some(_) => {
-                let start = self.offset();
-                while self
-                    .peek()
-                    .is_some_and(|c| !c.is_whitespace() && !"();\"".contains(c))
-                {
-                    self.next();
+            Some(b'"') => {
+                self.next();
+                let start = self.at;
+                self.skip_while(|c| c != b'"');
+                let text = &self.text[start..self.at];
+                if self.next().is_none() {
+                    return Err(pos.error(self.file, "this string is never closed"));
                 }
-                let end = self.offset();
-                Form::Symbol(self.text[start..end].to_string())
+                Form::Text(text)
+            }
+            Some(_) => {
+                let start = self.at;
+                self.skip_while(|c| !c.is_ascii_whitespace() && !b"();\"".contains(&c));
+                Form::Symbol(&self.text[start..self.at])
             }
         };
         Ok(Some(Sexpr { form, pos }))
-    }
-
-    fn string(&mut self, start: Pos) -> Result<String, Diagnostic> {
-        self.next();
-        let mut out = String::new();
-        loop {
-            match self.next() {
-                None => return Err(start.error(self.file, "this string is never closed")),
-                Some('"') => return Ok(out),
-                Some(c) => out.push(c),
-            }
-        }
     }
 }

@@ -7,22 +7,18 @@
 
 use egg::Id;
 
-use super::ast::{Check, Rule, RuleSet, is_nan};
+use super::ast::{Check, Rule, is_nan};
 use super::build::Build;
 use super::program::{Input, Program};
-use super::semantics::{Element, Outcome, Scalar};
+use super::semantics::{Outcome, Scalar};
 use super::trial::{Random, Trial};
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
-use crate::egraph::facts::Leaf;
 use crate::egraph::node::Node;
 use crate::egraph::{self, matcher};
 use crate::ir::Types;
 use crate::rules::{float_format, guards};
 use crate::target::Target;
-
-/// Semantics of machine instructions: row, attributes, operands, result type.
-pub type MachineEval = fn(u16, &dyn Fn(usize) -> Leaf, &[Element], Scalar) -> Outcome;
 
 /// How thoroughly rules are checked.
 #[derive(Clone, Copy, Debug)]
@@ -60,17 +56,12 @@ pub struct Covered {
 }
 
 /// Checks one rule of a set. The error says what is wrong with it.
-pub fn check(
-    set: &RuleSet,
-    rule: &Rule,
-    machine: Option<MachineEval>,
-    effort: Effort,
-) -> Result<Covered, String> {
+pub fn check(rule: &Rule, effort: Effort) -> Result<Covered, String> {
     let mut random = Random::named(&rule.name);
     let mut covered = Covered::default();
     let mut trouble = None;
     for _ in 0..effort.attempts {
-        match attempt(set, rule, machine, effort, &mut random, &mut covered) {
+        match attempt(rule, effort, &mut random, &mut covered) {
             Ok(true) if covered.trials >= effort.trials => break,
             Ok(_) => {}
             Err(Failure::Wrong(why)) => return Err(why),
@@ -91,14 +82,12 @@ enum Failure {
 
 /// One trial; whether the rule applied.
 fn attempt(
-    set: &RuleSet,
     rule: &Rule,
-    machine: Option<MachineEval>,
     effort: Effort,
     random: &mut Random,
     covered: &mut Covered,
 ) -> Result<bool, Failure> {
-    let mut graph = egraph::graph(Types::default(), set.machine, Dialect::CudaTile);
+    let mut graph = egraph::graph(Types::default(), Dialect::CudaTile);
     // Folding would replace what is to be evaluated.
     graph.analysis.constant = None;
     let mut trial = Trial::new(&mut graph, rule, random);
@@ -110,7 +99,7 @@ fn attempt(
     let Some(binds) = applies(&graph, rule, target, root) else {
         return Ok(false);
     };
-    let Some(before) = Program::new(&graph, root, machine) else {
+    let Some(before) = Program::new(&graph, root) else {
         return Ok(false);
     };
     let ty = graph[root].data.ty;
@@ -130,7 +119,7 @@ fn attempt(
                 "the replacement has another type than the pattern".into(),
             ));
         }
-        let program = Program::new(&graph, id, machine);
+        let program = Program::new(&graph, id);
         programs.push(program.ok_or_else(|| Failure::NoSemantics("the replacement".into()))?);
     }
     if programs.is_empty() || !before.known(&first(&inputs)) {

@@ -301,7 +301,7 @@ impl<'a> Trial<'a> {
 
     fn constant(&mut self, bits: u64, ty: TypeId) -> Id {
         let op: OpKind = match self.rule.dialects.0 {
-            super::ast::Side::Dialect(Dialect::CudaTile) => cuda_tile::Op::Constant.into(),
+            Dialect::CudaTile => cuda_tile::Op::Constant.into(),
             _ => nvvm::Op::Const.into(),
         };
         let attrs = self
