@@ -94,7 +94,9 @@ fn sorted(module: &Module, entries: &[(Name, Attr)]) -> String {
     let entry = |(name, attr): (&str, &Attr)| {
         let value = match attr {
             Attr::Dict(inner) => format!("{{{}}}", sorted(module, inner)),
-            Attr::Int { value, .. } => value.to_string(),
+            // What the parser takes integers for, here, that have no type.
+            Attr::Int { value, ty } if *module.types.get(*ty) == Type::Int(32) => value.to_string(),
+            Attr::Int { value, ty } => format!("{value} : {}", type_text(module, *ty)),
             other => generic(module, Dialect::CudaTile, AttrKind::Any, other),
         };
         format!("{} = {value}", key(name))

@@ -90,6 +90,7 @@ impl<'a> Cursor<'a> {
         bytes
     }
 
+    #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         if self.pos >= self.end {
             return Err(self.error("unexpected end of data: 1 bytes wanted, 0 left"));
@@ -118,8 +119,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// The container's variable-length integer, shortest form only.
+    #[inline]
     pub fn varint(&mut self) -> Result<u64> {
         match self.format {
+            // Nearly all are one byte.
+            Format::Public
+                if self.data[self.pos..self.end]
+                    .first()
+                    .is_some_and(|&b| b < 0x80) =>
+            {
+                self.pos += 1;
+                Ok(u64::from(self.data[self.pos - 1]))
+            }
             Format::Public => self.leb128(),
             Format::Notes => self.prefix_varint(),
         }

@@ -288,30 +288,35 @@ impl Module {
     }
 
     /// Inserts a detached operation with results of the given types.
-    pub(super) fn insert_op(&mut self, mut op: Op, results: &[TypeId]) -> OpId {
-        op.results.clear();
-        let regions = op.regions.clone();
-        let id = self.ops.insert(op);
-        for (index, &ty) in results.iter().enumerate() {
-            let def = Def::Result {
-                op: id,
-                index: index as u32,
-            };
-            let value = self.values.insert(Value { ty, def });
-            self.ops[id].results.push(value);
-        }
-        for region in regions {
-            self.regions[region].parent = id;
-        }
-        id
+    pub(super) fn insert_op(&mut self, op: Op, results: &[TypeId]) -> OpId {
+        let (values, regions) = (&mut self.values, &mut self.regions);
+        self.ops.insert_with_key(|id| {
+            let mut op = op;
+            op.results.clear();
+            op.results
+                .extend(results.iter().zip(0..).map(|(&ty, index)| {
+                    let def = Def::Result { op: id, index };
+                    values.insert(Value { ty, def })
+                }));
+            for &region in &op.regions {
+                regions[region].parent = id;
+            }
+            op
+        })
     }
 
     /// Appends an operation to `block`, with results of the given types.
-    pub fn push_op(&mut self, block: BlockId, op: Op, results: &[TypeId]) -> OpId {
+    pub fn push_op(&mut self, block: BlockId, mut op: Op, results: &[TypeId]) -> OpId {
+        op.block = block;
         let id = self.insert_op(op, results);
-        self.ops[id].block = block;
         self.blocks[block].ops.push(id);
         id
+    }
+
+    /// Makes room for so many more operations, of a result each.
+    pub fn reserve(&mut self, ops: usize) {
+        self.ops.reserve(ops);
+        self.values.reserve(ops);
     }
 
     /// Gives absent attributes their defaults.

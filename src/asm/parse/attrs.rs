@@ -1,6 +1,6 @@
 //! Attribute values.
 
-use super::{Parser, Result};
+use super::{Parser, Result, UNTYPED};
 use crate::asm::float;
 use crate::dialect::{AttrKind, Dialect, EnumDef, enums};
 use crate::ir::{AssumePredicate, Attr, EnumAttr, Name, Type, TypeId};
@@ -196,7 +196,7 @@ impl Parser<'_> {
         let ty = match self.c.eat(":") {
             true => self.ty()?,
             false if fraction => self.module.types.float(crate::ir::Float::F64),
-            false => self.module.types.int(64),
+            false => self.module.types.int(self.untyped),
         };
         if let Type::Float(f) = *self.module.types.get(ty) {
             let bits = float::encode(f, text);
@@ -278,27 +278,23 @@ impl Parser<'_> {
         Ok(entries)
     }
 
-    /// `<sm_90 = {latency = 4}>`; integers are i32 unless they say otherwise.
+    /// `<sm_90 = {latency = 4}>`; integers are i32 unless they say otherwise, except in the generic
+    /// form, which names the attribute.
     fn hints(&mut self) -> Result<Attr> {
-        if self.c.eat("#") {
+        let named = self.c.eat("#");
+        if named {
             self.c.word("an attribute's name")?;
         }
         let at = self.c.offset();
-        let mut entries = self.dictionary("<", ">")?;
-        let i32 = self.module.types.int(32);
-        let i64 = self.module.types.int(64);
-        for (name, value) in &mut entries {
-            let Attr::Dict(inner) = value else {
+        self.untyped = if named { UNTYPED } else { 32 };
+        let entries = self.dictionary("<", ">")?;
+        self.untyped = UNTYPED;
+        for (name, value) in &entries {
+            if !matches!(value, Attr::Dict(_)) {
                 let key = self.module.str(*name);
                 let message =
                     format!("expected dictionary attribute for optimization_hints entry `{key}`");
                 return Err(self.c.error_at(at, message));
-            };
-            for (_, hint) in inner {
-                match hint {
-                    Attr::Int { ty, .. } if *ty == i64 => *ty = i32,
-                    _ => {}
-                }
             }
         }
         Ok(Attr::Hints(entries))

@@ -42,6 +42,7 @@ pub fn parse_file(text: &str, file: &str) -> Result<Module> {
         scope: Scope::default(),
         locations: Locations::default(),
         depth: 0,
+        untyped: UNTYPED,
     };
     parser.top()?;
     Ok(parser.module)
@@ -53,7 +54,12 @@ struct Parser<'t> {
     scope: Scope<'t>,
     locations: Locations<'t>,
     depth: u32,
+    /// Bits of integers without a type.
+    untyped: u32,
 }
+
+/// What [`Parser::untyped`] is outside hints.
+const UNTYPED: u32 = 64;
 
 impl<'t> Parser<'t> {
     /// A module operation in either form, or its contents alone.

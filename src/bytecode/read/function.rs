@@ -174,6 +174,8 @@ impl<'a> Reader<'a> {
 
     fn function_body(&mut self, block: BlockId, body: Cursor<'a>, locs: LocIter<'a>) -> Result<()> {
         let values = self.module.block(block).args.to_vec();
+        // No more than there can be: real operations take some 7 bytes.
+        self.module.reserve(body.remaining() / 8);
         let mut body = Body::new(body, locs, values);
         while !body.is_done() {
             self.operation(&mut body, block, 0)?;

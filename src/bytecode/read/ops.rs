@@ -16,21 +16,25 @@ use crate::ir::{BlockId, Op, RegionId, Type, TypeId, ValueId};
 pub(super) const MAX_DEPTH: u32 = 128;
 
 /// Rows by opcode.
-static BY_OPCODE: LazyLock<rustc_hash::FxHashMap<u64, OpKind>> = LazyLock::new(|| {
-    let rows = cuda_tile::TABLE.iter().zip(0u8..);
-    rows.filter_map(|(row, index)| {
-        let kind = OpKind {
+static BY_OPCODE: LazyLock<Vec<Option<OpKind>>> = LazyLock::new(|| {
+    let mut rows = Vec::new();
+    for (row, index) in cuda_tile::TABLE.iter().zip(0u8..) {
+        let Some(opcode) = row.opcode.map(usize::from) else {
+            continue;
+        };
+        rows.resize(rows.len().max(opcode + 1), None);
+        rows[opcode] = Some(OpKind {
             dialect: Dialect::CudaTile,
             index,
-        };
-        Some((u64::from(row.opcode?), kind))
-    })
-    .collect()
+        });
+    }
+    rows
 });
 
 /// The operation that an opcode names.
 pub(super) fn by_opcode(opcode: u64) -> Option<OpKind> {
-    BY_OPCODE.get(&opcode).copied()
+    let opcode = usize::try_from(opcode).ok()?;
+    BY_OPCODE.get(opcode).copied().flatten()
 }
 
 /// The state of reading one function's body.
