@@ -13,6 +13,9 @@ mod rules;
 mod run;
 mod verify;
 
+pub use compile::target;
+pub use input::verified_from;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
