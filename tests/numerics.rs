@@ -16,7 +16,7 @@ macro_rules! corpus_files {
 
         $(#[test]
         fn $file() {
-            check_all(&[concat!(stringify!($file), "/")], &[]);
+            check_all("numerics", &[concat!(stringify!($file), "/")], &[&[]], &[]);
         })*
     };
 }
@@ -47,6 +47,6 @@ fn others() {
     others.sort();
     if !others.is_empty() {
         let prefixes: Vec<&str> = others.iter().map(String::as_str).collect();
-        check_all(&prefixes, &[]);
+        check_all("numerics", &prefixes, &[&[]], &[]);
     }
 }

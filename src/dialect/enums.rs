@@ -47,7 +47,7 @@ enums! {
     PIPELINE_KIND "pipeline_kind" ["cp_async", "tma"];
 
     /// State spaces of `nvvm` memory operations.
-    SPACE "space" ["global", "shared"];
+    SPACE "space" ["global", "shared", "generic"];
     /// Cache operators of PTX `ld` and `st`.
     CACHE "cache" ["default", "cg", "cs", "lu", "nc"];
     SHFL "shfl_mode" ["bfly", "idx", "up", "down"];

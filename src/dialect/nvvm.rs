@@ -104,6 +104,8 @@ dialect_table! { Nvvm {
         .doc("Shared address of `global_smem` plus a byte offset.");
     AddressOf = op("address_of").attrs(&[attr("name", AttrKind::Str)]).results(OTHER).traits(PURE)
         .doc("Pointer to the first byte of a `global` of the module.");
+    Generic = op("generic").operands(SOURCE).results(OTHER).traits(PURE)
+        .doc("The pointer (64 bits) that generic accesses reach a shared address by.");
     PtrAdd = op("ptr_add").operands(&[one("base"), one("offset")]).results(SAME)
         .traits(ELEMENTWISE).doc("Address plus a byte offset (i64 for global, i32 for shared addresses).");
     Undef = op("undef").results(OTHER).traits(PURE).doc("Registers of no particular value.");
@@ -214,13 +216,13 @@ dialect_table! { Nvvm {
     St = op("st").operands(&[one("addr"), one("value"), opt("mask")])
         .attrs(ACCESS)
         .doc("Stores (see the conventions above).");
-    AtomicRmw = op("atom").operands(&[one("addr"), one("value"), opt("mask")])
+    AtomicRmw = op("atom").operands(&[one("addr"), one("value"), opt("mask"), opt("other")])
         .attrs(&[attr("mode", AttrKind::Enum(&enums::RMW_MODE)), OFFSETS,
-                 ORDER, SCOPE])
-        .results(OTHER).doc("Atomic read-modify-write in global memory; the result is the old value, unspecified where masked off.");
-    AtomicCas = op("cas").operands(&[one("addr"), one("compare"), one("value"), opt("mask")])
-        .attrs(&[OFFSETS, ORDER, SCOPE])
-        .results(OTHER).doc("Atomic compare-and-swap in global memory; the result is the old value.");
+                 ORDER, SCOPE, SPACE])
+        .results(OTHER).doc("Atomic read-modify-write; the result is the old value, `other` (or anything) where masked off.");
+    AtomicCas = op("cas").operands(&[one("addr"), one("compare"), one("value"), opt("mask"), opt("other")])
+        .attrs(&[OFFSETS, ORDER, SCOPE, SPACE])
+        .results(OTHER).doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
     CpAsync = op("cp_async").operands(&[one("dst"), one("src"), opt("mask")])
         .attrs(&[attr("bytes", I32), attr("dst_offsets", AttrKind::I64s), attr("src_offsets", AttrKind::I64s)])
         .doc("Starts copies global → shared of `bytes` (4, 8, 16) each; a masked-off copy writes zeros.");
@@ -246,6 +248,8 @@ dialect_table! { Nvvm {
         .doc("Gives registers back or takes more, per warpgroup.");
     Trap = op("trap").doc("Aborts the grid.");
     Print = op("print").operands(&[var("args")]).attrs(&[attr("format", AttrKind::Str)]).doc("vprintf of scalars.");
+    AssertFail = op("assertfail").attrs(&[attr("message", AttrKind::Str), attr("file", AttrKind::Str), attr("line", I32)])
+        .doc("Reports a failed assertion and aborts the grid.");
     ClusterArrive = op("cluster.arrive").doc("barrier.cluster.arrive with release.");
     ClusterWait = op("cluster.wait").doc("barrier.cluster.wait with acquire.");
     GridDepLaunch = op("griddep.launch").doc("griddepcontrol.launch_dependents.");

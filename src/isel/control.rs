@@ -224,9 +224,8 @@ impl Selector<'_> {
             return self.results(op, &results);
         }
         let condition = self.b.register(Class::Pred, condition)?;
-        let has_else = otherwise
-            .is_some_and(|block| !results.is_empty() || self.module.block(block).ops.len() > 1);
-        let otherwise = otherwise.filter(|_| has_else);
+        let otherwise =
+            otherwise.filter(|&block| !results.is_empty() || self.does_something(block));
         let end = self.b.func.new_label("endif");
         match otherwise {
             None => {
@@ -258,6 +257,13 @@ impl Selector<'_> {
             self.assign(results, &values)?;
         }
         Ok(())
+    }
+
+    /// Whether `block` is more than a `yield` of nothing.
+    fn does_something(&self, block: BlockId) -> bool {
+        let ops = &self.module.block(block).ops;
+        let is_yield = |op: &OpId| N::of(self.module.op(*op).kind) == Some(N::Yield);
+        !ops.iter().all(is_yield)
     }
 
     /// Whether control never reaches the end of `block`.

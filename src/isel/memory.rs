@@ -37,6 +37,8 @@ impl Access {
 }
 
 const SCOPES: &[&str] = &["cta", "gpu", "sys"];
+/// In the order of `enums::SPACE`; generic accesses name none.
+const SPACES: &[&str] = &[".global", ".shared", ""];
 const CACHES: &[&str] = &["", ".cg", ".cs", ".lu", ".nc"];
 
 /// The name of a scope.
@@ -47,25 +49,32 @@ fn scope(op: &Op) -> Result<&'static str, Fail> {
     }
 }
 
+/// What the state space of an access adds to its mnemonic.
+fn space(op: &Op) -> Result<&'static str, Fail> {
+    match SPACES.get(enumeration(op, "space")? as usize) {
+        Some(&space) => Ok(space),
+        None => fail("unknown state space"),
+    }
+}
+
 /// The mnemonic of a load or store, up to its type.
 fn access_name(op: &Op, stem: &str, strong: &[(u8, &str)]) -> Result<String, Fail> {
-    let shared = enumeration(op, "space")? == 1;
+    let space = space(op)?;
+    let shared = space == ".shared";
     let order = enumeration(op, "order")?;
     let cache = CACHES
         .get(enumeration(op, "cache")? as usize)
         .copied()
         .unwrap_or("");
     if order == ordering::WEAK {
-        return Ok(match shared {
-            true => format!("{stem}.shared"),
-            false => format!("{stem}.global{cache}"),
-        });
+        let cache = if shared { "" } else { cache };
+        return Ok(format!("{stem}{space}{cache}"));
     }
     if shared {
         return Ok(format!("{stem}.volatile.shared"));
     }
     match strong.iter().find(|(case, _)| *case == order) {
-        Some((_, order)) => Ok(format!("{stem}.{order}.{}.global", scope(op)?)),
+        Some((_, order)) => Ok(format!("{stem}.{order}.{}{space}", scope(op)?)),
         None => fail(format!("'{stem}' has no such memory ordering")),
     }
 }
@@ -288,7 +297,7 @@ impl Selector<'_> {
             ordering::RELEASE => "release",
             _ => "acq_rel",
         };
-        Ok(format!("atom.{order}.{}.global", scope(op)?))
+        Ok(format!("atom.{order}.{}{}", scope(op)?, space(op)?))
     }
 
     fn atomic(&mut self, op: &Op) -> Result<(), Fail> {
@@ -310,13 +319,13 @@ impl Selector<'_> {
             _ => return fail("unknown atomic operation"),
         };
         let name = format!("{}.{action}", Self::atomic_name(op)?);
-        self.atomic_access(op, &name, &[1], 2)
+        self.atomic_access(op, &name, &[1], [2, 3])
     }
 
     fn compare_and_swap(&mut self, op: &Op) -> Result<(), Fail> {
         let bits = self.result_form(op)?.elem.bits();
         let name = format!("{}.cas.b{bits}", Self::atomic_name(op)?);
-        self.atomic_access(op, &name, &[1, 2], 3)
+        self.atomic_access(op, &name, &[1, 2], [3, 4])
     }
 
     fn atomic_access(
@@ -324,7 +333,7 @@ impl Selector<'_> {
         op: &Op,
         name: &str,
         values: &[usize],
-        mask: usize,
+        [mask, other]: [usize; 2],
     ) -> Result<(), Fail> {
         let form = self.result_form(op)?;
         let offsets = ints(op, "offsets")?;
@@ -338,10 +347,16 @@ impl Selector<'_> {
             operands.push(self.elements(value)?.into());
         }
         let guard = self.guard(op.optional(mask), form.n)?;
-        let into = guard.as_ref().map(|_| {
-            let undefined = vec![Atom::Undef; form.n];
-            vec![self.b.copy(form.elem_class(), &undefined)]
-        });
+        let into = match (&guard, op.optional(other)) {
+            (None, _) => None,
+            (Some(_), other) => {
+                let initial = match other {
+                    Some(other) => self.elements(other)?,
+                    None => vec![Atom::Undef; form.n],
+                };
+                Some(vec![self.b.copy(form.elem_class(), &initial)])
+            }
+        };
         let old = self.b.emit(insn, form.n, operands, guard, into)?.concat();
         let value = self.b.pack(form, &old)?;
         self.define(op, vec![value])

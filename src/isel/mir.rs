@@ -187,10 +187,14 @@ pub struct Func {
     pub shared: u32,
     /// Names of the globals whose addresses it takes.
     pub globals: Vec<String>,
-    /// Globals of its own: the formats it prints.
-    pub formats: Vec<Global>,
-    /// Bytes of `print_buffer`, where it prints.
-    pub print_buffer: Option<u32>,
+    /// Texts whose addresses it takes, as the globals that [`Func::text_name`] names.
+    pub texts: Vec<String>,
+    /// Bytes of `local_depot`, each thread's own memory: what it prints.
+    pub local: u32,
+    /// Whether it calls `vprintf`.
+    pub prints: bool,
+    /// Whether it calls `__assertfail`.
+    pub asserts: bool,
     pub regs: Vec<Class>,
     pub insts: Vec<Inst>,
     /// A name for each label, without the number that makes it unique.
@@ -198,6 +202,20 @@ pub struct Func {
 }
 
 impl Func {
+    /// The number in [`Func::globals`] of the global called `name`.
+    pub fn global(&mut self, name: &str) -> u32 {
+        let at = self.globals.iter().position(|n| n == name);
+        at.unwrap_or_else(|| {
+            self.globals.push(name.to_owned());
+            self.globals.len() - 1
+        }) as u32
+    }
+
+    /// The name of the global that holds text `i`.
+    pub fn text_name(&self, i: usize) -> String {
+        format!("{}__text{i}", self.name)
+    }
+
     pub fn new_reg(&mut self, class: Class) -> VReg {
         self.regs.push(class);
         VReg(self.regs.len() as u32 - 1)

@@ -12,6 +12,7 @@
 
 mod apply;
 mod build;
+mod calls;
 mod choose;
 mod coalesce;
 mod control;
@@ -22,7 +23,6 @@ mod matrix;
 mod memory;
 pub mod mir;
 pub mod pattern;
-mod print;
 mod select;
 mod sync;
 pub mod table;
@@ -70,7 +70,10 @@ fn select_module(
             continue;
         }
         match select_func(module, op, target, tables) {
-            Ok(func) => funcs.push(func),
+            Ok(func) => {
+                globals.extend(texts(&func));
+                funcs.push(func);
+            }
             Err(error) => errors.push(error),
         }
     }
@@ -103,6 +106,15 @@ fn global(module: &Module, op: crate::ir::OpId) -> Option<mir::Global> {
         name: module.str(*name).to_owned(),
         align: (*value as u64).next_power_of_two(),
         bytes: bytes.clone(),
+    })
+}
+
+/// The texts of a kernel, each ended by a zero.
+fn texts(func: &mir::Func) -> impl Iterator<Item = mir::Global> + '_ {
+    func.texts.iter().enumerate().map(|(i, text)| mir::Global {
+        name: func.text_name(i),
+        align: 1,
+        bytes: text.bytes().chain([0]).collect(),
     })
 }
 

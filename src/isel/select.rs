@@ -282,12 +282,14 @@ impl<'m> Selector<'m> {
                     return fail("without a name");
                 };
                 let name = self.module.str(*name);
-                let names = &mut self.b.func.globals;
-                let at = names.iter().position(|n| n == name).unwrap_or_else(|| {
-                    names.push(name.to_owned());
-                    names.len() - 1
-                });
-                self.b.value("@globaladdr", &[&[Atom::Global(at as u32)]])?
+                let at = self.b.func.global(name);
+                self.b.value("@globaladdr", &[&[Atom::Global(at)]])?
+            }
+            N::Generic => {
+                let address = self.scalar(self.operand(op, 0)?)?;
+                let address = Atom::Reg(self.b.register(Class::B32, address)?);
+                let wide = self.b.value("cvt.u64.u32", &[&[address]])?;
+                self.b.value("cvta.shared.u64", &[&wide])?
             }
             N::Bitcast => {
                 let source = self.operand(op, 0)?;

@@ -104,6 +104,7 @@ impl Selector<'_> {
                 self.b.effect("prefetch.tensormap", vec![map.into()])
             }
             N::Print => self.print(op),
+            N::AssertFail => self.assert_fail(op),
             _ => fail("no selection for this operation"),
         }
     }

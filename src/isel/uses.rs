@@ -13,7 +13,7 @@ pub(super) fn width(slot: &Slot, atoms: usize) -> usize {
 
 impl Op {
     /// The atoms of slot `slot` in repetition `rep`.
-    pub(super) fn atoms_of(&self, slots: &[Slot], slot: usize, rep: usize) -> &[Atom] {
+    pub(crate) fn atoms_of(&self, slots: &[Slot], slot: usize, rep: usize) -> &[Atom] {
         let atoms = &self.operands[slot].atoms;
         let w = width(&slots[slot], atoms.len());
         atoms.get(rep * w..(rep + 1) * w).unwrap_or(&[])

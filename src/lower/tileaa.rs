@@ -218,7 +218,8 @@ fn walk(m: &Module, user: OpId, view: ValueId) -> Result<Walk, Diagnostic> {
         } => Walk {
             tensor_view,
             dim_map: (0..tile.len() as i32).collect(),
-            traversal: tile.to_vec(),
+            // Indices of such a view count elements.
+            traversal: vec![1; tile.len()],
             padding,
             sparse: Some(sparse_dim),
         },

@@ -35,6 +35,58 @@ fn shared_align(func: &Func) -> u32 {
 /// Column at which operands start.
 const OPERANDS: usize = 16;
 
+/// A function that the driver provides, and the names that a kernel's calls of it have in
+/// `isel/ptx.insn`. Source: PTX interoperability, "System Calls".
+struct Call {
+    name: &'static str,
+    used: fn(&Func) -> bool,
+    result: Option<(&'static str, &'static str)>,
+    params: &'static [(&'static str, &'static str)],
+}
+
+const CALLS: &[Call] = &[
+    Call {
+        name: "vprintf",
+        used: |f| f.prints,
+        result: Some(("print_result", ".b32")),
+        params: &[("print_format", ".b64"), ("print_arguments", ".b64")],
+    },
+    Call {
+        name: "__assertfail",
+        used: |f| f.asserts,
+        result: None,
+        params: &[
+            ("assert_message", ".b64"),
+            ("assert_file", ".b64"),
+            ("assert_line", ".b32"),
+            ("assert_function", ".b64"),
+            ("assert_char", ".b64"),
+        ],
+    },
+];
+
+impl Call {
+    fn declare(&self, out: &mut String) {
+        let result = self
+            .result
+            .map(|(name, ty)| format!("(.param {ty} {name}) "));
+        let params: Vec<String> = self
+            .params
+            .iter()
+            .map(|(name, ty)| format!(".param {ty} {name}"))
+            .collect();
+        let (result, params) = (result.unwrap_or_default(), params.join(", "));
+        let _ = write!(out, "\n.extern .func {result}{}({params});\n", self.name);
+    }
+
+    /// The parameters of calls, which a kernel declares once.
+    fn parameters(&self, out: &mut String) {
+        for (name, ty) in self.params.iter().chain(&self.result) {
+            let _ = writeln!(out, "\t.param {ty} {name};");
+        }
+    }
+}
+
 /// Writes a module.
 pub fn write(
     globals: &[Global],
@@ -53,11 +105,6 @@ pub fn write(
         writer.kernel(&mut bodies);
     }
     let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
-    if funcs.iter().any(|f| f.print_buffer.is_some()) {
-        text.push_str(
-            "\n.extern .func (.param .b32 result) vprintf\n(\n\t.param .b64 format,\n\t.param .b64 arguments\n);\n",
-        );
-    }
     let dynamic = funcs.iter().filter(|f| f.shared > Target::STATIC_SHARED);
     if let Some(align) = dynamic.map(shared_align).max() {
         let _ = write!(
@@ -65,7 +112,10 @@ pub fn write(
             "\n.extern .shared .align {align} .b8 global_smem[];\n"
         );
     }
-    for global in globals.iter().chain(funcs.iter().flat_map(|f| &f.formats)) {
+    for call in CALLS.iter().filter(|c| funcs.iter().any(c.used)) {
+        call.declare(&mut text);
+    }
+    for global in globals {
         check_name(&global.name)?;
         write_global(&mut text, global);
     }
@@ -210,12 +260,11 @@ impl<'f> Writer<'f> {
                 f.shared
             );
         }
-        if let Some(bytes) = f.print_buffer {
-            let _ = write!(
-                out,
-                "\t.local .align 8 .b8 print_buffer[{}];\n\t.param .b64 print_format;\n\t.param .b64 print_arguments;\n\t.param .b32 print_result;\n",
-                bytes.max(8)
-            );
+        for call in CALLS.iter().filter(|c| (c.used)(f)) {
+            call.parameters(out);
+        }
+        if f.local > 0 {
+            let _ = writeln!(out, "\t.local .align 8 .b8 local_depot[{}];", f.local);
         }
         out.push('\n');
         out.push_str(&self.out);

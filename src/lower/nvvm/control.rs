@@ -31,17 +31,35 @@ impl Lower<'_> {
     /// A region with one block that holds what `body` becomes; its arguments that have registers
     /// become arguments.
     pub fn region_of(&mut self, body: Option<BlockId>) -> Result<RegionId, Diagnostic> {
+        self.region_counting(body, None)
+    }
+
+    /// The same; with `counter`, the first argument has that type and the body sees its low bits.
+    fn region_counting(
+        &mut self,
+        body: Option<BlockId>,
+        counter: Option<TypeId>,
+    ) -> Result<RegionId, Diagnostic> {
         let region = self.m.new_region();
         let old = body
             .map(|b| self.m.block(b).args.to_vec())
             .unwrap_or_default();
-        let (old, types) = self.kept(&old);
+        let (old, mut types) = self.kept(&old);
+        let narrow = types.first().copied();
+        if let (Some(wide), Some(first)) = (counter, types.first_mut()) {
+            *first = wide;
+        }
         let block = self.m.new_block(region, &types);
         for (from, to) in old.into_iter().zip(self.m.block(block).args.to_vec()) {
             self.set(from, to);
         }
         if let Some(body) = body {
             let outer = std::mem::replace(&mut self.block, block);
+            if let (Some(_), Some(narrow)) = (counter, narrow) {
+                let (old, wide) = (self.m.block(body).args[0], self.m.block(block).args[0]);
+                let low = self.emit().get(N::Trunc, &[&[wide]], [], narrow);
+                self.set(old, low);
+            }
             let lowered = self.block(body);
             self.block = outer;
             lowered?;
@@ -68,22 +86,38 @@ impl Lower<'_> {
     }
 
     pub(super) fn for_loop(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let bounds = self.carried(op, &data.operands[..3])?;
+        let mut bounds = self.carried(op, &data.operands[..3])?;
+        let unsigned = data.has_unit("unsignedCmp");
+        let counter = self.widened(&mut bounds, unsigned);
         let inits = self.carried(op, data.group(3))?;
         self.memory.enter_loop();
-        let region = self.region_of(self.m.body_of(op, 0))?;
-        let unsigned = data.has_unit("unsignedCmp").then_some(Attr::Unit);
+        let region = self.region_counting(self.m.body_of(op, 0), counter)?;
         let [lower, upper, step] = bounds[..] else {
             return Err(unsupported(self.m, op, "bounds that are not scalars"));
         };
         self.structured(
             N::For,
             &[&[lower], &[upper], &[step], &inits],
-            vec![unsigned],
+            vec![unsigned.then_some(Attr::Unit)],
             data,
             &[region],
         );
         Ok(())
+    }
+
+    /// Bounds narrower than what machines count in, as i32; that type.
+    fn widened(&mut self, bounds: &mut [ValueId], unsigned: bool) -> Option<TypeId> {
+        let &first = bounds.first()?;
+        let mut e = self.emit();
+        if e.m.types.bits(e.elem(first)).is_none_or(|b| b >= 16) {
+            return None;
+        }
+        let wide = e.int(32);
+        let kind = if unsigned { N::ZExt } else { N::SExt };
+        for bound in bounds {
+            *bound = e.get(kind, &[&[*bound]], [], wide);
+        }
+        Some(wide)
     }
 
     pub(super) fn endless_loop(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
@@ -164,6 +198,44 @@ impl Lower<'_> {
             &[first, second],
         );
         Ok(self.m.op(op).results.to_vec())
+    }
+
+    /// `if (condition) { then } else { other }` of one value, where threads may differ.
+    pub fn choose(
+        &mut self,
+        condition: ValueId,
+        then: impl FnOnce(&mut Self) -> ValueId,
+        other: impl FnOnce(&mut Self) -> ValueId,
+    ) -> ValueId {
+        let (first, ty) = self.filled_with(then);
+        let (second, _) = self.filled_with(other);
+        let mut b = self.m.at_end(self.block);
+        b.loc = self.loc;
+        let op = b.op(N::If, &[&[condition]], [None], &[ty], &[first, second]);
+        self.m.op(op).results[0]
+    }
+
+    /// A region that yields what `fill` makes.
+    fn filled_with(&mut self, fill: impl FnOnce(&mut Self) -> ValueId) -> (RegionId, TypeId) {
+        let region = self.m.new_region();
+        let block = self.m.new_block(region, &[]);
+        let outer = std::mem::replace(&mut self.block, block);
+        let value = fill(self);
+        self.emit().op(N::Yield, &[&[value]], [], &[]);
+        self.block = outer;
+        (region, self.m.ty(value))
+    }
+
+    /// Leaves the loop around with `value` in the threads where `condition` holds.
+    pub fn leave_when(&mut self, condition: ValueId, value: ValueId) {
+        let region = self.m.new_region();
+        let block = self.m.new_block(region, &[]);
+        let outer = std::mem::replace(&mut self.block, block);
+        self.emit().op(N::Break, &[&[value]], [], &[]);
+        self.block = outer;
+        let mut b = self.m.at_end(self.block);
+        b.loc = self.loc;
+        b.op(N::If, &[&[condition]], [None], &[], &[region]);
     }
 
     /// A region filled by `fill` and ended by a yield of what it returns.

@@ -41,6 +41,13 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         barrier: 0,
         partial: false,
     };
+    let mut memory = SharedMemory::default();
+    let allocations = super::alloca::reserve(m, body, &mut memory)?;
+    let used = m
+        .ops_under(body)
+        .into_iter()
+        .flat_map(|o| m.op(o).operands.to_vec())
+        .collect();
     let mut lowering = Lower {
         m,
         target: *target,
@@ -48,7 +55,9 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         map,
         block,
         role,
-        memory: SharedMemory::default(),
+        memory,
+        used,
+        allocations,
         pipelines: FxHashMap::default(),
         maps: Vec::new(),
         warpgroup: None,

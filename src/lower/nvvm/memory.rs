@@ -9,12 +9,13 @@
 //! A tile at the edge is masked. Where masks would break vectors, the kernel asks once whether the
 //! whole tile is inside (a uniform branch) and takes the wide path then.
 
+use super::atomics::{Update, redundant_threads};
 use super::emit::AccessAttrs;
 use super::{Emit, Lower};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
-use crate::layout::{In, Layout};
+use crate::layout::Layout;
 use crate::lower::access::{Access, constant, operand, pointee};
 use crate::lower::unsupported;
 
@@ -55,7 +56,7 @@ impl Tiled {
 
 impl Lower<'_> {
     pub(super) fn tiled_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
+        self.before_access(op, data);
         let result = data.results[0];
         let tiled = self.tiled(op, data, result)?;
         let value = self.load_masked(op, data, &tiled)?;
@@ -64,11 +65,12 @@ impl Lower<'_> {
         let elem = self.m.types.elem(self.m.ty(result));
         let value = self.from_bytes(value, elem);
         self.set(result, value);
+        self.after_access(data);
         Ok(())
     }
 
     pub(super) fn tiled_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
+        self.before_access(op, data);
         let Some(tile) = operand(data, "tile") else {
             return Err(unsupported(self.m, op, "a store without a tile"));
         };
@@ -132,9 +134,7 @@ impl Lower<'_> {
             }
             coords.push(self.coords(op, &layout, dim)?);
         }
-        let free = layout.free_variable_masks();
-        let redundant =
-            free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane);
+        let redundant = redundant_threads(&layout);
         let registers = memory_order(&layout, inner, vec);
         let rows = match access.sparse {
             Some(dim) => Some(self.sparse_rows(op, access.index[dim], &layout, dim)?),
@@ -353,11 +353,7 @@ impl Lower<'_> {
             Some(known) => self.mask(op, t, vec, known)?,
             None => None,
         };
-        let owner = self.emit().threads_without(t.redundant);
-        let mask = match (mask, owner) {
-            (Some(mask), Some(owner)) => Some(self.emit().and(mask, owner)),
-            (mask, owner) => mask.or(owner),
-        };
+        let mask = self.owned(t.redundant, mask);
         let attrs = self.access_attrs(data, vec, offsets);
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
@@ -367,7 +363,7 @@ impl Lower<'_> {
 
     /// An atomic update of every element inside.
     pub(super) fn tiled_atomic(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
+        self.before_access(op, data);
         let Some(tile) = operand(data, "tile") else {
             return Err(unsupported(self.m, op, "an update without a tile"));
         };
@@ -377,30 +373,22 @@ impl Lower<'_> {
         let (_, known) = self.inside(op, &t)?;
         let (address, offsets) = self.addresses(op, &t, 1)?;
         let mask = self.mask(op, &t, 1, &known)?;
-        let owner = self.emit().threads_without(t.redundant);
-        let mask = match (mask, owner) {
-            (Some(mask), Some(owner)) => Some(self.emit().and(mask, owner)),
-            (mask, owner) => mask.or(owner),
+        let update = Update {
+            address,
+            offsets,
+            value,
+            mask: self.owned(t.redundant, mask),
+            other: None,
         };
-        let attrs = [
-            data.attr_named("mode").cloned(),
-            Some(Attr::I64s(offsets)),
-            data.attr_named("order").cloned(),
-            data.attr_named("scope").cloned(),
-        ];
-        let ty = self.m.ty(value);
-        self.emit().get(
-            N::AtomicRmw,
-            &[&[address], &[value], mask.as_slice()],
-            attrs,
-            ty,
-        );
+        self.update(data, &update);
+        self.after_access(data);
         Ok(())
     }
 
-    fn access_attrs(&self, data: &Op, vec: u64, offsets: Vec<i64>) -> AccessAttrs {
+    /// State space, ordering, scope of the accesses of `data`.
+    pub fn access_attrs(&self, data: &Op, vec: u64, offsets: Vec<i64>) -> AccessAttrs {
         AccessAttrs {
-            space: "global",
+            space: self.space(),
             vec,
             offsets,
             cache: "default",
@@ -687,15 +675,6 @@ impl Lower<'_> {
         match elem {
             Type::Float(f) => e.float_bits(f, padding_bits(f, case.unwrap_or("zero")), ty),
             _ => e.constant(0, ty),
-        }
-    }
-
-    /// A barrier where the token says that other threads' earlier accesses to memory must be done.
-    pub fn order_after(&mut self, op: OpId, data: &Op) {
-        let writes = data.results.len() == 1;
-        let token = operand(data, "token");
-        if token.is_some_and(|t| crate::lower::tokens::conflicts(self.m, op, t, writes)) {
-            self.barrier();
         }
     }
 

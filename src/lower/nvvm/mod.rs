@@ -7,6 +7,8 @@
 //! algebra ([`shared`]). Elementwise operations keep their `cuda_tile` names on register arrays:
 //! `rules/tileas_to_nvvm` turns them into `nvvm`.
 
+mod alloca;
+mod atomics;
 mod control;
 mod emit;
 mod fma;
@@ -27,7 +29,7 @@ mod sync;
 
 pub use func::Hints;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -89,6 +91,10 @@ pub struct Lower<'m> {
     /// The function as it was, and the entry block of what it becomes.
     pub func: OpId,
     pub entry_block: BlockId,
+    /// The values of the function, as it was, that something uses.
+    pub used: FxHashSet<ValueId>,
+    /// Where the memory of each `alloca` lies.
+    pub allocations: FxHashMap<OpId, u64>,
     pub loc: crate::ir::LocId,
 }
 
@@ -173,6 +179,7 @@ impl Lower<'_> {
             C::Reshape | C::Broadcast | C::Permute => self.renamed(op, data),
             C::Reduce => self.reduce(op, data),
             C::Scan => self.scan(op, data),
+            C::Alloca => self.alloca(op, data),
             C::Extract => self.extract(op, data),
             C::Insert => self.insert(op, data),
             C::Cat => self.cat(op, data),

@@ -1,11 +1,11 @@
 //! Loads, stores and atomics through tiles of pointers: one access per register.
 
 use super::Lower;
+use super::atomics::{Update, redundant_threads};
 use super::emit::AccessAttrs;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
-use crate::layout::In;
-use crate::lower::access::{operand, pointee};
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
+use crate::lower::access::operand;
 use crate::lower::unsupported;
 
 impl Lower<'_> {
@@ -21,7 +21,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn pointer_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
+        self.before_access(op, data);
         let pointers = self.value_of(op, data, "pointers")?;
         let mask = self.optional_of(op, data, "mask")?;
         let padding = self.optional_of(op, data, "padding")?;
@@ -30,7 +30,7 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "a load without registers"));
         };
         let n = self.m.types.reg_count(ty);
-        let attrs = self.pointer_attrs(data, n);
+        let attrs = self.access_attrs(data, 1, vec![0; n as usize]);
         let elem = self.m.types.elem(ty);
         let stored = self.stored(elem);
         let ty = self.m.types.regs(stored, n);
@@ -48,20 +48,25 @@ impl Lower<'_> {
             attrs,
             ty,
         );
-        let value = self.from_bytes(value, elem);
+        let mut value = self.from_bytes(value, elem);
+        if self.is_strong(data) && self.repeats(data) != 0 {
+            // Other blocks may write meanwhile: all threads go by what one of them saw.
+            value = self.shared_result(op, data, value)?;
+        }
         self.set(result, value);
+        self.after_access(data);
         Ok(())
     }
 
     pub(super) fn pointer_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
+        self.before_access(op, data);
         let pointers = self.value_of(op, data, "pointers")?;
         let value = self.value_of(op, data, "value")?;
         let (value, _) = self.as_bytes(value);
         let mask = self.optional_of(op, data, "mask")?;
-        let mask = self.owned(data, mask);
+        let mask = self.owned(self.repeats(data), mask);
         let n = self.emit().count(value);
-        let attrs = self.pointer_attrs(data, n);
+        let attrs = self.access_attrs(data, 1, vec![0; n as usize]);
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
         e.op(N::St, &[&[pointers], &[value], mask.as_slice()], attrs, &[]);
@@ -69,60 +74,49 @@ impl Lower<'_> {
     }
 
     pub(super) fn atomic_rmw(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
-        let pointers = self.value_of(op, data, "pointers")?;
+        self.before_access(op, data);
         let value = self.value_of(op, data, "value")?;
-        let mask = self.optional_of(op, data, "mask")?;
-        let mask = self.owned(data, mask);
         let n = self.emit().count(value) as usize;
-        let attrs = [
-            data.attr_named("mode").cloned(),
-            Some(Attr::I64s(vec![0; n])),
-            data.attr_named("order").cloned(),
-            data.attr_named("scope").cloned(),
-        ];
-        let ty = self.m.ty(value);
-        let old = self.emit().get(
-            N::AtomicRmw,
-            &[&[pointers], &[value], mask.as_slice()],
-            attrs,
-            ty,
-        );
+        let given = self.optional_of(op, data, "mask")?;
+        let update = Update {
+            address: self.value_of(op, data, "pointers")?,
+            offsets: vec![0; n],
+            value,
+            mask: self.owned(self.repeats(data), given),
+            // What is masked off yields some value, the same in all threads that see it.
+            other: given.filter(|_| self.is_result_used(data)).map(|_| value),
+        };
+        let old = self.update(data, &update);
         let old = self.shared_result(op, data, old)?;
         self.set(data.results[0], old);
+        self.after_access(data);
         Ok(())
     }
 
     pub(super) fn atomic_cas(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.order_after(op, data);
+        self.before_access(op, data);
         let pointers = self.value_of(op, data, "pointers")?;
         let compare = self.value_of(op, data, "compare")?;
         let value = self.value_of(op, data, "value")?;
-        let mask = self.optional_of(op, data, "mask")?;
-        let mask = self.owned(data, mask);
+        let given = self.optional_of(op, data, "mask")?;
+        let mask = self.owned(self.repeats(data), given);
+        // Where masked off, the result is the value compared with (Tile IR, `atomic_cas_tko`).
+        let other = given.filter(|_| self.is_result_used(data)).map(|_| compare);
         let n = self.emit().count(value) as usize;
-        let attrs = [
-            Some(Attr::I64s(vec![0; n])),
-            data.attr_named("order").cloned(),
-            data.attr_named("scope").cloned(),
-        ];
+        let attrs = self.atomic_attrs(data, vec![0; n]);
         let ty = self.m.ty(value);
-        let groups: [&[ValueId]; 4] = [&[pointers], &[compare], &[value], mask.as_slice()];
+        let groups: [&[ValueId]; 5] = [
+            &[pointers],
+            &[compare],
+            &[value],
+            mask.as_slice(),
+            other.as_slice(),
+        ];
         let old = self.emit().get(N::AtomicCas, &groups, attrs, ty);
         let old = self.shared_result(op, data, old)?;
         self.set(data.results[0], old);
+        self.after_access(data);
         Ok(())
-    }
-
-    fn pointer_attrs(&self, data: &Op, n: u32) -> AccessAttrs {
-        AccessAttrs {
-            space: "global",
-            vec: 1,
-            offsets: vec![0; n as usize],
-            cache: "default",
-            order: data.enum_named("order").unwrap_or(0),
-            scope: data.enum_named("scope").unwrap_or(1),
-        }
     }
 
     /// Bits of tid that only repeat elements of the pointers' tile.
@@ -132,74 +126,43 @@ impl Lower<'_> {
             return 0;
         };
         match self.layout(pointers) {
-            Some(layout) => {
-                let free = layout.free_variable_masks();
-                free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane)
-            }
+            Some(layout) => redundant_threads(&layout),
             None => all,
         }
     }
 
-    /// The mask, with only one of the threads that hold the same element left.
-    fn owned(&mut self, data: &Op, mask: Option<ValueId>) -> Option<ValueId> {
-        let repeats = self.repeats(data);
-        let owner = self.emit().threads_without(repeats);
-        match (mask, owner) {
-            (Some(mask), Some(owner)) => Some(self.emit().and(mask, owner)),
-            (mask, owner) => mask.or(owner),
-        }
+    fn is_result_used(&self, data: &Op) -> bool {
+        data.results.first().is_some_and(|r| self.used.contains(r))
     }
 
-    /// The old values for all threads that hold the element, from the one that did the atomic.
-    fn shared_result(&mut self, op: OpId, data: &Op, old: ValueId) -> Result<ValueId, Diagnostic> {
+    /// What one thread got, for all threads that hold the element.
+    fn shared_result(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        value: ValueId,
+    ) -> Result<ValueId, Diagnostic> {
         let repeats = self.repeats(data);
-        if repeats == 0 || !self.is_used(data.results[0]) {
-            return Ok(old);
+        if repeats == 0 || !self.is_result_used(data) {
+            return Ok(value);
         }
-        let bits = self
-            .m
-            .types
-            .bits(pointee(
-                self.m,
-                operand(data, "pointers").unwrap_or_default(),
-            ))
-            .unwrap_or(32);
-        let n = u64::from(self.emit().count(old));
-        let threads = self.role.warps * 32;
-        let bytes = n * threads * u64::from(bits / 8);
-        // Slot of a thread: its number without the bits that only repeat.
-        let columns: Vec<(u32, u64)> = (0..threads.trailing_zeros())
-            .filter(|b| repeats >> b & 1 == 0)
-            .map(|b| (b, (1u64 << b) * n * u64::from(bits / 8)))
-            .collect();
-        if !(n * u64::from(bits / 8)).is_power_of_two() {
-            return Err(unsupported(
-                self.m,
-                op,
-                "atomic results of this size are not yet compiled to PTX",
-            ));
+        if let Some(layout) = operand(data, "pointers").and_then(|p| self.layout(p)) {
+            let room = self.spill(op, value, &layout)?;
+            return self.fetch(op, &room, room.base, &layout);
         }
+        let (value, elem) = self.as_bytes(value);
+        let ty = self.m.ty(value);
+        let bytes = u64::from(self.m.types.bits(ty).unwrap_or(64).div_ceil(8));
         let at = self.scratch(bytes);
-        let slot = self.emit().linear(&columns);
-        let base = self.emit().smem(at);
-        let address = self.emit().ptr_add(base, slot);
         let owner = self.emit().threads_without(repeats);
-        let offsets: Vec<i64> = (0..n as i64).map(|i| i * i64::from(bits / 8)).collect();
         let mut e = self.emit();
-        let attrs = AccessAttrs::shared(1, offsets.clone()).list(&mut e);
-        e.op(N::St, &[&[address], &[old], owner.as_slice()], attrs, &[]);
+        let address = e.smem(at);
+        let attrs = AccessAttrs::shared(1, vec![0]).list(&mut e);
+        e.op(N::St, &[&[address], &[value], owner.as_slice()], attrs, &[]);
         self.barrier();
-        let ty = self.m.ty(old);
         let mut e = self.emit();
-        let attrs = AccessAttrs::shared(1, offsets).list(&mut e);
-        Ok(e.get(N::Ld, &[&[address], &[], &[]], attrs, ty))
-    }
-
-    fn is_used(&self, value: ValueId) -> bool {
-        let mut used = false;
-        self.m.walk(self.m.body, &mut |op| {
-            used |= self.m.op(op).operands.contains(&value)
-        });
-        used
+        let attrs = AccessAttrs::shared(1, vec![0]).list(&mut e);
+        let value = e.get(N::Ld, &[&[address], &[], &[]], attrs, ty);
+        Ok(self.from_bytes(value, elem))
     }
 }

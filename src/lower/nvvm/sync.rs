@@ -1,14 +1,51 @@
 //! Dependent grids, fences, assertions.
 
 use super::Lower;
-use crate::dialect::enums;
+use crate::dialect::enums::{self, ordering};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Op, OpId};
+use crate::ir::{Attr, Diagnostic, Op, OpId, Place};
+use crate::lower::access::operand;
 use crate::lower::build::case;
+use crate::lower::tokens;
 use crate::lower::unsupported;
 use crate::target::Feature;
 
+/// The orderings, as cases of `enums::ORDERING`, of an access that others wait for.
+const RELEASES: [u8; 2] = [ordering::RELEASE, ordering::ACQ_REL];
+/// The orderings of an access that waits for others.
+const ACQUIRES: [u8; 2] = [ordering::ACQUIRE, ordering::ACQ_REL];
+
 impl Lower<'_> {
+    /// Whether an access is ordered with those of other blocks.
+    pub(super) fn is_strong(&self, data: &Op) -> bool {
+        data.enum_named("order")
+            .is_some_and(|o| o != ordering::WEAK)
+    }
+
+    /// A barrier where other threads' earlier accesses must be done: where the token says so, and
+    /// where this access releases what the whole block has written.
+    pub(super) fn before_access(&mut self, op: OpId, data: &Op) {
+        let writes = data.results.len() == 1;
+        let token = operand(data, "token");
+        let conflicts = token.is_some_and(|t| tokens::conflicts(self.m, op, t, writes));
+        let releases = data
+            .enum_named("order")
+            .is_some_and(|o| RELEASES.contains(&o));
+        if conflicts || releases {
+            self.barrier();
+        }
+    }
+
+    /// A barrier where what this access has acquired is for the whole block.
+    pub(super) fn after_access(&mut self, data: &Op) {
+        if data
+            .enum_named("order")
+            .is_some_and(|o| ACQUIRES.contains(&o))
+        {
+            self.barrier();
+        }
+    }
+
     /// `griddepcontrol`; targets without it start no grid early, so there is nothing to wait for.
     pub(super) fn grid_dependency(&mut self, kind: N) -> Result<(), Diagnostic> {
         if self.target.sm >= 90 {
@@ -50,12 +87,15 @@ impl Lower<'_> {
         let i1 = e.int(1);
         let yes = e.constant(1, i1);
         let failed = e.xor(all, yes);
-        let text = format!("assertion failed: {}\n", message.replace('%', "%%"));
+        let (file, line) = match self.m.source_of(self.loc) {
+            Place::Line { file, line, .. } => (file, i64::from(line)),
+            _ => (String::from("unknown"), 0),
+        };
         self.when(failed, false, |l| {
-            let name = l.m.intern(&text);
+            let [message, file] = [&message, &file].map(|t| Some(Attr::Str(l.m.intern(t))));
             let mut e = l.emit();
-            e.op(N::Print, &[&[]], [Some(Attr::Str(name))], &[]);
-            e.effect(N::Trap, &[], []);
+            let attrs = [message, file, e.i32_attr(line)];
+            e.op(N::AssertFail, &[], attrs, &[]);
             Ok(())
         })
     }

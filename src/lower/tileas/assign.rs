@@ -166,6 +166,19 @@ impl Assign<'_> {
                 tiles.for_each(|v| self.tie(first, v));
             }
         }
+        if matches!(C::of(data.kind), Some(C::Reduce | C::Scan)) {
+            // All operands are combined place by place, and so are all results.
+            for values in [&data.operands[..], &data.results[..]] {
+                values
+                    .windows(2)
+                    .for_each(|pair| self.tie(pair[0], pair[1]));
+            }
+        }
+        if C::of(data.kind) == Some(C::Scan)
+            && let (Some(&operand), Some(&result)) = (data.operands.first(), data.results.first())
+        {
+            self.tie(operand, result);
+        }
         self.unify_carried(op);
     }
 

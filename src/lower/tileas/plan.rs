@@ -57,7 +57,13 @@ pub fn of(
     options: &Options,
     facts: &FactMap,
 ) -> Result<Plan, Diagnostic> {
-    if let Some(tma) = has_wgmma(target, options)
+    // Asynchronous copies take global addresses, not generic ones.
+    let has_alloca = m.body_of(func, 0).is_some_and(|body| {
+        m.ops_under(body)
+            .iter()
+            .any(|&o| C::of(m.op(o).kind) == Some(C::Alloca))
+    });
+    if let Some(tma) = (has_wgmma(target, options) && !has_alloca)
         .then(|| only_stream(m, func, target, facts))
         .flatten()
     {
@@ -78,7 +84,11 @@ pub fn of(
     Ok(Plan {
         tile_warps,
         tma: None,
-        cp_async: streams(m, func, target, facts),
+        cp_async: if has_alloca {
+            Vec::new()
+        } else {
+            streams(m, func, target, facts)
+        },
     })
 }
 

@@ -1,0 +1,110 @@
+//! `alloca`: room in shared memory for the block, reached by generic accesses.
+//!
+//! Each operation has one place for the whole kernel: its memory lives no longer than the block it
+//! stands in, so a loop's turns can share it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Lower;
+use super::shared::SharedMemory;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, BlockId, Diagnostic, Module, Op, OpId, ValueId};
+use crate::lower::access::group;
+use crate::lower::unsupported;
+
+/// Most bytes of one allocation: what any target has for a block.
+const MOST: u64 = 227 * 1024;
+
+/// Reserves room for every `alloca` under `body`; where each lies.
+pub fn reserve(
+    m: &Module,
+    body: BlockId,
+    memory: &mut SharedMemory,
+) -> Result<FxHashMap<OpId, u64>, Diagnostic> {
+    let mut places = FxHashMap::default();
+    for op in m.ops_under(body) {
+        let data = m.op(op);
+        if C::of(data.kind) != Some(C::Alloca) {
+            continue;
+        }
+        let number = |name: &str| match data.attr_named(name) {
+            Some(Attr::Int { value, .. }) => u64::try_from(*value).unwrap_or(0),
+            _ => 0,
+        };
+        let pointee = crate::lower::access::pointee(m, data.results[0]);
+        let bits = u64::from(m.types.bits(pointee).unwrap_or(64));
+        let bytes = number("num_elem").saturating_mul(bits).div_ceil(8);
+        if bytes > MOST {
+            let why = format!("{bytes} bytes do not fit into shared memory");
+            return Err(unsupported(m, op, why));
+        }
+        let is_shareable = data.has_unit("global");
+        if is_shareable && let Some(user) = escape(m, body, data.results[0]) {
+            let why = "the address of a global alloca leaves the tile block here, which needs memory \
+                       that other blocks can reach: not yet compiled to PTX";
+            return Err(unsupported(m, user, why));
+        }
+        places.insert(
+            op,
+            memory.reserve(bytes.max(1), number("alignment").max(16)),
+        );
+    }
+    Ok(places)
+}
+
+/// An operation through which other blocks may learn an address derived from `pointer`.
+fn escape(m: &Module, body: BlockId, pointer: ValueId) -> Option<OpId> {
+    let mut derived = FxHashSet::from_iter([pointer]);
+    for op in m.ops_under(body) {
+        let data = m.op(op);
+        let takes = |values: &[ValueId]| values.iter().any(|v| derived.contains(v));
+        if !takes(&data.operands) {
+            continue;
+        }
+        let is_access = matches!(
+            S::of(data.kind),
+            Some(S::Load | S::Store | S::AtomicRmw | S::AtomicCas)
+                | Some(S::TiledLoad | S::TiledStore | S::TiledAtomic)
+        );
+        let is_address = is_access
+            && ["value", "tile", "compare", "padding"]
+                .iter()
+                .all(|g| !takes(group(data, g)));
+        let is_pure = matches!(
+            C::of(data.kind),
+            Some(C::Offset | C::Reshape | C::Broadcast | C::Permute | C::Select | C::PtrToPtr)
+                | Some(C::Assume | C::CmpI | C::Extract)
+        ) || S::of(data.kind) == Some(S::ConvertLayout);
+        match (is_address, is_pure) {
+            (true, _) => {}
+            (_, true) => derived.extend(&data.results),
+            _ => return Some(op),
+        }
+    }
+    None
+}
+
+impl Lower<'_> {
+    /// The state space of accesses through pointers: generic where some may be to an `alloca`.
+    pub fn space(&self) -> &'static str {
+        if self.allocations.is_empty() {
+            "global"
+        } else {
+            "generic"
+        }
+    }
+
+    pub(super) fn alloca(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let Some(&at) = self.allocations.get(&op) else {
+            return Err(unsupported(self.m, op, "an alloca without a place"));
+        };
+        let ty = self.m.types.elem(self.m.ty(data.results[0]));
+        let mut e = self.emit();
+        let address = e.smem(at);
+        let pointer = e.get(N::Generic, &[&[address]], [], ty);
+        self.set(data.results[0], pointer);
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! Atomic updates of global memory: one instruction per element, or a loop around compare-and-swap
+//! where the target has no instruction.
+
+use super::Lower;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::{self, rmw};
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, EnumAttr, Float, Op, Type, ValueId};
+use crate::layout::{In, Layout};
+use crate::lower::build::case;
+use crate::target::Feature;
+
+/// An atomic update of one element per register.
+pub struct Update {
+    /// A scalar, or one per register.
+    pub address: ValueId,
+    /// Bytes to add to the addresses.
+    pub offsets: Vec<i64>,
+    pub value: ValueId,
+    pub mask: Option<ValueId>,
+    /// The result where masked off.
+    pub other: Option<ValueId>,
+}
+
+/// Bits of tid that only repeat elements of a tile in `layout`.
+pub fn redundant_threads(layout: &Layout) -> u64 {
+    let free = layout.free_variable_masks();
+    free[In::Lane as usize] | free[In::Warp as usize] << layout.in_bits(In::Lane)
+}
+
+impl Lower<'_> {
+    /// The mask, with only one of the threads left that hold the same element: `repeats` are the
+    /// bits of tid in which they differ.
+    pub fn owned(&mut self, repeats: u64, mask: Option<ValueId>) -> Option<ValueId> {
+        let owner = self.emit().threads_without(repeats);
+        match (mask, owner) {
+            (Some(mask), Some(owner)) => Some(self.emit().and(mask, owner)),
+            (mask, owner) => mask.or(owner),
+        }
+    }
+
+    /// Offsets, memory ordering, scope and state space of an atomic operation.
+    pub fn atomic_attrs(&self, data: &Op, offsets: Vec<i64>) -> [Option<Attr>; 4] {
+        let attrs = self.access_attrs(data, 1, offsets);
+        [
+            Some(Attr::I64s(attrs.offsets)),
+            Some(Attr::Enum(EnumAttr(attrs.order))),
+            Some(Attr::Enum(EnumAttr(attrs.scope))),
+            case(&enums::SPACE, attrs.space),
+        ]
+    }
+
+    /// The update that `data` asks for; its result is the old values.
+    pub fn update(&mut self, data: &Op, u: &Update) -> ValueId {
+        let ty = self.m.ty(u.value);
+        let is_bf16 = matches!(
+            self.m.types.get(self.m.types.elem(ty)),
+            Type::Float(Float::BF16)
+        );
+        let adds = data.enum_named("mode") == Some(rmw::ADDF);
+        if is_bf16 && adds && !self.target.has(Feature::Bf16Arithmetic) {
+            return self.add_by_cas(data, u);
+        }
+        let [offsets, order, scope, space] = self.atomic_attrs(data, u.offsets.clone());
+        let attrs = [
+            data.attr_named("mode").cloned(),
+            offsets,
+            order,
+            scope,
+            space,
+        ];
+        let groups: [&[ValueId]; 4] = [
+            &[u.address],
+            &[u.value],
+            u.mask.as_slice(),
+            u.other.as_slice(),
+        ];
+        self.emit().get(N::AtomicRmw, &groups, attrs, ty)
+    }
+
+    /// Float addition by compare-and-swap, register by register.
+    fn add_by_cas(&mut self, data: &Op, u: &Update) -> ValueId {
+        let mut old = Vec::new();
+        for (i, &offset) in (0..).zip(&u.offsets) {
+            let mut e = self.emit();
+            let mut at = |v: ValueId| match e.count(v) {
+                1 => v,
+                _ => e.take(v, &[i]),
+            };
+            let (address, value) = (at(u.address), at(u.value));
+            let (mask, other) = (u.mask.map(&mut at), u.other.map(&mut at));
+            let Some(mask) = mask else {
+                old.push(self.cas_loop(data, address, offset, value));
+                continue;
+            };
+            let ty = self.m.ty(value);
+            let masked = self.choose(
+                mask,
+                |l| l.cas_loop(data, address, offset, value),
+                |l| other.unwrap_or_else(|| l.emit().get(N::Undef, &[], [], ty)),
+            );
+            old.push(masked);
+        }
+        self.emit().concat(&old)
+    }
+
+    /// Adds `value` to the element at an address; returns what was there.
+    fn cas_loop(&mut self, data: &Op, address: ValueId, offset: i64, value: ValueId) -> ValueId {
+        let float = self.emit().elem(value);
+        let bits = self.m.types.bits(float).unwrap_or(32);
+        let attrs = self.access_attrs(data, 1, vec![offset]);
+        let mut e = self.emit();
+        let int = e.int(bits);
+        let attrs = super::emit::AccessAttrs {
+            order: enums::ordering::RELAXED,
+            ..attrs
+        }
+        .list(&mut e);
+        let first = e.get(N::Ld, &[&[address], &[], &[]], attrs, int);
+        let region = self.m.new_region();
+        let block = self.m.new_block(region, &[int]);
+        let expected = self.m.block(block).args[0];
+        let outer = std::mem::replace(&mut self.block, block);
+        let mut e = self.emit();
+        let was = e.bitcast(expected, float);
+        let even = [case(&enums::ROUNDING, "nearest_even")];
+        let sum = e.get(C::AddF, &[&[was], &[value]], even, float);
+        let sum = e.bitcast(sum, int);
+        let attrs = self.atomic_attrs(data, vec![offset]);
+        let groups: [&[ValueId]; 5] = [&[address], &[expected], &[sum], &[], &[]];
+        let mut e = self.emit();
+        let found = e.get(N::AtomicCas, &groups, attrs, int);
+        let done = e.icmp("equal", "unsigned", found, expected);
+        self.leave_when(done, found);
+        self.emit().op(N::Continue, &[&[found]], [], &[]);
+        self.block = outer;
+        let mut b = self.m.at_end(self.block);
+        b.loc = self.loc;
+        let op = b.op(N::Loop, &[&[first]], [], &[int], &[region]);
+        let old = self.m.op(op).results[0];
+        self.emit().bitcast(old, float)
+    }
+}
