@@ -350,6 +350,7 @@ fn atomics_in_every_mode() {
                     Some(Attr::I64s(vec![0, 8])),
                     enumeration(1 + mode % 4),
                     enumeration(mode % 3),
+                    enumeration(0),
                 ];
                 let body = k.body;
                 let groups: &[&[ValueId]] = &[&[address], &[value], &[mask]];
@@ -357,7 +358,12 @@ fn atomics_in_every_mode() {
                 let old = k.module.op(op).results[0];
                 k.store(address, old);
             }
-            let attrs = vec![Some(Attr::I64s(vec![0, 8])), enumeration(4), enumeration(1)];
+            let attrs = vec![
+                Some(Attr::I64s(vec![0, 8])),
+                enumeration(4),
+                enumeration(1),
+                enumeration(0),
+            ];
             let body = k.body;
             let groups: &[&[ValueId]] = &[&[address], &[value], &[value], &[]];
             let op = k.at(body).op(N::AtomicCas, groups, attrs, &[ty], &[]);

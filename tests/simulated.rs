@@ -36,9 +36,14 @@ const KNOWN: &[Known] = &[
         because: "cvt.rn.f16x2.e",
     },
     Known {
+        run: "programs_gemm/batched_tf32/",
+        engine: "sm_80",
+        because: "cvt.rn.tf32.f32",
+    },
+    Known {
         run: "programs_gemm/scaled_e4m3/",
         engine: "",
-        because: "no conversion from f8E8M0FNU",
+        because: "'nvvm.ftof' op f8E",
     },
     Known {
         run: "programs_norm/functions_f64/",
