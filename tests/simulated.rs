@@ -30,31 +30,6 @@ const KNOWN: &[Known] = &[
         engine: "",
         because: "memory of elements under a byte",
     },
-    Known {
-        run: "programs_gemm/eight_bits_",
-        engine: "sm_80",
-        because: "cvt.rn.f16x2.e",
-    },
-    Known {
-        run: "programs_gemm/batched_tf32/",
-        engine: "sm_80",
-        because: "cvt.rn.tf32.f32",
-    },
-    Known {
-        run: "programs_gemm/scaled_e4m3/",
-        engine: "",
-        because: "'nvvm.ftof' op f8E",
-    },
-    Known {
-        run: "programs_norm/functions_f64/",
-        engine: "",
-        because: "no rule lowers this operation",
-    },
-    Known {
-        run: "programs_control/casts_f32/",
-        engine: "sm_80",
-        because: "cvt.rn.satfinite.e4m3x2.f32",
-    },
 ];
 
 macro_rules! simulated {
