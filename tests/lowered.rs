@@ -390,6 +390,7 @@ fn accesses_move_what_they_say() {
             Some(Attr::I64s(vec![0, 4])),
             enumeration(1),
             enumeration(1),
+            enumeration(0),
         ];
         let ty = k.int(32);
         let body = k.body;

@@ -48,7 +48,7 @@ pub fn reserve(
         }
         places.insert(
             op,
-            memory.reserve(bytes.max(1), number("alignment").max(16)),
+            memory.reserve(bytes.max(1), number("alignment").max(16), "alloca"),
         );
     }
     Ok(places)
