@@ -233,9 +233,10 @@ impl Lower<'_> {
         let outer = std::mem::replace(&mut self.block, block);
         self.emit().op(N::Break, &[&[value]], [], &[]);
         self.block = outer;
+        let nothing = self.m.new_region();
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
-        b.op(N::If, &[&[condition]], [None], &[], &[region]);
+        b.op(N::If, &[&[condition]], [None], &[], &[region, nothing]);
     }
 
     /// A region filled by `fill` and ended by a yield of what it returns.
