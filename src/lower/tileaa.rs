@@ -1,7 +1,5 @@
 //! `cuda_tile` → `nv_tileaa`: every view becomes the base, extents and strides it stands for.
 
-use rustc_hash::FxHashMap;
-
 use super::build::{ceil_div, constant, int_cast};
 use super::{rebuild, unsupported};
 use crate::dialect::cuda_tile::Op as C;
@@ -10,9 +8,6 @@ use crate::ir::{
     Attr, BlockId, DYNAMIC, Diagnostic, Diagnostics, EnumAttr, Module, OpId, Padding, Type, TypeId,
     ValueId,
 };
-
-/// What took the place of a value.
-type Replaced = FxHashMap<ValueId, ValueId>;
 
 /// Lowers every entry of the module in place.
 pub fn run(m: &mut Module) -> Result<(), Diagnostics> {
@@ -37,12 +32,7 @@ fn entry(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
             "an entry without a body cannot be compiled",
         ));
     };
-    // A definition is visited before its uses: these are replaced as they come.
-    let mut replaced = Replaced::default();
-    rebuild(m, body, &mut |m, block, op| {
-        m.replace_operands(op, &replaced);
-        lower(m, block, op, &mut replaced)
-    })?;
+    rebuild(m, body, &mut lower)?;
     let data = m.op_mut(op);
     data.kind = A::Func.into();
     data.attrs = attrs.into_iter().collect();
@@ -73,21 +63,16 @@ fn dead_views(m: &Module, body: BlockId) -> Vec<OpId> {
 }
 
 /// One row per operation that changes; all others pass through.
-fn lower(
-    m: &mut Module,
-    block: BlockId,
-    op: OpId,
-    replaced: &mut Replaced,
-) -> Result<(), Diagnostic> {
+fn lower(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
     match C::of(m.op(op).kind) {
-        Some(C::LoadView) => tiled_load(m, block, op, replaced),
-        Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore, replaced),
-        Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic, replaced),
+        Some(C::LoadView) => tiled_load(m, block, op),
+        Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore),
+        Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic),
         Some(C::MultimemLoadReduceView | C::MultimemReduceView | C::MultimemStoreView) => {
             Err(unsupported(m, op, "not yet compiled to PTX"))
         }
-        Some(C::GetTensorShape) => tensor_shape(m, block, op, replaced),
-        Some(C::GetIndexSpaceShape) => index_space(m, block, op, replaced),
+        Some(C::GetTensorShape) => tensor_shape(m, block, op),
+        Some(C::GetIndexSpaceShape) => index_space(m, block, op),
         Some(C::LoadPtr) => renamed(m, block, op, A::Load),
         Some(C::StorePtr) => renamed(m, block, op, A::Store),
         Some(C::AtomicRmw) => renamed(m, block, op, A::AtomicRmw),
@@ -250,12 +235,7 @@ fn sparse_attr(m: &mut Module, sparse: Option<i32>) -> Option<Attr> {
     })
 }
 
-fn tiled_load(
-    m: &mut Module,
-    block: BlockId,
-    op: OpId,
-    replaced: &mut Replaced,
-) -> Result<(), Diagnostic> {
+fn tiled_load(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let view = data.operands[0];
     let walk = walk(m, op, view)?;
@@ -281,17 +261,11 @@ fn tiled_load(
         data.group(2),
     ];
     let new = b.op(A::TiledLoad, &groups, attrs, &results, &[]);
-    replace(m, op, new, replaced);
+    replace(m, op, new);
     Ok(())
 }
 
-fn tiled_update(
-    m: &mut Module,
-    block: BlockId,
-    op: OpId,
-    to: A,
-    replaced: &mut Replaced,
-) -> Result<(), Diagnostic> {
+fn tiled_update(m: &mut Module, block: BlockId, op: OpId, to: A) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let named = |name: &str| data.def().operands.iter().position(|o| o.name == name);
     let group = |name: &str| named(name).map_or(&[][..], |i| data.group(i));
@@ -331,34 +305,24 @@ fn tiled_update(
         group("token"),
     ];
     let new = b.op(to, &groups, common, &results, &[]);
-    replace(m, op, new, replaced);
+    replace(m, op, new);
     Ok(())
 }
 
-fn tensor_shape(
-    m: &mut Module,
-    block: BlockId,
-    op: OpId,
-    replaced: &mut Replaced,
-) -> Result<(), Diagnostic> {
+fn tensor_shape(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let t = tensor(m, block, op, data.operands[0])?;
     for (&result, &extent) in data.results.iter().zip(&t.extents) {
         let ty = m.ty(result);
         let value = int_cast(&mut m.at_end(block), extent, ty);
-        replaced.insert(result, value);
+        m.replace_all_uses(result, value);
     }
     m.erase(op);
     Ok(())
 }
 
 /// Tiles along each dimension: the extent of the dimension it walks over the traversal stride.
-fn index_space(
-    m: &mut Module,
-    block: BlockId,
-    op: OpId,
-    replaced: &mut Replaced,
-) -> Result<(), Diagnostic> {
+fn index_space(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let walk = walk(m, op, data.operands[0])?;
     let t = tensor(m, block, op, walk.tensor_view)?;
@@ -378,14 +342,14 @@ fn index_space(
         let extent = int_cast(&mut b, extent, ty);
         let step = constant(&mut b, i64::from(step), ty);
         let tiles = ceil_div(&mut b, extent, step);
-        replaced.insert(result, tiles);
+        m.replace_all_uses(result, tiles);
     }
     m.erase(op);
     Ok(())
 }
 
 /// The results of `new` take the place of those of `old`.
-fn replace(m: &mut Module, old: OpId, new: OpId, replaced: &mut Replaced) {
+fn replace(m: &mut Module, old: OpId, new: OpId) {
     for (from, to) in m
         .op(old)
         .results
@@ -393,7 +357,7 @@ fn replace(m: &mut Module, old: OpId, new: OpId, replaced: &mut Replaced) {
         .into_iter()
         .zip(m.op(new).results.clone())
     {
-        replaced.insert(from, to);
+        m.replace_all_uses(from, to);
     }
     m.erase(old);
 }

@@ -38,7 +38,6 @@ FILES = [
     "programs_norm",
     "programs_gemm",
     "programs_attention",
-    "programs_layers",
     "programs_memory",
     "programs_control",
 ]

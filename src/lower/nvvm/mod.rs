@@ -15,7 +15,6 @@ mod fma;
 mod func;
 mod globals;
 mod memory;
-mod nibbles;
 mod packing;
 mod parts;
 mod pipeline;

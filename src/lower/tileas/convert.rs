@@ -1,7 +1,5 @@
 //! Writes the assigned layouts into the types and inserts `convert_layout` where they disagree.
 
-use rustc_hash::FxHashMap;
-
 use super::anchors::{self, Needs};
 use super::assign::{Layouts, Relation, at};
 use crate::dialect::nv_tileas::Op as S;
@@ -34,11 +32,8 @@ pub fn insert(
         let ty = distributed(m, m.ty(value), layout);
         m.value_mut(value).ty = ty;
     }
-    // Definitions come before uses, which are replaced as they come.
-    let mut replaced = FxHashMap::default();
     for &op in ops {
-        m.replace_operands(op, &replaced);
-        fix_reduction(m, op, &mut replaced)?;
+        fix_reduction(m, op)?;
         let needs = operand_needs(m, facts, op, warps)?;
         for (index, layout) in needs {
             let value = m.op(op).operands[index];
@@ -85,11 +80,7 @@ fn operand_needs(
 }
 
 /// A reduction's result lies where its source says; users that want it elsewhere get a conversion.
-fn fix_reduction(
-    m: &mut Module,
-    op: OpId,
-    replaced: &mut FxHashMap<ValueId, ValueId>,
-) -> Result<(), Diagnostic> {
+fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {
         return Ok(());
     };
@@ -114,8 +105,13 @@ fn fix_reduction(
             .unwrap_or(0);
         let mut b = m.at(data.block, position + 1);
         b.loc = data.loc;
-        let converted = b.value(S::ConvertLayout, &[result], [], users);
-        replaced.insert(result, converted);
+        let converted = b.value(S::ConvertLayout, &[], [], users);
+        m.replace_all_uses(result, converted);
+        if let Some(conversion) = m.def_op(converted) {
+            let conversion = m.op_mut(conversion);
+            conversion.operands.push(result);
+            conversion.groups.push(1);
+        }
     }
     Ok(())
 }

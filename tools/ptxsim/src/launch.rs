@@ -6,10 +6,11 @@ use crate::exec::global::{GlobalMemory, Region};
 use crate::exec::{Fault, rng::Rng, stats::Stats};
 use crate::parse::ParseError;
 use crate::program::{Program, window};
+use crate::record::{self, Observer, Timeline};
 use crate::tensormap::{TensorMap, TensorMapError};
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A parsed module, ready to launch any of its entries.
 pub struct Module {
@@ -101,6 +102,10 @@ pub struct Launch<'p> {
     pub checks: Checks,
     /// whether accesses are counted for the statistics; instructions and copies always are
     pub count: bool,
+    /// number of the cluster whose timeline is recorded
+    pub timeline: Option<u64>,
+    /// who watches
+    pub observer: Option<&'p dyn Observer>,
     /// a launch that executes more warp instructions than this in one cluster is stopped
     pub max_steps: u64,
 }
@@ -114,6 +119,8 @@ pub struct Report {
     pub stats: Stats,
     /// module variables after the launch: name and bytes
     pub variables: Vec<(String, Vec<u8>)>,
+    /// what happened when, if the launch asked for it
+    pub timeline: Option<Timeline>,
 }
 
 /// Why a launch failed.
@@ -152,12 +159,10 @@ impl<'p> Launch<'p> {
             args: Vec::new(),
             buffers: Vec::new(),
             seed: 1,
-            checks: Checks {
-                uninitialised: true,
-                races: true,
-                global_races: true,
-            },
+            checks: Checks::ALL,
             count: false,
+            timeline: None,
+            observer: None,
             max_steps: 1 << 36,
         }
     }
@@ -311,6 +316,8 @@ impl<'p> Launch<'p> {
             output: &output,
             wide_atomics: &wide_atomics,
             races: races.as_ref(),
+            timeline: self.timeline,
+            observer: self.observer,
         };
         let result = run_grid(&shared, self.max_steps);
         for (buffer, &address) in self.buffers.iter_mut().zip(&addresses) {
@@ -318,7 +325,7 @@ impl<'p> Launch<'p> {
                 buffer.bytes = region.bytes();
             }
         }
-        let stats = result?;
+        let (stats, timeline) = result?;
         let variables = self
             .program
             .variables
@@ -336,6 +343,7 @@ impl<'p> Launch<'p> {
             output: output.into_inner().unwrap_or_default(),
             stats,
             variables,
+            timeline,
         })
     }
 }
@@ -348,7 +356,7 @@ struct Queue<'a> {
 }
 
 /// Runs all clusters of a grid on the host's cores; returns the counters.
-fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
+fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeline>), LaunchError> {
     let counts: [u64; 3] = std::array::from_fn(|i| u64::from(shared.grid[i] / shared.cluster[i]));
     let total: u64 = counts.iter().product();
     let queue = Mutex::new(Queue {
@@ -361,6 +369,8 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
         Mutex::new(None::<(u64, Fault)>),
         Mutex::new(Stats::default()),
     );
+    let (timeline, finished) = (Mutex::new(None), AtomicU64::new(0));
+    let blocks: u64 = shared.cluster.iter().map(|&c| u64::from(c)).product();
     // The order in which blocks start is part of the seed.
     let rotation = if shared.seed.is_multiple_of(2) {
         Rng::new(shared.seed, u64::MAX).below(total as usize) as u64
@@ -372,14 +382,30 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
             let Some((serial, mut cluster)) = take(&queue, shared, total, rotation) else {
                 break;
             };
+            let before = cluster.steps();
             let outcome = cluster.run(TURN);
+            if matches!(outcome, Ok(Progress::Finished)) {
+                finished.fetch_add(blocks, Ordering::Relaxed);
+            }
+            if let Some(observer) = shared.observer {
+                observer.progress(record::Progress {
+                    blocks: finished.load(Ordering::Relaxed),
+                    total: total * blocks,
+                    instructions: cluster.steps() - before,
+                });
+            }
             let mut guard = queue.lock().unwrap_or_else(|p| p.into_inner());
             guard.running -= 1;
             match outcome {
-                Ok(Progress::Finished) => stats
-                    .lock()
-                    .unwrap_or_else(|p| p.into_inner())
-                    .add(&cluster.stats()),
+                Ok(Progress::Finished) => {
+                    stats
+                        .lock()
+                        .unwrap_or_else(|p| p.into_inner())
+                        .add(&cluster.stats());
+                    if let Some(recorded) = cluster.timeline() {
+                        *timeline.lock().unwrap_or_else(|p| p.into_inner()) = Some(recorded);
+                    }
+                }
                 Ok(Progress::OutOfFuel) if cluster.steps() > max_steps => {
                     report(&failed, &fault, serial, cluster.give_up(max_steps));
                 }
@@ -388,7 +414,13 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
             }
         }
     };
-    let threads = rayon::current_num_threads().min(total as usize).max(1);
+    let traced = shared.observer.is_some_and(|o| o.traces());
+    let cores = if traced {
+        1
+    } else {
+        rayon::current_num_threads()
+    };
+    let threads = cores.min(total as usize).max(1);
     rayon::scope(|scope| {
         for _ in 1..threads {
             scope.spawn(|_| worker());
@@ -398,7 +430,10 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Stats, LaunchError> {
     if let Some((_, fault)) = fault.into_inner().unwrap_or_default() {
         return Err(LaunchError::Fault(Box::new(fault)));
     }
-    Ok(stats.into_inner().unwrap_or_default())
+    Ok((
+        stats.into_inner().unwrap_or_default(),
+        timeline.into_inner().unwrap_or_default(),
+    ))
 }
 
 /// The fault of the earliest block wins, as far as the threads found it.

@@ -15,6 +15,7 @@ pub mod matrix;
 pub mod num;
 pub mod parse;
 pub mod program;
+pub mod record;
 pub mod tensormap;
 
 pub use launch::{Arg, Buffer, Launch, LaunchError, Module, Report};

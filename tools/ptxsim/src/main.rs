@@ -1,10 +1,14 @@
 //! `ptxsim`: runs a PTX kernel on the CPU.
 
+mod watch;
+
 use clap::Parser;
 use ptxsim::arguments::Arguments;
+use ptxsim::exec::cluster::Checks;
 use ptxsim::exec::stats::Stats;
 use ptxsim::manifest::{EntryManifest, Manifest};
-use ptxsim::{Launch, Module};
+use ptxsim::record::{Observer, svg};
+use ptxsim::{Launch, Module, Report};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,15 +48,29 @@ struct Options {
     /// Leave out the race and initialisation checks
     #[arg(long)]
     fast: bool,
-    /// Print counters
+    /// Print counters: instructions by class, bytes by memory, bank conflicts, overlap of copies and matrix work
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    stats: Option<StatsFormat>,
+    /// Print every instruction that a warp executes, with the first register that it writes in the lowest lane
     #[arg(long)]
-    stats: bool,
-    /// Print counters as JSON
-    #[arg(long)]
-    stats_json: bool,
+    trace: bool,
+    /// Draw warps against time, with waits, copies and matrix work, into this file
+    #[arg(long, value_name = "FILE.svg")]
+    timeline: Option<PathBuf>,
+    /// Which cluster the timeline shows
+    #[arg(long, default_value_t = 0, requires = "timeline")]
+    timeline_cluster: u64,
     /// Stop a cluster after this many warp instructions
     #[arg(long, default_value_t = 1 << 36)]
     max_steps: u64,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum StatsFormat {
+    /// a table; what is zero is left out
+    Text,
+    /// all counters
+    Json,
 }
 
 fn triple(text: &str) -> Result<[u32; 3], String> {
@@ -95,7 +113,8 @@ fn manifest(options: &Options, entry: &str) -> Result<Option<EntryManifest>, Str
 fn run(options: &Options) -> Result<(), String> {
     let text =
         std::fs::read(&options.kernel).map_err(|e| format!("{}: {e}", options.kernel.display()))?;
-    let module = Module::new(String::from_utf8_lossy(&text)).map_err(|e| e.to_string())?;
+    let text = String::from_utf8_lossy(&text);
+    let module = Module::new(&*text).map_err(|e| e.to_string())?;
     let program = module
         .entry(options.entry.as_deref())
         .map_err(|e| e.to_string())?;
@@ -107,6 +126,8 @@ fn run(options: &Options) -> Result<(), String> {
     if let Some(manifest) = &manifest {
         arguments.add_tensor_maps(manifest)?;
     }
+    let trace = options.trace.then(|| watch::Trace::new(&text));
+    let bar = watch::Bar::new();
     let mut first: Option<Vec<Vec<u8>>> = None;
     for seed in options.seed..options.seed + options.seeds.max(1) {
         let mut launch = Launch::new(&program);
@@ -122,8 +143,19 @@ fn run(options: &Options) -> Result<(), String> {
         launch.args = arguments.args.clone();
         launch.buffers = arguments.buffers.clone();
         (launch.seed, launch.max_steps, launch.count) =
-            (seed, options.max_steps, options.stats || options.stats_json);
-        (launch.checks.races, launch.checks.uninitialised) = (!options.fast, !options.fast);
+            (seed, options.max_steps, options.stats.is_some());
+        launch.timeline = options
+            .timeline
+            .as_ref()
+            .filter(|_| seed == options.seed)
+            .map(|_| options.timeline_cluster);
+        launch.observer = match (&trace, &bar) {
+            (Some(trace), _) => Some(trace as &dyn Observer),
+            (None, bar) => bar.as_ref().map(|b| b as &dyn Observer),
+        };
+        if options.fast {
+            launch.checks = Checks::NONE;
+        }
         let report = launch.run().map_err(|e| format!("seed {seed}: {e}"))?;
         let results: Vec<Vec<u8>> = launch.buffers.iter().map(|b| b.bytes.clone()).collect();
         if first.get_or_insert_with(|| results.clone()) != &results {
@@ -134,22 +166,46 @@ fn run(options: &Options) -> Result<(), String> {
         }
         if seed == options.seed {
             print!("{}", report.output);
-            print_stats(options, &report.stats);
+            print_stats(options, &report.stats)?;
+            write_timeline(options, &program.entry, &text, &report)?;
             arguments.write_back(&launch.buffers)?;
         }
     }
     Ok(())
 }
 
-fn print_stats(options: &Options, stats: &Stats) {
-    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(stats) else {
-        return;
-    };
-    if options.stats_json {
-        println!("{}", serde_json::Value::Object(fields));
-    } else if options.stats {
-        for (name, value) in fields {
-            println!("{:<24} {value:>16}", name.replace('_', " "));
+fn print_stats(options: &Options, stats: &Stats) -> Result<(), String> {
+    match options.stats {
+        None => {}
+        Some(StatsFormat::Text) => print!("{}", stats.table()),
+        Some(StatsFormat::Json) => {
+            let mut value = serde_json::to_value(stats).map_err(|e| e.to_string())?;
+            value["overlap"] = stats.overlap().into();
+            println!("{value}");
         }
     }
+    Ok(())
+}
+
+fn write_timeline(
+    options: &Options,
+    entry: &str,
+    source: &str,
+    report: &Report,
+) -> Result<(), String> {
+    let Some(path) = &options.timeline else {
+        return Ok(());
+    };
+    let Some(timeline) = &report.timeline else {
+        return Err(format!(
+            "the grid has no cluster {}",
+            options.timeline_cluster
+        ));
+    };
+    let title = format!(
+        "{entry}, cluster {} of grid {:?}, seed {}",
+        options.timeline_cluster, options.grid, options.seed
+    );
+    std::fs::write(path, svg::draw(timeline, &title, source))
+        .map_err(|e| format!("{}: {e}", path.display()))
 }

@@ -1144,7 +1144,7 @@ fn bank_conflicts_and_uncoalesced_accesses_are_counted() {
             (sectors, 4),
             "stride {stride}"
         );
-        assert_eq!(found.global_store_bytes, 128);
+        assert_eq!(found.global.store_bytes, 128);
     }
     let plain = stats("st.global.u32 [%rd3], %r1;\n");
     assert_eq!(plain.thread_instructions, 32 * plain.warp_instructions);

@@ -9,6 +9,7 @@ use crate::exec::memory::{addresses, lanes};
 use crate::exec::warp::{Frame, Warp};
 use crate::program::inst::{Address, PredSrc, Src};
 use crate::program::{LANES, Row};
+use crate::record::Kind;
 
 /// Copies of a warp that have not happened yet, oldest first.
 #[derive(Debug, Default)]
@@ -139,6 +140,9 @@ pub fn copy(
         bytes,
         valid,
     };
+    let total = u64::from(bytes) * u64::from(active.count_ones());
+    env.begin(warp, Kind::CpAsync, 0, line, total);
+    env.copies_in_flight += 1;
     push(env, warp, active, line, work, agent);
     Ok(())
 }
@@ -250,6 +254,7 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Resul
             }
         }
     }
+    let track = warp.track();
     let batch = &mut warp.pending.copies.batches[index];
     let mask = batch.mask & mask;
     batch.mask &= !mask;
@@ -262,6 +267,10 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Resul
             bytes,
             valid,
         } => {
+            if mask != 0 && batch.mask == 0 {
+                env.copies_in_flight -= 1;
+                env.end_on(track, Kind::CpAsync, 0);
+            }
             let mut hint = 0;
             for lane in lanes(mask) {
                 let mut data = [0u8; 16];

@@ -2,6 +2,7 @@
 //! line and mnemonic.
 
 mod asynchronous;
+mod compare;
 mod control;
 mod cvt;
 mod float;
@@ -23,7 +24,7 @@ use names::Function;
 
 use crate::parse::ParseError;
 use crate::parse::ast::Instruction;
-use crate::program::inst::Op;
+use crate::program::inst::{Op, Src};
 
 type Result<T> = std::result::Result<T, ParseError>;
 
@@ -38,6 +39,7 @@ fn instruction<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>) -> Result<
         }
         None => operand::ALWAYS,
     };
+    let own_rows = cx.info.rows;
     let op = family(cx, inst, &mut mods)?;
     if let Some(word) = mods.leftover() {
         return cx.error(format!(
@@ -45,8 +47,30 @@ fn instruction<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>) -> Result<
             inst.mnemonic()
         ));
     }
+    let op = without_temporary(cx, op, own_rows);
     cx.push(guard, op);
     Ok(())
+}
+
+/// A move of a special register, which its operand has put into a temporary (a row after
+/// `own_rows`), is one instruction.
+fn without_temporary(cx: &mut Function<'_, '_>, op: Op, own_rows: u32) -> Op {
+    if let Op::Move {
+        dst,
+        src: Src::Reg(row),
+    } = op
+        && let Some(Op::Special {
+            dst: temporary,
+            special,
+        }) = cx.code.last().map(|i| &i.op)
+        && temporary.0 == row
+        && row >= own_rows
+    {
+        let special = *special;
+        cx.code.pop();
+        return Op::Special { dst, special };
+    }
+    op
 }
 
 /// Hands the instruction to the family that knows its mnemonic.

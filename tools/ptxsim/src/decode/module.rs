@@ -5,6 +5,7 @@ use super::{Result, instruction, operand};
 use crate::parse::ParseError;
 use crate::parse::ast::{self, Init, Statement, VarSpace, Variable};
 use crate::parse::number::Literal;
+use crate::program::class::Class;
 use crate::program::inst::Op;
 use crate::program::types::Ty;
 use crate::program::{
@@ -544,6 +545,7 @@ fn block<'a>(cx: &mut Function<'_, 'a>, statements: &'a [Statement<'a>]) -> Resu
             Statement::BranchTargets(..) | Statement::CallPrototype(_) => {}
             Statement::Instruction(inst) => {
                 cx.line = inst.line;
+                cx.class = Class::of(&inst.opcode);
                 instruction(cx, inst)?;
             }
         }

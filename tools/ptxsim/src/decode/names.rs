@@ -5,6 +5,7 @@ use super::module::Builder;
 use crate::parse::ParseError;
 use crate::parse::ast::{Instruction, Statement, VarSpace, Variable};
 use crate::program::FunctionInfo;
+use crate::program::class::Class;
 use crate::program::inst::{Inst, Op, Pred, PredSrc, Reg, Special};
 use crate::program::types::Ty;
 use rustc_hash::FxHashMap;
@@ -53,6 +54,8 @@ pub struct Function<'m, 'a> {
     pub code: Vec<Inst>,
     /// the line being decoded
     pub line: u32,
+    /// class of the instruction under way
+    pub class: Class,
     /// true for the entry
     pub is_entry: bool,
     scopes: Vec<Scope<'a>>,
@@ -72,6 +75,7 @@ impl<'m, 'a> Function<'m, 'a> {
             info,
             code: Vec::new(),
             line,
+            class: Class::Control,
             is_entry,
             scopes: vec![Scope::default()],
             labels: Vec::new(),
@@ -98,6 +102,7 @@ impl<'m, 'a> Function<'m, 'a> {
             guard,
             op,
             line: self.line,
+            class: self.class,
         });
     }
 

@@ -4,6 +4,7 @@ use super::cluster::Env;
 use super::fault::Trap;
 use super::hooks::GlobalUse;
 use super::memory::{Place, addresses, lanes, place, read, write};
+use super::stats::Direction;
 use super::warp::{Frame, Warp};
 use crate::check::global::Handover;
 use crate::num::format::{BF16, F16, Format, Overflow, Round};
@@ -157,6 +158,7 @@ pub fn execute(
         .unwrap_or([0; LANES]);
     let size = ty.bytes();
     let total = size * srcs.len() as u32;
+    env.count_access(warp, address.space, &base, total, active, Direction::Atomic);
     let mut results: Vec<Row> = vec![[0; LANES]; srcs.len()];
     let values: Vec<Row> = srcs
         .iter()

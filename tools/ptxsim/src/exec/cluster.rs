@@ -3,14 +3,16 @@
 use super::block::Cta;
 use super::fault::{Fault, Trap};
 use super::global::GlobalMemory;
+use super::report::{bulk_fault, fault, trace};
 use super::rng::Rng;
 use super::stats::Stats;
 use super::step::{Flow, step};
-use super::warp::{Fragment, Wait, Warp};
+use super::warp::{Wait, Warp};
 use crate::asynchronous::{bulk, cp_async, wgmma};
 use crate::check::Checker;
 use crate::check::global::{Foreign, GlobalRaces};
 use crate::program::Program;
+use crate::record::{Observer, Recorder, Timeline};
 use std::sync::Mutex;
 
 /// Which checks run.
@@ -22,6 +24,21 @@ pub struct Checks {
     pub races: bool,
     /// races in global memory; needs `races`
     pub global_races: bool,
+}
+
+impl Checks {
+    /// Every check.
+    pub const ALL: Checks = Checks {
+        uninitialised: true,
+        races: true,
+        global_races: true,
+    };
+    /// None of them.
+    pub const NONE: Checks = Checks {
+        uninitialised: false,
+        races: false,
+        global_races: false,
+    };
 }
 
 /// What all blocks of a launch share.
@@ -52,6 +69,10 @@ pub struct Shared<'a> {
     pub wide_atomics: &'a Mutex<()>,
     /// who touched global memory, where races are checked
     pub races: Option<&'a GlobalRaces>,
+    /// number of the cluster whose timeline is recorded
+    pub timeline: Option<u64>,
+    /// who watches
+    pub observer: Option<&'a dyn Observer>,
 }
 
 impl Shared<'_> {
@@ -109,6 +130,12 @@ pub struct Env<'a> {
     pub stats: Stats,
     /// polls of mbarriers that failed since something last completed
     pub failed_polls: u64,
+    /// lanes that executed each instruction of the program
+    pub executed: Vec<u64>,
+    /// asynchronous copies that have not finished
+    pub copies_in_flight: u32,
+    /// spans for the picture, if this cluster is the one
+    pub recorder: Option<Box<Recorder>>,
 }
 
 impl Env<'_> {
@@ -169,8 +196,8 @@ pub enum Progress {
 
 /// A cluster of blocks and its warps.
 pub struct Cluster<'a> {
-    env: Env<'a>,
-    warps: Vec<Warp>,
+    pub(super) env: Env<'a>,
+    pub(super) warps: Vec<Warp>,
     runnable: Vec<usize>,
 }
 
@@ -219,6 +246,9 @@ impl<'a> Cluster<'a> {
             line: 0,
             stats: Stats::default(),
             failed_polls: 0,
+            executed: vec![0; shared.program.code.len()],
+            copies_in_flight: 0,
+            recorder: (shared.timeline == Some(serial)).then(Box::default),
         };
         Cluster {
             env,
@@ -248,7 +278,9 @@ impl<'a> Cluster<'a> {
             }
             let pick = self.runnable[self.env.rng.below(self.runnable.len())];
             let quantum = 1 + self.env.rng.below(256) as u64;
+            let from = self.env.clock;
             self.run_warp(pick, quantum)?;
+            self.env.ran(&self.warps[pick], from);
         }
         Ok(Progress::OutOfFuel)
     }
@@ -298,10 +330,17 @@ impl<'a> Cluster<'a> {
 
     /// Counters so far.
     pub fn stats(&self) -> Stats {
-        Stats {
-            warp_instructions: self.env.clock,
-            ..self.env.stats
-        }
+        let mut stats = self.env.stats.clone();
+        stats.warp_instructions = self.env.clock;
+        stats.executed(self.env.shared.program, &self.env.executed);
+        stats
+    }
+
+    /// The recorded timeline, if this cluster is the one.
+    pub fn timeline(&mut self) -> Option<Timeline> {
+        let recorder = self.env.recorder.take()?;
+        let blocks = self.env.ctas.iter().map(|c| c.index).collect();
+        Some(recorder.finish(blocks, self.env.shared.warps_per_block(), self.env.clock))
     }
 
     /// Makes fragments whose wait is over ready, and lists the warps that can run.
@@ -310,7 +349,11 @@ impl<'a> Cluster<'a> {
         for (i, warp) in self.warps.iter_mut().enumerate() {
             let mut any = false;
             for k in 0..warp.fragments.len() {
-                if self.env.ready(warp, warp.fragments[k].wait) {
+                let wait = warp.fragments[k].wait;
+                if self.env.ready(warp, wait) {
+                    if wait != Wait::Ready {
+                        self.env.end(warp, wait.kind(), 0);
+                    }
                     warp.fragments[k].wait = Wait::Ready;
                     any = true;
                 }
@@ -338,6 +381,9 @@ impl<'a> Cluster<'a> {
             if warp.touched {
                 return Err(fault(env, warp, inst.line, warp.touch_trap()));
             }
+            if let Some(observer) = env.shared.observer.filter(|o| o.traces()) {
+                trace(observer, env, warp, at, inst);
+            }
             let keep_going = advance(env, warp, at, flow);
             if warp.fragments.len() > 1 {
                 warp.merge();
@@ -362,139 +408,6 @@ impl<'a> Cluster<'a> {
     pub fn steps(&self) -> u64 {
         self.env.clock
     }
-
-    /// The fault for a cluster that ran too long.
-    pub fn give_up(&self, limit: u64) -> Fault {
-        let culprit = self
-            .warps
-            .iter()
-            .find(|w| w.live != 0)
-            .unwrap_or(&self.warps[0]);
-        let pc = culprit.fragments.first().map_or(0, |f| f.pc as usize);
-        let line = self.env.shared.program.code.get(pc).map_or(0, |i| i.line);
-        fault(
-            &self.env,
-            culprit,
-            line,
-            Trap::new(format!(
-                "still running after {limit} warp instructions: a loop without end?"
-            )),
-        )
-    }
-
-    /// A report of who waits for what.
-    fn deadlock(&self) -> Fault {
-        let mut lines = Vec::new();
-        let program = self.env.shared.program;
-        for warp in &self.warps {
-            for fragment in &warp.fragments {
-                let line = program.code.get(fragment.pc as usize).map_or(0, |i| i.line);
-                lines.push(format!(
-                    "  block {:?} warp {} lanes {:#010x} at line {line} {}",
-                    self.env.ctas[warp.cta].index,
-                    warp.id,
-                    fragment.mask,
-                    describe(&self.env, warp, fragment)
-                ));
-            }
-        }
-        let shown = lines.len().min(40);
-        let more = if lines.len() > shown {
-            format!("\n  and {} more", lines.len() - shown)
-        } else {
-            String::new()
-        };
-        let culprit = self
-            .warps
-            .iter()
-            .find(|w| !w.fragments.is_empty())
-            .unwrap_or(&self.warps[0]);
-        let line = culprit
-            .fragments
-            .first()
-            .and_then(|f| program.code.get(f.pc as usize))
-            .map_or(0, |i| i.line);
-        let message = format!(
-            "deadlock: nothing can run any more\n{}{more}",
-            lines[..shown].join("\n")
-        );
-        fault(&self.env, culprit, line, Trap::new(message))
-    }
-}
-
-fn describe(env: &Env<'_>, warp: &Warp, fragment: &Fragment) -> String {
-    match fragment.wait {
-        Wait::Ready => "is ready".into(),
-        Wait::Converge { lanes } => {
-            let missing = lanes & !fragment.mask;
-            format!(
-                "waits at a warp-synchronous or .aligned instruction for lanes {missing:#010x}, which wait elsewhere: \
-                 it is executed divergently"
-            )
-        }
-        Wait::Barrier { id, .. } => {
-            let barrier = &env.ctas[warp.cta].barriers[id as usize];
-            let expected = barrier.count.unwrap_or(env.ctas[warp.cta].live_warps * 32);
-            format!(
-                "waits at barrier {id}: {} of {expected} threads have arrived",
-                barrier.arrived
-            )
-        }
-        Wait::ClusterBarrier { .. } => {
-            let live: u32 = env.ctas.iter().map(|c| c.live_threads).sum();
-            format!(
-                "waits at the cluster barrier: {} of {live} threads have arrived",
-                env.cluster_arrived
-            )
-        }
-        Wait::Mbarrier {
-            rank,
-            offset,
-            parity,
-        } => {
-            let missing = env
-                .mbarrier(rank as usize, offset.into())
-                .map_or(String::new(), |b| {
-                    format!(
-                        ": {} of {} arrivals and {} bytes are missing",
-                        b.pending, b.expected, b.tx
-                    )
-                });
-            format!(
-                "waits for phase parity {} of mbarrier {offset:#x} in block {rank} of the cluster{missing}",
-                u8::from(parity)
-            )
-        }
-        Wait::Registers { count, .. } => {
-            format!(
-                "waits in setmaxnreg.inc for {count} registers per thread that no warpgroup releases"
-            )
-        }
-    }
-}
-
-/// A trap with its place.
-fn fault(env: &Env<'_>, warp: &Warp, line: u32, trap: Trap) -> Fault {
-    Fault {
-        kernel: env.shared.program.entry.clone(),
-        block: env.ctas[warp.cta].index,
-        warp: warp.id,
-        lane: trap.lane,
-        line,
-        message: trap.message,
-    }
-}
-
-/// A trap of a copy, blamed on who issued it.
-fn bulk_fault(env: &Env<'_>, origin: bulk::Origin, trap: Trap) -> Fault {
-    Fault {
-        kernel: env.shared.program.entry.clone(),
-        block: env.ctas[origin.cta].index,
-        warp: origin.warp,
-        lane: trap.lane,
-        line: origin.line,
-        message: trap.message,
-    }
 }
 
 /// Moves the fragment as `flow` says. False if another warp should run now.
@@ -515,7 +428,14 @@ fn advance(env: &mut Env<'_>, warp: &mut Warp, at: usize, flow: Flow) -> bool {
             fragment.pc += 1;
             warp.fragments.push(other);
         }
-        Flow::Wait(wait) => fragment.wait = wait,
+        Flow::Wait(wait) => {
+            fragment.wait = wait;
+            let line = env.shared.program.code[fragment.pc as usize].line;
+            // Lanes that wait for lanes go on without this scheduler; they are no span.
+            if !matches!(wait, Wait::Converge { .. }) {
+                env.begin(warp, wait.kind(), 0, line, 0);
+            }
+        }
         Flow::Exit(lanes) => {
             fragment.mask &= !lanes;
             fragment.pc += 1;

@@ -3,11 +3,13 @@
 use super::cluster::Env;
 use super::fault::Trap;
 use super::memory::{self, Place, lanes, place};
+use super::stats::Direction;
 use super::warp::Warp;
 use crate::check::global::{Conflict, GlobalAccess, Handover, Judge, PlaceGuard, describe};
 use crate::check::{Access, Agent};
 use crate::program::inst::{FenceKind, Order, Scope, Space};
 use crate::program::{LANES, Row};
+use crate::record::{Kind, Span, Track};
 
 /// How an access uses global memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -363,6 +365,66 @@ impl Env<'_> {
         }
     }
 
+    /// Counts the multiply-adds of a matrix instruction.
+    pub fn count_matrix(&mut self, multiply_adds: usize) {
+        self.stats.matrix_multiply_adds += multiply_adds as u64;
+        if self.copies_in_flight > 0 {
+            self.stats.matrix_multiply_adds_beside_copies += multiply_adds as u64;
+        }
+    }
+
+    /// A matrix product that is done at once.
+    pub fn matrix_span(&mut self, warp: &Warp, multiply_adds: usize) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.span(Span {
+                track: warp.track(),
+                kind: Kind::Mma,
+                from: self.clock - 1,
+                to: self.clock,
+                line: 0,
+                amount: multiply_adds as u64,
+            });
+        }
+    }
+
+    /// A warp has run since the clock showed `from`.
+    pub fn ran(&mut self, warp: &Warp, from: u64) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.span(Span {
+                track: warp.track(),
+                kind: Kind::Run,
+                from,
+                to: self.clock,
+                line: 0,
+                amount: self.clock - from,
+            });
+        }
+    }
+
+    /// Something of a warp begins that the picture shows.
+    pub fn begin(&mut self, warp: &Warp, kind: Kind, id: u64, line: u32, amount: u64) {
+        self.begin_on(warp.track(), kind, id, line, amount);
+    }
+
+    /// It ends.
+    pub fn end(&mut self, warp: &Warp, kind: Kind, id: u64) {
+        self.end_on(warp.track(), kind, id);
+    }
+
+    /// See [`Env::begin`].
+    pub fn begin_on(&mut self, track: Track, kind: Kind, id: u64, line: u32, amount: u64) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(track, kind, id, line, amount, self.clock);
+        }
+    }
+
+    /// See [`Env::end`].
+    pub fn end_on(&mut self, track: Track, kind: Kind, id: u64) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end(track, kind, id, self.clock);
+        }
+    }
+
     /// Counts an access of a warp: bytes, sectors, bank conflicts.
     pub fn count_access(
         &mut self,
@@ -371,7 +433,7 @@ impl Env<'_> {
         addresses: &Row,
         bytes: u32,
         active: u32,
-        store: bool,
+        how: Direction,
     ) {
         if !self.shared.count {
             return;
@@ -383,31 +445,33 @@ impl Env<'_> {
             return;
         };
         let total = u64::from(bytes) * u64::from(active.count_ones());
-        match found {
+        let kind = match found {
             Place::Global(_) => {
                 let mut sectors: Vec<u64> = lanes(active)
                     .flat_map(|l| addresses[l] / 32..=(addresses[l] + u64::from(bytes) - 1) / 32)
                     .collect();
                 sectors.sort_unstable();
                 sectors.dedup();
-                self.stats.global_sectors += sectors.len() as u64;
-                self.stats.global_sectors_ideal += total.div_ceil(32);
-                *(if store {
-                    &mut self.stats.global_store_bytes
-                } else {
-                    &mut self.stats.global_load_bytes
-                }) += total;
+                let (touched, ideal) = (sectors.len() as u64, total.div_ceil(32));
+                self.stats.global_sectors += touched;
+                self.stats.global_sectors_ideal += ideal;
+                self.stats.global_accesses += 1;
+                self.stats.uncoalesced_accesses += u64::from(touched > ideal);
+                &mut self.stats.global
             }
-            Place::Shared { .. } => {
+            Place::Shared { cta, .. } => {
+                self.stats.shared_accesses += 1;
                 self.stats.bank_conflicts += bank_conflicts(addresses, bytes, active);
-                *(if store {
-                    &mut self.stats.shared_store_bytes
+                if cta == warp.cta {
+                    &mut self.stats.shared
                 } else {
-                    &mut self.stats.shared_load_bytes
-                }) += total;
+                    &mut self.stats.shared_of_other_blocks
+                }
             }
-            _ => {}
-        }
+            Place::Local(_) => &mut self.stats.local,
+            Place::Param(_) | Place::CallParam(_) => &mut self.stats.parameters,
+        };
+        kind.add(how, total);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::cluster::Env;
 use super::fault::Trap;
 use super::hooks::GlobalUse;
+use super::stats::Direction;
 use super::warp::{Frame, Warp};
 use crate::asynchronous::wgmma;
 use crate::check::global::Handover;
@@ -345,7 +346,7 @@ pub fn load(
     }
     let mut rows = [[0u64; LANES]; 8];
     let extend = ty.is_signed() && extend_to > ty.bits();
-    env.count_access(warp, address.space, &base, total, active, false);
+    env.count_access(warp, address.space, &base, total, active, Direction::Load);
     for lane in lanes(active) {
         let at = base[lane];
         check_alignment(at, total).map_err(|t| t.at(lane))?;
@@ -391,7 +392,7 @@ pub fn store(
 ) -> Result<(), Trap> {
     let base = addresses(env, warp, frame, address, active)?;
     let (size, total) = (ty.bytes(), ty.bytes() * srcs.len() as u32);
-    env.count_access(warp, address.space, &base, total, active, true);
+    env.count_access(warp, address.space, &base, total, active, Direction::Store);
     for (i, &src) in srcs.iter().enumerate() {
         let row = warp.source(env, frame, src, active)?;
         for lane in lanes(active) {

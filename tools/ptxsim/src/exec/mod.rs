@@ -12,6 +12,7 @@ pub mod hooks;
 pub mod memory;
 pub mod printf;
 pub mod registers;
+pub mod report;
 pub mod rng;
 pub mod stats;
 pub mod step;

@@ -49,7 +49,7 @@ pub fn step(
     if active == 0 {
         return Ok(Flow::Next);
     }
-    env.stats.thread_instructions += u64::from(active.count_ones());
+    env.executed[warp.fragments[fragment].pc as usize] += u64::from(active.count_ones());
     match &inst.op {
         Op::Lanes {
             f,

@@ -6,6 +6,7 @@
 //! starving them, as independent thread scheduling promises.
 
 use crate::program::{FunctionInfo, LANES, Row};
+use crate::record::{Kind, Track};
 
 /// Why a fragment does not run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +46,19 @@ pub enum Wait {
         /// registers per thread that it asks for
         count: u32,
     },
+}
+
+impl Wait {
+    /// What the record calls it.
+    pub fn kind(self) -> Kind {
+        match self {
+            Wait::Ready | Wait::Converge { .. } => Kind::Converge,
+            Wait::Barrier { .. } => Kind::Barrier,
+            Wait::ClusterBarrier { .. } => Kind::Cluster,
+            Wait::Mbarrier { .. } => Kind::Mbarrier,
+            Wait::Registers { .. } => Kind::Registers,
+        }
+    }
 }
 
 /// One function's activation.
@@ -207,6 +221,14 @@ impl Warp {
                 grow(&mut self.local[lane], local as usize);
                 grow(&mut self.params[lane], params as usize);
             }
+        }
+    }
+
+    /// Its rows in the record.
+    pub fn track(&self) -> Track {
+        Track {
+            block: self.cta as u32,
+            warp: self.id,
         }
     }
 

@@ -82,7 +82,9 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, mma: &Mma) -> R
         }
         None => None,
     };
-    env.stats.matrix(mma.m * mma.n * mma.k);
+    let multiply_adds = mma.m * mma.n * mma.k;
+    env.count_matrix(multiply_adds);
+    env.matrix_span(warp, multiply_adds);
     let d = if volta::is(mma) {
         volta::products(mma, &a, &b, &c)
     } else if mma.a_ty == MatTy::F64 {

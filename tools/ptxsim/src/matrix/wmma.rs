@@ -151,7 +151,9 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, w: &Wmma) -> Re
             .collect()
     };
     let (a, b, c) = (fetch(&w.a)?, fetch(&w.b)?, fetch(&w.c)?);
-    env.stats.matrix(w.m * w.n * w.k);
+    let multiply_adds = w.m * w.n * w.k;
+    env.count_matrix(multiply_adds);
+    env.matrix_span(warp, multiply_adds);
     let (m, n, k) = (w.m, w.n, w.k);
     let (a_bits, c_bits) = (w.a_ty.container_bits(false), accumulator_bits(w.c_ty));
     let d: Vec<u64> = match w.d_ty {

@@ -1,6 +1,13 @@
 //! Decoded instructions.
 
+pub use super::copies::{BulkCopy, BulkDirection, BulkReduce, MapField, TensorCopy, TensorMode};
+pub use super::matrix::{
+    AccTy, BlockScale, MatTy, MatrixMove, MatrixShape, Mma, Wgmma, WgmmaA, Wmma, WmmaMove,
+};
+pub use super::words::{AtomOp, BarKind, MbarOp, Redux, ShflMode, Special, VoteMode, WaitPhase};
+
 use super::Row;
+use super::class::Class;
 use super::types::Ty;
 use crate::num::{Overflow, Round};
 
@@ -88,392 +95,6 @@ pub struct Address {
     pub offset: i64,
     /// the base is relative to the frame's local or parameter area
     pub in_frame: bool,
-}
-
-/// Which of the atomic operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AtomOp {
-    Add,
-    Min,
-    Max,
-    Inc,
-    Dec,
-    And,
-    Or,
-    Xor,
-    Exch,
-    Cas,
-}
-
-/// `shfl` modes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum ShflMode {
-    Up,
-    Down,
-    Bfly,
-    Idx,
-}
-
-/// `vote` modes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum VoteMode {
-    All,
-    Any,
-    Uni,
-    Ballot,
-}
-
-/// Reductions of `redux` and `barrier.red`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Redux {
-    Add,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Popc,
-}
-
-/// Special registers (PTX ISA 10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Special {
-    Tid(u8),
-    Ntid(u8),
-    Ctaid(u8),
-    Nctaid(u8),
-    Laneid,
-    Warpid,
-    Nwarpid,
-    Smid,
-    Nsmid,
-    Gridid,
-    LanemaskEq,
-    LanemaskLe,
-    LanemaskLt,
-    LanemaskGe,
-    LanemaskGt,
-    Clock,
-    ClockHi,
-    Clock64,
-    Globaltimer,
-    GlobaltimerLo,
-    GlobaltimerHi,
-    Clusterid(u8),
-    Nclusterid(u8),
-    ClusterCtaid(u8),
-    ClusterNctaid(u8),
-    ClusterCtarank,
-    ClusterNctarank,
-    IsExplicitCluster,
-    DynamicSmemSize,
-    TotalSmemSize,
-    AggrSmemSize,
-    ReservedSmem,
-    Envreg,
-    /// address of a `.local` variable at this offset of the frame
-    LocalAddress(u32),
-    /// offset of a call parameter at this offset of the frame
-    CallParamAddress(u32),
-}
-
-/// Barrier behaviours of `bar` and `barrier`.
-#[derive(Debug, Clone, Copy)]
-pub enum BarKind {
-    /// wait
-    Sync,
-    /// arrive and go on
-    Arrive,
-    /// wait and reduce a predicate; `popc` writes a register, others a predicate
-    Red(Redux, PredSrc),
-}
-
-/// `mbarrier` and related waits.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub enum MbarOp {
-    Init {
-        count: Src,
-    },
-    Inval,
-    Arrive {
-        count: Option<Src>,
-        expect: Option<Src>,
-        drop: bool,
-        no_complete: bool,
-        state: Option<Reg>,
-    },
-    ExpectTx {
-        bytes: Src,
-    },
-    CompleteTx {
-        bytes: Src,
-    },
-    TestWait {
-        result: Pred,
-        phase: WaitPhase,
-        blocking: bool,
-    },
-    PendingCount {
-        dst: Reg,
-        state: Src,
-    },
-}
-
-/// What a wait compares with.
-#[derive(Debug, Clone, Copy)]
-pub enum WaitPhase {
-    /// a state from an arrive
-    State(Src),
-    /// a phase parity
-    Parity(Src),
-}
-
-/// Element types of matrix multiplications.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum MatTy {
-    F16,
-    BF16,
-    TF32,
-    F64,
-    E4M3,
-    E5M2,
-    E2M3,
-    E3M2,
-    E2M1,
-    S8,
-    U8,
-    S4,
-    U4,
-    B1,
-}
-
-/// Accumulator types of matrix multiplications.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum AccTy {
-    F16,
-    F32,
-    F64,
-    S32,
-}
-
-/// `mma.sync`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct Mma {
-    pub m: usize,
-    pub n: usize,
-    pub k: usize,
-    pub a_ty: MatTy,
-    pub b_ty: MatTy,
-    pub c_ty: AccTy,
-    pub d_ty: AccTy,
-    pub d: Vec<Reg>,
-    pub a: Vec<Src>,
-    pub b: Vec<Src>,
-    pub c: Vec<Src>,
-    /// `.satfinite` of integers
-    pub saturate: bool,
-    /// 1-bit operation: true for `.and.popc`, false for `.xor.popc`
-    pub bit_and: bool,
-    /// `.row` of A and `.col` of B, which `m8n8k4` of halves may have otherwise
-    pub a_row: bool,
-    pub b_col: bool,
-    /// `mma.sp`: metadata, selector, and whether it is `::ordered_metadata`
-    pub sparse: Option<(Src, u32)>,
-    /// block scaling: scale vector size, scale format is e4m3 (else e8m0), (a data, byte, thread), (b data, byte, thread)
-    pub scale: Option<BlockScale>,
-}
-
-/// Block scale operands of `mma … .block_scale`.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub struct BlockScale {
-    pub vectors: usize,
-    pub e4m3: bool,
-    pub a: (Src, Src, Src),
-    pub b: (Src, Src, Src),
-}
-
-/// `ldmatrix` and `stmatrix`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct MatrixMove {
-    pub address: Address,
-    pub regs: Vec<Src>,
-    pub trans: bool,
-    /// bytes per row: 16 for b16 rows of 8; 8-bit matrices are 16 rows with `.trans`
-    pub shape: MatrixShape,
-    pub store: bool,
-}
-
-/// Matrix shapes of `ldmatrix`/`stmatrix`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum MatrixShape {
-    M8n8B16,
-    M16n8B8,
-    M16n16B8,
-    /// 4-bit or 6-bit elements padded in memory, expanded to bytes; true for 6-bit
-    M8n16Unpack {
-        six: bool,
-    },
-    M16n16Unpack {
-        six: bool,
-    },
-}
-
-/// `wgmma.mma_async`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct Wgmma {
-    pub n: usize,
-    pub k: usize,
-    pub a_ty: MatTy,
-    pub b_ty: MatTy,
-    pub d_ty: AccTy,
-    pub d: Vec<Reg>,
-    pub a: WgmmaA,
-    pub b: Src,
-    pub scale_d: PredSrc,
-    pub negate_a: bool,
-    pub negate_b: bool,
-    pub a_mn_major: bool,
-    pub b_mn_major: bool,
-    pub saturate: bool,
-    pub sparse: Option<(Src, u32)>,
-    pub bit_and: bool,
-}
-
-/// `wmma.load` and `wmma.store` of one matrix
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct WmmaMove {
-    pub rows: usize,
-    pub columns: usize,
-    /// of an element, in memory and in registers
-    pub bits: u32,
-    pub row_major: bool,
-    pub regs: Vec<Src>,
-    pub address: Address,
-    /// elements between rows (columns where column-major)
-    pub stride: Option<Src>,
-    pub store: bool,
-}
-
-/// `wmma.mma`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct Wmma {
-    pub m: usize,
-    pub n: usize,
-    pub k: usize,
-    pub a_ty: MatTy,
-    pub b_ty: MatTy,
-    pub c_ty: AccTy,
-    pub d_ty: AccTy,
-    pub d: Vec<Reg>,
-    pub a: Vec<Src>,
-    pub b: Vec<Src>,
-    pub c: Vec<Src>,
-    pub saturate: bool,
-    /// 1-bit operation `.xor.popc`
-    pub bit_xor: bool,
-}
-
-/// Where `wgmma`'s A lies.
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub enum WgmmaA {
-    Descriptor(Src),
-    Registers(Vec<Src>),
-}
-
-/// Reduction of bulk copies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BulkReduce {
-    /// operation
-    pub op: AtomOp,
-    /// element type
-    pub ty: Ty,
-}
-
-/// Modes of tensor copies.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub enum TensorMode {
-    Tile,
-    /// none for stores
-    Im2col {
-        offsets: Vec<Src>,
-    },
-    Gather4,
-    Scatter4,
-}
-
-/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, `cp.async.bulk.prefetch.tensor`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct TensorCopy {
-    pub map: Address,
-    pub coords: Vec<Src>,
-    pub shared: Option<Address>,
-    pub barrier: Option<Address>,
-    pub direction: BulkDirection,
-    pub mode: TensorMode,
-    pub reduce: Option<AtomOp>,
-    pub multicast: Option<Src>,
-}
-
-/// Direction and completion of a bulk copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BulkDirection {
-    /// global to shared, completes on an mbarrier
-    Load,
-    /// shared to global, completes with bulk groups
-    Store,
-    /// shared of this block to shared of another, completes on its mbarrier
-    Cluster,
-    /// global to L2
-    Prefetch,
-}
-
-/// `cp.async.bulk`, `cp.reduce.async.bulk`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct BulkCopy {
-    pub dst: Option<Address>,
-    pub src: Address,
-    pub size: Src,
-    pub barrier: Option<Address>,
-    pub direction: BulkDirection,
-    pub reduce: Option<BulkReduce>,
-    pub multicast: Option<Src>,
-    pub byte_mask: Option<Src>,
-}
-
-/// Fields of `tensormap.replace`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum MapField {
-    GlobalAddress,
-    Rank,
-    BoxDim,
-    GlobalDim,
-    GlobalStride,
-    ElementStride,
-    Elemtype,
-    Interleave,
-    Swizzle,
-    SwizzleAtomicity,
-    Fill,
 }
 
 /// Whom a fence or an access is ordered for, from near to far.
@@ -813,4 +434,29 @@ pub struct Inst {
     pub op: Op,
     /// 1-based line of the source
     pub line: u32,
+    /// what it counts as
+    pub class: Class,
+}
+
+impl Inst {
+    /// The first register that it writes, where that is an ordinary one.
+    pub fn result(&self) -> Option<Reg> {
+        match &self.op {
+            Op::Lanes { dst, .. }
+            | Op::Move { dst, .. }
+            | Op::Select { dst, .. }
+            | Op::Special { dst, .. }
+            | Op::Pack { dst, .. }
+            | Op::Carry { dst, .. }
+            | Op::Shfl { dst, .. }
+            | Op::Redux { dst, .. }
+            | Op::CvtaTo { dst, .. }
+            | Op::Mapa { dst, .. } => Some(*dst),
+            Op::Load { dsts, .. } | Op::Unpack { dsts, .. } | Op::Atom { dsts, .. } => {
+                dsts.iter().flatten().next().copied()
+            }
+            Op::Mma(mma) => mma.d.first().copied(),
+            _ => None,
+        }
+    }
 }

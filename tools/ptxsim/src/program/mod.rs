@@ -3,8 +3,12 @@
 //! Names are gone: registers are rows of a frame, predicates are bits of masks, labels are indices into one list of
 //! instructions. Arithmetic is a closure over whole rows of 32 lanes.
 
+pub mod class;
+pub mod copies;
 pub mod inst;
+pub mod matrix;
 pub mod types;
+pub mod words;
 
 use rustc_hash::FxHashMap;
 

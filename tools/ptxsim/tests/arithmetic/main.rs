@@ -2,8 +2,10 @@
 //! for the operations that round, big integers for square roots, 128-bit integers for integer instructions, and double
 //! precision with the ISA's error bounds for the approximate ones. Every row names its section of the PTX ISA.
 
+mod approximate;
 mod convert;
 mod float;
+mod integer;
 
 use ptxsim::{Arg, Launch, Module};
 
@@ -70,8 +72,9 @@ pub fn bits_of(ty: &str) -> u32 {
 /// Replaces the words `d`, `a`, `b` and `c`.
 fn with_registers(text: &str) -> String {
     let mut out = String::new();
-    for word in text.split_inclusive([' ', ',', '|', '{', '}']) {
-        let (name, tail) = word.split_at(word.trim_end_matches([' ', ',', '|', '{', '}']).len());
+    for word in text.split_inclusive([' ', ',', ';', '|', '{', '}']) {
+        let (name, tail) =
+            word.split_at(word.trim_end_matches([' ', ',', ';', '|', '{', '}']).len());
         out += match name {
             "d" => "%d",
             "a" => "%a",

@@ -1,0 +1,280 @@
+//! Bulk copies: `cp.async.bulk`, its tensor forms and reductions, `st.async` (PTX ISA 9.7.9.25.4-5, 9.7.9.12).
+
+mod issue;
+
+pub use issue::{commit, copy, message, tensor, wait};
+
+use super::tile::{Tile, reduce_bytes};
+use crate::check::Agent;
+use crate::exec::cluster::Env;
+use crate::exec::fault::Trap;
+use crate::program::inst::AtomOp;
+use crate::program::types::Ty;
+use crate::record::{Kind, Track};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Bulk groups of a warp's lanes, by operation number.
+#[derive(Debug, Default)]
+pub struct Groups {
+    lanes: FxHashMap<usize, LaneGroups>,
+}
+
+#[derive(Debug, Default)]
+struct LaneGroups {
+    open: Vec<(u64, Agent)>,
+    closed: VecDeque<Vec<(u64, Agent)>>,
+}
+
+/// A bulk operation that has not finished.
+#[derive(Debug)]
+pub struct Operation {
+    id: u64,
+    due: u64,
+    agent: Agent,
+    /// who issued it, for messages
+    pub origin: Origin,
+    work: Work,
+}
+
+/// Who issued an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin {
+    /// block within the cluster
+    pub cta: usize,
+    /// warp within the block
+    pub warp: u32,
+    /// PTX line
+    pub line: u32,
+}
+
+impl Origin {
+    fn track(&self) -> Track {
+        Track {
+            block: self.cta as u32,
+            warp: self.warp,
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Work {
+    /// into shared memory, completing on an mbarrier of each target
+    Load {
+        source: Source,
+        targets: Vec<Target>,
+        bytes: u64,
+        reduce: Option<(AtomOp, Ty)>,
+    },
+    /// out of shared memory, in two steps: read, then write
+    Store {
+        cta: usize,
+        offset: u64,
+        bytes: u64,
+        to: Destination,
+        staged: Option<Vec<u8>>,
+    },
+}
+
+#[derive(Debug)]
+enum Source {
+    Global(u64),
+    Shared { cta: usize, offset: u64 },
+    Tile(Box<Tile>),
+    Immediate(Vec<u8>),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    cta: usize,
+    offset: u64,
+    barrier: (usize, u64),
+}
+
+#[derive(Debug)]
+enum Destination {
+    Global {
+        address: u64,
+        reduce: Option<(AtomOp, Ty)>,
+        byte_mask: Option<u16>,
+    },
+    Tile {
+        tile: Box<Tile>,
+        reduce: Option<AtomOp>,
+    },
+}
+
+/// Unfinished bulk operations of a cluster.
+#[derive(Debug, Default)]
+pub struct Engine {
+    pending: Vec<Operation>,
+    next: u64,
+}
+
+impl Engine {
+    /// Operations that have not finished.
+    pub fn pending(&self) -> &[Operation] {
+        &self.pending
+    }
+}
+
+impl Operation {
+    /// True for a store that has yet to read shared memory of block `cta`.
+    pub fn still_reads(&self, block: usize) -> bool {
+        matches!(&self.work, Work::Store { cta, staged: None, .. } if *cta == block)
+    }
+}
+
+/// The reading half of a store.
+fn stage(env: &mut Env<'_>, index: usize) {
+    let Work::Store {
+        cta,
+        offset,
+        bytes,
+        to,
+        staged: None,
+    } = &env.engine.pending[index].work
+    else {
+        return;
+    };
+    let data = match to {
+        Destination::Tile { tile, .. } => tile.stage(env, *cta, *offset),
+        Destination::Global { .. } => {
+            env.ctas[*cta].shared[*offset as usize..(offset + bytes) as usize].to_vec()
+        }
+    };
+    if let Work::Store { staged, .. } = &mut env.engine.pending[index].work {
+        *staged = Some(data);
+    }
+}
+
+/// Lets operation `index` happen to the end.
+pub fn finish(env: &mut Env<'_>, index: usize) -> Result<(), Trap> {
+    stage(env, index);
+    let operation = env.engine.pending.remove(index);
+    env.copies_in_flight -= 1;
+    env.end_on(operation.origin.track(), Kind::Bulk, operation.id);
+    env.failed_polls = 0;
+    match operation.work {
+        Work::Store { to, staged, .. } => write_out(env, &to, &staged.unwrap_or_default()),
+        Work::Load {
+            source,
+            targets,
+            bytes,
+            reduce,
+        } => {
+            read_in(env, &source, &targets, bytes, reduce)?;
+            for target in targets {
+                let (rank, offset) = target.barrier;
+                env.complete_tx(rank, offset, bytes)?;
+                env.agent_release(operation.agent, rank, offset);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn write_out(env: &mut Env<'_>, to: &Destination, data: &[u8]) -> Result<(), Trap> {
+    let mut hint = 0;
+    match to {
+        Destination::Tile { tile, reduce } => tile.store(env, data, *reduce),
+        Destination::Global {
+            address,
+            reduce: Some((op, ty)),
+            ..
+        } => reduce_bytes(env, *address, data, *op, *ty, &mut hint),
+        Destination::Global {
+            address,
+            byte_mask: None,
+            ..
+        } => env.shared.global.write_bytes(*address, data, &mut hint),
+        Destination::Global {
+            address,
+            byte_mask: Some(mask),
+            ..
+        } => {
+            for (i, &byte) in data
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| mask >> (i % 16) & 1 == 1)
+            {
+                env.shared
+                    .global
+                    .write_bytes(address + i as u64, &[byte], &mut hint)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn read_in(
+    env: &mut Env<'_>,
+    source: &Source,
+    targets: &[Target],
+    bytes: u64,
+    reduce: Option<(AtomOp, Ty)>,
+) -> Result<(), Trap> {
+    let mut hint = 0;
+    let data = match source {
+        Source::Tile(tile) => {
+            let places: Vec<_> = targets.iter().map(|t| (t.cta, t.offset)).collect();
+            return tile.load(env, &places);
+        }
+        Source::Global(address) => {
+            let mut data = vec![0; bytes as usize];
+            env.shared
+                .global
+                .read_bytes(*address, &mut data, &mut hint)?;
+            data
+        }
+        Source::Shared { cta, offset } => {
+            env.ctas[*cta].shared[*offset as usize..(offset + bytes) as usize].to_vec()
+        }
+        Source::Immediate(data) => data.clone(),
+    };
+    for target in targets {
+        let block = &mut env.ctas[target.cta];
+        let range = target.offset as usize..target.offset as usize + data.len();
+        match reduce {
+            None => block.shared[range.clone()].copy_from_slice(&data),
+            Some((op, ty)) => {
+                let size = ty.bytes() as usize;
+                for (old, new) in block.shared[range.clone()]
+                    .chunks_exact_mut(size)
+                    .zip(data.chunks_exact(size))
+                {
+                    let word = |b: &[u8]| b.iter().rev().fold(0u64, |w, &x| w << 8 | u64::from(x));
+                    let value = crate::exec::atomic::combine(op, ty, word(old), word(new), 0);
+                    old.copy_from_slice(&value.to_le_bytes()[..size]);
+                }
+            }
+        }
+        block.written[range].fill(true);
+    }
+    Ok(())
+}
+
+/// Lets operations that are due happen, or, if `force`, one chosen at random. True if something happened.
+pub fn tick(env: &mut Env<'_>, force: bool) -> Result<bool, (Origin, Trap)> {
+    let mut any = false;
+    let mut i = 0;
+    while i < env.engine.pending.len() {
+        if env.engine.pending[i].due <= env.clock {
+            finish_at(env, i)?;
+            any = true;
+        } else {
+            i += 1;
+        }
+    }
+    if !any && force && !env.engine.pending.is_empty() {
+        let pick = env.rng.below(env.engine.pending.len());
+        finish_at(env, pick)?;
+        any = true;
+    }
+    Ok(any)
+}
+
+fn finish_at(env: &mut Env<'_>, index: usize) -> Result<(), (Origin, Trap)> {
+    let origin = env.engine.pending[index].origin;
+    finish(env, index).map_err(|trap| (origin, trap))
+}

@@ -1,0 +1,67 @@
+//! What happened when in one cluster.
+
+/// Whose span it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Track {
+    /// block within the cluster
+    pub block: u32,
+    /// warp within the block
+    pub warp: u32,
+}
+
+/// What a span is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// the warp executes
+    Run,
+    /// waits at `bar` or `barrier`
+    Barrier,
+    /// waits for an mbarrier's phase
+    Mbarrier,
+    /// waits at the cluster barrier
+    Cluster,
+    /// some lanes wait for others of the warp
+    Converge,
+    /// waits for registers
+    Registers,
+    /// a bulk or tensor copy in flight
+    Bulk,
+    /// `cp.async` in flight
+    CpAsync,
+    /// a `wgmma` group in flight
+    Wgmma,
+    /// `mma` or `wmma`
+    Mma,
+}
+
+/// A stretch of time.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// whose
+    pub track: Track,
+    /// what
+    pub kind: Kind,
+    /// first warp instruction of the cluster
+    pub from: u64,
+    /// the one after the last
+    pub to: u64,
+    /// line of the PTX text that began it
+    pub line: u32,
+    /// bytes of copies, multiply-adds of matrix work
+    pub amount: u64,
+}
+
+/// Spans of a cluster's warps; time is its count of warp instructions.
+#[derive(Debug, Clone, Default)]
+pub struct Timeline {
+    /// blocks by their rank in the cluster
+    pub blocks: Vec<[u32; 3]>,
+    /// warps of each
+    pub warps_per_block: u32,
+    /// end of time
+    pub end: u64,
+    /// in the order of their ends
+    pub spans: Vec<Span>,
+    /// there were more
+    pub truncated: bool,
+}
