@@ -25,11 +25,6 @@ const KNOWN: &[Known] = &[
         // A failed assertion stops the grid, as `__assertfail` does: there are no results.
         because: "y.npy",
     },
-    Known {
-        run: "ops_view/four_bits/",
-        engine: "",
-        because: "memory of elements under a byte",
-    },
 ];
 
 macro_rules! simulated {
@@ -61,6 +56,7 @@ simulated! {
     programs_attention: sm_80 sm_90a;
     programs_control: sm_80 sm_90a;
     programs_gemm: sm_80 sm_90a;
+    programs_layers: sm_80 sm_90a;
     programs_memory: sm_80 sm_90a;
     programs_norm: sm_80 sm_90a;
 }

@@ -1,5 +1,6 @@
 //! Arenas, operations and the builder.
 
+use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 use smallvec::SmallVec;
 
@@ -391,6 +392,16 @@ impl Module {
                 .iter_mut()
                 .filter(|v| **v == old)
                 .for_each(|v| *v = new);
+        }
+    }
+
+    /// Replaces the operands of one operation that `replaced` has; passes that visit definitions
+    /// before uses replace any number of values in one walk this way.
+    pub fn replace_operands(&mut self, op: OpId, replaced: &FxHashMap<ValueId, ValueId>) {
+        for operand in &mut self.op_mut(op).operands {
+            if let Some(&new) = replaced.get(operand) {
+                *operand = new;
+            }
         }
     }
 

@@ -107,7 +107,13 @@ impl Access {
     /// dimension that starts at a multiple of that many bytes in the tile is aligned in memory;
     /// `element` bytes when no dimension is contiguous.
     pub fn alignment(&self, m: &Module, facts: &FactMap, tile: &[u64], elem: TypeId) -> u64 {
-        let element = u64::from(m.types.bits(elem).unwrap_or(8)).div_ceil(8);
+        // One bit takes a byte; two elements of four bits do.
+        let bits = match m.types.bits(elem).unwrap_or(8) {
+            1 => 8,
+            bits => u64::from(bits),
+        };
+        let bytes_of = |elements: u64| elements.saturating_mul(bits) / 8;
+        let element = bits.div_ceil(8);
         let order = self.order(facts);
         let Some(&inner) = order.first() else {
             return element;
@@ -122,14 +128,14 @@ impl Access {
         for (i, &stride) in self.strides.iter().enumerate() {
             if self.dim_map.get(inner) != Some(&i) {
                 let divisor = facts.get(stride).map_or(1, |f| f.divisor);
-                bytes = bytes.min(low_bit(divisor).saturating_mul(element));
+                bytes = bytes.min(bytes_of(low_bit(divisor)));
             }
         }
         let step = self.traversal.get(inner).map_or(1, |t| t.unsigned_abs());
         let run = tile.get(inner).copied().unwrap_or(1);
         bytes
-            .min(low_bit(step).saturating_mul(element))
-            .min(run * element)
+            .min(bytes_of(low_bit(step)))
+            .min(bytes_of(run))
             .max(element)
     }
 }

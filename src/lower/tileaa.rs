@@ -1,5 +1,7 @@
 //! `cuda_tile` → `nv_tileaa`: every view becomes the base, extents and strides it stands for.
 
+use rustc_hash::FxHashMap;
+
 use super::build::{ceil_div, constant, int_cast};
 use super::{rebuild, unsupported};
 use crate::dialect::cuda_tile::Op as C;
@@ -8,6 +10,9 @@ use crate::ir::{
     Attr, BlockId, DYNAMIC, Diagnostic, Diagnostics, EnumAttr, Module, OpId, Padding, Type, TypeId,
     ValueId,
 };
+
+/// What took the place of a value.
+type Replaced = FxHashMap<ValueId, ValueId>;
 
 /// Lowers every entry of the module in place.
 pub fn run(m: &mut Module) -> Result<(), Diagnostics> {
@@ -32,7 +37,12 @@ fn entry(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
             "an entry without a body cannot be compiled",
         ));
     };
-    rebuild(m, body, &mut lower)?;
+    // A definition is visited before its uses: these are replaced as they come.
+    let mut replaced = Replaced::default();
+    rebuild(m, body, &mut |m, block, op| {
+        m.replace_operands(op, &replaced);
+        lower(m, block, op, &mut replaced)
+    })?;
     let data = m.op_mut(op);
     data.kind = A::Func.into();
     data.attrs = attrs.into_iter().collect();
@@ -63,16 +73,21 @@ fn dead_views(m: &Module, body: BlockId) -> Vec<OpId> {
 }
 
 /// One row per operation that changes; all others pass through.
-fn lower(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+fn lower(
+    m: &mut Module,
+    block: BlockId,
+    op: OpId,
+    replaced: &mut Replaced,
+) -> Result<(), Diagnostic> {
     match C::of(m.op(op).kind) {
-        Some(C::LoadView) => tiled_load(m, block, op),
-        Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore),
-        Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic),
+        Some(C::LoadView) => tiled_load(m, block, op, replaced),
+        Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore, replaced),
+        Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic, replaced),
         Some(C::MultimemLoadReduceView | C::MultimemReduceView | C::MultimemStoreView) => {
             Err(unsupported(m, op, "not yet compiled to PTX"))
         }
-        Some(C::GetTensorShape) => tensor_shape(m, block, op),
-        Some(C::GetIndexSpaceShape) => index_space(m, block, op),
+        Some(C::GetTensorShape) => tensor_shape(m, block, op, replaced),
+        Some(C::GetIndexSpaceShape) => index_space(m, block, op, replaced),
         Some(C::LoadPtr) => renamed(m, block, op, A::Load),
         Some(C::StorePtr) => renamed(m, block, op, A::Store),
         Some(C::AtomicRmw) => renamed(m, block, op, A::AtomicRmw),
@@ -235,7 +250,12 @@ fn sparse_attr(m: &mut Module, sparse: Option<i32>) -> Option<Attr> {
     })
 }
 
-fn tiled_load(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+fn tiled_load(
+    m: &mut Module,
+    block: BlockId,
+    op: OpId,
+    replaced: &mut Replaced,
+) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let view = data.operands[0];
     let walk = walk(m, op, view)?;
@@ -261,11 +281,17 @@ fn tiled_load(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic
         data.group(2),
     ];
     let new = b.op(A::TiledLoad, &groups, attrs, &results, &[]);
-    replace(m, op, new);
+    replace(m, op, new, replaced);
     Ok(())
 }
 
-fn tiled_update(m: &mut Module, block: BlockId, op: OpId, to: A) -> Result<(), Diagnostic> {
+fn tiled_update(
+    m: &mut Module,
+    block: BlockId,
+    op: OpId,
+    to: A,
+    replaced: &mut Replaced,
+) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let named = |name: &str| data.def().operands.iter().position(|o| o.name == name);
     let group = |name: &str| named(name).map_or(&[][..], |i| data.group(i));
@@ -305,24 +331,34 @@ fn tiled_update(m: &mut Module, block: BlockId, op: OpId, to: A) -> Result<(), D
         group("token"),
     ];
     let new = b.op(to, &groups, common, &results, &[]);
-    replace(m, op, new);
+    replace(m, op, new, replaced);
     Ok(())
 }
 
-fn tensor_shape(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+fn tensor_shape(
+    m: &mut Module,
+    block: BlockId,
+    op: OpId,
+    replaced: &mut Replaced,
+) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let t = tensor(m, block, op, data.operands[0])?;
     for (&result, &extent) in data.results.iter().zip(&t.extents) {
         let ty = m.ty(result);
         let value = int_cast(&mut m.at_end(block), extent, ty);
-        m.replace_all_uses(result, value);
+        replaced.insert(result, value);
     }
     m.erase(op);
     Ok(())
 }
 
 /// Tiles along each dimension: the extent of the dimension it walks over the traversal stride.
-fn index_space(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnostic> {
+fn index_space(
+    m: &mut Module,
+    block: BlockId,
+    op: OpId,
+    replaced: &mut Replaced,
+) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let walk = walk(m, op, data.operands[0])?;
     let t = tensor(m, block, op, walk.tensor_view)?;
@@ -342,14 +378,14 @@ fn index_space(m: &mut Module, block: BlockId, op: OpId) -> Result<(), Diagnosti
         let extent = int_cast(&mut b, extent, ty);
         let step = constant(&mut b, i64::from(step), ty);
         let tiles = ceil_div(&mut b, extent, step);
-        m.replace_all_uses(result, tiles);
+        replaced.insert(result, tiles);
     }
     m.erase(op);
     Ok(())
 }
 
 /// The results of `new` take the place of those of `old`.
-fn replace(m: &mut Module, old: OpId, new: OpId) {
+fn replace(m: &mut Module, old: OpId, new: OpId, replaced: &mut Replaced) {
     for (from, to) in m
         .op(old)
         .results
@@ -357,7 +393,7 @@ fn replace(m: &mut Module, old: OpId, new: OpId) {
         .into_iter()
         .zip(m.op(new).results.clone())
     {
-        m.replace_all_uses(from, to);
+        replaced.insert(from, to);
     }
     m.erase(old);
 }

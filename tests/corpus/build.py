@@ -38,6 +38,7 @@ FILES = [
     "programs_norm",
     "programs_gemm",
     "programs_attention",
+    "programs_layers",
     "programs_memory",
     "programs_control",
 ]

@@ -11,9 +11,11 @@
 
 use super::atomics::{Update, redundant_threads};
 use super::emit::AccessAttrs;
+use super::nibbles::doubled;
 use super::{Emit, Lower};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
+use crate::egraph::facts::FactMap;
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::lower::access::{Access, constant, operand, pointee};
@@ -44,9 +46,19 @@ pub struct Tiled {
     rows: Option<ValueId>,
     /// Bits of tid that only repeat elements.
     redundant: u64,
+    /// The contiguous dimension, where a coordinate along it counts two elements of four bits and
+    /// the strides of the others are halved to bytes.
+    pub(super) halved: Option<usize>,
 }
 
 impl Tiled {
+    /// Elements between neighbours along `dim`, if known, in what `bytes` counts.
+    fn known_stride(&self, facts: &FactMap, dim: usize) -> Option<i64> {
+        let stride = constant(facts, self.access.stride(dim)?)?;
+        let halve = self.halved.is_some_and(|inner| inner != dim);
+        Some(if halve { stride / 2 } else { stride })
+    }
+
     /// With a sparse dimension that may be outside: everything else is known to be inside.
     fn others_known(&self, known: &[bool]) -> Option<Vec<bool>> {
         let sparse = self.access.sparse.filter(|&d| !known[d])?;
@@ -58,15 +70,40 @@ impl Lower<'_> {
     pub(super) fn tiled_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         self.before_access(op, data);
         let result = data.results[0];
-        let tiled = self.tiled(op, data, result)?;
-        let value = self.load_masked(op, data, &tiled)?;
-        let back = inverse(&tiled.registers);
-        let value = self.emit().take(value, &back);
         let elem = self.m.types.elem(self.m.ty(result));
-        let value = self.from_bytes(value, elem);
+        let value = if self.m.types.bits(elem) == Some(4) {
+            self.load_nibbles(op, data, result)?
+        } else {
+            let tiled = self.tiled(op, data, result)?;
+            let value = self.load_tile(op, data, &tiled)?;
+            self.from_bytes(value, elem)
+        };
         self.set(result, value);
         self.after_access(data);
         Ok(())
+    }
+
+    /// The elements of the tile, in the order of its layout's registers.
+    pub(super) fn load_tile(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+    ) -> Result<ValueId, Diagnostic> {
+        let value = self.load_masked(op, data, t)?;
+        Ok(self.emit().take(value, &inverse(&t.registers)))
+    }
+
+    /// Stores the elements of the tile, in the order of its layout's registers.
+    pub(super) fn store_tile(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+        value: ValueId,
+    ) -> Result<(), Diagnostic> {
+        let value = self.emit().take(value, &t.registers);
+        self.store_masked(op, data, t, value)
     }
 
     pub(super) fn tiled_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
@@ -74,11 +111,14 @@ impl Lower<'_> {
         let Some(tile) = operand(data, "tile") else {
             return Err(unsupported(self.m, op, "a store without a tile"));
         };
-        let tiled = self.tiled(op, data, tile)?;
         let value = self.get(op, tile)?;
+        let elem = self.emit().elem(value);
+        if self.m.types.bits(elem) == Some(4) {
+            return self.store_nibbles(op, data, tile, value);
+        }
+        let tiled = self.tiled(op, data, tile)?;
         let (value, _) = self.as_bytes(value);
-        let value = self.emit().take(value, &tiled.registers);
-        self.store_masked(op, data, &tiled, value)
+        self.store_tile(op, data, &tiled, value)
     }
 
     /// Works out the access of `op` for the layout of `tile`.
@@ -108,18 +148,20 @@ impl Lower<'_> {
         let elem = pointee(self.m, access.base);
         let elem = self.stored(elem);
         let bits = self.m.types.bits(elem).unwrap_or(8);
-        if self.m.types.bits(pointee(self.m, access.base)) == Some(4) {
-            return Err(unsupported(
-                self.m,
-                op,
-                "memory of elements under a byte is not yet compiled to PTX",
-            ));
-        }
         let order = access.order(&self.facts);
+        let halved = match self.m.types.bits(pointee(self.m, access.base)) {
+            Some(4) => Some(self.halved_dim(op, &access, &order)?),
+            _ => None,
+        };
         let contiguous = layout.contiguous_per_thread(&order);
         let contiguous = self.layout_error(op, contiguous)?;
         let bytes = u64::from(bits / 8);
-        let aligned = access.alignment(self.m, &self.facts, &shape, elem) / bytes;
+        let whole = pointee(self.m, access.base);
+        let run = match halved {
+            Some(inner) => doubled(&shape, inner),
+            None => shape.clone(),
+        };
+        let aligned = access.alignment(self.m, &self.facts, &run, whole) / bytes;
         let vec = contiguous.min(aligned).min(16 / bytes).max(1);
         let inner = order.first().copied().unwrap_or(0);
         let mut origin = Vec::new();
@@ -130,6 +172,7 @@ impl Lower<'_> {
             } else {
                 let index = self.get(op, access.index[dim])?;
                 let step = access.traversal.get(dim).copied().unwrap_or(1);
+                let step = if halved == Some(dim) { step / 2 } else { step };
                 origin.push(self.emit().with(N::Mul, index, step));
             }
             coords.push(self.coords(op, &layout, dim)?);
@@ -151,7 +194,36 @@ impl Lower<'_> {
             origin,
             coords,
             redundant,
+            halved,
         })
+    }
+
+    /// The extent of the tensor along tile dimension `dim`, in what the tile's coordinates count.
+    fn extent(&mut self, op: OpId, t: &Tiled, dim: usize) -> Result<Option<ValueId>, Diagnostic> {
+        let Some(extent) = t.access.extent(dim) else {
+            return Ok(None);
+        };
+        let extent = self.get(op, extent)?;
+        let halve = t.halved == Some(dim);
+        Ok(Some(if halve {
+            self.emit().with(N::ShrU, extent, 1)
+        } else {
+            extent
+        }))
+    }
+
+    /// The stride along tile dimension `dim`, in what [`Tiled`]'s `bytes` multiplies.
+    fn stride(&mut self, op: OpId, t: &Tiled, dim: usize) -> Result<Option<ValueId>, Diagnostic> {
+        let Some(stride) = t.access.stride(dim) else {
+            return Ok(None);
+        };
+        let stride = self.get(op, stride)?;
+        let halve = t.halved.is_some_and(|inner| inner != dim);
+        Ok(Some(if halve {
+            self.emit().with(N::ShrS, stride, 1)
+        } else {
+            stride
+        }))
     }
 
     /// Whether the whole tile is inside the tensor, and per dimension whether that is known.
@@ -159,16 +231,14 @@ impl Lower<'_> {
         let mut all: Option<ValueId> = None;
         let mut known = Vec::new();
         for dim in 0..t.tile.len() {
-            let extent = t.access.extent(dim);
             let certain = t.access.inbounds[dim] || self.covers(t, dim);
             known.push(certain);
-            if t.access.sparse == Some(dim) {
+            if certain || t.access.sparse == Some(dim) {
                 continue;
             }
-            let Some(extent) = extent.filter(|_| !certain) else {
+            let Some(extent) = self.extent(op, t, dim)? else {
                 continue;
             };
-            let extent = self.get(op, extent)?;
             let mut e = self.emit();
             let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
             let end = e.with(N::Add, origin, t.tile[dim] as i64);
@@ -188,10 +258,13 @@ impl Lower<'_> {
         }
         let extent = t.access.extent(dim).and_then(|e| constant(&self.facts, e));
         let index = self.facts.get(t.access.index[dim]);
-        let step = t.access.traversal.get(dim).copied().unwrap_or(1);
-        let (Some(extent), Some(index)) = (extent, index) else {
+        let mut step = t.access.traversal.get(dim).copied().unwrap_or(1);
+        let (Some(mut extent), Some(index)) = (extent, index) else {
             return false;
         };
+        if t.halved == Some(dim) {
+            (extent, step) = (extent / 2, step / 2);
+        }
         index.lo >= 0
             && index
                 .hi
@@ -214,6 +287,11 @@ impl Lower<'_> {
             .extent(inner)
             .and_then(|e| self.facts.get(e))
             .map_or(1, |f| f.divisor);
+        let divisor = match t.halved {
+            Some(_) if divisor == 1 => 1,
+            Some(_) => divisor / 2,
+            None => divisor,
+        };
         if divisor == 0 {
             t.vec
         } else {
@@ -505,12 +583,11 @@ impl Lower<'_> {
         let mut base = self.get(op, t.access.base)?;
         let mut varying: Option<ValueId> = None;
         for dim in 0..t.tile.len() {
-            let Some(stride) = t.access.stride(dim) else {
+            let Some(stride) = self.stride(op, t, dim)? else {
                 continue;
             };
-            let known = constant(&self.facts, stride);
+            let known = t.known_stride(&self.facts, dim);
             if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
-                let stride = self.get(op, stride)?;
                 let part = self.row_part(t, rows, &leaders, stride);
                 varying = Some(match varying {
                     Some(sum) => self.emit().add(sum, part),
@@ -520,7 +597,6 @@ impl Lower<'_> {
             }
             let coords = t.coords[dim].clone();
             let start = self.start(t, dim);
-            let stride = self.get(op, stride)?;
             let mut e = self.emit();
             let stride = e.int_cast(stride, 64);
             let scaled = e.mul(start, stride);
@@ -617,10 +693,9 @@ impl Lower<'_> {
         let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
         let mut mask: Option<ValueId> = None;
         for dim in (0..t.tile.len()).filter(|&d| !known[d]) {
-            let Some(extent) = t.access.extent(dim) else {
+            let Some(extent) = self.extent(op, t, dim)? else {
                 continue;
             };
-            let extent = self.get(op, extent)?;
             if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
                 let mut e = self.emit();
                 let rows = e.take(rows, &leaders);
@@ -673,6 +748,8 @@ impl Lower<'_> {
         let elem = self.m.types.get(t.elem).clone();
         let mut e = self.emit();
         match elem {
+            // Minus zero twice; the format has no infinity or NaN.
+            _ if t.halved.is_some() && case == Some("neg_zero") => e.constant(0x88, ty),
             Type::Float(f) => e.float_bits(f, padding_bits(f, case.unwrap_or("zero")), ty),
             _ => e.constant(0, ty),
         }

@@ -15,6 +15,7 @@ mod fma;
 mod func;
 mod globals;
 mod memory;
+mod nibbles;
 mod packing;
 mod parts;
 mod pipeline;

@@ -87,7 +87,7 @@ impl Lower<'_> {
     }
 
     /// Bytes of elements of `bits` bits each, in order.
-    fn join_bits(&mut self, value: ValueId, bits: u32) -> ValueId {
+    pub(super) fn join_bits(&mut self, value: ValueId, bits: u32) -> ValueId {
         let (value, _) = self.as_bytes(value);
         let mut e = self.emit();
         let (n, per) = (e.count(value), 8 / bits);
@@ -105,7 +105,7 @@ impl Lower<'_> {
     }
 
     /// The elements of `bits` bits in bytes, in order.
-    fn split_bits(&mut self, value: ValueId, bits: u32, elem: TypeId) -> ValueId {
+    pub(super) fn split_bits(&mut self, value: ValueId, bits: u32, elem: TypeId) -> ValueId {
         let mut e = self.emit();
         let (n, per) = (e.count(value), 8 / bits);
         let parts: Vec<ValueId> = (0..per)

@@ -1,5 +1,7 @@
 //! Writes the assigned layouts into the types and inserts `convert_layout` where they disagree.
 
+use rustc_hash::FxHashMap;
+
 use super::anchors::{self, Needs};
 use super::assign::{Layouts, Relation, at};
 use crate::dialect::nv_tileas::Op as S;
@@ -32,8 +34,11 @@ pub fn insert(
         let ty = distributed(m, m.ty(value), layout);
         m.value_mut(value).ty = ty;
     }
+    // Definitions come before uses, which are replaced as they come.
+    let mut replaced = FxHashMap::default();
     for &op in ops {
-        fix_reduction(m, op)?;
+        m.replace_operands(op, &replaced);
+        fix_reduction(m, op, &mut replaced)?;
         let needs = operand_needs(m, facts, op, warps)?;
         for (index, layout) in needs {
             let value = m.op(op).operands[index];
@@ -80,7 +85,11 @@ fn operand_needs(
 }
 
 /// A reduction's result lies where its source says; users that want it elsewhere get a conversion.
-fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
+fn fix_reduction(
+    m: &mut Module,
+    op: OpId,
+    replaced: &mut FxHashMap<ValueId, ValueId>,
+) -> Result<(), Diagnostic> {
     let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {
         return Ok(());
     };
@@ -105,13 +114,8 @@ fn fix_reduction(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
             .unwrap_or(0);
         let mut b = m.at(data.block, position + 1);
         b.loc = data.loc;
-        let converted = b.value(S::ConvertLayout, &[], [], users);
-        m.replace_all_uses(result, converted);
-        if let Some(conversion) = m.def_op(converted) {
-            let conversion = m.op_mut(conversion);
-            conversion.operands.push(result);
-            conversion.groups.push(1);
-        }
+        let converted = b.value(S::ConvertLayout, &[result], [], users);
+        replaced.insert(result, converted);
     }
     Ok(())
 }

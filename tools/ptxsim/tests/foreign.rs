@@ -18,8 +18,9 @@ macro_rules! kernels {
 }
 
 kernels! {
-    cuda: arithmetic clusters collectives hopper_copies hopper_products libraries memory products products_short scans synchronisation;
-    triton: blocks products;
+    cuda: arithmetic clusters collectives convolution hopper_attention hopper_copies hopper_products libraries memory products
+        products_scaled products_short products_sparse scans synchronisation;
+    triton: blocks hopper products;
     tile: basics operations programs;
 }
 
@@ -30,4 +31,9 @@ fn every_file_is_a_test() {
         listed.sort();
         assert_eq!(listed, foreign::files(producer), "{producer}");
     }
+}
+
+#[test]
+fn readme_lists_every_kernel() {
+    foreign::describe(&["table".as_ref()]);
 }

@@ -10,6 +10,7 @@
 //! All warps copy and all multiply. The barrier in `consumer_wait` i also says that everyone is done
 //! with stage `i - 1`, which is the stage that tile `i + S - 1` goes to.
 
+use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::{Stream, memory_order, shared_type, swizzled};
 use crate::dialect::cuda_tile::Op as C;
@@ -269,9 +270,7 @@ impl Build<'_> {
             );
             let one = number(&mut b, 1);
             let next = add(&mut b, iteration, one);
-            let data = m.op_mut(op);
-            data.operands.push(next);
-            data.groups = [data.operands.len() as u32].into_iter().collect();
+            yield_too(m, op, next);
         }
         let at = m.block(body).ops.len();
         m.place(op, body, at);
@@ -280,29 +279,10 @@ impl Build<'_> {
     /// The loop with one more carried value.
     fn replace_loop(&self, m: &mut Module, block: BlockId) {
         let for_op = self.plan.stream.for_op;
-        let old = m.op(for_op).clone();
+        let old = m.op(for_op).results.clone();
         let zero = number(&mut m.at_end(block), 0);
-        let mut inits = old.group(3).to_vec();
-        inits.push(zero);
-        let mut types: Vec<_> = old.results.iter().map(|&r| m.ty(r)).collect();
-        types.push(m.ty(zero));
-        m.op_mut(for_op).regions.clear();
-        let groups: [&[ValueId]; 4] = [
-            &old.operands[..1],
-            &old.operands[1..2],
-            &old.operands[2..3],
-            &inits,
-        ];
-        let mut b = m.at_end(block);
-        b.loc = old.loc;
-        let new = b.op(
-            C::For,
-            &groups,
-            old.attrs.iter().cloned(),
-            &types,
-            &old.regions,
-        );
-        for (i, &result) in old.results.iter().enumerate() {
+        let new = with_one_more(m, block, for_op, zero);
+        for (i, &result) in old.iter().enumerate() {
             let value = m.op(new).results[i];
             m.replace_all_uses(result, value);
         }

@@ -5,6 +5,7 @@
 //! TMA and WGMMA form, [`cp_async`] the multi-stage `cp.async` form. Both leave the protocol in
 //! the IR as `nv_tileas.async.*` operations, which [`super::protocol`] verifies.
 
+mod carried;
 pub mod cp_async;
 mod slice;
 pub mod tma;
@@ -118,7 +119,14 @@ fn feeding_load(m: &Module, body: BlockId, value: ValueId) -> Option<OpId> {
         .iter()
         .map(|&o| m.op(o).operands.iter().filter(|&&v| v == value).count())
         .sum();
+    // Elements of four bits have no address of their own.
+    let whole_bytes = m
+        .types
+        .as_tile(m.ty(value))
+        .and_then(|(elem, _)| m.types.bits(elem))
+        .is_some_and(|bits| bits.is_multiple_of(8));
     (plain
+        && whole_bytes
         && zero_fill
         && token_unused
         && access.sparse.is_none()

@@ -11,6 +11,7 @@
 //! One iteration's group stays in flight while the next one's is issued; a stage is released when
 //! the group after it has been issued and its own is done.
 
+use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::{Stream, memory_order, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
@@ -440,38 +441,16 @@ fn build_consumer(m: &mut Module, block: BlockId, plan: &Plan, ring: &Ring) {
         let is_end = C::of(m.op(op).kind) == Some(C::Continue);
         if is_end {
             let next = plus_one(&mut m.at_end(stream.body), iteration);
-            let data = m.op_mut(op);
-            data.operands.push(next);
-            data.groups = [data.operands.len() as u32].into_iter().collect();
+            yield_too(m, op, next);
         }
         append(m, stream.body, op);
     }
     // The loop itself: one more carried value.
-    let old = m.op(stream.for_op).clone();
-    let mut inits = old.group(3).to_vec();
-    inits.push(zero);
-    let mut types: Vec<_> = old.results.iter().map(|&r| m.ty(r)).collect();
-    types.push(m.ty(zero));
-    let region = old.regions[0];
-    m.op_mut(stream.for_op).regions.clear();
-    let groups: [&[ValueId]; 4] = [
-        &old.operands[..1],
-        &old.operands[1..2],
-        &old.operands[2..3],
-        &inits,
-    ];
-    let mut b = m.at_end(block);
-    b.loc = old.loc;
-    let new = b.op(
-        C::For,
-        &groups,
-        old.attrs.iter().cloned(),
-        &types,
-        &[region],
-    );
+    let old = m.op(stream.for_op).results.clone();
+    let new = with_one_more(m, block, stream.for_op, zero);
     let acc = m.op(new).results[stream.carried];
     let drained = dot_wait(m, block, acc, 0);
-    for (i, &result) in old.results.iter().enumerate() {
+    for (i, &result) in old.iter().enumerate() {
         let value = if i == stream.carried {
             drained
         } else {

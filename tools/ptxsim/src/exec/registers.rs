@@ -46,7 +46,12 @@ pub fn execute(
         arrived: 0,
     };
     let mut pending = group.pending.unwrap_or(fresh);
-    if (pending.count, pending.increase) != (count, increase) || pending.arrived & bit != 0 {
+    let same = (pending.count, pending.increase) == (count, increase);
+    // Nothing changes hands when a warp repeats itself, as Triton's warps do at the head of a loop.
+    if group.pending.is_none() && count == held || same && pending.arrived & bit != 0 {
+        return Ok(Flow::Next);
+    }
+    if !same {
         return Err(Trap::new(format!(
             "setmaxnreg to {count} while others of the warpgroup have yet to execute the one to {} at line {}: all four \
              warps must execute the same one, and synchronise before the next",

@@ -3,9 +3,10 @@
 use super::common::toolkit;
 use ptxsim::num::format::{BF16, E4M3, E5M2, F16, F32, F64, Format};
 use ptxsim::program::Program;
-use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
+use ptxsim::tensormap::{Element, Fill, Im2col, MapBase, Swizzle};
 use ptxsim::{Arg, Launch, Module, TensorMap};
 use serde::Deserialize;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -53,6 +54,16 @@ struct Map {
     extents: Vec<u32>,
     swizzle: String,
     fill: String,
+    element_strides: Vec<u32>,
+    im2col: Option<Gather>,
+}
+
+#[derive(Deserialize)]
+struct Gather {
+    lower: Vec<i16>,
+    upper: Vec<i16>,
+    channels: u32,
+    pixels: u32,
 }
 
 #[derive(Deserialize)]
@@ -109,17 +120,12 @@ fn install() {
     });
 }
 
-/// Runs all kernels of a file; panics with everything that is wrong.
-pub fn check(producer: &str, file: &str) {
+/// Runs `kernels/foreign.py`.
+pub fn describe(arguments: &[&OsStr]) {
     install();
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("foreign")
-        .join(format!("{producer}-{file}"));
     let output = Command::new(toolkit::python())
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/foreign.py"))
-        .arg("prepare")
-        .arg(&out)
-        .arg(format!("{producer}/{file}"))
+        .args(arguments)
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -128,6 +134,18 @@ pub fn check(producer: &str, file: &str) {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// Runs all kernels of a file; panics with everything that is wrong.
+pub fn check(producer: &str, file: &str) {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("foreign")
+        .join(format!("{producer}-{file}-{}", std::process::id()));
+    describe(&[
+        "prepare".as_ref(),
+        out.as_os_str(),
+        format!("{producer}/{file}").as_ref(),
+    ]);
     let text = std::fs::read_to_string(out.join("launches.json")).unwrap();
     let prepared: Vec<Prepared> = serde_json::from_str(&text).unwrap();
     assert!(!prepared.is_empty(), "{producer}/{file} has no kernels");
@@ -215,6 +233,19 @@ fn argument(parameter: &Parameter) -> Arg {
             } else {
                 Fill::Zero
             };
+            for (to, &from) in tiled.element_strides.iter_mut().zip(&map.element_strides) {
+                *to = from;
+            }
+            tiled.im2col = map.im2col.as_ref().map(|gather| {
+                let corner =
+                    |given: &[i16]| std::array::from_fn(|i| given.get(i).copied().unwrap_or(0));
+                Im2col {
+                    lower: corner(&gather.lower),
+                    upper: corner(&gather.upper),
+                    channels: gather.channels,
+                    pixels: gather.pixels,
+                }
+            });
             Arg::TensorMap(tiled)
         }
     }

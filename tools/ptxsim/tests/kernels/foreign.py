@@ -1,7 +1,7 @@
 """Kernels that tilec did not write: compiles them with the pinned tools and writes their launches.
 
     python foreign.py prepare OUT PRODUCER/FILE    compile, write OUT/launches.json and the arrays beside it
-    python foreign.py table                        print the table of README.md
+    python foreign.py table [--write]              check, or write, the table of README.md
 
 A file `PRODUCER/FILE.py` describes kernels with the decorators below: for each launch the inputs, from a fixed seed, and
 the right outputs, computed by numpy and with no part of the simulator.
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,18 @@ from numerics import EXACT, Buffer, Scalar, Tolerance  # noqa: E402
 
 PRODUCERS = ["cuda", "triton", "tile"]
 BIN = Path(sysconfig.get_paths()["purelib"]) / "nvidia/cu13/bin"
-CACHE = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "ptxsim-kernels"
+# A relative folder counts from the root, as for tools/toolkit.
+CACHE = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "ptxsim-kernels"
+
+
+@dataclass(frozen=True)
+class Im2col:
+    """What makes a tensor map gather pixels; corners of the box by spatial dimension, innermost first."""
+
+    lower: list[int]
+    upper: list[int]
+    channels: int
+    pixels: int
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,8 @@ class Map:
     box: list[int]
     swizzle: str = "none"
     fill: str = "zero"
+    element_strides: list[int] = field(default_factory=list)
+    im2col: Im2col | None = None
 
 
 def matrix_map(buffer: str, element: str, array: np.ndarray, box: list[int], swizzle: str = "none", **more) -> Map:
@@ -246,7 +259,7 @@ def write_launch(launch: Launch, out: Path) -> dict:
             case Bytes():
                 args.append({"bytes": list(arg.data)})
             case Map():
-                fields = {k: v for k, v in vars(arg).items() if k != "buffer"}
+                fields = {k: v for k, v in asdict(arg).items() if k != "buffer"}
                 args.append({"map": fields | {"buffer": index[arg.buffer]}})
             case _:
                 raise TypeError(f"argument {arg!r}")
@@ -300,12 +313,37 @@ def prepare(out: Path, producer: str, file: str) -> list[dict]:
 
 
 def table() -> str:
-    lines = ["| kernel | covers | targets | tolerance |", "|---|---|---|---|"]
+    """How many kernels there are by producer and target, and each of them."""
+    rows, counts, totals = [], {}, {}
     for producer in PRODUCERS:
         for path in sorted((HERE / producer).glob("*.py")):
             for k in load(producer, path.stem):
-                lines.append(f"| `{producer}/{path.stem}` {k.name} | {k.covers} | {' '.join(k.targets)} | {k.tolerance} |")
-    return "\n".join(lines)
+                rows.append(f"| `{producer}/{path.stem}` {k.name} | {k.covers} | {' '.join(k.targets)} | {k.tolerance} |")
+                totals[producer] = totals.get(producer, 0) + 1
+                for target in k.targets:
+                    counts[producer, target] = counts.get((producer, target), 0) + 1
+    targets = sorted({t for _, t in counts}, key=lambda t: (int("".join(filter(str.isdigit, t))), t))
+    lines = [f"| producer | kernels | {' | '.join(targets)} |", "|---" * (len(targets) + 2) + "|"]
+    for producer in PRODUCERS:
+        here = " | ".join(str(counts.get((producer, t), "")) for t in targets)
+        lines.append(f"| `{producer}` | {totals[producer]} | {here} |")
+    return "\n".join([*lines, "", "| kernel | covers | targets | tolerance |", "|---|---|---|---|", *rows])
+
+
+BEGIN, END = "<!-- kernels: written by foreign.py -->\n", "\n<!-- kernels: end -->"
+
+
+def check_readme(write: bool) -> None:
+    """Compares the table in README.md with the kernels, or writes it."""
+    path = HERE / "README.md"
+    text = path.read_text()
+    head, rest = text.split(BEGIN)
+    old, tail = rest.split(END)
+    new = table()
+    if write:
+        path.write_text(head + BEGIN + new + END + tail)
+    elif old != new:
+        raise SystemExit(f"{path} does not list the kernels as they are: run foreign.py table --write")
 
 
 def main() -> int:
@@ -314,10 +352,10 @@ def main() -> int:
     one = sub.add_parser("prepare")
     one.add_argument("out", type=Path)
     one.add_argument("file")
-    sub.add_parser("table")
+    sub.add_parser("table").add_argument("--write", action="store_true")
     args = parser.parse_args()
     if args.command == "table":
-        print(table())
+        check_readme(args.write)
         return 0
     producer, file = args.file.split("/")
     args.out.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Cases of tests/corpus through tileiras: their runs, and the PTX that tileiras leaves in its cubin."""
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -44,16 +45,23 @@ def cases(file: str, targets: str, names: str, without: str = "") -> None:
     """Registers cases of a corpus file, but for the entries `without`."""
     module = build.load(file)
     found = {case.name: case for case in module.CASES}
-    runs = [r for r in module.runs() if r.error is None and r.entry not in without.split()]
     for name in names.split():
-        register(file, found[name], [r for r in runs if r.case == name], targets)
+        register(module, file, found[name], targets, without.split())
 
 
-def register(file: str, case, runs: list, targets: str) -> None:
-    @foreign.kernel(targets, f"corpus case, {len(runs)} launches", "as in tests/corpus", name=f"{file}.{case.name}")
+@functools.cache
+def runs(module) -> list:
+    """The runs of a corpus file: numpy computes them, which only launches need."""
+    return [r for r in module.runs() if r.error is None]
+
+
+def register(module, file: str, case, targets: str, without: list[str]) -> None:
+    @foreign.kernel(targets, f"entries of a case of `tests/corpus/{file}.py`", "as in tests/corpus", name=f"{file}.{case.name}")
     def launches(rng, target):
         ptx = str(tileiras(build.OUT / file / case.newest_file(), target))
-        for run in runs:
+        for run in runs(module):
+            if run.case != case.name or run.entry in without:
+                continue
             entry = run.entry or case.entry
             yield foreign.Launch(
                 arguments(run), run.grid, block=None, entry=entry, ptx=ptx, label=f"{entry} {run.label}", stdout=run.stdout
