@@ -191,6 +191,13 @@ impl Compilation {
         Ok(self)
     }
 
+    /// The selected machine instructions as text, before copies are coalesced.
+    pub fn machine(mut self, options: &Options) -> Result<String, Diagnostics> {
+        let tables = isel::Tables::load(options.isel_dir.as_deref())?;
+        self.isel_rules(options, &tables)?;
+        isel::machine(&self.module, &options.target, &tables)
+    }
+
     /// Instruction selection.
     pub fn to_ptx(mut self, options: &Options) -> Result<Kernel, Diagnostics> {
         let tables = isel::Tables::load(options.isel_dir.as_deref())?;

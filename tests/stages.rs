@@ -37,6 +37,7 @@ stages! {
     vadd_nv_tileaa: "vadd/f32" "sm_80" "nv_tileaa";
     vadd_nv_tileas: "vadd/f32" "sm_80" "nv_tileas";
     vadd_nvvm: "vadd/f32" "sm_80" "nvvm";
+    vadd_machine: "vadd/f32" "sm_80" "machine";
     vadd_ptx: "vadd/f32" "sm_80" "ptx";
     vadd_manifest: "vadd/f32" "sm_80" "manifest";
     matmul_nv_tileas_sm_80: "matmul/f16_64x64x32" "sm_80" "nv_tileas";

@@ -17,6 +17,8 @@ enum Emit {
     #[value(alias = "tileas")]
     NvTileas,
     Nvvm,
+    /// The selected instructions over virtual registers, before copies are coalesced.
+    Machine,
     Ptx,
     /// The launch manifest, JSON.
     Manifest,
@@ -86,7 +88,7 @@ pub fn run(args: &Args) -> Outcome {
         Emit::CudaTile => Stage::CudaTile,
         Emit::NvTileaa => Stage::NvTileaa,
         Emit::NvTileas => Stage::NvTileas,
-        Emit::Nvvm => Stage::Nvvm,
+        Emit::Nvvm | Emit::Machine => Stage::Nvvm,
         Emit::Ptx | Emit::Manifest | Emit::Cubin => Stage::Ptx,
     };
     if args.emit == Emit::Cubin {
@@ -101,6 +103,7 @@ pub fn run(args: &Args) -> Outcome {
             let json = to_ptx(module, &options)?.manifest.to_json();
             json.map_err(|e| Diagnostic::error(format!("the manifest cannot be written: {e}")))?
         }
+        Emit::Machine => lower_to(module, &options, stage)?.machine(&options)?,
         _ => lower_to(module, &options, stage)?.text(),
     };
     output::write(&args.output, text.as_bytes())

@@ -13,10 +13,12 @@
 mod apply;
 mod build;
 mod calls;
+mod check;
 mod choose;
 mod coalesce;
 mod control;
 mod cost;
+mod dump;
 mod fold;
 mod live;
 mod matrix;
@@ -46,15 +48,26 @@ pub fn compile(
     target: &Target,
     tables: &Tables,
 ) -> Result<ptx::Text, Diagnostics> {
-    let (globals, funcs) = select_module(module, target, tables)?;
+    let (globals, funcs) = select_module(module, target, tables, finish)?;
     ptx::write(&globals, &funcs, *target, &tables.insns).map_err(Diagnostics::from)
 }
 
-/// Machine instructions of every kernel.
+/// The machine functions as text: what was selected, before copies are coalesced.
+pub fn machine(module: &Module, target: &Target, tables: &Tables) -> Result<String, Diagnostics> {
+    let (_, funcs) = select_module(module, target, tables, |_, _| Ok(()))?;
+    let texts: Vec<String> = funcs
+        .iter()
+        .map(|f| dump::write(f, &tables.insns))
+        .collect();
+    Ok(texts.join("\n"))
+}
+
+/// Machine instructions of every kernel, each after `finish`.
 fn select_module(
     module: &Module,
     target: &Target,
     tables: &Tables,
+    finish: impl Fn(&mut mir::Func, &Table) -> Result<(), Diagnostic>,
 ) -> Result<(Vec<mir::Global>, Vec<mir::Func>), Diagnostics> {
     let mut globals = Vec::new();
     let mut funcs = Vec::new();
@@ -69,7 +82,13 @@ fn select_module(
             errors.push(error.on(module.op(op).kind.to_string()));
             continue;
         }
-        match select_func(module, op, target, tables) {
+        let selected = select::Selector::new(module, tables, *target).func(op);
+        let finished = selected.and_then(|mut func| {
+            finish(&mut func, &tables.insns)?;
+            check::check(&func, &tables.insns)?;
+            Ok(func)
+        });
+        match finished {
             Ok(func) => {
                 globals.extend(texts(&func));
                 funcs.push(func);
@@ -118,17 +137,11 @@ fn texts(func: &mir::Func) -> impl Iterator<Item = mir::Global> + '_ {
     })
 }
 
-fn select_func(
-    module: &Module,
-    op: crate::ir::OpId,
-    target: &Target,
-    tables: &Tables,
-) -> Result<mir::Func, Diagnostic> {
-    let table: &Table = &tables.insns;
-    let mut func = select::Selector::new(module, tables, *target).func(op)?;
-    tidy::tidy(&mut func, table);
-    uses::drop_dead(&mut func, table);
-    coalesce::coalesce(&mut func, table).map_err(|error| *error)?;
-    tidy::tidy(&mut func, table);
-    Ok(func)
+/// What happens to selected instructions before they are written.
+fn finish(func: &mut mir::Func, table: &Table) -> Result<(), Diagnostic> {
+    tidy::tidy(func, table);
+    uses::drop_dead(func, table);
+    coalesce::coalesce(func, table).map_err(|error| *error)?;
+    tidy::tidy(func, table);
+    Ok(())
 }
