@@ -394,8 +394,13 @@ fn accesses_move_what_they_say() {
         ];
         let ty = k.int(32);
         let body = k.body;
-        k.at(body)
-            .op(N::AtomicRmw, &[&[v.ptr], &[v.i32], &[]], attrs, &[ty], &[]);
+        k.at(body).op(
+            N::AtomicRmw,
+            &[&[v.ptr], &[v.i32], &[], &[]],
+            attrs,
+            &[ty],
+            &[],
+        );
     });
 }
 

@@ -64,19 +64,26 @@ fn access(c: &Ctx, value: ValueId) -> Check {
     ensure(bytes <= 16, || {
         format!("{bytes} bytes are more than one access can move")
     })?;
-    let shared = matches!(c.elem(c.op.operands[0]), Type::SharedPtr);
+    space(c)
+}
+
+/// The space is that of the address.
+fn space(c: &Ctx) -> Check {
+    let address = c.op.operands[0];
+    let shared = matches!(c.elem(address), Type::SharedPtr);
     let space = c.op.enum_named("space").unwrap_or(0);
     ensure(shared == (space == 1), || {
-        format!("the space is not that of {}", c.text(c.op.operands[0]))
+        format!("the space is not that of {}", c.text(address))
     })
 }
 
 fn atomic(c: &Ctx) -> Check {
+    space(c)?;
     let (n, result) = (accesses(c, "offsets")?, c.op.results[0]);
     ensure(n == c.regs(result), || {
         format!("{n} accesses for {}", c.text(result))
     })?;
-    for name in ["value", "compare"] {
+    for name in ["value", "compare", "other"] {
         if let Some(v) = c.operand(name) {
             c.same_type("operand and result", v, result)?;
         }
