@@ -16,7 +16,7 @@ mod sexpr;
 pub mod soundness;
 #[cfg(test)]
 mod tests;
-mod trial;
+pub mod trial;
 
 pub use ast::Examples;
 pub use ast::{

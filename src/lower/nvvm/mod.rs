@@ -38,7 +38,8 @@ use crate::dialect::nvvm;
 use crate::dialect::{Dialect, Traits};
 use crate::egraph::facts::{self, FactMap};
 use crate::ir::{
-    Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId, ValueId,
+    AssumePredicate, Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId,
+    ValueId,
 };
 use crate::launch;
 use crate::layout::Layout;
@@ -170,11 +171,7 @@ impl Lower<'_> {
         };
         match kind {
             C::MakeToken | C::JoinTokens => Ok(()),
-            C::Assume => {
-                let value = self.get(op, data.operands[0])?;
-                self.set(data.results[0], value);
-                Ok(())
-            }
+            C::Assume => self.assume(op, data),
             C::Constant => self.constant(op, data),
             C::Iota => self.iota(op, data),
             C::Reshape | C::Broadcast | C::Permute => self.renamed(op, data),
@@ -246,6 +243,32 @@ impl Lower<'_> {
     }
 
     /// The same operation on register arrays.
+    /// Kept where it says something about each element by itself: a rule drops it once its facts are
+    /// known. They then hold for the value everywhere, so it must not depend on a condition.
+    fn assume(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let of_each = matches!(
+            data.attr(0),
+            Some(Attr::Assume(
+                AssumePredicate::Bounded { .. }
+                    | AssumePredicate::DivBy {
+                        every: None,
+                        along: None,
+                        ..
+                    }
+            ))
+        );
+        let always = self
+            .m
+            .parent_op(op)
+            .is_some_and(|parent| self.m.op(parent).def().traits.has(Traits::ISOLATED));
+        if of_each && always && self.ty(self.m.ty(data.results[0])).is_some() {
+            return self.elementwise(op, data);
+        }
+        let value = self.get(op, data.operands[0])?;
+        self.set(data.results[0], value);
+        Ok(())
+    }
+
     fn elementwise(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let operands: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
         let operands = operands?;
