@@ -11,7 +11,7 @@ mod types;
 pub use cuda_tile::hints::warnings;
 
 use crate::dialect::Dialect;
-use crate::ir::{DebugAttr, Diagnostic, Diagnostics, LocId, Module, OpId, Place};
+use crate::ir::{DebugAttr, Diagnostic, Diagnostics, LocId, Module, OpId, Place, Type, TypeId};
 
 /// How many errors are reported at most.
 const LIMIT: usize = 100;
@@ -27,6 +27,13 @@ pub(crate) fn fail<T>(message: impl Into<String>) -> Result<T, String> {
 /// A broken rule unless `condition`.
 pub(crate) fn ensure(condition: bool, message: impl FnOnce() -> String) -> Check {
     if condition { Ok(()) } else { Err(message()) }
+}
+
+/// Whether two types are one tile of `nv_tileas` in two layouts. A `cuda_tile` operation that is
+/// not elementwise may take one and give the other (`insert` moves between them).
+fn relaid(module: &Module, a: TypeId, b: TypeId) -> bool {
+    let distributed = |t| matches!(module.types.get(t), Type::Distributed { .. });
+    distributed(a) && distributed(b) && module.types.as_tile(a) == module.types.as_tile(b)
 }
 
 /// Checks a module of any dialect.

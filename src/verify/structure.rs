@@ -2,9 +2,9 @@
 
 use slotmap::SecondaryMap;
 
-use super::{Check, ensure, fail};
+use super::{Check, ensure, fail, relaid};
 use crate::asm::type_text;
-use crate::dialect::{Arity, AttrKind, Default, OpKind, ResultType, Traits};
+use crate::dialect::{Arity, AttrKind, Default, Dialect, OpKind, ResultType, Traits};
 use crate::ir::{Attr, BlockId, Module, Op, OpId, Type, TypeId, ValueId};
 
 /// Checks each operation under the module's body and reports the outcome, parents first.
@@ -191,7 +191,10 @@ fn results(module: &Module, op: &Op) -> Check {
         let got = module.ty(result);
         let fits = match def.ty {
             ResultType::Explicit => true,
-            ResultType::Operand(i) => ty(i) == Some(got),
+            ResultType::Operand(i) => {
+                let laid_out = op.kind.dialect == Dialect::CudaTile;
+                ty(i).is_some_and(|t| t == got || laid_out && relaid(module, t, got))
+            }
             ResultType::BoolLike(i) => ty(i).is_some_and(|t| is_bool_like(module, t, got)),
             ResultType::Token => matches!(module.types.get(got), Type::Token),
         };

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::Ctx;
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{TypeId, ValueId};
-use crate::verify::{Check, ensure};
+use crate::verify::{Check, ensure, relaid};
 
 /// What is the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn holds(c: &Ctx, same: Same, names: &[&str]) -> Check {
     };
     let tile = |ty: TypeId| c.module.types.as_tile(ty);
     let equal = |ty: TypeId| match same {
-        Same::Type => ty == first,
+        Same::Type => ty == first || relaid(c.module, ty, first),
         Same::Shape => tile(ty).map(|t| t.1) == tile(first).map(|t| t.1),
         Same::Rank => tile(ty).map(|t| t.1.len()) == tile(first).map(|t| t.1.len()),
         Same::Elem => tile(ty).map(|t| t.0) == tile(first).map(|t| t.0),
