@@ -48,7 +48,8 @@ pub mod ftz {
     }
 }
 
-/// Gates of the packed-float conversion.
+/// Gates of the packed-float conversion. `tilec` itself asks `isel/ptx.insn`, which has what the PTX ISA
+/// says and `ptxas` accepts: two of these conversions exist since `sm_89`.
 pub mod cvt_packfloat {
     /// `sm_90`, times ten.
     pub const SM_FLOOR: u32 = 0x384;
@@ -93,6 +94,7 @@ mod tests {
         assert!(DATA_LAYOUT.starts_with("e-p:64:64:64-p3:32:32:32-"));
         assert!(DATA_LAYOUT.ends_with("-n16:32:64"));
         assert!(!DATA_LAYOUT.contains(' '));
+        assert_eq!(DATA_LAYOUT.len(), 0x9A);
     }
 
     #[test]

@@ -21,6 +21,14 @@ mod types;
 use binary::{File, Kind};
 use tilec::ir::Place;
 
+const TABLES: [&[Case]; 5] = [
+    envelope::CASES,
+    types::CASES,
+    functions::CASES,
+    attributes::CASES,
+    debug::CASES,
+];
+
 /// Where a diagnostic points.
 #[derive(Clone, Copy, Debug)]
 enum At {
@@ -104,16 +112,9 @@ fn check(case: &Case) -> Result<(), String> {
 
 #[test]
 fn each_has_its_diagnostic() {
-    let tables = [
-        envelope::CASES,
-        types::CASES,
-        functions::CASES,
-        attributes::CASES,
-        debug::CASES,
-    ];
     let mut wrong = Vec::new();
     let mut count = 0;
-    for case in tables.into_iter().flatten() {
+    for case in TABLES.iter().copied().flatten() {
         count += 1;
         if let Err(got) = check(case) {
             let Case {
@@ -135,6 +136,91 @@ fn each_has_its_diagnostic() {
         wrong.join("\n")
     );
     assert!(count >= 150, "{count} cases");
+}
+
+/// The diagnostics that the notes quote, and whether the failure exists in the public container, in
+/// the notes', or in both. Variable parts are left out.
+#[rustfmt::skip]
+const QUOTED: &[(&str, &[Kind])] = {
+    const PUBLIC: &[Kind] = &[Kind::Public];
+    const NOTES: &[Kind] = &[Kind::Notes];
+    const BOTH: &[Kind] = &[Kind::Public, Kind::Notes];
+    &[
+        // The header.
+        ("failed to read magic", BOTH),
+        ("invalid magic number at position ", BOTH),
+        (", got ", BOTH),
+        (" expected ", BOTH),
+        // The public container has bytes there, and no list of dialects.
+        ("failed to read major", NOTES),
+        ("failed to read minor", NOTES),
+        ("unsupported Tile version ", BOTH),
+        ("this reader supports versions [", BOTH),
+        ("unregistered dialect: ", NOTES),
+        // Sections and integers. Nine bytes cannot be too long in the notes' form.
+        ("end section should not have alignment flag set", BOTH),
+        ("end section is not the last section", BOTH),
+        ("non-canonical VarInt", BOTH),
+        ("over-long VarInt", PUBLIC),
+        // Operations.
+        ("failed to read operation opcode.", BOTH),
+        ("failed to read operation location.", BOTH),
+        ("unknown or unimplemented opcode: ", BOTH),
+        // Attributes. Constants of the public container are numbers only.
+        ("failed to read AttributeTag for self-contained attribute.", BOTH),
+        ("string index ", BOTH),
+        ("failed to read StringAttr.", BOTH),
+        ("failed to read valid FloatType for FloatAttr", BOTH),
+        ("failed to cast parsed attribute to FloatAttr", BOTH),
+        ("failed to get referenced type for TypeAttr", BOTH),
+        ("failed to read valid MLIR Type for self-contained DenseElementsAttr", BOTH),
+        ("array contains unsupported value ", BOTH),
+        ("failed to read number of string attrs in DenseElementsAttr", NOTES),
+        ("failed to read string in DenseElementsAttr", NOTES),
+        ("failed to read divisor for DivByAttr", BOTH),
+        ("failed to read flags byte for DivByAttr", BOTH),
+        ("failed to read value for 'every' in DivByAttr", BOTH),
+        ("failed to read value for 'along' in DivByAttr", BOTH),
+        ("failed to read DenseI64ArrayAttr values.", BOTH),
+        ("failed to read DenseI64ArrayAttr for SameElementsAttr", BOTH),
+        ("failed to read flags byte for BoundedAttr", BOTH),
+        ("failed to read lower bound for BoundedAttr", BOTH),
+        ("failed to read upper bound for BoundedAttr", BOTH),
+        ("unsupported AttributeTag ", BOTH),
+        (" for self-contained attribute", BOTH),
+        // Debug attributes. Tag 0 is the unknown location in the public container, whose compile
+        // units have no producer.
+        ("failed to read kind tag", BOTH),
+        ("unknown debug attribute tag", NOTES),
+        ("unsupported DebugTag ", BOTH),
+        ("failed to read file attribute when parsing DICompileUnitAttr", BOTH),
+        ("failed to read producer for DICompileUnitAttr", NOTES),
+        ("failed to read file name attribute when parsing DIFileAttr", BOTH),
+        ("failed to read directory attribute when parsing DIFileAttr", BOTH),
+        ("failed to read scope attribute when parsing DILexicalBlockAttr", BOTH),
+        ("failed to read file attribute when parsing DILexicalBlockAttr", BOTH),
+        ("failed to read line number when parsing DILexicalBlockAttr", BOTH),
+        ("failed to read column number when parsing DILexicalBlockAttr", BOTH),
+        ("failed to read scope attribute when parsing DILocAttr", BOTH),
+        ("failed to read file name attribute when parsing FileLineColLoc", BOTH),
+        ("failed to read line number when parsing FileLineColLoc", BOTH),
+        ("failed to read column number when parsing FileLineColLoc", BOTH),
+        ("failed to read callee attribute when parsing CallSiteLoc", BOTH),
+        ("failed to read caller attribute when parsing CallSiteLoc", BOTH),
+        ("cyclic debug attribute reference at index ", BOTH),
+    ]
+};
+
+/// Each of them is what some case here expects, in each container that has the failure.
+#[test]
+fn every_quoted_diagnostic_has_a_case() {
+    for (words, kinds) in QUOTED {
+        for kind in *kinds {
+            let mut all = TABLES.iter().copied().flatten();
+            let found = all.any(|case| case.kind == *kind && case.message.contains(words));
+            assert!(found, "{kind:?}: {words}");
+        }
+    }
 }
 
 /// What only the verifier finds points at the operation's record.

@@ -237,7 +237,8 @@ impl Decimal {
 }
 
 /// The nearest value of `float` to a decimal or hexadecimal literal; hexadecimal is the bit pattern.
-/// `None` when it is no number or does not fit.
+/// Too large a decimal is infinity, as MLIR has it. `None` when it is no number, or does not fit in a
+/// format without infinities.
 pub fn encode(float: Float, text: &str) -> Option<u64> {
     if let Some(hex) = text.strip_prefix("0x") {
         let bits = u64::from_str_radix(hex, 16).ok()?;
@@ -293,7 +294,8 @@ fn decimal(text: &str) -> Option<(BigUint, i32)> {
     Some((mantissa, exponent - fraction.len() as i32))
 }
 
-/// `mantissa · 10^power` to nearest, ties to even, without the sign; `None` on overflow.
+/// `mantissa · 10^power` to nearest, ties to even, without the sign; `None` where it overflows a
+/// format without infinities.
 fn round_to_format(layout: &Layout, float: Float, mantissa: BigUint, power: i32) -> Option<u64> {
     let zero = BigUint::ZERO;
     if mantissa == zero {
@@ -349,8 +351,15 @@ fn round_to_format(layout: &Layout, float: Float, mantissa: BigUint, power: i32)
     let bits = field << layout.mantissa | (q & (hidden - 1));
     match (field >> layout.exponent, parts(float, untf32(float, bits))) {
         (0, Parts::Finite { .. }) => Some(bits),
-        _ => None,
+        _ => infinity(layout, float),
     }
+}
+
+/// The pattern of positive infinity, if the format has one.
+fn infinity(layout: &Layout, float: Float) -> Option<u64> {
+    use Float::{BF16, F8E5M2, F16, F32, F64, TF32};
+    let has = matches!(float, F16 | BF16 | F32 | F64 | TF32 | F8E5M2);
+    has.then_some(((1 << layout.exponent) - 1) << layout.mantissa)
 }
 
 fn untf32(float: Float, bits: u64) -> u64 {

@@ -14,7 +14,7 @@ mod types;
 mod writer;
 
 pub use generic::{print_generic, print_op_generic};
-pub use parse::{parse, parse_file};
+pub use parse::{parse, parse_file, parse_verified};
 pub use pretty::print_pretty;
 pub use types::{TypeText, simple_type_name, type_text};
 

@@ -1,4 +1,7 @@
 //! The envelope: magic, version, sections in any order.
+//!
+//! Nothing in a section's header says that it may be skipped, and NVIDIA's reader refuses identifiers
+//! that it does not know; so does this one. What may be unknown is a hint (a warning of the verifier).
 
 use super::cursor::Cursor;
 use super::{Context, Format, Result, notes};

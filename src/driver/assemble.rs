@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Outcome, input, output};
+use crate::bytecode;
 use crate::dialect::Version;
-use crate::{bytecode, verify};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -22,10 +22,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let module = input::module(&args.input)?;
-    if !args.no_verify {
-        verify::verify(&module)?;
-    }
+    let module = match args.no_verify {
+        true => input::module(&args.input)?,
+        false => input::verified(&args.input)?,
+    };
     let data = bytecode::write(&module, args.bytecode_version)?;
     output::write(&args.output, &data)
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::ir::{Diagnostic, Diagnostics, Module};
-use crate::{asm, bytecode, verify};
+use crate::{asm, bytecode};
 
 /// The bytes of a file.
 ///
@@ -33,7 +33,7 @@ pub fn module(path: &Path) -> Result<Module, Diagnostics> {
     if bytecode::is_bytecode(&data) {
         return Ok(bytecode::read(&data)?);
     }
-    Ok(text(path, &data)?)
+    Ok(asm::parse_file(text(path, &data)?, name(path))?)
 }
 
 /// The same, checked against every rule of its dialect.
@@ -52,20 +52,22 @@ pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
     if bytecode::is_bytecode(data) {
         return bytecode::read_verified(data);
     }
-    let module = text(path, data)?;
-    verify::verify(&module)?;
-    Ok(module)
+    asm::parse_verified(text(path, data)?, name(path))
 }
 
-fn text(path: &Path, data: &[u8]) -> Result<Module, Diagnostic> {
-    let name = match path.to_str() {
+/// What errors call a file.
+fn name(path: &Path) -> &str {
+    match path.to_str() {
         Some("-") | None => "<stdin>",
         Some(name) => name,
-    };
-    match std::str::from_utf8(data) {
-        Ok(text) => asm::parse_file(text, name),
-        Err(_) => Err(Diagnostic::error(format!(
-            "'{name}' is neither Tile IR bytecode nor UTF-8 text"
-        ))),
     }
+}
+
+fn text<'d>(path: &Path, data: &'d [u8]) -> Result<&'d str, Diagnostic> {
+    std::str::from_utf8(data).map_err(|_| {
+        Diagnostic::error(format!(
+            "'{}' is neither Tile IR bytecode nor UTF-8 text",
+            name(path)
+        ))
+    })
 }

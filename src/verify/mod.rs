@@ -48,23 +48,19 @@ pub fn verify(module: &Module) -> Result<(), Diagnostics> {
     Err(Diagnostics(errors.into_iter().map(|(_, e)| e).collect()))
 }
 
-/// What is wrong with a module, with the operations where it concerns single ones.
-pub fn errors(module: &Module) -> Vec<(Option<OpId>, Diagnostic)> {
+/// What is wrong with a module, and with which operation.
+pub fn errors(module: &Module) -> Vec<(OpId, Diagnostic)> {
     let mut errors = Vec::new();
     let unsound = types::unsound(module);
     structure::visit(module, &mut |op, result: Check| {
         let checked = result.and_then(|()| dialect_rules(module, op, &unsound));
         if let (Err(message), true) = (checked, errors.len() < LIMIT) {
-            errors.push((Some(op), diagnostic(module, op, message)));
+            errors.push(located(module, op, message));
         }
     });
     if errors.is_empty() {
         // Symbols and scopes need all operations to be sound.
-        errors.extend(
-            cuda_tile::module_rules(module)
-                .into_iter()
-                .map(|e| (None, e)),
-        );
+        errors.extend(cuda_tile::module_rules(module));
     }
     errors
 }
@@ -78,6 +74,11 @@ fn dialect_rules(module: &Module, op: OpId, unsound: &types::Unsound) -> Check {
         }
         Dialect::TileAa | Dialect::TileAs | Dialect::Nvvm => lowered::check(module, op),
     }
+}
+
+/// An error with the operation that it concerns.
+pub(crate) fn located(module: &Module, op: OpId, message: impl Into<String>) -> (OpId, Diagnostic) {
+    (op, diagnostic(module, op, message))
 }
 
 pub(crate) fn diagnostic(module: &Module, op: OpId, message: impl Into<String>) -> Diagnostic {

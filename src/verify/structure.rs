@@ -4,6 +4,7 @@ use slotmap::SecondaryMap;
 
 use super::{Check, ensure, fail, relaid};
 use crate::asm::type_text;
+use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{Arity, AttrKind, Default, Dialect, OpKind, ResultType, Traits};
 use crate::ir::{Attr, BlockId, Module, Op, OpId, Type, TypeId, ValueId};
 
@@ -40,7 +41,8 @@ fn operation(module: &Module, id: OpId, scope: &mut Scope, report: &mut dyn FnMu
         .and_then(|()| attributes(op))
         .and_then(|()| results(module, op))
         .and_then(|()| traits(module, op))
-        .and_then(|()| regions(module, op));
+        .and_then(|()| regions(module, op))
+        .and_then(|()| last(module, id));
     report(id, outcome);
     let outer = scope.island;
     if op.def().traits.has(Traits::ISOLATED) {
@@ -187,7 +189,7 @@ fn kind_name(kind: AttrKind) -> String {
 /// Results whose type follows from an operand.
 fn results(module: &Module, op: &Op) -> Check {
     let ty = |i: u8| op.operands.get(usize::from(i)).map(|&v| module.ty(v));
-    for (def, &result) in op.def().results.iter().zip(&op.results) {
+    for (i, (def, &result)) in op.def().results.iter().zip(&op.results).enumerate() {
         let got = module.ty(result);
         let fits = match def.ty {
             ResultType::Explicit => true,
@@ -200,7 +202,10 @@ fn results(module: &Module, op: &Op) -> Check {
         };
         ensure(fits, || match def.ty {
             ResultType::Operand(i) => {
-                let names = [operand_name(op, i), def.name];
+                let mut names = [operand_name(op, i), def.name];
+                if op.kind == OpKind::from(CudaTile::Offset) {
+                    names.reverse();
+                }
                 format!(
                     "failed to verify that all of {{{}}} have same type",
                     names.join(", ")
@@ -208,8 +213,15 @@ fn results(module: &Module, op: &Op) -> Check {
             }
             ResultType::Token => {
                 format!(
-                    "result '{}' must be token, but got '{}'",
-                    def.name,
+                    "result #{i} must be cuda tile token type, but got '{}'",
+                    type_text(module, got)
+                )
+            }
+            ResultType::BoolLike(_)
+                if !matches!(module.types.get(module.types.elem(got)), Type::Int(1)) =>
+            {
+                format!(
+                    "result #{i} must be tile of i1 values, but got '{}'",
                     type_text(module, got)
                 )
             }
@@ -250,22 +262,38 @@ fn traits(module: &Module, op: &Op) -> Check {
     };
     if def.traits.has(Traits::SAME_TYPE) {
         return ensure(values.all(|t| t == first), || {
-            format!(
-                "failed to verify that all of {{{}}} have same type",
-                names()
-            )
+            agreement(op).unwrap_or_else(|| {
+                format!(
+                    "failed to verify that all of {{{}}} have same type",
+                    names()
+                )
+            })
         });
     }
     if def.traits.has(Traits::ELEMENTWISE) {
         let shape = |t| module.types.as_tile(t).map(|(_, s)| s);
         return ensure(values.all(|t| shape(t) == shape(first)), || {
-            format!(
-                "failed to verify that all of {{{}}} have same shape",
-                names()
-            )
+            agreement(op).unwrap_or_else(|| {
+                format!(
+                    "failed to verify that all of {{{}}} have same shape",
+                    names()
+                )
+            })
         });
     }
     Ok(())
+}
+
+/// What the dialect itself says of operations whose values do not agree, where that does not follow
+/// from the order of its operands.
+fn agreement(op: &Op) -> Option<String> {
+    let text = match CudaTile::of(op.kind)? {
+        CudaTile::FPowF => "failed to verify that all of {result, source, exponent} have same type",
+        CudaTile::FPowI => "failed to verify that all of {source, exponent} have same shape",
+        CudaTile::Offset => "requires the same shape for all operands and results",
+        _ => return None,
+    };
+    Some(text.into())
 }
 
 fn regions(module: &Module, op: &Op) -> Check {
@@ -284,13 +312,13 @@ fn regions(module: &Module, op: &Op) -> Check {
     Ok(())
 }
 
-/// A block ends with a terminator and has none before, except in a module.
+/// A block ends with a terminator, except in a module.
 fn terminator(module: &Module, parent: OpKind, block: BlockId) -> Check {
     if parent == crate::dialect::cuda_tile::Op::Module.into() {
         return Ok(());
     }
     let is_end = |&op: &OpId| module.op(op).def().traits.has(Traits::TERMINATOR);
-    let Some((last, before)) = module.block(block).ops.split_last() else {
+    let Some(last) = module.block(block).ops.last() else {
         return fail(
             "invalid block structure: block is expected to have a terminator operation, but it is empty",
         );
@@ -301,11 +329,14 @@ fn terminator(module: &Module, parent: OpKind, block: BlockId) -> Check {
             module.op(*last).kind
         )
     })?;
-    match before.iter().find(|op| is_end(op)) {
-        Some(&op) => fail(format!(
-            "'{}' must be the last operation in its block",
-            module.op(op).kind
-        )),
-        None => Ok(()),
-    }
+    Ok(())
+}
+
+/// A terminator has no operation after it.
+fn last(module: &Module, id: OpId) -> Check {
+    let op = module.op(id);
+    let ends = op.def().traits.has(Traits::TERMINATOR);
+    ensure(!ends || module.terminator(op.block) == Some(id), || {
+        "must be the last operation in the parent block".into()
+    })
 }

@@ -23,7 +23,7 @@ pub fn check(module: &Module, ty: TypeId) -> Check {
         Type::Int(n) => ensure(matches!(n, 1 | 4 | 8 | 16 | 32 | 64), || {
             format!("integer type of {n} bits is not supported")
         }),
-        Type::Ptr { pointee, .. } => pointee_type(module, *pointee),
+        Type::Ptr { pointee, .. } => memory_type(module, *pointee, "pointeeType"),
         Type::Tile { elem, shape } => {
             elem_type(module, *elem)?;
             tile(module, shape, *elem)
@@ -34,7 +34,7 @@ pub fn check(module: &Module, ty: TypeId) -> Check {
             strides,
             ..
         } => {
-            elem_type(module, *elem)?;
+            memory_type(module, *elem, "elementType")?;
             tensor_view(shape, strides)
         }
         Type::PartitionView {
@@ -67,17 +67,26 @@ pub fn check(module: &Module, ty: TypeId) -> Check {
     }
 }
 
-fn pointee_type(module: &Module, ty: TypeId) -> Check {
+/// What memory holds.
+const NUMBERS: &str = "f16 or bf16 or f32 or tf32 or f64 or f8E4M3FN or f8E5M2 or f8E8M0FNU or f4E2M1FN or fnv8E5M3FNU or i1 or i8 or i16 or i32 or i64";
+
+/// The type of a number in memory, in the place called `parameter`.
+fn memory_type(module: &Module, ty: TypeId, parameter: &str) -> Check {
     match module.types.get(ty) {
-        Type::Int(_) | Type::Float(_) => check(module, ty),
-        _ => fail(format!("invalid pointee type {}", type_text(module, ty))),
+        Type::Int(4) => {}
+        Type::Int(_) | Type::Float(_) => return check(module, ty),
+        _ => {}
     }
+    fail(format!("failed to verify '{parameter}': {NUMBERS}"))
 }
 
+/// The element type of a tile.
 fn elem_type(module: &Module, ty: TypeId) -> Check {
     match module.types.get(ty) {
         Type::Int(_) | Type::Float(_) | Type::Ptr { .. } => check(module, ty),
-        _ => fail(format!("invalid element type {}", type_text(module, ty))),
+        _ => fail(format!(
+            "failed to verify 'elementType': {NUMBERS} or Pointer type or i4"
+        )),
     }
 }
 
@@ -109,6 +118,13 @@ fn tile(module: &Module, shape: &[u64], elem: TypeId) -> Check {
     if matches!(module.types.get(elem), Type::Float(Float::F4E2M1FN)) {
         ensure(shape.iter().any(|d| d % 2 == 0), || {
             "F4E2M1FN tiles must have an even number of elements".into()
+        })?;
+    }
+    if let Type::Ptr { pointee, .. } = module.types.get(elem) {
+        let packed = matches!(module.types.get(*pointee), Type::Float(Float::F4E2M1FN));
+        ensure(!packed || shape.is_empty(), || {
+            "tiles of ptr<f4E2M1FN> must have rank 0; use an f4 tile view for memory accesses"
+                .into()
         })?;
     }
     let mut elements = 1u64;
@@ -157,7 +173,7 @@ fn tensor_view(shape: &[Dim], strides: &[Dim]) -> Check {
 fn view_tile(module: &Module, tile_shape: &[i32], view: TypeId) -> Result<usize, String> {
     let Type::TensorView { elem, shape, .. } = module.types.get(view) else {
         return fail(format!(
-            "expected 'tensor_view' type, but got {}",
+            "expected 'tensor_view' type, but got '{}'",
             type_text(module, view)
         ));
     };
@@ -196,7 +212,7 @@ fn padding_fits(module: &Module, view: TypeId, padding: Option<Padding>) -> Chec
     let float = matches!(module.types.get(*elem), Type::Float(_));
     match padding {
         Some(p) if p != Padding::Zero && !float => fail(format!(
-            "padding_value {} can only be used with floating point element types, got {}",
+            "padding_value {} can only be used with floating point element types, got '{}'",
             crate::dialect::enums::PADDING.cases[p as usize],
             type_text(module, *elem)
         )),

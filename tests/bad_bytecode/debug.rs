@@ -1,7 +1,7 @@
 //! Debug attributes: each field of each tag of both containers, kinds, cycles.
 
 use super::At::In;
-use super::binary::{DEBUG, File};
+use super::binary::{DEBUG, FUNC, File};
 use super::{Case, notes, public};
 
 /// Attributes 1 to 3 of the file: a file, its compile unit, a subprogram. Numbers count from 1 in
@@ -21,6 +21,18 @@ fn scopes(f: &mut File, last: &[u64]) {
 }
 
 pub const CASES: &[Case] = &[
+    // One location for a function of two operations, which has one itself.
+    public(
+        1,
+        |f| {
+            let head = [1, 0xCB, 0xCB, 0xCB, 0, 0, 0, 0, 1];
+            let section = [&head[..], &[0xCB; 7], &[0; 8], &[0]].concat();
+            f.payloads.push((DEBUG, section));
+            f.function.location = 1;
+        },
+        In(FUNC, 7),
+        "failed to read operation location.",
+    ),
     public(
         1,
         |f| scopes(f, &[]),

@@ -204,9 +204,15 @@ impl<'t> Parser<'t> {
                 .c
                 .error_at(at, format!("expected 'tensor_view' type, but got {text}")));
         };
-        if types.len() != 1 || s.as_slice() != shape || t.as_slice() != strides {
-            let message = "shape and strides do not match those of the tensor_view type".into();
-            return Err(self.c.error_at(at, message));
+        if types.len() != 1 {
+            return Err(self
+                .c
+                .error_at(at, "expected one type, that of the view".into()));
+        }
+        for (what, wanted, given) in [("shape", s, &shape), ("stride", t, &strides)] {
+            if let Some(message) = different_dims(what, wanted, given) {
+                return Err(self.c.error_at(at, message));
+            }
         }
         fields.operands = vec![Some(vec![base]), Some(shape_values), Some(stride_values)];
         fields.results[0] = Some(vec![ty]);
@@ -343,4 +349,25 @@ impl<'t> Parser<'t> {
         fields.regions.extend([then, otherwise]);
         Ok(())
     }
+}
+
+/// How the numbers that `make_tensor_view` gives differ from those of its type.
+fn different_dims(what: &str, wanted: &[Dim], given: &[Dim]) -> Option<String> {
+    if wanted.len() != given.len() {
+        return Some(format!(
+            "expected {what} declaration to contain {} elements due to tensor_view type, but {} were provided",
+            wanted.len(),
+            given.len()
+        ));
+    }
+    let text = |dim: Dim| match dim {
+        DYNAMIC => "dynamic".to_owned(),
+        n => n.to_string(),
+    };
+    let at = wanted.iter().zip(given).position(|(w, g)| w != g)?;
+    Some(format!(
+        "input {what} dimension {at} does not match tensor_view type (expected {}, got {})",
+        text(wanted[at]),
+        text(given[at])
+    ))
 }

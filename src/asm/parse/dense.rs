@@ -1,7 +1,7 @@
 //! Constant data: numbers in nested lists, converted once their type is known.
 
 use super::{Parser, Result};
-use crate::asm::float;
+use crate::asm::{float, type_text};
 use crate::ir::{Attr, Dense, Type, TypeId};
 
 /// Numbers as written, with the shape that the brackets give.
@@ -35,7 +35,11 @@ impl<'t> Parser<'t> {
         self.c.expect(":")?;
         let ty = self.ty()?;
         if self.module.types.elem(ty) != elem {
-            let message = "element type of the value and of its type differ".into();
+            let message = format!(
+                "mismatch between the element type: '{}' and the tile element type '{}'",
+                type_text(&self.module, elem),
+                type_text(&self.module, self.module.types.elem(ty))
+            );
             return Err(self.c.error_at(at, message));
         }
         self.convert(literal, ty).map(|attr| (attr, ty))
@@ -135,7 +139,9 @@ impl<'t> Parser<'t> {
         if let Some(got) = &literal.shape
             && !got.iter().map(|&d| d as u64).eq(shape.iter().copied())
         {
-            let message = format!("expected elements of shape {shape:?}, got {got:?}");
+            let message = format!(
+                "inferred shape of elements literal ({got:?}) does not match type ({shape:?})"
+            );
             return Err(self.c.error_at(literal.at, message));
         }
         let elem = self.module.types.get(elem);
@@ -162,9 +168,9 @@ fn number(elem: &Type, text: &str) -> std::result::Result<(u64, usize), String> 
         }
         Type::Int(width) => {
             let value = match text {
-                "true" => Some(1),
-                "false" => Some(0),
-                _ => text.parse::<i128>().ok(),
+                "true" | "false" if *width == 1 => Some(i128::from(text == "true")),
+                "true" | "false" => return Err(format!("expected integer value, got '{text}'")),
+                _ => integer(text),
             };
             let range = -(1i128 << (width - 1).min(63))..1i128 << width;
             let value = value.filter(|v| range.contains(v));
@@ -176,8 +182,23 @@ fn number(elem: &Type, text: &str) -> std::result::Result<(u64, usize), String> 
             };
             value
                 .map(|v| (v as u64 & mask, bytes))
-                .ok_or_else(|| format!("integer constant {text} out of range for type i{width}"))
+                .ok_or_else(|| format!("integer constant out of range for type i{width}: {text}"))
         }
         _ => Err("constant data must be numbers".into()),
     }
+}
+
+/// A decimal or hexadecimal integer.
+fn integer(text: &str) -> Option<i128> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text),
+    };
+    let value = match digits.strip_prefix("0x") {
+        // Longer ones would overflow, and a sign in the middle must not be read.
+        Some(hex) if hex.len() <= 16 => i128::from(u64::from_str_radix(hex, 16).ok()?),
+        Some(_) => return None,
+        None => digits.parse().ok()?,
+    };
+    Some(sign * value)
 }

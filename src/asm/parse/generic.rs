@@ -74,7 +74,8 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         let message = format!(
-            "use of value expects different type than prior uses: '{}' vs '{}'",
+            "use of value '{}' expects different type than prior uses: '{}' vs '{}'",
+            self.name_of(value),
             type_text(&self.module, ty),
             type_text(&self.module, got)
         );

@@ -237,8 +237,10 @@ impl<'t> Parser<'t> {
         let linkage_name = self.name_field("linkageName")?;
         self.c.expect(",")?;
         let unit = self.entry_field("compileUnit")?;
-        self.c.expect(",")?;
-        let scope_line = self.number_field("scopeLine")?;
+        let scope_line = match self.c.eat(",") {
+            true => self.number_field("scopeLine")?,
+            false => 0,
+        };
         Ok(DebugAttr::Subprogram {
             file,
             line,

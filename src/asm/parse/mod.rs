@@ -16,7 +16,10 @@ use cursor::Cursor;
 use locations::Locations;
 use scope::Scope;
 
-use crate::ir::{Attr, BlockId, Diagnostic, Module};
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, OpId, Place};
+use crate::verify;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -36,16 +39,39 @@ pub fn parse(text: &str) -> Result<Module> {
 /// # Errors
 /// As [`parse`].
 pub fn parse_file(text: &str, file: &str) -> Result<Module> {
-    let mut parser = Parser {
-        c: Cursor::new(text, file),
-        module: Module::new("kernels"),
-        scope: Scope::default(),
-        locations: Locations::default(),
-        depth: 0,
-        untyped: UNTYPED,
-    };
+    let mut parser = Parser::new(text, file);
     parser.top()?;
     Ok(parser.module)
+}
+
+/// Reads a module from text and checks it against every rule of its dialect.
+///
+/// # Errors
+/// As [`parse_file`]; then what the verifier says, at the operations that it concerns.
+pub fn parse_verified(text: &str, file: &str) -> std::result::Result<Module, Diagnostics> {
+    let module = parse_file(text, file)?;
+    if verify::verify(&module).is_ok() {
+        return Ok(module);
+    }
+    // Again, now keeping where operations begin: valid modules need not pay for that.
+    let mut parser = Parser::new(text, file);
+    parser.starts = Some(FxHashMap::default());
+    parser.top()?;
+    let starts = parser.starts.take().unwrap_or_default();
+    let errors = verify::errors(&parser.module);
+    let locate = |(op, mut error): (OpId, Diagnostic)| {
+        let Some(&at) = starts.get(&op) else {
+            return error;
+        };
+        let here = parser.c.error_at(at, String::new());
+        error.notes.extend(here.notes);
+        // Where it was compiled from, if the text says so, is what its author knows.
+        if error.place == Place::Nowhere {
+            error.place = here.place;
+        }
+        error
+    };
+    Err(Diagnostics(errors.into_iter().map(locate).collect()))
 }
 
 struct Parser<'t> {
@@ -56,12 +82,26 @@ struct Parser<'t> {
     depth: u32,
     /// Bits of integers without a type.
     untyped: u32,
+    /// Where operations begin in the text, if that is asked for.
+    starts: Option<FxHashMap<OpId, usize>>,
 }
 
 /// What [`Parser::untyped`] is outside hints.
 const UNTYPED: u32 = 64;
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str, file: &'t str) -> Self {
+        Self {
+            c: Cursor::new(text, file),
+            module: Module::new("kernels"),
+            scope: Scope::default(),
+            locations: Locations::default(),
+            depth: 0,
+            untyped: UNTYPED,
+            starts: None,
+        }
+    }
+
     /// A module operation in either form, or its contents alone.
     fn top(&mut self) -> Result<()> {
         let body = self.module.body;
@@ -127,8 +167,13 @@ impl<'t> Parser<'t> {
         while !self.c.eat(close) {
             let at = self.c.offset();
             let key = self.c.key()?;
-            self.c.expect("=")?;
-            match (key.as_str(), self.any_attr()?) {
+            let value = match self.c.eat("=") {
+                true => self.any_attr()?,
+                false => Attr::Unit,
+            };
+            match (key.as_str(), value) {
+                // Those of other dialects say nothing here.
+                (other, _) if other.contains('.') => {}
                 ("producer", Attr::Str(s)) => self.module.producer = Some(s),
                 ("sym_name", Attr::Str(s)) => self.module.name = s,
                 _ => {
@@ -176,11 +221,15 @@ impl<'t> Parser<'t> {
         self.deeper()?;
         let names = self.result_names()?;
         let mark = self.locations.mark();
+        let at = self.c.offset();
         let op = match self.c.peek("\"") {
             true => self.generic_operation(block, &names),
             false => self.pretty_operation(block, &names),
         };
         self.depth -= 1;
+        if let (Ok(op), Some(starts)) = (&op, &mut self.starts) {
+            starts.insert(*op, at);
+        }
         self.location_of(op?, mark)
     }
 

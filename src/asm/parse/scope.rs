@@ -61,10 +61,10 @@ impl<'t> Parser<'t> {
         }
         let total: usize = names.iter().map(|n| n.1.unwrap_or(1)).sum();
         if total != results.len() {
-            let message = format!(
-                "operation defines {} results but was given {total} names",
-                results.len()
-            );
+            let message = match results.len() {
+                0 => "cannot name an operation with no results".into(),
+                n => format!("operation defines {n} results but was provided {total} to bind"),
+            };
             return Err(self.c.error_at(at, message));
         }
         let mut rest = results;
@@ -74,6 +74,20 @@ impl<'t> Parser<'t> {
             rest = other;
         }
         Ok(())
+    }
+
+    /// The name of a value that can be seen, for errors.
+    pub fn name_of(&self, value: ValueId) -> String {
+        let uses = |(name, values): (&&str, &Values)| {
+            let at = values.iter().position(|v| *v == value)?;
+            Some(match values.len() {
+                1 => format!("%{name}"),
+                _ => format!("%{name}#{at}"),
+            })
+        };
+        // One value may have several names: the first of them, whatever order the table has.
+        let names = self.scope.names.iter().filter_map(uses);
+        names.min().unwrap_or_else(|| "%?".into())
     }
 
     /// A use of a value.

@@ -80,9 +80,7 @@ pub fn read_verified(data: &[u8]) -> std::result::Result<Module, Diagnostics> {
         .into_iter()
         .collect();
     let errors = verify::errors(&reader.module);
-    let locate = |(op, error): (Option<OpId>, Diagnostic)| {
-        located(error, op.and_then(|op| offsets.get(&op).copied()))
-    };
+    let locate = |(op, error): (OpId, Diagnostic)| located(error, offsets.get(&op).copied());
     Err(Diagnostics(errors.into_iter().map(locate).collect()))
 }
 

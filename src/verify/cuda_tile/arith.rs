@@ -174,7 +174,7 @@ pub fn bitcast(c: &Ctx) -> Check {
     ensure(width(from) == width(to), || {
         let text = |v| c.text(c.module.ty(v));
         format!(
-            "types must be equal width, cannot convert '{}' of width {} to type '{}' of width {}",
+            "types must be equal width, cannot convert {} of width {} to type {} of width {}",
             text(c.op.operands[0]),
             width(from),
             text(c.op.results[0]),

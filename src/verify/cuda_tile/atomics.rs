@@ -7,8 +7,6 @@ use crate::verify::{Check, ensure, fail};
 
 /// Scope `sys` in [`crate::dialect::enums::SCOPE`].
 const SYS: u8 = 2;
-/// Pointer attribute `multicast`, as [`Type::Ptr`] stores it.
-const MULTICAST: u8 = 3;
 
 pub fn rmw(c: &Ctx) -> Check {
     let arg = c.operand(1);
@@ -43,7 +41,7 @@ fn pointee(c: &Ctx, elem: TypeId, name: &str, what: &str) -> Check {
     let Type::Ptr { pointee, attr } = c.get(c.operand(0).0) else {
         return fail("expected pointer element type");
     };
-    ensure(*attr != MULTICAST, || {
+    ensure(*attr != views::MULTICAST, || {
         format!("multicast pointer is not supported for atomic_{what}")
     })?;
     ensure(*pointee == elem, || {
@@ -98,6 +96,7 @@ pub fn red_view(c: &Ctx) -> Check {
     }
     let (elem, tile) = views::tile_of(c, view);
     let value = c.operand(2);
+    views::access(c, view)?;
     ensure(elem == value.0, || {
         format!(
             "view element type ({}) must match value element type ({})",

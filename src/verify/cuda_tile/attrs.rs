@@ -34,7 +34,7 @@ fn inbounds(c: &Ctx, list: &[bool]) -> Check {
     let n = group.map_or(0, |g| c.op.group(g).len());
     ensure(list.len() == n, || {
         format!(
-            "expected inbounds to have {n} elements (one per index), got {}",
+            "inbounds size ({}) must match the number of index dimensions ({n})",
             list.len()
         )
     })

@@ -328,14 +328,14 @@ impl Is {
                 let names: Vec<String> = elems.iter().map(|e| e.name()).collect();
                 format!("{label} of {} values", names.join(" or "))
             }
-            Is::AnyTile => "tile".into(),
-            Is::Token => "token".into(),
-            Is::TensorView => "tensor_view".into(),
-            Is::TileView => "tile view".into(),
-            Is::PartitionView => "partition_view".into(),
-            Is::StridedView => "strided_view".into(),
-            Is::GatherScatterView => "gather_scatter_view".into(),
-            Is::Any => "any type".into(),
+            Is::AnyTile => "Tile type".into(),
+            Is::Token => "cuda tile token type".into(),
+            Is::TensorView => "tensor view type".into(),
+            Is::TileView => "TileView instance".into(),
+            Is::PartitionView => "partition view type".into(),
+            Is::StridedView => "strided view type".into(),
+            Is::GatherScatterView => "gather/scatter view type".into(),
+            Is::Any => "any non-token type".into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Control flow: loops, branches, exits, entries.
 
-use super::Ctx;
+use super::{Ctx, shape};
 use crate::dialect::Dialect;
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, BlockId, OpId, Type, ValueId};
@@ -14,7 +14,7 @@ pub fn parent(c: &Ctx) -> Check {
         Op::Yield => &[Op::If, Op::Reduce, Op::Scan],
         Op::Break => &[Op::If, Op::Loop],
         Op::Continue => &[Op::For, Op::If, Op::Loop],
-        Op::Return => &[Op::Entry, Op::If],
+        Op::Return => &[Op::Entry, Op::If, Op::Loop],
         Op::Entry | Op::Global => {
             let top = parent.is_none() || kind == Some(Op::Module);
             return ensure(top, || "expects parent op 'cuda_tile.module'".into());
@@ -23,7 +23,15 @@ pub fn parent(c: &Ctx) -> Check {
         Op::Module => return fail("cannot be nested"),
         _ => {
             let inside = parent.is_some() && kind != Some(Op::Module);
-            return ensure(inside, || "must be inside a 'cuda_tile.entry'".into());
+            ensure(inside, || "must be inside a 'cuda_tile.entry'".into())?;
+            let aggregate = kind.filter(|k| matches!(k, Op::Reduce | Op::Scan));
+            return match aggregate.filter(|_| !shape::has_no_effects(c, c.id)) {
+                Some(parent) => fail(format!(
+                    "only memory-effect-free operations are allowed inside '{}'",
+                    full_name(parent)
+                )),
+                None => Ok(()),
+            };
         }
     };
     ensure(kind.is_some_and(|k| allowed.contains(&k)), || {
@@ -123,19 +131,16 @@ pub fn return_op(c: &Ctx) -> Check {
     ensure(n == 0, || {
         format!("has {n} operands, but entry function must return 0 operands")
     })?;
-    // `if`s all the way to the entry; 13.5 names the loop.
+    // `if`s and `loop`s all the way to the entry.
     let mut at = c.id;
     while let Some(parent) = c.module.parent_op(at) {
         match Op::of(c.module.op(parent).kind) {
             Some(Op::Entry) => return Ok(()),
-            Some(Op::If) => at = parent,
-            Some(Op::For) => return fail("'for' loop cannot contain 'return' operations"),
-            // A `loop` may be left by returning.
-            Some(Op::Loop) => at = parent,
+            Some(Op::If | Op::Loop) => at = parent,
             _ => break,
         }
     }
-    fail("must be used within a cuda_tile.entry, or cuda_tile.if operation")
+    fail("must be used within a cuda_tile.entry, cuda_tile.if, or cuda_tile.loop operation")
 }
 
 pub fn if_op(c: &Ctx) -> Check {
@@ -148,9 +153,9 @@ pub fn if_op(c: &Ctx) -> Check {
             "has non-empty return type, must define else branch".into()
         })?,
     }
-    for (name, block) in branches {
+    for (i, (name, block)) in branches.into_iter().enumerate() {
         ensure(c.module.block(block).args.is_empty(), || {
-            "region should have no arguments".into()
+            format!("region #{i} should have no arguments")
         })?;
         let last = c.module.terminator(block).map(|t| c.module.op(t));
         if let Some(last) = last.filter(|l| Op::of(l.kind) == Some(Op::Yield)) {
@@ -212,7 +217,7 @@ pub fn for_op(c: &Ctx) -> Check {
     let (got, want) = (c.module.ty(induction), c.module.ty(c.op.operands[0]));
     ensure(got == want, || {
         format!(
-            "expected induction variable to be same type as bounds and step: '{}' vs '{}'",
+            "expected induction variable to be same type as bounds and step: {} vs {}",
             c.text(got),
             c.text(want)
         )
@@ -240,7 +245,7 @@ fn carried_values(c: &Ctx, initial: &[ValueId], inner: &[ValueId]) -> Check {
         view_refused(c, b, &format!("loop-carried value {i}"))?;
         ensure(c.module.ty(a) == c.module.ty(b), || {
             format!(
-                "init value {i} and region iter_value {i} have different type: '{}' != '{}'",
+                "init value {i} and region iter_value {i} have different type: {} != {}",
                 c.text(c.module.ty(a)),
                 c.text(c.module.ty(b))
             )
@@ -272,18 +277,22 @@ pub fn entry(c: &Ctx) -> Check {
     for (i, (&arg, &param)) in args.iter().zip(params).enumerate() {
         ensure(c.module.ty(arg) == param, || {
             format!(
-                "type of entry block argument #{i}('{}') must match the type of the corresponding argument in function signature('{}')",
+                "type of entry block argument #{i}({}) must match the type of the corresponding argument in function signature({})",
                 c.text(c.module.ty(arg)),
                 c.text(param)
             )
         })?;
-        let scalar = match c.get(param) {
-            Type::Tile { shape, .. } => shape.is_empty(),
-            _ => true,
-        };
-        ensure(scalar, || {
-            "entry op must have scalar types (rank 0 !cuda_tile.tile)".into()
-        })?;
+        match c.get(param) {
+            Type::Tile { shape, .. } => ensure(shape.is_empty(), || {
+                "entry op must have scalar types (rank 0 !cuda_tile.tile)".into()
+            })?,
+            _ => {
+                return fail(format!(
+                    "unsupported type in bytecode for entry argument #{i}: {}; expected a rank-0 !cuda_tile.tile type",
+                    c.text(param)
+                ));
+            }
+        }
     }
     Ok(())
 }

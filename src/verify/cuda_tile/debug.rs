@@ -5,9 +5,9 @@
 
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, DebugAttr, Diagnostic, LocId, Module, OpId};
-use crate::verify::diagnostic;
+use crate::verify::located;
 
-pub fn check(module: &Module) -> Vec<Diagnostic> {
+pub fn check(module: &Module) -> Vec<(OpId, Diagnostic)> {
     let mut errors = Vec::new();
     for &id in &module.block(module.body).ops {
         match Op::of(module.op(id).kind) {
@@ -19,7 +19,7 @@ pub fn check(module: &Module) -> Vec<Diagnostic> {
             Some(_) if scoped(module, module.op(id).loc).is_some() => {
                 let text =
                     "invalid operation debug info scope. Global variables must not have scope.";
-                errors.push(diagnostic(module, id, text));
+                errors.push(located(module, id, text));
             }
             _ => {}
         }
@@ -55,17 +55,17 @@ fn name_of(module: &Module, scope: LocId) -> &str {
     }
 }
 
-fn entry(module: &Module, id: OpId) -> Option<Diagnostic> {
+fn entry(module: &Module, id: OpId) -> Option<(OpId, Diagnostic)> {
     let op = module.op(id);
     if matches!(module.locs.get(op.loc), DebugAttr::CallSite { .. }) {
         let text =
             "invalid function debug info location. Function location must not be a CallSiteLoc.";
-        return Some(diagnostic(module, id, text));
+        return Some(located(module, id, text));
     }
     let scope = scoped(module, op.loc)?;
     let DebugAttr::Subprogram { linkage_name, .. } = module.locs.get(scope) else {
         let text = "invalid function debug info scope. Function location must have cuda_tile.di_subprogram debug info scope.";
-        return Some(diagnostic(module, id, text));
+        return Some(located(module, id, text));
     };
     let Some(Attr::Str(name)) = op.attr_named("sym_name") else {
         return None;
@@ -76,12 +76,12 @@ fn entry(module: &Module, id: OpId) -> Option<Diagnostic> {
             module.str(*name),
             module.str(*linkage_name)
         );
-        diagnostic(module, id, text)
+        located(module, id, text)
     })
 }
 
 /// The first operation of an entry whose scope is wrong.
-fn body(module: &Module, id: OpId) -> Option<Diagnostic> {
+fn body(module: &Module, id: OpId) -> Option<(OpId, Diagnostic)> {
     let own = scoped(module, module.op(id).loc).and_then(|s| subprogram(module, s));
     let mut error = None;
     for &region in &module.op(id).regions {
@@ -100,7 +100,7 @@ fn body(module: &Module, id: OpId) -> Option<Diagnostic> {
                     ),
                     Some(_) => return,
                 };
-                error = Some(diagnostic(module, inner, text));
+                error = Some(located(module, inner, text));
             });
         }
     }

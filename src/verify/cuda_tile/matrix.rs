@@ -69,9 +69,9 @@ pub fn mmaf(c: &Ctx) -> Check {
         return fail(format!("unsupported input element type: {}", input.name()));
     };
     ensure(allowed.contains(&acc), || {
-        let names: Vec<_> = allowed.iter().map(|f| f.name()).collect();
+        let names: Vec<_> = allowed.iter().map(|f| format!("'{}'", f.name())).collect();
         format!(
-            "unsupported combination of element types. Input type {} expects accumulator/result type to be one of {{{}}}, but got {}",
+            "unsupported combination of element types. Input type '{}' expects accumulator/result type to be one of {{{}}}, but got '{}'",
             input.name(),
             names.join(", "),
             acc.name()
@@ -96,7 +96,7 @@ pub fn scaled(c: &Ctx) -> Check {
     let fp4 = input == Float::F4E2M1FN;
     ensure(fp4 || scale == Float::F8E8M0FNU, || {
         format!(
-            "unsupported combination of element types. Scale type {} expects lhs and rhs element types to be {}, but got {}",
+            "unsupported combination of element types. Scale type '{}' expects lhs and rhs element types to be '{}', but got '{}'",
             scale.name(),
             Float::F4E2M1FN.name(),
             input.name()

@@ -1,6 +1,6 @@
 //! Loads and stores through pointers, tokens, alloca, print.
 
-use super::Ctx;
+use super::{Ctx, views};
 use crate::dialect::enums::{ORDERING, ordering as o};
 use crate::ir::{Attr, Type};
 use crate::verify::{Check, ensure, fail};
@@ -49,11 +49,24 @@ fn points_to(c: &Ctx, pointers: usize, value: (crate::ir::TypeId, &[u64])) -> bo
     matches!(c.get(elem), Type::Ptr { pointee, .. } if *pointee == value.0) && shape == value.1
 }
 
+/// Only the multimem operations and atomics' own rules know what a multicast address is.
+fn unicast(c: &Ctx) -> Check {
+    let multicast = matches!(
+        c.get(c.operand(0).0),
+        Type::Ptr {
+            attr: views::MULTICAST,
+            ..
+        }
+    );
+    ensure(!multicast, || "multicast pointer is not allowed".into())
+}
+
 pub fn load_ptr(c: &Ctx) -> Check {
     let result = c.result(0);
     ensure(points_to(c, 0, result), || {
         "failed to verify that `source` type is expected a pointer type of `result` type".into()
     })?;
+    unicast(c)?;
     if let Some(mask) = c.op.optional(1) {
         ensure(c.tile(mask).1 == c.operand(0).1, || {
             "failed to verify that shape of 'mask' must match the shape of 'source'".into()
@@ -71,6 +84,7 @@ pub fn store_ptr(c: &Ctx) -> Check {
     ensure(points_to(c, 0, c.operand(1)), || {
         "failed to verify that `destination` type is expected a pointer type of `value` type".into()
     })?;
+    unicast(c)?;
     if let Some(mask) = c.op.optional(2) {
         ensure(c.tile(mask).1 == c.operand(0).1, || {
             "failed to verify that shape of 'destination' must match the shape of 'mask'".into()

@@ -9,6 +9,7 @@ mod debug;
 pub mod hints;
 mod matrix;
 mod memory;
+mod multimem;
 mod relations;
 mod shape;
 mod symbols;
@@ -42,7 +43,7 @@ pub fn check(module: &Module, id: OpId, unsound: &types::Unsound) -> Check {
 }
 
 /// Rules that concern the module as a whole.
-pub fn module_rules(module: &Module) -> Vec<Diagnostic> {
+pub fn module_rules(module: &Module) -> Vec<(OpId, Diagnostic)> {
     let mut errors = symbols::check(module);
     errors.extend(debug::check(module));
     errors
@@ -73,7 +74,7 @@ fn rules(c: &Ctx) -> Check {
         Op::LoadView => views::load(c),
         Op::StoreView => views::store(c),
         Op::MultimemLoadReduceView | Op::MultimemReduceView | Op::MultimemStoreView => {
-            views::multimem(c)
+            multimem::check(c)
         }
         Op::JoinTokens => memory::join_tokens(c),
         Op::Print => memory::print(c),
@@ -136,8 +137,15 @@ impl<'m> Ctx<'m> {
         Ok(())
     }
 
+    /// A type in quotes, for messages.
     fn text(&self, ty: TypeId) -> String {
-        type_text(self.module, ty).to_string()
+        format!("'{}'", type_text(self.module, ty))
+    }
+
+    /// A tile type in quotes, for messages.
+    fn tile_text(&self, elem: TypeId, shape: &[u64]) -> String {
+        let dims: String = shape.iter().map(|d| format!("{d}x")).collect();
+        format!("'!cuda_tile.tile<{dims}{}>'", type_text(self.module, elem))
     }
 
     fn type_of(&self, value: ValueId) -> &'m Type {
@@ -168,7 +176,7 @@ impl<'m> Ctx<'m> {
     fn list(&self, values: &[ValueId]) -> String {
         let texts: Vec<String> = values
             .iter()
-            .map(|&v| format!("'{}'", self.text(self.module.ty(v))))
+            .map(|&v| self.text(self.module.ty(v)))
             .collect();
         texts.join(", ")
     }

@@ -97,6 +97,9 @@ fn holds(c: &Ctx, same: Same, names: &[&str]) -> Check {
         if names.len() == 1 {
             return "requires the same shape for all operands".into();
         }
+        if same == Same::Elem && matches!(c.kind, Op::Broadcast | Op::Reshape) {
+            return "requires the same element type for all operands and results".into();
+        }
         format!(
             "failed to verify that all of {{{}}} {}",
             names.join(", "),

@@ -56,7 +56,7 @@ fn slices(
 ) -> Check {
     let [whole_name, part_name] = names;
     ensure(whole.0 == part.0, || {
-        format!("{whole_name} and {part_name} element type do not match")
+        "source and result element type do not match".into()
     })?;
     for (i, (w, p)) in whole.1.iter().zip(part.1).enumerate() {
         ensure(w % p == 0, || {
@@ -76,7 +76,7 @@ pub fn extract(c: &Ctx) -> Check {
 }
 
 pub fn insert(c: &Ctx) -> Check {
-    slices(c, c.operand(1), c.operand(0), ["destination", "source"], 2)
+    slices(c, c.operand(1), c.operand(0), ["result", "source"], 2)
 }
 
 pub fn iota(c: &Ctx) -> Check {
@@ -212,6 +212,9 @@ pub fn aggregate(c: &Ctx) -> Check {
     identities(c)?;
     let shape = c.tile(operands[0]).1;
     let dim = c.int("dim");
+    ensure(dim >= 0, || {
+        "attribute 'dim' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative".into()
+    })?;
     let Some(at) = usize::try_from(dim).ok().filter(|d| *d < shape.len()) else {
         return fail(format!(
             "dimension ({dim}) is out of bound [0, {})",
@@ -230,10 +233,9 @@ pub fn aggregate(c: &Ctx) -> Check {
                     "expect same type for operand at index: {i} and result at index: {i}"
                 );
             }
-            let dims: String = expected.iter().map(|d| format!("{d}x")).collect();
             format!(
-                "inferred type(s) '!cuda_tile.tile<{dims}{}>' are incompatible with return type(s) of operation '{}'",
-                c.text(elem),
+                "inferred type(s) {} are incompatible with return type(s) of operation {}",
+                c.tile_text(elem, &expected),
                 c.text(c.module.ty(result))
             )
         })?;
@@ -287,7 +289,7 @@ fn combination(c: &Ctx) -> Check {
         let scalar = matches!(c.type_of(arg), Type::Tile { shape, .. } if shape.is_empty());
         ensure(scalar, || {
             let got = c.text(c.module.ty(arg));
-            format!("expect 0-rank tile type at index: {i} but got: '{got}'")
+            format!("expect 0-rank tile type at index: {i} but got: {got}")
         })?;
     }
     for (i, pair) in block.args.chunks_exact(2).enumerate() {
@@ -311,19 +313,11 @@ fn combination(c: &Ctx) -> Check {
             )
         })?;
     }
-    let Some((&last, body)) = block.ops.split_last() else {
+    let Some(&last) = block.ops.last() else {
         return fail("expect non-empty block");
     };
     control::ends_with(c, last, &[Op::Yield])?;
-    yields(c, &c.module.op(last).operands)?;
-    match body.iter().find(|&&op| !is_pure(c, op)) {
-        Some(&op) => fail(format!(
-            "only pure operations are allowed inside '{}', but found '{}'",
-            c.op.kind,
-            c.module.op(op).kind
-        )),
-        None => Ok(()),
-    }
+    yields(c, &c.module.op(last).operands)
 }
 
 fn yields(c: &Ctx, values: &[crate::ir::ValueId]) -> Check {
@@ -347,20 +341,20 @@ fn yields(c: &Ctx, values: &[crate::ir::ValueId]) -> Check {
     Ok(())
 }
 
-/// Pure in MLIR's strict sense: no effect and safe to speculate.
-fn is_pure(c: &Ctx, id: crate::ir::OpId) -> bool {
+/// Whether an operation may stand in the body of a reduction or scan: an `if` may when what it
+/// holds may, other regions may not. (Packages before 13.5 ask for pure operations, of which there
+/// are fewer: these may not divide, say.)
+pub fn has_no_effects(c: &Ctx, id: crate::ir::OpId) -> bool {
     let op = c.module.op(id);
-    let strict = !matches!(
-        Op::of(op.kind),
-        Some(
-            Op::Assume
-                | Op::DivI
-                | Op::Reduce
-                | Op::Scan
-                | Op::MakeTensorView
-                | Op::GetTensorShape
-                | Op::GetIndexSpaceShape
-        )
-    );
-    strict && op.def().traits.has(Traits::PURE)
+    let traits = op.def().traits;
+    match Op::of(op.kind) {
+        Some(Op::Assume) => false,
+        Some(Op::If) => op
+            .regions
+            .iter()
+            .flat_map(|&r| &c.module.region(r).blocks)
+            .flat_map(|&b| &c.module.block(b).ops)
+            .all(|&inner| has_no_effects(c, inner)),
+        _ => traits.has(Traits::PURE) || traits.has(Traits::TERMINATOR),
+    }
 }

@@ -6,7 +6,7 @@ use super::{Ctx, shape};
 use crate::asm::type_text;
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, Diagnostic, Module, Name, OpId, Type};
-use crate::verify::{Check, diagnostic, ensure, fail};
+use crate::verify::{Check, ensure, fail, located};
 
 pub fn global(c: &Ctx) -> Check {
     let Some(Attr::Dense { data, ty }) = c.op.attr_named("value") else {
@@ -28,7 +28,7 @@ pub fn global(c: &Ctx) -> Check {
 }
 
 /// Unique names, and references to globals.
-pub fn check(module: &Module) -> Vec<Diagnostic> {
+pub fn check(module: &Module) -> Vec<(OpId, Diagnostic)> {
     let mut errors = Vec::new();
     let mut globals: FxHashMap<Name, OpId> = FxHashMap::default();
     let mut names: FxHashMap<Name, OpId> = FxHashMap::default();
@@ -38,11 +38,11 @@ pub fn check(module: &Module) -> Vec<Diagnostic> {
             continue;
         };
         if module.str(*name).is_empty() {
-            errors.push(diagnostic(module, id, "symbol name must not be empty"));
+            errors.push(located(module, id, "symbol name must not be empty"));
         }
         if names.insert(*name, id).is_some() {
             let text = format!("redefinition of symbol named '{}'", module.str(*name));
-            errors.push(diagnostic(module, id, text));
+            errors.push(located(module, id, text));
         }
         if Op::of(op.kind) == Some(Op::Global) {
             globals.insert(*name, id);
@@ -53,7 +53,7 @@ pub fn check(module: &Module) -> Vec<Diagnostic> {
         if Op::of(op.kind) == Some(Op::GetGlobal)
             && let Err(message) = reference(module, id, &globals)
         {
-            errors.push(diagnostic(module, id, message));
+            errors.push(located(module, id, message));
         }
     });
     errors
@@ -75,7 +75,7 @@ fn reference(module: &Module, id: OpId, globals: &FxHashMap<Name, OpId>) -> Chec
     let pointer = module.types.elem(module.ty(op.results[0]));
     match module.types.get(pointer) {
         Type::Ptr { pointee, .. } if *pointee != elem => fail(format!(
-            "pointee type of result type '{}' does not match type {} of the global @{text}",
+            "pointee type of result type '{}' does not match type '{}' of the global @{text}",
             type_text(module, pointer),
             type_text(module, elem)
         )),

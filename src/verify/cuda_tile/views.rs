@@ -1,13 +1,12 @@
 //! Views: how they are made, and tiles loaded from and stored to them.
 
 use super::{Ctx, memory};
-use crate::dialect::cuda_tile::Op;
-use crate::dialect::enums::{PTR_ATTR, ordering as o};
-use crate::ir::{DYNAMIC, Dim, Type, TypeId, ValueId};
+use crate::dialect::enums::PTR_ATTR;
+use crate::ir::{DYNAMIC, Dim, Float, Type, TypeId, ValueId};
 use crate::verify::{Check, ensure, fail};
 
-/// Pointer attribute `multicast`, as [`Type::TensorView`] stores it.
-const MULTICAST: u8 = 3;
+/// Pointer attribute `multicast`, as types store it.
+pub const MULTICAST: u8 = 3;
 
 /// Element type and tile shape of a view.
 pub fn tile_of(c: &Ctx, view: ValueId) -> (TypeId, Vec<u64>) {
@@ -25,17 +24,72 @@ pub fn tile_of(c: &Ctx, view: ValueId) -> (TypeId, Vec<u64>) {
     (elem, tile.iter().map(|&d| d as u64).collect())
 }
 
+/// The tensor view that a view divides, and its type.
+pub fn tensor_of<'m>(c: &Ctx<'m>, view: ValueId) -> Option<(TypeId, &'m Type)> {
+    match c.type_of(view) {
+        Type::PartitionView { view, .. }
+        | Type::StridedView { view, .. }
+        | Type::GatherScatterView { view, .. } => Some((*view, c.get(*view))),
+        _ => None,
+    }
+}
+
+/// How many strides are known to be one, and the dimension of the last of them.
+pub fn unit_strides(strides: &[Dim]) -> (usize, Option<usize>) {
+    let units = strides.iter().enumerate().filter(|(_, s)| **s == 1);
+    (units.clone().count(), units.map(|(i, _)| i).last())
+}
+
+/// Rules of ordinary accesses: no multicast addresses, and nibbles packed along one dimension.
+pub fn access(c: &Ctx, view: ValueId) -> Check {
+    let Some((
+        tensor,
+        Type::TensorView {
+            elem,
+            strides,
+            attr,
+            ..
+        },
+    )) = tensor_of(c, view)
+    else {
+        return Ok(());
+    };
+    ensure(*attr != MULTICAST, || {
+        "multicast ptr_attr is not allowed".into()
+    })?;
+    if !matches!(c.get(*elem), Type::Float(Float::F4E2M1FN)) {
+        return Ok(());
+    }
+    let (1, Some(packed)) = unit_strides(strides) else {
+        return fail(format!(
+            "an f4 view access requires exactly one statically encoded unit stride to identify the packing dimension; got {} in {}",
+            unit_strides(strides).0,
+            c.text(tensor)
+        ));
+    };
+    match c.type_of(view) {
+        Type::GatherScatterView { sparse_dim, .. } if *sparse_dim as usize == packed => {
+            fail(format!(
+                "an f4 gather/scatter view cannot use packing dimension {packed} as its sparse dimension"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub fn load(c: &Ctx) -> Check {
     tile_and_index(c, c.op.group(0)[0], c.op.results[0], c.op.group(1))?;
+    access(c, c.op.group(0)[0])?;
     memory::load_model(c)
 }
 
 pub fn store(c: &Ctx) -> Check {
     tile_and_index(c, c.op.group(1)[0], c.op.group(0)[0], c.op.group(2))?;
+    access(c, c.op.group(1)[0])?;
     memory::store_model(c)
 }
 
-fn tile_and_index(c: &Ctx, view: ValueId, tile: ValueId, index: &[ValueId]) -> Check {
+pub fn tile_and_index(c: &Ctx, view: ValueId, tile: ValueId, index: &[ValueId]) -> Check {
     let (elem, shape) = tile_of(c, view);
     ensure(index.len() == shape.len(), || {
         format!(
@@ -46,10 +100,9 @@ fn tile_and_index(c: &Ctx, view: ValueId, tile: ValueId, index: &[ValueId]) -> C
     })?;
     let got = c.tile(tile);
     ensure(got == (elem, shape.as_slice()), || {
-        let dims: String = shape.iter().map(|d| format!("{d}x")).collect();
         format!(
-            "expected tile type to be '!cuda_tile.tile<{dims}{}>' (based on view type), got '{}'",
-            c.text(elem),
+            "expected tile type to be {} (based on view type), got {}",
+            c.tile_text(elem, &shape),
             c.text(c.module.ty(tile))
         )
     })?;
@@ -65,7 +118,7 @@ fn scalar_index(c: &Ctx, index: &[ValueId]) -> Check {
     for &v in index {
         ensure(c.tile(v).1.is_empty(), || {
             format!(
-                "expected index type to be a scalar tile, got '{}'",
+                "expected index type to be a scalar tile, got {}",
                 c.text(c.module.ty(v))
             )
         })?;
@@ -76,7 +129,7 @@ fn scalar_index(c: &Ctx, index: &[ValueId]) -> Check {
     let same = |v: &ValueId| c.module.ty(*v) == c.module.ty(first);
     match index.iter().position(|v| !same(v)) {
         Some(i) => fail(format!(
-            "expected index type {i} to be the same as other index types ('{}'), got '{}'",
+            "expected index type {i} to be the same as other index types ({}), got {}",
             c.text(c.module.ty(first)),
             c.text(c.module.ty(index[i]))
         )),
@@ -114,7 +167,7 @@ fn sparse_index(c: &Ctx, dim: usize, tile: &[i32], index: &[ValueId]) -> Check {
         let first = *first.get_or_insert(ty);
         ensure(ty == first, || {
             format!(
-                "expected scalar index {i} to have the same type as other scalar indices ('{}'), got '{}'",
+                "expected scalar index {i} to have the same type as other scalar indices ({}), got {}",
                 c.text(first),
                 c.text(ty)
             )
@@ -133,7 +186,7 @@ pub fn make_view(c: &Ctx) -> Check {
     };
     ensure(given == *view, || {
         format!(
-            "expected the type of the provided tensor_view value ('{}') to be the same as the view's tensor_view type ('{}')",
+            "expected the type of the provided tensor_view value ({}) to be the same as the view's tensor_view type ({})",
             c.text(given),
             c.text(*view)
         )
@@ -195,7 +248,7 @@ pub fn make_tensor_view(c: &Ctx) -> Check {
         for (i, &v) in c.op.group(group).iter().enumerate() {
             ensure(c.module.ty(v) == first, || {
                 format!(
-                    "expected dynamic {what} index {i} to be of the same type as the other dynamic values ('{}'), got '{}'",
+                    "expected dynamic {what} index {i} to be of the same type as the other dynamic values ({}), got {}",
                     c.text(first),
                     c.text(c.module.ty(v))
                 )
@@ -205,7 +258,8 @@ pub fn make_tensor_view(c: &Ctx) -> Check {
     Ok(())
 }
 
-fn attr_name(attr: u8) -> &'static str {
+/// What messages call a pointer attribute.
+pub fn attr_name(attr: u8) -> &'static str {
     let case = usize::from(attr).checked_sub(1);
     case.and_then(|i| PTR_ATTR.cases.get(i))
         .copied()
@@ -227,35 +281,5 @@ fn pointer_attr(base: u8, view: u8) -> Check {
             attr_name(base),
             attr_name(view)
         )),
-    }
-}
-
-pub fn multimem(c: &Ctx) -> Check {
-    let view = c.op.group(0)[0];
-    let (tile, index) = match c.kind {
-        Op::MultimemLoadReduceView => (c.op.results[0], c.op.group(1)),
-        _ => (c.op.group(1)[0], c.op.group(2)),
-    };
-    let tensor = match c.type_of(view) {
-        Type::PartitionView { view, .. }
-        | Type::StridedView { view, .. }
-        | Type::GatherScatterView { view, .. } => c.get(*view),
-        other => other,
-    };
-    if let Type::TensorView { attr, .. } = tensor {
-        ensure(*attr == MULTICAST, || {
-            format!("expected a multicast pointer, but got {}", attr_name(*attr))
-        })?;
-    }
-    tile_and_index(c, view, tile, index)?;
-    match c.kind {
-        Op::MultimemLoadReduceView => memory::load_model(c),
-        Op::MultimemStoreView => memory::store_model(c),
-        _ => {
-            let ordering = c.case("memory_ordering_semantics");
-            ensure(matches!(ordering, Some(o::RELAXED | o::RELEASE)), || {
-                "memory ordering semantics must be one of: relaxed, release".into()
-            })
-        }
     }
 }

@@ -1,0 +1,218 @@
+//! The command line of the front end: `dis`, `as`, `convert` and `verify`, with files and pipes.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a command did.
+struct Done {
+    ok: bool,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+fn tilec(args: &[&str], input: &[u8]) -> Done {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tilec"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("tilec runs");
+    // It may refuse its arguments before it reads.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    let output = child.wait_with_output().expect("tilec ends");
+    Done {
+        ok: output.status.success(),
+        stdout: output.stdout,
+        stderr: String::from_utf8(output.stderr).expect("messages are UTF-8"),
+    }
+}
+
+fn corpus(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/corpus/bytecode")
+        .join(name)
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(corpus(name)).expect("a file of the corpus")
+}
+
+#[test]
+fn dis_and_as_are_inverse_through_pipes() {
+    let original = bytes("vadd/f32.tilebc");
+    for form in [&["dis", "-"][..], &["dis", "--generic", "-"]] {
+        let text = tilec(form, &original);
+        assert!(text.ok && text.stderr.is_empty(), "{}", text.stderr);
+        let version = ["as", "--bytecode-version", "13.3", "-", "-o", "-"];
+        let assembled = tilec(&version, &text.stdout);
+        assert!(assembled.ok, "{}", assembled.stderr);
+        let again = tilec(form, &assembled.stdout);
+        assert_eq!(text.stdout, again.stdout);
+    }
+}
+
+#[test]
+fn dis_prints_debug_info_on_request_only() {
+    let path = corpus("programs_gemm");
+    let file = std::fs::read_dir(path)
+        .expect("a folder")
+        .next()
+        .expect("a file")
+        .expect("an entry");
+    let data = std::fs::read(file.path()).expect("a file");
+    let plain = tilec(&["dis", "-"], &data);
+    let located = tilec(&["dis", "-g", "-"], &data);
+    let has = |done: &Done| String::from_utf8_lossy(&done.stdout).contains("#cuda_tile.di_loc");
+    assert!(plain.ok && located.ok && has(&located) && !has(&plain));
+}
+
+#[test]
+fn convert_changes_version_and_container() {
+    let original = bytes("matmul/f16_128x128x64_v13_1.tilebc");
+    let same = tilec(&["convert", "-", "-o", "-"], &original);
+    assert_eq!(same.stdout, original, "{}", same.stderr);
+    let there = tilec(
+        &["convert", "--container", "notes", "-", "-o", "-"],
+        &original,
+    );
+    assert!(
+        there.stdout.starts_with(b"\x06\x03\x80Tile\0"),
+        "{}",
+        there.stderr
+    );
+    let back = tilec(
+        &["convert", "--container", "public", "-", "-o", "-"],
+        &there.stdout,
+    );
+    assert_eq!(back.stdout, original, "{}", back.stderr);
+    let newer = tilec(
+        &["convert", "--bytecode-version", "13.5", "-", "-o", "-"],
+        &original,
+    );
+    assert_eq!(newer.stdout[8..10], [13, 5], "{}", newer.stderr);
+}
+
+#[test]
+fn convert_names_what_an_older_version_lacks() {
+    let text = b"entry @e(%x: tile<f32>) { %a = atan2 %x, %x : tile<f32> return }";
+    let new = tilec(&["as", "-", "-o", "-"], text);
+    assert!(new.ok, "{}", new.stderr);
+    for args in [
+        &["convert", "--bytecode-version", "13.1", "-", "-o", "-"][..],
+        &["convert", "--container", "notes", "-", "-o", "-"],
+    ] {
+        let old = tilec(args, &new.stdout);
+        assert!(!old.ok && old.stdout.is_empty());
+        assert!(
+            old.stderr
+                .contains("'cuda_tile.atan2' requires bytecode version 13.2"),
+            "{}",
+            old.stderr
+        );
+    }
+}
+
+#[test]
+fn verify_takes_bytecode_and_text() {
+    for data in [bytes("vadd/f32.tilebc"), b"entry @e() { return }".to_vec()] {
+        let done = tilec(&["verify", "-"], &data);
+        assert!(
+            done.ok && done.stdout.is_empty() && done.stderr.is_empty(),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn errors_in_text_have_line_column_and_caret() {
+    let done = tilec(
+        &["verify", "-"],
+        b"entry @e() {\n  %a = constant <i32: 1> : tile<3i32>\n  return\n}\n",
+    );
+    assert!(!done.ok);
+    assert!(done.stderr.starts_with("<stdin>:2:"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains('^') && done.stderr.contains("expected"),
+        "{}",
+        done.stderr
+    );
+}
+
+/// One object per line, with where the error is, what it says and what it concerns.
+#[test]
+fn diagnostics_as_json() {
+    let text = b"entry @e() {\n  %a = iota : tile<2x2xi32>\n  %b = iota : tile<i32>\n  return\n}\n";
+    let done = tilec(&["verify", "--diagnostics=json", "-"], text);
+    assert!(!done.ok);
+    let objects: Vec<serde_json::Value> = done
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an object per line"))
+        .collect();
+    assert_eq!(objects.len(), 2, "{}", done.stderr);
+    for object in &objects {
+        assert_eq!(object["severity"], "error");
+        assert_eq!(object["operation"], "cuda_tile.iota");
+        assert_eq!(object["message"], "expects result type to be 1-d tile");
+    }
+    let mut damaged = bytes("vadd/f32.tilebc");
+    damaged[8] = 14;
+    let done = tilec(&["dis", "--diagnostics=json", "-"], &damaged);
+    let object: serde_json::Value = serde_json::from_str(done.stderr.trim()).expect("an object");
+    assert_eq!(object["place"]["offset"], 12, "{object}");
+    let message = object["message"].as_str().expect("a string");
+    assert!(
+        message.starts_with("unsupported Tile version 14."),
+        "{message}"
+    );
+}
+
+#[test]
+fn other_files_are_refused_by_name() {
+    for (data, words) in [
+        (
+            &b"ML\xEFR\x01"[..],
+            "input is upstream MLIR bytecode, not Tile IR bytecode",
+        ),
+        (
+            b"\xFF\xFE\x00",
+            "'<stdin>' is neither Tile IR bytecode nor UTF-8 text",
+        ),
+    ] {
+        let done = tilec(&["dis", "-"], data);
+        assert!(!done.ok && done.stderr.contains(words), "{}", done.stderr);
+    }
+    let done = tilec(&["verify", "/nonexistent/x.tilebc"], b"");
+    assert!(
+        !done.ok && done.stderr.contains("/nonexistent/x.tilebc"),
+        "{}",
+        done.stderr
+    );
+}
+
+/// A file appears complete or not at all.
+#[test]
+fn nothing_is_written_after_an_error() {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli_refused.tilebc");
+    let _ = std::fs::remove_file(&out);
+    let name = out.to_str().expect("a path");
+    let done = tilec(
+        &["as", "-", "-o", name],
+        b"entry @e() { %a = iota : tile<i32> return }",
+    );
+    assert!(!done.ok && !out.exists(), "{}", done.stderr);
+    let done = tilec(
+        &["as", "--no-verify", "-", "-o", name],
+        b"entry @e() { %a = iota : tile<i32> return }",
+    );
+    assert!(done.ok && out.exists(), "{}", done.stderr);
+    let done = tilec(&["verify", name], b"");
+    assert!(
+        !done.ok && done.stderr.contains("expects result type to be 1-d tile"),
+        "{}",
+        done.stderr
+    );
+}
