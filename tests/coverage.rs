@@ -264,7 +264,7 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 /// A type as this test tells types apart.
-fn type_name(_module: &Module, ty: &Type) -> String {
+fn type_name(ty: &Type) -> String {
     let padding = |p: &Option<Padding>| match p {
         Some(p) => enums::PADDING.cases[*p as usize],
         None => "none",
@@ -357,7 +357,7 @@ fn the_files_have_everything_at_every_version() {
         let out = seen.entry(contents.version).or_default();
         module.walk(module.body, &mut |op| seen_of(module, op, out));
         for &ty in &contents.tables.types {
-            out.insert(type_name(module, module.types.get(ty)));
+            out.insert(type_name(module.types.get(ty)));
         }
     }
     let anywhere: BTreeSet<&String> = seen.values().flatten().collect();

@@ -17,7 +17,7 @@ pub fn locations(text: &str) -> Vec<String> {
             let line = line.trim_start();
             !line.starts_with("continue loc") && !line.starts_with("yield loc")
         })
-        .filter_map(|line| Some(line.rsplit_once("loc(")?.1.strip_suffix(')')?))
+        .filter_map(|line| line.rsplit_once("loc(")?.1.strip_suffix(')'))
         .map(|place| expand(place, &definitions, &mut expanded))
         .collect()
 }

@@ -37,7 +37,7 @@ pub fn tensor_of<'m>(c: &Ctx<'m>, view: ValueId) -> Option<(TypeId, &'m Type)> {
 /// How many strides are known to be one, and the dimension of the last of them.
 pub fn unit_strides(strides: &[Dim]) -> (usize, Option<usize>) {
     let units = strides.iter().enumerate().filter(|(_, s)| **s == 1);
-    (units.clone().count(), units.map(|(i, _)| i).last())
+    (units.clone().count(), units.map(|(i, _)| i).next_back())
 }
 
 /// Rules of ordinary accesses: no multicast addresses, and nibbles packed along one dimension.
