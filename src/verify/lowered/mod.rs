@@ -18,11 +18,7 @@ const NO_RESULTS: &str = "Kernel functions do not support return with operands";
 
 /// Checks one operation of `nv_tileaa`, `nv_tileas` or `nvvm` whose structure is sound.
 pub fn check(module: &Module, id: OpId) -> Check {
-    let c = Ctx {
-        m: module,
-        id,
-        op: module.op(id),
-    };
+    let c = Ctx::new(module, id);
     match c.op.kind.dialect {
         Dialect::CudaTile => Ok(()),
         Dialect::TileAa => match nv_tileaa::Op::of(c.op.kind) {
@@ -40,11 +36,7 @@ pub fn check(module: &Module, id: OpId) -> Check {
 
 /// A tile that `nv_tileas` has given a layout has one wherever it goes.
 pub fn layouts(module: &Module, id: OpId) -> Check {
-    tileas::same_layout(&Ctx {
-        m: module,
-        id,
-        op: module.op(id),
-    })
+    tileas::same_layout(&Ctx::new(module, id))
 }
 
 /// The operation under the loupe.
@@ -55,6 +47,11 @@ struct Ctx<'m> {
 }
 
 impl<'m> Ctx<'m> {
+    fn new(m: &'m Module, id: OpId) -> Self {
+        let op = m.op(id);
+        Ctx { m, id, op }
+    }
+
     fn ty(&self, value: ValueId) -> TypeId {
         self.m.ty(value)
     }

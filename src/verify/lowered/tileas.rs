@@ -72,12 +72,7 @@ fn func_warps(c: &Ctx) -> u64 {
     let mut at = c.id;
     while let Some(parent) = c.m.parent_op(at) {
         if c.m.op(parent).kind == OpKind::from(Op::Func) {
-            let warps = super::Ctx {
-                m: c.m,
-                id: parent,
-                op: c.m.op(parent),
-            }
-            .int("num_warps");
+            let warps = Ctx::new(c.m, parent).int("num_warps");
             return u64::try_from(warps).unwrap_or(0);
         }
         at = parent;

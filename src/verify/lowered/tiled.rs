@@ -1,7 +1,7 @@
 //! Memory operations that `nv_tileaa` and `nv_tileas` share: tiled accesses and pointers.
 
 use super::Ctx;
-use crate::ir::{Type, ValueId};
+use crate::ir::{Attr, Type, ValueId};
 use crate::lower::access::{Access, group, pointee};
 use crate::verify::{Check, ensure, fail};
 
@@ -24,12 +24,8 @@ fn tiled(c: &Ctx, a: &Access) -> Check {
     count("strides", a.strides.len(), tensor, "tensor")?;
     count("'dim_map' entries", a.dim_map.len(), tile, "tile")?;
     count("'traversal' entries", a.traversal.len(), tile, "tile")?;
-    if c.op.attr_named("inbounds").is_some() {
-        let given = match c.op.attr_named("inbounds") {
-            Some(crate::ir::Attr::Bools(b)) => b.len(),
-            _ => 0,
-        };
-        count("'inbounds' entries", given, tile, "tile")?;
+    if let Some(Attr::Bools(given)) = c.op.attr_named("inbounds") {
+        count("'inbounds' entries", given.len(), tile, "tile")?;
     }
     let mut walked = vec![false; tensor];
     for &dim in &a.dim_map {

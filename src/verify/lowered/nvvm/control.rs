@@ -76,7 +76,7 @@ fn args<'m>(c: &Ctx<'m>, block: BlockId) -> &'m [ValueId] {
 }
 
 /// Two lists of values have the same types.
-fn matches(c: &Ctx, what: &str, a: &[ValueId], other: &str, b: &[ValueId]) -> Check {
+pub fn matches(c: &Ctx, what: &str, a: &[ValueId], other: &str, b: &[ValueId]) -> Check {
     let types = |v: &[ValueId]| v.iter().map(|&v| c.ty(v)).collect::<Vec<_>>();
     let list = |v: &[ValueId]| v.iter().map(|&v| c.text(v)).collect::<Vec<_>>().join(", ");
     ensure(types(a) == types(b), || {

@@ -1,8 +1,9 @@
 //! Matrix units: fragments add up to the tiles.
 
 use super::super::Ctx;
+use super::control;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Type, ValueId};
+use crate::ir::Type;
 use crate::verify::{Check, ensure, fail};
 
 pub fn check(c: &Ctx, kind: N) -> Check {
@@ -62,8 +63,5 @@ fn wgmma(c: &Ctx) -> Check {
 
 /// The results are the operands.
 fn waits(c: &Ctx) -> Check {
-    let types = |v: &[ValueId]| v.iter().map(|&v| c.ty(v)).collect::<Vec<_>>();
-    ensure(types(&c.op.operands) == types(&c.op.results), || {
-        "the results are not of the operands' types".into()
-    })
+    control::matches(c, "operands", &c.op.operands, "the results", &c.op.results)
 }

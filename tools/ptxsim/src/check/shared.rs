@@ -4,16 +4,21 @@ use super::{Access, Agent, Checker, Epoch, Granule, How};
 use crate::exec::fault::Trap;
 
 impl Checker {
-    /// A read by a warp.
+    /// What an access by a warp leaves behind.
     #[inline]
-    pub fn read(&mut self, a: Access) -> Result<(), Trap> {
-        let clock = self.warps[a.warp].order.get(a.warp + 1);
-        let me = Epoch {
+    fn epoch_of(&self, a: &Access) -> Epoch {
+        Epoch {
             who: (a.warp + 1) as u16,
             bytes: 15,
             how: if a.strong { How::Strong } else { How::Generic },
-            clock,
-        };
+            clock: self.warps[a.warp].order.get(a.warp + 1),
+        }
+    }
+
+    /// A read by a warp.
+    #[inline]
+    pub fn read(&mut self, a: Access) -> Result<(), Trap> {
+        let me = self.epoch_of(&a);
         for (index, bytes) in granules(a.offset, a.size) {
             let granule = self.shadow[a.cta][index];
             let write = granule.write;
@@ -64,13 +69,7 @@ impl Checker {
     /// A write by a warp; `same` if it does not change the contents, which another write may then race with.
     #[inline]
     pub fn write(&mut self, a: Access, same: bool) -> Result<(), Trap> {
-        let clock = self.warps[a.warp].order.get(a.warp + 1);
-        let me = Epoch {
-            who: (a.warp + 1) as u16,
-            bytes: 15,
-            how: if a.strong { How::Strong } else { How::Generic },
-            clock,
-        };
+        let me = self.epoch_of(&a);
         for (index, bytes) in granules(a.offset, a.size) {
             let granule = self.shadow[a.cta][index];
             for (old, is_read) in [(granule.write, false), (granule.read, true)] {
@@ -87,7 +86,7 @@ impl Checker {
                 }
             }
             let entry = &mut self.shadow[a.cta][index];
-            let merged = if granule.write.who == me.who && granule.write.clock == clock {
+            let merged = if granule.write.who == me.who && granule.write.clock == me.clock {
                 granule.write.bytes
             } else {
                 0
