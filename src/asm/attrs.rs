@@ -104,6 +104,20 @@ fn sorted(module: &Module, entries: &[(Name, Attr)]) -> String {
     join(entries.into_iter().map(entry), ", ")
 }
 
+/// `{x.y = 1 : i64}`: attributes that no operation declares, so that every number has its type.
+pub fn discardable(module: &Module, entries: &[(Name, Attr)]) -> String {
+    dictionary(module, entries, &|attr| match attr {
+        Attr::Dict(inner) => discardable(module, inner),
+        Attr::Int { value, ty } if *module.types.get(*ty) == Type::Int(64) => {
+            format!("{value} : i64")
+        }
+        Attr::Float { bits, ty } if *module.types.get(*ty) == Type::Float(Float::F64) => {
+            format!("{} : f64", float_text(module, *ty, *bits))
+        }
+        _ => generic(module, Dialect::CudaTile, AttrKind::Any, attr),
+    })
+}
+
 /// A dictionary key, quoted where needed.
 pub fn key(name: &str) -> String {
     if is_bare(name) {

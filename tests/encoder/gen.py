@@ -2,12 +2,15 @@
 
 Usage: gen.py OUTDIR. One file per bytecode version; each operation in its simplest and its fullest form.
 """
+import enum
 import struct
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 from cuda.tile import _bytecode as bc
 from cuda.tile._bytecode import encodings as e
+from cuda.tile._bytecode import writer
 from cuda.tile._bytecode.attribute import (Bool, Bounded, Dictionary, DivBy, EntryHints, Float,
                                            Integer, LoadStoreHints, make_load_store_hints)
 from cuda.tile._bytecode.type import I32_TYPE_ID, SimpleType as S
@@ -18,12 +21,14 @@ from cuda.tile._bytecode.writer import write_bytecode
 DYN = -(1 << 63)
 
 
-class Multicast:
-    """The pointer attribute that multimem operations need; the encoder's enumeration lacks it."""
-    _value_ = b"\x02"
+class PtrKind(enum.Enum):
+    """Attributes of pointers; the encoder's own enumeration has the first alone."""
+    NONE = b"\x00"
+    UNICAST = b"\x01"
+    MULTICAST = b"\x02"
 
 
-MULTICAST = Multicast()
+MULTICAST = PtrKind.MULTICAST
 R, O = e.RoundingMode, e.IntegerOverflow
 SG, US = e.Signedness.Signed, e.Signedness.Unsigned
 
@@ -330,6 +335,73 @@ def multimem(k):
     e.encode_MultimemStoreViewTkoOp(b, k.token, pv, k.a, index, token, sem.RELAXED, scope.SYS, (True, False))
 
 
+def rare(k):
+    """Cases of attributes and types that cuTile kernels never have."""
+    b, t, v = k.b, k.t, k.v
+    sem, scope = e.MemoryOrderingSemantics, e.MemoryScope
+    if v >= V.V_13_2:
+        e.encode_NegIOp(b, k.i32x, k.i, O.NW)
+    token = e.encode_MakeTokenOp(b, k.token)
+    base, n, m = k.params[:3]
+    dynamic, static = ((DYN, 32), (DYN, 1)), ((64, 32), (32, 1))
+    tensor = k.view_type(t.F32, *dynamic)
+    source = e.encode_MakeTensorViewOp(b, tensor, base, (n,), (m,))
+    view = e.encode_MakePartitionViewOp(b, t.partition_view((8, 4), tensor, (0, 1), P.Missing), source)
+    index, no = (k.s0, k.s1), (False, False)
+    e.encode_LoadViewTkoOp(b, k.f32x, k.token, view, index, token, sem.RELAXED, scope.TL_BLK, None, no)
+    e.encode_StoreViewTkoOp(b, k.token, k.a, view, index, token, sem.RELAXED, scope.TL_BLK, None, no)
+    if v >= V.V_13_3:
+        rows = e.encode_IotaOp(b, t.tile(t.I32, (8,)))
+        for padding in (P.Zero, P.NegZero, P.Nan, P.PosInf, P.NegInf, P.Missing):
+            strided = t.strided_view((8, 4), (2, 3), tensor, (0, 1), padding)
+            view = e.encode_MakeStridedViewOp(b, strided, source)
+            e.encode_LoadViewTkoOp(b, k.f32x, k.token, view, index, None, sem.WEAK, None, None, no)
+            sparse = t.gather_scatter_view((8, 4), tensor, 0, padding)
+            view = e.encode_MakeGatherScatterViewOp(b, sparse, source)
+            e.encode_LoadViewTkoOp(b, k.f32x, k.token, view, (rows, k.s1), None, sem.WEAK, None, None, no)
+    if v >= V.V_13_5:
+        e.encode_FToFOp(b, k.t.tile(t.simple(S.TF32), (8, 4)), k.a, R.NEAREST_AWAY)
+        for mode in (R.ZERO, R.NEGATIVE_INF, R.POSITIVE_INF):
+            e.encode_FToFOp(b, k.f32x, k.d, mode)
+        several(k, index, token)
+        # Each parameter is a pointer of its kind: the view has the same.
+        for kind, pointer in zip(PtrKind, k.params[4:], strict=True):
+            for shape, given in ((dynamic, ((n,), (m,))), (static, ((), ()))):
+                e.encode_MakeTensorViewOp(b, t.tensor_view(t.F32, *shape, kind), pointer, *given)
+
+
+def several(k, index, token):
+    """Orderings and scopes of multimem operations; 13.5 only."""
+    b, t = k.b, k.t
+    sem, scope, red = e.MemoryOrderingSemantics, e.MemoryScope, e.MultimemReductionKind
+    ty = t.tensor_view(t.F32, (64, 32), (32, 1), MULTICAST)
+    tv = e.encode_MakeTensorViewOp(b, ty, k.params[3], (), ())
+    pv = e.encode_MakePartitionViewOp(b, t.partition_view((8, 4), ty, (0, 1), P.Missing), tv)
+    no = (False, False)
+    for where in scope:
+        for order in (sem.RELAXED, sem.ACQUIRE):
+            e.encode_MultimemLoadReduceViewTkoOp(b, k.f32x, k.token, pv, index, token, order, where, red.ADD, no)
+        for order in (sem.RELAXED, sem.RELEASE):
+            e.encode_MultimemReduceViewTkoOp(b, k.token, pv, k.a, index, token, order, where, red.ADD, no)
+            e.encode_MultimemStoreViewTkoOp(b, k.token, pv, k.a, index, token, order, where, no)
+
+
+@contextmanager
+def argument_attributes(part, count):
+    """The writer gives every function an empty array of them; in `rare` each argument has one."""
+    usual = writer.AttributeArray
+
+    def given(_):
+        return usual([Dictionary([("rare.position", Integer(I32_TYPE_ID, 32, i))]) for i in range(count)])
+
+    if part == "rare":
+        writer.AttributeArray = given
+    try:
+        yield
+    finally:
+        writer.AttributeArray = usual
+
+
 def control(k):
     b, t = k.b, k.t
     e.encode_GetTileBlockIdOp(b, k.i32, k.i32, k.i32)
@@ -417,7 +489,7 @@ def constants(k):
 
 
 PARTS = dict(floats=floats, integers=integers, shapes=shapes, matrices=matrices, memory=memory,
-             control=control, constants=constants, multimem=multimem)
+             control=control, constants=constants, multimem=multimem, rare=rare)
 
 
 def write(version, part, path):
@@ -430,8 +502,11 @@ def write(version, part, path):
         if version >= V.V_13_4:
             attr = MULTICAST if version >= V.V_13_5 else PtrAttr.Default
             params.append(t.tile(t.pointer(t.F32, attr), ()))
+        if part == "rare" and version >= V.V_13_5:
+            params += [t.tile(t.pointer(t.F32, kind), ()) for kind in PtrKind]
         hints = {"sm_90": EntryHints(num_cta_in_cga=2, occupancy=3)} if part == "control" else {}
-        with w.function(part, params, (), True, hints, debug_info(w, part)) as fb:
+        with (argument_attributes(part, len(params)),
+              w.function(part, params, (), True, hints, debug_info(w, part)) as fb):
             k = Kernel(w, fb.code_builder, fb.parameters)
             if part == "globals":
                 locations(k)

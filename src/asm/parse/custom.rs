@@ -223,7 +223,7 @@ impl<'t> Parser<'t> {
         let name = self.c.symbol()?;
         let name = self.module.intern(&name);
         self.c.expect("(")?;
-        let args = self.arguments()?;
+        let (args, dictionaries) = self.parameters()?;
         let results = match self.c.eat("->") {
             true => self.type_group()?,
             false => Vec::new(),
@@ -242,10 +242,8 @@ impl<'t> Parser<'t> {
             let hints = self.attr(AttrKind::Hints)?;
             set(fields, "optimization_hints", hints);
         }
-        if self.c.eat("arg_attrs") {
-            self.c.expect("=")?;
-            let attrs = self.attr(AttrKind::Array)?;
-            set(fields, "arg_attrs", attrs);
+        if let Some(dictionaries) = dictionaries {
+            set(fields, "arg_attrs", dictionaries);
         }
         let body = self.body(&args, true, Some(CudaTile::Return.into()))?;
         fields.regions.push(body);

@@ -2,7 +2,7 @@
 
 use super::{Parser, Result};
 use crate::dialect::OpKind;
-use crate::ir::{Op, RegionId, TypeId};
+use crate::ir::{Attr, Op, RegionId, TypeId};
 
 impl<'t> Parser<'t> {
     /// `{ … }` in the generic form: blocks with labels, or one block.
@@ -52,6 +52,28 @@ impl<'t> Parser<'t> {
             self.skip_location()?;
         }
         Ok(args)
+    }
+
+    /// `%a: type {x.y = 1 : i32}, %b: type)`, after the opening parenthesis; the attributes of all
+    /// arguments, where one has any.
+    pub fn parameters(&mut self) -> Result<(Vec<(&'t str, TypeId)>, Option<Attr>)> {
+        let (mut args, mut dictionaries) = (Vec::new(), Vec::new());
+        while !self.c.eat(")") {
+            if !args.is_empty() {
+                self.c.expect(",")?;
+            }
+            let name = self.c.value_name()?;
+            self.c.expect(":")?;
+            args.push((name, self.ty()?));
+            let entries = match self.c.peek("{") {
+                true => self.dictionary("{", "}")?,
+                false => Vec::new(),
+            };
+            dictionaries.push(Attr::Dict(entries));
+            self.skip_location()?;
+        }
+        let any = dictionaries.iter().any(|d| *d != Attr::Dict(Vec::new()));
+        Ok((args, any.then_some(Attr::Array(dictionaries))))
     }
 
     /// `{ … }` with arguments named outside; `implicit` ends the block where no terminator does.

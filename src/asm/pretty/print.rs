@@ -322,7 +322,7 @@ impl<'m> Printer<'m> {
             .first()
             .and_then(|&r| module.region(r).blocks.first());
         let args = body.map_or(&[][..], |&b| &module.block(b).args);
-        self.arguments(args);
+        self.parameters(args, op.attr_named("arg_attrs"));
         if let Some(Attr::Type(ty)) = op.attr_named("function_type") {
             self.function_results(*ty);
         }
@@ -331,10 +331,6 @@ impl<'m> Printer<'m> {
         {
             let text = format!(" optimization_hints={}", attrs::hints(module, hints));
             self.text(&text);
-        }
-        if let Some(attr) = op.attr_named("arg_attrs") {
-            let text = attrs::generic(module, op.kind.dialect, AttrKind::Array, attr);
-            self.text(&format!(" arg_attrs = {text}"));
         }
         self.w.str(" ");
         self.region(op, 0, None);
@@ -358,6 +354,27 @@ impl<'m> Printer<'m> {
         self.w.list(args, |w, &a| {
             w.value(a);
             w.str(&format!(": {}", bare_type(&module.types, module.ty(a))));
+        });
+        self.w.str(")");
+    }
+
+    /// `(%a: type {x.y = 1 : i32}, …)`, defining the values.
+    fn parameters(&mut self, args: &[ValueId], attrs: Option<&Attr>) {
+        let module = self.module();
+        let mut dictionaries = match attrs {
+            Some(Attr::Array(items)) => items.iter(),
+            _ => [].iter(),
+        };
+        args.iter().for_each(|&a| self.w.define(a));
+        self.w.str("(");
+        self.w.list(args, |w, &a| {
+            w.value(a);
+            w.str(&format!(": {}", bare_type(&module.types, module.ty(a))));
+            if let Some(Attr::Dict(entries)) = dictionaries.next()
+                && !entries.is_empty()
+            {
+                w.str(&format!(" {}", attrs::discardable(module, entries)));
+            }
         });
         self.w.str(")");
     }

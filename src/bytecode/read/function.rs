@@ -139,13 +139,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Attributes of arguments, from 13.5 on; an empty array is no attribute.
+    /// Attributes of arguments, from 13.5 on; where no argument has any, there is no attribute.
     fn arg_attrs(&mut self, c: &mut Cursor) -> Result<Option<Attr>> {
         if self.version < Version::V13_5 {
             return Ok(None);
         }
         match self.tagged_attr(c, 0)? {
-            Attr::Array(items) if items.is_empty() => Ok(None),
+            Attr::Array(items) if items.iter().all(|i| *i == Attr::Dict(Vec::new())) => Ok(None),
             array @ Attr::Array(_) => Ok(Some(array)),
             _ => Err(c.error("invalid argument attributes for function")),
         }

@@ -254,6 +254,31 @@ fn carried_values(c: &Ctx, initial: &[ValueId], inner: &[ValueId]) -> Check {
     no_views(c, "result type")
 }
 
+/// Attributes of arguments: a dictionary for each, of names with a dialect's prefix.
+fn argument_attributes(c: &Ctx, arguments: usize) -> Check {
+    let Some(Attr::Array(items)) = c.op.attr_named("arg_attrs") else {
+        return Ok(());
+    };
+    let dictionary = |item: &Attr| matches!(item, Attr::Dict(_));
+    ensure(items.iter().all(dictionary), || {
+        "attribute 'arg_attrs' failed to satisfy constraint: Array of dictionary attributes".into()
+    })?;
+    ensure(items.len() == arguments, || {
+        format!(
+            "expects argument attribute array to have the same number of elements as the number of function arguments, got {}, but expected {arguments}",
+            items.len()
+        )
+    })?;
+    let mut entries = items.iter().flat_map(|item| match item {
+        Attr::Dict(entries) => entries.as_slice(),
+        _ => &[],
+    });
+    ensure(
+        entries.all(|(name, _)| c.module.str(*name).contains('.')),
+        || "arguments may only have dialect attributes".into(),
+    )
+}
+
 pub fn entry(c: &Ctx) -> Check {
     let Some(Attr::Type(ty)) = c.op.attr_named("function_type") else {
         return Ok(());
@@ -266,6 +291,7 @@ pub fn entry(c: &Ctx) -> Check {
     ensure(results.is_empty(), || {
         "entry op must not return values".into()
     })?;
+    argument_attributes(c, params.len())?;
     let block = body(c, 0, &[Op::Return])?;
     let args = &c.module.block(block).args;
     ensure(args.len() == params.len(), || {
