@@ -8,7 +8,7 @@ use clap::Parser;
 use driver::{Driver, DriverError, Parameter, Shape, Tiled};
 use ptxsim::arguments::Arguments;
 use ptxsim::manifest::Manifest;
-use ptxsim::tensormap::{Element, Fill, Interleave, MapBase, Swizzle};
+use ptxsim::tensormap::{Atomicity, Element, Fill, Interleave, MapBase, Swizzle};
 use ptxsim::{Arg, Buffer, Launch, Module, TensorMap};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -225,6 +225,9 @@ fn tiled(map: &TensorMap, addresses: &[u64]) -> Result<Tiled, Error> {
             Interleave::B32 => 2,
         },
         swizzle: match map.swizzle {
+            _ if map.atomicity != Atomicity::B16 => {
+                return Err("swizzle atomicities are not encoded yet".into());
+            }
             Swizzle::None => 0,
             Swizzle::B32 => 1,
             Swizzle::B64 => 2,

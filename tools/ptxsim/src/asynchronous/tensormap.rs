@@ -5,7 +5,9 @@ use crate::exec::fault::Trap;
 use crate::exec::memory::{addresses, lanes, place, read, write};
 use crate::exec::warp::{Frame, Warp};
 use crate::program::inst::{Address, MapField, Space, Src};
-use crate::tensormap::{Element, Fill, Interleave, MAX_RANK, MapBase, Swizzle, TensorMap};
+use crate::tensormap::{
+    Atomicity, Element, Fill, Interleave, MAX_RANK, MapBase, Swizzle, TensorMap,
+};
 
 fn load(
     env: &mut Env<'_>,
@@ -94,14 +96,10 @@ fn set_field(map: &mut TensorMap, field: MapField, index: usize, value: u64) -> 
                 .ok_or_else(unknown)?;
         }
         MapField::Swizzle => {
-            map.swizzle = *[Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128]
-                .get(value as usize)
-                .ok_or_else(unknown)?;
+            map.swizzle = Swizzle::from_code(value).ok_or_else(unknown)?;
         }
         MapField::SwizzleAtomicity => {
-            if value != 0 {
-                return Err("swizzle atomicities other than 16 bytes are not simulated".into());
-            }
+            map.atomicity = Atomicity::from_code(value).ok_or_else(unknown)?;
         }
         MapField::Fill => {
             map.fill = if small(1)? == 0 {

@@ -6,69 +6,150 @@ use crate::exec::fault::Trap;
 use crate::num::format::{BF16, F16, F32, F64};
 use crate::program::inst::AtomOp;
 use crate::program::types::Ty;
-use crate::tensormap::{Element, Fill, Interleave, MAX_RANK, TensorMap};
+use crate::tensormap::{Atomicity, Element, Fill, Im2colMode, Interleave, MAX_RANK, TensorMap};
+use std::ops::Range;
 
-/// A box of a tensor.
+/// What a copy moves around its coordinates.
+#[derive(Debug, Clone)]
+pub enum Shape {
+    /// the box of the map
+    Box,
+    /// four rows of a two-dimensional tensor
+    Rows([i64; 4]),
+    /// pixels of an im2col map, with what is added to the coordinates of each, innermost first
+    Pixels([u16; 3]),
+    /// pixels along `W` of an im2col map (PTX ISA 5.5.5)
+    Wide {
+        /// `im2col::w::128`
+        all_128: bool,
+        /// pixels after the column
+        halo: u16,
+        /// added to `W` and its bounds
+        offset: u16,
+    },
+}
+
+/// A part of a tensor.
 #[derive(Debug, Clone)]
 pub struct Tile {
     /// the tensor
     pub map: TensorMap,
-    /// where the box starts, innermost first
+    /// where it starts, innermost first
     pub coords: [i64; MAX_RANK],
-    /// four rows of a two-dimensional tensor instead of a box
-    pub rows: Option<[i64; 4]>,
-    /// pixels of an im2col map instead of a box: what is added to their coordinates, innermost first
-    pub pixels: Option<[u16; 3]>,
+    /// what of it
+    pub shape: Shape,
 }
 
 /// A run of elements along the innermost dimension.
 struct Run {
     /// global address of element 0 of the run, which may lie outside
     address: u64,
-    /// elements of the run that lie inside the tensor
-    inside: std::ops::Range<u64>,
+    /// bytes of the run that lie inside the tensor
+    inside: Range<u64>,
     /// offset in the box, unswizzled
     offset: u64,
 }
 
 impl Tile {
-    /// Refuses what is not simulated, with its name.
-    pub fn check(&self) -> Result<(), Trap> {
+    /// Refuses what is not legal or not simulated, with its name.
+    pub fn check(&self, store: bool) -> Result<(), Trap> {
         self.map
             .check()
             .map_err(|e| Trap::new(format!("tensor map: {e}")))?;
-        if self.map.interleave != Interleave::None {
+        let mode = self.map.im2col.map(|walk| walk.mode);
+        let wanted = match self.shape {
+            Shape::Box | Shape::Rows(_) => None,
+            Shape::Pixels(_) => Some(Im2colMode::Spatial),
+            Shape::Wide { all_128: false, .. } => Some(Im2colMode::W),
+            Shape::Wide { all_128: true, .. } => Some(Im2colMode::W128),
+        };
+        if mode != wanted {
+            return Err(Trap::new(format!(
+                "{} does not go with {}",
+                match wanted {
+                    None => "a copy of a box",
+                    Some(Im2colMode::Spatial) => "an .im2col copy",
+                    Some(Im2colMode::W) => "an .im2col::w copy",
+                    Some(Im2colMode::W128) => "an .im2col::w::128 copy",
+                },
+                match mode {
+                    None => "a tiled tensor map (cuTensorMapEncodeTiled)",
+                    Some(Im2colMode::Spatial) => "an im2col tensor map (cuTensorMapEncodeIm2col)",
+                    Some(Im2colMode::W) => "a map of mode W (cuTensorMapEncodeIm2colWide)",
+                    Some(Im2colMode::W128) => "a map of mode W128 (cuTensorMapEncodeIm2colWide)",
+                }
+            )));
+        }
+        if store && self.map.atomicity == Atomicity::B32Flip8 {
             return Err(Trap::new(
-                "tensor maps with an interleaved layout are not simulated",
+                "a swizzle with an 8-byte flip is for loads from global memory only",
             ));
         }
-        match (self.map.im2col, self.pixels) {
-            (Some(_), None) => Err(Trap::new(
-                "an im2col tensor map (cuTensorMapEncodeIm2col) needs an .im2col copy",
+        self.check_wide()?;
+        self.check_interleaved()
+    }
+
+    fn check_wide(&self) -> Result<(), Trap> {
+        let Shape::Wide {
+            all_128,
+            halo,
+            offset,
+        } = self.shape
+        else {
+            return Ok(());
+        };
+        let most = if all_128 { 32 } else { 512 };
+        if halo >= most || offset >= 32 {
+            return Err(Trap::new(format!(
+                "wHalo {halo} is not below {most}, or wOffset {offset} is not below 32"
+            )));
+        }
+        if all_128 && halo > 0 {
+            return Err(Trap::new(
+                "im2col::w::128 with a halo is not simulated: the ISA only draws where its pixels lie",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_interleaved(&self) -> Result<(), Trap> {
+        if self.map.interleave == Interleave::None {
+            return Ok(());
+        }
+        match self.shape {
+            Shape::Rows(_) => Err(Trap::new(
+                "four rows of an interleaved tensor are not simulated",
             )),
-            (None, Some(_)) => Err(Trap::new(
-                "an .im2col copy needs an im2col tensor map (cuTensorMapEncodeIm2col)",
+            Shape::Box if self.map.box_dims[self.map.rank - 2] != 1 => Err(Trap::new(
+                "a box over several channel slices of an interleaved tensor is not simulated: the documents leave \
+                 open what it is; copy one slice at a time",
             )),
             _ => Ok(()),
         }
     }
 
-    /// Elements per dimension of the box as it lies in shared memory.
+    /// Steps per dimension of the box as it lies in shared memory.
     fn extents(&self) -> [u64; MAX_RANK] {
-        let mut extents = [1; MAX_RANK];
-        if let Some(c) = self.map.im2col {
-            return [c.channels.into(), c.pixels.into(), 1, 1, 1];
+        let interleaved = self.map.interleave != Interleave::None;
+        if let Some(walk) = self.map.im2col {
+            let inner = if interleaved { 1 } else { walk.channels.into() };
+            let pixels = match self.shape {
+                Shape::Wide { all_128: true, .. } => 128,
+                Shape::Wide { halo, .. } => u64::from(walk.pixels) + u64::from(halo),
+                _ => walk.pixels.into(),
+            };
+            return [inner, pixels, 1, 1, 1];
         }
+        let mut extents = [1; MAX_RANK];
         for (i, extent) in extents.iter_mut().enumerate().take(self.map.rank) {
             // The innermost dimension ignores its element stride when nothing is interleaved.
-            let step = if i == 0 {
-                1
-            } else {
-                u64::from(self.map.element_strides[i])
+            let step = match i {
+                0 if !interleaved => 1,
+                _ => self.map.element_strides[i],
             };
-            *extent = u64::from(self.map.box_dims[i]).div_ceil(step);
+            *extent = self.map.box_dims[i].div_ceil(step.max(1)).into();
         }
-        if self.rows.is_some() {
+        if let Shape::Rows(_) = self.shape {
             extents[1] = 4;
         }
         extents
@@ -76,47 +157,55 @@ impl Tile {
 
     /// Bytes that the box takes in shared memory, out-of-bounds elements included.
     pub fn bytes(&self) -> u64 {
-        self.extents().iter().product::<u64>() * u64::from(self.map.element.bytes())
+        self.extents().iter().product::<u64>() * u64::from(self.map.step_bytes())
     }
 
-    /// Coordinates of run `i` of a box, or of four rows.
-    fn box_coordinates(&self, i: u64, extents: &[u64; MAX_RANK]) -> [i64; MAX_RANK] {
+    /// Coordinates of step `i` of a box, or of four rows, in dimension `from` and above.
+    fn box_coordinates(&self, i: u64, extents: &[u64; MAX_RANK], from: usize) -> [i64; MAX_RANK] {
         let mut rest = i;
         let mut at = self.coords;
-        for (d, &extent) in extents.iter().enumerate().take(self.map.rank).skip(1) {
+        for (d, &extent) in extents.iter().enumerate().take(self.map.rank).skip(from) {
             let step = (rest % extent) as i64;
             rest /= extent;
-            at[d] = match self.rows {
-                Some(rows) if d == 1 => rows[step as usize & 3],
+            at[d] = match self.shape {
+                Shape::Rows(rows) if d == 1 => rows[step as usize & 3],
                 _ => self.coords[d] + step * i64::from(self.map.element_strides[d]),
             };
         }
         at
     }
 
-    /// Coordinates of the pixels of an im2col copy (PTX ISA 5.5.4): from the start they walk the bounding box, the
-    /// innermost dimension first, and go on at its lower corner in the next image; the offsets are added last.
-    fn pixel_coordinates(&self, offsets: [u16; 3]) -> Vec<[i64; MAX_RANK]> {
+    /// Coordinates of the pixels of an im2col copy (PTX ISA 5.5.4, 5.5.5): from the start they walk the bounding box,
+    /// the innermost dimension first, and go on at its lower corner in the next image. The offsets of `.im2col` are
+    /// added last; that of `.im2col::w` moves the box and the start. Its halo is the pixels that follow.
+    fn pixel_coordinates(&self) -> Vec<[i64; MAX_RANK]> {
         let Some(walk) = self.map.im2col else {
             return Vec::new();
         };
+        let (mut added, mut moved) = ([0; 3], 0);
+        match self.shape {
+            Shape::Pixels(offsets) => added = offsets.map(i64::from),
+            Shape::Wide { offset, .. } => moved = i64::from(offset),
+            _ => {}
+        }
         let (rank, mut at) = (self.map.rank, self.coords);
-        let spatial = 1..rank - 1;
+        let walked: Vec<usize> = self.map.walked(walk.mode).collect();
+        at[walked[0]] += moved;
         let mut pixels = Vec::new();
-        for _ in 0..walk.pixels {
+        for _ in 0..self.extents()[1] {
             let mut pixel = at;
-            for d in spatial.clone() {
-                pixel[d] += i64::from(offsets[d - 1]);
+            for (i, &d) in walked.iter().enumerate() {
+                pixel[d] += added[i];
             }
             pixels.push(pixel);
             let mut carry = true;
-            for d in spatial.clone() {
-                let last = self.map.dims[d] as i64 - 1 + i64::from(walk.upper[d - 1]);
+            for (i, &d) in walked.iter().enumerate() {
+                let last = self.map.dims[d] as i64 - 1 + i64::from(walk.upper[i]) + moved;
                 if carry {
                     at[d] += i64::from(self.map.element_strides[d]);
                     carry = at[d] > last;
                     if carry {
-                        at[d] = i64::from(walk.lower[d - 1]);
+                        at[d] = i64::from(walk.lower[i]) + moved;
                     }
                 }
             }
@@ -127,46 +216,53 @@ impl Tile {
 
     fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         let (map, extents) = (&self.map, self.extents());
-        let size = u64::from(map.element.bytes());
-        let count: u64 = extents[1..].iter().product();
-        let pixels = self.pixels.map(|offsets| self.pixel_coordinates(offsets));
+        let size = u64::from(map.step_bytes());
+        // Slices of an interleaved tensor need not be neighbours; each is a run of its own.
+        let interleaved = map.interleave != Interleave::None;
+        let (from, length) = if interleaved { (0, 1) } else { (1, extents[0]) };
+        let count: u64 = extents[from..].iter().product();
+        let pixels = map.im2col.map(|_| self.pixel_coordinates());
         (0..count).map(move |i| {
-            let mut valid = true;
-            let mut address = map
-                .address()
-                .wrapping_add_signed(self.coords[0] * size as i64);
-            let coordinates = match &pixels {
+            let at = match &pixels {
                 Some(pixels) => pixels[i as usize],
-                None => self.box_coordinates(i, &extents),
+                None => self.box_coordinates(i, &extents, from),
             };
-            for (d, &at) in coordinates.iter().enumerate().take(map.rank).skip(1) {
+            let mut valid = true;
+            let mut address = map.address().wrapping_add_signed(at[0] * size as i64);
+            for (d, &at) in at.iter().enumerate().take(map.rank).skip(1) {
                 valid &= at >= 0 && (at as u64) < map.dims[d];
                 address = address.wrapping_add((at as u64).wrapping_mul(map.strides[d]));
             }
-            let low = (-self.coords[0]).max(0) as u64;
-            let high = (map.dims[0] as i64 - self.coords[0]).clamp(0, extents[0] as i64) as u64;
-            let inside = if valid && low < high { low..high } else { 0..0 };
+            let low = (-at[0]).max(0) as u64;
+            let high = (map.dims[0] as i64 - at[0]).clamp(0, length as i64) as u64;
+            let inside = if valid && low < high {
+                low * size..high * size
+            } else {
+                0..0
+            };
             Run {
                 address,
                 inside,
-                offset: i * extents[0] * size,
+                offset: i * length * size,
             }
         })
     }
 
     /// Where the elements inside the tensor lie in global memory: addresses and bytes.
     pub fn global_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let size = u64::from(self.map.element.bytes());
-        self.runs()
-            .filter(|run| !run.inside.is_empty())
-            .map(move |run| {
-                let address = run.address.wrapping_add(run.inside.start * size);
-                (address, (run.inside.end - run.inside.start) * size)
-            })
+        self.runs().filter(|run| !run.inside.is_empty()).map(|run| {
+            let address = run.address.wrapping_add(run.inside.start);
+            (address, run.inside.end - run.inside.start)
+        })
     }
 
+    /// What a run outside the tensor reads as.
     fn fill(&self) -> Vec<u8> {
         let element = self.map.element;
+        let bytes = match self.map.interleave {
+            Interleave::None => self.extents()[0] as usize * element.bytes() as usize,
+            _ => self.map.step_bytes() as usize,
+        };
         let bits = match (self.map.fill, element) {
             (Fill::Zero, _) => 0,
             (Fill::Nan, Element::F16) => F16.nan,
@@ -174,29 +270,29 @@ impl Tile {
             (Fill::Nan, Element::F64) => F64.nan,
             (Fill::Nan, _) => F32.nan,
         };
-        let one = bits.to_le_bytes();
-        one[..element.bytes() as usize].repeat(self.extents()[0] as usize)
+        let one = &bits.to_le_bytes()[..element.bytes() as usize];
+        one.iter().copied().cycle().take(bytes).collect()
     }
 
     /// Copies the box from global memory into shared memory of `cta` at `offset`.
     pub fn load(&self, env: &mut Env<'_>, targets: &[(usize, u64)]) -> Result<(), Trap> {
-        let size = u64::from(self.map.element.bytes());
-        let fill = self.fill();
+        let (fill, pattern) = (self.fill(), self.map.pattern());
+        let piece = pattern.piece();
         let mut row = fill.clone();
         let mut hint = 0;
         for run in self.runs() {
             row.copy_from_slice(&fill);
             if !run.inside.is_empty() {
-                let bytes = (run.inside.start * size) as usize..(run.inside.end * size) as usize;
-                let address = run.address.wrapping_add(run.inside.start * size);
+                let bytes = run.inside.start as usize..run.inside.end as usize;
+                let address = run.address.wrapping_add(run.inside.start);
                 env.shared
                     .global
                     .read_bytes(address, &mut row[bytes], &mut hint)?;
             }
             for &(cta, offset) in targets {
                 let block = &mut env.ctas[cta];
-                for (i, chunk) in row.chunks(16).enumerate() {
-                    let at = self.map.swizzle.apply(offset + run.offset + 16 * i as u64) as usize;
+                for (i, chunk) in row.chunks(piece).enumerate() {
+                    let at = pattern.apply(offset + run.offset + (piece * i) as u64) as usize;
                     block.shared[at..at + chunk.len()].copy_from_slice(chunk);
                     block.written[at..at + chunk.len()].fill(true);
                 }
@@ -209,7 +305,7 @@ impl Tile {
     pub fn stage(&self, env: &Env<'_>, cta: usize, offset: u64) -> Vec<u8> {
         let mut data = vec![0; self.bytes() as usize];
         for (i, chunk) in data.chunks_mut(16).enumerate() {
-            let at = self.map.swizzle.apply(offset + 16 * i as u64) as usize;
+            let at = self.map.pattern().apply(offset + 16 * i as u64) as usize;
             chunk.copy_from_slice(&env.ctas[cta].shared[at..at + chunk.len()]);
         }
         data
@@ -217,12 +313,11 @@ impl Tile {
 
     /// Writes staged bytes to global memory; elements outside the tensor are dropped.
     pub fn store(&self, env: &Env<'_>, data: &[u8], reduce: Option<AtomOp>) -> Result<(), Trap> {
-        let size = u64::from(self.map.element.bytes());
         let mut hint = 0;
         for run in self.runs().filter(|r| !r.inside.is_empty()) {
-            let address = run.address.wrapping_add(run.inside.start * size);
-            let start = (run.offset + run.inside.start * size) as usize;
-            let bytes = &data[start..start + ((run.inside.end - run.inside.start) * size) as usize];
+            let address = run.address.wrapping_add(run.inside.start);
+            let start = (run.offset + run.inside.start) as usize;
+            let bytes = &data[start..start + (run.inside.end - run.inside.start) as usize];
             match reduce {
                 None => env.shared.global.write_bytes(address, bytes, &mut hint)?,
                 Some(op) => reduce_bytes(

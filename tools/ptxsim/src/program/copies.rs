@@ -22,6 +22,11 @@ pub enum TensorMode {
     Im2col {
         offsets: Vec<Src>,
     },
+    Im2colWide {
+        all_128: bool,
+        halo: Src,
+        offset: Src,
+    },
     Gather4,
     Scatter4,
 }

@@ -3,7 +3,7 @@
 use super::common::toolkit;
 use ptxsim::num::format::{BF16, E4M3, E5M2, F16, F32, F64, Format};
 use ptxsim::program::Program;
-use ptxsim::tensormap::{Element, Fill, Im2col, MapBase, Swizzle};
+use ptxsim::tensormap::{Element, Fill, Im2col, Im2colMode, MapBase, Swizzle};
 use ptxsim::{Arg, Launch, Module, TensorMap};
 use serde::Deserialize;
 use std::ffi::OsStr;
@@ -244,6 +244,7 @@ fn argument(parameter: &Parameter) -> Arg {
                     upper: corner(&gather.upper),
                     channels: gather.channels,
                     pixels: gather.pixels,
+                    mode: Im2colMode::Spatial,
                 }
             });
             Arg::TensorMap(tiled)

@@ -1,8 +1,15 @@
 //! Bulk copies: `cp.async.bulk`, its tensor forms and reductions, `st.async` (PTX ISA 9.7.9.25.4-5, 9.7.9.12).
 
+mod copy;
+mod groups;
 mod issue;
+mod message;
+mod tensor;
 
-pub use issue::{commit, copy, message, tensor, wait};
+pub use copy::copy;
+pub use groups::{commit, wait};
+pub use message::message;
+pub use tensor::tensor;
 
 use super::tile::{Tile, reduce_bytes};
 use crate::check::Agent;

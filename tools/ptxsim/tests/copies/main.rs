@@ -1,12 +1,24 @@
 //! Asynchronous copies that no compiler here emits, in PTX of our own: im2col boxes, gathered rows, messages between
 //! the blocks of a cluster. Results are worked out with plain loops.
 
-use ptxsim::tensormap::{Element, Fill, Im2col, MapBase, Swizzle, TensorMap};
+mod layouts;
+
+use ptxsim::tensormap::{Element, Fill, Im2col, Im2colMode, MapBase, Swizzle, TensorMap};
 use ptxsim::{Arg, Launch, Module};
 
 /// One block of 32 threads with a tensor map, a buffer for results and 16 KiB of shared memory; the body loads `bytes`
 /// bytes into `tile` and everything goes to the results.
 fn load(target: &str, copy: &str, bytes: usize, map: TensorMap, input: Vec<u8>) -> Vec<u8> {
+    try_load(target, copy, bytes, map, input).unwrap_or_else(|e| panic!("{copy}\n{e}"))
+}
+
+fn try_load(
+    target: &str,
+    copy: &str,
+    bytes: usize,
+    map: TensorMap,
+    input: Vec<u8>,
+) -> Result<Vec<u8>, String> {
     let text = format!(
         ".version 8.8\n.target {target}\n.address_size 64\n\
          .visible .entry k(.param .align 64 .b8 map[128], .param .u64 out)\n.reqntid 32\n{{\n\
@@ -27,8 +39,8 @@ fn load(target: &str, copy: &str, bytes: usize, map: TensorMap, input: Vec<u8>) 
     launch.add_buffer("in", input);
     let out = launch.add_buffer("out", vec![0; bytes]);
     launch.args = vec![Arg::TensorMap(map), Arg::buffer(out)];
-    launch.run().unwrap_or_else(|e| panic!("{e}\n{text}"));
-    launch.buffers[out].bytes.clone()
+    launch.run().map_err(|e| e.to_string())?;
+    Ok(launch.buffers[out].bytes.clone())
 }
 
 const INPUT: MapBase = MapBase::Buffer {
@@ -60,6 +72,7 @@ fn im2col() {
                 upper: [-1, -1, 0],
                 channels: 8,
                 pixels: pixels as u32,
+                mode: Im2colMode::Spatial,
             });
             for (r, s) in [(0u64, 0u64), (1, 1), (2, 0), (0, 2)] {
                 let (first_q, first_p) = (1i64, 1i64);

@@ -1,0 +1,58 @@
+//! Bulk groups: commit and wait.
+
+use super::{finish, stage};
+use crate::check::Agent;
+use crate::exec::cluster::Env;
+use crate::exec::fault::Trap;
+use crate::exec::memory::lanes;
+use crate::exec::warp::Warp;
+use crate::program::LANES;
+
+/// `cp.async.bulk.commit_group`
+pub fn commit(warp: &mut Warp, active: u32) {
+    for lane in lanes(active) {
+        let groups = warp.pending.bulk.lanes.entry(lane).or_default();
+        let open = std::mem::take(&mut groups.open);
+        groups.closed.push_back(open);
+    }
+}
+
+/// `cp.async.bulk.wait_group{.read}`
+pub fn wait(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    active: u32,
+    pending: u32,
+    read_only: bool,
+) -> Result<(), Trap> {
+    for lane in 0..LANES {
+        if active >> lane & 1 == 0 {
+            continue;
+        }
+        let Some(groups) = warp.pending.bulk.lanes.get_mut(&lane) else {
+            continue;
+        };
+        let finished = groups.closed.len().saturating_sub(pending as usize);
+        let ids: Vec<(u64, Agent)> = groups
+            .closed
+            .iter()
+            .take(finished)
+            .flatten()
+            .copied()
+            .collect();
+        if !read_only {
+            groups.closed.drain(..finished);
+        }
+        for (id, agent) in ids {
+            env.acquire(warp, agent);
+            let Some(index) = env.engine.pending.iter().position(|o| o.id == id) else {
+                continue;
+            };
+            stage(env, index);
+            if !read_only {
+                finish(env, index).map_err(|t| t.at(lane))?;
+            }
+        }
+    }
+    Ok(())
+}
