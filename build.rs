@@ -1,38 +1,39 @@
-//! Lists the rule files of `rules/` and `isel/`, so that they are compiled in.
+//! Compiles `rules/` and `isel/` in: the files as they are, and every rule by itself, written out
+//! and without what only checking needs, by the operation it rewrites (`src/rules/index.rs`).
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+#[path = "src/rules/expand.rs"]
+mod expand;
+#[path = "src/rules/sexpr.rs"]
+mod sexpr;
+
+use sexpr::{Form, Sexpr};
+
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
+    println!("cargo::rerun-if-changed=build.rs");
+    for source in ["expand.rs", "sexpr.rs"] {
+        println!("cargo::rerun-if-changed=src/rules/{source}");
+    }
     let mut files = Vec::new();
     for top in ["rules", "isel"] {
         println!("cargo::rerun-if-changed={top}");
         collect(&root.join(top), &mut files);
     }
     files.sort();
-    let mut code = String::from(
-        "/// Every rule file: path below `rules/` (or from `isel/` on) and text.\npub static FILES: &[(&str, &str)] = &[\n",
-    );
-    for file in &files {
-        println!("cargo::rerun-if-changed={}", file.display());
-        let relative = file.strip_prefix(&root).unwrap_or(file);
-        let name = relative.strip_prefix("rules").unwrap_or(relative);
-        let _ = writeln!(
-            code,
-            "    ({:?}, include_str!({:?})),",
-            name.display().to_string(),
-            file.display().to_string()
-        );
-    }
-    code.push_str("];\n");
-    let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default()).join("rule_files.rs");
-    if std::fs::read_to_string(&out).is_ok_and(|old| old == code) {
-        return;
-    }
-    if let Err(error) = std::fs::write(&out, code) {
-        panic!("cannot write the list of rule files: {error}");
-    }
+    let files: Vec<(String, PathBuf)> = files.into_iter().map(|f| (name(&root, &f), f)).collect();
+    write("rule_files.rs", &list(&files));
+    write("rule_index.rs", &index(&files));
+}
+
+/// Path below `rules/`, or from `isel/` on.
+fn name(root: &Path, file: &Path) -> String {
+    let relative = file.strip_prefix(root).unwrap_or(file);
+    let relative = relative.strip_prefix("rules").unwrap_or(relative);
+    relative.display().to_string()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -44,7 +45,132 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
             println!("cargo::rerun-if-changed={}", path.display());
             collect(&path, files);
         } else if path.extension().is_some_and(|e| e == "rules" || e == "sel") {
+            println!("cargo::rerun-if-changed={}", path.display());
             files.push(path);
         }
+    }
+}
+
+fn write(file: &str, code: &str) {
+    let out = PathBuf::from(std::env::var("OUT_DIR").unwrap_or_default()).join(file);
+    if std::fs::read_to_string(&out).is_ok_and(|old| old == code) {
+        return;
+    }
+    if let Err(error) = std::fs::write(&out, code) {
+        panic!("cannot write {file}: {error}");
+    }
+}
+
+fn list(files: &[(String, PathBuf)]) -> String {
+    let mut code = String::from(
+        "/// Every rule file: path below `rules/` (or from `isel/` on) and text.\npub static FILES: &[(&str, &str)] = &[\n",
+    );
+    for (name, path) in files {
+        let path = path.display().to_string();
+        let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
+    }
+    code + "];\n"
+}
+
+/// What is written of a folder: the initialisers of its costs, and of its rules by operation.
+#[derive(Default)]
+struct Folder {
+    costs: String,
+    rules: BTreeMap<(String, String), String>,
+}
+
+fn index(files: &[(String, PathBuf)]) -> String {
+    let mut folders: BTreeMap<&str, Folder> = BTreeMap::new();
+    let mut order = 0;
+    for (name, path) in files.iter().filter(|(name, _)| name.ends_with(".rules")) {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => panic!("{name}: {error}"),
+        };
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if let Err(error) = add(folders.entry(folder).or_default(), name, &text, &mut order) {
+            panic!(
+                "{name}:{}:{}: {}",
+                error.pos.line, error.pos.column, error.message
+            );
+        }
+    }
+    let mut code = String::from("/// The compiled-in rules.\nstatic FOLDERS: &[Folder] = &[\n");
+    for (name, folder) in folders {
+        let _ = writeln!(
+            code,
+            "Folder {{ name: {name:?}, costs: &[{}], rules: &[",
+            folder.costs
+        );
+        for ((dialect, operation), rules) in folder.rules {
+            let _ = writeln!(code, "(({dialect:?}, {operation:?}), &[{rules}]),");
+        }
+        code.push_str("] },\n");
+    }
+    code + "];\n"
+}
+
+/// Adds the forms of a file.
+fn add(folder: &mut Folder, file: &str, text: &str, order: &mut u32) -> Result<(), sexpr::Error> {
+    let arena = bumpalo::Bump::new();
+    let mut sides = ("", "");
+    for form in expand::expand(&sexpr::read(text, &arena)?, &arena)? {
+        let items = form.list().unwrap_or(&[]);
+        let pos = form.pos;
+        let written = |text: &str| {
+            let at = (pos.line, pos.column);
+            format!(
+                "Written {{ order: {order}, file: {file:?}, at: {at:?}, sides: {sides:?}, text: {text:?} }},"
+            )
+        };
+        match form.keyword() {
+            Some("dialect") => {
+                let first = items.get(1).and_then(Sexpr::symbol).unwrap_or_default();
+                sides = (first, items.last().and_then(Sexpr::symbol).unwrap_or(first));
+            }
+            Some("costs") => folder.costs.push_str(&written(&form.to_string())),
+            Some("rule") => {
+                let Some(rule) = strip(items) else {
+                    return Err(pos.wrong("expected (rule NAME [\"DOC\"] (OPERATION …) …)"));
+                };
+                let entry = folder
+                    .rules
+                    .entry(operation(rule.root, sides.0))
+                    .or_default();
+                entry.push_str(&written(&rule.text));
+            }
+            _ => return Err(pos.wrong("expected (dialect …), (rule …) or (costs …)")),
+        }
+        *order += 1;
+    }
+    Ok(())
+}
+
+/// A rule as far as compilation needs it, and the operation at the root of its pattern.
+struct Rule<'a> {
+    root: &'a str,
+    text: String,
+}
+
+/// A rule's form without its documentation, examples and what its check is told.
+fn strip<'a>(items: &[Sexpr<'a>]) -> Option<Rule<'a>> {
+    let idle = |item: &&Sexpr| {
+        matches!(item.form, Form::Text(_)) || matches!(item.keyword(), Some("example" | "check"))
+    };
+    let kept: Vec<&Sexpr> = items.iter().filter(|item| !idle(item)).collect();
+    let root = kept.get(2)?.keyword()?;
+    let text: Vec<String> = kept.iter().map(|item| item.to_string()).collect();
+    Some(Rule {
+        root,
+        text: format!("({})", text.join(" ")),
+    })
+}
+
+/// Dialect and name of an operation; without a prefix it is of dialect `side`.
+fn operation(name: &str, side: &str) -> (String, String) {
+    const DIALECTS: [&str; 4] = ["cuda_tile", "nv_tileaa", "nv_tileas", "nvvm"];
+    match name.split_once('.') {
+        Some((prefix, rest)) if DIALECTS.contains(&prefix) => (prefix.into(), rest.into()),
+        _ => (side.into(), name.into()),
     }
 }

@@ -364,7 +364,7 @@ impl OpKind {
     /// The operation called `dialect.name`.
     pub fn by_name(full: &str) -> Option<OpKind> {
         let (dialect, name) = full.split_once('.')?;
-        let dialect = Dialect::ALL.into_iter().find(|d| d.name() == dialect)?;
+        let dialect = Dialect::by_name(dialect)?;
         let index = dialect.table().iter().position(|o| o.name == name)?;
         Some(OpKind {
             dialect,
@@ -435,6 +435,11 @@ impl Dialect {
             Dialect::TileAs => "nv_tileas",
             Dialect::Nvvm => "nvvm",
         }
+    }
+
+    /// The dialect of that name.
+    pub fn by_name(name: &str) -> Option<Dialect> {
+        Dialect::ALL.into_iter().find(|d| d.name() == name)
     }
 
     pub fn table(self) -> &'static [OpDef] {

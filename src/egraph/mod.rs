@@ -117,17 +117,21 @@ fn without_clock<T>(f: impl FnOnce() -> T) -> T {
     quanta::with_clock(&clock, f)
 }
 
+/// What constants that folding finds are written as.
+fn constant(dialect: Dialect) -> OpKind {
+    match dialect {
+        Dialect::Nvvm => nvvm::Op::Const.into(),
+        _ => cuda_tile::Op::Constant.into(),
+    }
+}
+
 /// An empty e-graph over a module's types.
 pub fn graph(types: crate::ir::Types, constants: Dialect) -> Graph {
-    let constant: Option<OpKind> = match constants {
-        Dialect::Nvvm => Some(nvvm::Op::Const.into()),
-        _ => Some(cuda_tile::Op::Constant.into()),
-    };
     EGraph::new(Know {
         types,
         attrs: AttrTable::default(),
         values: Vec::new(),
-        constant,
+        constant: Some(constant(constants)),
         touched: Vec::new(),
     })
 }

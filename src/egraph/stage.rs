@@ -6,7 +6,6 @@ use super::{Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::dialect::{Dialect, Traits};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
 use crate::isel::{SelectionCost, Tables};
-use crate::rules::Examples;
 use crate::rules::files::{self, Group};
 use crate::target::Target;
 
@@ -41,12 +40,19 @@ pub fn run(
     group: Group,
     options: &Options,
 ) -> Result<Vec<(String, Report)>, Diagnostic> {
-    let rules = files::load(group, options.rules_dir, Examples::Dropped)?;
     let (legal, constants) = match group {
         Group::Tile | Group::TileAaToTileAs => (Legal::All, Dialect::CudaTile),
         Group::TileAsToNvvm => (Legal::NoElementwiseTile, Dialect::Nvvm),
         Group::Isel => (Legal::All, Dialect::Nvvm),
     };
+    let present = module.ops_under(module.body).into_iter();
+    let present = present.map(|op| module.op(op).kind);
+    let rules = files::needed(
+        group,
+        options.target,
+        options.rules_dir,
+        present.chain([super::constant(constants)]),
+    )?;
     let context = Context {
         target: options.target,
         facts: None,

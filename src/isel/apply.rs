@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::build::{Fail, fail};
 use super::mir::Atom;
-use super::pattern::{Candidate, Expr, Shape};
+use super::pattern::{Expr, Shape};
 use super::select::{Selector, int};
 use super::values::{Elem, Form};
 use crate::dialect::Traits;
@@ -38,17 +38,11 @@ impl Selector<'_> {
             let atoms = self.get(value)?;
             sources.push(self.b.reshape(form, shape, atoms)?);
         }
-        let atoms = self.evaluate(&candidate.expr, op, candidate, &sources)?;
+        let atoms = self.evaluate(&candidate.expr, op, &sources)?;
         self.b.restore(candidate.result, result, atoms)
     }
 
-    fn evaluate(
-        &mut self,
-        expr: &Expr,
-        op: &Op,
-        candidate: &Candidate,
-        sources: &[Vec<Atom>],
-    ) -> Result<Vec<Atom>, Fail> {
+    fn evaluate(&mut self, expr: &Expr, op: &Op, sources: &[Vec<Atom>]) -> Result<Vec<Atom>, Fail> {
         let source = |i: usize| match sources.get(i) {
             Some(atoms) => Ok(atoms.as_slice()),
             None => fail("the selection table names an operand that there is none of"),
@@ -64,17 +58,13 @@ impl Selector<'_> {
             Expr::Imm(value) => Ok(vec![Atom::Imm(*value)]),
             Expr::Attr(name) => Ok(vec![Atom::Imm(int(op, name)? as u64)]),
             Expr::Insn(name, args) => {
-                let args = args
-                    .iter()
-                    .map(|arg| self.evaluate(arg, op, candidate, sources));
+                let args = args.iter().map(|arg| self.evaluate(arg, op, sources));
                 let args = args.collect::<Result<Vec<_>, _>>()?;
                 let args: Vec<&[Atom]> = args.iter().map(Vec::as_slice).collect();
                 self.b.folded(name, &args)
             }
             Expr::Interleave(args) => {
-                let parts = args
-                    .iter()
-                    .map(|arg| self.evaluate(arg, op, candidate, sources));
+                let parts = args.iter().map(|arg| self.evaluate(arg, op, sources));
                 let parts = parts.collect::<Result<Vec<_>, _>>()?;
                 let rows = parts.first().map_or(0, Vec::len);
                 let row = |i: usize| parts.iter().filter_map(move |p| p.get(i).copied());

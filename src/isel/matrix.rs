@@ -100,7 +100,7 @@ impl Selector<'_> {
         let (form, atoms) = (self.form(value)?, self.get(value)?);
         match form.elem {
             Elem::Float(Float::F64) => Ok(atoms),
-            _ => self.b.to_words(form, &atoms),
+            _ => self.b.split_words(form, &atoms),
         }
     }
 
@@ -147,7 +147,7 @@ impl Selector<'_> {
             None => Atom::Imm(1),
         };
         let a_atoms = match from_registers {
-            true => self.b.to_words(a_form, &self.get(a)?)?,
+            true => self.b.split_words(a_form, &self.get(a)?)?,
             false => self.get(a)?,
         };
         if from_registers && a_atoms.len() != m_tiles * k_steps * 4 {

@@ -430,7 +430,7 @@ impl Selector<'_> {
         let address = self.address(self.operand(op, 0)?, &offsets)?;
         let form = self.form(value)?;
         let atoms = self.get(value)?;
-        let words = self.b.to_words(form, &atoms)?;
+        let words = self.b.split_words(form, &atoms)?;
         self.b
             .op(&name, offsets.len(), vec![address, words.into()])
             .map(|_| ())

@@ -144,6 +144,10 @@ pub struct Op {
 pub struct Label(pub u32);
 
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every instruction is an operation: boxing them would save nothing"
+)]
 pub enum Inst {
     Op(Op),
     /// All sources are read before any destination is written.

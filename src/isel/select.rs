@@ -397,8 +397,8 @@ impl<'m> Selector<'m> {
         if from.class == Class::B32 && to.class == Class::B32 {
             return Ok(atoms);
         }
-        let words = self.b.to_words(from, &atoms)?;
-        self.b.from_words(to, &words)
+        let words = self.b.split_words(from, &atoms)?;
+        self.b.join_words(to, &words)
     }
 }
 

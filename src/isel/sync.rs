@@ -3,7 +3,7 @@
 use super::build::{Fail, fail};
 use super::mir::{Atom, Class, Operand};
 use super::select::{Selector, boolean, enumeration, int};
-use super::values::{Elem, Form};
+use super::values::Elem;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::Op;
 
@@ -198,18 +198,14 @@ impl Selector<'_> {
             self.b
                 .value("selp.b32", &[&[Atom::Imm(1)], &[Atom::Imm(0)], &atoms])?
         } else {
-            self.b.to_words(form, &atoms)?
+            self.b.split_words(form, &atoms)?
         };
         let name = format!("shfl.sync.{mode}.b32");
         let moved = self.b.value(&name, &[&words, &[lane], &[clamp]])?;
         let value = match form.elem {
             Elem::Int(1) => self.b.value("setp.ne.s32", &[&moved, &[Atom::Imm(0)]])?,
-            _ => self.from_words(form, moved)?,
+            _ => self.b.join_words(form, &moved)?,
         };
         self.define(op, vec![value])
-    }
-
-    fn from_words(&mut self, form: Form, words: Vec<Atom>) -> Result<Vec<Atom>, Fail> {
-        self.b.from_words(form, &words)
     }
 }

@@ -173,7 +173,7 @@ impl Builder<'_> {
     }
 
     /// The value as 32-bit words, the first element lowest; a short last word is padded with zeros.
-    pub fn to_words(&mut self, form: Form, atoms: &[Atom]) -> Result<Vec<Atom>, Fail> {
+    pub fn split_words(&mut self, form: Form, atoms: &[Atom]) -> Result<Vec<Atom>, Fail> {
         match (form.class, form.elem.stored()) {
             (Class::B32, _) => Ok(atoms.to_vec()),
             (Class::B64, _) => self.split_wide(atoms),
@@ -191,8 +191,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The inverse of [`Builder::to_words`].
-    pub fn from_words(&mut self, form: Form, words: &[Atom]) -> Result<Vec<Atom>, Fail> {
+    /// The inverse of [`Builder::split_words`].
+    pub fn join_words(&mut self, form: Form, words: &[Atom]) -> Result<Vec<Atom>, Fail> {
         match (form.class, form.elem.stored()) {
             (Class::B32, _) => Ok(words.to_vec()),
             (Class::B64, _) => {

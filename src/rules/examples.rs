@@ -51,7 +51,7 @@ pub fn run(set: &RuleSet, rule: &Rule) -> Result<usize, String> {
 
 /// The form that a text is.
 fn one_form<'a>(text: &'a str, file: &str, arena: &'a Bump) -> Result<Sexpr<'a>, String> {
-    let forms = sexpr::read(text, file, arena).map_err(|e| e.to_string())?;
+    let forms = sexpr::read(text, arena).map_err(|e| format!("{file}: {}", e.message))?;
     match forms.as_slice() {
         [form] => Ok(*form),
         _ => Err(format!("{file}: an example is not one form: {text}")),

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::ast::{Examples, RuleSet};
+use crate::dialect::OpKind;
 use crate::ir::Diagnostic;
+use crate::target::Target;
 
 /// A group of rule files that run together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -68,6 +70,20 @@ pub fn load(group: Group, dir: Option<&Path>, examples: Examples) -> Result<Rule
         }
     }
     Ok(set)
+}
+
+/// The rules of a group that can matter on a target, where the operations `present` are: all of
+/// `dir` if given, so that what is wrong in it is found, else those of the compiled-in ones.
+pub fn needed(
+    group: Group,
+    target: Target,
+    dir: Option<&Path>,
+    present: impl Iterator<Item = OpKind>,
+) -> Result<RuleSet, Diagnostic> {
+    match dir {
+        Some(_) => load(group, dir, Examples::Dropped),
+        None => super::index::needed(group, target, present),
+    }
 }
 
 /// The text of a file.

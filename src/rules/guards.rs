@@ -12,6 +12,31 @@ use crate::ir::{Attr, Type, TypeId};
 use crate::scalar::{FloatFormat, Overflow, Rounding};
 use crate::target::Target;
 
+/// Whether a guard can hold on a target: `None` where that depends on the match.
+pub fn on(target: Target, guard: &Guard) -> Option<bool> {
+    match guard {
+        Guard::Sm(lo, hi) => Some((*lo..=*hi).contains(&target.sm)),
+        Guard::Feature(feature) => Some(target.has(*feature)),
+        Guard::Not(inner) => on(target, inner).map(|holds| !holds),
+        Guard::And(all) => decided(target, all, false),
+        Guard::Or(any) => decided(target, any, true),
+        _ => None,
+    }
+}
+
+/// `decisive` if one of the guards is that on the target, its opposite if all are, else open.
+fn decided(target: Target, guards: &[Guard], decisive: bool) -> Option<bool> {
+    let mut result = Some(!decisive);
+    for guard in guards {
+        match on(target, guard) {
+            Some(holds) if holds == decisive => return Some(decisive),
+            Some(_) => {}
+            None => result = None,
+        }
+    }
+    result
+}
+
 /// A computed number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Number {

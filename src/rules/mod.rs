@@ -6,8 +6,10 @@
 pub mod ast;
 pub mod build;
 pub mod examples;
+mod expand;
 pub mod files;
 pub mod guards;
+mod index;
 mod lower;
 mod parse;
 mod program;

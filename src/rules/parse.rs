@@ -1,20 +1,17 @@
-//! Rule files: headers, tables of variants, rules, costs.
+//! Rule files, written out ([`super::expand`]): headers, rules, costs.
 
 use std::sync::LazyLock;
 
 use bumpalo::Bump;
-use bumpalo::collections::String as Text;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Check, ElemTest, Example, Examples, OpCost, Pattern, Rule, RuleSet};
+use super::expand::expand;
 use super::lower::Lower;
-use super::sexpr::{self, Form, Sexpr};
+use super::sexpr::{self, Error, Form, Pos, Sexpr};
 use crate::dialect::Dialect;
 use crate::egraph::node::Head;
-use crate::ir::Diagnostic;
-
-/// Variants of one `for` may not multiply beyond this.
-const VARIANTS: usize = 100_000;
+use crate::ir::{Diagnostic, Place};
 
 impl RuleSet {
     /// An empty set; `examples` says whether rules keep theirs, which only checking needs.
@@ -35,16 +32,31 @@ impl RuleSet {
     /// Adds the rules of a text; `file` is its name in messages.
     pub fn add(&mut self, text: &str, file: &str) -> Result<()> {
         let arena = Bump::new();
-        let forms = sexpr::read(text, file, &arena)?;
-        let mut reader = FileReader {
-            set: self,
-            arena: &arena,
-            file,
-            sides: None,
-            left: VARIANTS,
-            short: Vec::new(),
-        };
-        forms.iter().try_for_each(|form| reader.form(form))
+        let at = |error: Error| error.pos.error(file, error.message);
+        let forms = sexpr::read(text, &arena).map_err(at)?;
+        let mut reader = FileReader::new(file, None, self.keeps);
+        let mut names: FxHashSet<String> = self.rules.iter().map(|r| r.name.clone()).collect();
+        for form in expand(&forms, &arena).map_err(at)? {
+            match form.keyword() {
+                Some("dialect") => reader.dialect(&form)?,
+                Some("rule") => {
+                    let rule = reader.rule(&form)?;
+                    if !names.insert(rule.name.clone()) {
+                        let message = format!("there is another rule called {}", rule.name);
+                        return reader.error(&form, message);
+                    }
+                    self.push(rule);
+                }
+                Some("costs") => self.costs.extend(reader.costs(&form)?),
+                _ => {
+                    return reader.error(
+                        &form,
+                        "expected (dialect …), (rule …), (for …), (abbreviate …) or (costs …)",
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Adds a rule and indexes it.
@@ -61,44 +73,39 @@ impl RuleSet {
     }
 }
 
-struct FileReader<'a, 's> {
-    set: &'s mut RuleSet,
-    arena: &'a Bump,
+impl Pos {
+    /// An error here.
+    pub(super) fn error(self, file: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(message).at(Place::Line {
+            file: file.to_string(),
+            line: self.line,
+            column: self.column,
+        })
+    }
+}
+
+/// Makes rules and costs of the forms of a file.
+pub(super) struct FileReader<'s> {
     file: &'s str,
     sides: Option<(Dialect, Dialect)>,
-    left: usize,
-    /// Abbreviations: a head, and the items it stands for.
-    short: Vec<(&'a str, &'a [Sexpr<'a>])>,
+    keeps: Examples,
 }
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-impl<'a> FileReader<'a, '_> {
+impl<'s> FileReader<'s> {
+    pub fn new(file: &'s str, sides: Option<(Dialect, Dialect)>, keeps: Examples) -> Self {
+        FileReader { file, sides, keeps }
+    }
+
     fn error<T>(&self, at: &Sexpr, message: impl Into<String>) -> Result<T> {
         Err(at.pos.error(self.file, message))
     }
 
-    fn form(&mut self, form: &Sexpr<'a>) -> Result<()> {
-        let items = form.list().unwrap_or(&[]);
-        match form.keyword() {
-            Some("dialect") => self.dialect(form, items),
-            Some("for") => self.variants(form, items),
-            Some("abbreviate") => self.abbreviate(form, items),
-            Some("rule") => {
-                let form = self.expand(form);
-                self.rule(&form, form.list().unwrap_or(&[]))
-            }
-            Some("costs") => items.iter().skip(1).try_for_each(|item| self.cost(item)),
-            _ => self.error(
-                form,
-                "expected (dialect …), (rule …), (for …), (abbreviate …) or (costs …)",
-            ),
-        }
-    }
-
-    fn dialect(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<()> {
-        let names: Vec<_> = items.iter().skip(1).filter_map(Sexpr::symbol).collect();
-        let side = |name: &str| Dialect::ALL.into_iter().find(|d| d.name() == name);
+    fn dialect(&mut self, form: &Sexpr) -> Result<()> {
+        let items = form.list().unwrap_or(&[]).iter();
+        let names: Vec<_> = items.skip(1).filter_map(Sexpr::symbol).collect();
+        let side = Dialect::by_name;
         let pair = match names.as_slice() {
             [one] => side(one).map(|s| (s, s)),
             [from, "=>", to] => side(from).zip(side(to)),
@@ -111,42 +118,13 @@ impl<'a> FileReader<'a, '_> {
         Ok(())
     }
 
-    /// `(abbreviate $name (ITEM …))`: `($name X …)` is `(ITEM … X …)` from here on.
-    fn abbreviate(&mut self, form: &Sexpr<'a>, items: &[Sexpr<'a>]) -> Result<()> {
-        let [_, name, long] = items else {
-            return self.error(form, "expected (abbreviate $NAME (ITEM …))");
-        };
-        match (name.symbol().filter(|n| n.starts_with('$')), long.list()) {
-            (Some(name), Some(long)) => self.short.push((name, long)),
-            _ => return self.error(form, "expected (abbreviate $NAME (ITEM …))"),
-        }
-        Ok(())
+    /// `(costs (OPERATION COST [cheap]) …)`.
+    pub fn costs(&self, form: &Sexpr) -> Result<Vec<(Head, OpCost)>> {
+        let items = form.list().unwrap_or(&[]).iter().skip(1);
+        items.map(|item| self.cost(item)).collect()
     }
 
-    /// `form` with abbreviations written out; itself where it has none.
-    fn expand(&self, form: &Sexpr<'a>) -> Sexpr<'a> {
-        let Some(items) = form.list().filter(|_| !self.short.is_empty()) else {
-            return *form;
-        };
-        let long = form
-            .keyword()
-            .and_then(|k| self.short.iter().find(|(name, _)| *name == k));
-        let head = long.map_or(&[][..], |(_, items)| items);
-        let rest = &items[usize::from(long.is_some())..];
-        let expanded = head
-            .iter()
-            .copied()
-            .chain(rest.iter().map(|i| self.expand(i)));
-        let items = self
-            .arena
-            .alloc_slice_fill_iter(expanded.collect::<Vec<_>>());
-        Sexpr {
-            form: Form::List(items),
-            pos: form.pos,
-        }
-    }
-
-    fn cost(&mut self, item: &Sexpr) -> Result<()> {
+    fn cost(&self, item: &Sexpr) -> Result<(Head, OpCost)> {
         let Some([name, cost, rest @ ..]) = item.list() else {
             return self.error(item, "expected (OPERATION COST [cheap])");
         };
@@ -164,43 +142,12 @@ impl<'a> FileReader<'a, '_> {
             [word] if word.symbol() == Some("cheap") => true,
             _ => return self.error(item, "after the cost only `cheap` may follow"),
         };
-        self.set.costs.insert(head, OpCost { cost, cheap });
-        Ok(())
+        Ok((head, OpCost { cost, cheap }))
     }
 
-    fn variants(&mut self, form: &Sexpr<'a>, items: &[Sexpr<'a>]) -> Result<()> {
-        let [_, names, rows, body @ ..] = items else {
-            return self.error(form, "expected (for (NAMES) (ROWS) FORMS …)");
-        };
-        let names: Vec<&str> = names
-            .list()
-            .unwrap_or(&[])
-            .iter()
-            .filter_map(Sexpr::symbol)
-            .collect();
-        if names.is_empty() || !names.iter().all(|n| n.starts_with('$')) {
-            return self.error(form, "the names of a `for` start with `$`");
-        }
-        for row in rows.list().unwrap_or(&[]) {
-            let values: &[Sexpr] = match &row.form {
-                Form::List(values) if names.len() > 1 => values,
-                _ => std::slice::from_ref(row),
-            };
-            if values.len() != names.len() {
-                return self.error(row, format!("expected {} entries", names.len()));
-            }
-            for form in body {
-                self.left = self.left.saturating_sub(1);
-                if self.left == 0 {
-                    return self.error(form, "too many variants");
-                }
-                self.form(&substitute(self.arena, form, &names, values))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn rule(&mut self, form: &Sexpr, items: &[Sexpr]) -> Result<()> {
+    /// `(rule NAME "DOC" PATTERN => REPLACEMENT … CLAUSE …)`.
+    pub fn rule(&self, form: &Sexpr) -> Result<Rule> {
+        let items = form.list().unwrap_or(&[]);
         let Some(sides) = self.sides else {
             return self.error(form, "a (dialect …) header must come first");
         };
@@ -210,9 +157,6 @@ impl<'a> FileReader<'a, '_> {
         ) else {
             return self.error(form, "expected (rule NAME …)");
         };
-        if self.set.rules.iter().any(|r| r.name == name) {
-            return self.error(form, format!("there is another rule called {name}"));
-        }
         let (doc, rest) = match rest {
             [
                 Sexpr {
@@ -261,8 +205,7 @@ impl<'a> FileReader<'a, '_> {
             return self.error(form, "the rule has no replacement");
         }
         (rule.vars, rule.locals) = lower.finish();
-        self.set.push(rule);
-        Ok(())
+        Ok(rule)
     }
 
     fn clause(&self, lower: &mut Lower, rule: &mut Rule, item: &Sexpr) -> Result<()> {
@@ -279,7 +222,7 @@ impl<'a> FileReader<'a, '_> {
             },
             Some("example") => match items {
                 [_, before, arrow, after] if arrow.symbol() == Some("=>") => {
-                    if self.set.keeps == Examples::Kept {
+                    if self.keeps == Examples::Kept {
                         rule.examples.push(Example {
                             before: before.to_string(),
                             after: after.to_string(),
@@ -354,68 +297,6 @@ impl<'a> FileReader<'a, '_> {
     }
 }
 
-/// `form` with every `$name` replaced; lists without any are shared.
-fn substitute<'a>(
-    arena: &'a Bump,
-    form: &Sexpr<'a>,
-    names: &[&str],
-    values: &[Sexpr<'a>],
-) -> Sexpr<'a> {
-    let new = match form.form {
-        Form::Symbol(s) => match names.iter().position(|n| *n == s) {
-            Some(i) => values[i].form,
-            None => Form::Symbol(replace_names(arena, s, names, values)),
-        },
-        Form::Text(s) => Form::Text(replace_names(arena, s, names, values)),
-        Form::List(items) if items.iter().any(mentions) => {
-            Form::List(arena.alloc_slice_fill_with(items.len(), |i| {
-                substitute(arena, &items[i], names, values)
-            }))
-        }
-        list => list,
-    };
-    Sexpr {
-        form: new,
-        pos: form.pos,
-    }
-}
-
-/// Whether a `$` is anywhere in a form.
-fn mentions(form: &Sexpr) -> bool {
-    match form.form {
-        Form::Symbol(s) | Form::Text(s) => s.contains('$'),
-        Form::List(items) => items.iter().any(mentions),
-    }
-}
-
-/// `text` with each whole `$name` replaced.
-fn replace_names<'a>(
-    arena: &'a Bump,
-    text: &'a str,
-    names: &[&str],
-    values: &[Sexpr<'a>],
-) -> &'a str {
-    if !text.contains('$') {
-        return text;
-    }
-    let mut out = Text::new_in(arena);
-    let mut rest = text;
-    while let Some(at) = rest.find('$') {
-        let (before, from) = rest.split_at(at);
-        let length = from[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let (name, tail) = from.split_at(length.map_or(from.len(), |l| l + 1));
-        out.push_str(before);
-        let value = names
-            .iter()
-            .position(|n| *n == name)
-            .and_then(|i| values[i].symbol());
-        out.push_str(value.unwrap_or(name));
-        rest = tail;
-    }
-    out.push_str(rest);
-    out.into_bump_str()
-}
-
 /// The operation that a name means on a side.
 pub(super) fn resolve(name: &str, side: Option<Dialect>) -> Option<Head> {
     static OPS: LazyLock<FxHashMap<(Dialect, &'static str), u8>> = LazyLock::new(|| {
@@ -430,7 +311,7 @@ pub(super) fn resolve(name: &str, side: Option<Dialect>) -> Option<Head> {
         Some(Head::Op(crate::dialect::OpKind { dialect, index }))
     };
     if let Some((prefix, rest)) = name.split_once('.')
-        && let Some(dialect) = Dialect::ALL.into_iter().find(|d| d.name() == prefix)
+        && let Some(dialect) = Dialect::by_name(prefix)
     {
         return op(dialect, rest);
     }

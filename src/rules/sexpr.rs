@@ -8,8 +8,6 @@ use std::fmt;
 
 use bumpalo::Bump;
 
-use crate::ir::{Diagnostic, Place};
-
 /// A place in a rule file, 1-based.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pos {
@@ -17,14 +15,20 @@ pub struct Pos {
     pub column: u32,
 }
 
+/// What is wrong in a rule file, and where. (`build.rs` reads rule files, too, and has no diagnostics.)
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error {
+    pub pos: Pos,
+    pub message: String,
+}
+
 impl Pos {
     /// An error here.
-    pub fn error(self, file: &str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error(message).at(Place::Line {
-            file: file.to_string(),
-            line: self.line,
-            column: self.column,
-        })
+    pub fn wrong(self, message: impl Into<String>) -> Error {
+        Error {
+            pos: self,
+            message: message.into(),
+        }
     }
 }
 
@@ -86,12 +90,11 @@ impl fmt::Display for Sexpr<'_> {
 const DEPTH: usize = 200;
 
 /// Reads all forms of a text.
-pub fn read<'a>(text: &'a str, file: &str, arena: &'a Bump) -> Result<Vec<Sexpr<'a>>, Diagnostic> {
+pub fn read<'a>(text: &'a str, arena: &'a Bump) -> Result<Vec<Sexpr<'a>>, Error> {
     let mut reader = Reader {
         arena,
         text,
         at: 0,
-        file,
         pos: Pos { line: 1, column: 1 },
         open: Vec::new(),
     };
@@ -100,93 +103,135 @@ pub fn read<'a>(text: &'a str, file: &str, arena: &'a Bump) -> Result<Vec<Sexpr<
         forms.push(form);
     }
     if reader.peek().is_some() {
-        return Err(reader.pos.error(file, "unmatched `)`"));
+        return Err(reader.pos.wrong("unmatched `)`"));
     }
     Ok(forms)
 }
 
-struct Reader<'a, 'f> {
+/// What a symbol cannot contain, by byte.
+const ENDS_SYMBOL: [bool; 256] = {
+    let mut ends = [false; 256];
+    let bytes = b" \t\n\r\x0c();\"";
+    let mut i = 0;
+    while i < bytes.len() {
+        ends[bytes[i] as usize] = true;
+        i += 1;
+    }
+    ends
+};
+
+struct Reader<'a> {
     arena: &'a Bump,
     text: &'a str,
     /// Byte offset of what is next. Every delimiter is ASCII, so it is always at a character.
     at: usize,
-    file: &'f str,
     pos: Pos,
     /// Items of the lists that are still open, innermost last.
     open: Vec<Sexpr<'a>>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> Reader<'a> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn next(&mut self) -> Option<u8> {
-        let c = self.peek()?;
-        self.at += 1;
-        if c == b'\n' {
-            self.pos.line += 1;
-            self.pos.column = 1;
-        } else if c & 0xc0 != 0x80 {
-            // Columns count characters: continuation bytes of UTF-8 do not.
+    /// Takes the next byte if it is this one.
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.at += 1;
             self.pos.column += 1;
         }
-        Some(c)
+        found
     }
 
-    fn skip_while(&mut self, accept: impl Fn(u8) -> bool) {
-        while self.peek().is_some_and(&accept) {
-            self.next();
-        }
-    }
-
-    fn blank(&mut self) {
-        loop {
-            self.skip_while(|c| c.is_ascii_whitespace());
-            if self.peek() != Some(b';') {
-                break;
+    /// Takes `length` bytes and counts lines and columns.
+    fn advance(&mut self, length: usize) -> &'a str {
+        let taken = &self.text[self.at..self.at + length];
+        self.at += length;
+        let column = match taken.rfind('\n') {
+            Some(newline) => {
+                self.pos.line += taken.bytes().filter(|c| *c == b'\n').count() as u32;
+                self.pos.column = 1;
+                &taken[newline + 1..]
             }
-            self.skip_while(|c| c != b'\n');
+            None => taken,
+        };
+        self.pos.column += column.chars().count() as u32;
+        taken
+    }
+
+    /// Takes everything up to a byte, or to the end.
+    fn until(&mut self, byte: u8) -> &'a str {
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|&c| c == byte);
+        self.advance(length.unwrap_or(rest.len()))
+    }
+
+    fn symbol(&mut self) -> &'a str {
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().position(|&c| ENDS_SYMBOL[c as usize]);
+        // No line ends in a symbol.
+        let symbol = &self.text[self.at..self.at + length.unwrap_or(rest.len())];
+        self.at += symbol.len();
+        self.pos.column += symbol.chars().count() as u32;
+        symbol
+    }
+
+    /// Skips white space and comments.
+    fn blank(&mut self) {
+        while let Some(c) = self.peek() {
+            match c {
+                b';' => {
+                    self.until(b'\n');
+                }
+                b'\n' => {
+                    self.at += 1;
+                    self.pos = Pos {
+                        line: self.pos.line + 1,
+                        column: 1,
+                    };
+                }
+                _ if c.is_ascii_whitespace() => {
+                    self.at += 1;
+                    self.pos.column += 1;
+                }
+                _ => break,
+            }
         }
     }
 
     /// The next form; `None` at the end or before `)`.
-    fn form(&mut self, depth: usize) -> Result<Option<Sexpr<'a>>, Diagnostic> {
+    fn form(&mut self, depth: usize) -> Result<Option<Sexpr<'a>>, Error> {
         self.blank();
         let pos = self.pos;
         if depth > DEPTH {
-            return Err(pos.error(self.file, "nested too deeply"));
+            return Err(pos.wrong("nested too deeply"));
         }
         let form = match self.peek() {
             None | Some(b')') => return Ok(None),
             Some(b'(') => {
-                self.next();
+                self.take(b'(');
                 let outer = self.open.len();
                 while let Some(item) = self.form(depth + 1)? {
                     self.open.push(item);
                 }
-                if self.next() != Some(b')') {
-                    return Err(pos.error(self.file, "this `(` is never closed"));
+                if !self.take(b')') {
+                    return Err(pos.wrong("this `(` is never closed"));
                 }
                 let items = self.arena.alloc_slice_copy(&self.open[outer..]);
                 self.open.truncate(outer);
                 Form::List(items)
             }
             Some(b'"') => {
-                self.next();
-                let start = self.at;
-                self.skip_while(|c| c != b'"');
-                let text = &self.text[start..self.at];
-                if self.next().is_none() {
-                    return Err(pos.error(self.file, "this string is never closed"));
+                self.take(b'"');
+                let text = self.until(b'"');
+                if !self.take(b'"') {
+                    return Err(pos.wrong("this string is never closed"));
                 }
                 Form::Text(text)
             }
-            Some(_) => {
-                let start = self.at;
-                self.skip_while(|c| !c.is_ascii_whitespace() && !b"();\"".contains(&c));
-                Form::Symbol(&self.text[start..self.at])
-            }
+            Some(_) => Form::Symbol(self.symbol()),
         };
         Ok(Some(Sexpr { form, pos }))
     }

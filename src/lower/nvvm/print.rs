@@ -302,8 +302,8 @@ fn brackets(shape: &[u64], i: u64) -> (String, String) {
     let mut run = 1;
     for &extent in shape.iter().rev() {
         run *= extent;
-        open += usize::from(i % run == 0);
-        close += usize::from((i + 1) % run == 0);
+        open += usize::from(i.is_multiple_of(run));
+        close += usize::from((i + 1).is_multiple_of(run));
     }
     let last = i + 1 == run;
     let comma = if last { "" } else { ", " };

@@ -173,7 +173,7 @@ impl Lower<'_> {
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let n = new.first().map_or(1, |&v| self.emit().count(v));
         let pairs = new.into_iter().zip(so_far).flat_map(|(a, b)| [a, b]);
-        for (arg, value) in self.m.block(body).args.to_vec().into_iter().zip(pairs) {
+        for (arg, value) in self.m.block(body).args.clone().into_iter().zip(pairs) {
             self.set(arg, value);
         }
         for inner in self.m.block(body).ops.clone() {

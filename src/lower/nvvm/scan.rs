@@ -91,8 +91,8 @@ impl Lower<'_> {
             .collect();
         let given = match step.reach() {
             Reach::Thread => given,
-            Reach::Warp => self.from_lanes(step, given),
-            Reach::Block => self.from_threads(step, given),
+            Reach::Warp => self.exchange_lanes(step, given),
+            Reach::Block => self.exchange_threads(step, given),
         };
         let so_far = given
             .iter()
@@ -136,7 +136,7 @@ impl Lower<'_> {
         e.with(N::Or, kept, i64::from(set & mask))
     }
 
-    fn from_lanes(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
+    fn exchange_lanes(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
         let lane = self.source_thread(step, 31);
         let mut received = Vec::new();
         for value in values {
@@ -147,7 +147,7 @@ impl Lower<'_> {
         received
     }
 
-    fn from_threads(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
+    fn exchange_threads(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
         let threads = self.role.warps * 32;
         let mut slots = Vec::new();
         let mut bytes = 0;
