@@ -25,7 +25,14 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     }
 }
 
-/// The coalesced layout of a tiled access: along the contiguous dimension, as wide as facts allow.
+/// The pointers of an access through a tile of them.
+pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
+    let pointers = operand(m.op(op), "pointers")?;
+    is_distributed(m, pointers).then_some(pointers)
+}
+
+/// The coalesced layout of an access to memory. Tiled: along the contiguous dimension, as wide as
+/// facts allow. Through pointers: neighbours in neighbouring threads, for each is accessed by itself.
 pub fn coalesced(
     m: &Module,
     facts: &FactMap,

@@ -9,6 +9,8 @@
 //! changes, and what is still free takes the coalesced default. Where an operation needs a layout
 //! that its operand does not have, a `convert_layout` is inserted: a node with a cost, like any other.
 
+use std::cmp::Reverse;
+
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
 use rustc_hash::FxHashMap;
 
@@ -103,6 +105,12 @@ pub fn is_distributed(m: &Module, value: ValueId) -> bool {
     matches!(m.types.get(m.ty(value)), Type::Tile { shape, .. } if !shape.is_empty())
 }
 
+/// How many elements a tile has.
+fn elements(m: &Module, value: ValueId) -> u64 {
+    let shape = m.types.as_tile(m.ty(value)).map_or(&[][..], |t| t.1);
+    shape.iter().product()
+}
+
 /// The extents of a tile as a layout shape.
 pub fn shape_of(m: &Module, value: ValueId) -> Result<Shape, LayoutError> {
     Shape::new(m.types.as_tile(m.ty(value)).map_or(&[][..], |t| t.1))
@@ -189,22 +197,33 @@ impl Assign<'_> {
         }
     }
 
-    /// Spreads layouts through relations until nothing changes, then gives the default to one free
-    /// variable at a time, in program order.
+    /// Spreads layouts through relations until nothing changes, then chooses one for one free
+    /// variable at a time: the largest tiles first, which cost the most; of those accesses first;
+    /// then in program order.
     fn derive(&mut self, ops: &[OpId]) -> Result<(), Diagnostic> {
         self.spread(ops)?;
+        let mut free = Vec::new();
         for &op in ops {
-            for value in self.m.op(op).results.clone() {
-                if is_distributed(self.m, value)
-                    && self.known(value).is_none()
-                    && !is_free(self.m, op)
-                {
-                    let layout = default_layout(self.m, value, self.warps);
-                    let layout = at(self.m, op, layout)?;
-                    self.propose(value, Priority::Default, &layout);
-                    self.spread(ops)?;
-                }
+            free.extend(anchors::pointers(self.m, op).map(|p| (op, p, true)));
+            if !is_free(self.m, op) {
+                let results = self.m.op(op).results.iter();
+                free.extend(results.map(|&value| (op, value, false)));
             }
+        }
+        free.retain(|&(_, value, _)| is_distributed(self.m, value));
+        free.sort_by_key(|&(_, value, access)| Reverse((elements(self.m, value), access)));
+        for (op, value, access) in free {
+            if self.known(value).is_some() {
+                continue;
+            }
+            let layout = if access {
+                anchors::coalesced(self.m, self.facts, op, value, self.warps)
+            } else {
+                default_layout(self.m, value, self.warps)
+            };
+            let layout = at(self.m, op, layout)?;
+            self.propose(value, Priority::Default, &layout);
+            self.spread(ops)?;
         }
         Ok(())
     }
@@ -241,13 +260,30 @@ impl Assign<'_> {
                 }
                 (Some(s), None) => {
                     let layout = at(self.m, op, relation.result_of(self.m, result, &s))?;
-                    self.propose(result, Priority::Derived, &layout);
-                    changed = true;
+                    if !matches!(relation, Relation::Broadcast)
+                        || self.is_spread_out(op, result, &layout)?
+                    {
+                        self.propose(result, Priority::Derived, &layout);
+                        changed = true;
+                    }
                 }
                 _ => {}
             }
         }
         Ok(changed)
+    }
+
+    /// Whether a layout leaves each thread no more elements than the default does. A source that
+    /// every thread holds would make all of them hold a whole broadcast, too.
+    fn is_spread_out(
+        &self,
+        op: OpId,
+        result: ValueId,
+        layout: &Layout,
+    ) -> Result<bool, Diagnostic> {
+        let default = default_layout(self.m, result, self.warps);
+        let default = at(self.m, op, default)?;
+        Ok(layout.registers() <= canonical(&default).registers())
     }
 
     fn solve(&mut self, ops: &[OpId]) -> Result<Layouts, Diagnostic> {
