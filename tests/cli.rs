@@ -141,6 +141,25 @@ fn errors_in_text_have_line_column_and_caret() {
     );
 }
 
+/// Hints that have no effect are no errors; who wrote them is told where they stand.
+#[test]
+fn warnings_say_where() {
+    let text = b"entry @e() optimization_hints=<sm_90 = {occupancy = 99}> {\n  return\n}\n";
+    let message = "warning: 'cuda_tile.entry' op integer value in the range [1, 32] is expected for sm_90.occupancy";
+    let done = tilec(&["verify", "-"], text);
+    let place = format!("<stdin>:1:1: {message}");
+    assert!(
+        done.ok && done.stderr.starts_with(&place),
+        "{}",
+        done.stderr
+    );
+    let binary = tilec(&["as", "-", "-o", "-"], text).stdout;
+    let done = tilec(&["verify", "--diagnostics=json", "-"], &binary);
+    let object: serde_json::Value = serde_json::from_str(done.stderr.trim()).expect("an object");
+    assert_eq!(object["severity"], "warning");
+    assert!(done.ok && object["place"]["offset"].is_u64(), "{object}");
+}
+
 /// One object per line, with where the error is, what it says and what it concerns.
 #[test]
 fn diagnostics_as_json() {

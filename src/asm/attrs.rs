@@ -6,10 +6,10 @@ use super::writer::{is_bare, quoted, symbol};
 use crate::dialect::{AttrKind, Dialect};
 use crate::ir::{AssumePredicate, Attr, Dense, Float, Module, Name, Type, TypeId};
 
-/// `attr`, an attribute of an operation of `dialect` declared as `kind`.
-pub fn generic(module: &Module, dialect: Dialect, kind: AttrKind, attr: &Attr) -> String {
+/// `attr`, an attribute of an operation of `dialect` declared as `kind`, or one inside another.
+pub fn generic(module: &Module, dialect: Dialect, kind: Option<AttrKind>, attr: &Attr) -> String {
     let ty = |t: TypeId| type_text(module, t);
-    let nested = |a: &Attr| generic(module, dialect, AttrKind::Any, a);
+    let nested = |a: &Attr| generic(module, dialect, None, a);
     match attr {
         Attr::Unit => "unit".into(),
         Attr::Bool(b) => b.to_string(),
@@ -27,7 +27,7 @@ pub fn generic(module: &Module, dialect: Dialect, kind: AttrKind, attr: &Attr) -
             }
         }
         Attr::Enum(case) => match kind {
-            AttrKind::Enum(def) => {
+            Some(AttrKind::Enum(def)) => {
                 let case = def.cases.get(usize::from(case.0)).copied();
                 format!(
                     "#{}.{}<{}>",
@@ -97,7 +97,7 @@ fn sorted(module: &Module, entries: &[(Name, Attr)]) -> String {
             // What the parser takes integers for, here, that have no type.
             Attr::Int { value, ty } if *module.types.get(*ty) == Type::Int(32) => value.to_string(),
             Attr::Int { value, ty } => format!("{value} : {}", type_text(module, *ty)),
-            other => generic(module, Dialect::CudaTile, AttrKind::Any, other),
+            other => generic(module, Dialect::CudaTile, None, other),
         };
         format!("{} = {value}", key(name))
     };
@@ -114,7 +114,7 @@ pub fn discardable(module: &Module, entries: &[(Name, Attr)]) -> String {
         Attr::Float { bits, ty } if *module.types.get(*ty) == Type::Float(Float::F64) => {
             format!("{} : f64", float_text(module, *ty, *bits))
         }
-        _ => generic(module, Dialect::CudaTile, AttrKind::Any, attr),
+        _ => generic(module, Dialect::CudaTile, None, attr),
     })
 }
 

@@ -90,7 +90,7 @@ fn properties(w: &mut Writer, op: &Op) {
             format!(
                 "{} = {}",
                 def.name,
-                attrs::generic(w.module, dialect, def.kind, attr)
+                attrs::generic(w.module, dialect, Some(def.kind), attr)
             )
         })
         .collect();

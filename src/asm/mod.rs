@@ -7,6 +7,7 @@
 mod attrs;
 mod float;
 mod generic;
+mod inline;
 mod locations;
 mod parse;
 mod pretty;
@@ -14,7 +15,8 @@ mod types;
 mod writer;
 
 pub use generic::{print_generic, print_op_generic};
-pub use parse::{parse, parse_file, parse_verified};
+pub use inline::debug_info;
+pub use parse::{parse, parse_file, parse_verified, warnings};
 pub use pretty::print_pretty;
 pub use types::{TypeText, simple_type_name, type_text};
 

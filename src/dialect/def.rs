@@ -92,7 +92,6 @@ pub enum AttrKind {
     Bool,
     /// An integer of a fixed width.
     Int(u32),
-    Float,
     Enum(&'static EnumDef),
     Type,
     Str,
@@ -105,10 +104,30 @@ pub enum AttrKind {
     Assume,
     /// An array of self-contained attributes.
     Array,
-    Dict,
     Hints,
-    /// Any self-contained attribute.
-    Any,
+}
+
+impl AttrKind {
+    /// What messages call it.
+    pub fn words(self) -> String {
+        let text = match self {
+            Self::Int(width) => return format!("{width}-bit signless integer attribute"),
+            Self::Enum(def) => return format!("one of {{{}}}", def.cases.join(", ")),
+            Self::Unit => "unit attribute",
+            Self::Bool => "bool attribute",
+            Self::Type => "type attribute",
+            Self::Str => "string attribute",
+            Self::Symbol => "flat symbol reference attribute",
+            Self::I32s => "i32 dense array attribute",
+            Self::I64s => "i64 dense array attribute",
+            Self::Bools => "i1 dense array attribute",
+            Self::Dense => "constant data",
+            Self::Assume => "assume predicate",
+            Self::Array => "array attribute",
+            Self::Hints => "optimization hints",
+        };
+        text.into()
+    }
 }
 
 /// What an attribute is when it was not written (older bytecode, or elided in text).

@@ -55,6 +55,18 @@ pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
     asm::parse_verified(text(path, data)?, name(path))
 }
 
+/// What there is to say of a valid module in these bytes of the file called `path`.
+///
+/// # Errors
+/// As [`module`], but for those of the file.
+pub fn warnings(path: &Path, data: &[u8]) -> Result<Diagnostics, Diagnostics> {
+    let warnings = match bytecode::is_bytecode(data) {
+        true => bytecode::warnings(data),
+        false => text(path, data).and_then(|text| asm::warnings(text, name(path))),
+    };
+    Ok(Diagnostics(warnings?))
+}
+
 /// What errors call a file.
 fn name(path: &Path) -> &str {
     match path.to_str() {

@@ -12,7 +12,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, format: report::Format) -> Outcome {
-    let module = input::verified(&args.input)?;
-    report::print(&crate::ir::Diagnostics(verify::warnings(&module)), format);
+    let data = input::bytes(&args.input)?;
+    let module = input::verified_from(&args.input, &data)?;
+    if !verify::warnings(&module).is_empty() {
+        report::print(&input::warnings(&args.input, &data)?, format);
+    }
     Ok(())
 }

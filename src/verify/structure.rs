@@ -134,7 +134,7 @@ fn attributes(op: &Op) -> Check {
             format!(
                 "attribute '{}' failed to satisfy constraint: {}",
                 def.name,
-                kind_name(def.kind)
+                def.kind.words()
             )
         })?;
     }
@@ -143,12 +143,10 @@ fn attributes(op: &Op) -> Check {
 
 fn kind_fits(kind: AttrKind, attr: &Attr) -> bool {
     match (kind, attr) {
-        (AttrKind::Any, _) => true,
         (AttrKind::Enum(def), Attr::Enum(case)) => usize::from(case.0) < def.cases.len(),
         (AttrKind::Unit, Attr::Unit)
         | (AttrKind::Bool, Attr::Bool(_))
         | (AttrKind::Int(_), Attr::Int { .. })
-        | (AttrKind::Float, Attr::Float { .. })
         | (AttrKind::Type, Attr::Type(_))
         | (AttrKind::Str, Attr::Str(_))
         | (AttrKind::Symbol, Attr::Symbol(_))
@@ -158,31 +156,8 @@ fn kind_fits(kind: AttrKind, attr: &Attr) -> bool {
         | (AttrKind::Dense, Attr::Dense { .. })
         | (AttrKind::Assume, Attr::Assume(_))
         | (AttrKind::Array, Attr::Array(_))
-        | (AttrKind::Dict, Attr::Dict(_))
         | (AttrKind::Hints, Attr::Hints(_)) => true,
         _ => false,
-    }
-}
-
-fn kind_name(kind: AttrKind) -> String {
-    match kind {
-        AttrKind::Unit => "unit attribute".into(),
-        AttrKind::Bool => "bool attribute".into(),
-        AttrKind::Int(width) => format!("{width}-bit signless integer attribute"),
-        AttrKind::Float => "float attribute".into(),
-        AttrKind::Enum(def) => format!("one of {{{}}}", def.cases.join(", ")),
-        AttrKind::Type => "type attribute".into(),
-        AttrKind::Str => "string attribute".into(),
-        AttrKind::Symbol => "flat symbol reference attribute".into(),
-        AttrKind::I32s => "i32 dense array attribute".into(),
-        AttrKind::I64s => "i64 dense array attribute".into(),
-        AttrKind::Bools => "i1 dense array attribute".into(),
-        AttrKind::Dense => "constant data".into(),
-        AttrKind::Assume => "assume predicate".into(),
-        AttrKind::Array => "array attribute".into(),
-        AttrKind::Dict => "dictionary of named attribute values".into(),
-        AttrKind::Hints => "optimization hints".into(),
-        AttrKind::Any => "any attribute".into(),
     }
 }
 

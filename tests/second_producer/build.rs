@@ -6,7 +6,7 @@ use cutile_ir::builder::{OpBuilder, append_op, build_block};
 use cutile_ir::bytecode::Opcode;
 use cutile_ir::ir as theirs;
 use cutile_ir::ir::{Attribute, Location, TileElementType};
-use tilec::dialect::{AttrKind, cuda_tile};
+use tilec::dialect::cuda_tile;
 use tilec::ir::{
     AssumePredicate, Attr, BlockId, DebugAttr, Dense, EnumAttr, Float, LocId, Module, OpId,
     Padding, RegionId, Type, TypeId, ValueId,
@@ -193,7 +193,7 @@ impl Builder<'_> {
                 } else {
                     row.name
                 };
-                builder = builder.attr(name, self.attr(row.kind, attr));
+                builder = builder.attr(name, self.attr(attr));
             }
         }
         if def.operands.len() > 1 {
@@ -228,16 +228,13 @@ impl Builder<'_> {
         built
     }
 
-    fn attr(&self, kind: AttrKind, attr: &Attr) -> Attribute {
+    fn attr(&self, attr: &Attr) -> Attribute {
         let text = |name| self.module.str(name).to_owned();
         match attr {
             Attr::Unit => Attribute::Bool(true),
             Attr::Bool(b) => Attribute::Bool(*b),
             Attr::Int { value, ty } => {
-                let width = match kind {
-                    AttrKind::Int(width) => width,
-                    _ => self.module.types.bits(*ty).unwrap_or(64),
-                };
+                let width = self.module.types.bits(*ty).unwrap_or(64);
                 let mask = if width < 64 { (1 << width) - 1 } else { -1 };
                 Attribute::Integer(value & mask, self.ty(*ty))
             }
@@ -250,9 +247,7 @@ impl Builder<'_> {
             Attr::Enum(EnumAttr(case)) => Attribute::i32(i64::from(*case)),
             Attr::Type(ty) => Attribute::Type(self.ty(*ty)),
             Attr::Str(name) | Attr::Symbol(name) => Attribute::String(text(*name)),
-            Attr::Array(items) => {
-                Attribute::Array(items.iter().map(|i| self.attr(AttrKind::Any, i)).collect())
-            }
+            Attr::Array(items) => Attribute::Array(items.iter().map(|i| self.attr(i)).collect()),
             Attr::I32s(list) => Attribute::DenseI32Array(list.clone()),
             Attr::Bools(list) => Attribute::dense_bool_array(list.iter().copied()),
             Attr::Dense { data, ty } => Attribute::DenseElements(self.dense(data, *ty)),
@@ -272,12 +267,7 @@ impl Builder<'_> {
     }
 
     fn entries(&self, entries: &[(tilec::ir::Name, Attr)]) -> Vec<(String, Attribute)> {
-        let entry = |(key, value): &(_, Attr)| {
-            (
-                self.module.str(*key).to_owned(),
-                self.attr(AttrKind::Any, value),
-            )
-        };
+        let entry = |(key, value): &(_, Attr)| (self.module.str(*key).to_owned(), self.attr(value));
         entries.iter().map(entry).collect()
     }
 

@@ -37,22 +37,17 @@ impl Parser<'_> {
         let attr = self.any_attr()?;
         let fits = matches!(
             (kind, &attr),
-            (AttrKind::Any, _)
-                | (AttrKind::Bool, Attr::Bool(_))
-                | (AttrKind::Float, Attr::Float { .. })
+            (AttrKind::Bool, Attr::Bool(_))
                 | (AttrKind::Str, Attr::Str(_))
                 | (AttrKind::I32s, Attr::I32s(_))
                 | (AttrKind::I64s, Attr::I64s(_))
                 | (AttrKind::Bools, Attr::Bools(_))
                 | (AttrKind::Dense, Attr::Dense { .. })
                 | (AttrKind::Array, Attr::Array(_))
-                | (AttrKind::Dict, Attr::Dict(_))
         );
         match fits {
             true => Ok(attr),
-            false => Err(self
-                .c
-                .error_at(at, format!("expected an attribute of kind {kind:?}"))),
+            false => Err(self.c.error_at(at, format!("expected {}", kind.words()))),
         }
     }
 

@@ -53,12 +53,28 @@ pub fn parse_verified(text: &str, file: &str) -> std::result::Result<Module, Dia
     if verify::verify(&module).is_ok() {
         return Ok(module);
     }
-    // Again, now keeping where operations begin: valid modules need not pay for that.
+    Err(Diagnostics(placed(text, file, verify::errors)?))
+}
+
+/// What there is to say of a valid module, at the operations that it concerns.
+///
+/// # Errors
+/// As [`parse_file`].
+pub fn warnings(text: &str, file: &str) -> Result<Vec<Diagnostic>> {
+    placed(text, file, verify::warnings)
+}
+
+/// Diagnostics of a module with their places in its text. Parses again, now keeping where operations
+/// begin: modules of which there is nothing to say need not pay for that.
+fn placed(
+    text: &str,
+    file: &str,
+    find: impl Fn(&Module) -> Vec<(OpId, Diagnostic)>,
+) -> Result<Vec<Diagnostic>> {
     let mut parser = Parser::new(text, file);
     parser.starts = Some(FxHashMap::default());
     parser.top()?;
     let starts = parser.starts.take().unwrap_or_default();
-    let errors = verify::errors(&parser.module);
     let locate = |(op, mut error): (OpId, Diagnostic)| {
         let Some(&at) = starts.get(&op) else {
             return error;
@@ -71,7 +87,7 @@ pub fn parse_verified(text: &str, file: &str) -> std::result::Result<Module, Dia
         }
         error
     };
-    Err(Diagnostics(errors.into_iter().map(locate).collect()))
+    Ok(find(&parser.module).into_iter().map(locate).collect())
 }
 
 struct Parser<'t> {

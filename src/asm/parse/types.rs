@@ -229,11 +229,16 @@ impl Parser<'_> {
                 return Err(self.c.expected("'x' or ')'"));
             }
             let at = self.c.offset();
+            let sign = if self.c.eat_char(b'-') { "-" } else { "" };
             let digits = self.c.digits();
-            let dim = digits.parse::<i32>().ok().filter(|d| *d > 0);
+            if digits.is_empty() {
+                return Err(self.c.expected("an extent"));
+            }
+            let dim = digits.parse::<i32>().ok();
+            let dim = dim.filter(|d| *d > 0 && sign.is_empty());
             let message = || {
                 format!(
-                    "tile dimension {} exceeds i32 limitations (got {digits}, expected strictly positive and less than or equal to 2147483647)",
+                    "tile dimension {} exceeds i32 limitations (got {sign}{digits}, expected strictly positive and less than or equal to 2147483647)",
                     tile.len()
                 )
             };

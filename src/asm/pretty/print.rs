@@ -187,7 +187,7 @@ impl<'m> Printer<'m> {
             (Attr::Bools(v), _) => format!("[{}]", join(v, ", ")),
             (Attr::Assume(p), _) => attrs::predicate(p),
             (Attr::Hints(h), _) => attrs::hints(module, h),
-            _ => attrs::generic(module, op.kind.dialect, def.kind, attr),
+            _ => attrs::generic(module, op.kind.dialect, Some(def.kind), attr),
         };
         self.text(&text);
     }
@@ -198,7 +198,8 @@ impl<'m> Printer<'m> {
             Custom::Attributes(i) => {
                 if let (true, Some(attr)) = (self.present(op, Field::Attr(*i), None), op.attr(*i)) {
                     let def = &op.def().attrs[*i];
-                    let value = attrs::generic(self.module(), op.kind.dialect, def.kind, attr);
+                    let value =
+                        attrs::generic(self.module(), op.kind.dialect, Some(def.kind), attr);
                     self.text(&format!("attributes {{{} = {value}}}", def.name));
                 }
             }

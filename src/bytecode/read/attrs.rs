@@ -65,9 +65,7 @@ impl Reader<'_> {
                 }
             },
             AttrKind::Array => self.array(c, 0),
-            AttrKind::Dict => self.dictionary(c, 0).map(Attr::Dict),
             AttrKind::Hints => self.dictionary(c, 0).map(Attr::Hints),
-            AttrKind::Any | AttrKind::Float => self.tagged_attr(c, 0),
         }
     }
 

@@ -32,6 +32,7 @@ impl<'a> Reader<'a> {
     }
 
     fn global(&mut self, c: &mut Cursor) -> Result<()> {
+        let start = c.offset();
         let name = self.strings.read_ref(c)?;
         if self.module.str(name).is_empty() {
             return Err(c.error("global symbol name is empty"));
@@ -56,9 +57,9 @@ impl<'a> Reader<'a> {
             Some(Attr::Enum(EnumAttr(visibility))),
         ];
         let body = self.module.body;
-        self.module
-            .at_end(body)
-            .op(cuda_tile::Op::Global, &[], attrs, &[], &[]);
+        let mut end = self.module.at_end(body);
+        let op = end.op(cuda_tile::Op::Global, &[], attrs, &[], &[]);
+        self.remember(op, start);
         Ok(())
     }
 
@@ -75,6 +76,7 @@ impl<'a> Reader<'a> {
     }
 
     fn function(&mut self, c: &mut Cursor<'a>) -> Result<()> {
+        let start = c.offset();
         let name = self.strings.read_ref(c)?;
         let text = self.module.str(name).to_owned();
         if text.is_empty() {
@@ -123,7 +125,8 @@ impl<'a> Reader<'a> {
             None,
             hints,
         ];
-        self.entry(attrs, loc, &params, body, locs)
+        let block = self.entry(attrs, loc, &params, start);
+        self.function_body(block, body, locs)
             .context(|| format!("failed to parse function body for function '{text}'"))
     }
 
@@ -151,14 +154,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// An entry whose record begins at `start`; the block for its body.
     fn entry(
         &mut self,
         attrs: [Option<Attr>; 5],
         loc: LocId,
         params: &[TypeId],
-        body: Cursor<'a>,
-        locs: LocIter<'a>,
-    ) -> Result<()> {
+        start: usize,
+    ) -> BlockId {
         let region = self.module.new_region();
         let block = self.module.new_block(region, params);
         let entry = Op {
@@ -168,8 +171,9 @@ impl<'a> Reader<'a> {
             ..Op::new(cuda_tile::Op::Entry)
         };
         let top = self.module.body;
-        self.module.push_op(top, entry, &[]);
-        self.function_body(block, body, locs)
+        let op = self.module.push_op(top, entry, &[]);
+        self.remember(op, start);
+        block
     }
 
     fn function_body(&mut self, block: BlockId, body: Cursor<'a>, locs: LocIter<'a>) -> Result<()> {

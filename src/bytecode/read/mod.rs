@@ -68,7 +68,30 @@ pub fn read_verified(data: &[u8]) -> std::result::Result<Module, Diagnostics> {
     if verify::verify(&module).is_ok() {
         return Ok(module);
     }
-    // Again, now keeping where operations begin: valid modules need not pay for that.
+    let locate = |(error, offset)| located(error, offset);
+    let errors = placed(data, verify::errors)?;
+    Err(Diagnostics(errors.into_iter().map(locate).collect()))
+}
+
+/// What there is to say of a valid module, at the offsets of the operations that it concerns.
+///
+/// # Errors
+/// As [`read`].
+pub fn warnings(data: &[u8]) -> Result<Vec<Diagnostic>> {
+    let found = placed(data, verify::warnings)?;
+    let locate = |(warning, offset): (Diagnostic, Option<usize>)| match (offset, &warning.place) {
+        (Some(at), Place::Nowhere) => warning.at(Place::Offset(at)),
+        _ => warning,
+    };
+    Ok(found.into_iter().map(locate).collect())
+}
+
+/// Diagnostics of a module with the offsets of their operations. Reads again, now keeping those:
+/// modules of which there is nothing to say need not pay for that.
+fn placed(
+    data: &[u8],
+    find: impl Fn(&Module) -> Vec<(OpId, Diagnostic)>,
+) -> Result<Vec<(Diagnostic, Option<usize>)>> {
     let container = Container::parse(data)?;
     let mut reader = Reader::new(&container, data.len())?;
     reader.offsets = Some(Vec::new());
@@ -79,9 +102,9 @@ pub fn read_verified(data: &[u8]) -> std::result::Result<Module, Diagnostics> {
         .unwrap_or_default()
         .into_iter()
         .collect();
-    let errors = verify::errors(&reader.module);
-    let locate = |(op, error): (OpId, Diagnostic)| located(error, offsets.get(&op).copied());
-    Err(Diagnostics(errors.into_iter().map(locate).collect()))
+    let found = find(&reader.module);
+    let offset = |(op, diagnostic)| (diagnostic, offsets.get(&op).copied());
+    Ok(found.into_iter().map(offset).collect())
 }
 
 /// A verification error in the words of a reader that verifies what it creates. An operation that

@@ -39,12 +39,8 @@ impl Writer<'_> {
             }
             (AttrKind::Dense, Attr::Dense { data, ty }) => self.constant(out, data, *ty)?,
             (AttrKind::Array, Attr::Array(items)) => self.array(out, items)?,
-            (AttrKind::Dict, Attr::Dict(d)) | (AttrKind::Hints, Attr::Hints(d)) => {
-                self.dictionary(out, d)?
-            }
-            (AttrKind::Assume | AttrKind::Any | AttrKind::Float, _) => {
-                self.tagged_attr(out, attr)?
-            }
+            (AttrKind::Hints, Attr::Hints(d)) => self.dictionary(out, d)?,
+            (AttrKind::Assume, Attr::Assume(_)) => self.tagged_attr(out, attr)?,
             _ => return Err(Diagnostic::error("attribute is not of its declared kind")),
         }
         Ok(())

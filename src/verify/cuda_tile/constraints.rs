@@ -335,7 +335,8 @@ impl Is {
             Is::PartitionView => "partition view type".into(),
             Is::StridedView => "strided view type".into(),
             Is::GatherScatterView => "gather/scatter view type".into(),
-            Is::Any => "any non-token type".into(),
+            // It holds of everything.
+            Is::Any => String::new(),
         }
     }
 }

@@ -71,10 +71,11 @@ pub fn ends_with(c: &Ctx, last: OpId, allowed: &[Op]) -> Check {
 
 fn body(c: &Ctx, i: usize, ends: &[Op]) -> Result<BlockId, String> {
     let block = single_block(c, i)?;
-    match c.module.terminator(block) {
-        Some(last) => ends_with(c, last, ends).map(|()| block),
-        None => fail("expect non-empty block"),
+    // That there is one follows from the structure.
+    if let Some(last) = c.module.terminator(block) {
+        ends_with(c, last, ends)?;
     }
+    Ok(block)
 }
 
 /// The enclosing loop or entry, through `if`s only.
@@ -127,20 +128,27 @@ pub fn continue_op(c: &Ctx) -> Check {
 }
 
 pub fn return_op(c: &Ctx) -> Check {
-    let n = c.op.operands.len();
-    ensure(n == 0, || {
-        format!("has {n} operands, but entry function must return 0 operands")
-    })?;
     // `if`s and `loop`s all the way to the entry.
     let mut at = c.id;
     while let Some(parent) = c.module.parent_op(at) {
         match Op::of(c.module.op(parent).kind) {
-            Some(Op::Entry) => return Ok(()),
+            Some(Op::Entry) => return returns_nothing(c, parent),
             Some(Op::If | Op::Loop) => at = parent,
             _ => break,
         }
     }
     fail("must be used within a cuda_tile.entry, cuda_tile.if, or cuda_tile.loop operation")
+}
+
+fn returns_nothing(c: &Ctx, entry: OpId) -> Check {
+    let n = c.op.operands.len();
+    ensure(n == 0, || {
+        let name = match c.module.op(entry).attr_named("sym_name") {
+            Some(Attr::Str(name)) => c.module.str(*name),
+            _ => "",
+        };
+        format!("has {n} operands, but enclosing function (@{name}) returns 0")
+    })
 }
 
 pub fn if_op(c: &Ctx) -> Check {

@@ -3,6 +3,7 @@
 //! An entry with a scope has a subprogram's, under the entry's own name; operations then have
 //! the same one, and none without it; globals have none.
 
+use crate::asm::debug_info;
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, DebugAttr, Diagnostic, LocId, Module, OpId};
 use crate::verify::located;
@@ -16,12 +17,17 @@ pub fn check(module: &Module) -> Vec<(OpId, Diagnostic)> {
                 errors.extend(body(module, id));
             }
             // A later stage's kernels carry the scopes of the entries that they were.
-            Some(_) if scoped(module, module.op(id).loc).is_some() => {
-                let text =
-                    "invalid operation debug info scope. Global variables must not have scope.";
-                errors.push(located(module, id, text));
+            Some(_) => {
+                let scope = scoped(module, module.op(id).loc);
+                errors.extend(scope.map(|scope| {
+                    let text = format!(
+                        "invalid operation debug info scope: {}. Global variables must not have scope.",
+                        debug_info(module, scope)
+                    );
+                    located(module, id, text)
+                }));
             }
-            _ => {}
+            None => {}
         }
     }
     errors
@@ -48,23 +54,21 @@ fn subprogram(module: &Module, scope: LocId) -> Option<LocId> {
     matches!(module.locs.get(at), DebugAttr::Subprogram { .. }).then_some(at)
 }
 
-fn name_of(module: &Module, scope: LocId) -> &str {
-    match module.locs.get(scope) {
-        DebugAttr::Subprogram { linkage_name, .. } => module.str(*linkage_name),
-        _ => "",
-    }
-}
-
 fn entry(module: &Module, id: OpId) -> Option<(OpId, Diagnostic)> {
     let op = module.op(id);
     if matches!(module.locs.get(op.loc), DebugAttr::CallSite { .. }) {
-        let text =
-            "invalid function debug info location. Function location must not be a CallSiteLoc.";
+        let text = format!(
+            "invalid function debug info location: {}. Function location must not be a CallSiteLoc.",
+            debug_info(module, op.loc)
+        );
         return Some(located(module, id, text));
     }
     let scope = scoped(module, op.loc)?;
     let DebugAttr::Subprogram { linkage_name, .. } = module.locs.get(scope) else {
-        let text = "invalid function debug info scope. Function location must have cuda_tile.di_subprogram debug info scope.";
+        let text = format!(
+            "invalid function debug info scope: {}. Function location must have cuda_tile.di_subprogram debug info scope.",
+            debug_info(module, scope)
+        );
         return Some(located(module, id, text));
     };
     let Some(Attr::Str(name)) = op.attr_named("sym_name") else {
@@ -72,7 +76,8 @@ fn entry(module: &Module, id: OpId) -> Option<(OpId, Diagnostic)> {
     };
     (name != linkage_name).then(|| {
         let text = format!(
-            "invalid function debug info scope. Function name \"{}\" does not match subprogram scope linkage name \"{}\".",
+            "invalid function debug info scope: {}. Function name \"{}\" does not match subprogram scope linkage name \"{}\".",
+            debug_info(module, scope),
             module.str(*name),
             module.str(*linkage_name)
         );
@@ -92,11 +97,14 @@ fn body(module: &Module, id: OpId) -> Option<(OpId, Diagnostic)> {
                     return;
                 };
                 let text = match own {
-                    None => "invalid operation debug info scope. Operation has debug info scope, but function debug info scope is undefined.".to_owned(),
+                    None => format!(
+                        "invalid operation debug info scope: {}. Operation has debug info scope, but function debug info scope is undefined.",
+                        debug_info(module, scope)
+                    ),
                     Some(own) if own != scope => format!(
-                        "invalid operation debug info scope \"{}\". Operation debug info scope does not match function debug info scope: \"{}\".",
-                        name_of(module, scope),
-                        name_of(module, own)
+                        "invalid operation debug info scope: {}. Operation debug info scope does not match function debug info scope: {}.",
+                        debug_info(module, scope),
+                        debug_info(module, own)
                     ),
                     Some(_) => return,
                 };

@@ -19,8 +19,8 @@ fn known(op: Op) -> &'static [&'static str] {
     }
 }
 
-/// Hints of a module that have no effect, and why.
-pub fn warnings(module: &Module) -> Vec<Diagnostic> {
+/// Hints of a module that have no effect: whose they are, and why.
+pub fn warnings(module: &Module) -> Vec<(OpId, Diagnostic)> {
     let mut out = Vec::new();
     module.walk(module.body, &mut |id| {
         let op = module.op(id);
@@ -35,11 +35,18 @@ pub fn warnings(module: &Module) -> Vec<Diagnostic> {
     out
 }
 
-fn warn(module: &Module, id: OpId, kind: Op, arch: &str, hints: &Attr, out: &mut Vec<Diagnostic>) {
+fn warn(
+    module: &Module,
+    id: OpId,
+    kind: Op,
+    arch: &str,
+    hints: &Attr,
+    out: &mut Vec<(OpId, Diagnostic)>,
+) {
     let mut push = |message: String| {
         let mut warning = diagnostic(module, id, message);
         warning.severity = Severity::Warning;
-        out.push(warning);
+        out.push((id, warning));
     };
     if !ARCHITECTURES.contains(&arch) {
         return push(format!("unknown hint key {arch}"));

@@ -2,11 +2,10 @@
 
 use super::{Ctx, dims};
 use crate::ir::{Float, Type};
-use crate::verify::{Check, ensure, fail};
+use crate::verify::{Check, ensure};
 
 /// What each input format accumulates into.
 const ACCUMULATORS: &[(Float, &[Float])] = &[
-    (Float::F4E2M1FN, &[Float::F16, Float::F32]),
     (Float::F8E4M3FN, &[Float::F16, Float::F32]),
     (Float::F8E5M2, &[Float::F16, Float::F32]),
     (Float::F16, &[Float::F16, Float::F32]),
@@ -64,10 +63,9 @@ pub fn mmaf(c: &Ctx) -> Check {
     let (Some(input), Some(acc)) = (float(c, 0), float(c, 2)) else {
         return Ok(());
     };
+    // The type constraint has refused what is not there.
     let row = ACCUMULATORS.iter().find(|(f, _)| *f == input);
-    let Some((_, allowed)) = row else {
-        return fail(format!("unsupported input element type: {}", input.name()));
-    };
+    let allowed = row.map_or(&[][..], |(_, allowed)| allowed);
     ensure(allowed.contains(&acc), || {
         let names: Vec<_> = allowed.iter().map(|f| format!("'{}'", f.name())).collect();
         format!(

@@ -139,11 +139,9 @@ fn scalar_index(c: &Ctx, index: &[ValueId]) -> Check {
 
 /// A list of rows at the sparse dimension, scalars of one type elsewhere.
 fn sparse_index(c: &Ctx, dim: usize, tile: &[i32], index: &[ValueId]) -> Check {
+    // The dimension is one of the tile's, for each of which there is an index.
     let Some(&rows) = index.get(dim) else {
-        return fail(format!(
-            "gather/scatter dimension {dim} is out of range for index count {}",
-            index.len()
-        ));
+        return Ok(());
     };
     let shape = c.tile(rows).1;
     ensure(shape.len() == 1, || {
@@ -266,6 +264,10 @@ pub fn attr_name(attr: u8) -> &'static str {
         .unwrap_or("none")
 }
 
+fn attr_text(attr: u8) -> String {
+    format!("#cuda_tile.ptr_attr<{}>", attr_name(attr))
+}
+
 fn pointer_attr(base: u8, view: u8) -> Check {
     if base == view {
         return Ok(());
@@ -274,12 +276,12 @@ fn pointer_attr(base: u8, view: u8) -> Check {
         (0, _) => fail("pointer base without ptr_attr cannot produce tensor_view with ptr_attr"),
         (_, 0) => fail(format!(
             "tensor_view must preserve ptr_attr from base pointer ({})",
-            attr_name(base)
+            attr_text(base)
         )),
         _ => fail(format!(
-            "ptr_attr mismatch between base pointer ({}) and tensor_view ({})",
-            attr_name(base),
-            attr_name(view)
+            "ptr_attr mismatch between base pointer ({}) and result tensor_view ({})",
+            attr_text(base),
+            attr_text(view)
         )),
     }
 }

@@ -35,7 +35,6 @@ impl Reader<'_> {
             AttrKind::Str
             | AttrKind::Symbol
             | AttrKind::Type
-            | AttrKind::Float
             | AttrKind::Dense
             | AttrKind::I32s
             | AttrKind::I64s
@@ -55,7 +54,6 @@ impl Reader<'_> {
             }
             (AttrKind::Str, attr @ Attr::Str(_))
             | (AttrKind::Type, attr @ Attr::Type(_))
-            | (AttrKind::Float, attr @ Attr::Float { .. })
             | (AttrKind::Dense, attr @ Attr::Dense { .. })
             | (AttrKind::I64s, attr @ Attr::I64s(_))
             | (AttrKind::Assume, attr @ Attr::Assume(_)) => Ok(attr),

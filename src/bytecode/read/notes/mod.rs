@@ -27,6 +27,7 @@ impl<'a> Reader<'a> {
     }
 
     fn notes_global(&mut self, c: &mut Cursor) -> Result<()> {
+        let start = c.offset();
         let name = self.strings.read_ref(c)?;
         if self.module.str(name).is_empty() {
             return Err(c.error("global symbol name is empty"));
@@ -52,9 +53,9 @@ impl<'a> Reader<'a> {
             Some(Attr::Enum(EnumAttr(0))),
         ];
         let body = self.module.body;
-        self.module
-            .at_end(body)
-            .op(cuda_tile::Op::Global, &[], attrs, &[], &[]);
+        let mut end = self.module.at_end(body);
+        let op = end.op(cuda_tile::Op::Global, &[], attrs, &[], &[]);
+        self.remember(op, start);
         Ok(())
     }
 
@@ -71,6 +72,7 @@ impl<'a> Reader<'a> {
     }
 
     fn notes_function(&mut self, c: &mut Cursor<'a>, number: usize) -> Result<()> {
+        let start = c.offset();
         let (name, signature, params) = self.signature(c)?;
         let flags = c.u8()?;
         let known = flag::PRIVATE | flag::KERNEL | flag::HINTS;
@@ -113,7 +115,8 @@ impl<'a> Reader<'a> {
             ..Op::new(cuda_tile::Op::Entry)
         };
         let top = self.module.body;
-        self.module.push_op(top, entry, &[]);
+        let op = self.module.push_op(top, entry, &[]);
+        self.remember(op, start);
         self.notes_body(body, number, region, &params).context(|| {
             let name = self.module.str(name);
             format!("failed to parse function body for function '{name}'")

@@ -15,7 +15,6 @@ impl Writer<'_> {
             AttrKind::Str
             | AttrKind::Symbol
             | AttrKind::Type
-            | AttrKind::Float
             | AttrKind::Dense
             | AttrKind::I32s
             | AttrKind::I64s
