@@ -1,8 +1,10 @@
 //! Launching an entry: the interface of the simulator as a library.
 
+use crate::asynchronous::launch_control::Starts;
 use crate::check::global::GlobalRaces;
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
+use crate::exec::heap::{self, Heap};
 use crate::exec::{Fault, rng::Rng, stats::Stats};
 use crate::parse::ParseError;
 use crate::program::{Program, window};
@@ -96,6 +98,9 @@ pub struct Launch<'p> {
     pub args: Vec<Arg>,
     /// device buffers
     pub buffers: Vec<Buffer>,
+    /// all blocks are on the device at once and may wait for each other (`cudaLaunchCooperativeKernel`); entries that
+    /// ask for the grid's workspace, as `grid.sync()` does, are launched so by default
+    pub cooperative: bool,
     /// interleaving and completion times of asynchronous work
     pub seed: u64,
     /// which checks run
@@ -158,6 +163,7 @@ impl<'p> Launch<'p> {
             dynamic_shared: 0,
             args: Vec::new(),
             buffers: Vec::new(),
+            cooperative: program.needs.cooperation,
             seed: 1,
             checks: Checks::ALL,
             count: false,
@@ -232,6 +238,12 @@ impl<'p> Launch<'p> {
                 self.grid, self.cluster
             ));
         }
+        let total = clusters(self.grid, self.cluster);
+        if self.cooperative && total > RESIDENT as u64 {
+            return bad(format!(
+                "a cooperative launch of {total} clusters; at most {RESIDENT} are on the device at once"
+            ));
+        }
         if self.dynamic_shared > 1 << 20 {
             return bad(format!(
                 "{} bytes of dynamic shared memory",
@@ -284,6 +296,19 @@ impl<'p> Launch<'p> {
         Ok(params)
     }
 
+    /// What the driver adds to global memory.
+    fn driver_memory(&self) -> Vec<Region> {
+        let mut regions = Vec::new();
+        if self.program.needs.heap {
+            let zeros = vec![0; heap::BYTES as usize];
+            regions.push(Region::new("device heap", window::HEAP, &zeros, false));
+        }
+        if self.cooperative {
+            regions.push(Region::new("grid workspace", window::GRID, &[0; 64], false));
+        }
+        regions
+    }
+
     /// Runs the launch. Buffers hold their new contents afterwards, after a fault too.
     pub fn run(&mut self) -> Result<Report, LaunchError> {
         self.check()?;
@@ -299,7 +324,16 @@ impl<'p> Launch<'p> {
             .variables
             .iter()
             .map(|v| Region::new(&v.name, v.address, &v.bytes, v.is_const));
-        let global = GlobalMemory::new(buffers.chain(variables).collect());
+        let own = self.driver_memory();
+        let global = GlobalMemory::new(buffers.chain(variables).chain(own).collect());
+        let total = clusters(self.grid, self.cluster);
+        // The order in which blocks start is part of the seed.
+        let rotation = if self.seed.is_multiple_of(2) {
+            Rng::new(self.seed, u64::MAX).below(total as usize) as u64
+        } else {
+            0
+        };
+        let (heap, starts) = (Heap::default(), Starts::new(total, rotation));
         let (output, wide_atomics) = (Mutex::new(String::new()), Mutex::new(()));
         let races = (self.checks.races && self.checks.global_races).then(GlobalRaces::default);
         let shared = Shared {
@@ -315,6 +349,9 @@ impl<'p> Launch<'p> {
             seed: self.seed,
             output: &output,
             wide_atomics: &wide_atomics,
+            heap: &heap,
+            cooperative: self.cooperative,
+            starts: &starts,
             races: races.as_ref(),
             timeline: self.timeline,
             observer: self.observer,
@@ -348,20 +385,22 @@ impl<'p> Launch<'p> {
     }
 }
 
-/// Clusters that wait for a turn, and how many have been started.
+/// Clusters that wait for a turn, and how many have one.
 struct Queue<'a> {
     suspended: VecDeque<(u64, Cluster<'a>)>,
-    next: u64,
     running: usize,
+}
+
+/// Clusters of a grid.
+fn clusters(grid: [u32; 3], cluster: [u32; 3]) -> u64 {
+    (0..3).map(|i| u64::from(grid[i] / cluster[i])).product()
 }
 
 /// Runs all clusters of a grid on the host's cores; returns the counters.
 fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeline>), LaunchError> {
-    let counts: [u64; 3] = std::array::from_fn(|i| u64::from(shared.grid[i] / shared.cluster[i]));
-    let total: u64 = counts.iter().product();
+    let total = clusters(shared.grid, shared.cluster);
     let queue = Mutex::new(Queue {
         suspended: VecDeque::new(),
-        next: 0,
         running: 0,
     });
     let (failed, fault, stats) = (
@@ -371,15 +410,9 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeli
     );
     let (timeline, finished) = (Mutex::new(None), AtomicU64::new(0));
     let blocks: u64 = shared.cluster.iter().map(|&c| u64::from(c)).product();
-    // The order in which blocks start is part of the seed.
-    let rotation = if shared.seed.is_multiple_of(2) {
-        Rng::new(shared.seed, u64::MAX).below(total as usize) as u64
-    } else {
-        0
-    };
     let worker = || {
         while !failed.load(Ordering::Relaxed) {
-            let Some((serial, mut cluster)) = take(&queue, shared, total, rotation) else {
+            let Some((serial, mut cluster)) = take(&queue, shared) else {
                 break;
             };
             let before = cluster.steps();
@@ -389,7 +422,7 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeli
             }
             if let Some(observer) = shared.observer {
                 observer.progress(record::Progress {
-                    blocks: finished.load(Ordering::Relaxed),
+                    blocks: finished.load(Ordering::Relaxed) + shared.starts.cancelled() * blocks,
                     total: total * blocks,
                     instructions: cluster.steps() - before,
                 });
@@ -446,17 +479,12 @@ fn report(failed: &AtomicBool, slot: &Mutex<Option<(u64, Fault)>>, serial: u64, 
 }
 
 /// The next cluster to run: a new one while there is room, else the one suspended longest.
-fn take<'a>(
-    queue: &Mutex<Queue<'a>>,
-    shared: &'a Shared<'a>,
-    total: u64,
-    rotation: u64,
-) -> Option<(u64, Cluster<'a>)> {
+fn take<'a>(queue: &Mutex<Queue<'a>>, shared: &'a Shared<'a>) -> Option<(u64, Cluster<'a>)> {
     let mut guard = queue.lock().unwrap_or_else(|p| p.into_inner());
     let room = guard.suspended.len() + guard.running < RESIDENT;
-    if guard.next < total && (room || guard.suspended.is_empty()) {
-        let serial = (guard.next + rotation) % total;
-        guard.next += 1;
+    if (room || guard.suspended.is_empty())
+        && let Some(serial) = shared.starts.take()
+    {
         guard.running += 1;
         drop(guard);
         let first = shared.first_block(serial);

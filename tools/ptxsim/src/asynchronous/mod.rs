@@ -6,6 +6,7 @@
 
 pub mod bulk;
 pub mod cp_async;
+pub mod launch_control;
 pub mod mbarrier;
 pub mod tensormap;
 pub mod tile;

@@ -81,6 +81,19 @@ impl GlobalRaces {
         lock(&self.shards[(chunk % SHARDS as u64) as usize])
     }
 
+    /// Forgets who touched `bytes` bytes at `address`: they belong to a new object.
+    pub fn forget(&self, address: u64, bytes: u64) {
+        let (first, last) = (address / GRANULE, (address + bytes).div_ceil(GRANULE));
+        let per_chunk = CHUNK / GRANULE;
+        for number in first / per_chunk..last.div_ceil(per_chunk) {
+            if let Some(chunk) = self.shard(number).get_mut(&number) {
+                let from = first.saturating_sub(number * per_chunk) as usize;
+                let to = (last - number * per_chunk).min(per_chunk) as usize;
+                chunk[from..to].fill(Granule::default());
+            }
+        }
+    }
+
     /// The place of a strong access. Hold it while the access happens: whoever sees the value must see what it hands on.
     pub fn place(&self, address: u64) -> PlaceGuard<'_> {
         let index = (address / 4 % SHARDS as u64) as usize;

@@ -95,6 +95,8 @@ fn callee(cx: &mut Function<'_, '_>, name: &str) -> Result<Callee> {
         (_, Some(index)) => Ok(Callee::Function(index)),
         ("vprintf", None) => Ok(Callee::Printf),
         ("__assertfail", None) => Ok(Callee::AssertFail),
+        ("malloc", None) => Ok(Callee::Malloc),
+        ("free", None) => Ok(Callee::Free),
         _ => cx.error(format!("function `{name}` has no body here")),
     }
 }

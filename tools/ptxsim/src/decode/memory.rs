@@ -97,6 +97,8 @@ pub(super) fn decode<'a>(
                 None => Ok(Op::Nop),
             }
         }
+        "multimem" => multimem(cx, inst, mods),
+        "stacksave" | "stackrestore" | "alloca" => stack(cx, inst, mods),
         "prefetch" | "prefetchu" | "applypriority" | "discard" => prefetch(cx, inst, mods),
         "createpolicy" => createpolicy(cx, inst, mods),
         "mapa" => mapa(cx, inst, mods),
@@ -309,6 +311,56 @@ fn st_async<'a>(
         ty,
         reduce,
     })
+}
+
+/// `multimem` (PTX ISA 9.7.9.15): a multicast object of one device, whose address is that of its memory. A reduction over
+/// one device is its value.
+fn multimem<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    if mods.flag("ld_reduce") {
+        atom_op(cx, inst, mods)?;
+        mods.one_of(&[("acc::f32", ()), ("acc::f16", ())]);
+        return load(cx, inst, mods);
+    }
+    if mods.flag("st") {
+        return store(cx, inst, mods);
+    }
+    if mods.flag("red") {
+        return atom(cx, inst, mods, true);
+    }
+    cx.unsupported(inst)
+}
+
+/// Stack manipulation (PTX ISA 9.7.17).
+fn stack<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
+    let ty = require_ty(cx, inst, mods)?;
+    match inst.opcode[0] {
+        "stacksave" => Ok(Op::StackSave {
+            dst: cx.dst_at(inst, 0, ty)?,
+        }),
+        "stackrestore" => Ok(Op::StackRestore {
+            src: cx.src_at(inst, 0, ty)?,
+        }),
+        _ => {
+            let align = match inst.operands.len() {
+                3 => super::logic::immediate(cx, inst, 2)?,
+                _ => 8,
+            };
+            if !align.is_power_of_two() || align > 4096 {
+                return cx.error(format!(
+                    "alignment {align} is not a power of two up to 4096"
+                ));
+            }
+            Ok(Op::Alloca {
+                dst: cx.dst_at(inst, 0, ty)?,
+                size: cx.src_at(inst, 1, ty)?,
+                align: align as u32,
+            })
+        }
+    }
 }
 
 fn cvta<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {

@@ -15,6 +15,7 @@ mod mods;
 mod module;
 mod names;
 mod operand;
+mod video;
 mod warp;
 mod wmma;
 
@@ -95,9 +96,8 @@ fn family<'a>(
         }
         "cvt" => cvt::decode(cx, inst, mods),
         "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu"
-        | "mapa" | "getctarank" | "applypriority" | "discard" | "createpolicy" => {
-            memory::decode(cx, inst, mods)
-        }
+        | "mapa" | "getctarank" | "applypriority" | "discard" | "createpolicy" | "multimem"
+        | "stacksave" | "stackrestore" | "alloca" => memory::decode(cx, inst, mods),
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" => {
             control::decode(cx, inst, mods)
         }
@@ -106,7 +106,10 @@ fn family<'a>(
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wgmma" => {
             matrix::decode(cx, inst, mods)
         }
-        "cp" | "mbarrier" | "tensormap" => asynchronous::decode(cx, inst, mods),
+        "cp" | "mbarrier" | "tensormap" | "clusterlaunchcontrol" => {
+            asynchronous::decode(cx, inst, mods)
+        }
+        _ if video::is_video(name) => video::decode(cx, inst, mods),
         _ => cx.unsupported(inst),
     }
 }

@@ -6,10 +6,10 @@ use crate::parse::ParseError;
 use crate::parse::ast::{self, Init, Statement, VarSpace, Variable};
 use crate::parse::number::Literal;
 use crate::program::class::Class;
-use crate::program::inst::Op;
+use crate::program::inst::{Callee, Op, Special};
 use crate::program::types::Ty;
 use crate::program::{
-    EntryAttributes, EntryParam, FunctionInfo, GlobalVariable, LANES, Program, Row, window,
+    EntryAttributes, EntryParam, FunctionInfo, GlobalVariable, LANES, Needs, Program, Row, window,
 };
 use rustc_hash::FxHashMap;
 
@@ -365,6 +365,16 @@ fn finish<'a>(mut builder: Builder<'a>, entry: &'a ast::Function<'a>) -> Result<
         functions.push(info);
         code.append(&mut instructions);
     }
+    let mut needs = Needs::default();
+    for inst in &code {
+        match &inst.op {
+            Op::Call { callee, .. } => needs.heap |= matches!(callee, Callee::Malloc),
+            Op::Special { special, .. } => {
+                needs.cooperation |= matches!(special, Special::Envreg(Some(1 | 2)));
+            }
+            _ => {}
+        }
+    }
     let function_addresses = (0..functions.len() as u32)
         .map(|i| (window::CODE + u64::from(i) * 16, i))
         .collect();
@@ -378,6 +388,7 @@ fn finish<'a>(mut builder: Builder<'a>, entry: &'a ast::Function<'a>) -> Result<
         params,
         param_bytes,
         attributes: attributes_of(entry)?,
+        needs,
         variables: builder.globals,
         shared_end: builder.shared_end as u32,
         shared_names: builder.shared_names,

@@ -372,8 +372,9 @@ pub fn special_register(name: &str, suffix: Option<&str>) -> Option<Special> {
         "%aggr_smem_size" => Special::AggrSmemSize,
         "%reserved_smem_offset_begin" | "%reserved_smem_offset_cap" => Special::ReservedSmem,
         "%is_explicit_cluster" => Special::IsExplicitCluster,
-        "%current_graph_exec" => Special::Envreg,
-        _ if name.starts_with("%pm") || name.starts_with("%envreg") => Special::Envreg,
+        "%current_graph_exec" => Special::Envreg(None),
+        _ if name.starts_with("%pm") => Special::Envreg(None),
+        _ if name.starts_with("%envreg") => Special::Envreg(name.get(7..)?.parse().ok()),
         _ => return None,
     })
 }

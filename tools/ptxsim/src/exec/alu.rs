@@ -6,7 +6,7 @@ use super::memory::undefined;
 use super::warp::{Frame, Warp};
 use crate::asynchronous::wgmma;
 use crate::program::inst::{BoolOp, CarryFn, LaneFn, Pred, PredSrc, Reg, Special, Src};
-use crate::program::{LANES, Row};
+use crate::program::{LANES, Row, window};
 
 /// The boolean operation on masks.
 pub fn bool_op(op: BoolOp, a: u32, b: u32) -> u32 {
@@ -273,7 +273,10 @@ pub fn special(env: &Env<'_>, warp: &Warp, frame: Frame, which: Special) -> Row 
         Special::Nwarpid => all(shared.warps_per_block().into()),
         Special::Smid => all(u64::from(env.smid)),
         Special::Nsmid => all(132),
-        Special::Gridid | Special::Envreg => all(0),
+        // Where cooperative groups look for the grid's workspace.
+        Special::Envreg(Some(1)) if shared.cooperative => all(window::GRID >> 32),
+        Special::Envreg(Some(2)) if shared.cooperative => all(window::GRID & 0xffff_ffff),
+        Special::Gridid | Special::Envreg(_) => all(0),
         Special::LanemaskEq => per_lane(&|lane| 1 << lane),
         Special::LanemaskLt => per_lane(&|lane| (1 << lane) - 1),
         Special::LanemaskLe => per_lane(&|lane| (2 << lane) - 1),

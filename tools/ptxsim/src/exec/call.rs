@@ -3,9 +3,9 @@
 use super::cluster::Env;
 use super::fault::Trap;
 use super::memory::lanes;
-use super::printf;
 use super::step::Flow;
 use super::warp::{Frame, Warp};
+use super::{heap, printf, stack};
 use crate::program::inst::{CallValue, Callee, Reg};
 use crate::program::window;
 
@@ -27,6 +27,8 @@ pub fn call(
         Callee::Function(index) => index,
         Callee::Printf => return printf::call(env, warp, frame, active, args, returns),
         Callee::AssertFail => return printf::assertion(env, warp, frame, active, args),
+        Callee::Malloc => return heap::malloc(env, warp, frame, active, args, returns),
+        Callee::Free => return heap::free(env, warp, frame, active, args),
         Callee::Indirect(src) => {
             let row = warp.source(env, frame, src, active)?;
             let first = lanes(active).next().unwrap_or(0);
@@ -56,12 +58,14 @@ pub fn call(
     }
     let caller = &env.shared.program.functions[frame.function as usize];
     let info = &env.shared.program.functions[function as usize];
+    let tops = lanes(active).map(|lane| stack::pointer(env, warp, frame, lane));
+    let top = tops.max().unwrap_or(frame.local + caller.local_bytes);
     let inner = Frame {
         function,
         return_pc: warp.fragments[fragment].pc + 1,
         rows: frame.rows + caller.rows,
         preds: frame.preds + caller.preds,
-        local: (frame.local + caller.local_bytes).next_multiple_of(16),
+        local: top.next_multiple_of(16),
         params: (frame.params + caller.param_bytes).next_multiple_of(16),
     };
     warp.make_room(inner, info, active);
@@ -175,6 +179,10 @@ pub fn ret(env: &Env<'_>, warp: &mut Warp, fragment: usize, active: u32) -> Resu
                 ));
             }
         }
+    }
+    // What the function has allocated goes with it.
+    for lane in lanes(active) {
+        warp.stack[lane] = warp.stack[lane].min(inner.local);
     }
     warp.fragments[fragment].frames.pop();
     Ok(Flow::Jump(inner.return_pc))

@@ -3,11 +3,13 @@
 use super::block::Cta;
 use super::fault::{Fault, Trap};
 use super::global::GlobalMemory;
+use super::heap::Heap;
 use super::report::{bulk_fault, fault, trace};
 use super::rng::Rng;
 use super::stats::Stats;
 use super::step::{Flow, step};
 use super::warp::{Wait, Warp};
+use crate::asynchronous::launch_control::Starts;
 use crate::asynchronous::{bulk, cp_async, wgmma};
 use crate::check::Checker;
 use crate::check::global::{Foreign, GlobalRaces};
@@ -67,6 +69,12 @@ pub struct Shared<'a> {
     pub output: &'a Mutex<String>,
     /// held during 128-bit atomics
     pub wide_atomics: &'a Mutex<()>,
+    /// objects of `malloc`
+    pub heap: &'a Heap,
+    /// the grid is launched cooperatively
+    pub cooperative: bool,
+    /// clusters that have not started
+    pub starts: &'a Starts,
     /// who touched global memory, where races are checked
     pub races: Option<&'a GlobalRaces>,
     /// number of the cluster whose timeline is recorded
@@ -134,6 +142,10 @@ pub struct Env<'a> {
     pub executed: Vec<u64>,
     /// asynchronous copies that have not finished
     pub copies_in_flight: u32,
+    /// accesses of the kind with which blocks wait for each other
+    pub polls: u64,
+    /// a thread has seen a request to cancel another cluster fail
+    pub cancellation_failed: bool,
     /// spans for the picture, if this cluster is the one
     pub recorder: Option<Box<Recorder>>,
 }
@@ -184,6 +196,9 @@ impl Env<'_> {
 
 /// Failed polls without any progress after which polling warps count as waiting for ever.
 const MAX_FAILED_POLLS: u64 = 100_000;
+
+/// Polls of global memory in one turn after which another cluster gets one.
+const MAX_POLLS: u64 = 256;
 
 /// What a call of [`Cluster::run`] ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,6 +263,8 @@ impl<'a> Cluster<'a> {
             failed_polls: 0,
             executed: vec![0; shared.program.code.len()],
             copies_in_flight: 0,
+            polls: 0,
+            cancellation_failed: false,
             recorder: (shared.timeline == Some(serial)).then(Box::default),
         };
         Cluster {
@@ -257,10 +274,12 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Runs for at most `fuel` warp instructions.
+    /// Runs for at most `fuel` warp instructions, and not much longer than it takes to see that other clusters are
+    /// waited for.
     pub fn run(&mut self, fuel: u64) -> Result<Progress, Fault> {
         let end = self.env.clock + fuel;
-        while self.env.clock < end {
+        let polls = self.env.polls + MAX_POLLS;
+        while self.env.clock < end && self.env.polls < polls {
             self.complete(false)?;
             self.wake();
             if self.runnable.is_empty() {

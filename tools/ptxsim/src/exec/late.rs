@@ -5,7 +5,7 @@ use super::fault::Trap;
 use super::step::Flow;
 use super::warp::Warp;
 use super::{collective, registers};
-use crate::asynchronous::{bulk, cp_async, mbarrier, tensormap, wgmma};
+use crate::asynchronous::{bulk, cp_async, launch_control, mbarrier, tensormap, wgmma};
 use crate::matrix::{mma, moves, wmma};
 use crate::program::inst::{Inst, Op, Order};
 
@@ -56,6 +56,18 @@ pub fn step(
             bulk::message(
                 env, warp, frame, active, line, address, barrier, srcs, *ty, *reduce,
             )?;
+        }
+        Op::TryCancel {
+            address,
+            barrier,
+            multicast,
+        } => {
+            launch_control::try_cancel(
+                env, warp, frame, active, line, address, barrier, *multicast,
+            )?;
+        }
+        Op::QueryCancel { response, what } => {
+            launch_control::query(env, warp, frame, active, *response, what)?;
         }
         Op::TensormapReplace {
             address,

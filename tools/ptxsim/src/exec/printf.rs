@@ -5,13 +5,20 @@ use super::fault::Trap;
 use super::memory::{lanes, place, read};
 use super::step::Flow;
 use super::warp::{Frame, Warp};
-use crate::program::LANES;
 use crate::program::inst::{CallValue, Space};
+use crate::program::{LANES, Row};
 
 /// Longest string that is read from device memory.
 const MAX_STRING: usize = 4096;
 
-fn argument(warp: &Warp, frame: Frame, lane: usize, args: &[CallValue], index: usize) -> u64 {
+/// Argument `index` of a call.
+pub(super) fn argument(
+    warp: &Warp,
+    frame: Frame,
+    lane: usize,
+    args: &[CallValue],
+    index: usize,
+) -> u64 {
     let Some(CallValue::Param(offset, size)) = args.get(index) else {
         return 0;
     };
@@ -60,21 +67,33 @@ pub fn call(
             output.push_str(&text);
         }
     }
+    give_back(warp, frame, active, returns, &[0; LANES]);
+    Ok(Flow::Next)
+}
+
+/// Hands a result to the caller of a function that every driver provides.
+pub(super) fn give_back(
+    warp: &mut Warp,
+    frame: Frame,
+    active: u32,
+    returns: &[CallValue],
+    row: &Row,
+) {
     for target in returns {
         match target {
-            CallValue::Param(offset, _) => {
+            CallValue::Param(offset, size) => {
+                let n = (*size as usize).min(8);
                 for lane in lanes(active) {
                     let at = (frame.params + offset) as usize;
-                    if let Some(bytes) = warp.params[lane].get_mut(at..at + 4) {
-                        bytes.fill(0);
+                    if let Some(bytes) = warp.params[lane].get_mut(at..at + n) {
+                        bytes.copy_from_slice(&row[lane].to_le_bytes()[..n]);
                     }
                 }
             }
-            CallValue::Target(reg) => warp.set(frame, *reg, active, &[0; LANES]),
+            CallValue::Target(reg) => warp.set(frame, *reg, active, row),
             CallValue::Value(_) => {}
         }
     }
-    Ok(Flow::Next)
 }
 
 /// `__assertfail(message, file, line, function, char size)`

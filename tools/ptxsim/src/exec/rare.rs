@@ -4,6 +4,7 @@ use super::cluster::Env;
 use super::collective::{self, Gathered};
 use super::fault::Trap;
 use super::memory::{self, lanes, place};
+use super::stack;
 use super::step::Flow;
 use super::warp::{Frame, Wait, Warp};
 use crate::program::inst::{Inst, Op, Pred, Space, Src};
@@ -76,6 +77,11 @@ pub fn step(
         }
         Op::IsSpace { dst, src, space } => is_space(env, warp, frame, active, *dst, *src, *space)?,
         Op::Prefetch { .. } => {}
+        Op::Alloca { dst, size, align } => {
+            stack::allocate(env, warp, frame, active, *dst, *size, *align)?;
+        }
+        Op::StackSave { dst } => stack::save(env, warp, frame, active, *dst),
+        Op::StackRestore { src } => stack::restore(env, warp, frame, active, *src)?,
         Op::ZeroShared { address, size } => {
             memory::zero_shared(env, warp, frame, active, address, *size)?;
         }

@@ -5,7 +5,7 @@ use super::fault::Trap;
 use super::warp::{Frame, Wait, Warp};
 use super::{alu, atomic, call, memory, rare};
 use crate::asynchronous::wgmma;
-use crate::program::inst::{Inst, Op, Reg, Src};
+use crate::program::inst::{Inst, Op, Order, Reg, Src};
 
 /// Where the fragment goes next.
 #[derive(Debug, Clone, Copy)]
@@ -129,6 +129,7 @@ pub fn step(
             order,
         } => {
             env.begin_access(*order, inst.line);
+            env.polls += u64::from(*order != Order::Weak && address.space.may_be_global());
             memory::load(env, warp, frame, active, dsts, address, *ty, *extend_to)?;
         }
         Op::Store {
@@ -152,6 +153,7 @@ pub fn step(
         } => {
             env.begin_access(*order, inst.line);
             env.strong = true;
+            env.polls += u64::from(compare.is_some() && address.space.may_be_global());
             atomic::execute(
                 env, warp, frame, active, *op, *ty, dsts, address, srcs, *compare,
             )?;

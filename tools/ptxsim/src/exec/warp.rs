@@ -124,6 +124,8 @@ pub struct Warp {
     pub live: u32,
     /// local memory per lane
     pub local: Vec<Vec<u8>>,
+    /// end of what `alloca` has given to each lane in its local memory
+    pub stack: [u32; LANES],
     /// call parameters per lane
     pub params: Vec<Vec<u8>>,
     /// region that the last global access hit
@@ -177,6 +179,7 @@ impl Warp {
             current: 0,
             live,
             local: vec![Vec::new(); LANES],
+            stack: [0; LANES],
             params: vec![Vec::new(); LANES],
             hint: 0,
             cluster_ticket: None,
@@ -222,6 +225,12 @@ impl Warp {
                 grow(&mut self.params[lane], params as usize);
             }
         }
+    }
+
+    /// Grows the stack of a lane to `end`.
+    pub fn grow_local(&mut self, lane: usize, end: u32) {
+        self.stack[lane] = end;
+        grow(&mut self.local[lane], end as usize);
     }
 
     /// Its rows in the record.

@@ -148,13 +148,15 @@ pub enum Operand<'a> {
     Name(&'a str, Option<&'a str>),
     /// `!%p`
     Not(&'a str),
-    /// `-%r`: only in constant expressions in practice
+    /// a literal
     Number {
         /// literal text
         text: &'a str,
         /// after a minus sign
         negative: bool,
     },
+    /// `-%r`, which `vmad` takes
+    Minus(Box<Operand<'a>>),
     /// `symbol+8` outside brackets.
     SymbolOffset(&'a str, i64),
     /// `{a, b}`

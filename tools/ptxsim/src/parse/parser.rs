@@ -606,19 +606,26 @@ impl<'a> Parser<'a, '_> {
                 self.pos += 1;
                 Ok(Operand::Not(self.word()?))
             }
-            Some(Token::Punct('-')) | Some(Token::Number(_)) => self.number_operand(),
-            Some(Token::Word(name)) => {
+            Some(Token::Punct('-')) if matches!(self.peek_at(1), Some(Token::Word(_))) => {
                 self.pos += 1;
-                if let Some(Token::Dot(suffix)) = self.peek() {
-                    self.pos += 1;
-                    return Ok(Operand::Name(name, Some(suffix)));
-                }
-                match self.offset()? {
-                    0 => Ok(Operand::Name(name, None)),
-                    offset => Ok(Operand::SymbolOffset(name, offset)),
-                }
+                Ok(Operand::Minus(Box::new(self.name_operand()?)))
             }
+            Some(Token::Punct('-')) | Some(Token::Number(_)) => self.number_operand(),
+            Some(Token::Word(_)) => self.name_operand(),
             _ => self.expected("an operand"),
+        }
+    }
+
+    /// `name`, `name.suffix` or `name+offset`.
+    fn name_operand(&mut self) -> Result<Operand<'a>> {
+        let name = self.word()?;
+        if let Some(Token::Dot(suffix)) = self.peek() {
+            self.pos += 1;
+            return Ok(Operand::Name(name, Some(suffix)));
+        }
+        match self.offset()? {
+            0 => Ok(Operand::Name(name, None)),
+            offset => Ok(Operand::SymbolOffset(name, offset)),
         }
     }
 

@@ -43,6 +43,15 @@ pub struct PredSrc {
     pub negated: bool,
 }
 
+/// What `clusterlaunchcontrol.query_cancel` asks.
+#[derive(Debug, Clone)]
+pub enum Query {
+    /// whether a cluster was cancelled
+    IsCanceled(Pred),
+    /// its first block: x, y and z
+    FirstBlock([Option<Reg>; 3]),
+}
+
 /// Boolean combination of `setp` and `set`, and of the predicate logic instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -71,6 +80,13 @@ pub enum Space {
     Param,
     /// parameters of calls, in the current frame
     CallParam,
+}
+
+impl Space {
+    /// False if an access in this space cannot touch global memory.
+    pub fn may_be_global(self) -> bool {
+        matches!(self, Space::Generic | Space::Global)
+    }
 }
 
 /// Memory order of an access.
@@ -153,6 +169,10 @@ pub enum Callee {
     Printf,
     /// an `assert` failure
     AssertFail,
+    /// `malloc` of the driver
+    Malloc,
+    /// `free` of the driver
+    Free,
     /// through a register with a code address
     Indirect(Src),
 }
@@ -388,6 +408,26 @@ pub enum Op {
     BulkWait {
         pending: u32,
         read_only: bool,
+    },
+    TryCancel {
+        address: Address,
+        barrier: Address,
+        multicast: bool,
+    },
+    QueryCancel {
+        response: [Src; 2],
+        what: Query,
+    },
+    Alloca {
+        dst: Reg,
+        size: Src,
+        align: u32,
+    },
+    StackSave {
+        dst: Reg,
+    },
+    StackRestore {
+        src: Src,
     },
     StAsync {
         address: Address,

@@ -34,6 +34,10 @@ pub mod window {
     pub const GLOBAL: u64 = 0x70_0000_0000;
     /// Buffers of the launch.
     pub const BUFFERS: u64 = 0x71_0000_0000;
+    /// What `malloc` gives.
+    pub const HEAP: u64 = 0x72_0000_0000;
+    /// What the blocks of a cooperative launch meet at.
+    pub const GRID: u64 = 0x73_0000_0000;
     /// Code addresses: index of an instruction times 16.
     pub const CODE: u64 = 0x7c00_0000_0000;
     /// First shared address; hardware keeps the first kilobyte to itself, and compilers rely on its alignment.
@@ -106,6 +110,15 @@ pub struct EntryAttributes {
     pub minnctapersm: Option<u32>,
 }
 
+/// What an entry needs of its launch besides parameters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// memory for `malloc`
+    pub heap: bool,
+    /// a cooperative launch: it reads the address of the grid's workspace, as `grid.sync()` does
+    pub cooperation: bool,
+}
+
 /// An entry with all it can reach.
 pub struct Program {
     /// entry name
@@ -124,6 +137,8 @@ pub struct Program {
     pub param_bytes: u32,
     /// launch bounds
     pub attributes: EntryAttributes,
+    /// what it needs of its launch
+    pub needs: Needs,
     /// global and constant variables
     pub variables: Vec<GlobalVariable>,
     /// end of static shared memory: the address of dynamic shared memory

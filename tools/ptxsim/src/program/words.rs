@@ -87,7 +87,8 @@ pub enum Special {
     TotalSmemSize,
     AggrSmemSize,
     ReservedSmem,
-    Envreg,
+    /// driver-defined registers, by number; `None` for others of the driver's
+    Envreg(Option<u8>),
     /// address of a `.local` variable at this offset of the frame
     LocalAddress(u32),
     /// offset of a call parameter at this offset of the frame

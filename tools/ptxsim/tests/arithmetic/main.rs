@@ -6,6 +6,7 @@ mod approximate;
 mod convert;
 mod float;
 mod integer;
+mod video;
 
 use ptxsim::{Arg, Launch, Module};
 

@@ -1,6 +1,6 @@
-//! `st.async` and `red.async`.
+//! `st.async`, `red.async`, and the response of `clusterlaunchcontrol.try_cancel`.
 
-use super::issue::{lane_shared, lane_value, start_load};
+use super::issue::{lane_shared, lane_value, start_load, targets};
 use super::{Source, Target};
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
@@ -58,4 +58,38 @@ pub fn message(
         .map_err(|t| t.at(lane))?;
     }
     Ok(())
+}
+
+/// 16 bytes into one's own shared memory, or that of every block of the cluster at the same place.
+#[allow(clippy::too_many_arguments)]
+pub fn respond(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    frame: Frame,
+    lane: usize,
+    line: u32,
+    address: &Address,
+    barrier: &Address,
+    multicast: bool,
+    response: [u8; 16],
+) -> Result<(), Trap> {
+    let (cta, offset) = lane_shared(env, warp, frame, lane, address)?;
+    let barrier = lane_shared(env, warp, frame, lane, barrier)?;
+    if offset % 16 != 0 {
+        return Err(Trap::new(format!(
+            "address {offset:#x} of a response is no multiple of 16"
+        )));
+    }
+    let everyone = multicast.then_some((1 << env.ctas.len()) - 1);
+    let targets = targets(env, (cta, offset), barrier, everyone)?;
+    start_load(
+        env,
+        warp,
+        line,
+        Source::Immediate(response.to_vec()),
+        targets,
+        16,
+        Pattern::NONE,
+        None,
+    )
 }

@@ -8,7 +8,7 @@ mod tensor;
 
 pub use copy::copy;
 pub use groups::{commit, wait};
-pub use message::message;
+pub use message::{message, respond};
 pub use tensor::tensor;
 
 use super::tile::{Tile, reduce_bytes};

@@ -4,12 +4,14 @@ mod mbarrier;
 mod tensor;
 
 use super::Result;
-use super::logic::{immediate, require_ty};
+use super::logic::{immediate, require_ty, second_row};
 use super::memory::{SPACES, skip_hints};
 use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::Instruction;
-use crate::program::inst::{Address, AtomOp, BulkCopy, BulkDirection, BulkReduce, Op, Space, Src};
+use crate::program::inst::{
+    Address, AtomOp, BulkCopy, BulkDirection, BulkReduce, Op, Query, Space, Src,
+};
 use crate::program::types::Ty;
 
 pub(super) fn decode<'a>(
@@ -20,6 +22,7 @@ pub(super) fn decode<'a>(
     match inst.opcode[0] {
         "mbarrier" => mbarrier::decode(cx, inst, mods),
         "tensormap" => tensor::map(cx, inst, mods),
+        "clusterlaunchcontrol" => launch_control(cx, inst, mods),
         _ => copy(cx, inst, mods),
     }
 }
@@ -224,4 +227,64 @@ fn bulk_copy<'a>(
         byte_mask,
     };
     Ok(Op::BulkCopy(Box::new(copy)))
+}
+
+/// `clusterlaunchcontrol`
+fn launch_control<'a>(
+    cx: &mut Function<'_, 'a>,
+    inst: &Instruction<'a>,
+    mods: &mut Mods<'_>,
+) -> Result<Op> {
+    if mods.flag("try_cancel") {
+        let words = ["async", "shared::cta", "mbarrier::complete_tx::bytes"];
+        words.iter().for_each(|word| {
+            mods.flag(word);
+        });
+        let multicast = mods.flag("multicast::cluster::all");
+        require_ty(cx, inst, mods)?;
+        return Ok(Op::TryCancel {
+            address: cx.address_at(inst, 0, Space::Shared)?,
+            barrier: cx.address_at(inst, 1, Space::Shared)?,
+            multicast,
+        });
+    }
+    if !mods.flag("query_cancel") {
+        return cx.unsupported(inst);
+    }
+    let axis = mods.one_of(&[
+        ("get_first_ctaid::x", Some(0)),
+        ("get_first_ctaid::y", Some(1)),
+        ("get_first_ctaid::z", Some(2)),
+        ("get_first_ctaid", None),
+    ]);
+    let what = match axis {
+        None if mods.flag("is_canceled") && mods.flag("pred") => {
+            match cx.pred_dst(cx.operand(inst, 0)?)? {
+                Some(pred) => Query::IsCanceled(pred),
+                None => return Ok(Op::Nop),
+            }
+        }
+        None => return cx.unsupported(inst),
+        Some(Some(axis)) => {
+            let mut dsts = [None; 3];
+            if let Some(slot) = dsts.get_mut(axis) {
+                *slot = Some(cx.dst_at(inst, 0, Ty::B32)?);
+            }
+            Query::FirstBlock(dsts)
+        }
+        Some(None) => {
+            mods.flag("v4");
+            match cx.dsts(cx.operand(inst, 0)?, Ty::B32)?.as_slice() {
+                &[x, y, z, _] => Query::FirstBlock([x, y, z]),
+                _ => return cx.error("a block is a vector of four registers"),
+            }
+        }
+    };
+    mods.flag("b32");
+    mods.flag("b128");
+    let response = cx.src_at(inst, 1, Ty::B128)?;
+    Ok(Op::QueryCancel {
+        response: [response, second_row(response)],
+        what,
+    })
 }
