@@ -1,45 +1,53 @@
 //! Where PTX promises no particular bits: instructions whose result hardware may choose within bounds, and those that
-//! look at the machine. A kernel without them must give the same bits everywhere.
+//! look at the machine or at the moment. A kernel without them must give the same bits everywhere.
 
-/// Opcode words that must all occur, and why the result is open.
-const OPEN: &[(&[&str], &str)] = &[
+use ptxsim::program::Program;
+use std::collections::BTreeSet;
+
+const SUMS: &str = "sums in an order and precision of its own (PTX ISA 9.7.14, 9.7.15)";
+const ARRIVAL: &str = "rounds sums in the order of arrival (PTX ISA 9.7.13)";
+
+/// An instruction's first word, a modifier that must occur, and why the result is open. Families with several are
+/// several rows; an empty modifier is always there.
+const OPEN: &[(&str, &[&str], &str)] = &[
     (
+        "",
         &["approx"],
         "approximate (PTX ISA 9.7.3: a largest error, no bits)",
     ),
-    (&["div", "full"], "within 2 ulp (PTX ISA 9.7.3.8)"),
-    (&["tanh"], "approximate (PTX ISA 9.7.3.22)"),
+    ("div", &["full"], "within 2 ulp (PTX ISA 9.7.3.8)"),
+    ("tanh", &[], "approximate (PTX ISA 9.7.3.22, 9.7.4.10)"),
+    ("ex2", &[], "approximate (PTX ISA 9.7.4.11)"),
+    ("mma", FLOATS, SUMS),
+    ("wmma", FLOATS, SUMS),
+    ("wgmma", FLOATS, SUMS),
+    ("red", FLOATS, ARRIVAL),
+    ("multimem", FLOATS, ARRIVAL),
+    ("cp", FLOATS, ARRIVAL),
     (
-        &["mma", "f32"],
-        "sums in an order and precision of its own (PTX ISA 9.7.14)",
+        "atom",
+        &[],
+        "returns what earlier arrivals left (PTX ISA 9.7.13.5)",
     ),
     (
-        &["mma", "f16"],
-        "sums in an order and precision of its own (PTX ISA 9.7.14)",
+        "activemask",
+        &[],
+        "depends on how lanes diverged (PTX ISA 9.7.13.11)",
     ),
     (
-        &["wmma", "f32"],
-        "sums in an order and precision of its own (PTX ISA 9.7.14)",
+        "elect",
+        &[],
+        "elects a lane of the machine's choice (PTX ISA 9.7.13.15)",
     ),
     (
-        &["wmma", "f16"],
-        "sums in an order and precision of its own (PTX ISA 9.7.14)",
+        "clusterlaunchcontrol",
+        &[],
+        "depends on which blocks have started",
     ),
-    (
-        &["wgmma", "f32"],
-        "sums in an order and precision of its own (PTX ISA 9.7.15)",
-    ),
-    (
-        &["wgmma", "f16"],
-        "sums in an order and precision of its own (PTX ISA 9.7.15)",
-    ),
-    (&["atom", "add", "f32"], "adds in the order of arrival"),
-    (&["atom", "add", "f16x2"], "adds in the order of arrival"),
-    (&["red", "add", "f32"], "adds in the order of arrival"),
-    (&["red", "add", "f64"], "adds in the order of arrival"),
-    (&["red", "add", "f16x2"], "adds in the order of arrival"),
-    (&["red", "add", "bf16x2"], "adds in the order of arrival"),
 ];
+
+/// Types whose sums depend on their order, as they are written in opcodes.
+const FLOATS: &[&str] = &["f16", "f16x2", "bf16", "bf16x2", "f32", "f64"];
 
 /// Special registers that depend on the machine.
 const MACHINE: &[&str] = &[
@@ -50,6 +58,9 @@ const MACHINE: &[&str] = &[
     "%warpid",
     "%nwarpid",
     "%gridid",
+    "%total_smem_size",
+    "%aggr_smem_size",
+    "%reserved_smem",
 ];
 
 /// An instruction that leaves its result open.
@@ -63,47 +74,66 @@ pub struct Open {
     pub reason: &'static str,
 }
 
-/// Instructions of a module that leave their results open.
-pub fn open_results(ptx: &str) -> Vec<Open> {
-    let mut found = Vec::new();
-    for (i, line) in ptx.lines().enumerate() {
-        let code = line.split("//").next().unwrap_or("");
-        for statement in code.split(';') {
-            let mut words = statement
-                .split_whitespace()
-                .filter(|w| !w.starts_with('@') && !w.ends_with(':'));
-            let Some(opcode) = words.next() else { continue };
-            let parts: Vec<&str> = opcode.split('.').collect();
-            let fits = |(wanted, _): &&(&[&str], &str)| {
-                wanted.iter().all(|w| parts.contains(w))
-                    && (wanted.len() == 1 || parts[0] == wanted[0])
-            };
-            let machine = MACHINE.iter().any(|r| statement.contains(r));
-            let reason = OPEN.iter().find(fits).map(|(_, reason)| *reason);
-            if let Some(reason) =
-                reason.or(machine.then_some("depends on the machine (PTX ISA 10)"))
-            {
-                found.push(Open {
-                    line: i + 1,
-                    opcode: opcode.to_owned(),
-                    reason,
-                });
-            }
-        }
-    }
-    found
+/// Instructions of an entry, and of what it can call, that leave their results open.
+pub fn open_results(ptx: &str, program: &Program) -> Vec<Open> {
+    let lines: BTreeSet<usize> = program.code.iter().map(|i| i.line as usize).collect();
+    let text = ptx.lines().enumerate().map(|(i, line)| (i + 1, line));
+    text.filter(|(number, _)| lines.contains(number))
+        .flat_map(|(number, line)| open_on(number, line))
+        .collect()
+}
+
+fn open_on(line: usize, text: &str) -> Vec<Open> {
+    let code = text.split("//").next().unwrap_or("");
+    let statements = code.split(';').filter_map(|statement| {
+        let mut words = statement
+            .split(|c: char| c.is_whitespace() || c == '{')
+            .filter(|w| !w.is_empty() && !w.starts_with('@') && !w.ends_with(':'));
+        let opcode = words.next()?;
+        let parts: Vec<&str> = opcode.split('.').collect();
+        let fits = |(first, any, _): &&(&str, &[&str], &str)| {
+            (first.is_empty() || parts.first() == Some(first))
+                && (any.is_empty() || any.iter().any(|w| parts.contains(w)))
+        };
+        let machine = MACHINE.iter().any(|r| statement.contains(r));
+        let reason = OPEN.iter().find(fits).map(|row| row.2);
+        let reason = reason.or(machine.then_some("depends on the machine (PTX ISA 10)"))?;
+        Some(Open {
+            line,
+            opcode: opcode.to_owned(),
+            reason,
+        })
+    });
+    statements.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::open_results;
+    use super::open_on;
 
     #[test]
     fn open_and_exact_instructions() {
-        let ptx = "add.f32 %f1, %f2, %f3;\n@%p1 ex2.approx.ftz.f32 %f1, %f2; // sqrt.approx\nL: mov.u32 %r1, %smid;\n\
-            mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1};\nmma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1};\n\
-            fma.rn.f16 %h1, %h1, %h1, %h1;\nmma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1};\n";
-        let lines: Vec<usize> = open_results(ptx).iter().map(|o| o.line).collect();
-        assert_eq!(lines, [2, 3, 4]);
+        let open = |text: &str| open_on(1, text).len();
+        for text in [
+            "@%p1 ex2.approx.ftz.f32 %f1, %f2; // sqrt.approx",
+            "L: mov.u32 %r1, %smid;",
+            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1};",
+            "{ atom.global.inc.u32 %r1, [%rd1], %r2; }",
+            "red.global.add.noftz.bf16 [%rd1], %rs1;",
+            "red.global.v4.f32.add [%rd1], {%f1, %f2, %f3, %f4};",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%rd1], [%r1], 16;",
+        ] {
+            assert_eq!(open(text), 1, "{text}");
+        }
+        for text in [
+            "add.f32 %f1, %f2, %f3;",
+            "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1};",
+            "fma.rn.f16 %h1, %h1, %h1, %h1;",
+            "red.global.add.u32 [%rd1], %r1;",
+            "cp.async.bulk.commit_group;",
+            "sqrt.rn.f32 %f1, %f2; // sqrt.approx",
+        ] {
+            assert_eq!(open(text), 0, "{text}");
+        }
     }
 }

@@ -16,6 +16,7 @@ pub mod num;
 pub mod parse;
 pub mod program;
 pub mod record;
+pub mod suite;
 pub mod tensormap;
 
 pub use launch::{Arg, Buffer, Launch, LaunchError, Module, Report};

@@ -1,6 +1,6 @@
 """Kernels that tilec did not write: compiles them with the pinned tools and writes their launches.
 
-    python foreign.py prepare OUT PRODUCER/FILE    compile, write OUT/launches.json and the arrays beside it
+    python foreign.py prepare OUT PRODUCER/FILE    compile, write OUT/suite.json and the arrays beside it
     python foreign.py table [--write]              check, or write, the table of README.md
 
 A file `PRODUCER/FILE.py` describes kernels with the decorators below: for each launch the inputs, from a fixed seed, and
@@ -54,6 +54,10 @@ class Map:
     strides: list[int]
     box: list[int]
     swizzle: str = "none"
+    atomicity: str = "16B"
+    interleave: str = "none"
+    # Bytes between the buffer's start and the tensor's.
+    offset: int = 0
     fill: str = "zero"
     element_strides: list[int] = field(default_factory=list)
     im2col: Im2col | None = None
@@ -88,6 +92,7 @@ class Launch:
     block: tuple | None = (32,)
     cluster: tuple | None = None
     shared: int = 0
+    cooperative: bool = False
     label: str = ""
     stdout: str | None = None
     buffers: list = field(default_factory=list)
@@ -216,26 +221,33 @@ def element_type(buffer: Buffer) -> str:
     return {"f": "f"}.get(buffer.data.dtype.kind, "u") + str(8 * buffer.data.dtype.itemsize)
 
 
+def store(out: Path, data: bytes, kind: str = "data") -> str:
+    """Writes bytes into a file named after them; its path below `out`."""
+    name = f"{kind}/{hashlib.sha256(data).hexdigest()[:20]}"
+    path = out / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return name
+
+
 def write_launch(launch: Launch, out: Path) -> dict:
-    out.mkdir(parents=True, exist_ok=True)
     buffers, index, args = [], {}, []
 
-    def buffer(b: Buffer) -> int:
+    def buffer(b: Buffer) -> None:
         if b.name in index:
-            return index[b.name]
-        entry = {"name": b.name, "file": f"{b.name}.bin", "size": b.data.dtype.itemsize, "type": element_type(b)}
-        (out / entry["file"]).write_bytes(np.ascontiguousarray(b.data).tobytes())
+            return
+        before = store(out, np.ascontiguousarray(b.data).tobytes())
+        entry = {"name": b.name, "file": before, "size": b.data.dtype.itemsize, "type": element_type(b)}
         if b.expected is not None:
             assert b.expected.shape == b.data.shape and b.expected.dtype == b.data.dtype, (
                 f"{b.name}: expects {b.expected.dtype}{b.expected.shape}, holds {b.data.dtype}{b.data.shape}"
             )
-            entry["expected"] = f"{b.name}.expected.bin"
-            (out / entry["expected"]).write_bytes(np.ascontiguousarray(b.expected).tobytes())
             t = b.tolerance
+            entry |= {"expected": store(out, np.ascontiguousarray(b.expected).tobytes())}
             entry |= {"ulp": t.ulp, "absolute": t.absolute, "relative": t.relative}
+        index[b.name] = len(buffers)
         buffers.append(entry)
-        index[b.name] = len(buffers) - 1
-        return index[b.name]
 
     for b in launch.buffers:
         buffer(b)
@@ -252,9 +264,8 @@ def write_launch(launch: Launch, out: Path) -> dict:
             case Scratch(size=0):
                 args.append({"bytes": [0] * 8})
             case Scratch():
-                entry = {"name": "scratch", "file": "scratch.bin", "size": 1, "type": "u8", "scratch": True}
-                (out / entry["file"]).write_bytes(bytes(arg.size))
-                buffers.append(entry)
+                zeros = store(out, bytes(arg.size))
+                buffers.append({"name": "scratch", "file": zeros, "size": 1, "type": "u8", "scratch": True})
                 args.append({"buffer": len(buffers) - 1})
             case Bytes():
                 args.append({"bytes": list(arg.data)})
@@ -265,12 +276,12 @@ def write_launch(launch: Launch, out: Path) -> dict:
                 raise TypeError(f"argument {arg!r}")
     three = lambda extents: [*extents, 1, 1][:3]  # noqa: E731
     return {
-        "folder": str(out),
         "label": launch.label,
         "grid": three(launch.grid),
         "block": three(launch.block) if launch.block else None,
         "cluster": three(launch.cluster) if launch.cluster else None,
         "shared": launch.shared,
+        "cooperative": launch.cooperative,
         "args": args,
         "buffers": buffers,
         "stdout": launch.stdout,
@@ -299,16 +310,17 @@ def launches(entry: Kernel, target: str) -> list[Launch]:
     return [made] if isinstance(made, Launch) else list(made)
 
 
-def prepare(out: Path, producer: str, file: str) -> list[dict]:
+def prepare(out: Path, producer: str, file: str, chosen=lambda kernel, target: True) -> list[dict]:
+    """Compiles the kernels of a file for the chosen targets and writes their launches."""
     result = []
     for entry in load(producer, file):
-        for target in entry.targets:
+        for target in (t for t in entry.targets if chosen(entry.name, t)):
             name = f"{entry.name} ({target})"
             runs = launches(entry, target)
             ptx = None if producer != "cuda" else nvcc(HERE / producer / f"{file}.cu", target)
-            for i, launch in enumerate(runs):
-                written = write_launch(launch, out / f"{entry.name}-{target}-{i}")
-                result.append({"name": name, "entry": launch.entry or entry.name, "ptx": str(launch.ptx or ptx)} | written)
+            for launch in runs:
+                head = {"name": name, "entry": launch.entry or entry.name, "ptx": str(launch.ptx or ptx)}
+                result.append(head | write_launch(launch, out))
     return result
 
 
@@ -359,7 +371,7 @@ def main() -> int:
         return 0
     producer, file = args.file.split("/")
     args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "launches.json").write_text(json.dumps(prepare(args.out, producer, file)))
+    (args.out / "suite.json").write_text(json.dumps(prepare(args.out, producer, file)))
     return 0
 
 

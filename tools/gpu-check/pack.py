@@ -1,0 +1,209 @@
+"""Packs a suite for `gpu-check --suite`: PTX, machine code, inputs and right answers of launches, in one folder.
+
+    tools/gpu-check/pack DIR [--arch sm_90a] [--only PREFIX …]
+
+Kernels are those of tools/ptxsim/tests/kernels and what tilec compiles of tests/corpus. With --arch only those that
+this GPU can run are packed, each with machine code of ptxas, which older drivers of the same major version load too.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools/ptxsim/tests/kernels")]
+
+import foreign  # noqa: E402
+
+# What tilec compiles for: the targets with the most different strategies.
+TILEC_TARGETS = ["sm_80", "sm_90a", "sm_120a"]
+
+
+def number(target: str) -> int:
+    return int("".join(filter(str.isdigit, target)))
+
+
+def runs_on(target: str, arch: str | None) -> bool:
+    """Whether a GPU runs code of a target: `a` runs on that GPU alone."""
+    if arch is None:
+        return True
+    return number(target) == number(arch) if target.endswith("a") else number(target) <= number(arch)
+
+
+class Folder:
+    """The folder of a suite; files in it are named after their contents."""
+
+    def __init__(self, out: Path, options: argparse.Namespace):
+        self.out, self.options, self.cases = out, options, []
+
+    def wants(self, name: str) -> bool:
+        return name.startswith(tuple(self.options.only))
+
+    def may_want(self, file: str) -> bool:
+        """Whether a file has kernels to pack: one that has none is not even loaded."""
+        return any(prefix.startswith(f"{file} ") or file.startswith(prefix) for prefix in self.options.only)
+
+    def add(self, case: dict) -> None:
+        text = Path(case["ptx"]).read_bytes()
+        self.cases.append(case | {"ptx": foreign.store(self.out, text, "ptx")})
+
+    def assemble(self) -> None:
+        """Adds machine code to every case."""
+        texts = sorted({case["ptx"] for case in self.cases})
+
+        def code(text: str) -> str:
+            source = self.out / text
+            command = [self.options.ptxas, f"-arch={self.options.arch}", source, "-o"]
+            made = foreign.cached(
+                f"ptxas {self.options.arch} {source.read_text()}", ".cubin", lambda path: foreign.run_tool([*command, path])
+            )
+            return foreign.store(self.out, made.read_bytes(), "cubin")
+
+        with ThreadPoolExecutor() as pool:
+            made = dict(zip(texts, pool.map(code, texts), strict=True))
+        for case in self.cases:
+            case["cubin"] = made[case["ptx"]]
+
+    def write(self) -> None:
+        (self.out / "suite.json").write_text(json.dumps(self.cases, indent=1))
+        size = sum(f.stat().st_size for f in self.out.rglob("*") if f.is_file())
+        print(f"{len(self.cases)} cases, {size / 2**20:.1f} MiB in {self.out}")
+
+
+def add_foreign(folder: Folder) -> None:
+    """Kernels that tilec did not write."""
+    for producer in foreign.PRODUCERS:
+        for path in sorted((foreign.HERE / producer).glob("*.py")):
+            name = f"{producer}/{path.stem}"
+            if not folder.may_want(name):
+                continue
+
+            def chosen(kernel: str, target: str, name: str = name) -> bool:
+                return folder.wants(f"{name} {kernel} ({target})") and runs_on(target, folder.options.arch)
+
+            for case in foreign.prepare(folder.out, producer, path.stem, chosen):
+                folder.add(case | {"name": f"{name} {case['name']}"})
+
+
+def evaluate(expression, args: list) -> int:
+    """A number of the launch manifest, given the entry's arguments."""
+    match expression:
+        case {"param": i}:
+            return int(args[i].value)
+        case {"mul": [a, b]}:
+            return evaluate(a, args) * evaluate(b, args)
+        case {"add": [a, b]}:
+            return evaluate(a, args) + evaluate(b, args)
+        case {"ceildiv": [a, b]}:
+            return -(-evaluate(a, args) // evaluate(b, args))
+        case int():
+            return expression
+    raise ValueError(f"the manifest has {expression}")
+
+
+def tensor_map(recipe: dict, args: list) -> foreign.Map:
+    """A recipe of the launch manifest with the arguments put in; no tensor map has an empty dimension."""
+    numbers = lambda expressions: [evaluate(e, args) for e in expressions]  # noqa: E731
+    return foreign.Map(
+        args[recipe["base"]].name,
+        recipe["element"],
+        [max(d, 1) for d in numbers(recipe["dims"])],
+        numbers(recipe["strides_bytes"]),
+        recipe["box"],
+        recipe["swizzle"],
+        fill=recipe["oob_fill"],
+        element_strides=recipe["element_strides"],
+        interleave=recipe["interleave"],
+        offset=evaluate(recipe.get("base_offset") or 0, args),
+    )
+
+
+def compiled(folder: Folder, bytecode: Path, target: str) -> tuple[Path, dict] | None:
+    """PTX of a module by tilec, and its entries by name; nothing, said aloud, if tilec refuses the module."""
+    tilec = folder.options.tilec
+    made = folder.out / "compiled"
+    made.mkdir(exist_ok=True)
+    base = made / f"{bytecode.parent.name}-{bytecode.stem}-{target}"
+    for emit in ("ptx", "manifest"):
+        command = [tilec, "compile", "--gpu-name", target, "--emit", emit, "-o", f"{base}.{emit}", bytecode]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"left out: {bytecode.parent.name}/{bytecode.stem} ({target}): {done.stderr.strip()}")
+            return None
+    manifest = json.loads(Path(f"{base}.manifest").read_text())
+    return Path(f"{base}.ptx"), {entry["name"]: entry for entry in manifest["entries"]}
+
+
+def add_tilec(folder: Folder) -> None:
+    """What tilec compiles: every run of the corpus that must succeed."""
+    # The corpus is imported from the repository's root, as tile_build has it.
+    import tile_build
+
+    for file in filter(lambda f: folder.may_want(f"tilec/{f}"), tile_build.build.FILES):
+        module = tile_build.build.load(file)
+        cases = {case.name: case for case in module.CASES}
+        for target in (t for t in TILEC_TARGETS if runs_on(t, folder.options.arch)):
+            title = {name: f"tilec/{file} {name} ({target})" for name in cases}
+            made = {}
+            for run in module.runs():
+                if run.error is not None or not folder.wants(title[run.case]):
+                    continue
+                case = cases[run.case]
+                if run.case not in made:
+                    bytecode = tile_build.build.OUT / file / case.newest_file()
+                    made[run.case] = compiled(folder, bytecode, target)
+                if made[run.case] is None:
+                    continue
+                ptx, entries = made[run.case]
+                entry = entries[run.entry or case.entry]
+                args = tile_build.arguments(run)
+                maps = [tensor_map(recipe, args) for recipe in sorted(entry["tensor_maps"], key=lambda m: m["param"])]
+                launch = foreign.Launch(
+                    [*args, *maps],
+                    run.grid,
+                    entry["block"],
+                    entry["cluster"],
+                    entry["shared_bytes"],
+                    label=run.label,
+                    stdout=run.stdout,
+                )
+                head = {"name": title[run.case], "entry": entry["name"], "ptx": str(ptx)}
+                folder.add(head | foreign.write_launch(launch, folder.out))
+    shutil.rmtree(folder.out / "compiled", ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, metavar="DIR")
+    parser.add_argument("--arch", help="the GPU, as ptxas names it; without it everything is packed, and no machine code")
+    parser.add_argument("--only", nargs="+", metavar="PREFIX", default=[""], help="only cases whose name starts with one of these")
+    parser.add_argument("--tilec", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--gpu-check", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--ptxas", required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    out = options.out.resolve()
+    options.tilec = options.tilec.resolve()
+    options.gpu_check = options.gpu_check and options.gpu_check.resolve()
+    if out.exists() and not (out / "suite.json").exists() and any(out.iterdir()):
+        raise SystemExit(f"{out} is no folder of a suite: it would be overwritten")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    folder = Folder(out, options)
+    add_foreign(folder)
+    add_tilec(folder)
+    if not folder.cases:
+        raise SystemExit(f"no case has {' or '.join(options.only)} in its name and runs on {options.arch}")
+    if options.arch:
+        folder.assemble()
+    if options.gpu_check:
+        shutil.copy2(options.gpu_check, out / "gpu-check")
+    folder.write()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
