@@ -14,34 +14,36 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+type Tree<'a> = crate::parse::ast::Module<'a>;
+
+self_cell::self_cell!(
+    /// A text and the syntax tree that borrows from it.
+    struct Parsed {
+        owner: String,
+        #[covariant]
+        dependent: Tree,
+    }
+);
+
 /// A parsed module, ready to launch any of its entries.
-pub struct Module {
-    text: String,
-}
+pub struct Module(Parsed);
 
 impl Module {
-    /// Checks that the text parses.
+    /// Parses the text.
     pub fn new(text: impl Into<String>) -> Result<Module, ParseError> {
-        let text = text.into();
-        crate::parse::parse(&text)?;
-        Ok(Module { text })
+        Parsed::try_new(text.into(), |text| crate::parse::parse(text)).map(Module)
     }
 
     /// Decodes an entry, or the only one if `name` is `None`.
     pub fn entry(&self, name: Option<&str>) -> Result<Program, ParseError> {
-        crate::decode::decode(&crate::parse::parse(&self.text)?, name)
+        crate::decode::decode(self.0.borrow_dependent(), name)
     }
 
     /// Names of the entries.
     pub fn entries(&self) -> Vec<String> {
-        crate::parse::parse(&self.text).map_or(Vec::new(), |module| {
-            module
-                .functions
-                .iter()
-                .filter(|f| f.is_entry && f.body.is_some())
-                .map(|f| f.name.to_owned())
-                .collect()
-        })
+        let functions = &self.0.borrow_dependent().functions;
+        let entries = functions.iter().filter(|f| f.is_entry && f.body.is_some());
+        entries.map(|f| f.name.to_owned()).collect()
     }
 }
 

@@ -699,32 +699,21 @@ fn wmma_round_trips() {
                     shared[base + at / 8] |= ((value >> i & 1) as u8) << (at % 8);
                 }
             };
-            for i in 0..m {
-                for j in 0..k {
-                    put(
-                        0,
-                        if a_layout == "row" {
-                            i * k + j
+            let mut lay = |base: usize, matrix: &[Vec<i32>], row_major: bool| {
+                let (rows, columns) = (matrix.len(), matrix[0].len());
+                for (i, row) in matrix.iter().enumerate() {
+                    for (j, &x) in row.iter().enumerate() {
+                        let index = if row_major {
+                            i * columns + j
                         } else {
-                            j * m + i
-                        },
-                        a[i][j],
-                    );
+                            j * rows + i
+                        };
+                        put(base, index, x);
+                    }
                 }
-            }
-            for i in 0..k {
-                for j in 0..n {
-                    put(
-                        4096,
-                        if b_layout == "row" {
-                            i * n + j
-                        } else {
-                            j * k + i
-                        },
-                        b[i][j],
-                    );
-                }
-            }
+            };
+            lay(0, &a, a_layout == "row");
+            lay(4096, &b, b_layout == "row");
             let c_regs = m * n / 32;
             let (c_ty, types) = if float {
                 (

@@ -2,11 +2,11 @@
 //!
 //! Approximate functions are computed in double and rounded once, which is within every documented error bound.
 
-use super::Result;
 use super::lanes::{LaneBits, binary, f32_of, ternary, unary};
 use super::logic::{lanes, require_ty, same_srcs};
 use super::mods::Mods;
 use super::names::Function;
+use super::{Result, extremum};
 use crate::num::format::{BF16, F16, F32, Format, Overflow, Round, bf16_to_f32, f16_to_f32};
 use crate::num::op;
 use crate::parse::ast::Instruction;
@@ -15,11 +15,11 @@ use crate::program::types::Ty;
 
 /// How a result is finished.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Finish {
-    round: Round,
-    ftz: bool,
-    sat: bool,
-    relu: bool,
+pub(super) struct Finish {
+    pub(super) round: Round,
+    pub(super) ftz: bool,
+    pub(super) sat: bool,
+    pub(super) relu: bool,
 }
 
 /// 1.0 in a format.
@@ -59,7 +59,7 @@ fn format16(ty: Ty) -> Format {
 }
 
 /// An exact or odd-rounded double to a finished single.
-fn finish32(x: f64, how: Finish) -> u64 {
+pub(super) fn finish32(x: f64, how: Finish) -> u64 {
     let bits = F32.encode(x, how.round, Overflow::Ieee) as u32;
     finish_bits32(f32::from_bits(bits), how)
 }
@@ -77,7 +77,7 @@ fn finish_bits32(x: f32, how: Finish) -> u64 {
     x.lane()
 }
 
-fn finish16(ty: Ty, x: f64, how: Finish) -> u64 {
+pub(super) fn finish16(ty: Ty, x: f64, how: Finish) -> u64 {
     let format = format16(ty);
     if x.is_nan() {
         return if how.sat { 0 } else { format.nan };
@@ -254,7 +254,7 @@ pub(super) fn decode<'a>(
         return testp(cx, inst, mods);
     }
     if matches!(name, "min" | "max") {
-        return min_max(cx, inst, mods, how);
+        return extremum::decode(cx, inst, mods, how);
     }
     let ty = require_ty(cx, inst, mods)?;
     let srcs = same_srcs(cx, inst, ty)?;
@@ -379,103 +379,6 @@ fn approximate_division(ty: Ty, how: Finish) -> Option<LaneFn> {
         let read = |x: u64| if how.ftz { flush(f32_of(x)) } else { f32_of(x) };
         finish32(f64::from(read(a)) / f64::from(read(b)), how)
     }))
-}
-
-#[derive(Debug, Clone, Copy)]
-struct MinMax {
-    max: bool,
-    propagate_nan: bool,
-    xorsign_abs: bool,
-}
-
-fn pick(a: f64, b: f64, how: MinMax) -> f64 {
-    let (x, y) = if how.xorsign_abs {
-        (a.abs(), b.abs())
-    } else {
-        (a, b)
-    };
-    let picked = match (x.is_nan(), y.is_nan()) {
-        (true, true) => f64::NAN,
-        (true, false) if !how.propagate_nan => y,
-        (false, true) if !how.propagate_nan => x,
-        (false, false) => {
-            // -0 is less than +0 here (PTX ISA 9.7.3.10-11).
-            let less = x < y || x == y && x.is_sign_negative();
-            if less != how.max { x } else { y }
-        }
-        _ => f64::NAN,
-    };
-    if how.xorsign_abs && !picked.is_nan() {
-        let negative = a.is_sign_negative() != b.is_sign_negative();
-        return if negative {
-            -picked.abs()
-        } else {
-            picked.abs()
-        };
-    }
-    picked
-}
-
-fn min_max<'a>(
-    cx: &mut Function<'_, 'a>,
-    inst: &Instruction<'a>,
-    mods: &mut Mods<'_>,
-    finish: Finish,
-) -> Result<Op> {
-    let xorsign_abs = mods.flag("xorsign");
-    if xorsign_abs && !mods.flag("abs") {
-        return cx.unsupported(inst);
-    }
-    let how = MinMax {
-        max: inst.opcode[0] == "max",
-        propagate_nan: mods.flag("NaN"),
-        xorsign_abs,
-    };
-    let absolute = !xorsign_abs && mods.flag("abs");
-    let ty = require_ty(cx, inst, mods)?;
-    let srcs = same_srcs(cx, inst, ty)?;
-    let three = srcs.len() == 3;
-    let combine = move |a: f64, b: f64, c: f64| {
-        let (a, b, c) = if absolute {
-            (a.abs(), b.abs(), c.abs())
-        } else {
-            (a, b, c)
-        };
-        let two = pick(a, b, how);
-        if three { pick(two, c, how) } else { two }
-    };
-    let f: LaneFn = match ty {
-        Ty::F32 => ternary(move |a, b, c| {
-            let read = |x: u64| {
-                f64::from(if finish.ftz {
-                    flush(f32_of(x))
-                } else {
-                    f32_of(x)
-                })
-            };
-            finish32(combine(read(a), read(b), read(c)), finish)
-        }),
-        Ty::F64 => ternary(move |a, b, c| {
-            combine(f64::from_bits(a), f64::from_bits(b), f64::from_bits(c)).lane()
-        }),
-        Ty::F16 | Ty::BF16 => ternary(move |a, b, c| {
-            let read = |x: u64| f64::from(widen16(ty, x as u16, finish.ftz));
-            finish16(ty, combine(read(a), read(b), read(c)), finish)
-        }),
-        Ty::F16x2 | Ty::BF16x2 => {
-            let element = ty.pair_element().unwrap_or(Ty::F16);
-            ternary(move |a, b, c| {
-                let half = |shift: u32| {
-                    let read =
-                        |x: u64| f64::from(widen16(element, (x >> shift) as u16, finish.ftz));
-                    finish16(element, combine(read(a), read(b), read(c)), finish) << shift
-                };
-                half(0) | half(16)
-            })
-        }
-        _ => return cx.unsupported(inst),
-    };
-    lanes(cx, inst, ty, f, &srcs)
 }
 
 fn testp<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {

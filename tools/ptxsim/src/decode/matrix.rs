@@ -7,8 +7,8 @@ use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::{Instruction, Operand};
 use crate::program::inst::{
-    AccTy, BlockScale, MatTy, MatrixMove, MatrixShape, Mma, Op, PredSrc, Reg, Space, Src, Wgmma,
-    WgmmaA,
+    AccTy, BlockScale, MatTy, MatrixMove, MatrixShape, Mma, Op, PredSrc, Product, Reg, Space, Src,
+    Wgmma, WgmmaA,
 };
 use crate::program::types::Ty;
 
@@ -152,7 +152,7 @@ fn mma<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_
     } else {
         None
     };
-    let mma = Mma {
+    let product = Product {
         m,
         n,
         k,
@@ -166,6 +166,9 @@ fn mma<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_
         c,
         saturate,
         bit_and,
+    };
+    let mma = Mma {
+        product,
         a_row,
         b_col,
         sparse,

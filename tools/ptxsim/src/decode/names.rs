@@ -290,7 +290,7 @@ impl<'m, 'a> Function<'m, 'a> {
     /// Size and alignment of a variable, or an error.
     pub fn layout(&mut self, variable: &Variable<'_>) -> Result<(u32, u32)> {
         self.line = variable.line;
-        super::module::layout_of(variable)
+        super::variables::layout_of(variable)
     }
 }
 

@@ -202,7 +202,7 @@ fn clamp(value: i128, bits: u32, signed: bool) -> i128 {
 }
 
 /// An operand without its selector, and the selector.
-fn selected<'a, 'i>(operand: &'i Operand<'a>) -> (Operand<'a>, Option<&'a str>) {
+fn selected<'a>(operand: &Operand<'a>) -> (Operand<'a>, Option<&'a str>) {
     match operand {
         Operand::Name(name, selector) => (Operand::Name(name, None), *selector),
         other => (other.clone(), None),

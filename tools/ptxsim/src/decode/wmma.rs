@@ -9,7 +9,7 @@ use super::mods::Mods;
 use super::names::Function;
 use crate::matrix::wmma::registers;
 use crate::parse::ast::Instruction;
-use crate::program::inst::{AccTy, MatTy, Op, Space, Src, Wmma, WmmaMove};
+use crate::program::inst::{AccTy, MatTy, Op, Product, Space, Src, WmmaMove};
 use crate::program::types::Ty;
 
 /// m, n and k.
@@ -199,7 +199,7 @@ fn product<'a>(
     check_count(cx, "B", b.len(), operand_registers(b_ty, k * n))?;
     check_count(cx, "C", c.len(), registers(m * n, c_bits))?;
     check_count(cx, "D", d.len(), registers(m * n, d_bits))?;
-    Ok(Op::Wmma(Box::new(Wmma {
+    Ok(Op::Wmma(Box::new(Product {
         m,
         n,
         k,
@@ -212,7 +212,7 @@ fn product<'a>(
         b,
         c,
         saturate,
-        bit_xor,
+        bit_and: !bit_xor,
     })))
 }
 

@@ -6,14 +6,14 @@ use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::warp::{Frame, Warp};
 use crate::num::format::{E4M3, f16_to_f32, f32_to_f16, scale};
-use crate::program::inst::{AccTy, BlockScale, MatTy, Mma, Src};
+use crate::program::inst::{AccTy, BlockScale, MatTy, Mma, Product, Src};
 use crate::program::{LANES, Row};
 
 /// 4-bit floating-point data is packed when k says so.
 fn packed(mma: &Mma) -> bool {
-    mma.a_ty == MatTy::E2M1
-        && mma.b_ty == MatTy::E2M1
-        && mma.k >= if mma.sparse.is_some() { 128 } else { 64 }
+    mma.product.a_ty == MatTy::E2M1
+        && mma.product.b_ty == MatTy::E2M1
+        && mma.product.k >= if mma.sparse.is_some() { 128 } else { 64 }
 }
 
 fn per_register(ty: MatTy, packed: bool) -> usize {
@@ -28,7 +28,7 @@ fn accumulator_registers(m: usize, n: usize, ty: AccTy) -> usize {
 
 /// Checks that the operands fit the shape.
 pub fn check(mma: &Mma) -> Result<(), String> {
-    let Mma { m, n, k, .. } = *mma;
+    let Product { m, n, k, .. } = mma.product;
     if !matches!((m, n), (8, 8) | (16, 8)) {
         return Err("mma has no such shape".into());
     }
@@ -42,16 +42,24 @@ pub fn check(mma: &Mma) -> Result<(), String> {
     let want = [
         (
             "A",
-            mma.a.len(),
-            m * stored_k / LANES / per_register(mma.a_ty, packed(mma)),
+            mma.product.a.len(),
+            m * stored_k / LANES / per_register(mma.product.a_ty, packed(mma)),
         ),
         (
             "B",
-            mma.b.len(),
-            n * k / LANES / per_register(mma.b_ty, packed(mma)),
+            mma.product.b.len(),
+            n * k / LANES / per_register(mma.product.b_ty, packed(mma)),
         ),
-        ("C", mma.c.len(), accumulator_registers(m, n, mma.c_ty)),
-        ("D", mma.d.len(), accumulator_registers(m, n, mma.d_ty)),
+        (
+            "C",
+            mma.product.c.len(),
+            accumulator_registers(m, n, mma.product.c_ty),
+        ),
+        (
+            "D",
+            mma.product.d.len(),
+            accumulator_registers(m, n, mma.product.d_ty),
+        ),
     ];
     for (name, found, wanted) in want {
         if found != wanted || wanted == 0 {
@@ -72,24 +80,24 @@ fn rows(env: &Env<'_>, warp: &Warp, frame: Frame, srcs: &[Src]) -> Result<Vec<Ro
 /// Executes the instruction; all 32 lanes take part.
 pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, mma: &Mma) -> Result<(), Trap> {
     let (a, b) = (
-        rows(env, warp, frame, &mma.a)?,
-        rows(env, warp, frame, &mma.b)?,
+        rows(env, warp, frame, &mma.product.a)?,
+        rows(env, warp, frame, &mma.product.b)?,
     );
-    let c = rows(env, warp, frame, &mma.c)?;
+    let c = rows(env, warp, frame, &mma.product.c)?;
     let sparsity = match mma.sparse {
         Some((metadata, selector)) => {
             Some((warp.source(env, frame, metadata, u32::MAX)?, selector))
         }
         None => None,
     };
-    let multiply_adds = mma.m * mma.n * mma.k;
+    let multiply_adds = mma.product.m * mma.product.n * mma.product.k;
     env.count_matrix(multiply_adds);
     env.matrix_span(warp, multiply_adds);
     let d = if volta::is(mma) {
         volta::products(mma, &a, &b, &c)
-    } else if mma.a_ty == MatTy::F64 {
+    } else if mma.product.a_ty == MatTy::F64 {
         double(mma, &a, &b, &c)
-    } else if mma.a_ty.is_integer() {
+    } else if mma.product.a_ty.is_integer() {
         integer(mma, &a, &b, &c, sparsity.as_ref())?
     } else {
         let scales = mma
@@ -98,7 +106,7 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, mma: &Mma) -> R
             .transpose()?;
         real(mma, &a, &b, &c, sparsity.as_ref(), scales.as_ref())?
     };
-    for (reg, row) in mma.d.iter().zip(&d) {
+    for (reg, row) in mma.product.d.iter().zip(&d) {
         warp.set(frame, *reg, u32::MAX, row);
     }
     Ok(())
@@ -111,29 +119,44 @@ fn dense_a<T: Copy + Default>(
     sparsity: Option<&(Row, u32)>,
     value: impl Fn(u64) -> T,
 ) -> Result<Vec<T>, Trap> {
-    let stored_k = if sparsity.is_some() { mma.k / 2 } else { mma.k };
-    let bits = mma.a_ty.container_bits(packed(mma));
-    let mut stored = vec![T::default(); mma.m * stored_k];
+    let stored_k = if sparsity.is_some() {
+        mma.product.k / 2
+    } else {
+        mma.product.k
+    };
+    let bits = mma.product.a_ty.container_bits(packed(mma));
+    let mut stored = vec![T::default(); mma.product.m * stored_k];
     elements(rows, bits, |lane, reg, i, word| {
-        let (row, k) = a_position(lane, reg, i, per_register(mma.a_ty, packed(mma)), mma.m);
+        let (row, k) = a_position(
+            lane,
+            reg,
+            i,
+            per_register(mma.product.a_ty, packed(mma)),
+            mma.product.m,
+        );
         stored[row * stored_k + k] = value(word);
     });
     match sparsity {
         None => Ok(stored),
-        Some((metadata, selector)) => {
-            super::sparse::expand(mma.m, mma.k, bits, &stored, metadata, *selector)
-        }
+        Some((metadata, selector)) => super::sparse::expand(
+            mma.product.m,
+            mma.product.k,
+            bits,
+            &stored,
+            metadata,
+            *selector,
+        ),
     }
 }
 
 fn dense_b<T: Copy + Default>(mma: &Mma, rows: &[Row], value: impl Fn(u64) -> T) -> Vec<T> {
-    let mut b = vec![T::default(); mma.k * mma.n];
+    let mut b = vec![T::default(); mma.product.k * mma.product.n];
     elements(
         rows,
-        mma.b_ty.container_bits(packed(mma)),
+        mma.product.b_ty.container_bits(packed(mma)),
         |lane, reg, i, word| {
-            let (k, column) = b_position(lane, reg, i, per_register(mma.b_ty, packed(mma)));
-            b[k * mma.n + column] = value(word);
+            let (k, column) = b_position(lane, reg, i, per_register(mma.product.b_ty, packed(mma)));
+            b[k * mma.product.n + column] = value(word);
         },
     );
     b
@@ -148,14 +171,20 @@ fn real(
     scales: Option<&Scales>,
 ) -> Result<Vec<Row>, Trap> {
     let pack = packed(mma);
-    let mut a = dense_a(mma, a, sparsity, |bits| mma.a_ty.real(bits, pack))?;
-    let mut b = dense_b(mma, b, |bits| mma.b_ty.real(bits, pack));
+    let mut a = dense_a(mma, a, sparsity, |bits| mma.product.a_ty.real(bits, pack))?;
+    let mut b = dense_b(mma, b, |bits| mma.product.b_ty.real(bits, pack));
     if let Some(scales) = scales {
         scales.apply(mma, &mut a, &mut b);
     }
-    let mut d = read_reals(c, mma.c_ty, mma.m, mma.n);
-    product::reals(&mut d, &a, &b, mma.n, mma.k);
-    Ok(write_reals(&d, mma.d_ty, mma.m, mma.n, mma.d.len()))
+    let mut d = read_reals(c, mma.product.c_ty, mma.product.m, mma.product.n);
+    product::reals(&mut d, &a, &b, mma.product.n, mma.product.k);
+    Ok(write_reals(
+        &d,
+        mma.product.d_ty,
+        mma.product.m,
+        mma.product.n,
+        mma.product.d.len(),
+    ))
 }
 
 /// A floating-point accumulator of m × n from its fragment.
@@ -205,19 +234,19 @@ pub fn canonical(x: f32) -> u64 {
 fn double(mma: &Mma, a: &[Row], b: &[Row], c: &[Row]) -> Vec<Row> {
     let a = dense_a(mma, a, None, f64::from_bits).unwrap_or_default();
     let b = dense_b(mma, b, f64::from_bits);
-    let mut d = vec![0f64; mma.m * mma.n];
+    let mut d = vec![0f64; mma.product.m * mma.product.n];
     elements(c, 64, |lane, reg, _, word| {
-        let (row, column) = c_position(lane, reg, mma.m);
-        d[row * mma.n + column] = f64::from_bits(word);
+        let (row, column) = c_position(lane, reg, mma.product.m);
+        d[row * mma.product.n + column] = f64::from_bits(word);
     });
-    product::doubles(&mut d, &a, &b, mma.n, mma.k);
+    product::doubles(&mut d, &a, &b, mma.product.n, mma.product.k);
     let fragment = |reg: usize| {
         std::array::from_fn(|lane| {
-            let (row, column) = c_position(lane, reg, mma.m);
-            d[row * mma.n + column].to_bits()
+            let (row, column) = c_position(lane, reg, mma.product.m);
+            d[row * mma.product.n + column].to_bits()
         })
     };
-    (0..mma.d.len()).map(fragment).collect()
+    (0..mma.product.d.len()).map(fragment).collect()
 }
 
 fn integer(
@@ -227,25 +256,25 @@ fn integer(
     c: &[Row],
     sparsity: Option<&(Row, u32)>,
 ) -> Result<Vec<Row>, Trap> {
-    let a = dense_a(mma, a, sparsity, |bits| mma.a_ty.integer(bits))?;
-    let b = dense_b(mma, b, |bits| mma.b_ty.integer(bits));
-    let mut d = vec![0i64; mma.m * mma.n];
+    let a = dense_a(mma, a, sparsity, |bits| mma.product.a_ty.integer(bits))?;
+    let b = dense_b(mma, b, |bits| mma.product.b_ty.integer(bits));
+    let mut d = vec![0i64; mma.product.m * mma.product.n];
     elements(c, 32, |lane, reg, _, word| {
-        let (row, column) = c_position(lane, reg, mma.m);
-        d[row * mma.n + column] = i64::from(word as u32 as i32);
+        let (row, column) = c_position(lane, reg, mma.product.m);
+        d[row * mma.product.n + column] = i64::from(word as u32 as i32);
     });
-    if mma.a_ty == MatTy::B1 && !mma.bit_and {
-        product::xor_popcounts(&mut d, &a, &b, mma.n, mma.k);
+    if mma.product.a_ty == MatTy::B1 && !mma.product.bit_and {
+        product::xor_popcounts(&mut d, &a, &b, mma.product.n, mma.product.k);
     } else {
-        product::integers(&mut d, &a, &b, mma.n, mma.k);
+        product::integers(&mut d, &a, &b, mma.product.n, mma.product.k);
     }
     let fragment = |reg: usize| {
         std::array::from_fn(|lane| {
-            let (row, column) = c_position(lane, reg, mma.m);
-            product::integer_result(d[row * mma.n + column], mma.saturate)
+            let (row, column) = c_position(lane, reg, mma.product.m);
+            product::integer_result(d[row * mma.product.n + column], mma.product.saturate)
         })
     };
-    Ok((0..mma.d.len()).map(fragment).collect())
+    Ok((0..mma.product.d.len()).map(fragment).collect())
 }
 
 /// Block scales, one per row of A (column of B) and part of k (PTX ISA 9.7.14.3).
@@ -287,16 +316,16 @@ impl Scales {
     }
 
     fn apply(&self, mma: &Mma, a: &mut [f32], b: &mut [f32]) {
-        let part = mma.k / self.vectors;
+        let part = mma.product.k / self.vectors;
         for (i, x) in a.iter_mut().enumerate() {
-            let (row, k) = (i / mma.k, i % mma.k);
+            let (row, k) = (i / mma.product.k, i % mma.product.k);
             // Threads 4g + pair*2 + {0, 1} hold the scales of rows g and g + 8.
             let (data, byte, thread) = &self.a;
             let lane = row % 8 * 4 + (thread & 1) * 2 + row / 8;
             *x *= self.value(data[lane] >> (8 * (byte + k / part)));
         }
         for (i, y) in b.iter_mut().enumerate() {
-            let (k, column) = (i / mma.n, i % mma.n);
+            let (k, column) = (i / mma.product.n, i % mma.product.n);
             let (data, byte, thread) = &self.b;
             *y *= self.value(data[column * 4 + thread] >> (8 * (byte + k / part)));
         }

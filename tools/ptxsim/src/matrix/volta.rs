@@ -10,7 +10,7 @@ use crate::program::{LANES, Row};
 
 /// True for the shape with a layout of its own.
 pub fn is(mma: &Mma) -> bool {
-    (mma.m, mma.n, mma.k) == (8, 8, 4) && mma.a_ty == MatTy::F16
+    (mma.product.m, mma.product.n, mma.product.k) == (8, 8, 4) && mma.product.a_ty == MatTy::F16
 }
 
 /// Registers of an accumulator of eight elements per lane.
@@ -20,12 +20,17 @@ fn accumulator_registers(ty: AccTy) -> usize {
 
 /// Checks the operands when the instruction is decoded.
 pub fn check(mma: &Mma) -> Result<(), String> {
-    let counts = (mma.a.len(), mma.b.len(), mma.c.len(), mma.d.len());
+    let counts = (
+        mma.product.a.len(),
+        mma.product.b.len(),
+        mma.product.c.len(),
+        mma.product.d.len(),
+    );
     let wanted = (
         2,
         2,
-        accumulator_registers(mma.c_ty),
-        accumulator_registers(mma.d_ty),
+        accumulator_registers(mma.product.c_ty),
+        accumulator_registers(mma.product.d_ty),
     );
     if counts != wanted || mma.sparse.is_some() {
         return Err(format!(
@@ -57,7 +62,7 @@ fn half(rows: &[Row], lane: usize, i: usize) -> f32 {
 
 /// The four products as one fragment.
 pub fn products(mma: &Mma, a: &[Row], b: &[Row], c: &[Row]) -> Vec<Row> {
-    let mut d = vec![[0u64; LANES]; mma.d.len()];
+    let mut d = vec![[0u64; LANES]; mma.product.d.len()];
     for q in 0..4 {
         let (mut am, mut bm, mut cm) = ([0f32; 32], [0f32; 32], [0f32; 64]);
         let lanes = || (0..LANES).filter(|&lane| quad(lane).0 == q);
@@ -78,8 +83,8 @@ pub fn products(mma: &Mma, a: &[Row], b: &[Row], c: &[Row]) -> Vec<Row> {
                 bm[k * 8 + column] = half(b, lane, i);
             }
             for i in 0..8 {
-                let (row, column) = accumulator_position(lane, i, mma.c_ty);
-                cm[row * 8 + column] = match mma.c_ty {
+                let (row, column) = accumulator_position(lane, i, mma.product.c_ty);
+                cm[row * 8 + column] = match mma.product.c_ty {
                     AccTy::F16 => half(c, lane, i),
                     _ => f32::from_bits(c[i][lane] as u32),
                 };
@@ -88,9 +93,9 @@ pub fn products(mma: &Mma, a: &[Row], b: &[Row], c: &[Row]) -> Vec<Row> {
         product::reals(&mut cm, &am, &bm, 8, 4);
         for lane in lanes() {
             for i in 0..8 {
-                let (row, column) = accumulator_position(lane, i, mma.d_ty);
+                let (row, column) = accumulator_position(lane, i, mma.product.d_ty);
                 let value = cm[row * 8 + column];
-                match mma.d_ty {
+                match mma.product.d_ty {
                     AccTy::F16 => d[i / 2][lane] |= u64::from(f32_to_f16(value)) << (16 * (i % 2)),
                     _ => d[i][lane] = canonical(value),
                 }

@@ -11,7 +11,7 @@ use crate::exec::fault::Trap;
 use crate::exec::memory::{addresses, place, read, write};
 use crate::exec::warp::{Frame, Warp};
 use crate::num::format::{f16_to_f32, f32_to_f16};
-use crate::program::inst::{AccTy, Reg, Src, Wmma, WmmaMove};
+use crate::program::inst::{AccTy, MatTy, Product, Reg, Src, WmmaMove};
 use crate::program::{LANES, Row};
 
 /// Elements per register.
@@ -144,7 +144,7 @@ fn accumulator_bits(ty: AccTy) -> u32 {
 }
 
 /// `wmma.mma`
-pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, w: &Wmma) -> Result<(), Trap> {
+pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, w: &Product) -> Result<(), Trap> {
     let fetch = |srcs: &[Src]| -> Result<Vec<Row>, Trap> {
         srcs.iter()
             .map(|&s| warp.source(env, frame, s, u32::MAX))
@@ -170,7 +170,7 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, w: &Wmma) -> Re
             let a = gather(&a, a_bits, m * k, |x| w.a_ty.integer(x));
             let b = gather(&b, a_bits, k * n, |x| w.b_ty.integer(x));
             let mut d = gather(&c, 32, m * n, |x| i64::from(x as u32 as i32));
-            if w.bit_xor {
+            if w.a_ty == MatTy::B1 && !w.bit_and {
                 product::xor_popcounts(&mut d, &a, &b, n, k);
             } else {
                 product::integers(&mut d, &a, &b, n, k);

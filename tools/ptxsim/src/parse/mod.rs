@@ -1,6 +1,8 @@
 //! PTX text to a syntax tree.
 
 pub mod ast;
+mod body;
+mod declaration;
 mod lexer;
 pub mod number;
 mod parser;

@@ -1,8 +1,9 @@
 //! Decoded instructions.
 
+pub use super::address::{Address, Order, Scope, Space};
 pub use super::copies::{BulkCopy, BulkDirection, BulkReduce, MapField, TensorCopy, TensorMode};
 pub use super::matrix::{
-    AccTy, BlockScale, MatTy, MatrixMove, MatrixShape, Mma, Wgmma, WgmmaA, Wmma, WmmaMove,
+    AccTy, BlockScale, MatTy, MatrixMove, MatrixShape, Mma, Product, Wgmma, WgmmaA, WmmaMove,
 };
 pub use super::words::{AtomOp, BarKind, MbarOp, Redux, ShflMode, Special, VoteMode, WaitPhase};
 
@@ -59,69 +60,6 @@ pub enum BoolOp {
     And,
     Or,
     Xor,
-}
-
-/// State space of an access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// decided by the address
-    Generic,
-    /// `.global`
-    Global,
-    /// `.shared`, `.shared::cta`
-    Shared,
-    /// `.shared::cluster`
-    SharedCluster,
-    /// `.local`
-    Local,
-    /// `.const`
-    Const,
-    /// entry parameters
-    Param,
-    /// parameters of calls, in the current frame
-    CallParam,
-}
-
-impl Space {
-    /// False if an access in this space cannot touch global memory.
-    pub fn may_be_global(self) -> bool {
-        matches!(self, Space::Generic | Space::Global)
-    }
-}
-
-/// Memory order of an access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// no qualifier
-    Weak,
-    /// `.volatile`, `.relaxed`, `.mmio`
-    Relaxed,
-    /// `.acquire` or `.release` or both
-    Strong,
-}
-
-/// `[base + offset]`
-#[derive(Debug, Clone, Copy)]
-pub struct Address {
-    /// its space
-    pub space: Space,
-    /// row with the base
-    pub base: Src,
-    /// bytes added
-    pub offset: i64,
-    /// the base is relative to the frame's local or parameter area
-    pub in_frame: bool,
-}
-
-/// Whom a fence or an access is ordered for, from near to far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// `.cta`
-    Block,
-    /// `.cluster`
-    Cluster,
-    /// `.gpu`, `.sys`, `membar.gl`
-    Device,
 }
 
 /// What `fence` and `membar` order.
@@ -375,7 +313,7 @@ pub enum Op {
     },
 
     Mma(Box<Mma>),
-    Wmma(Box<Wmma>),
+    Wmma(Box<Product>),
     WmmaMove(Box<WmmaMove>),
     MatrixMove(Box<MatrixMove>),
     MoveMatrix {
@@ -495,7 +433,7 @@ impl Inst {
             Op::Load { dsts, .. } | Op::Unpack { dsts, .. } | Op::Atom { dsts, .. } => {
                 dsts.iter().flatten().next().copied()
             }
-            Op::Mma(mma) => mma.d.first().copied(),
+            Op::Mma(mma) => mma.product.d.first().copied(),
             _ => None,
         }
     }

@@ -32,10 +32,10 @@ pub enum AccTy {
     S32,
 }
 
-/// `mma.sync`
+/// D = A × B + C with fragments in registers: what `mma` and `wmma.mma` have in common.
 #[derive(Debug)]
 #[allow(missing_docs)]
-pub struct Mma {
+pub struct Product {
     pub m: usize,
     pub n: usize,
     pub k: usize,
@@ -51,6 +51,13 @@ pub struct Mma {
     pub saturate: bool,
     /// 1-bit operation: true for `.and.popc`, false for `.xor.popc`
     pub bit_and: bool,
+}
+
+/// `mma.sync`
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Mma {
+    pub product: Product,
     /// `.row` of A and `.col` of B, which `m8n8k4` of halves may have otherwise
     pub a_row: bool,
     pub b_col: bool,
@@ -134,26 +141,6 @@ pub struct WmmaMove {
     /// elements between rows (columns where column-major)
     pub stride: Option<Src>,
     pub store: bool,
-}
-
-/// `wmma.mma`
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct Wmma {
-    pub m: usize,
-    pub n: usize,
-    pub k: usize,
-    pub a_ty: MatTy,
-    pub b_ty: MatTy,
-    pub c_ty: AccTy,
-    pub d_ty: AccTy,
-    pub d: Vec<Reg>,
-    pub a: Vec<Src>,
-    pub b: Vec<Src>,
-    pub c: Vec<Src>,
-    pub saturate: bool,
-    /// 1-bit operation `.xor.popc`
-    pub bit_xor: bool,
 }
 
 /// Where `wgmma`'s A lies.

@@ -3,6 +3,7 @@
 //! Names are gone: registers are rows of a frame, predicates are bits of masks, labels are indices into one list of
 //! instructions. Arithmetic is a closure over whole rows of 32 lanes.
 
+pub mod address;
 pub mod class;
 pub mod copies;
 pub mod inst;

@@ -151,7 +151,7 @@ fn arithmetic_of_every_type() {
             rows.push(t.row(
                 "9.7.1.4",
                 "mad.hi.sat.s32 d, a, b, c".into(),
-                move |a, b, c| ((a * b >> 32) + c).clamp(least, largest),
+                move |a, b, c| (((a * b) >> 32) + c).clamp(least, largest),
             ));
             rows.push(t.row("9.7.1.12", "min.relu.s32 d, a, b".into(), |a, b, _| {
                 a.min(b).max(0)

@@ -209,7 +209,7 @@ fn simd_video_instructions() {
         }),
         row(
             "vmin4.s32.s32.s32 %d.b10, %a.b7632, %b.b0123, c",
-            |a, b, c| {
+            |a, _, c| {
                 let low = (byte(a, 2) as i8).min(byte(a, 3) as i8) as u8;
                 let next = (byte(a, 3) as i8).min(byte(a, 2) as i8) as u8;
                 (c & 0xffff_0000) | u64::from(next) << 8 | u64::from(low)
