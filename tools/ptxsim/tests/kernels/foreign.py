@@ -317,7 +317,8 @@ def prepare(out: Path, producer: str, file: str, chosen=lambda kernel, target: T
         for target in (t for t in entry.targets if chosen(entry.name, t)):
             name = f"{entry.name} ({target})"
             runs = launches(entry, target)
-            ptx = None if producer != "cuda" else nvcc(HERE / producer / f"{file}.cu", target)
+            source = HERE / producer / f"{file}.cu"
+            ptx = nvcc(source, target) if source.exists() else None
             for launch in runs:
                 head = {"name": name, "entry": launch.entry or entry.name, "ptx": str(launch.ptx or ptx)}
                 result.append(head | write_launch(launch, out))
