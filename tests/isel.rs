@@ -424,8 +424,8 @@ fn cp_async_ldmatrix_and_mma() {
     let build = || {
         let mut k = Kernel::new();
         k.shared = 65536;
-        let (ptr, i32, i1) = (k.ptr(), k.int(32), k.int(1));
-        let (source, output, n, mask) = (k.param(ptr), k.param(ptr), k.param(i32), k.param(i1));
+        let (ptr, i32) = (k.ptr(), k.int(32));
+        let (source, output, n) = (k.param(ptr), k.param(ptr), k.param(i32));
         let shared = k.module.types.intern(Type::SharedPtr);
         let (f16, f32) = (
             k.module.types.float(Float::F16),
@@ -442,14 +442,14 @@ fn cp_async_ldmatrix_and_mma() {
         let inner = k.module.new_block(region, &[i32, acc_ty]);
         let acc_arg = k.module.block(inner).args[1];
         let outer = std::mem::replace(&mut k.body, inner);
-        for (bytes, guard) in [(16, true), (16, false), (8, true), (4, false)] {
+        for (bytes, some) in [(16, true), (16, false), (8, true), (4, false)] {
             let attrs = vec![
                 k.i(bytes),
                 Some(Attr::I64s(vec![0, 512])),
                 Some(Attr::I64s(vec![0, 4096])),
             ];
-            let m: &[ValueId] = if guard { &[mask] } else { &[] };
-            k.effect(N::CpAsync, &[&[base], &[source], m], attrs);
+            let read: &[ValueId] = if some { &[n] } else { &[] };
+            k.effect(N::CpAsync, &[&[base], &[source], read], attrs);
         }
         k.effect(N::CpAsyncCommit, &[], vec![]);
         let attrs = vec![k.i(2)];

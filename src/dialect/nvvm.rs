@@ -223,9 +223,9 @@ dialect_table! { Nvvm {
     AtomicCas = op("cas").operands(&[one("addr"), one("compare"), one("value"), opt("mask"), opt("other")])
         .attrs(&[OFFSETS, ORDER, SCOPE, SPACE])
         .results(OTHER).doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
-    CpAsync = op("cp_async").operands(&[one("dst"), one("src"), opt("mask")])
+    CpAsync = op("cp_async").operands(&[one("dst"), one("src"), opt("read")])
         .attrs(&[attr("bytes", I32), attr("dst_offsets", AttrKind::I64s), attr("src_offsets", AttrKind::I64s)])
-        .doc("Starts copies global → shared of `bytes` (4, 8, 16) each; a masked-off copy writes zeros.");
+        .doc("Starts copies global → shared of `bytes` (4, 8, 16) each, of which the first `read` (i32; all) are read and the others are zeros.");
     CpAsyncCommit = op("cp_async.commit").doc("Closes the group of copies started since the last commit.");
     CpAsyncWait = op("cp_async.wait").attrs(&[attr("pending", I32)]).doc("Waits until at most `pending` groups are in flight.");
     LdMatrix = op("ldmatrix").operands(&[one("addr")])

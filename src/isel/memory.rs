@@ -376,28 +376,21 @@ impl Selector<'_> {
         if src.atoms.len() != copies {
             return fail("source and destination differ in their number of accesses");
         }
-        let guard = self.guard(op.optional(2), copies)?;
-        let Some(guard) = guard else {
+        let Some(read) = op.optional(2) else {
             let insn = self.b.insn(row)?;
-            return self
-                .b
-                .emit(insn, copies, vec![dst, src], None, None)
-                .map(|_| ());
+            let operands = vec![dst, src];
+            return self.b.emit(insn, copies, operands, None, None).map(|_| ());
         };
-        // A masked-off copy reads no bytes and fills with zeros.
-        let preds: Vec<Atom> = guard
-            .preds
-            .iter()
-            .map(|p| p.map_or(Atom::Imm(1), Atom::Reg))
-            .collect();
-        let size = self.b.value(
-            "selp.b32",
-            &[&[Atom::Imm(bytes as u64)], &[Atom::Imm(0)], &preds],
-        )?;
+        let mut read = self.get(read)?;
+        if let [one] = read[..] {
+            read.resize(copies, one);
+        }
+        if read.len() != copies {
+            return fail(format!("{} sizes for {copies} copies", read.len()));
+        }
         let insn = self.b.insn(&format!("{row}.zfill"))?;
-        self.b
-            .emit(insn, copies, vec![dst, src, size.into()], None, None)
-            .map(|_| ())
+        let operands = vec![dst, src, read.into()];
+        self.b.emit(insn, copies, operands, None, None).map(|_| ())
     }
 
     fn matrix_name(&self, op: &Op, stem: &str) -> Result<(String, usize), Fail> {

@@ -58,10 +58,11 @@ F32 = ct.compilation.ScalarConstraint(ct.float32)
 CASES = [
     Program("f16", attention, [CUBE, CUBE, CUBE, CUBE, F32, 32, 32, 64, False], "13.1"),
     Program("f16_causal", attention, [CUBE, CUBE, CUBE, CUBE, F32, 32, 32, 64, True], "13.1"),
+    Program("f16_causal_large", attention, [CUBE, CUBE, CUBE, CUBE, F32, 128, 64, 64, True], "13.1"),
 ]
 
 
-def run(case, heads, queries, keys, causal):
+def run(case, heads, queries, keys, causal, rows=32):
     depth = 64
     rng = np.random.default_rng((heads, queries, keys))
     q, k, v = (rng.standard_normal((heads, n, depth)).astype(np.float16) for n in (queries, keys, keys))
@@ -78,10 +79,11 @@ def run(case, heads, queries, keys, causal):
     result = Buffer("out", np.zeros_like(q), right.astype(np.float16), Tolerance(absolute=2e-3, relative=2e-3))
     args += array_args(result, q.shape, (queries * depth, depth, 1))
     args.append(Scalar("f32", scale))
-    return Run(case, f"{heads}x{queries}x{keys}", (heads, -(-queries // 32)), args)
+    return Run(case, f"{heads}x{queries}x{keys}", (heads, -(-queries // rows)), args)
 
 
 def runs():
     yield run("f16", 2, 40, 100, False)
     yield run("f16", 1, 32, 32, False)
     yield run("f16_causal", 2, 70, 70, True)
+    yield run("f16_causal_large", 1, 300, 300, True, rows=128)

@@ -50,6 +50,21 @@ def split_k(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
 
 
 @ct.kernel
+def counted(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The tiles' number is a variable of its own, which a is walked by; the last come first."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    tiles = ct.cdiv(a.shape[1], tk)
+    at = tiles - 1
+    for k in range(tiles):
+        x = ct.load(a, (m, at), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (tiles - 1 - k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+        at -= 1
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
 def fused(a, b, bias, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """bf16, with an epilogue: relu(A @ B + bias)."""
     m, n = ct.bid(0), ct.bid(1)
@@ -101,6 +116,7 @@ CASES = [
     Program("integer_i8", integer, [*matrices(i8, i8, i32), 32, 32, 64], "13.1"),
     Program("integer_u8_i8", integer, [*matrices(u8, i8, i32), 32, 32, 64], "13.1"),
     Program("split_k_f16", split_k, [*matrices(f16, f16, f32), 32, 32, 32], "13.1"),
+    Program("counted_f16", counted, [*matrices(f16, f16, f32), 64, 64, 32], "13.1"),
     Program("fused_bf16", fused, [*matrices(bf16, bf16), array(f32, 1), array(bf16, 2), 64, 64, 32], "13.1"),
     Program("eight_bits_e4m3", eight_bits, [*matrices(e4m3, e4m3, f32), 64, 64, 32], "13.3"),
     Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32], "13.3"),
@@ -196,6 +212,7 @@ def runs():
     yield integer_run("integer_i8", np.int8)
     yield integer_run("integer_u8_i8", np.uint8)
     yield float_run("split_k_f16", "f16", 50, 40, 200, 32, more_grid=(3,))
+    yield float_run("counted_f16", "f16", 70, 90, 200, 64)
     yield float_run("fused_bf16", "bf16", 70, 90, 40, 64, bias=True)
     yield float_run("eight_bits_e4m3", "f8E4M3FN", 64, 80, 70, 64)
     yield float_run("eight_bits_e5m2", "f8E5M2", 70, 64, 64, 64)

@@ -511,40 +511,14 @@ impl Lower<'_> {
             .flat_map(|(_, a)| a.registers.clone())
             .collect();
         let (inside, known) = self.inside(op, &t)?;
-        let chunk = t.vec * t.bytes;
-        if chunk < 4 || t.vec != plan.vector_elems {
+        if t.vec * t.bytes < 4 || t.vec != plan.vector_elems {
             return self.copy_elements(op, data, &t, &plan, base, &known);
         }
-        let narrow = self.mask_vector(&t, &known);
-        match inside {
-            None => self.copy_chunks(op, &t, &plan, base, None),
-            Some(_) if narrow == t.vec => self.copy_chunks(op, &t, &plan, base, Some(&known)),
-            Some(inside) => self
-                .either(
-                    inside,
-                    |l| l.copy_chunks(op, &t, &plan, base, None).map(|()| vec![]),
-                    |l| {
-                        l.copy_elements(op, data, &t, &plan, base, &known)
-                            .map(|()| vec![])
-                    },
-                )
-                .map(|_| ()),
-        }
-    }
-
-    fn copy_chunks(
-        &mut self,
-        op: OpId,
-        t: &Tiled,
-        plan: &AccessPlan,
-        base: ValueId,
-        known: Option<&[bool]>,
-    ) -> Result<(), Diagnostic> {
-        let (src, src_offsets) = self.addresses(op, t, t.vec)?;
-        let mask = match known {
-            Some(known) => self.mask(op, t, t.vec, known)?,
+        let read = match inside {
             None => None,
+            Some(_) => self.bytes_inside(op, &t, &known)?,
         };
+        let (src, src_offsets) = self.addresses(op, &t, t.vec)?;
         let (dst, dst_offsets) = self.shared_addresses(base, &plan.thread_base, &plan.groups);
         let mut e = self.emit();
         let attrs = [
@@ -552,8 +526,57 @@ impl Lower<'_> {
             Some(Attr::I64s(dst_offsets)),
             Some(Attr::I64s(src_offsets)),
         ];
-        e.op(N::CpAsync, &[&[dst], &[src], mask.as_slice()], attrs, &[]);
+        e.op(N::CpAsync, &[&[dst], &[src], read.as_slice()], attrs, &[]);
         Ok(())
+    }
+
+    /// How many bytes of each access lie inside, as i32: those that are not are its last.
+    fn bytes_inside(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        known: &[bool],
+    ) -> Result<Option<ValueId>, Diagnostic> {
+        let chunk = (t.vec * t.bytes) as i64;
+        let Some(mask) = self.mask(op, t, t.vec, known)? else {
+            return Ok(None);
+        };
+        let inner = t.access.order(&self.facts).first().copied();
+        let cut = inner.filter(|_| self.mask_vector(t, known) < t.vec);
+        let some = match cut {
+            Some(inner) => self.bytes_left(op, t, inner)?,
+            None => None,
+        };
+        let mut e = self.emit();
+        let n = e.count(mask).max(some.map_or(1, |v| e.count(v)));
+        let i32_ty = e.int(32);
+        let some = match some {
+            Some(some) => e.widen(some, n),
+            None => e.array(&vec![chunk; n as usize], i32_ty),
+        };
+        let none = e.array(&vec![0; n as usize], i32_ty);
+        let mask = e.widen(mask, n);
+        let ty = e.m.ty(some);
+        Ok(Some(e.get(N::Select, &[&[mask], &[some], &[none]], [], ty)))
+    }
+
+    /// How many bytes of each access that begins inside are before the end of dimension `inner`.
+    fn bytes_left(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        inner: usize,
+    ) -> Result<Option<ValueId>, Diagnostic> {
+        let Some(extent) = self.extent(op, t, inner)? else {
+            return Ok(None);
+        };
+        let (position, extent, expand) = self.positions(t, inner, t.vec, extent);
+        let mut e = self.emit();
+        let left = e.binary(N::Sub, extent, position);
+        let left = e.with(N::MinU, left, t.vec as i64);
+        let left = e.int_cast(left, 32);
+        let bytes = e.with(N::Mul, left, t.bytes as i64);
+        Ok(Some(e.take(bytes, &expand)))
     }
 
     fn copy_elements(
@@ -707,35 +730,48 @@ impl Lower<'_> {
                 });
                 continue;
             }
-            let mut distinct: Vec<u32> = Vec::new();
-            let mut expand = Vec::new();
-            let registers = t.coords[dim].registers.clone();
-            for &r in &leaders {
-                let same = |d: &u32| registers[*d as usize] == registers[r as usize];
-                let at = distinct.iter().position(same).unwrap_or_else(|| {
-                    distinct.push(r);
-                    distinct.len() - 1
-                });
-                expand.push(at as u32);
-            }
-            let array = self.coord_array(&t.coords[dim], &distinct);
+            let (position, extent, expand) = self.positions(t, dim, vec, extent);
             let mut e = self.emit();
-            let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
-            let bits = e.m.types.bits(e.m.ty(origin)).unwrap_or(32);
-            let array = e.int_cast(array, bits);
-            let position = e.add(array, origin);
             let inside = e.icmp("less_than", "unsigned", position, extent);
-            let inside = if distinct.len() == 1 {
-                inside
-            } else {
-                e.take(inside, &expand)
-            };
+            let inside = e.take(inside, &expand);
             mask = Some(match mask {
                 Some(mask) => e.and(mask, inside),
                 None => inside,
             });
         }
         Ok(mask)
+    }
+
+    /// Where accesses of `vec` elements begin along a dimension, each place once, with its extent in the
+    /// same width; and which of these places each access has. One place is one for all.
+    fn positions(
+        &mut self,
+        t: &Tiled,
+        dim: usize,
+        vec: u64,
+        extent: ValueId,
+    ) -> (ValueId, ValueId, Vec<u32>) {
+        let leaders = t.registers.iter().copied().step_by(vec as usize);
+        let mut distinct: Vec<u32> = Vec::new();
+        let mut expand = Vec::new();
+        let registers = t.coords[dim].registers.clone();
+        for r in leaders {
+            let same = |d: &u32| registers[*d as usize] == registers[r as usize];
+            let at = distinct.iter().position(same).unwrap_or_else(|| {
+                distinct.push(r);
+                distinct.len() - 1
+            });
+            expand.push(at as u32);
+        }
+        if distinct.len() == 1 {
+            expand.truncate(1);
+        }
+        let array = self.coord_array(&t.coords[dim], &distinct);
+        let mut e = self.emit();
+        let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
+        let bits = e.m.types.bits(e.m.ty(origin)).unwrap_or(32);
+        let array = e.int_cast(array, bits);
+        (e.add(array, origin), extent, expand)
     }
 
     /// The padding of a load in every register of `ty`: zero where none is asked for.

@@ -2,6 +2,7 @@
 
 use super::assign::{Assign, Priority, at, is_distributed, shape_of};
 use super::convert::layout_of;
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
 use crate::ir::{Attr, Diagnostic, Module, OpId, ValueId};
@@ -159,14 +160,26 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     a.tie(data.operands[2], data.results[0]);
     a.propose(data.results[0], Priority::Product, &c);
     for (operand, layout) in [(data.operands[0], fa), (data.operands[1], fb)] {
-        let local =
-            a.m.def_op(operand)
-                .is_some_and(|d| S::of(a.m.op(d).kind) == Some(S::LocalLoad));
-        if local {
+        if from_shared(a.m, operand) {
             a.propose(operand, Priority::Product, &layout);
         }
     }
     Ok(())
+}
+
+/// Whether a tile is read from a shared buffer, perhaps with its shape changed: it can be read in any layout.
+fn from_shared(m: &Module, mut tile: ValueId) -> bool {
+    while let Some(op) = m.def_op(tile) {
+        let data = m.op(op);
+        if S::of(data.kind) == Some(S::LocalLoad) {
+            return true;
+        }
+        if !matches!(C::of(data.kind), Some(C::Reshape | C::Permute)) {
+            return false;
+        }
+        tile = data.operands[0];
+    }
+    false
 }
 
 /// The warpgroup tiling of an `async.dot`.

@@ -40,7 +40,10 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
         return Err(unsupported(m, op, "a function without a body"));
     };
     rename(m, op);
-    let facts = facts::of(m, op);
+    let mut facts = facts::of(m, op);
+    if pipeline::induction::rewrite(m, body, &facts) {
+        facts = facts::of(m, op);
+    }
     let plan = plan::of(m, op, target, options, &facts)?;
     set_warps(m, op, plan.all_warps());
     if let Some(tma) = &plan.tma {

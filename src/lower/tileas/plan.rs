@@ -112,7 +112,7 @@ fn default_warps(m: &Module, func: OpId) -> u64 {
     }
 }
 
-/// The `cp.async` plans of every stream of the function, which share its memory.
+/// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory.
 fn streams(
     m: &Module,
     func: OpId,
@@ -125,12 +125,12 @@ fn streams(
     let found: Vec<OpId> = m
         .ops_under(body)
         .into_iter()
-        .filter(|&o| pipeline::Stream::find(m, o).is_some())
+        .filter(|&o| pipeline::Prefetch::find(m, o).is_some())
         .collect();
     let share = found.len() as u64;
     found
         .into_iter()
-        .filter_map(|o| pipeline::cp_async::Plan::of(m, o, target, facts, share))
+        .filter_map(|o| pipeline::cp_async::Plan::of(m, func, o, target, facts, share))
         .collect()
 }
 

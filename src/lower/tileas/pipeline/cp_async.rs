@@ -1,18 +1,18 @@
-//! The multi-stage `cp.async` form of a stream.
+//! The multi-stage `cp.async` form of a loop whose loads feed products.
 //!
 //! ```text
-//! for the first S-1 tiles   { tiled_copy a, b; producer_commit }
+//! for the first S-1 turns   { tiled_copy a, b, …; producer_commit }
 //! for i                     { consumer_wait; producer_acquire i+S-1;
-//!                             tiled_copy a, b of tile i+S-1; producer_commit;
-//!                             local_load a, b; dot; consumer_release }
+//!                             tiled_copy a, b, … of turn i+S-1; producer_commit;
+//!                             local_load a, b, … where they were loaded; consumer_release }
 //! drain
 //! ```
 //! All warps copy and all multiply. The barrier in `consumer_wait` i also says that everyone is done
-//! with stage `i - 1`, which is the stage that tile `i + S - 1` goes to.
+//! with stage `i - 1`, which is the stage that the tiles of turn `i + S - 1` go to.
 
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
-use super::{Stream, memory_order, shared_type, swizzled};
+use super::{ACCESS, Prefetch, memory_order, prefetch, shared_type, stage_bytes, swizzled};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
@@ -22,60 +22,63 @@ use crate::lower::access::group;
 use crate::lower::build::{self, case};
 use crate::target::{Feature, Target};
 
-/// Bytes of shared memory that are left for scratch.
+/// Bytes of shared memory that are left for scratch at least.
 const RESERVE: u64 = 16 * 1024;
-/// The operands that say what is copied.
-const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
 /// Most stages that pay.
 const MAX_STAGES: u64 = 4;
 
-/// The decisions about one stream.
+/// The decisions about one loop.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    pub stream: Stream,
+    pub stream: Prefetch,
     pub stages: u64,
 }
 
 impl Plan {
-    /// A plan for the stream in `for_op`, if the target copies asynchronously and two stages fit.
+    /// A plan for the loop `for_op`, if the target copies asynchronously and two stages fit.
     pub fn of(
         m: &Module,
+        func: OpId,
         for_op: OpId,
         target: &Target,
         facts: &FactMap,
         streams: u64,
     ) -> Option<Plan> {
-        let stream = Stream::find(m, for_op).filter(|_| target.has(Feature::CpAsync))?;
+        let mut stream = Prefetch::find(m, for_op).filter(|_| target.has(Feature::CpAsync))?;
         let swizzle =
             |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
-        let room = u64::from(target.shared_per_block()).checked_sub(RESERVE)? / streams.max(1);
-        let stages = (room / stream.stage_bytes(m).max(1)).min(MAX_STAGES);
-        (stages >= 2 && stream.loads.iter().all(swizzle)).then_some(Plan { stream, stages })
+        stream.loads.retain(swizzle);
+        let scratch = prefetch::scratch(m, m.body_of(func, 0)?, &stream.loads).max(RESERVE);
+        let room = u64::from(target.shared_per_block()).checked_sub(scratch)? / streams.max(1);
+        let bytes = stage_bytes(m, &stream.loads);
+        let stages = (room / bytes.max(1)).min(MAX_STAGES);
+        (stages >= 2 && bytes > 0).then_some(Plan { stream, stages })
     }
 }
 
-/// Values of the stream's form while it is built.
+/// Values of the loop's form while it is built.
 struct Build<'p> {
     plan: &'p Plan,
-    buffers: [ValueId; 2],
+    /// One for each load.
+    buffers: Vec<ValueId>,
     pipeline: ValueId,
     bounds: [ValueId; 3],
 }
 
-/// Rewrites the stream's loop in place.
+/// Rewrites the loop in place.
 pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result<(), Diagnostic> {
     let stream = &plan.stream;
     let outer = m.op(stream.for_op).block;
-    let mut buffers = [ValueId::default(); 2];
+    let mut buffers = Vec::new();
     let Some(top) = m.body_of(func, 0) else {
         return Ok(());
     };
-    for (buffer, &load) in buffers.iter_mut().zip(&stream.loads) {
+    for &load in &stream.loads {
         let tile = m.op(load).results[0];
         let (layout, _) = swizzled(m, tile, &memory_order(m, facts, load))
             .map_err(|e| crate::lower::unsupported(m, load, format!("no layout: {e}")))?;
         let ty = shared_type(m, tile, &layout, plan.stages as u32);
-        *buffer = m.at(top, 0).value(S::AllocTensor, &[], [], ty);
+        buffers.push(m.at(top, 0).value(S::AllocTensor, &[], [], ty));
     }
     let pipeline = create(m, top, plan);
     let data = m.op(stream.for_op).clone();
@@ -146,7 +149,7 @@ fn number(b: &mut OpBuilder<'_>, value: i64) -> ValueId {
 }
 
 impl Build<'_> {
-    /// The first S-1 tiles.
+    /// The first S-1 turns.
     fn prologue(&self, m: &mut Module, block: BlockId) {
         let [lower, _, step] = self.bounds;
         for stage in 0..self.plan.stages as i64 - 1 {

@@ -1,14 +1,22 @@
 //! Loops that stream tiles into a product become pipelines.
 //!
-//! The pattern is the heart of every matrix product: a loop in which the only memory accesses are
-//! tiled loads that feed products. [`Stream::find`] recognises it; [`tma`] builds the warp-specialised
-//! TMA and WGMMA form, [`cp_async`] the multi-stage `cp.async` form. Both leave the protocol in
-//! the IR as `nv_tileas.async.*` operations, which [`super::protocol`] verifies.
+//! Two patterns. [`Stream`] is the heart of every matrix product: a loop in which two tiled loads feed
+//! one accumulating product and nothing else touches memory; [`tma`] builds its warp-specialised TMA
+//! and WGMMA form. [`Prefetch`] is any loop with loads that feed products, such as attention's; [`cp_async`]
+//! builds its multi-stage `cp.async` form. Both leave the protocol in the IR as `nv_tileas.async.*`
+//! operations, which [`super::protocol`] verifies.
+//!
+//! Loads are started turns ahead, so where they load from must follow from the loop's counter alone
+//! ([`induction`] writes carried counters that way), and they must not wait for a write.
 
 mod carried;
 pub mod cp_async;
+pub mod induction;
+pub mod prefetch;
 mod slice;
 pub mod tma;
+
+pub use prefetch::Prefetch;
 
 use smallvec::SmallVec;
 
@@ -19,7 +27,10 @@ use crate::egraph::facts::FactMap;
 use crate::ir::{BlockId, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
-use crate::lower::access::{Access, operand};
+use crate::lower::access::{Access, group, operand};
+
+/// The operands of a tiled access that say where it goes.
+const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
 
 /// A loop that streams two tiles per iteration into one accumulating product.
 #[derive(Clone, Debug)]
@@ -84,11 +95,14 @@ impl Stream {
 
     /// Bytes of one stage: both tiles.
     pub fn stage_bytes(&self, m: &Module) -> u64 {
-        self.loads
-            .iter()
-            .map(|&l| tile_bytes(m, m.op(l).results[0]))
-            .sum()
+        stage_bytes(m, &self.loads)
     }
+}
+
+/// Bytes of what these loads load.
+fn stage_bytes(m: &Module, loads: &[OpId]) -> u64 {
+    let bytes = |&load: &OpId| tile_bytes(m, m.op(load).results[0]);
+    loads.iter().map(bytes).sum()
 }
 
 /// Bytes of a tile.
@@ -99,40 +113,64 @@ pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
     shape.iter().product::<u64>() * u64::from(m.types.bits(elem).unwrap_or(8)) / 8
 }
 
-/// The weak tiled load in `body` whose tile only this operand uses.
+/// The tiled load in `body` whose tile only this operand uses, if it can be started ahead.
 fn feeding_load(m: &Module, body: BlockId, value: ValueId) -> Option<OpId> {
     let load = m.def_op(value)?;
+    let ops = m.block(body).ops.iter();
+    let uses: usize = ops
+        .map(|&o| m.op(o).operands.iter().filter(|&&v| v == value).count())
+        .sum();
+    (uses == 1 && starts_ahead(m, body, load)).then_some(load)
+}
+
+/// Whether an operation in a loop's `body` is a load that can be started turns ahead: it is weak, waits for
+/// no write, nothing waits for it, and where it loads from follows from the counter.
+fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
     let data = m.op(load);
-    let plain = S::of(data.kind) == Some(S::TiledLoad)
-        && data.block == body
-        && data.enum_named("order") == Some(0);
-    let access = Access::of(data)?;
-    let zero_fill = matches!(access.padding, Some(0));
+    if S::of(data.kind) != Some(S::TiledLoad)
+        || data.block != body
+        || data.enum_named("order") != Some(0)
+    {
+        return false;
+    }
+    let Some(access) = Access::of(data) else {
+        return false;
+    };
     let token_unused = data.results.get(1).is_none_or(|&t| {
         !m.ops_under(body)
             .iter()
             .any(|&o| m.op(o).operands.contains(&t))
     });
-    let uses: usize = m
-        .block(body)
-        .ops
-        .iter()
-        .map(|&o| m.op(o).operands.iter().filter(|&&v| v == value).count())
-        .sum();
     // Elements of four bits have no address of their own.
     let whole_bytes = m
         .types
-        .as_tile(m.ty(value))
+        .as_tile(m.ty(data.results[0]))
         .and_then(|(elem, _)| m.types.bits(elem))
         .is_some_and(|bits| bits.is_multiple_of(8));
-    (plain
-        && whole_bytes
-        && zero_fill
+    whole_bytes
+        && matches!(access.padding, Some(0))
         && token_unused
         && access.sparse.is_none()
-        && uses == 1
-        && token_is_free(m, data))
-    .then_some(load)
+        && token_is_free(m, data)
+        && follows_counter(m, body, load)
+}
+
+/// Whether where a load loads from is computed by pure operations from the counter and from outside
+/// the loop.
+fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
+    let roots: Vec<ValueId> = (ACCESS.iter())
+        .flat_map(|name| group(m.op(load), name).to_vec())
+        .collect();
+    let slice = slice::backward(m, body, roots.iter().copied());
+    let pure = |&o: &OpId| m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
+    let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
+    let carried = m.block(body).args.get(1..).unwrap_or(&[]);
+    slice.iter().all(pure)
+        && roots
+            .iter()
+            .copied()
+            .chain(operands)
+            .all(|v| !carried.contains(&v))
 }
 
 /// Whether the load waits for no write.

@@ -103,7 +103,7 @@ fn copy(c: &Ctx) -> Check {
     for (what, name) in [
         ("destinations", "dst"),
         ("sources", "src"),
-        ("masks", "mask"),
+        ("sizes", "read"),
     ] {
         if let Some(v) = c.operand(name) {
             per_access(c, what, v, to)?;

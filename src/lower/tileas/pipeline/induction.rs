@@ -1,0 +1,114 @@
+//! Carried counters as what they are: first value + turn × step.
+//!
+//! `for i { … x …; continue x + step }` uses `x`, a number that the loop carries, where loads say
+//! what they load. Written from the loop's own counter, a load can be started turns ahead.
+
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums;
+use crate::egraph::facts::FactMap;
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::lower::access::constant;
+use crate::lower::build::{self, case};
+
+/// Rewrites the uses of carried counters in every loop under `body` that counts by ones. Returns
+/// whether there were any.
+pub fn rewrite(m: &mut Module, body: BlockId, facts: &FactMap) -> bool {
+    let mut any = false;
+    for op in m.ops_under(body) {
+        let data = m.op(op);
+        let by_one = |v: &ValueId| constant(facts, *v) == Some(1);
+        if C::of(data.kind) == Some(C::For)
+            && data.operands.get(2).is_some_and(by_one)
+            && let Some(inner) = m.body_of(op, 0)
+        {
+            for carried in 0..data.group(3).len() {
+                if let Some(counter) = Counter::find(m, op, inner, carried, facts) {
+                    counter.replace(m, op, inner);
+                    any = true;
+                }
+            }
+        }
+    }
+    any
+}
+
+/// A carried scalar to which every turn adds the same, or takes it away.
+struct Counter {
+    value: ValueId,
+    first: ValueId,
+    /// `addi` or `subi`.
+    advance: C,
+    step: Step,
+}
+
+enum Step {
+    Constant(i64),
+    /// Computed before the loop.
+    Value(ValueId),
+}
+
+impl Counter {
+    /// The counter that a carried value is, of the loop's own type.
+    fn find(
+        m: &Module,
+        for_op: OpId,
+        body: BlockId,
+        carried: usize,
+        facts: &FactMap,
+    ) -> Option<Counter> {
+        let args = &m.block(body).args;
+        let (turn, value) = (*args.first()?, *args.get(carried + 1)?);
+        let scalar =
+            matches!(m.types.get(m.ty(value)), Type::Tile { shape, .. } if shape.is_empty());
+        if !scalar || m.ty(turn) != m.ty(value) {
+            return None;
+        }
+        let under = m.ops_under(body);
+        let end = m.terminator(body)?;
+        // An early `continue` would yield something else.
+        let only_end = |&o: &OpId| o == end || C::of(m.op(o).kind) != Some(C::Continue);
+        let next = m.op(m.def_op(*m.op(end).operands.get(carried)?)?);
+        if !under.iter().all(only_end) {
+            return None;
+        }
+        let (advance, step) = match (C::of(next.kind)?, &next.operands[..]) {
+            (kind @ (C::AddI | C::SubI), &[a, b]) if a == value => (kind, b),
+            (kind @ C::AddI, &[a, b]) if b == value => (kind, a),
+            _ => return None,
+        };
+        let before = m.def_op(step).is_some_and(|op| !under.contains(&op));
+        let step = match constant(facts, step) {
+            Some(step) => Step::Constant(step),
+            None if before => Step::Value(step),
+            None => return None,
+        };
+        let first = *m.op(for_op).group(3).get(carried)?;
+        Some(Counter {
+            value,
+            first,
+            advance,
+            step,
+        })
+    }
+
+    /// Replaces its uses in the loop's body.
+    fn replace(&self, m: &mut Module, for_op: OpId, body: BlockId) {
+        let turn = m.block(body).args[0];
+        let lower = m.op(for_op).operands[0];
+        let ty = m.ty(turn);
+        let uses = m.ops_under(body);
+        let overflow = || [case(&enums::OVERFLOW, "none")];
+        let mut b = m.at(body, 0);
+        let step = match self.step {
+            Step::Constant(step) => build::constant(&mut b, step, ty),
+            Step::Value(step) => step,
+        };
+        let turns = b.value(C::SubI, &[turn, lower], overflow(), ty);
+        let advance = b.value(C::MulI, &[turns, step], overflow(), ty);
+        let now = b.value(self.advance, &[self.first, advance], overflow(), ty);
+        let replaced = [(self.value, now)].into_iter().collect();
+        for op in uses {
+            m.replace_operands(op, &replaced);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Loops whose loads can be started turns ahead.
+
+use super::{starts_ahead, tile_bytes};
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+
+/// A loop with loads that feed products and that can be started turns ahead. What else it computes
+/// does not matter, as long as it only reads memory.
+#[derive(Clone, Debug)]
+pub struct Prefetch {
+    pub for_op: OpId,
+    pub body: BlockId,
+    pub loads: Vec<OpId>,
+}
+
+impl Prefetch {
+    /// The loads of `for_op` that can be started ahead, if it is a loop that has any.
+    pub fn find(m: &Module, for_op: OpId) -> Option<Prefetch> {
+        let data = m.op(for_op);
+        if C::of(data.kind) != Some(C::For) || data.has_unit("unsignedCmp") {
+            return None;
+        }
+        let body = m.body_of(for_op, 0)?;
+        let end = m.terminator(body)?;
+        let under = m.ops_under(body);
+        if !under.iter().all(|&o| o == end || harmless(m, body, o)) {
+            return None;
+        }
+        let wanted = |&o: &OpId| starts_ahead(m, body, o) && feeds_product(m, &under, o);
+        let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
+        (!loads.is_empty()).then_some(Prefetch {
+            for_op,
+            body,
+            loads,
+        })
+    }
+}
+
+/// Whether an operation neither writes memory nor leaves the loop's turn early, and is no loop by itself.
+fn harmless(m: &Module, body: BlockId, op: OpId) -> bool {
+    let data = m.op(op);
+    let kind = C::of(data.kind);
+    let traits = data.def().traits;
+    let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
+        && data.enum_named("order") == Some(0)
+        && data.block == body;
+    let leaves = traits.has(Traits::TERMINATOR) && kind != Some(C::Yield);
+    let loops = matches!(kind, Some(C::For | C::Loop));
+    let effect =
+        !traits.has(Traits::PURE) && data.regions.is_empty() && !traits.has(Traits::TERMINATOR);
+    reads || !(leaves || loops || effect)
+}
+
+/// Whether a product takes what `op` loads, as it is or after elementwise operations and changes of shape.
+fn feeds_product(m: &Module, under: &[OpId], op: OpId) -> bool {
+    let mut reached = vec![m.op(op).results[0]];
+    let mut next = 0;
+    while let Some(&value) = reached.get(next) {
+        next += 1;
+        for &user in under {
+            let data = m.op(user);
+            if !data.operands.contains(&value) {
+                continue;
+            }
+            if is_product(m, user) {
+                return true;
+            }
+            let passes = data.def().traits.has(Traits::ELEMENTWISE)
+                || matches!(C::of(data.kind), Some(C::Reshape | C::Permute));
+            let new = |r: &&ValueId| passes && !reached.contains(r);
+            let results: Vec<ValueId> = data.results.iter().filter(new).copied().collect();
+            reached.extend(results);
+        }
+    }
+    false
+}
+
+/// Bytes of scratch memory that the products under `body` may need while the rings are in use: operands
+/// that do not come out of a ring take a trip through it, and multiply-adds take both through it.
+pub fn scratch(m: &Module, body: BlockId, loads: &[OpId]) -> u64 {
+    let need = |product: OpId| {
+        let data = m.op(product);
+        let undecided = S::of(data.kind) != Some(S::Dot);
+        let operands = data.operands.iter().take(2);
+        operands
+            .filter(|&&v| undecided || !comes_from(m, v, loads))
+            // Eight bits may be widened first.
+            .map(|&v| tile_bytes(m, v) * if undecided { 2 } else { 1 })
+            .sum()
+    };
+    let products = m.ops_under(body).into_iter().filter(|&o| is_product(m, o));
+    products.map(need).max().unwrap_or(0)
+}
+
+/// Whether a tile is what one of `loads` loads, perhaps with its shape changed.
+fn comes_from(m: &Module, mut tile: ValueId, loads: &[OpId]) -> bool {
+    while let Some(op) = m.def_op(tile) {
+        if loads.contains(&op) {
+            return true;
+        }
+        if !matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
+            return false;
+        }
+        tile = m.op(op).operands[0];
+    }
+    false
+}
+
+/// Whether an operation is a product, already given an instruction or not.
+fn is_product(m: &Module, op: OpId) -> bool {
+    let kind = m.op(op).kind;
+    S::of(kind) == Some(S::Dot) || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
+}
