@@ -439,12 +439,12 @@ fn advance(env: &mut Env<'_>, warp: &mut Warp, at: usize, flow: Flow) -> bool {
             return false;
         }
         Flow::Jump(target) => fragment.pc = target,
-        Flow::Diverge { target, lanes } => {
+        Flow::Diverge { target, lanes } | Flow::Peel { target, lanes } => {
             let mut other = fragment.clone();
             other.mask = lanes;
             other.pc = target;
             fragment.mask &= !lanes;
-            fragment.pc += 1;
+            fragment.pc += u32::from(matches!(flow, Flow::Diverge { .. }));
             warp.fragments.push(other);
         }
         Flow::Wait(wait) => {

@@ -195,7 +195,7 @@ fn branch_indirect(mask: u32, active: u32, row: &Row, targets: &[u32]) -> Result
     Ok(if same == mask {
         Flow::Jump(target)
     } else {
-        Flow::Diverge {
+        Flow::Peel {
             target,
             lanes: same,
         }

@@ -23,6 +23,13 @@ pub enum Flow {
         /// who
         lanes: u32,
     },
+    /// some lanes elsewhere; the others execute the same instruction again
+    Peel {
+        /// where
+        target: u32,
+        /// who
+        lanes: u32,
+    },
     /// the same instruction again once the reason is gone
     Wait(Wait),
     /// these lanes are done

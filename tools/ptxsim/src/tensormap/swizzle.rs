@@ -116,9 +116,13 @@ impl Pattern {
         }
     }
 
-    /// The 16 bytes at `address`, a multiple of 16, lie in these 16.
+    /// Where up to 16 bytes at `address` lie. What is swizzled comes in whole chunks of 16, within which their order
+    /// may change; other copies, such as those of `st.async`, may be smaller and lie anywhere.
     pub fn chunk(self, address: u64) -> u64 {
-        self.apply(address) & !15
+        match self.mode {
+            Swizzle::None => address,
+            _ => self.apply(address) & !15,
+        }
     }
 
     /// Bytes from a box's start, `bytes` of it written, within which all of them lie: swizzled ones may lie anywhere

@@ -201,7 +201,7 @@ def cached(key: str, suffix: str, make) -> Path:
 def nvcc(source: Path, target: str) -> Path:
     headers = "".join(p.read_text() for p in sorted((HERE / "cuda").glob("*.cuh")))
     key = f"nvcc {target} {headers} {source.read_text()}"
-    flags = ["-ptx", "-std=c++17", "-O3", f"-arch={target}", "-diag-suppress=20054,177"]
+    flags = ["-ptx", "-std=c++17", "-O3", f"-arch={target}", "-diag-suppress=20054,177,550"]
     return cached(key, ".ptx", lambda path: run_tool([BIN / "nvcc", *flags, "-o", path, source]))
 
 
