@@ -11,15 +11,11 @@ use std::process::Command;
 fn assemble(kernel: &str, target: &str) -> (PathBuf, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let stem = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("{}_{target}", kernel.replace('/', "_")));
+        .join(format!("{}_{target}", kernel.replace(['/', '.'], "_")));
     let (ptx, cubin) = (stem.with_extension("ptx"), stem.with_extension("cubin"));
     let compiled = Command::new(env!("CARGO_BIN_EXE_tilec"))
         .arg("compile")
-        .arg(
-            root.join("tests/corpus/bytecode")
-                .join(kernel)
-                .with_extension("tilebc"),
-        )
+        .arg(root.join(format!("tests/corpus/bytecode/{kernel}.tilebc")))
         .args(["--gpu-name", target, "-o"])
         .arg(&ptx)
         .output()
@@ -118,5 +114,34 @@ fn ampere_products_copy_asynchronously() {
     let sass = mnemonics(&cubin);
     for present in ["HMMA", "LDGSTS", "LDSM"] {
         assert!(sass.iter().any(|m| m == present), "no {present}");
+    }
+}
+
+/// Attention's loop: keys and values come in asynchronously, the softmax stays within a warp, and
+/// each fragment is read next to its products.
+#[test]
+fn attention_streams_keys_and_values() {
+    let kernel = "programs_attention/f16_causal_large-13.1";
+    for target in ["sm_80", "sm_90a", "sm_120a"] {
+        let (cubin, said) = assemble(kernel, target);
+        assert!(said.contains(" 0 bytes spill stores"), "{said}");
+        let ptx = std::fs::read_to_string(cubin.with_extension("ptx")).expect("was written");
+        let lines: Vec<&str> = ptx.lines().map(str::trim).collect();
+        let start = lines.iter().position(|l| l.starts_with("$L_loop"));
+        let start = start.expect("a loop");
+        let label = lines[start].trim_end_matches(':');
+        let back = |l: &&str| l.contains("bra") && l.contains(label);
+        let end = lines.iter().rposition(back).expect("a way back");
+        let body = &lines[start..end];
+        let count = |what: &str| body.iter().filter(|l| l.contains(what)).count();
+        assert_eq!(count("ld.global"), 0, "{target}");
+        assert!(count("cp.async.cg") > 0, "{target}");
+        // One says that a stage is full.
+        assert_eq!(count("bar.sync"), 1, "{target}");
+        let held = |l: &str| l.starts_with("ldmatrix.") || l.starts_with("mma.");
+        let matrix: Vec<&str> = body.iter().copied().filter(|l| held(l)).collect();
+        let run = matrix.chunk_by(|a, b| a.as_bytes()[0] == b.as_bytes()[0]);
+        let loads = run.filter(|r| r[0].starts_with('l')).map(<[&str]>::len);
+        assert!(loads.max().unwrap_or(0) <= 8, "{target}: {matrix:#?}");
     }
 }

@@ -81,9 +81,10 @@ dialect_table! { TileAs {
 
     Dot = op("dot").operands(&[one("lhs"), one("rhs"), one("acc")])
         .attrs(&[attr("atom", AttrKind::Enum(&enums::DOT_ATOM)),
-                 attr("signed_lhs", AttrKind::Bool), attr("signed_rhs", AttrKind::Bool)])
+                 attr("signed_lhs", AttrKind::Bool), attr("signed_rhs", AttrKind::Bool),
+                 attr("by_rows", AttrKind::Unit).optional()])
         .results(&[result("result", Operand(2))]).traits(PURE)
-        .doc("Product by mma.sync of the atom's shape, on fragments.");
+        .doc("Product by mma.sync of the atom's shape, on fragments. `by_rows`: warps share out rows before columns.");
 
     PipelineCreate = op("async.pipeline.create")
         .attrs(&[attr("kind", AttrKind::Enum(&enums::PIPELINE_KIND)), attr("stages", I32), attr("consumers", I32),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! nvvm.func ─ rules ─► cheapest equal forms ─ select ─► machine instructions ─ drop dead ─
-//!             coalesce copies ─ tidy jumps ─► ptx
+//!             fragments to their products ─ coalesce copies ─ tidy jumps ─► ptx
 //! ```
 //! What instructions exist is in `isel/ptx.insn` ([`table`]); which of them compute an operation
 //! in `isel/select/*.sel` ([`pattern`], [`choose`], [`apply`]); the rules of `isel/peephole` and
@@ -20,6 +20,7 @@ mod control;
 mod cost;
 mod dump;
 mod fold;
+mod interleave;
 mod live;
 mod matrix;
 mod memory;
@@ -141,6 +142,7 @@ fn texts(func: &mir::Func) -> impl Iterator<Item = mir::Global> + '_ {
 fn finish(func: &mut mir::Func, table: &Table) -> Result<(), Diagnostic> {
     tidy::tidy(func, table);
     uses::drop_dead(func, table);
+    interleave::interleave(func, table);
     coalesce::coalesce(func, table).map_err(|error| *error)?;
     tidy::tidy(func, table);
     Ok(())

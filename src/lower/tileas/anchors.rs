@@ -114,7 +114,11 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
         n: columns,
         k,
     };
-    let (warps_m, warps_n) = spread_warps(warps, rows / instruction.m, columns / instruction.n);
+    let spread = match data.has_unit("by_rows") {
+        true => rows_first,
+        false => as_square,
+    };
+    let (warps_m, warps_n) = spread(warps, rows / instruction.m, columns / instruction.n);
     Some(MmaSync {
         tile,
         instruction,
@@ -125,7 +129,7 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
 }
 
 /// Warps over rows and columns: as square a part per warp as can be had.
-fn spread_warps(warps: u64, mut rows: u64, columns: u64) -> (u64, u64) {
+fn as_square(warps: u64, mut rows: u64, columns: u64) -> (u64, u64) {
     let (mut m, mut n, mut left, mut cols) = (1, 1, warps, columns);
     while left > 1 {
         // A step along m is 16 rows, along n 8 columns.
@@ -142,6 +146,12 @@ fn spread_warps(warps: u64, mut rows: u64, columns: u64) -> (u64, u64) {
         left /= 2;
     }
     (m, n)
+}
+
+/// Warps over rows as far as there are rows, then over columns.
+fn rows_first(warps: u64, rows: u64, _columns: u64) -> (u64, u64) {
+    let m = warps.min(rows.max(1));
+    (m, warps / m)
 }
 
 fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {

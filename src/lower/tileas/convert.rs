@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::anchors::{self, Needs};
 use super::assign::{Layouts, Relation, at};
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
-use crate::ir::{Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 
 /// `tile` distributed by a layout.
 pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
@@ -120,17 +121,51 @@ fn fix_reduction(
     Ok(())
 }
 
-/// A conversion of `value` placed before `op`.
+/// A conversion of `value` placed before `op`, and before the loops around `op` that do not change it.
 fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
     let ty = distributed(m, m.ty(value), layout);
-    let (block, loc) = (m.op(op).block, m.op(op).loc);
-    let position = m
-        .block(block)
-        .ops
-        .iter()
-        .position(|&o| o == op)
-        .unwrap_or(0);
+    let loc = m.op(op).loc;
+    let mut before = op;
+    while let Some(outer) = outer_loop(m, before)
+        && leave(m, value, m.op(before).block, outer)
+    {
+        before = outer;
+    }
+    let (block, position) = place(m, before);
     let mut b = m.at(block, position);
     b.loc = loc;
     b.value(S::ConvertLayout, &[value], [], ty)
+}
+
+/// The block and the position of an operation.
+fn place(m: &Module, op: OpId) -> (BlockId, usize) {
+    let block = m.op(op).block;
+    let position = m.block(block).ops.iter().position(|&o| o == op);
+    (block, position.unwrap_or(0))
+}
+
+/// The loop whose body an operation stands in.
+fn outer_loop(m: &Module, op: OpId) -> Option<OpId> {
+    let parent = m.parent_op(op)?;
+    matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)).then_some(parent)
+}
+
+/// Whether `value` exists before the loop `outer` with this body; what only changes the shape of such a
+/// value is moved there.
+fn leave(m: &mut Module, value: ValueId, body: BlockId, outer: OpId) -> bool {
+    let def = match m.value(value).def {
+        Def::Argument { block, .. } => return block != body,
+        Def::Result { op, .. } => op,
+    };
+    if m.op(def).block != body {
+        return true;
+    }
+    let reshapes = matches!(C::of(m.op(def).kind), Some(C::Reshape | C::Permute));
+    if !reshapes || !leave(m, m.op(def).operands[0], body, outer) {
+        return false;
+    }
+    m.block_mut(body).ops.retain(|&o| o != def);
+    let (block, position) = place(m, outer);
+    m.place(def, block, position);
+    true
 }

@@ -1,9 +1,11 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
-use super::pipeline;
+use rustc_hash::FxHashMap;
+
+use super::pipeline::{self, is_product};
 use crate::dialect::cuda_tile::Op as C;
 use crate::egraph::facts::FactMap;
-use crate::ir::{Diagnostic, Module, OpId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::lower::nvvm::Hints;
 use crate::target::{Feature, Target};
 
@@ -92,20 +94,26 @@ pub fn of(
     })
 }
 
-/// Four warps, or eight where the largest tile would fill four warps' registers.
+/// Four warps, or eight where the largest tile, or the results of products beside each other, would fill
+/// four warps' registers.
 fn default_warps(m: &Module, func: OpId) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
     };
-    let largest = m
-        .ops_under(body)
-        .iter()
-        .flat_map(|&op| &m.op(op).results)
-        .filter_map(|&v| m.types.as_tile(m.ty(v)))
-        .map(|(_, shape)| shape.iter().product::<u64>())
-        .max()
-        .unwrap_or(1);
-    if largest > 4 * ELEMENTS_PER_WARP {
+    let elements = |v: ValueId| {
+        let tile = m.types.as_tile(m.ty(v));
+        tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
+    };
+    let ops = m.ops_under(body);
+    let tiles = ops.iter().flat_map(|&op| &m.op(op).results);
+    let largest = tiles.map(|&v| elements(v)).max().unwrap_or(1);
+    let mut products: FxHashMap<BlockId, u64> = FxHashMap::default();
+    for &op in ops.iter().filter(|&&o| is_product(m, o)) {
+        let data = m.op(op);
+        *products.entry(data.block).or_default() += elements(data.results[0]);
+    }
+    let together = products.into_values().max().unwrap_or(0);
+    if largest.max(together) > 4 * ELEMENTS_PER_WARP {
         8
     } else {
         4

@@ -1,9 +1,10 @@
 //! Products that rules gave no instruction, or one larger than the tile: fused multiply-adds.
 //!
 //! Scaled products multiply their operands by their scales first. 8-bit floats are multiplied as
-//! f16 where the target has no instruction for them. Batches are taken apart.
+//! f16 where the target has no instruction for them. Batches are taken apart. Products in a row keep
+//! their rows in one warp.
 
-use super::anchors;
+use super::{anchors, pipeline};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
@@ -12,6 +13,9 @@ use crate::layout::mma::MatmulShape;
 use crate::lower::build::{case, constant};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
+
+/// Which attribute of a `dot` is `by_rows`.
+const BY_ROWS: usize = 3;
 
 /// Gives every product under `body` an atom that can do it.
 pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diagnostic> {
@@ -24,7 +28,28 @@ pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diag
         }
         fit(m, op)?;
     }
+    keep_rows(m, body);
     Ok(())
+}
+
+/// Products whose result, worked over, is the left operand of another: with whole rows in a warp, what
+/// is between them (attention's softmax) needs no other warp, and neither does the second product.
+fn keep_rows(m: &mut Module, body: BlockId) {
+    let ops = m.ops_under(body);
+    let products = || (ops.iter().copied()).filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
+    let mut chained: Vec<OpId> = Vec::new();
+    for first in products() {
+        let reached = pipeline::reach(m, &ops, m.op(first).results[0]);
+        let next = |&o: &OpId| o != first && reached.contains(&m.op(o).operands[0]);
+        for second in products().filter(next) {
+            chained.extend([first, second]);
+        }
+    }
+    for op in chained {
+        if let Some(slot) = m.op_mut(op).attrs.get_mut(BY_ROWS) {
+            *slot = Some(Attr::Unit);
+        }
+    }
 }
 
 /// A product for which there is no rule: by multiply-adds, unless its operands fit in f16.
@@ -48,6 +73,7 @@ fn become_dot(m: &mut Module, op: OpId, atom: &str) {
         case(&enums::DOT_ATOM, atom),
         signed("signedness_lhs"),
         signed("signedness_rhs"),
+        None,
     ];
     let op = m.op_mut(op);
     op.kind = S::Dot.into();

@@ -16,7 +16,7 @@ pub mod prefetch;
 mod slice;
 pub mod tma;
 
-pub use prefetch::Prefetch;
+pub use prefetch::{Prefetch, is_product, reach};
 
 use smallvec::SmallVec;
 

@@ -1,5 +1,7 @@
 //! Loops whose loads can be started turns ahead.
 
+use rustc_hash::FxHashSet;
+
 use super::{starts_ahead, tile_bytes};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -55,26 +57,23 @@ fn harmless(m: &Module, body: BlockId, op: OpId) -> bool {
 
 /// Whether a product takes what `op` loads, as it is or after elementwise operations and changes of shape.
 fn feeds_product(m: &Module, under: &[OpId], op: OpId) -> bool {
-    let mut reached = vec![m.op(op).results[0]];
-    let mut next = 0;
-    while let Some(&value) = reached.get(next) {
-        next += 1;
-        for &user in under {
-            let data = m.op(user);
-            if !data.operands.contains(&value) {
-                continue;
-            }
-            if is_product(m, user) {
-                return true;
-            }
-            let passes = data.def().traits.has(Traits::ELEMENTWISE)
-                || matches!(C::of(data.kind), Some(C::Reshape | C::Permute));
-            let new = |r: &&ValueId| passes && !reached.contains(r);
-            let results: Vec<ValueId> = data.results.iter().filter(new).copied().collect();
-            reached.extend(results);
+    let reached = reach(m, under, m.op(op).results[0]);
+    let takes = |&o: &OpId| m.op(o).operands.iter().any(|v| reached.contains(v));
+    under.iter().any(|o| is_product(m, *o) && takes(o))
+}
+
+/// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
+pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
+    let mut reached: FxHashSet<ValueId> = [tile].into_iter().collect();
+    for &op in ops {
+        let data = m.op(op);
+        let passes = data.def().traits.has(Traits::ELEMENTWISE)
+            || matches!(C::of(data.kind), Some(C::Reshape | C::Permute));
+        if passes && data.operands.iter().any(|v| reached.contains(v)) {
+            reached.extend(&data.results);
         }
     }
-    false
+    reached
 }
 
 /// Bytes of scratch memory that the products under `body` may need while the rings are in use: operands
@@ -109,7 +108,7 @@ fn comes_from(m: &Module, mut tile: ValueId, loads: &[OpId]) -> bool {
 }
 
 /// Whether an operation is a product, already given an instruction or not.
-fn is_product(m: &Module, op: OpId) -> bool {
+pub fn is_product(m: &Module, op: OpId) -> bool {
     let kind = m.op(op).kind;
     S::of(kind) == Some(S::Dot) || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
 }

@@ -1,0 +1,212 @@
+//! Matrix fragments are read just before the products that use them.
+//!
+//! A tile's fragments are one operation of many repetitions, and so is a product: written out one
+//! after the other, all fragments of an operand would be in registers at once, which for the
+//! operands of attention is more than there are. Here every `ldmatrix` moves down to the first product
+//! that reads what it loads, and products are cut where a fragment comes in.
+//!
+//! Nothing that writes memory or waits is crossed, so what is read is the same.
+
+use rustc_hash::FxHashMap;
+
+use super::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
+use super::table::{Table, Unit};
+use super::uses::width;
+
+/// Moves the function's fragment loads down.
+pub fn interleave(func: &mut Func, table: &Table) {
+    let insts = std::mem::take(&mut func.insts);
+    let mut mover = Mover {
+        table,
+        out: Vec::with_capacity(insts.len()),
+        held: Vec::new(),
+        loaded: FxHashMap::default(),
+    };
+    for inst in insts {
+        mover.inst(inst);
+    }
+    mover.release_all();
+    func.insts = mover.out;
+}
+
+/// One repetition of a load that waits for a use.
+struct Held {
+    load: Op,
+    released: bool,
+}
+
+struct Mover<'t> {
+    table: &'t Table,
+    out: Vec<Inst>,
+    /// In the order in which they stood.
+    held: Vec<Held>,
+    /// Which held load writes a register.
+    loaded: FxHashMap<VReg, usize>,
+}
+
+impl Mover<'_> {
+    fn inst(&mut self, inst: Inst) {
+        match inst {
+            Inst::Op(op) if is_fragment_load(&op) => self.hold(&op),
+            Inst::Op(op) => self.op(op),
+            Inst::Copy { ref dst, ref src } => {
+                let read = src.iter().filter_map(|a| a.reg());
+                let touched: Vec<VReg> = dst.iter().copied().chain(read).collect();
+                self.release(&touched);
+                self.out.push(inst);
+            }
+            Inst::Loc(_) => self.out.push(inst),
+            Inst::Label(_) | Inst::Branch { .. } => {
+                self.release_all();
+                self.out.push(inst);
+            }
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        let row = self.table.row(&op.insn);
+        let mut touched = vec![Vec::new(); op.reps as usize];
+        for (rep, touched) in touched.iter_mut().enumerate() {
+            op.reads(&row.slots, rep, &mut |r| touched.push(r));
+            op.writes(&row.slots, rep, &mut |r| touched.push(r));
+        }
+        match row.unit {
+            Unit::Mma => self.product(&op, &touched),
+            unit if unit.is_pure() || is_exchange(&op) => {
+                self.release(&touched.concat());
+                self.out.push(Inst::Op(op));
+            }
+            _ => {
+                self.release_all();
+                self.out.push(Inst::Op(op));
+            }
+        }
+    }
+
+    fn hold(&mut self, op: &Op) {
+        let slots = &self.table.row(&op.insn).slots;
+        for rep in 0..op.reps as usize {
+            let load = part(op, self.table, rep..rep + 1);
+            let index = self.held.len();
+            load.writes(slots, 0, &mut |r| {
+                self.loaded.insert(r, index);
+            });
+            let released = false;
+            self.held.push(Held { load, released });
+        }
+    }
+
+    /// A product, with the loads that its repetitions need in between.
+    fn product(&mut self, op: &Op, touched: &[Vec<VReg>]) {
+        let mut start = 0;
+        for (rep, touched) in touched.iter().enumerate() {
+            if touched.iter().any(|r| self.waits(*r)) {
+                self.push_part(op, start..rep);
+                start = rep;
+                self.release(touched);
+            }
+        }
+        self.push_part(op, start..op.reps as usize);
+    }
+
+    fn push_part(&mut self, op: &Op, reps: std::ops::Range<usize>) {
+        if reps.is_empty() {
+            return;
+        }
+        let part = part(op, self.table, reps);
+        self.out.push(Inst::Op(part));
+    }
+
+    /// Whether a load of a register is held.
+    fn waits(&self, register: VReg) -> bool {
+        self.loaded.contains_key(&register)
+    }
+
+    /// Emits the held loads that have to do with any of these registers.
+    fn release(&mut self, touched: &[VReg]) {
+        if self.loaded.is_empty() {
+            return;
+        }
+        let mut due: Vec<usize> = touched
+            .iter()
+            .filter_map(|r| self.loaded.get(r).copied())
+            .collect();
+        due.extend(self.held.iter().enumerate().filter_map(|(i, held)| {
+            let mut uses = false;
+            let slots = &self.table.row(&held.load.insn).slots;
+            held.load
+                .reads(slots, 0, &mut |r| uses |= touched.contains(&r));
+            (uses && !held.released).then_some(i)
+        }));
+        due.sort_unstable();
+        due.dedup();
+        for index in due {
+            self.release_one(index);
+        }
+    }
+
+    fn release_all(&mut self) {
+        for index in 0..self.held.len() {
+            self.release_one(index);
+        }
+        self.held.clear();
+    }
+
+    fn release_one(&mut self, index: usize) {
+        let held = &mut self.held[index];
+        if std::mem::replace(&mut held.released, true) {
+            return;
+        }
+        let load = held.load.clone();
+        let slots = &self.table.row(&load.insn).slots;
+        load.writes(slots, 0, &mut |r| {
+            self.loaded.remove(&r);
+        });
+        self.out.push(Inst::Op(load));
+    }
+}
+
+fn is_fragment_load(op: &Op) -> bool {
+    op.insn.mnemonic.starts_with("ldmatrix.") && op.guard.is_none()
+}
+
+/// Exchanges within a warp touch no memory.
+fn is_exchange(op: &Op) -> bool {
+    op.insn.mnemonic.starts_with("shfl.")
+}
+
+/// Some of an operation's repetitions.
+fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
+    let slots = &table.row(&op.insn).slots;
+    let cut = |(slot, operand): (usize, &Operand)| {
+        let w = width(&slots[slot], operand.atoms.len());
+        let whole = w == operand.atoms.len()
+            && op.reps != 1
+            && matches!(slots[slot].width, super::table::Width::All);
+        let atoms: Vec<Atom> = match whole {
+            true => operand.atoms.clone(),
+            false => operand
+                .atoms
+                .get(reps.start * w..reps.end * w)
+                .unwrap_or(&[])
+                .to_vec(),
+        };
+        let offsets = operand
+            .offsets
+            .get(reps.clone())
+            .unwrap_or(&operand.offsets)
+            .to_vec();
+        Operand { atoms, offsets }
+    };
+    let guard = op.guard.as_ref().map(|g| Guard {
+        preds: g.preds.get(reps.clone()).unwrap_or(&g.preds).to_vec(),
+        negate: g.negate,
+    });
+    Op {
+        insn: op.insn.clone(),
+        operands: op.operands.iter().enumerate().map(cut).collect(),
+        reps: reps.len() as u32,
+        guard,
+        dead: op.dead.get(reps).unwrap_or(&[]).to_vec(),
+    }
+}
