@@ -19,6 +19,9 @@ sys.path[:0] = [str(ROOT / "tools/ptxsim/tests/kernels")]
 
 import foreign  # noqa: E402
 
+# Larger PTX is left out, and said so: machine code of it takes minutes, and the folder must fit into 64 MiB.
+LARGEST = 2 << 20
+
 # What tilec compiles for: the targets with the most different strategies.
 TILEC_TARGETS = ["sm_80", "sm_90a", "sm_120a"]
 
@@ -123,7 +126,7 @@ def tensor_map(recipe: dict, args: list) -> foreign.Map:
 
 
 def compiled(folder: Folder, bytecode: Path, target: str) -> tuple[Path, dict] | None:
-    """PTX of a module by tilec, and its entries by name; nothing, said aloud, if tilec refuses the module."""
+    """PTX of a module by tilec, and its entries by name; nothing, and that said, if there is none or too much."""
     tilec = folder.options.tilec
     made = folder.out / "compiled"
     made.mkdir(exist_ok=True)
@@ -135,6 +138,10 @@ def compiled(folder: Folder, bytecode: Path, target: str) -> tuple[Path, dict] |
             print(f"left out: {bytecode.parent.name}/{bytecode.stem} ({target}): {done.stderr.strip()}")
             return None
     manifest = json.loads(Path(f"{base}.manifest").read_text())
+    size = Path(f"{base}.ptx").stat().st_size
+    if size > LARGEST:
+        print(f"left out: {bytecode.parent.name}/{bytecode.stem} ({target}): {size / 2**20:.0f} MiB of PTX")
+        return None
     return Path(f"{base}.ptx"), {entry["name"]: entry for entry in manifest["entries"]}
 
 
