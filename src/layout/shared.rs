@@ -194,6 +194,21 @@ impl SharedLayout {
         &self.layout
     }
 
+    /// The same buffer without the dimensions that have one element.
+    pub fn squeezed(&self) -> Result<SharedLayout, LayoutError> {
+        let extents: Vec<u64> = self
+            .layout
+            .shape()
+            .extents()
+            .into_iter()
+            .filter(|&n| n > 1)
+            .collect();
+        SharedLayout::new(
+            self.layout.reshape(&Shape::new(&extents)?)?,
+            self.element_bits,
+        )
+    }
+
     /// Bits of an element.
     pub fn element_bits(&self) -> u32 {
         self.element_bits

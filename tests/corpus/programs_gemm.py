@@ -24,6 +24,18 @@ def batched(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
 
 
 @ct.kernel
+def batched_halves(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """C[i] = A[i] @ B[i]ᵀ in half precision: what is loaded is multiplied as it is."""
+    i, m, n = ct.bid(0), ct.bid(1), ct.bid(2)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=2, shape=(1, tm, tk))):
+        x = ct.reshape(ct.load(a, (i, m, k), (1, tm, tk), padding_mode=ZERO), (tm, tk))
+        y = ct.reshape(ct.load(b, (i, n, k), (1, tn, tk), padding_mode=ZERO), (tn, tk))
+        acc = ct.mma(x, ct.transpose(y), acc)
+    ct.store(c, (i, m, n), acc.reshape((1, tm, tn)))
+
+
+@ct.kernel
 def integer(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """i8 or u8 operands, i32 sums."""
     m, n = ct.bid(0), ct.bid(1)
@@ -113,6 +125,7 @@ CUBE = array(f32, 3)
 
 CASES = [
     Program("batched_tf32", batched, [CUBE, CUBE, CUBE, 32, 32, 16], "13.1"),
+    Program("batched_f16", batched_halves, [array(f16, 3), array(f16, 3), CUBE, 64, 64, 32], "13.1"),
     Program("integer_i8", integer, [*matrices(i8, i8, i32), 32, 32, 64], "13.1"),
     Program("integer_u8_i8", integer, [*matrices(u8, i8, i32), 32, 32, 64], "13.1"),
     Program("split_k_f16", split_k, [*matrices(f16, f16, f32), 32, 32, 32], "13.1"),
@@ -132,20 +145,20 @@ def output(c, align=4):
     return Buffer("c", padded(np.zeros_like(c), -7, align), padded(c, -7, align))
 
 
-def batched_run():
-    i, m, n, k = 2, 40, 50, 36
+def batched_run(case, dtype, i, m, n, k, tile):
     rng = np.random.default_rng(1)
-    a, b = (rng.integers(-4, 5, s).astype(np.float32) for s in ((i, m, k), (i, n, k)))
-    c = a @ b.transpose(0, 2, 1)
+    a, b = (rng.integers(-4, 5, s).astype(dtype) for s in ((i, m, k), (i, n, k)))
+    c = a.astype(np.float32) @ b.astype(np.float32).transpose(0, 2, 1)
     args = []
     for name, x in (("a", a), ("b", b)):
         args += array_args(Buffer(name, x), x.shape, (x.shape[1] * x.shape[2], x.shape[2], 1))
-    # Rows of C are 52 apart, to keep them aligned.
-    before = np.full((i, m, 52), -7, np.float32)
+    # Rows of C are a multiple of four apart, to keep them aligned.
+    row = (n + 3) // 4 * 4
+    before = np.full((i, m, row), -7, np.float32)
     after = before.copy()
     after[:, :, :n] = c
-    args += array_args(Buffer("c", before, after), c.shape, (m * 52, 52, 1))
-    return Run("batched_tf32", f"{i}x{m}x{n}x{k}", (i, *grid(m, n, 32)), args)
+    args += array_args(Buffer("c", before, after), c.shape, (m * row, row, 1))
+    return Run(case, f"{i}x{m}x{n}x{k}", (i, *grid(m, n, tile)), args)
 
 
 def integer_run(case, left):
@@ -208,7 +221,8 @@ def scaled_run():
 
 
 def runs():
-    yield batched_run()
+    yield batched_run("batched_tf32", np.float32, 2, 40, 50, 36, 32)
+    yield batched_run("batched_f16", np.float16, 2, 100, 70, 136, 64)
     yield integer_run("integer_i8", np.int8)
     yield integer_run("integer_u8_i8", np.uint8)
     yield float_run("split_k_f16", "f16", 50, 40, 200, 32, more_grid=(3,))

@@ -597,8 +597,12 @@ impl Lower<'_> {
             self.buffer(op, data.operands[1])?,
         );
         let n = w.instruction_n();
-        let da = self.layout_error(op, wgmma_desc::describe(&a.layout, 0, 64))?;
-        let db = self.layout_error(op, wgmma_desc::describe(&b.layout, 1, n))?;
+        let matrix = |b: &Buffer| b.layout.squeezed();
+        let (matrix_a, matrix_b) = (matrix(&a), matrix(&b));
+        let matrix_a = self.layout_error(op, matrix_a)?;
+        let matrix_b = self.layout_error(op, matrix_b)?;
+        let da = self.layout_error(op, wgmma_desc::describe(&matrix_a, 0, 64))?;
+        let db = self.layout_error(op, wgmma_desc::describe(&matrix_b, 1, n))?;
         let m_tiles = w.tile.m / (64 * w.warpgroups_m);
         let group_bits = (
             w.warpgroups_m.trailing_zeros(),

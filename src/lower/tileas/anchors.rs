@@ -197,7 +197,8 @@ pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
     let data = m.op(op);
     let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
     let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
-    let (&[rows, k], &[_, columns]) = (lhs, acc) else {
+    let lhs: Vec<u64> = lhs.iter().copied().filter(|&n| n > 1).collect();
+    let (&[rows, k], &[_, columns]) = (&lhs[..], acc) else {
         return None;
     };
     let Some(Attr::I32s(groups)) = data.attr_named("warpgroups") else {

@@ -1,6 +1,7 @@
 //! `nv_tileaa` → `nv_tileas`: how the work is spread over threads, warps and time.
 //!
 //! 1. [`plan`] decides for each kernel: how many warps, which loops become pipelines, by which means.
+//!    Before that, permutations are absorbed by the loads they permute ([`transpose`]).
 //! 2. Accesses and products become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`cp_async`], [`tma`]).
 //! 3. [`assign`] gives every tile a layout and inserts conversions.
@@ -12,6 +13,7 @@ pub mod pipeline;
 mod plan;
 mod product;
 pub mod protocol;
+mod transpose;
 
 pub use anchors::{is_fma, mma_of, wgmma_of};
 pub use assign::{Relation, canonical, jump_target};
@@ -40,6 +42,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
         return Err(unsupported(m, op, "a function without a body"));
     };
     rename(m, op);
+    transpose::absorb(m, body);
     let mut facts = facts::of(m, op);
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);

@@ -105,7 +105,10 @@ fn stage(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
 fn product(c: &Ctx) -> Check {
     let shape = |name| {
         let value = c.operand(name)?;
-        Some(c.m.types.as_tile(c.ty(value))?.1.to_vec())
+        let shape = c.m.types.as_tile(c.ty(value))?.1.iter().copied();
+        // A buffer may have dimensions of one element besides the matrix's.
+        let buffer = matches!(c.m.types.get(c.ty(value)), Type::SharedTile { .. });
+        Some(shape.filter(|&n| !buffer || n > 1).collect::<Vec<u64>>())
     };
     let (Some(a), Some(b), Some(acc)) = (shape("lhs"), shape("rhs"), shape("acc")) else {
         return fail("a product of what are no tiles");

@@ -41,6 +41,8 @@ pub struct Stream {
     pub mma: OpId,
     /// The loads of its left and right operand.
     pub loads: [OpId; 2],
+    /// Reshapes between them and the product that drop dimensions of one element.
+    pub views: Vec<OpId>,
     /// Which carried value the accumulator is.
     pub carried: usize,
 }
@@ -63,10 +65,14 @@ impl Stream {
             return None;
         };
         let operands = &m.op(mma).operands;
-        let loads = [
-            feeding_load(m, body, operands[0])?,
-            feeding_load(m, body, operands[1])?,
-        ];
+        let mut views = Vec::new();
+        let mut loads = [OpId::default(); 2];
+        for (load, &value) in loads.iter_mut().zip(operands) {
+            let view = unit_view(m, body, value);
+            let tile = view.map_or(value, |v| m.op(v).operands[0]);
+            *load = feeding_load(m, body, tile)?;
+            views.extend(view);
+        }
         let others = ops.iter().filter(|&&o| o != mma && !loads.contains(&o));
         if others
             .clone()
@@ -89,6 +95,7 @@ impl Stream {
             body,
             mma,
             loads,
+            views,
             carried,
         })
     }
@@ -116,11 +123,30 @@ pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
 /// The tiled load in `body` whose tile only this operand uses, if it can be started ahead.
 fn feeding_load(m: &Module, body: BlockId, value: ValueId) -> Option<OpId> {
     let load = m.def_op(value)?;
-    let ops = m.block(body).ops.iter();
-    let uses: usize = ops
-        .map(|&o| m.op(o).operands.iter().filter(|&&v| v == value).count())
-        .sum();
-    (uses == 1 && starts_ahead(m, body, load)).then_some(load)
+    (used_once(m, body, value) && starts_ahead(m, body, load)).then_some(load)
+}
+
+fn used_once(m: &Module, body: BlockId, value: ValueId) -> bool {
+    let uses = |&o: &OpId| m.op(o).operands.iter().filter(|&&v| v == value).count();
+    m.block(body).ops.iter().map(uses).sum::<usize>() == 1
+}
+
+/// The reshape in `body` that makes this tile for one use and only drops dimensions of one element.
+fn unit_view(m: &Module, body: BlockId, value: ValueId) -> Option<OpId> {
+    let op = m.def_op(value)?;
+    let data = m.op(op);
+    let long = |v: ValueId| {
+        let (_, shape) = m.types.as_tile(m.ty(v))?;
+        Some(
+            shape
+                .iter()
+                .copied()
+                .filter(|&n| n > 1)
+                .collect::<Vec<u64>>(),
+        )
+    };
+    let drops = C::of(data.kind) == Some(C::Reshape) && long(value) == long(data.operands[0]);
+    (drops && data.block == body && used_once(m, body, value)).then_some(op)
 }
 
 /// Whether an operation in a loop's `body` is a load that can be started turns ahead: it is weak, waits for

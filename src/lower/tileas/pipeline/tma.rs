@@ -72,7 +72,7 @@ impl Plan {
             } else {
                 columns_per_instruction(m, &stream, warpgroups)
             };
-            let operand = wgmma_desc::describe(&shared, mn_dim, rows).ok()?;
+            let operand = wgmma_desc::describe(&shared.squeezed().ok()?, mn_dim, rows).ok()?;
             if shared.element_bits() != 16 && operand.major == wgmma_desc::Major::Mn {
                 return None;
             }
@@ -429,7 +429,7 @@ fn build_consumer(m: &mut Module, block: BlockId, plan: &Plan, ring: &Ring) {
     let iteration = m.add_arg(stream.body, m.ty(zero));
     let ops = std::mem::take(&mut m.block_mut(stream.body).ops);
     for op in ops {
-        if stream.loads.contains(&op) {
+        if stream.loads.contains(&op) || stream.views.contains(&op) {
             continue;
         }
         if op == stream.mma {
@@ -459,7 +459,8 @@ fn build_consumer(m: &mut Module, block: BlockId, plan: &Plan, ring: &Ring) {
         m.replace_all_uses(result, value);
     }
     m.erase(stream.for_op);
-    for op in stream.loads.into_iter().chain([stream.mma]) {
+    let views = stream.views.iter().copied();
+    for op in stream.loads.into_iter().chain(views).chain([stream.mma]) {
         m.erase(op);
     }
 }

@@ -1,0 +1,128 @@
+//! Permutations of what was loaded become loads that walk their dimensions in another order.
+//!
+//! A tiled access says for each dimension of its tile which dimension of the tensor it walks, so
+//! `permute(load)` is a load whose lists are permuted. Products of transposed operands (`x @ w.T`) meet
+//! their loads directly then, whatever memory order they have.
+
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::access::{Access, group};
+
+/// Rewrites every such permutation under `body`.
+pub fn absorb(m: &mut Module, body: BlockId) {
+    for op in m.ops_under(body) {
+        if C::of(m.op(op).kind) == Some(C::Permute)
+            && let Some(found) = Transposed::find(m, body, op)
+        {
+            found.rewrite(m);
+        }
+    }
+}
+
+/// A permutation of a tile that is loaded for it alone, perhaps without its dimensions of one element.
+struct Transposed {
+    permute: OpId,
+    reshape: Option<OpId>,
+    load: OpId,
+    /// Which dimension of the loaded tile each one of the new tile is.
+    dims: Vec<usize>,
+}
+
+impl Transposed {
+    fn find(m: &Module, body: BlockId, permute: OpId) -> Option<Transposed> {
+        let Some(Attr::I32s(perm)) = m.op(permute).attr_named("permutation") else {
+            return None;
+        };
+        let perm: Vec<usize> = perm.iter().map(|&d| d as usize).collect();
+        let source = only_use(m, body, m.op(permute).operands[0])?;
+        let reshape = (C::of(m.op(source).kind) == Some(C::Reshape)).then_some(source);
+        let load = match reshape {
+            Some(reshape) => only_use(m, body, m.op(reshape).operands[0])?,
+            None => source,
+        };
+        let data = m.op(load);
+        let access = Access::of(data).filter(|a| a.sparse.is_none())?;
+        if S::of(data.kind) != Some(S::TiledLoad) {
+            return None;
+        }
+        let shape = shape(m, data.results[0])?;
+        let dims = match reshape {
+            None => perm,
+            Some(reshape) => {
+                let long: Vec<usize> = (0..shape.len()).filter(|&d| shape[d] > 1).collect();
+                let kept: Vec<u64> = long.iter().map(|&d| shape[d]).collect();
+                if kept != self::shape(m, m.op(reshape).results[0])? {
+                    return None;
+                }
+                let mut dims: Vec<usize> = (0..shape.len()).collect();
+                for (&to, &from) in long.iter().zip(&perm) {
+                    *dims.get_mut(to)? = *long.get(from)?;
+                }
+                dims
+            }
+        };
+        (dims.len() == access.index.len()).then_some(Transposed {
+            permute,
+            reshape,
+            load,
+            dims,
+        })
+    }
+
+    fn rewrite(self, m: &mut Module) {
+        let data = m.op(self.load).clone();
+        let tile = data.results[0];
+        let index = group(&data, "index");
+        let moved: Vec<ValueId> = self.dims.iter().map(|&d| index[d]).collect();
+        let elem = m.types.elem(m.ty(tile));
+        let old = shape(m, tile).unwrap_or_default();
+        let new: Vec<u64> = self.dims.iter().map(|&d| old[d]).collect();
+        let ty = m.types.tile(elem, &new);
+        let names: Vec<&str> = data.def().attrs.iter().map(|a| a.name).collect();
+        let load = m.op_mut(self.load);
+        for (name, slot) in names.into_iter().zip(&mut load.attrs) {
+            if matches!(name, "dim_map" | "traversal" | "inbounds") {
+                *slot = slot.take().map(|list| self.permuted(list));
+            }
+        }
+        let before = data.def().operands.iter().take_while(|o| o.name != "index");
+        let start: usize = before.map(|o| group(&data, o.name).len()).sum();
+        for (slot, value) in load.operands.iter_mut().skip(start).zip(moved) {
+            *slot = value;
+        }
+        m.value_mut(tile).ty = ty;
+        let from = match self.reshape {
+            None => tile,
+            Some(reshape) => {
+                let from = m.op(reshape).results[0];
+                let ty = m.ty(m.op(self.permute).results[0]);
+                m.value_mut(from).ty = ty;
+                from
+            }
+        };
+        let to = m.op(self.permute).results[0];
+        m.replace_all_uses(to, from);
+        m.erase(self.permute);
+    }
+
+    /// A list with an entry for each dimension.
+    fn permuted(&self, list: Attr) -> Attr {
+        match list {
+            Attr::I32s(list) => Attr::I32s(self.dims.iter().map(|&d| list[d]).collect()),
+            Attr::Bools(list) => Attr::Bools(self.dims.iter().map(|&d| list[d]).collect()),
+            other => other,
+        }
+    }
+}
+
+/// The operation that makes a tile which only one operand of the function uses.
+fn only_use(m: &Module, body: BlockId, tile: ValueId) -> Option<OpId> {
+    let uses = |o: OpId| m.op(o).operands.iter().filter(|&&v| v == tile).count();
+    let count: usize = m.ops_under(body).into_iter().map(uses).sum();
+    m.def_op(tile).filter(|_| count == 1)
+}
+
+fn shape(m: &Module, tile: ValueId) -> Option<Vec<u64>> {
+    Some(m.types.as_tile(m.ty(tile))?.1.to_vec())
+}
