@@ -51,6 +51,9 @@ class Folder:
         return any(prefix.startswith(f"{file} ") or file.startswith(prefix) for prefix in self.options.only)
 
     def add(self, case: dict) -> None:
+        # What the simulator must refuse is no business of a GPU's.
+        if case.get("fault"):
+            return
         text = Path(case["ptx"]).read_bytes()
         self.cases.append(case | {"ptx": foreign.store(self.out, text, "ptx")})
 

@@ -50,6 +50,9 @@ pub struct Case {
     pub buffers: Vec<BufferFile>,
     /// what the kernel prints, its lines in any order
     pub stdout: Option<String>,
+    /// words of what the simulator must report; then there are no right answers, and no GPU should run it
+    #[serde(default)]
+    pub fault: Option<String>,
 }
 
 /// An argument.

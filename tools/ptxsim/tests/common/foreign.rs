@@ -110,7 +110,13 @@ fn interleave(case: &Case, folder: &Path, program: &Program, seed: u64) -> Resul
     let mut launch = case.launch(folder, program)?;
     launch.seed = seed;
     launch.checks.global_races = RACES.iter().all(|(entry, _)| *entry != case.entry);
-    let report = launch.run().map_err(|e| e.to_string())?;
+    let report = match (launch.run(), &case.fault) {
+        (Ok(report), None) => report,
+        (Err(found), None) => return Err(found.to_string()),
+        (Err(found), Some(words)) if found.to_string().contains(words) => return Ok(()),
+        (Err(found), Some(words)) => return Err(format!("{found}; not {words}")),
+        (Ok(_), Some(words)) => return Err(format!("nothing is reported, not {words}")),
+    };
     case.check_output(&report.output)?;
     case.check_buffers(folder, &launch.buffers)
 }

@@ -95,6 +95,8 @@ class Launch:
     cooperative: bool = False
     label: str = ""
     stdout: str | None = None
+    # Words of what the simulator must report: the kernel has a mistake.
+    fault: str | None = None
     buffers: list = field(default_factory=list)
     # Where the producer is no file of its own.
     ptx: str | None = None
@@ -285,6 +287,7 @@ def write_launch(launch: Launch, out: Path) -> dict:
         "args": args,
         "buffers": buffers,
         "stdout": launch.stdout,
+        "fault": launch.fault,
     }
 
 
