@@ -3,7 +3,7 @@
 use super::float;
 use super::types::{join, type_text};
 use super::writer::{is_bare, quoted, symbol};
-use crate::dialect::{AttrKind, Dialect};
+use crate::dialect::{AttrKind, Dialect, enums};
 use crate::ir::{AssumePredicate, Attr, Dense, Float, Module, Name, Type, TypeId};
 
 /// `attr`, an attribute of an operation of `dialect` declared as `kind`, or one inside another.
@@ -27,6 +27,9 @@ pub fn generic(module: &Module, dialect: Dialect, kind: Option<AttrKind>, attr: 
             }
         }
         Attr::Enum(case) => match kind {
+            Some(AttrKind::Enum(def)) if dialect == Dialect::CudaTile && enums::is_integer(def) => {
+                format!("{} : i32", case.0)
+            }
             Some(AttrKind::Enum(def)) => {
                 let case = def.cases.get(usize::from(case.0)).copied();
                 format!(

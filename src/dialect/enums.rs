@@ -58,6 +58,12 @@ enums! {
     ];
 }
 
+/// Whether attributes of `cuda_tile` with this enumeration are plain 32-bit integers in MLIR's generic
+/// form: the public dialect defines no attribute of its own around these.
+pub fn is_integer(def: &EnumDef) -> bool {
+    [&ORDERING, &SCOPE, &RMW_MODE].contains(&def)
+}
+
 /// First version with a case of an enumeration.
 pub fn since(def: &EnumDef, case: u8) -> Version {
     match case {

@@ -14,7 +14,10 @@ impl Parser<'_> {
                 Ok(Attr::Unit)
             }
             AttrKind::Int(width) => self.integer_attr(width),
-            AttrKind::Enum(def) => self.enumeration(def),
+            AttrKind::Enum(def) => match self.c.peek_byte() {
+                Some(b'0'..=b'9') => self.numbered_case(def),
+                _ => self.enumeration(def),
+            },
             AttrKind::Symbol => {
                 let name = self.c.symbol()?;
                 Ok(Attr::Symbol(self.module.intern(&name)))
@@ -89,6 +92,22 @@ impl Parser<'_> {
             return Err(self.c.error_at(at, message));
         }
         Ok(Attr::Int { value: signed, ty })
+    }
+
+    /// `2 : i32`, the number of a case: some enumerations are plain integers in MLIR's generic form.
+    fn numbered_case(&mut self, def: &'static EnumDef) -> Result<Attr> {
+        let at = self.c.offset();
+        let value = match self.integer_attr(32)? {
+            Attr::Int { value, .. } => usize::try_from(value).ok(),
+            _ => None,
+        };
+        match value.filter(|&v| v < def.cases.len()) {
+            Some(case) => Ok(Attr::Enum(EnumAttr(case as u8))),
+            None => {
+                let words = AttrKind::Enum(def).words();
+                Err(self.c.error_at(at, format!("expected {words}")))
+            }
+        }
     }
 
     /// `case`, or `#dialect.name<case>`.

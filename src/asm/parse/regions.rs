@@ -4,6 +4,9 @@ use super::{Parser, Result};
 use crate::dialect::OpKind;
 use crate::ir::{Attr, Op, RegionId, TypeId};
 
+/// Arguments with their types.
+type Named<'t> = Vec<(&'t str, TypeId)>;
+
 impl<'t> Parser<'t> {
     /// `{ … }` in the generic form: blocks with labels, or one block.
     pub fn generic_region(&mut self, isolated: bool) -> Result<RegionId> {
@@ -40,7 +43,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `%a: type, %b: type)`, after the opening parenthesis.
-    pub fn arguments(&mut self) -> Result<Vec<(&'t str, TypeId)>> {
+    pub fn arguments(&mut self) -> Result<Named<'t>> {
         let mut args = Vec::new();
         while !self.c.eat(")") {
             if !args.is_empty() {
@@ -56,7 +59,7 @@ impl<'t> Parser<'t> {
 
     /// `%a: type {x.y = 1 : i32}, %b: type)`, after the opening parenthesis; the attributes of all
     /// arguments, where one has any.
-    pub fn parameters(&mut self) -> Result<(Vec<(&'t str, TypeId)>, Option<Attr>)> {
+    pub fn parameters(&mut self) -> Result<(Named<'t>, Option<Attr>)> {
         let (mut args, mut dictionaries) = (Vec::new(), Vec::new());
         while !self.c.eat(")") {
             if !args.is_empty() {
