@@ -1,15 +1,14 @@
 //! `tilec run`: launches a kernel of a module on buffers read from files.
 
 mod arguments;
+mod progress;
 mod simulate;
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::arguments::Arg;
+use self::progress::Progress;
 use super::{Outcome, compile, input, output};
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
@@ -152,45 +151,6 @@ fn evaluate(
         }
     }
     Ok(failed_assertion)
-}
-
-/// A bar on a terminal, once a launch takes long.
-struct Progress {
-    bar: ProgressBar,
-    started: std::time::Instant,
-}
-
-impl Progress {
-    const PATIENCE: Duration = Duration::from_secs(1);
-
-    fn new(grid: [u32; 3]) -> Self {
-        let blocks = grid.iter().map(|&n| u64::from(n)).product();
-        let bar = ProgressBar::with_draw_target(Some(blocks), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template(
-            "{bar:40} {pos}/{len} blocks, {elapsed} (about {eta} left)",
-        );
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
-        Self {
-            bar,
-            started: std::time::Instant::now(),
-        }
-    }
-
-    fn set(&self, done: u64) {
-        if self.bar.is_hidden()
-            && self.started.elapsed() > Self::PATIENCE
-            && std::io::stderr().is_terminal()
-        {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.bar.set_position(done);
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
 }
 
 #[cfg(test)]

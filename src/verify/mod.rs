@@ -8,6 +8,7 @@ mod lowered;
 mod structure;
 mod types;
 
+pub use cuda_tile::constraints::element_types;
 pub use cuda_tile::hints::warnings;
 
 use crate::dialect::Dialect;

@@ -35,6 +35,7 @@ FILES = [
     "ops_control",
     "ops_other",
     "ops_debug",
+    "ops_types",
     "programs_norm",
     "programs_gemm",
     "programs_attention",

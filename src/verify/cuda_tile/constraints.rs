@@ -254,6 +254,16 @@ fn row(op: Op) -> &'static Row {
     BY_OP[op as usize]
 }
 
+/// The element types that each value of an operation may have by its own: the name of each operand and
+/// result, and its types. What other rules say besides is left out.
+pub fn element_types(op: Op) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    let (_, operands, results) = row(op);
+    let def = &TABLE[op as usize];
+    let names = def.operands.iter().map(|o| o.name);
+    let names = names.chain(def.results.iter().map(|r| r.name));
+    names.zip(operands.iter().chain(*results).map(|is| is.elements()))
+}
+
 /// Checks the types of all operands and results.
 pub fn check(module: &Module, kind: Op, op: &IrOp) -> Check {
     let (_, operands, results) = row(kind);
@@ -319,6 +329,25 @@ impl Is {
                 elems.contains(&elem) && (!scalar || shape.is_empty())
             }
             _ => false,
+        }
+    }
+
+    /// The names of the element types of what this holds of.
+    fn elements(self) -> Vec<String> {
+        let list = |elems: &[Elem]| elems.iter().map(|e| e.name()).collect();
+        let numbers = |is: Is| match is {
+            Is::Tile { elems, .. } => list(elems),
+            _ => Vec::new(),
+        };
+        match self {
+            Is::Tile { elems, .. } => list(elems),
+            Is::Token => Vec::new(),
+            Is::AnyTile | Is::Any => {
+                let mut all: Vec<String> = numbers(NUMBER_I4);
+                all.push(Elem::Pointer.name());
+                all
+            }
+            _ => numbers(NUMBER),
         }
     }
 

@@ -3,7 +3,7 @@
 mod arith;
 mod atomics;
 mod attrs;
-mod constraints;
+pub mod constraints;
 mod control;
 mod debug;
 pub mod hints;
