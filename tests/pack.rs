@@ -13,7 +13,7 @@ fn packed_kernels_run() {
     let root = toolkit::repository_root();
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pack");
     let only = [
-        "tilec/vadd f32 (sm_80)",
+        "tilec/vadd f32 (sm_90a)",
         "tilec/matmul f16_64x64x32 (sm_90a)",
     ];
     let output = Command::new(toolkit::python())

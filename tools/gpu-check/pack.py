@@ -8,6 +8,7 @@ this GPU can run are packed, each with machine code of ptxas, which older driver
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,8 @@ sys.path[:0] = [str(ROOT / "tools/ptxsim/tests/kernels")]
 
 import foreign  # noqa: E402
 
-# Larger PTX is left out, and said so: machine code of it takes minutes, and the folder must fit into 64 MiB.
-LARGEST = 2 << 20
+# An entry with more PTX is left out, and that said: machine code of it takes minutes, and the folder must fit into 64 MiB.
+LARGEST = 1 << 20
 
 # What tilec compiles for: the targets with the most different strategies.
 TILEC_TARGETS = ["sm_80", "sm_90a", "sm_120a"]
@@ -128,24 +129,26 @@ def tensor_map(recipe: dict, args: list) -> foreign.Map:
     )
 
 
-def compiled(folder: Folder, bytecode: Path, target: str) -> tuple[Path, dict] | None:
-    """PTX of a module by tilec, and its entries by name; nothing, and that said, if there is none or too much."""
-    tilec = folder.options.tilec
-    made = folder.out / "compiled"
-    made.mkdir(exist_ok=True)
-    base = made / f"{bytecode.parent.name}-{bytecode.stem}-{target}"
+def compiled(folder: Folder, bytecode: Path, target: str) -> tuple[str, dict] | None:
+    """PTX of a module by tilec, and its entries by name; nothing, and that said, if tilec refuses the module."""
+    texts = []
     for emit in ("ptx", "manifest"):
-        command = [tilec, "compile", "--gpu-name", target, "--emit", emit, "-o", f"{base}.{emit}", bytecode]
+        command = [folder.options.tilec, "compile", "--gpu-name", target, "--emit", emit, "-o", "-", bytecode]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             print(f"left out: {bytecode.parent.name}/{bytecode.stem} ({target}): {done.stderr.strip()}")
             return None
-    manifest = json.loads(Path(f"{base}.manifest").read_text())
-    size = Path(f"{base}.ptx").stat().st_size
-    if size > LARGEST:
-        print(f"left out: {bytecode.parent.name}/{bytecode.stem} ({target}): {size / 2**20:.0f} MiB of PTX")
-        return None
-    return Path(f"{base}.ptx"), {entry["name"]: entry for entry in manifest["entries"]}
+        texts.append(done.stdout)
+    return texts[0], {entry["name"]: entry for entry in json.loads(texts[1])["entries"]}
+
+
+def alone(ptx: str, entry: str) -> str:
+    """A module with only one of its entries: modules of many are too large for ptxas to be quick."""
+    head, *entries = re.split(r"^(?=\.visible \.entry )", ptx, flags=re.MULTILINE)
+    # What follows the last entry's closing brace belongs to the module.
+    bodies = [re.match(r"(.*?^\}\n)(.*)", text, re.DOTALL | re.MULTILINE).groups() for text in entries]
+    mine = [body for body, _ in bodies if re.match(rf"\.visible \.entry {re.escape(entry)}\b", body)]
+    return "".join([head, *mine, *(rest for _, rest in bodies)])
 
 
 def add_tilec(folder: Folder) -> None:
@@ -153,10 +156,14 @@ def add_tilec(folder: Folder) -> None:
     # The corpus is imported from the repository's root, as tile_build has it.
     import tile_build
 
+    arch = folder.options.arch
+    targets = [t for t in TILEC_TARGETS if runs_on(t, arch)]
+    # One target is enough for a GPU: its own, or the newest before it.
+    targets = targets[-1:] if arch else targets
     for file in filter(lambda f: folder.may_want(f"tilec/{f}"), tile_build.build.FILES):
         module = tile_build.build.load(file)
         cases = {case.name: case for case in module.CASES}
-        for target in (t for t in TILEC_TARGETS if runs_on(t, folder.options.arch)):
+        for target in targets:
             title = {name: f"tilec/{file} {name} ({target})" for name in cases}
             made = {}
             for run in module.runs():
@@ -168,8 +175,13 @@ def add_tilec(folder: Folder) -> None:
                     made[run.case] = compiled(folder, bytecode, target)
                 if made[run.case] is None:
                     continue
-                ptx, entries = made[run.case]
+                text, entries = made[run.case]
                 entry = entries[run.entry or case.entry]
+                text = alone(text, entry["name"])
+                if len(text) > LARGEST:
+                    print(f"left out: {title[run.case]} {run.label}: {len(text) >> 10} KiB of PTX")
+                    continue
+                ptx = folder.out / foreign.store(folder.out, text.encode(), "ptx")
                 args = tile_build.arguments(run)
                 maps = [tensor_map(recipe, args) for recipe in sorted(entry["tensor_maps"], key=lambda m: m["param"])]
                 launch = foreign.Launch(
@@ -183,7 +195,6 @@ def add_tilec(folder: Folder) -> None:
                 )
                 head = {"name": title[run.case], "entry": entry["name"], "ptx": str(ptx)}
                 folder.add(head | foreign.write_launch(launch, folder.out))
-    shutil.rmtree(folder.out / "compiled", ignore_errors=True)
 
 
 def main() -> int:

@@ -311,6 +311,40 @@ NEW_FLOATS = [
     ),
 ]
 
+VIDEO = [
+    Row("vadd.s32.u32.s32.sat d, a.b0, b.h1;", "32 32 32", lambda a, b: saturated((a & 0xFF) + s16(b >> 16), 32)),
+    Row(
+        "vsub.u32.s32.s32.sat.add d, a, b, c;",
+        "32 32 32 32",
+        lambda a, b, c: clamp(s32(a) - s32(b), 0, M32) + c,
+    ),
+    Row("vmin.s32.s32.s32.max d, a, b.b1, c;", "32 32 32 32", lambda a, b, c: max(min(s32(a), s8(b >> 8)), s32(c))),
+    Row("vmax.u32.u32.u32 d, a, b;", "32 32 32", max),
+    Row("vshl.s32.u32.u32.clamp d, a, b;", "32 32 n", lambda a, b: a << min(b, 32)),
+    Row("vshr.u32.u32.u32.wrap.min d, a, b, c;", "32 32 n 32", lambda a, b, c: min(a >> b % 32, c)),
+    Row(
+        "vmad.s32.s32.u32.sat.shr15 d, a.h0, b.h1, c;",
+        "32 32 32 32",
+        lambda a, b, c: saturated((s16(a) * (b >> 16) + s32(c)) >> 15, 32),
+    ),
+    Row("vset.s32.u32.lt.add d, a, b, c;", "32 32 32 32", lambda a, b, c: (s32(a) < b) + c),
+    Row(
+        "vadd2.s32.s32.s32.sat d, a, b, c;",
+        "32 32 32 32",
+        lambda a, b, c: halves(lambda x, y: saturated(s16(x) + s16(y), 16), a, b),
+    ),
+    Row(
+        "vabsdiff4.u32.u32.u32.add d, a, b, c;",
+        "32 32 32 32",
+        lambda a, b, c: sum(abs(x - y) for x, y in zip(u8s(a), u8s(b), strict=True)) + c,
+    ),
+    Row(
+        "vset4.s32.s32.ne.add d, a, b, c;",
+        "32 32 32 32",
+        lambda a, b, c: sum(x != y for x, y in zip(u8s(a), u8s(b), strict=True)) + c,
+    ),
+]
+
 OLD = {
     "forms_integer": INTEGERS,
     "forms_carry": CARRIES,
@@ -318,6 +352,7 @@ OLD = {
     "forms_half": HALVES,
     "forms_compare": COMPARISONS,
     "forms_convert": CONVERSIONS,
+    "forms_video": VIDEO,
 }
 NEW = {"forms_sm_120": NEW_FLOATS}
 
