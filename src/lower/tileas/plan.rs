@@ -47,6 +47,8 @@ impl Plan {
 
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
+/// Most elements of all tiles that live side by side that a warp can hold: 160 registers a thread.
+const MOST_TOGETHER: u64 = 160 * 32;
 
 /// Most warps that share a tile.
 const MAX_WARPS: u64 = 16;
@@ -94,8 +96,8 @@ pub fn of(
     })
 }
 
-/// Four warps, or eight where the largest tile, or the results of products beside each other, would fill
-/// four warps' registers.
+/// Four warps; eight where the largest tile, or what a loop carries, or the results of products beside each
+/// other, would fill four warps' registers; as many as there can be where even eight would not hold these.
 fn default_warps(m: &Module, func: OpId) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
@@ -108,12 +110,20 @@ fn default_warps(m: &Module, func: OpId) -> u64 {
     let tiles = ops.iter().flat_map(|&op| &m.op(op).results);
     let largest = tiles.map(|&v| elements(v)).max().unwrap_or(1);
     let mut products: FxHashMap<BlockId, u64> = FxHashMap::default();
-    for &op in ops.iter().filter(|&&o| is_product(m, o)) {
+    let mut carried = 0;
+    for &op in &ops {
         let data = m.op(op);
-        *products.entry(data.block).or_default() += elements(data.results[0]);
+        let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
+        if is_product(m, op) {
+            *products.entry(data.block).or_default() += results;
+        } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
+            carried = results.max(carried);
+        }
     }
-    let together = products.into_values().max().unwrap_or(0);
-    if largest.max(together) > 4 * ELEMENTS_PER_WARP {
+    let together = products.into_values().max().unwrap_or(0).max(carried);
+    if together > MAX_WARPS / 2 * MOST_TOGETHER {
+        MAX_WARPS
+    } else if largest.max(together) > 4 * ELEMENTS_PER_WARP {
         8
     } else {
         4

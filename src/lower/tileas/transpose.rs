@@ -1,13 +1,15 @@
-//! Permutations of what was loaded become loads that walk their dimensions in another order.
+//! Products of transposed operands (`x @ w.T`) meet their loads directly.
 //!
 //! A tiled access says for each dimension of its tile which dimension of the tensor it walks, so
-//! `permute(load)` is a load whose lists are permuted. Products of transposed operands (`x @ w.T`) meet
-//! their loads directly then, whatever memory order they have.
+//! `permute(load)` is a load whose lists are permuted. Products take operands in any memory order. Other
+//! users keep the permutation: between a load and a store it is where the layout changes.
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::access::{Access, group};
+
+use super::pipeline::{is_product, reach};
 
 /// Rewrites every such permutation under `body`.
 pub fn absorb(m: &mut Module, body: BlockId) {
@@ -34,6 +36,12 @@ impl Transposed {
         let Some(Attr::I32s(perm)) = m.op(permute).attr_named("permutation") else {
             return None;
         };
+        let ops = m.ops_under(body);
+        let reached = reach(m, &ops, m.op(permute).results[0]);
+        let takes = |o: OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
+        if !ops.iter().any(|&o| is_product(m, o) && takes(o)) {
+            return None;
+        }
         let perm: Vec<usize> = perm.iter().map(|&d| d as usize).collect();
         let source = only_use(m, body, m.op(permute).operands[0])?;
         let reshape = (C::of(m.op(source).kind) == Some(C::Reshape)).then_some(source);

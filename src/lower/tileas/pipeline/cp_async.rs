@@ -12,7 +12,9 @@
 
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
-use super::{ACCESS, Prefetch, memory_order, prefetch, shared_type, stage_bytes, swizzled};
+use super::{
+    ACCESS, Prefetch, memory_order, prefetch, shared_room, shared_type, stage_bytes, swizzled,
+};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
@@ -48,11 +50,14 @@ impl Plan {
         let swizzle =
             |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
         stream.loads.retain(swizzle);
-        let scratch = prefetch::scratch(m, m.body_of(func, 0)?, &stream.loads).max(RESERVE);
-        let room = u64::from(target.shared_per_block()).checked_sub(scratch)? / streams.max(1);
+        let scratch = prefetch::scratch(m, m.body_of(func, 0)?, &stream).max(RESERVE);
         let bytes = stage_bytes(m, &stream.loads);
-        let stages = (room / bytes.max(1)).min(MAX_STAGES);
-        (stages >= 2 && bytes > 0).then_some(Plan { stream, stages })
+        let stages = |room: u64| {
+            let room = room.checked_sub(scratch)? / streams.max(1);
+            Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
+        };
+        let stages = shared_room(m, func, target).into_iter().find_map(stages)?;
+        Some(Plan { stream, stages })
     }
 }
 

@@ -28,6 +28,8 @@ use crate::ir::{BlockId, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
 use crate::lower::access::{Access, group, operand};
+use crate::lower::nvvm::Hints;
+use crate::target::Target;
 
 /// The operands of a tiled access that say where it goes.
 const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
@@ -106,6 +108,17 @@ impl Stream {
     }
 }
 
+/// Bytes of shared memory that rings may take, wanted first: a block's share where several shall run on an
+/// SM; else all that a block can have.
+pub fn shared_room(m: &Module, func: OpId, target: &Target) -> [u64; 2] {
+    let all = u64::from(target.shared_per_block());
+    let hints = Hints::of(m, m.op(func).attr_named("hints"), target);
+    let blocks = u64::try_from(hints.occupancy.unwrap_or(1)).unwrap_or(1);
+    // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
+    let share = ((all + 1024) / blocks.max(1)).saturating_sub(1024);
+    [share, all]
+}
+
 /// Bytes of what these loads load.
 fn stage_bytes(m: &Module, loads: &[OpId]) -> u64 {
     let bytes = |&load: &OpId| tile_bytes(m, m.op(load).results[0]);
@@ -174,7 +187,8 @@ fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
         .and_then(|(elem, _)| m.types.bits(elem))
         .is_some_and(|bits| bits.is_multiple_of(8));
     whole_bytes
-        && matches!(access.padding, Some(0))
+        // Where nothing is promised about what is outside, zeros are as good.
+        && access.padding.is_none_or(|case| case == 0)
         && token_unused
         && access.sparse.is_none()
         && token_is_free(m, data)

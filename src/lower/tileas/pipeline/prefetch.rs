@@ -7,6 +7,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::access::operand;
 
 /// A loop with loads that feed products and that can be started turns ahead. What else it computes
 /// does not matter, as long as it only reads memory.
@@ -78,7 +79,19 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
 
 /// Bytes of scratch memory that the products under `body` may need while the rings are in use: operands
 /// that do not come out of a ring take a trip through it, and multiply-adds take both through it.
-pub fn scratch(m: &Module, body: BlockId, loads: &[OpId]) -> u64 {
+///
+/// Stores that follow in a loop around this one convert their tiles, too: the ring is not free for that,
+/// because the next turn fills it again.
+pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
+    let loads = &stream.loads;
+    let stored = |o: &OpId| matches!(S::of(m.op(*o).kind), Some(S::TiledStore | S::TiledAtomic));
+    let nested = m.op(stream.for_op).block != body;
+    let stores = m
+        .ops_under(body)
+        .into_iter()
+        .filter(|o| nested && stored(o));
+    let store = stores.filter_map(|o| Some(tile_bytes(m, operand(m.op(o), "tile")?)));
+    let store = store.max().unwrap_or(0);
     let need = |product: OpId| {
         let data = m.op(product);
         let undecided = S::of(data.kind) != Some(S::Dot);
@@ -90,7 +103,7 @@ pub fn scratch(m: &Module, body: BlockId, loads: &[OpId]) -> u64 {
             .sum()
     };
     let products = m.ops_under(body).into_iter().filter(|&o| is_product(m, o));
-    products.map(need).max().unwrap_or(0)
+    products.map(need).max().unwrap_or(0).max(store)
 }
 
 /// Whether a tile is what one of `loads` loads, perhaps with its shape changed.

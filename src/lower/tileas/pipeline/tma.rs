@@ -13,7 +13,7 @@
 
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
-use super::{Stream, memory_order, shared_type, swizzled, tile_bytes};
+use super::{Stream, memory_order, shared_room, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{Traits, enums};
@@ -77,9 +77,9 @@ impl Plan {
                 return None;
             }
         }
-        let room = u64::from(target.shared_per_block()).checked_sub(RESERVE)?;
         let stage_bytes = stream.stage_bytes(m);
-        let stages = stages_that_fit(room, stage_bytes)?;
+        let stages = |room: u64| stages_that_fit(room.checked_sub(RESERVE)?, stage_bytes);
+        let stages = shared_room(m, func, target).into_iter().find_map(stages)?;
         let plan = Plan {
             stream,
             stages,
