@@ -1,6 +1,6 @@
 //! What the command line shows while a kernel runs: a line per instruction, or a bar.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ptxsim::record::{Observer, Progress, Step};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::Mutex;
@@ -47,21 +47,42 @@ impl Observer for Trace<'_> {
     }
 }
 
-/// A bar of finished blocks on a terminal, once a launch has taken a second.
+/// A bar of finished blocks on a terminal, once a launch has taken a while.
 pub struct Bar {
     since: Instant,
+    patience: Duration,
+    /// where the bar will be; taken when it appears
+    target: Mutex<Option<ProgressDrawTarget>>,
     bar: Mutex<Option<ProgressBar>>,
     instructions: AtomicU64,
 }
 
 impl Bar {
-    /// None where standard error is no terminal.
+    /// On standard error, after a second. None where that is no terminal.
     pub fn new() -> Option<Bar> {
-        std::io::stderr().is_terminal().then(|| Bar {
+        let terminal = std::io::stderr().is_terminal();
+        terminal.then(|| Bar::on(ProgressDrawTarget::stderr(), Duration::from_secs(1)))
+    }
+
+    fn on(target: ProgressDrawTarget, patience: Duration) -> Bar {
+        Bar {
             since: Instant::now(),
+            patience,
+            target: Mutex::new(Some(target)),
             bar: Mutex::new(None),
             instructions: AtomicU64::new(0),
-        })
+        }
+    }
+
+    fn appear(&self, total: u64) -> ProgressBar {
+        let mut target = self.target.lock().unwrap_or_else(|p| p.into_inner());
+        let target = target.take().unwrap_or_else(ProgressDrawTarget::hidden);
+        let bar = ProgressBar::with_draw_target(Some(total), target);
+        let template = "{elapsed_precise} {wide_bar} {pos}/{len} blocks {msg}";
+        match ProgressStyle::with_template(template) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }
     }
 }
 
@@ -72,19 +93,11 @@ impl Observer for Bar {
             .fetch_add(now.instructions, Ordering::Relaxed)
             + now.instructions;
         let elapsed = self.since.elapsed();
-        if elapsed < Duration::from_secs(1) {
+        if elapsed < self.patience {
             return;
         }
         let mut slot = self.bar.lock().unwrap_or_else(|p| p.into_inner());
-        let bar = slot.get_or_insert_with(|| {
-            let bar = ProgressBar::new(now.total);
-            if let Ok(style) = ProgressStyle::with_template(
-                "{elapsed_precise} {wide_bar} {pos}/{len} blocks {msg}",
-            ) {
-                bar.set_style(style);
-            }
-            bar
-        });
+        let bar = slot.get_or_insert_with(|| self.appear(now.total));
         bar.set_position(now.blocks);
         let rate = instructions as f64 / elapsed.as_secs_f64() / 1e6;
         bar.set_message(format!("{rate:.1} M warp instructions/s"));
@@ -96,5 +109,48 @@ impl Drop for Bar {
         if let Some(bar) = self.bar.lock().unwrap_or_else(|p| p.into_inner()).take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::InMemoryTerm;
+    use ptxsim::{Launch, Module};
+
+    fn bar(patience: Duration) -> (InMemoryTerm, Bar) {
+        let screen = InMemoryTerm::new(4, 100);
+        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        (screen, Bar::on(target, patience))
+    }
+
+    /// A grid of 12 blocks: the bar ends full, says how many there are and how fast it goes, and goes away.
+    #[test]
+    fn a_launch_shows_its_blocks() {
+        let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r;\n\
+            mov.u32 %r, %tid.x;\nret;\n}\n";
+        let program = Module::new(text).and_then(|m| m.entry(None)).unwrap();
+        let (screen, bar) = bar(Duration::ZERO);
+        let mut launch = Launch::new(&program);
+        launch.grid = [12, 1, 1];
+        launch.observer = Some(&bar);
+        launch.run().unwrap();
+        let shown = screen.contents();
+        assert!(shown.contains("12/12 blocks"), "{shown}");
+        assert!(shown.contains("M warp instructions/s"), "{shown}");
+        assert!(shown.contains('█'), "{shown}");
+        drop(bar);
+        assert_eq!(screen.contents(), "");
+    }
+
+    #[test]
+    fn a_short_launch_shows_nothing() {
+        let (screen, bar) = bar(Duration::MAX);
+        bar.progress(Progress {
+            blocks: 1,
+            total: 2,
+            instructions: 7,
+        });
+        assert_eq!(screen.contents(), "");
     }
 }
