@@ -256,6 +256,13 @@ impl Tile {
         })
     }
 
+    /// Where those elements lie in the box, unswizzled: first byte and the one behind the last.
+    pub fn box_ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.runs()
+            .filter(|run| !run.inside.is_empty())
+            .map(|run| (run.offset + run.inside.start, run.offset + run.inside.end))
+    }
+
     /// What a run outside the tensor reads as.
     fn fill(&self) -> Vec<u8> {
         let element = self.map.element;

@@ -6,7 +6,9 @@
 //! (Flanagan and Freund, "FastTrack", 2009). A second clock per warp tells what the async proxy may see: it catches up
 //! with the first at `fence.proxy.async` and travels along with it (PTX ISA 8.9, "proxy-preserved base causality").
 //!
-//! Lanes of one warp count as ordered, and of several unordered reads one is remembered: races may be missed, none is
+//! Lanes of one warp race with each other in shared memory too: an epoch names the lane, and any instruction that brings
+//! lanes together (`bar.warp.sync`, but also `shfl.sync`, `mma.sync` and the like) counts as ordering them all. In global
+//! memory they count as ordered, and of several unordered reads one is remembered: races may be missed, none is
 //! invented.
 
 mod clock;
@@ -35,9 +37,32 @@ struct Epoch {
     who: u16,
     /// bytes of the granule, as four bits
     bytes: u8,
-    /// how
-    how: How,
+    /// how, and by which lane
+    mark: Mark,
     clock: u32,
+}
+
+/// How an access was made, and by which lane of its warp: two bits and six.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Mark(u8);
+
+impl Mark {
+    /// No lane stands for several, or for an asynchronous operation.
+    fn new(how: How, lane: Option<u8>) -> Mark {
+        Mark((how as u8) << 6 | lane.map_or(0, |l| (l & 31) + 1))
+    }
+
+    fn how(self) -> How {
+        match self.0 >> 6 {
+            1 => How::Strong,
+            2 => How::AsyncProxy,
+            _ => How::Generic,
+        }
+    }
+
+    fn lane(self) -> Option<u8> {
+        (self.0 & 63).checked_sub(1)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,6 +163,8 @@ struct Slot {
 pub struct Access {
     /// warp within the cluster
     pub warp: usize,
+    /// lane
+    pub lane: u8,
     /// block
     pub cta: usize,
     /// shared offset
@@ -293,6 +320,11 @@ impl Checker {
     /// A warp leaves the cluster barrier.
     pub fn cluster_leave(&mut self, warp: usize, generation: u64) {
         self.warps[warp].join(self.cluster.leave(generation));
+    }
+
+    /// Lanes of a warp have come together.
+    pub fn warp_sync(&mut self, warp: usize) {
+        self.warps[warp].order.bump(warp + 1);
     }
 
     /// `fence.proxy.async`

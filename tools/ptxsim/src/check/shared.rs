@@ -1,6 +1,6 @@
 //! Accesses to shared memory: what each may see and overwrite.
 
-use super::{Access, Agent, Checker, Epoch, Granule, How};
+use super::{Access, Agent, Checker, Epoch, Granule, How, Mark};
 use crate::exec::fault::Trap;
 
 impl Checker {
@@ -10,7 +10,10 @@ impl Checker {
         Epoch {
             who: (a.warp + 1) as u16,
             bytes: 15,
-            how: if a.strong { How::Strong } else { How::Generic },
+            mark: Mark::new(
+                if a.strong { How::Strong } else { How::Generic },
+                Some(a.lane),
+            ),
             clock: self.warps[a.warp].order.get(a.warp + 1),
         }
     }
@@ -22,9 +25,14 @@ impl Checker {
         for (index, bytes) in granules(a.offset, a.size) {
             let granule = self.shadow[a.cta][index];
             let write = granule.write;
-            if write.who != 0 && write.who != me.who && write.bytes & bytes != 0 {
-                let ordered = self.warps[a.warp].order.get(write.who.into()) >= write.clock;
-                let both_strong = a.strong && write.how == How::Strong;
+            if write.who != 0 && write.bytes & bytes != 0 {
+                let ordered = if write.who == me.who {
+                    // What several lanes wrote alike, this one may have written too.
+                    write.clock != me.clock || write.mark.lane().is_none_or(|l| l == a.lane)
+                } else {
+                    self.warps[a.warp].order.get(write.who.into()) >= write.clock
+                };
+                let both_strong = a.strong && write.mark.how() == How::Strong;
                 if !ordered && !both_strong {
                     return Err(self.bad_read(a, write));
                 }
@@ -42,12 +50,14 @@ impl Checker {
             || self.warps[warp].order.get(old.who.into()) >= old.clock;
         self.tie = self.tie.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         if ordered || self.tie >> 31 == 0 {
-            let bytes = if old.who == epoch.who {
-                old.bytes | epoch.bytes
-            } else {
-                epoch.bytes
-            };
-            self.shadow[cta][index].read = Epoch { bytes, ..epoch };
+            let mut new = epoch;
+            if old.who == epoch.who {
+                new.bytes |= old.bytes;
+                if old.clock == epoch.clock && old.mark.lane() != epoch.mark.lane() {
+                    new.mark = Mark::new(epoch.mark.how(), None);
+                }
+            }
+            self.shadow[cta][index].read = new;
         }
     }
 
@@ -58,6 +68,13 @@ impl Checker {
                 "reads shared memory at {:#x}, which {who} writes and nobody here has waited for; wait for its group or \
                  mbarrier phase first",
                 a.offset
+            ));
+        }
+        if usize::from(write.who) == a.warp + 1 {
+            return Trap::new(format!(
+                "reads shared memory at {:#x}, which {} has written without bar.warp.sync in between: a data race",
+                a.offset,
+                lane_name(write)
             ));
         }
         Trap::new(format!(
@@ -74,27 +91,29 @@ impl Checker {
             let granule = self.shadow[a.cta][index];
             for (old, is_read) in [(granule.write, false), (granule.read, true)] {
                 if old.who == 0
-                    || old.who == me.who
                     || old.bytes & bytes == 0
-                    || (a.strong && old.how == How::Strong)
+                    || (a.strong && old.mark.how() == How::Strong)
                 {
                     continue;
                 }
+                let ordered = if old.who == me.who {
+                    old.clock != me.clock || old.mark.lane() == Some(a.lane)
+                } else {
+                    self.warps[a.warp].order.get(old.who.into()) >= old.clock
+                };
                 let benign = same && !is_read && !self.is_agent(old.who);
-                if !benign && self.warps[a.warp].order.get(old.who.into()) < old.clock {
+                if !benign && !ordered {
                     return Err(self.bad_write(a, old, is_read));
                 }
             }
-            let entry = &mut self.shadow[a.cta][index];
-            let merged = if granule.write.who == me.who && granule.write.clock == me.clock {
-                granule.write.bytes
-            } else {
-                0
-            };
-            entry.write = Epoch {
-                bytes: bytes | merged,
-                ..me
-            };
+            let mut new = Epoch { bytes, ..me };
+            if granule.write.who == me.who && granule.write.clock == me.clock {
+                new.bytes |= granule.write.bytes;
+                if granule.write.mark.lane() != Some(a.lane) {
+                    new.mark = Mark::new(me.mark.how(), None);
+                }
+            }
+            self.shadow[a.cta][index].write = new;
         }
         Ok(())
     }
@@ -106,6 +125,13 @@ impl Checker {
             return Trap::new(format!(
                 "overwrites shared memory at {:#x}, which {who} still {verb}; wait for it to finish first",
                 a.offset
+            ));
+        }
+        if usize::from(old.who) == a.warp + 1 {
+            return Trap::new(format!(
+                "writes shared memory at {:#x}, which {} {verb} without bar.warp.sync in between: a data race",
+                a.offset,
+                lane_name(old)
             ));
         }
         Trap::new(format!(
@@ -147,7 +173,7 @@ impl Checker {
                 write: Epoch {
                     who,
                     bytes,
-                    how,
+                    mark: Mark::new(how, None),
                     clock: agent.clock,
                 },
                 read: Epoch::default(),
@@ -174,6 +200,7 @@ impl Checker {
                     return Err(self.bad_read(
                         Access {
                             warp: issuer,
+                            lane: 0,
                             cta,
                             offset,
                             size,
@@ -182,7 +209,9 @@ impl Checker {
                         write,
                     ));
                 }
-                if write.how != How::AsyncProxy && view.proxy.get(write.who.into()) < write.clock {
+                if write.mark.how() != How::AsyncProxy
+                    && view.proxy.get(write.who.into()) < write.clock
+                {
                     return Err(Trap::new(format!(
                         "an asynchronous operation reads shared memory at {offset:#x} through the async proxy, but {} wrote \
                          it through the generic proxy without a fence.proxy.async since",
@@ -196,13 +225,21 @@ impl Checker {
                 Epoch {
                     who,
                     bytes,
-                    how: How::AsyncProxy,
+                    mark: Mark::new(How::AsyncProxy, None),
                     clock: agent.clock,
                 },
                 issuer,
             );
         }
         Ok(())
+    }
+}
+
+/// Who of the same warp.
+fn lane_name(epoch: Epoch) -> String {
+    match epoch.mark.lane() {
+        Some(lane) => format!("lane {lane} of the same warp"),
+        None => "another lane of the same warp".into(),
     }
 }
 

@@ -329,6 +329,7 @@ impl<'a> Cluster<'a> {
     /// All threads have exited: what is still in flight happens, and what may not be is an error.
     fn drain(&mut self) -> Result<(), Fault> {
         while self.complete(true)? {}
+        self.check_products()?;
         for (rank, cta) in self.env.ctas.iter().enumerate() {
             let mut groups = cta.warpgroups.iter().enumerate();
             if let Some((group, pending)) = groups.find_map(|(g, w)| w.pending.map(|p| (g, p))) {
@@ -342,6 +343,26 @@ impl<'a> Cluster<'a> {
                          in all of them",
                     ),
                 ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The four warps of a warpgroup have to issue the same matrix products.
+    fn check_products(&self) -> Result<(), Fault> {
+        let per_block = self.env.shared.warps_per_block() as usize;
+        for block in self.warps.chunks(per_block.max(1)) {
+            for group in block.chunks(4) {
+                let most = group.iter().max_by_key(|w| w.products.0);
+                let Some(most) = most else { continue };
+                let Some(less) = group.iter().find(|w| w.products.0 != most.products.0) else {
+                    continue;
+                };
+                let message = format!(
+                    "has issued {} wgmma.mma_async, but warp {} of its warpgroup {}; all four warps must execute each",
+                    most.products.0, less.id, less.products.0
+                );
+                return Err(fault(&self.env, most, most.products.1, Trap::new(message)));
             }
         }
         Ok(())

@@ -99,6 +99,7 @@ fn whole_warp(
     if let Some(flow) = collective::aligned(warp, mask, active)? {
         return Ok(flow);
     }
+    env.warp_sync(warp);
     if let Op::SetMaxNreg { count, increase } = inst.op {
         return registers::execute(env, warp, count, increase, inst.line);
     }

@@ -2,6 +2,7 @@
 
 use super::cluster::Env;
 use super::fault::Trap;
+use super::global::Region;
 use super::hooks::GlobalUse;
 use super::stats::Direction;
 use super::warp::{Frame, Warp};
@@ -153,7 +154,7 @@ pub fn read(
             Ok(region.load(offset, size))
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_read(warp, cta, offset, size.into())?;
+            env.before_shared_read(warp, lane, cta, offset, size.into())?;
             let bytes = &env.ctas[cta].shared[offset as usize..(offset + u64::from(size)) as usize];
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
@@ -163,6 +164,15 @@ pub fn read(
         Place::Param(offset) => small(&env.shared.params, offset, size, "the kernel's parameters"),
         Place::CallParam(offset) => small(&warp.params[lane], offset, size, "call parameters"),
     }
+}
+
+/// True if memory holds `value` in a moment, because a block on another thread of the host has announced its store and
+/// not yet done it.
+fn becomes(region: &Region, offset: u64, size: u32, value: u64) -> bool {
+    (0..20).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        region.load(offset, size) == value
+    })
 }
 
 /// Writes up to 8 bytes.
@@ -208,7 +218,14 @@ pub fn write(
                     same: u32::from(region.load(offset, size) == value),
                     agent: None,
                 };
-                env.check_global_bytes(warp, address, size.into(), how)?;
+                let same = GlobalUse { same: 1, ..how };
+                match env.check_global_bytes(warp, address, size.into(), how) {
+                    // Another block may be about to store the same.
+                    Err(_) if how.same == 0 && becomes(region, offset, size, value) => {
+                        env.check_global_bytes(warp, address, size.into(), same)?;
+                    }
+                    found => found?,
+                }
                 region.store(offset, size, value);
                 return Ok(());
             }
@@ -227,7 +244,7 @@ pub fn write(
             Ok(())
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_write(warp, cta, offset, size.into(), value)?;
+            env.before_shared_write(warp, lane, cta, offset, size.into(), value)?;
             let range = offset as usize..(offset + u64::from(size)) as usize;
             let cta = &mut env.ctas[cta];
             cta.shared[range.clone()].copy_from_slice(&value.to_le_bytes()[..size as usize]);

@@ -6,6 +6,7 @@ pub mod block;
 pub mod call;
 pub mod cluster;
 pub mod collective;
+pub mod counters;
 pub mod fault;
 pub mod global;
 pub mod heap;

@@ -48,6 +48,7 @@ pub fn step(
                 Gathered::Wait(flow) => return Ok(flow),
                 Gathered::Ready(groups) => groups,
             };
+            env.warp_sync(warp);
             for group in groups {
                 collect(env, warp, frame, group, &inst.op)?;
             }

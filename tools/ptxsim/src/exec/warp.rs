@@ -142,6 +142,8 @@ pub struct Warp {
     pub in_flight: Vec<u8>,
     /// true if any row is
     pub any_in_flight: bool,
+    /// how many wgmma.mma_async it has issued, and the line of the last
+    pub products: (u64, u32),
     /// an instruction wrote a row that is in flight
     pub touched: bool,
     /// asynchronous copies and matrix operations of this warp
@@ -188,6 +190,7 @@ impl Warp {
             written_at: Vec::new(),
             in_flight: Vec::new(),
             any_in_flight: false,
+            products: (0, 0),
             touched: false,
             pending: crate::asynchronous::WarpPending::default(),
         };

@@ -1,7 +1,6 @@
 //! Bulk groups: commit and wait.
 
-use super::{finish, stage};
-use crate::check::Agent;
+use super::{Member, finish, stage};
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::memory::lanes;
@@ -33,19 +32,27 @@ pub fn wait(
             continue;
         };
         let finished = groups.closed.len().saturating_sub(pending as usize);
-        let ids: Vec<(u64, Agent)> = groups
+        let from = if read_only { groups.read } else { 0 };
+        let members: Vec<Member> = groups
             .closed
             .iter()
             .take(finished)
+            .skip(from)
             .flatten()
             .copied()
             .collect();
+        groups.read = groups.read.max(finished);
         if !read_only {
             groups.closed.drain(..finished);
+            groups.read -= finished;
         }
-        for (id, agent) in ids {
-            env.acquire(warp, agent);
-            let Some(index) = env.engine.pending.iter().position(|o| o.id == id) else {
+        for member in members {
+            env.acquire(warp, member.reads);
+            if !read_only {
+                env.acquire(warp, member.writes);
+            }
+            let pending = &env.engine.pending;
+            let Some(index) = pending.iter().position(|o| o.id == member.id) else {
                 continue;
             };
             stage(env, index);

@@ -1,6 +1,6 @@
 //! Starting bulk copies: places checked, order recorded.
 
-use super::{Destination, Operation, Origin, Source, Target, Work};
+use super::{Destination, Member, Operation, Origin, Source, Target, Work};
 use crate::asynchronous::due;
 use crate::asynchronous::mbarrier::shared_at;
 use crate::asynchronous::tile::Tile;
@@ -133,6 +133,23 @@ pub(super) fn start_load(
     Ok(())
 }
 
+/// Refuses a store of bytes that nothing has written; those outside the tensor are never read.
+fn check_written(env: &Env<'_>, tile: &Tile, cta: usize, offset: u64) -> Result<(), Trap> {
+    if !env.shared.checks.uninitialised {
+        return Ok(());
+    }
+    let pattern = tile.map.pattern();
+    for (from, to) in tile.box_ranges() {
+        let mut at = offset + from;
+        while at < offset + to {
+            let next = (at + 1).next_multiple_of(16).min(offset + to);
+            env.initialised(cta, pattern.apply(at), next - at)?;
+            at = next;
+        }
+    }
+    Ok(())
+}
+
 /// Races of a tile's bytes in global memory.
 fn check_tile(env: &mut Env<'_>, warp: &Warp, tile: &Tile, how: GlobalUse) -> Result<(), Trap> {
     if env.shared.races.is_none() {
@@ -169,11 +186,13 @@ pub(super) fn start_store(
             env.ctas[cta].shared.len(),
         ));
     }
-    let agent = env.issue(warp, line, "bulk store");
+    // Whoever waits for the reading only knows nothing of what was written.
+    let reads = env.issue(warp, line, "bulk store");
+    let writes = env.issue(warp, line, "bulk store");
     env.stats.async_bytes += bytes;
     for chunk in (0..bytes).step_by(16) {
         env.async_read(
-            agent,
+            reads,
             warp,
             cta,
             pattern.chunk(offset + chunk),
@@ -182,7 +201,7 @@ pub(super) fn start_store(
     }
     let write = GlobalUse {
         store: true,
-        agent: Some(agent),
+        agent: Some(writes),
         ..GlobalUse::default()
     };
     match &to {
@@ -194,6 +213,7 @@ pub(super) fn start_store(
             env.check_global_bytes(warp, *address, bytes, write)?;
         }
         Destination::Tile { tile, reduce } => {
+            check_written(env, tile, cta, offset)?;
             env.strong = reduce.is_some();
             check_tile(env, warp, tile, write)?;
         }
@@ -203,7 +223,7 @@ pub(super) fn start_store(
         env,
         warp,
         line,
-        agent,
+        writes,
         Work::Store {
             cta,
             offset,
@@ -218,7 +238,7 @@ pub(super) fn start_store(
         .entry(lane)
         .or_default()
         .open
-        .push((id, agent));
+        .push(Member { id, reads, writes });
     Ok(())
 }
 

@@ -29,8 +29,18 @@ pub struct Groups {
 
 #[derive(Debug, Default)]
 struct LaneGroups {
-    open: Vec<(u64, Agent)>,
-    closed: VecDeque<Vec<(u64, Agent)>>,
+    open: Vec<Member>,
+    closed: VecDeque<Vec<Member>>,
+    /// leading closed groups whose reading has been waited for
+    read: usize,
+}
+
+/// A store of a group: its two halves are waited for separately.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    id: u64,
+    reads: Agent,
+    writes: Agent,
 }
 
 /// A bulk operation that has not finished.
@@ -126,9 +136,30 @@ impl Engine {
 }
 
 impl Operation {
-    /// True for a store that has yet to read shared memory of block `cta`.
-    pub fn still_reads(&self, block: usize) -> bool {
-        matches!(&self.work, Work::Store { cta, staged: None, .. } if *cta == block)
+    /// Refuses to touch the shared memory of a block whose threads have all exited.
+    fn outlives_nobody(&self, env: &Env<'_>) -> Result<(), Trap> {
+        let gone = |cta: usize| env.ctas[cta].live_threads == 0;
+        let (cta, verb, wait) = match &self.work {
+            Work::Store {
+                cta, staged: None, ..
+            } => (
+                gone(*cta).then_some(*cta),
+                "reads",
+                "cp.async.bulk.wait_group.read",
+            ),
+            Work::Store { .. } => return Ok(()),
+            Work::Load { targets, .. } => {
+                let target = targets.iter().map(|t| t.cta).find(|&cta| gone(cta));
+                (target, "writes", "its mbarrier phase")
+            }
+        };
+        match cta {
+            None => Ok(()),
+            Some(cta) => Err(Trap::new(format!(
+                "still {verb} shared memory of block {cta} of the cluster after all threads there have exited; have a \
+                 thread there wait for {wait} before it exits"
+            ))),
+        }
     }
 }
 
@@ -157,6 +188,7 @@ fn stage(env: &mut Env<'_>, index: usize) {
 
 /// Lets operation `index` happen to the end.
 pub fn finish(env: &mut Env<'_>, index: usize) -> Result<(), Trap> {
+    env.engine.pending[index].outlives_nobody(env)?;
     stage(env, index);
     let operation = env.engine.pending.remove(index);
     env.copies_in_flight -= 1;

@@ -109,6 +109,13 @@ pub fn issue(
     line: u32,
     w: &Wgmma,
 ) -> Result<(), Trap> {
+    let whole = env.shared.warps_per_block() / 4 * 4;
+    if warp.id >= whole {
+        return Err(Trap::new(
+            "wgmma needs the four warps of a warpgroup, and this block has fewer here",
+        ));
+    }
+    warp.products = (warp.products.0 + 1, line);
     let a = match &w.a {
         WgmmaA::Descriptor(src) => Some(Descriptor::decode(uniform(env, warp, frame, *src)?)),
         WgmmaA::Registers(regs) => {

@@ -2,6 +2,8 @@
 //! a good twin that it passes. A finding names kernel, block, warp, PTX line, the lane where one is to blame, and what
 //! to do.
 
+mod hunt;
+
 use ptxsim::tensormap::{Element, MapBase, TensorMap};
 use ptxsim::{Arg, Launch, Module};
 
