@@ -663,3 +663,68 @@ fn proxies_and_copies() {
         ),
     ]);
 }
+
+/// Kernels with a few characters damaged: text, decoding and running may refuse them, but neither panic nor go on for
+/// ever.
+#[test]
+fn damaged_kernels_run_or_say_why_not() {
+    let bodies = [
+        MMA_GOOD.concat(),
+        HANDSHAKE.concat(),
+        multicast(0b11, 0b11),
+        [
+            INIT, INIT_FENCE, BLOCK, EXPECT, TMA_LOAD, WAIT_0, READ, WRITE, PROXY, BULK_STORE,
+            BULK_WAIT,
+        ]
+        .concat(),
+        [CP_ASYNC, CP_WAIT, BLOCK, CP_READ].concat(),
+    ];
+    let mut state = 77u64;
+    let mut below = |n: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let mut ran = 0;
+    for i in 0..500 {
+        let mut body = bodies[i % bodies.len()].clone().into_bytes();
+        for _ in 0..1 + below(2) {
+            let at = below(body.len());
+            let digits: Vec<usize> = (0..body.len())
+                .filter(|&i| body[i].is_ascii_digit())
+                .collect();
+            match below(8) {
+                0 => {
+                    body.remove(at);
+                }
+                1 => body[at] = b"%[]+-,.;{}@!rpfx"[below(16)],
+                // Another register, size, offset, bit or barrier.
+                2..=5 => body[digits[below(digits.len())]] = b"0123456789"[below(10)],
+                _ => {
+                    // A line from elsewhere in the kernel.
+                    let lines: Vec<&[u8]> = body.split_inclusive(|&c| c == b'\n').collect();
+                    let (from, to) = (below(lines.len()), below(lines.len()));
+                    let mut moved = lines.clone();
+                    moved[to] = lines[from];
+                    body = moved.concat();
+                }
+            }
+        }
+        let shape = cluster(2, 128);
+        let text = kernel(shape, &String::from_utf8(body).unwrap());
+        let Ok(program) = Module::new(text).and_then(|m| m.entry(None)) else {
+            continue;
+        };
+        ran += 1;
+        let mut launch = Launch::new(&program);
+        let index = launch.add_buffer("buffer", vec![1; 4096]);
+        let base = MapBase::Buffer { index, offset: 0 };
+        let map = TensorMap::tiled(base, Element::U32, &[32, 32], &[128], &[32, 8]);
+        launch.args = vec![Arg::buffer(index), Arg::TensorMap(map)];
+        (launch.grid, launch.cluster) = ([2, 1, 1], [2, 1, 1]);
+        (launch.seed, launch.max_steps) = (i as u64, 10_000);
+        let _ = launch.run();
+    }
+    assert!(ran > 100, "only {ran} kernels were left to run");
+}
