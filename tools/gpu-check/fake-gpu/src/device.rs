@@ -1,5 +1,6 @@
 //! The device: memory as ptxsim lays out buffers, modules as text.
 
+use ptxsim::exec::cluster::Checks;
 use ptxsim::tensormap::{
     Atomicity, Element, Fill, Im2col, Im2colMode, Interleave, MapBase, Swizzle,
 };
@@ -125,6 +126,8 @@ impl Device {
         (launch.grid, launch.block, launch.cluster) = (wanted.grid, wanted.block, wanted.cluster);
         launch.dynamic_shared = wanted.shared;
         launch.cooperative = wanted.cooperative;
+        // Hardware complains of nothing but faults.
+        launch.checks = Checks::NONE;
         let sizes = program.params.iter().map(|p| p.size).enumerate();
         launch.args = sizes
             .map(|(i, size)| Arg::Scalar((wanted.bytes)(i, size)))

@@ -194,6 +194,7 @@ COMPARISONS = [
         lambda a, b, c: truth(a >= b or c != 0, a < b or c != 0),
     ),
     Row(f"setp.num.and.ftz.f32 p, a, b, s;{ONE}", "32 f32 f32 32", lambda a, b, c: c != 0),
+    Row(f"setp.ltu.bf16 p, a, b;{ONE}", "32 bf16 bf16", compare(lambda x, y: x < y, BF16)),
     Row(f"setp.lo.u64 p, a, b;{ONE}", "32 64 64", lambda a, b: a < b),
     Row(
         f"setp.eq.f16x2 p|q, a, b;{TWO}",
@@ -243,6 +244,12 @@ CONVERSIONS = [
         two(near(F16, positive=True), 16),
     ),
     Row("cvt.rz.relu.bf16x2.f32 d, a, b;", "32 f32 f32", two(near(BF16, "rz", positive=True), 16)),
+    Row("cvt.rz.f16.f32 d, a;", "16 f32", near(F16, "rz")),
+    Row(
+        "cvt.rn.relu.f16x2.e4m3x2 d, a;",
+        "32 e4m3x2",
+        lambda a: F16.round(relu(E4M3.value(a >> 8))) << 16 | F16.round(relu(E4M3.value(a & 0xFF))),
+    ),
     Row("cvt.rzi.s16.f16 d, a;", "16 f16", lambda a: int(F16.value(a))),
     Row("cvt.rna.satfinite.tf32.f32 d, a;", "32 f32", lambda a: near(TF32, "rna")(a) << 13),
     Row("cvt.rz.relu.tf32.f32 d, a;", "32 f32", lambda a: near(TF32, "rz", positive=True)(a) << 13),
