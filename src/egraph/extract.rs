@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::analysis::Graph;
 use super::cost::{self, CostModel};
-use super::node::Node;
+use super::node::{Head, Node};
+use crate::dialect::Traits;
 
 /// One node per class that can be made.
 pub struct Choice {
@@ -283,6 +284,15 @@ fn entry(
             own: own.saturating_add_signed(extra.into()),
             children,
         });
+    }
+    // A constant is there everywhere; a value that is found to be one (the counter of a loop of one
+    // turn), only in its block, and others of the class may stand elsewhere.
+    let constant = |c: &Candidate| {
+        let def = graph.analysis.def(c.node.head);
+        def.is_some_and(|d| d.traits.has(Traits::CONSTANT))
+    };
+    if candidates.iter().any(constant) {
+        candidates.retain(|c| !matches!(c.node.head, Head::Value(_)));
     }
     Entry {
         id,

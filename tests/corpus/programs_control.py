@@ -142,7 +142,18 @@ i8, i16, i32, i64, f32 = ct.int8, ct.int16, ct.int32, ct.int64, ct.float32
 
 SIGNED = {"i8": i8, "i16": i16, "i32": i32, "i64": i64}
 
+@ct.kernel
+def one_turn(x, y, n: ct.Constant[int], turns: ct.Constant[int]):
+    """Loops whose length is known: the counter of a single turn is the constant of the bounds."""
+    for i in range(turns):
+        total = ct.zeros((n,), dtype=ct.int32)
+        for j in range(turns):
+            total = total + ct.load(x, (i + j,), (n,))
+        ct.store(y, (i,), total + i)
+
+
 CASES = [
+    Program("one_turn_i32", one_turn, [v(i32), v(i32), 64, 1], "13.1"),
     Program("collatz_i32", collatz, [v(i32), v(i32), 200], "13.1"),
     Program("sieve_i32", sieve, [v(i32), 30], "13.1"),
     *(Program(f"integers_{name}", integers, [v(t), v(t), m(t), 64], "13.1") for name, t in SIGNED.items()),
@@ -157,6 +168,12 @@ CASES = [
     Program("casts_f32", casts, [v(f32), v(ct.float16), v(ct.bfloat16), v(ct.float8_e4m3fn), v(i32), 64], "13.1"),
     Program("talk_i32", talk, [v(i32), 4], "13.1"),
 ]
+
+
+def one_turn_run():
+    x = np.random.default_rng(7).integers(-99, 99, 64).astype(np.int32)
+    args = vector_args(Buffer("x", x)) + vector_args(Buffer("y", np.zeros_like(x), x))
+    return Run("one_turn_i32", "64", (1,), args)
 
 
 def steps_of(value, limit):
@@ -252,6 +269,7 @@ def talk_run():
 
 
 def runs():
+    yield one_turn_run()
     yield collatz_run()
     yield sieve_run()
     for name, dtype in (("i8", np.int8), ("i16", np.int16), ("i32", np.int32), ("i64", np.int64)):

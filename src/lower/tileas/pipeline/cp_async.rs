@@ -13,7 +13,8 @@
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::{
-    ACCESS, Prefetch, memory_order, prefetch, shared_room, shared_type, stage_bytes, swizzled,
+    ACCESS, Prefetch, forget_token, memory_order, prefetch, shared_room, shared_type, stage_bytes,
+    swizzled,
 };
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
@@ -264,6 +265,7 @@ impl Build<'_> {
             let load = b.op(S::LocalLoad, &groups, [], &[ty], &[]);
             let value = m.op(load).results[0];
             m.replace_all_uses(tile, value);
+            forget_token(m, op);
             m.erase(op);
             return;
         }

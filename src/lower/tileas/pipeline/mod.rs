@@ -163,7 +163,8 @@ fn unit_view(m: &Module, body: BlockId, value: ValueId) -> Option<OpId> {
 }
 
 /// Whether an operation in a loop's `body` is a load that can be started turns ahead: it is weak, waits for
-/// no write, nothing waits for it, and where it loads from follows from the counter.
+/// no write, and where it loads from follows from the counter. What waits for it comes later all the more:
+/// see [`forget_token`].
 fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
     let data = m.op(load);
     if S::of(data.kind) != Some(S::TiledLoad)
@@ -175,11 +176,6 @@ fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
     let Some(access) = Access::of(data) else {
         return false;
     };
-    let token_unused = data.results.get(1).is_none_or(|&t| {
-        !m.ops_under(body)
-            .iter()
-            .any(|&o| m.op(o).operands.contains(&t))
-    });
     // Elements of four bits have no address of their own.
     let whole_bytes = m
         .types
@@ -189,7 +185,6 @@ fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
     whole_bytes
         // Where nothing is promised about what is outside, zeros are as good.
         && access.padding.is_none_or(|case| case == 0)
-        && token_unused
         && access.sparse.is_none()
         && token_is_free(m, data)
         && follows_counter(m, body, load)
@@ -213,13 +208,28 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
             .all(|v| !carried.contains(&v))
 }
 
-/// Whether the load waits for no write.
+/// Whether the load waits for no write; without a token, that nothing waits for it either.
 fn token_is_free(m: &Module, load: &crate::ir::Op) -> bool {
-    let Some(token) = operand(load, "token") else {
-        return true;
-    };
-    m.def_op(token)
-        .is_some_and(|d| C::of(m.op(d).kind) == Some(C::MakeToken))
+    match operand(load, "token") {
+        Some(token) => {
+            let def = m.def_op(token);
+            def.is_some_and(|d| C::of(m.op(d).kind) == Some(C::MakeToken))
+        }
+        None => load.results.get(1).is_none_or(|&t| {
+            let mut used = false;
+            m.walk(m.body, &mut |op| used |= m.op(op).operands.contains(&t));
+            !used
+        }),
+    }
+}
+
+/// What waited for a load now waits for what the load waited for, which is nothing: the loop waits for all
+/// its loads before it ends, and each turn before it uses them.
+fn forget_token(m: &mut Module, load: OpId) {
+    let data = m.op(load);
+    if let (Some(&result), Some(token)) = (data.results.get(1), operand(data, "token")) {
+        m.replace_all_uses(result, token);
+    }
 }
 
 /// The widest swizzled layout of a tile whose dimensions lie in memory in `order`.

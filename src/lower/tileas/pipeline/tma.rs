@@ -13,7 +13,7 @@
 
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
-use super::{Stream, memory_order, shared_room, shared_type, swizzled, tile_bytes};
+use super::{Stream, forget_token, memory_order, shared_room, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{Traits, enums};
@@ -430,6 +430,7 @@ fn build_consumer(m: &mut Module, block: BlockId, plan: &Plan, ring: &Ring) {
     let ops = std::mem::take(&mut m.block_mut(stream.body).ops);
     for op in ops {
         if stream.loads.contains(&op) || stream.views.contains(&op) {
+            forget_token(m, op);
             continue;
         }
         if op == stream.mma {
