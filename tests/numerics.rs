@@ -33,6 +33,7 @@ corpus_files! {
     ops_atomic ops_control ops_convert ops_float ops_integer ops_math ops_mma
     ops_other ops_pointer ops_reduce ops_shape ops_types ops_view
     programs_attention programs_layers programs_control programs_gemm programs_memory programs_norm
+    programs_models programs_numeric
 }
 
 /// All entries of a file's modules of single operations have runs, which have been written.

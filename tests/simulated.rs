@@ -47,16 +47,21 @@ simulated! {
     ops_control: sm_80 sm_90a;
     ops_convert: sm_75 sm_80 sm_90a;
     ops_float: sm_75 sm_80 sm_90a;
+    ops_debug: sm_80;
     ops_integer: sm_75 sm_90a;
     ops_math: sm_75 sm_90a;
+    ops_mma: sm_75 sm_80 sm_90a;
     ops_other: sm_80 sm_90a;
     ops_pointer: sm_80 sm_90a;
     ops_reduce: sm_80 sm_90a;
+    ops_shape: sm_80 sm_90a;
     ops_view: sm_80 sm_90a;
     programs_attention: sm_80 sm_90a;
     programs_control: sm_80 sm_90a;
     programs_gemm: sm_80 sm_90a;
     programs_layers: sm_80 sm_90a;
     programs_memory: sm_80 sm_90a;
+    programs_models: sm_80 sm_90a;
     programs_norm: sm_80 sm_90a;
+    programs_numeric: sm_75 sm_90a;
 }

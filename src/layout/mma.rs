@@ -38,11 +38,27 @@ pub struct MmaSync {
     pub element_bits: u32,
     /// Warps over the rows.
     pub warps_m: u64,
-    /// Warps over the columns.
+    /// Warps over the columns; those that find no column of instructions left repeat others' work.
     pub warps_n: u64,
 }
 
 impl MmaSync {
+    /// Warps over the columns with work of their own.
+    fn own_n(&self) -> u64 {
+        let columns = self.tile.n / self.instruction.n.max(1);
+        self.warps_n.min(columns.max(1))
+    }
+
+    /// The warps over the columns: the next part each, then again from the first.
+    fn columns(&self) -> Result<Layout, LayoutError> {
+        let own = self.own_n();
+        Layout::identity_1d(In::Warp, own, 1, 2)?.product(&Layout::zeros(
+            In::Warp,
+            self.warps_n / own,
+            2,
+        )?)
+    }
+
     /// The layout of A, an `m`×`k` tile; warps that share rows hold the same elements.
     pub fn a(&self) -> Result<Layout, LayoutError> {
         let i = self.check()?;
@@ -58,25 +74,25 @@ impl MmaSync {
     /// The layout of B, a `k`×`n` tile; warps that share columns hold the same elements.
     pub fn b(&self) -> Result<Layout, LayoutError> {
         let i = self.check()?;
-        let reps_n = repeats("N", self.tile.n, i.n, self.warps_n)?;
+        let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
         let reps_k = repeats("K", self.tile.k, i.k, 1)?;
         self.fragment_b()?
             .concat(0, reps_k)?
             .concat(1, reps_n)?
             .product(&Layout::zeros(In::Warp, self.warps_m, 2)?)?
-            .product(&Layout::identity_1d(In::Warp, self.warps_n, 1, 2)?)
+            .product(&self.columns()?)
     }
 
     /// The layout of C, an `m`×`n` tile.
     pub fn c(&self) -> Result<Layout, LayoutError> {
         let i = self.check()?;
         let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
-        let reps_n = repeats("N", self.tile.n, i.n, self.warps_n)?;
+        let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
         fragment_c(i.m)?
             .concat(1, reps_n)?
             .concat(0, reps_m)?
             .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
-            .product(&Layout::identity_1d(In::Warp, self.warps_n, 1, 2)?)
+            .product(&self.columns()?)
     }
 
     fn check(&self) -> Result<MatmulShape, LayoutError> {

@@ -29,6 +29,7 @@ pub mod blocked;
 pub mod convert;
 mod error;
 pub mod gf2;
+pub mod halves;
 pub mod ldmatrix;
 pub mod linear;
 pub mod lookup;

@@ -42,6 +42,8 @@ FILES = [
     "programs_layers",
     "programs_memory",
     "programs_control",
+    "programs_models",
+    "programs_numeric",
 ]
 
 

@@ -8,7 +8,9 @@ use super::spill::Spilled;
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
+use crate::layout::blocked::Blocked;
 use crate::layout::convert::Transfer;
+use crate::layout::halves::Halves;
 use crate::layout::shared::SharedLayout;
 use crate::layout::{In, Layout, LayoutError, Shape, addr};
 use crate::lower::build::case;
@@ -46,16 +48,15 @@ impl Lower<'_> {
         let result_elem = self.m.types.elem(self.m.ty(acc));
         let signs = ["signed_lhs", "signed_rhs"]
             .map(|n| matches!(data.attr_named(n), Some(Attr::Bool(true))));
-        let mut values = Vec::new();
-        for (operand, signed) in [lhs, rhs].into_iter().zip(signs) {
-            let value = self.get(op, operand)?;
-            values.push(self.as_factor(value, result_elem, signed));
+        let mut values = [lhs, rhs];
+        for (value, signed) in values.iter_mut().zip(signs) {
+            let operand = self.get(op, *value)?;
+            *value = self.as_factor(operand, result_elem, signed);
         }
         let sum = self.get(op, acc)?;
         let sum = self.as_factor(sum, result_elem, true);
-        let k = a.shape().extent(rank - 1);
-        let (left, right) = self.slices(op, [&a, &b, &c], &values)?;
-        let sum = self.sum_products(&left, &right, k, sum);
+        let operands = [values[0], values[1], sum];
+        let sum = self.products(op, [&a, &b, &c], operands)?;
         let value = match self.m.types.get(result_elem) {
             &Type::Float(format) => self.float_cast(sum, format),
             _ => sum,
@@ -82,6 +83,69 @@ impl Lower<'_> {
                 let kind = if signed { N::SExt } else { N::ZExt };
                 e.get(kind, &[&[value]], [], ty)
             }
+        }
+    }
+
+    /// The sum of all products and `sum`; one half of k after the other where scratch has no room for
+    /// the operands.
+    fn products(
+        &mut self,
+        op: OpId,
+        [a, b, c]: [&Layout; 3],
+        [lhs, rhs, sum]: [ValueId; 3],
+    ) -> Result<ValueId, Diagnostic> {
+        let rank = c.rank();
+        let elem = self.emit().elem(lhs);
+        let bits = self.m.types.bits(elem).unwrap_or(32);
+        let bytes = (a.shape().elements() + b.shape().elements()) * u64::from(bits / 8);
+        let k = a.shape().extent(rank - 1);
+        if bytes > self.scratch_room() && k > 1 {
+            let (lhs, left) = self.halved(op, lhs, a, rank - 1)?;
+            let (rhs, right) = self.halved(op, rhs, b, rank - 2)?;
+            let mut sum = sum;
+            for (x, y) in left.registers.iter().zip(&right.registers) {
+                let mut e = self.emit();
+                let halves = [e.take(lhs, x), e.take(rhs, y), sum];
+                sum = self.products(op, [&left.part, &right.part, c], halves)?;
+            }
+            return Ok(sum);
+        }
+        let (left, right) = self.slices(op, [a, b, c], &[lhs, rhs])?;
+        Ok(self.sum_products(&left, &right, k, sum))
+    }
+
+    /// `value` in a layout that registers cut in two along `k`, and that layout's halves.
+    fn halved(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        layout: &Layout,
+        k: usize,
+    ) -> Result<(ValueId, Halves), Diagnostic> {
+        let shape = layout.shape().clone();
+        let bit = shape.dim_shift(k) + shape.dim_bits(k) - 1;
+        if let Some(halves) = layout.halves(bit) {
+            return Ok((value, halves));
+        }
+        let elem = self.emit().elem(value);
+        let mut order: Vec<usize> = (0..shape.rank()).rev().filter(|&d| d != k).collect();
+        order.push(k);
+        let slowest = Blocked {
+            order,
+            max_vector: 4,
+            element_bits: self.m.types.bits(elem).unwrap_or(32),
+            warps: self.role.warps,
+            shape,
+        };
+        let slowest = self.layout_error(op, slowest.layout())?;
+        let value = self.convert_value(op, value, layout, &slowest)?;
+        match slowest.halves(bit) {
+            Some(halves) => Ok((value, halves)),
+            None => Err(unsupported(
+                self.m,
+                op,
+                "the operands have no room in shared memory",
+            )),
         }
     }
 

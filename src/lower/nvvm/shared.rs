@@ -9,6 +9,7 @@ use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::launch::SharedRegion;
 use crate::layout::addr::{AccessPlan, XorGroup};
+use crate::layout::halves::Halves;
 use crate::layout::convert::{self, Conversion, SharedPlan, Transfer};
 use crate::layout::ldmatrix::MatrixPlan;
 use crate::layout::shared::SharedLayout;
@@ -168,6 +169,12 @@ impl Lower<'_> {
         }
     }
 
+    /// Bytes that scratch may have.
+    pub fn scratch_room(&self) -> u64 {
+        let all = u64::from(self.target.shared_per_block());
+        all.saturating_sub(self.memory.scratch_offset())
+    }
+
     // ---- conversions -----------------------------------------------------------------------
 
     pub(super) fn convert_layout(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
@@ -200,9 +207,31 @@ impl Lower<'_> {
             Conversion::Identity => value,
             Conversion::Registers(registers) => self.emit().take(value, &registers),
             Conversion::Shuffle(plan) => self.shuffle(&plan, value, to.registers() as u32),
-            Conversion::Shared(plan) => self.through_shared(&plan, value),
+            Conversion::Shared(plan) => match cut(from, to) {
+                Some(halves) if plan.shared.bytes() > self.scratch_room() => {
+                    self.convert_halves(op, value, halves)?
+                }
+                _ => self.through_shared(&plan, value),
+            },
         };
         Ok(self.from_bytes(new, elem))
+    }
+
+    /// One half of the tile after the other: scratch has no room for both.
+    fn convert_halves(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        [from, to]: [Halves; 2],
+    ) -> Result<ValueId, Diagnostic> {
+        let mut parts = Vec::new();
+        for registers in &from.registers {
+            let half = self.emit().take(value, registers);
+            parts.push(self.convert_value(op, half, &from.part, &to.part)?);
+        }
+        let mut e = self.emit();
+        let both = e.concat(&parts);
+        Ok(e.take(both, &back(&to.registers.concat(), &[])))
     }
 
     /// i1, and elements of four bits, have no place in memory or in shuffles: it travels as i8.
@@ -487,6 +516,12 @@ impl Lower<'_> {
         self.set(data.results[0], value);
         Ok(())
     }
+}
+
+/// Both layouts cut in two by the highest bit that registers say in each.
+fn cut(from: &Layout, to: &Layout) -> Option<[Halves; 2]> {
+    let mut bits = (0..from.shape().total_bits()).rev();
+    bits.find_map(|bit| Some([from.halves(bit)?, to.halves(bit)?]))
 }
 
 /// Whether an odd number of the bits of `mask` is set in the thread number.
