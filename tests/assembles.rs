@@ -12,9 +12,7 @@ use std::process::Command;
 use rayon::prelude::*;
 
 /// Each with instructions that the others lack, or without some that they have.
-const TARGETS: [&str; 6] = [
-    "sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a",
-];
+const TARGETS: [&str; 6] = ["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"];
 
 /// A case that is known not to compile, and why. One that compiles must leave the list.
 struct Known {
@@ -115,7 +113,9 @@ fn all_assemble(jobs: &[(&String, &PathBuf, &str)]) {
 fn a_part_of_the_corpus_assembles() {
     let cases = cases();
     let targets = TARGETS.iter().copied().cycle();
-    let jobs: Vec<_> = cases.iter().zip(targets)
+    let jobs: Vec<_> = cases
+        .iter()
+        .zip(targets)
         .map(|((c, m), t)| (c, m, t))
         .collect();
     all_assemble(&jobs);
@@ -125,7 +125,9 @@ fn a_part_of_the_corpus_assembles() {
 #[test]
 fn the_programs_assemble() {
     let cases = cases();
-    let programs = cases.iter().filter(|(case, _)| case.starts_with("programs_"));
+    let programs = cases
+        .iter()
+        .filter(|(case, _)| case.starts_with("programs_"));
     let jobs: Vec<_> = programs
         .flat_map(|(c, m)| ["sm_75", "sm_80", "sm_90a"].map(|t| (c, m, t)))
         .collect();

@@ -286,13 +286,18 @@ impl Emit<'_> {
 
     /// True in the threads whose number has none of `mask`'s bits; `None` when that is all of them.
     pub fn threads_without(&mut self, mask: u64) -> Option<ValueId> {
+        self.threads_with(mask, 0)
+    }
+
+    /// True in the threads whose number has `bits` under `mask`; `None` when that is all of them.
+    pub fn threads_with(&mut self, mask: u64, bits: u64) -> Option<ValueId> {
         if mask == 0 {
             return None;
         }
         let tid = self.sreg("tid.x");
-        let bits = self.with(N::And, tid, mask as i64);
-        let zero = self.i32(0);
-        Some(self.icmp("equal", "unsigned", bits, zero))
+        let under = self.with(N::And, tid, mask as i64);
+        let bits = self.i32(bits as i64);
+        Some(self.icmp("equal", "unsigned", under, bits))
     }
 
     /// Shared address of a byte of `global_smem`.

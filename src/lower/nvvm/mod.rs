@@ -10,6 +10,7 @@
 mod alloca;
 mod atomics;
 mod control;
+mod conversion;
 mod emit;
 mod fma;
 mod func;
@@ -27,6 +28,9 @@ mod shape;
 mod shared;
 mod spill;
 mod sync;
+mod tiled;
+mod tiled_address;
+mod tiled_copy;
 
 pub use func::Hints;
 

@@ -5,7 +5,7 @@
 //! layout of its own, and the halves of a byte are two neighbouring registers of one thread.
 
 use super::Lower;
-use super::memory::Tiled;
+use super::tiled::Tiled;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{In, Layout, LayoutError, Shape};

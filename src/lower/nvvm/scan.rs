@@ -3,7 +3,7 @@
 use super::Lower;
 use super::emit::AccessAttrs;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::layout::blocked::Blocked;
 use crate::layout::scan::{Reach, ScanPlan, ScanStep};
@@ -147,6 +147,34 @@ impl Lower<'_> {
         received
     }
 
+    /// The first registers of each value, then the others: scratch has no room for all. A value comes
+    /// with the type that it travels for.
+    fn exchange_halves(
+        &mut self,
+        step: &ScanStep,
+        values: impl Iterator<Item = (ValueId, TypeId)>,
+        first: u32,
+    ) -> Vec<ValueId> {
+        let values: Vec<_> = values.collect();
+        let mut parts = [0, 1].map(|side| {
+            let half = values.iter().map(|&(value, _)| {
+                let mut e = self.emit();
+                let n = e.count(value);
+                let registers: Vec<u32> = if side == 0 { 0..first } else { first..n }.collect();
+                e.take(value, &registers)
+            });
+            let half = half.collect();
+            self.exchange_threads(step, half).into_iter()
+        });
+        let mut whole = Vec::new();
+        for (_, elem) in values {
+            let both: Vec<ValueId> = parts.iter_mut().filter_map(Iterator::next).collect();
+            let value = self.emit().concat(&both);
+            whole.push(self.from_bytes(value, elem));
+        }
+        whole
+    }
+
     fn exchange_threads(&mut self, step: &ScanStep, values: Vec<ValueId>) -> Vec<ValueId> {
         let threads = self.role.warps * 32;
         let mut slots = Vec::new();
@@ -158,6 +186,10 @@ impl Lower<'_> {
             let n = u64::from(e.count(value));
             slots.push((value, elem, size, n, bytes));
             bytes += (threads * n * size).next_multiple_of(16);
+        }
+        let many = slots.first().map_or(1, |s| s.3) as u32;
+        if bytes > self.scratch_room() && many > 1 {
+            return self.exchange_halves(step, slots.iter().map(|s| (s.0, s.1)), many / 2);
         }
         let at = self.scratch(bytes);
         let own = self.emit().sreg("tid.x");

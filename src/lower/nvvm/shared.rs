@@ -1,4 +1,4 @@
-//! Shared memory: where buffers lie, transfers between registers and buffers, layout conversions.
+//! Shared memory: where buffers lie, transfers between registers and buffers; shuffles.
 
 use rustc_hash::FxHashMap;
 
@@ -9,8 +9,7 @@ use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::launch::SharedRegion;
 use crate::layout::addr::{AccessPlan, XorGroup};
-use crate::layout::halves::Halves;
-use crate::layout::convert::{self, Conversion, SharedPlan, Transfer};
+use crate::layout::convert::Transfer;
 use crate::layout::ldmatrix::MatrixPlan;
 use crate::layout::shared::SharedLayout;
 use crate::layout::shuffle::{Select, ShufflePlan};
@@ -175,64 +174,7 @@ impl Lower<'_> {
         all.saturating_sub(self.memory.scratch_offset())
     }
 
-    // ---- conversions -----------------------------------------------------------------------
-
-    pub(super) fn convert_layout(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, result) = (data.operands[0], data.results[0]);
-        let value = self.get(op, source)?;
-        let (Some(from), Some(to)) = (self.layout(source), self.layout(result)) else {
-            return Err(unsupported(
-                self.m,
-                op,
-                "conversion of something without a layout",
-            ));
-        };
-        let new = self.convert_value(op, value, &from, &to)?;
-        self.set(result, new);
-        Ok(())
-    }
-
-    /// `value` of layout `from` in layout `to`.
-    pub fn convert_value(
-        &mut self,
-        op: OpId,
-        value: ValueId,
-        from: &Layout,
-        to: &Layout,
-    ) -> Result<ValueId, Diagnostic> {
-        let (value, elem) = self.as_bytes(value);
-        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
-        let plan = convert::convert(from, to, bits, self.capabilities());
-        let new = match self.layout_error(op, plan)?.conversion {
-            Conversion::Identity => value,
-            Conversion::Registers(registers) => self.emit().take(value, &registers),
-            Conversion::Shuffle(plan) => self.shuffle(&plan, value, to.registers() as u32),
-            Conversion::Shared(plan) => match cut(from, to) {
-                Some(halves) if plan.shared.bytes() > self.scratch_room() => {
-                    self.convert_halves(op, value, halves)?
-                }
-                _ => self.through_shared(&plan, value),
-            },
-        };
-        Ok(self.from_bytes(new, elem))
-    }
-
-    /// One half of the tile after the other: scratch has no room for both.
-    fn convert_halves(
-        &mut self,
-        op: OpId,
-        value: ValueId,
-        [from, to]: [Halves; 2],
-    ) -> Result<ValueId, Diagnostic> {
-        let mut parts = Vec::new();
-        for registers in &from.registers {
-            let half = self.emit().take(value, registers);
-            parts.push(self.convert_value(op, half, &from.part, &to.part)?);
-        }
-        let mut e = self.emit();
-        let both = e.concat(&parts);
-        Ok(e.take(both, &back(&to.registers.concat(), &[])))
-    }
+    // ---- elements --------------------------------------------------------------------------
 
     /// i1, and elements of four bits, have no place in memory or in shuffles: it travels as i8.
     pub fn as_bytes(&mut self, value: ValueId) -> (ValueId, TypeId) {
@@ -271,15 +213,6 @@ impl Lower<'_> {
         e.icmp("not_equal", "unsigned", value, zero)
     }
 
-    fn through_shared(&mut self, plan: &SharedPlan, value: ValueId) -> ValueId {
-        let at = self.scratch(plan.shared.bytes());
-        let base = self.emit().smem(at);
-        self.store_shared(&plan.store, base, value);
-        self.barrier();
-        let elem = self.emit().elem(value);
-        self.load_shared(&plan.load, base, elem)
-    }
-
     // ---- transfers -------------------------------------------------------------------------
 
     /// The transfer of a distributed tile from or to a buffer, by matrices where they fit.
@@ -305,7 +238,10 @@ impl Lower<'_> {
     /// Writes `value` to the buffer at `base`.
     pub fn store_shared(&mut self, transfer: &Transfer, base: ValueId, value: ValueId) {
         match transfer {
-            Transfer::Plain(p) => self.store_plain(p, base, value),
+            Transfer::Plain(p) => {
+                let owner = self.emit().threads_without(p.redundant_tid);
+                self.store_plain(p, base, value, owner);
+            }
             Transfer::Matrix(p) => {
                 let (address, offsets) = self.shared_addresses(base, &p.thread_base, &p.groups);
                 let value = self.emit().take(value, &order(&p.groups));
@@ -315,9 +251,15 @@ impl Lower<'_> {
         }
     }
 
-    fn store_plain(&mut self, p: &AccessPlan, base: ValueId, value: ValueId) {
+    /// Writes `value` to the buffer at `base` in the threads where `owner` is true.
+    pub fn store_plain(
+        &mut self,
+        p: &AccessPlan,
+        base: ValueId,
+        value: ValueId,
+        owner: Option<ValueId>,
+    ) {
         let (address, offsets) = self.shared_addresses(base, &p.thread_base, &p.groups);
-        let owner = self.emit().threads_without(p.redundant_tid);
         let mut e = self.emit();
         let value = e.take(value, &order(&p.groups));
         let attrs = AccessAttrs::shared(p.vector_elems, offsets).list(&mut e);
@@ -413,7 +355,12 @@ impl Lower<'_> {
 
     // ---- shuffles --------------------------------------------------------------------------
 
-    fn shuffle(&mut self, plan: &ShufflePlan, value: ValueId, registers: u32) -> ValueId {
+    pub(super) fn shuffle(
+        &mut self,
+        plan: &ShufflePlan,
+        value: ValueId,
+        registers: u32,
+    ) -> ValueId {
         let value = self.selects(&plan.before, value);
         let lane_map: Vec<(u32, u64)> = plan
             .lane_map
@@ -516,12 +463,6 @@ impl Lower<'_> {
         self.set(data.results[0], value);
         Ok(())
     }
-}
-
-/// Both layouts cut in two by the highest bit that registers say in each.
-fn cut(from: &Layout, to: &Layout) -> Option<[Halves; 2]> {
-    let mut bits = (0..from.shape().total_bits()).rev();
-    bits.find_map(|bit| Some([from.halves(bit)?, to.halves(bit)?]))
 }
 
 /// Whether an odd number of the bits of `mask` is set in the thread number.

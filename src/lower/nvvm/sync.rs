@@ -1,4 +1,4 @@
-//! Dependent grids, fences, assertions.
+//! Barriers, dependent grids, fences, assertions.
 
 use super::Lower;
 use crate::dialect::enums::{self, ordering};
@@ -16,6 +16,19 @@ const RELEASES: [u8; 2] = [ordering::RELEASE, ordering::ACQ_REL];
 const ACQUIRES: [u8; 2] = [ordering::ACQUIRE, ordering::ACQ_REL];
 
 impl Lower<'_> {
+    /// A barrier of the warps of this role.
+    pub fn barrier(&mut self) {
+        let role = self.role;
+        let threads = if role.partial {
+            role.warps as i64 * 32
+        } else {
+            0
+        };
+        let mut e = self.emit();
+        let attrs = [e.i32_attr(i64::from(role.barrier)), e.i32_attr(threads)];
+        e.op(N::Bar, &[], attrs, &[]);
+    }
+
     /// Whether an access is ordered with those of other blocks.
     pub(super) fn is_strong(&self, data: &Op) -> bool {
         data.enum_named("order")

@@ -1,0 +1,140 @@
+//! Layout conversions: register renaming, shuffles, trips through scratch memory, and trips in
+//! parts where scratch has no room for a whole tile.
+
+use super::Lower;
+use super::shared::back;
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
+use crate::layout::convert::{self, Conversion, SharedPlan};
+use crate::layout::halves::{Halves, Sides};
+use crate::layout::{Layout, addr};
+use crate::lower::unsupported;
+
+/// The threads that hold what is converted: those whose number has `bits` under `mask`.
+#[derive(Clone, Copy, Default)]
+struct Holders {
+    mask: u64,
+    bits: u64,
+}
+
+/// How the source of a conversion is cut in two.
+enum Cut {
+    Halves(Halves),
+    Sides(Sides),
+}
+
+impl Lower<'_> {
+    pub(super) fn convert_layout(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let (source, result) = (data.operands[0], data.results[0]);
+        let value = self.get(op, source)?;
+        let (Some(from), Some(to)) = (self.layout(source), self.layout(result)) else {
+            return Err(unsupported(
+                self.m,
+                op,
+                "conversion of something without a layout",
+            ));
+        };
+        let new = self.convert_value(op, value, &from, &to)?;
+        self.set(result, new);
+        Ok(())
+    }
+
+    /// `value` of layout `from` in layout `to`.
+    pub fn convert_value(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        from: &Layout,
+        to: &Layout,
+    ) -> Result<ValueId, Diagnostic> {
+        let (value, elem) = self.as_bytes(value);
+        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
+        let plan = convert::convert(from, to, bits, self.capabilities());
+        let new = match self.layout_error(op, plan)?.conversion {
+            Conversion::Identity => value,
+            Conversion::Registers(registers) => self.emit().take(value, &registers),
+            Conversion::Shuffle(plan) => self.shuffle(&plan, value, to.registers() as u32),
+            Conversion::Shared(plan) if plan.shared.bytes() > self.scratch_room() => {
+                self.convert_parts(op, value, from, Holders::default(), to)?
+            }
+            Conversion::Shared(plan) => self.through_shared(&plan, value),
+        };
+        Ok(self.from_bytes(new, elem))
+    }
+
+    fn through_shared(&mut self, plan: &SharedPlan, value: ValueId) -> ValueId {
+        let at = self.scratch(plan.shared.bytes());
+        let base = self.emit().smem(at);
+        self.store_shared(&plan.store, base, value);
+        self.barrier();
+        let elem = self.emit().elem(value);
+        self.load_shared(&plan.load, base, elem)
+    }
+
+    /// One half of the tile after the other, until a part has room.
+    fn convert_parts(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        from: &Layout,
+        holders: Holders,
+        to: &Layout,
+    ) -> Result<ValueId, Diagnostic> {
+        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
+        let bytes = from.shape().elements() * u64::from(bits / 8);
+        if bytes <= self.scratch_room() {
+            return self.convert_part(op, value, from, holders, to);
+        }
+        let Some((cut, halves)) = cut(from, to) else {
+            // The error about the kernel's shared memory says how much is missing.
+            return self.convert_part(op, value, from, holders, to);
+        };
+        let mut parts = Vec::new();
+        for side in [0, 1] {
+            let part = match &cut {
+                Cut::Halves(h) => {
+                    let value = self.emit().take(value, &h.registers[side]);
+                    self.convert_parts(op, value, &h.part, holders, &halves.part)?
+                }
+                Cut::Sides(s) => {
+                    let holders = Holders {
+                        mask: holders.mask | 1 << s.thread_bit,
+                        bits: holders.bits | (side as u64) << s.thread_bit,
+                    };
+                    self.convert_parts(op, value, &s.part, holders, &halves.part)?
+                }
+            };
+            parts.push(part);
+        }
+        let mut e = self.emit();
+        let both = e.concat(&parts);
+        Ok(e.take(both, &back(&halves.registers.concat(), &[])))
+    }
+
+    fn convert_part(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        from: &Layout,
+        holders: Holders,
+        to: &Layout,
+    ) -> Result<ValueId, Diagnostic> {
+        let elem = self.emit().elem(value);
+        let room = self.room(op, elem, from.shape())?;
+        let plan = addr::plan(from, &room.shared, 128);
+        let plan = self.layout_error(op, plan)?;
+        let mask = plan.redundant_tid | holders.mask;
+        let owner = self.emit().threads_with(mask, holders.bits);
+        self.store_plain(&plan, room.base, value, owner);
+        self.barrier();
+        self.fetch(op, &room, room.base, to)
+    }
+}
+
+/// How both layouts are cut in two by one bit of the elements' numbers: the destination by its
+/// registers; the source by its own, if it can be.
+fn cut(from: &Layout, to: &Layout) -> Option<(Cut, Halves)> {
+    let bits = || (0..from.shape().total_bits()).rev();
+    let halves = |bit| Some((Cut::Halves(from.halves(bit)?), to.halves(bit)?));
+    let sides = |bit| Some((Cut::Sides(from.sides(bit)?), to.halves(bit)?));
+    bits().find_map(halves).or_else(|| bits().find_map(sides))
+}

@@ -1,0 +1,210 @@
+//! Addresses and masks of a tiled access.
+//!
+//! The address of an element is `base + Σ (origin + coordinate) · stride` over the tile's
+//! dimensions. What is the same for all of a thread's registers is computed once; constant strides
+//! put the registers' share into immediates; dynamic strides cost one product per distinct
+//! coordinate.
+
+use super::Lower;
+use super::shape::Coords;
+use super::tiled::{Tiled, same_width};
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Diagnostic, OpId, ValueId};
+
+impl Lower<'_> {
+    /// Addresses of the accesses of `vec` elements: a scalar or one per access, and immediates.
+    pub fn addresses(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        vec: u64,
+    ) -> Result<(ValueId, Vec<i64>), Diagnostic> {
+        let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
+        let mut offsets = vec![0i64; leaders.len()];
+        let mut base = self.get(op, t.access.base)?;
+        let mut varying: Option<ValueId> = None;
+        for dim in 0..t.tile.len() {
+            let Some(stride) = self.stride(op, t, dim)? else {
+                continue;
+            };
+            let known = t.known_stride(&self.facts, dim);
+            if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
+                let part = self.row_part(t, rows, &leaders, stride);
+                varying = Some(match varying {
+                    Some(sum) => self.emit().add(sum, part),
+                    None => part,
+                });
+                continue;
+            }
+            let coords = t.coords[dim].clone();
+            let start = self.start(t, dim);
+            let mut e = self.emit();
+            let stride = e.int_cast(stride, 64);
+            let scaled = e.mul(start, stride);
+            let bytes = e.with(N::Mul, scaled, t.bytes as i64);
+            base = e.ptr_add(base, bytes);
+            let differs = leaders
+                .iter()
+                .any(|&r| coords.registers[r as usize] != (0, 0));
+            match known {
+                _ if !differs => {}
+                Some(stride) if !coords.has_xor() => {
+                    for (offset, &r) in offsets.iter_mut().zip(&leaders) {
+                        *offset += coords.registers[r as usize].1 as i64 * stride * t.bytes as i64;
+                    }
+                }
+                _ => {
+                    let part = self.register_part(&coords, &leaders, stride, t.bytes);
+                    varying = Some(match varying {
+                        Some(sum) => self.emit().add(sum, part),
+                        None => part,
+                    });
+                }
+            }
+        }
+        let address = match varying {
+            Some(varying) => self.emit().ptr_add(base, varying),
+            None => base,
+        };
+        Ok((address, offsets))
+    }
+
+    /// First element of the thread along `dim`, as i64; registers with an xor count from the tile's origin.
+    pub(super) fn start(&mut self, t: &Tiled, dim: usize) -> ValueId {
+        let coords = t.coords[dim].clone();
+        let origin = t.origin[dim];
+        let mut e = self.emit();
+        let origin = e.int_cast(origin, 64);
+        if coords.has_xor() {
+            return origin;
+        }
+        let thread = e.int_cast(coords.thread, 64);
+        e.add(origin, thread)
+    }
+
+    /// Bytes that each leader adds along one dimension: a product per distinct coordinate.
+    pub(super) fn register_part(
+        &mut self,
+        coords: &Coords,
+        leaders: &[u32],
+        stride: ValueId,
+        bytes: u64,
+    ) -> ValueId {
+        let mut distinct: Vec<(u64, u64)> = leaders
+            .iter()
+            .map(|&r| coords.registers[r as usize])
+            .collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let place = |r: u32| {
+            distinct
+                .iter()
+                .position(|d| *d == coords.registers[r as usize])
+                .unwrap_or(0) as u32
+        };
+        let expand: Vec<u32> = leaders.iter().map(|&r| place(r)).collect();
+        let (xors, adds): (Vec<i64>, Vec<i64>) =
+            distinct.iter().map(|d| (d.0 as i64, d.1 as i64)).unzip();
+        let has_xor = coords.has_xor();
+        let mut e = self.emit();
+        let i64_ty = e.int(64);
+        let adds = e.array(&adds, i64_ty);
+        let position = if has_xor {
+            let thread = e.int_cast(coords.thread, 64);
+            let xors = e.array(&xors, i64_ty);
+            let place = e.xor(thread, xors);
+            e.add(place, adds)
+        } else {
+            adds
+        };
+        let scaled = e.mul(position, stride);
+        let part = e.with(N::Mul, scaled, bytes as i64);
+        let part = e.widen(part, distinct.len() as u32);
+        e.take(part, &expand)
+    }
+
+    /// Bytes from the base to the row of each leader.
+    pub(super) fn row_part(
+        &mut self,
+        t: &Tiled,
+        rows: ValueId,
+        leaders: &[u32],
+        stride: ValueId,
+    ) -> ValueId {
+        let mut e = self.emit();
+        let rows = e.take(rows, leaders);
+        let rows = e.int_cast(rows, 64);
+        let stride = e.int_cast(stride, 64);
+        let scaled = e.mul(rows, stride);
+        e.with(N::Mul, scaled, t.bytes as i64)
+    }
+
+    /// Which accesses of `vec` elements are inside: an i1 per access, or one for all.
+    pub(super) fn mask(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        vec: u64,
+        known: &[bool],
+    ) -> Result<Option<ValueId>, Diagnostic> {
+        let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
+        let mut mask: Option<ValueId> = None;
+        for dim in (0..t.tile.len()).filter(|&d| !known[d]) {
+            let Some(extent) = self.extent(op, t, dim)? else {
+                continue;
+            };
+            if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
+                let mut e = self.emit();
+                let rows = e.take(rows, &leaders);
+                let (rows, extent) = same_width(&mut e, rows, extent);
+                let inside = e.icmp("less_than", "unsigned", rows, extent);
+                mask = Some(match mask {
+                    Some(mask) => e.and(mask, inside),
+                    None => inside,
+                });
+                continue;
+            }
+            let (position, extent, expand) = self.positions(t, dim, vec, extent);
+            let mut e = self.emit();
+            let inside = e.icmp("less_than", "unsigned", position, extent);
+            let inside = e.take(inside, &expand);
+            mask = Some(match mask {
+                Some(mask) => e.and(mask, inside),
+                None => inside,
+            });
+        }
+        Ok(mask)
+    }
+
+    /// Where accesses of `vec` elements begin along a dimension, each place once, with its extent in the
+    /// same width; and which of these places each access has. One place is one for all.
+    pub(super) fn positions(
+        &mut self,
+        t: &Tiled,
+        dim: usize,
+        vec: u64,
+        extent: ValueId,
+    ) -> (ValueId, ValueId, Vec<u32>) {
+        let leaders = t.registers.iter().copied().step_by(vec as usize);
+        let mut distinct: Vec<u32> = Vec::new();
+        let mut expand = Vec::new();
+        let registers = t.coords[dim].registers.clone();
+        for r in leaders {
+            let same = |d: &u32| registers[*d as usize] == registers[r as usize];
+            let at = distinct.iter().position(same).unwrap_or_else(|| {
+                distinct.push(r);
+                distinct.len() - 1
+            });
+            expand.push(at as u32);
+        }
+        if distinct.len() == 1 {
+            expand.truncate(1);
+        }
+        let array = self.coord_array(&t.coords[dim], &distinct);
+        let mut e = self.emit();
+        let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
+        let bits = e.m.types.bits(e.m.ty(origin)).unwrap_or(32);
+        let array = e.int_cast(array, bits);
+        (e.add(array, origin), extent, expand)
+    }
+}
