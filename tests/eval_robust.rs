@@ -9,28 +9,12 @@ use tilec::bytecode;
 use tilec::dialect::cuda_tile::Op as Name;
 use tilec::eval::{Argument, Elem, Hooks, Launch, Memory, Program};
 use tilec::ir::{Attr, Module};
+use tilec::rules::Random;
 
 /// Mutations of each file.
 const MUTATIONS: u64 = 40;
 /// Largest file to mutate; entries of large ones are much alike.
 const LARGEST: usize = 20_000;
-
-/// A small generator (splitmix64), so that the cases never change.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).expect("a folder") {
@@ -65,7 +49,7 @@ fn run(module: &Module, entry: &str, random: &mut Random) {
         Elem::Ptr { .. } => Argument::Pointer(memory.add("buffer", &[0x3c; 4096]).expect("room")),
         &elem => Argument::Scalar {
             elem,
-            bits: [0, 1, 7, 16, u64::MAX, random.next()][random.below(6)],
+            bits: [0, 1, 7, 16, u64::MAX, random.bits()][random.below(6)],
         },
     };
     let launch = Launch {
@@ -88,7 +72,7 @@ fn damaged_modules_do_not_panic() {
         &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/bytecode"),
         &mut found,
     );
-    let mut random = Random(1);
+    let mut random = Random::seeded(1);
     let mut ran = 0;
     for path in found {
         let original = std::fs::read(&path).expect("a file");
@@ -102,7 +86,7 @@ fn damaged_modules_do_not_panic() {
                 bytes[at] = match random.below(3) {
                     0 => bytes[at] ^ (1 << random.below(8)),
                     1 => bytes[at].wrapping_add(1),
-                    _ => random.next() as u8,
+                    _ => random.bits() as u8,
                 };
             }
             let Ok(module) = bytecode::read(&bytes) else {

@@ -31,7 +31,7 @@ impl Layout {
     /// let l = Layout::distributed(shape, vec![1, 4], vec![2], vec![]).unwrap();
     /// let halves = l.halves(2).unwrap();
     /// assert_eq!(halves.registers, [[0, 1], [2, 3]]);
-    /// assert_eq!(halves.part.to_string(), "2x2: reg [(0,1)] lane [(1,0)]");
+    /// assert_eq!(halves.part.to_string(), "2x2: reg [(0,1)] lane [(1,0)] warp []");
     /// assert!(l.halves(1).is_none());
     /// ```
     pub fn halves(&self, bit: u32) -> Option<Halves> {
@@ -55,7 +55,7 @@ impl Layout {
     /// let l = Layout::distributed(shape, vec![1, 4], vec![2], vec![]).unwrap();
     /// let sides = l.sides(1).unwrap();
     /// assert_eq!(sides.thread_bit, 0);
-    /// assert_eq!(sides.part.to_string(), "2x2: reg [(0,1),(1,0)] lane [(0,0)]");
+    /// assert_eq!(sides.part.to_string(), "2x2: reg [(0,1),(1,0)] lane [(0,0)] warp []");
     /// assert!(l.sides(2).is_none());
     /// ```
     pub fn sides(&self, bit: u32) -> Option<Sides> {

@@ -68,7 +68,7 @@ impl Input {
     /// A random value.
     pub fn draw(&self, random: &mut Random) -> u64 {
         if let (Scalar::Float(float), Some((lo, hi))) = (self.scalar, self.range) {
-            let at = lo + (hi - lo) * (random.next() as f64 / u64::MAX as f64);
+            let at = lo + (hi - lo) * (random.bits() as f64 / u64::MAX as f64);
             return float_format(float).encode(
                 at,
                 crate::scalar::Rounding::NearestEven,

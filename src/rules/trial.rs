@@ -29,7 +29,13 @@ impl Random {
         Random(hasher.finish())
     }
 
-    pub fn next(&mut self) -> u64 {
+    /// Seeded by a number.
+    pub fn seeded(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -38,7 +44,7 @@ impl Random {
     }
 
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
+        (self.bits() % n.max(1) as u64) as usize
     }
 
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
@@ -61,9 +67,9 @@ impl Random {
             1 => self.pick(&[min, max, min + 1, max - 1, min / 2, max / 2]),
             2 => 1i64 << self.below(bits as usize),
             3 => (1i64 << self.below(bits as usize)).wrapping_sub(1),
-            4 => (self.next() % 100) as i64 - 50,
-            5 => (self.next() >> self.below(64)) as i64,
-            _ => self.next() as i64,
+            4 => (self.bits() % 100) as i64 - 50,
+            5 => (self.bits() >> self.below(64)) as i64,
+            _ => self.bits() as i64,
         };
         truncate(value as u64, bits)
     }
@@ -99,15 +105,15 @@ impl Random {
             }
             // The smallest numbers of the format.
             2 => truncate(
-                self.next() >> (64 - bits.min(64)).max(1) >> self.below(bits as usize),
+                self.bits() >> (64 - bits.min(64)).max(1) >> self.below(bits as usize),
                 bits,
             ),
             3 | 4 => {
-                let magnitude = (self.next() as f64 / u64::MAX as f64 - 0.5) * 2.0;
+                let magnitude = (self.bits() as f64 / u64::MAX as f64 - 0.5) * 2.0;
                 let scale = self.pick(&[1.0, 4.0, 20.0, 100.0, 1e4]);
                 encode(magnitude * scale)
             }
-            _ => truncate(self.next(), bits),
+            _ => truncate(self.bits(), bits),
         }
     }
 }

@@ -4,25 +4,18 @@
 use tilec::bytecode;
 use tilec::dialect::{AttrKind, Dialect, OpKind, Version};
 use tilec::ir::{Attr, Dense, EnumAttr, Module, OpId, Type, TypeId, ValueId};
+use tilec::rules::Random;
 
-/// A small generator (splitmix64).
-struct Random(u64);
+/// What is drawn besides numbers.
+struct Draws(Random);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+impl Draws {
+    fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
+        from.get(self.below(from.len())).copied()
     }
 
     fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
-        from.get(self.below(from.len())).copied()
+        self.0.below(n)
     }
 
     /// An integer that something depends on.
@@ -49,7 +42,7 @@ impl Random {
         ];
         match self.below(3) {
             0 => 1 << self.below(63),
-            1 => self.next() as i64 >> self.below(64),
+            1 => self.0.bits() as i64 >> self.below(64),
             _ => SOME[self.below(SOME.len())],
         }
     }
@@ -57,7 +50,7 @@ impl Random {
 
 /// The bytes of a module like that of `data`, with up to three changes that `seed` chooses.
 pub fn module(data: &[u8], seed: u64) -> Option<Vec<u8>> {
-    let mut random = Random(seed);
+    let mut random = Draws(Random::seeded(seed));
     let contents = bytecode::read_full(data).ok()?;
     let mut module = contents.module;
     for _ in 0..=random.below(3) {
@@ -72,7 +65,7 @@ pub fn module(data: &[u8], seed: u64) -> Option<Vec<u8>> {
     bytecode::write(&module, version).ok()
 }
 
-fn module_change(m: &mut Module, random: &mut Random) {
+fn module_change(m: &mut Module, random: &mut Draws) {
     let ops = m.ops_under(m.body);
     let Some(op) = random.pick(&ops) else { return };
     match random.below(8) {
@@ -92,7 +85,7 @@ fn module_change(m: &mut Module, random: &mut Random) {
 }
 
 /// Another value of the same type, of those defined before in the same block or its arguments.
-fn operand(m: &mut Module, op: OpId, random: &mut Random) {
+fn operand(m: &mut Module, op: OpId, random: &mut Draws) {
     let at = random.below(m.op(op).operands.len());
     let Some(&old) = m.op(op).operands.get(at) else {
         return;
@@ -113,7 +106,7 @@ fn operand(m: &mut Module, op: OpId, random: &mut Random) {
     }
 }
 
-fn attribute(m: &mut Module, op: OpId, random: &mut Random) {
+fn attribute(m: &mut Module, op: OpId, random: &mut Draws) {
     let def = m.op(op).def();
     let at = random.below(def.attrs.len());
     let Some(attr) = def.attrs.get(at) else {
@@ -144,14 +137,14 @@ fn attribute(m: &mut Module, op: OpId, random: &mut Random) {
     }
 }
 
-fn inside(value: &mut Attr, random: &mut Random) {
+fn inside(value: &mut Attr, random: &mut Draws) {
     use tilec::ir::AssumePredicate as P;
     match value {
         Attr::Bool(b) => *b = !*b,
         Attr::Int { value, .. } => *value = random.integer(),
         Attr::Float { bits, .. } => *bits = float(random),
         Attr::I32s(list) => change(list, random, |r| r.integer() as i32),
-        Attr::I64s(list) => change(list, random, Random::integer),
+        Attr::I64s(list) => change(list, random, Draws::integer),
         Attr::Bools(list) => change(list, random, |r| r.below(2) == 1),
         Attr::Dense {
             data: Dense::Bytes(bytes),
@@ -159,7 +152,7 @@ fn inside(value: &mut Attr, random: &mut Random) {
         } => {
             let at = random.below(bytes.len());
             if let Some(byte) = bytes.get_mut(at) {
-                *byte = [0, 1, 0x7f, 0x80, 0xff, random.next() as u8][random.below(6)];
+                *byte = [0, 1, 0x7f, 0x80, 0xff, random.0.bits() as u8][random.below(6)];
             }
         }
         Attr::Assume(P::DivBy {
@@ -171,7 +164,7 @@ fn inside(value: &mut Attr, random: &mut Random) {
             1 => *every = Some(random.integer()),
             _ => *along = Some(random.integer()),
         },
-        Attr::Assume(P::SameElements(list)) => change(list, random, Random::integer),
+        Attr::Assume(P::SameElements(list)) => change(list, random, Draws::integer),
         Attr::Assume(P::Bounded { lower, upper }) => match random.below(2) {
             0 => *lower = Some(random.integer()),
             _ => *upper = Some(random.integer()),
@@ -186,7 +179,7 @@ fn inside(value: &mut Attr, random: &mut Random) {
     }
 }
 
-fn float(random: &mut Random) -> u64 {
+fn float(random: &mut Draws) -> u64 {
     const SOME: [u64; 8] = [
         0,
         1 << 63,
@@ -200,11 +193,11 @@ fn float(random: &mut Random) -> u64 {
     if random.below(2) == 0 {
         SOME[random.below(SOME.len())]
     } else {
-        random.next()
+        random.0.bits()
     }
 }
 
-fn change<T>(list: &mut Vec<T>, random: &mut Random, new: impl Fn(&mut Random) -> T) {
+fn change<T>(list: &mut Vec<T>, random: &mut Draws, new: impl Fn(&mut Draws) -> T) {
     let at = random.below(list.len() + 1);
     match list.get_mut(at) {
         Some(place) => *place = new(random),
@@ -213,7 +206,7 @@ fn change<T>(list: &mut Vec<T>, random: &mut Random, new: impl Fn(&mut Random) -
 }
 
 /// Another operation with as many operand groups, results and regions; attributes by name.
-fn kind(m: &mut Module, op: OpId, random: &mut Random) {
+fn kind(m: &mut Module, op: OpId, random: &mut Draws) {
     let old = m.op(op).def();
     let table = Dialect::CudaTile.table();
     let like: Vec<usize> = (0..table.len())
@@ -250,7 +243,7 @@ fn kind(m: &mut Module, op: OpId, random: &mut Random) {
 }
 
 /// One element type instead of another, everywhere.
-fn element_type(m: &mut Module, ops: &[OpId], random: &mut Random) {
+fn element_type(m: &mut Module, ops: &[OpId], random: &mut Draws) {
     let mut scalars: Vec<Type> = [1, 4, 8, 16, 32, 64].map(Type::Int).into();
     scalars.extend(tilec::ir::Float::NAMES.iter().map(|&(f, _)| Type::Float(f)));
     // Of those that stand somewhere: an operand's or result's.
@@ -298,7 +291,7 @@ fn through(m: &mut Module, id: TypeId, from: TypeId, to: TypeId) -> TypeId {
 }
 
 /// One extent instead of another, everywhere.
-fn extent(m: &mut Module, ops: &[OpId], random: &mut Random) {
+fn extent(m: &mut Module, ops: &[OpId], random: &mut Draws) {
     let from = 1_u64 << random.below(9);
     let to = if random.below(8) == 0 {
         random.integer() as u64
@@ -379,7 +372,7 @@ fn retype(m: &mut Module, ops: &[OpId], new: &dyn Fn(&mut Module, TypeId) -> Typ
 }
 
 /// A copy of an operation without regions, beside it.
-fn duplicate(m: &mut Module, op: OpId, random: &mut Random) {
+fn duplicate(m: &mut Module, op: OpId, random: &mut Draws) {
     if !m.op(op).regions.is_empty()
         || m.op(op)
             .def()

@@ -60,8 +60,27 @@ impl Mark {
         }
     }
 
+    /// The lane, if it is known and one.
     fn lane(self) -> Option<u8> {
-        (self.0 & 63).checked_sub(1)
+        (self.0 & 63).checked_sub(1).filter(|&l| l < 32)
+    }
+
+    /// Whether no other lane than this need have made the access.
+    fn may_be_only(self, lane: u8) -> bool {
+        self.0 & 63 == Self::APART || self.lane() == Some(lane)
+    }
+
+    /// Lanes that touched different bytes of a granule, of which it is not known which touched which.
+    const APART: u8 = 33;
+
+    /// The mark of `self`'s lane together with that of `old`, which touched the same bytes or (`apart`)
+    /// others of the granule.
+    fn beside(self, old: Mark, apart: bool) -> Mark {
+        match old.0 & 63 {
+            lane if lane == self.0 & 63 => self,
+            lane if apart || lane == Self::APART => Mark(self.0 & !63 | Self::APART),
+            _ => Mark::new(self.how(), None),
+        }
     }
 }
 

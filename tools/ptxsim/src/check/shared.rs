@@ -53,8 +53,8 @@ impl Checker {
             let mut new = epoch;
             if old.who == epoch.who {
                 new.bytes |= old.bytes;
-                if old.clock == epoch.clock && old.mark.lane() != epoch.mark.lane() {
-                    new.mark = Mark::new(epoch.mark.how(), None);
+                if old.clock == epoch.clock {
+                    new.mark = epoch.mark.beside(old.mark, old.bytes & epoch.bytes == 0);
                 }
             }
             self.shadow[cta][index].read = new;
@@ -97,7 +97,7 @@ impl Checker {
                     continue;
                 }
                 let ordered = if old.who == me.who {
-                    old.clock != me.clock || old.mark.lane() == Some(a.lane)
+                    old.clock != me.clock || old.mark.may_be_only(a.lane)
                 } else {
                     self.warps[a.warp].order.get(old.who.into()) >= old.clock
                 };
@@ -109,9 +109,8 @@ impl Checker {
             let mut new = Epoch { bytes, ..me };
             if granule.write.who == me.who && granule.write.clock == me.clock {
                 new.bytes |= granule.write.bytes;
-                if granule.write.mark.lane() != Some(a.lane) {
-                    new.mark = Mark::new(me.mark.how(), None);
-                }
+                let apart = granule.write.bytes & bytes == 0;
+                new.mark = me.mark.beside(granule.write.mark, apart);
             }
             self.shadow[a.cta][index].write = new;
         }

@@ -399,6 +399,18 @@ const HANDSHAKE: [&str; 4] = [
 ];
 
 #[test]
+fn bytes_of_a_word() {
+    legal(&[(
+        "each lane reads and writes its own byte",
+        threads(32),
+        &[
+            "add.u32 %r4, %r3, %r1;\nmov.u16 %h1, 7;\nst.shared.u8 [%r4], %h1;\nld.shared.u8 %h2, [%r4];\n\
+             add.u16 %h2, %h2, 1;\nst.shared.u8 [%r4], %h2;\n",
+        ],
+    )]);
+}
+
+#[test]
 fn named_barriers() {
     legal(&[
         (
