@@ -26,10 +26,6 @@ const KNOWN: &[Known] = &[
         because: "'cuda_tile.multimem_load_reduce_view_tko' op not yet compiled to PTX",
     },
     Known {
-        case: "ops_types/prints",
-        because: "'nvvm.sext' op i4 -> i32: no instruction",
-    },
-    Known {
         case: "ops_types/views",
         because: "elements of four bits in memory: a tile may start in the middle of a byte",
     },

@@ -19,6 +19,17 @@ const KNOWN: &[Known] = &[
         // Compiled code relies on assumptions; only the interpreter checks them.
         because: "did not fail with",
     },
+    // A gather along elements that share bytes.
+    Known {
+        run: "ops_types/views/gather_f4E2M1FN",
+        engine: "",
+        because: "elements of four bits in memory: a tile may start in the middle of a byte",
+    },
+    Known {
+        run: "ops_types/views/scatter_f4E2M1FN",
+        engine: "",
+        because: "elements of four bits in memory: a tile may start in the middle of a byte",
+    },
     Known {
         run: "ops_other/assert/assert_fails",
         engine: "",
@@ -55,6 +66,7 @@ simulated! {
     ops_pointer: sm_80 sm_90a;
     ops_reduce: sm_80 sm_90a;
     ops_shape: sm_80 sm_90a;
+    ops_types: sm_80 sm_90a;
     ops_view: sm_80 sm_90a;
     programs_attention: sm_80 sm_90a;
     programs_control: sm_80 sm_90a;

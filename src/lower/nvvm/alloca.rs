@@ -34,7 +34,11 @@ pub fn reserve(
             _ => 0,
         };
         let pointee = crate::lower::access::pointee(m, data.results[0]);
-        let bits = u64::from(m.types.bits(pointee).unwrap_or(64));
+        // One bit takes a byte in memory.
+        let bits = match m.types.bits(pointee).unwrap_or(64) {
+            1 => 8,
+            bits => u64::from(bits),
+        };
         let bytes = number("num_elem").saturating_mul(bits).div_ceil(8);
         if bytes > MOST {
             let why = format!("{bytes} bytes do not fit into shared memory");
