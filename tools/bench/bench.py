@@ -18,6 +18,20 @@ from compilers import ROOT, Failure, Timing, Tools
 CORPUS = ROOT / "tests/corpus/bytecode"
 # The kernels whose code is compared; the operation corpus is for other tests.
 FOLDERS = ["matmul", "softmax", "vadd"]
+# And of whole programs one file each: a case is there in many versions.
+PROGRAMS = [
+    f"programs_{name}-13.1"
+    for name in (
+        "attention/f16_causal_large",
+        "gemm/batched_f16",
+        "gemm/counted_f16",
+        "gemm/fused_bf16",
+        "gemm/integer_i8",
+        "layers/cross_entropy_f16",
+        "layers/grouped_attention_bf16",
+        "layers/linear_gelu_f16",
+    )
+]
 # What the whole-process time is measured on.
 TIMED = ["matmul/f16_128x128x64", "matmul/f16_128x256x64", "softmax/f32_1x2048", "vadd/f32"]
 
@@ -31,6 +45,7 @@ class Row:
 
 def modules(prefix: str) -> list[tuple[str, Path]]:
     files = [file for folder in FOLDERS for file in sorted((CORPUS / folder).glob("*.tilebc"))]
+    files += [CORPUS / f"{name}.tilebc" for name in PROGRAMS]
     named = [(str(file.relative_to(CORPUS).with_suffix("")), file) for file in files]
     return [(name, file) for name, file in named if name.startswith(prefix)]
 
