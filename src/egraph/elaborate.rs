@@ -232,7 +232,9 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Blocks and opaque values.
+    /// Blocks and opaque values. An opaque value stands for its class only where it is the chosen
+    /// form: a result that is found to be a constant is one of its operation's results still, but
+    /// whoever needs the class makes the constant, and the operation may be dropped.
     fn declare(&mut self) {
         for block in &self.skeleton.blocks {
             self.schedule.blocks.push(ScheduledBlock {
@@ -245,8 +247,12 @@ impl Place<'_> {
         for (n, opaque) in self.skeleton.values.iter().enumerate() {
             let (ty, facts) = self.graph.analysis.values[n].clone();
             let val = self.value(ty, Some(opaque.value), facts);
-            if let Some(id) = self.graph.lookup(Node::leaf(Head::Value(n as u32))) {
-                self.made.insert((self.graph.find(id), opaque.block), val);
+            let head = Head::Value(n as u32);
+            if let Some(id) = self.graph.lookup(Node::leaf(head)) {
+                let id = self.graph.find(id);
+                if self.choice.node(id).is_some_and(|node| node.head == head) {
+                    self.made.insert((id, opaque.block), val);
+                }
             }
         }
         for (i, block) in self.skeleton.blocks.iter().enumerate() {

@@ -304,6 +304,81 @@ def if_effect(condition):
     )
 
 
+def constants_for(b, n, y):
+    """Two of the carried values are constants that the body hands on, one as the other's equal."""
+
+    def body(b, i, total, step, tile):
+        scaled = b.like("MulI", i, step)
+        go_on(b, b.like("AddI", total, scaled), b.i32(3), tile)
+
+    total, step, tile = for_loop(b, (b.i32(0), n, b.i32(1)), (b.i32(0), b.i32(3), b.i32(7, (16,))), body)
+    b.store(y, total)
+    b.store(y, step, start=1)
+    b.store(y, tile, start=2)
+
+
+def constants_for_run(n):
+    answer = [3 * i for i in range(n)]
+    answer = np.array([sum(answer), 3, *[7] * 16], np.int32)
+    return Kernel(
+        f"constants_for_{n}",
+        (scalar("i32"), pointer("i32")),
+        constants_for,
+        lambda rng: [i32(n), wanted("y", "i32", answer)],
+    )
+
+
+def constants_loop(b, n, y):
+    """A constant goes round and out of an endless loop that has an effect."""
+
+    def body(b, i, step):
+        finished = compare(b, Is.GREATER_THAN_OR_EQUAL, i, n)
+        branch(b, finished, [], lambda b: leave(b, step, b.i32(9), i), lambda b: give(b))
+        b.store(b.op("Offset", y.type, ptr=y, offset=i), step)
+        go_on(b, b.like("AddI", i, step), step)
+
+    step, nine, i = b.nested("Loop", [I32] * 3, [([I32, I32], body)], initValues=[b.i32(0), b.i32(2)])
+    b.store(y, b.like("AddI", b.like("AddI", step, nine), i), start=1)
+
+
+def constants_loop_arguments(rng):
+    answer = np.array([2, 2 + 9 + 6, 2, 0, 2], np.int32)
+    return [i32(5), wanted("y", "i32", answer)]
+
+
+def constants_if(b, condition, y):
+    """Both sides give the same constant, alone, beside what differs, and from inside a loop."""
+    chosen = compare(b, Is.NOT_EQUAL, condition, b.i32(0))
+    (alone,) = branch(b, chosen, [I32], lambda b: give(b, b.i32(5)), lambda b: give(b, b.i32(5)))
+    same, other = branch(
+        b, chosen, [I32, I32], lambda b: give(b, b.i32(6), b.i32(1)), lambda b: give(b, b.i32(6), condition)
+    )
+
+    def body(b, i, step):
+        even = compare(b, Is.EQUAL, b.like("AndI", i, b.i32(1)), b.i32(0))
+
+        def store(b):
+            b.store(b.op("Offset", y.type, ptr=y, offset=i), step)
+            give(b, step)
+
+        (kept,) = branch(b, even, [I32], store, lambda b: give(b, step))
+        go_on(b, kept)
+
+    (step,) = for_loop(b, (b.i32(0), b.i32(4), b.i32(1)), (b.i32(8),), body)
+    for at, value in enumerate((alone, same, other, step), 4):
+        b.store(y, value, start=at)
+
+
+def constants_if_run(condition):
+    answer = np.array([8, 0, 8, 0, 5, 6, int(condition != 0), 8], np.int32)
+    return Kernel(
+        f"constants_if_{condition}",
+        (scalar("i32"), pointer("i32")),
+        constants_if,
+        lambda rng: [i32(condition), wanted("y", "i32", answer)],
+    )
+
+
 GROUPS = {
     "for": [
         *counted(),
@@ -333,6 +408,11 @@ GROUPS = {
         if_effect(0),
         if_effect(1),
         Kernel("if_return", (scalar("i32"), pointer("i32")), early_return, early_return_arguments, grid=(5,)),
+    ],
+    "constants": [
+        *(constants_for_run(n) for n in (0, 1, 5)),
+        Kernel("constants_loop", (scalar("i32"), pointer("i32")), constants_loop, constants_loop_arguments),
+        *(constants_if_run(condition) for condition in (0, 3)),
     ],
     "grid": [Kernel("grid", (pointer("i32"),), blocks, blocks_arguments, grid=(3, 2, 4))],
 }
