@@ -16,10 +16,11 @@ use std::path::PathBuf;
 use crate::asm;
 use crate::dialect::Dialect;
 use crate::egraph::{Report, stage};
-use crate::ir::{Diagnostics, Module, OpId};
+use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::isel;
-use crate::launch::{Entry, Manifest};
+use crate::launch::{Entry, MANIFEST_SYMBOL, Manifest};
 use crate::lower;
+use crate::ptx;
 use crate::rules::files::Group;
 use crate::target::Target;
 use crate::verify;
@@ -50,6 +51,8 @@ pub struct Options {
     pub explain: bool,
     /// Run the verifier after each stage.
     pub verify: bool,
+    /// Put the launch manifest into the PTX, as the constant [`MANIFEST_SYMBOL`].
+    pub embed_manifest: bool,
 }
 
 impl Options {
@@ -63,6 +66,7 @@ impl Options {
             isel_dir: None,
             explain: false,
             verify: cfg!(debug_assertions),
+            embed_manifest: false,
         }
     }
 }
@@ -206,11 +210,20 @@ impl Compilation {
         for (entry, bytes) in self.entries.iter_mut().zip(&text.dynamic_shared) {
             entry.shared_bytes = *bytes;
         }
-        Ok(Kernel {
-            ptx: text.text,
-            manifest: Manifest {
-                entries: self.entries,
-            },
-        })
+        let manifest = Manifest {
+            entries: self.entries,
+        };
+        let mut ptx = text.text;
+        if options.embed_manifest {
+            ptx.push_str(&manifest_constant(&manifest)?);
+        }
+        Ok(Kernel { ptx, manifest })
     }
+}
+
+/// The manifest's JSON, without spaces, as a constant of a PTX module.
+fn manifest_constant(manifest: &Manifest) -> Result<String, Diagnostics> {
+    let json = serde_json::to_vec(manifest)
+        .map_err(|e| Diagnostic::error(format!("the manifest cannot be written: {e}")))?;
+    Ok(ptx::constant(MANIFEST_SYMBOL, &json))
 }

@@ -6,6 +6,11 @@
 
 use serde::Serialize;
 
+/// The constant that carries a module's manifest inside its PTX and, through `ptxas`, inside its
+/// cubin: `.global .align 1 .b8 __tilec_manifest[N]`, whose N bytes are the manifest's JSON (UTF-8,
+/// no final zero). In a cubin it is a local symbol of section `.nv.global.init`.
+pub const MANIFEST_SYMBOL: &str = "__tilec_manifest";
+
 /// The manifest of a module.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Manifest {

@@ -51,6 +51,9 @@ pub struct Args {
     /// Directory that replaces the compiled-in `isel/`: instructions, selection tables, peepholes.
     #[arg(long)]
     isel_dir: Option<PathBuf>,
+    /// Put the launch manifest into the PTX and so into the cubin, as the constant `__tilec_manifest`.
+    #[arg(long)]
+    embed_manifest: bool,
     /// Run the verifier after every stage.
     #[arg(long)]
     verify: bool,
@@ -68,6 +71,7 @@ impl Args {
             rules_dir: self.rules_dir.clone(),
             isel_dir: self.isel_dir.clone(),
             verify: self.verify,
+            embed_manifest: self.embed_manifest,
             ..Options::new(target)
         })
     }

@@ -2,4 +2,4 @@
 
 mod text;
 
-pub use text::{Text, write};
+pub use text::{Text, constant, write};

@@ -134,6 +134,20 @@ pub fn write(
     })
 }
 
+/// A module-scope constant of bytes, for the end of a module; `name` is a PTX identifier.
+pub fn constant(name: &str, bytes: &[u8]) -> String {
+    let mut text = String::new();
+    write_global(
+        &mut text,
+        &Global {
+            name: name.to_owned(),
+            align: 1,
+            bytes: bytes.to_vec(),
+        },
+    );
+    text
+}
+
 /// `.global` data as a list of bytes.
 fn write_global(text: &mut String, global: &Global) {
     let Global { name, align, bytes } = global;
