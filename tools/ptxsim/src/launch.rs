@@ -2,6 +2,7 @@
 
 use crate::asynchronous::launch_control::Starts;
 use crate::check::global::GlobalRaces;
+use crate::decode::Places;
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
 use crate::exec::heap::{self, Heap};
@@ -11,8 +12,8 @@ use crate::program::{Program, window};
 use crate::record::{self, Observer, Timeline};
 use crate::tensormap::{TensorMap, TensorMapError};
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 type Tree<'a> = crate::parse::ast::Module<'a>;
 
@@ -37,6 +38,20 @@ impl Module {
     /// Decodes an entry, or the only one if `name` is `None`.
     pub fn entry(&self, name: Option<&str>) -> Result<Program, ParseError> {
         crate::decode::decode(self.0.borrow_dependent(), name)
+    }
+
+    /// Decodes an entry whose variables lie where `places` says, and whose memory the launch is lent.
+    pub fn entry_placed(
+        &self,
+        name: Option<&str>,
+        places: &mut dyn Places,
+    ) -> Result<Program, ParseError> {
+        crate::decode::decode_placed(self.0.borrow_dependent(), name, places)
+    }
+
+    /// The architecture of `.target`, such as `sm_90a`.
+    pub fn target(&self) -> Option<&str> {
+        self.0.borrow_dependent().target.first().copied()
     }
 
     /// Names of the entries.
@@ -100,6 +115,8 @@ pub struct Launch<'p> {
     pub args: Vec<Arg>,
     /// device buffers
     pub buffers: Vec<Buffer>,
+    /// memory of the process that a driver lends, in the order of addresses; kernels use its addresses as they are
+    pub lent: Arc<[Region]>,
     /// all blocks are on the device at once and may wait for each other (`cudaLaunchCooperativeKernel`); entries that
     /// ask for the grid's workspace, as `grid.sync()` does, are launched so by default
     pub cooperative: bool,
@@ -115,6 +132,8 @@ pub struct Launch<'p> {
     pub observer: Option<&'p dyn Observer>,
     /// a launch that executes more warp instructions than this in one cluster is stopped
     pub max_steps: u64,
+    /// what the kernel had printed when it was stopped by a fault; otherwise the report has it
+    pub printed: String,
 }
 
 /// What a launch leaves besides its buffers.
@@ -165,6 +184,7 @@ impl<'p> Launch<'p> {
             dynamic_shared: 0,
             args: Vec::new(),
             buffers: Vec::new(),
+            lent: Arc::default(),
             cooperative: program.needs.cooperation,
             seed: 1,
             checks: Checks::ALL,
@@ -172,6 +192,7 @@ impl<'p> Launch<'p> {
             timeline: None,
             observer: None,
             max_steps: 1 << 36,
+            printed: String::new(),
         }
     }
 
@@ -325,9 +346,11 @@ impl<'p> Launch<'p> {
             .program
             .variables
             .iter()
+            .filter(|v| !v.placed)
             .map(|v| Region::new(&v.name, v.address, &v.bytes, v.is_const));
         let own = self.driver_memory();
-        let global = GlobalMemory::new(buffers.chain(variables).chain(own).collect());
+        let regions = buffers.chain(variables).chain(own).collect();
+        let global = GlobalMemory::new(regions, Arc::clone(&self.lent));
         let total = clusters(self.grid, self.cluster);
         // The order in which blocks start is part of the seed.
         let rotation = if self.seed.is_multiple_of(2) {
@@ -364,7 +387,15 @@ impl<'p> Launch<'p> {
                 buffer.bytes = region.bytes();
             }
         }
-        let (stats, timeline) = result?;
+        drop(shared);
+        let output = output.into_inner().unwrap_or_default();
+        let (stats, timeline) = match result {
+            Ok(result) => result,
+            Err(error) => {
+                self.printed = output;
+                return Err(error);
+            }
+        };
         let variables = self
             .program
             .variables
@@ -377,9 +408,8 @@ impl<'p> Launch<'p> {
                     .map(|r| (v.name.clone(), r.bytes()))
             })
             .collect();
-        drop(shared);
         Ok(Report {
-            output: output.into_inner().unwrap_or_default(),
+            output,
             stats,
             variables,
             timeline,
@@ -456,12 +486,16 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeli
         rayon::current_num_threads()
     };
     let threads = cores.min(total as usize).max(1);
-    rayon::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| worker());
-        }
+    if threads == 1 {
         worker();
-    });
+    } else {
+        rayon::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|_| worker());
+            }
+            worker();
+        });
+    }
     if let Some((_, fault)) = fault.into_inner().unwrap_or_default() {
         return Err(LaunchError::Fault(Box::new(fault)));
     }

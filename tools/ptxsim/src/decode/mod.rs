@@ -23,8 +23,9 @@ mod warp;
 mod wmma;
 
 use mods::Mods;
-pub use module::decode;
+pub use module::{decode, decode_placed};
 use names::Function;
+pub use variables::{Places, Wanted};
 
 use crate::parse::ParseError;
 use crate::parse::ast::Instruction;

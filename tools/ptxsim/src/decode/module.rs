@@ -1,7 +1,7 @@
 //! Decoding of a module: the entry, the functions it reaches, the variables it names.
 
 use super::names::Binding;
-use super::variables::layout_of;
+use super::variables::{Places, layout_of};
 use super::{Result, function};
 use crate::parse::ParseError;
 use crate::parse::ast::{self, VarSpace};
@@ -26,6 +26,8 @@ pub struct Builder<'a> {
     pub(super) next_global: u64,
     pub(super) next_const: u64,
     pub(super) dynamic_shared: Vec<(&'a str, u32)>,
+    /// who places global and constant variables, if not the launch does
+    pub(super) places: Option<&'a mut dyn Places>,
 }
 
 impl<'a> Builder<'a> {
@@ -63,13 +65,30 @@ impl<'a> Builder<'a> {
 
     /// The code address of a function whose address is taken.
     pub fn function_address(&mut self, name: &str) -> Option<u64> {
-        self.function(name)
-            .map(|index| window::CODE + u64::from(index) * 16)
+        let index = self.function(name)?;
+        code_address(self.module, self.order.get(index as usize)?)
     }
 }
 
 /// Decodes entry `name` of `module`, or its only entry if `name` is `None`.
 pub fn decode(module: &ast::Module<'_>, name: Option<&str>) -> Result<Program> {
+    decode_with(module, name, None)
+}
+
+/// The same with variables where `places` says.
+pub fn decode_placed(
+    module: &ast::Module<'_>,
+    name: Option<&str>,
+    places: &mut dyn Places,
+) -> Result<Program> {
+    decode_with(module, name, Some(places))
+}
+
+fn decode_with<'a>(
+    module: &'a ast::Module<'a>,
+    name: Option<&str>,
+    places: Option<&'a mut dyn Places>,
+) -> Result<Program> {
     let entry = find_entry(module, name)?;
     let mut builder = Builder {
         module,
@@ -84,6 +103,7 @@ pub fn decode(module: &ast::Module<'_>, name: Option<&str>) -> Result<Program> {
         next_global: window::GLOBAL,
         next_const: window::CONST,
         dynamic_shared: Vec::new(),
+        places,
     };
     builder.function_index.insert(entry.name, 0);
     builder.constant(0);
@@ -150,8 +170,9 @@ fn finish<'a>(mut builder: Builder<'a>, entry: &'a ast::Function<'a>) -> Result<
             _ => {}
         }
     }
-    let function_addresses = (0..functions.len() as u32)
-        .map(|i| (window::CODE + u64::from(i) * 16, i))
+    let function_addresses = (0u32..)
+        .zip(&builder.order)
+        .filter_map(|(i, function)| Some((code_address(builder.module, function)?, i)))
         .collect();
     let param_bytes = params.last().map_or(0, |p| p.offset + p.size);
     Ok(Program {
@@ -169,6 +190,14 @@ fn finish<'a>(mut builder: Builder<'a>, entry: &'a ast::Function<'a>) -> Result<
         shared_names: builder.shared_names,
         function_addresses,
     })
+}
+
+/// The code address of a function: the same for every entry of the module, since tables of functions may lie in
+/// variables that entries share.
+fn code_address(module: &ast::Module<'_>, function: &ast::Function<'_>) -> Option<u64> {
+    let mut functions = module.functions.iter();
+    let index = functions.position(|f| std::ptr::eq(f, function))?;
+    Some(window::CODE + index as u64 * 16)
 }
 
 fn target_of(module: &ast::Module<'_>) -> (u32, Option<char>) {

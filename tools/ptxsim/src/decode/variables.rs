@@ -14,6 +14,27 @@ pub(super) const MAX_SMALL_BYTES: u64 = 1 << 24;
 /// Global and constant variables may not exceed this many bytes in all.
 const MAX_GLOBAL_BYTES: u64 = 1 << 31;
 
+/// A global or constant variable that needs a place. Name and line together tell it from all others of its module.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// its name
+    pub name: &'a str,
+    /// line of its declaration
+    pub line: u32,
+    /// bytes
+    pub size: u32,
+    /// alignment in bytes
+    pub align: u32,
+    /// `.const`
+    pub is_const: bool,
+}
+
+/// Who says where the global and constant variables of a module lie: the same place every time it is asked.
+pub trait Places {
+    /// The address of a variable. Its first contents are those of [`GlobalVariable::bytes`] once all is decoded.
+    fn place(&mut self, variable: &Wanted<'_>) -> u64;
+}
+
 /// Size and alignment in bytes of a variable; unsized arrays have size 0.
 pub fn layout_of(variable: &Variable<'_>) -> Result<(u32, u32)> {
     let fail = |message: String| {
@@ -93,6 +114,24 @@ impl<'a> Builder<'a> {
 
     fn place_global(&mut self, variable: &Variable<'a>, size: u32, align: u32) -> Result<u64> {
         let is_const = variable.space == VarSpace::Const;
+        if let Some(places) = self.places.as_deref_mut() {
+            let wanted = Wanted {
+                name: variable.name,
+                line: variable.line,
+                size,
+                align,
+                is_const,
+            };
+            let address = places.place(&wanted);
+            self.globals.push(GlobalVariable {
+                name: variable.name.to_owned(),
+                address,
+                bytes: Vec::new(),
+                is_const,
+                placed: true,
+            });
+            return Ok(address);
+        }
         let next = if is_const {
             &mut self.next_const
         } else {
@@ -112,6 +151,7 @@ impl<'a> Builder<'a> {
             address,
             bytes: Vec::new(),
             is_const,
+            placed: false,
         });
         Ok(address)
     }

@@ -1,9 +1,12 @@
 //! Global memory: named regions that all blocks share.
 //!
 //! Regions hold 64-bit atomic words, so that blocks on different threads may touch them at once without undefined
-//! behaviour and device atomics are host atomics. Narrow stores merge into their word.
+//! behaviour and device atomics are host atomics. Narrow stores merge into their word. Regions of a driver are memory of
+//! the process itself ([`Foreign`]).
 
 use super::fault::Trap;
+use super::foreign::Foreign;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A stretch of device memory.
@@ -11,13 +14,20 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub struct Region {
     /// buffer or variable name
     pub name: String,
-    /// first address, a multiple of 16
+    /// first address; a multiple of 16, unless the memory is foreign
     pub base: u64,
     /// bytes
     pub len: u64,
     /// `.const`
     pub read_only: bool,
-    words: Box<[AtomicU64]>,
+    memory: Memory,
+}
+
+/// Where the bytes of a region are.
+#[derive(Debug)]
+enum Memory {
+    Own(Box<[AtomicU64]>),
+    Foreign(Foreign),
 }
 
 impl Region {
@@ -36,30 +46,63 @@ impl Region {
             base,
             len: bytes.len() as u64,
             read_only,
-            words,
+            memory: Memory::Own(words),
+        }
+    }
+
+    /// A region of the process's own memory, at its own address.
+    pub fn foreign(name: &str, base: u64, memory: Foreign, read_only: bool) -> Region {
+        Region {
+            name: name.to_owned(),
+            base,
+            len: memory.len(),
+            read_only,
+            memory: Memory::Foreign(memory),
         }
     }
 
     /// The contents.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self
-            .words
-            .iter()
-            .flat_map(|w| w.load(Relaxed).to_le_bytes())
-            .collect();
-        bytes.truncate(self.len as usize);
+        let mut bytes = vec![0; self.len as usize];
+        self.read(0, &mut bytes);
         bytes
     }
 
-    /// The word that holds byte `offset`.
-    pub fn word(&self, offset: u64) -> &AtomicU64 {
-        &self.words[(offset / 8) as usize]
+    /// Copies bytes out, at any alignment.
+    fn read(&self, offset: u64, out: &mut [u8]) {
+        let mut i = 0;
+        while i < out.len() {
+            let at = offset + i as u64;
+            let whole = (self.base + at).is_multiple_of(8) && out.len() - i >= 8;
+            let n = if whole { 8 } else { 1 };
+            let word = self.load(at, n as u32).to_le_bytes();
+            out[i..i + n].copy_from_slice(&word[..n]);
+            i += n;
+        }
+    }
+
+    /// Copies bytes in, at any alignment.
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        let mut i = 0;
+        while i < bytes.len() {
+            let at = offset + i as u64;
+            let whole = (self.base + at).is_multiple_of(8) && bytes.len() - i >= 8;
+            let n = if whole { 8 } else { 1 };
+            let mut word = [0; 8];
+            word[..n].copy_from_slice(&bytes[i..i + n]);
+            self.store(at, n as u32, u64::from_le_bytes(word));
+            i += n;
+        }
     }
 
     /// Reads 1, 2, 4 or 8 bytes that do not straddle a word.
     #[inline]
     pub fn load(&self, offset: u64, size: u32) -> u64 {
-        let word = self.word(offset).load(Relaxed) >> (8 * (offset % 8));
+        let words = match &self.memory {
+            Memory::Own(words) => words,
+            Memory::Foreign(memory) => return memory.load(offset, size),
+        };
+        let word = words[(offset / 8) as usize].load(Relaxed) >> (8 * (offset % 8));
         if size == 8 {
             word
         } else {
@@ -70,7 +113,11 @@ impl Region {
     /// Writes 1, 2, 4 or 8 bytes that do not straddle a word.
     #[inline]
     pub fn store(&self, offset: u64, size: u32, value: u64) {
-        let word = self.word(offset);
+        let words = match &self.memory {
+            Memory::Own(words) => words,
+            Memory::Foreign(memory) => return memory.store(offset, size, value),
+        };
+        let word = &words[(offset / 8) as usize];
         if size == 8 {
             word.store(value, Relaxed);
             return;
@@ -88,13 +135,17 @@ impl Region {
 
     /// Applies `f` atomically to an aligned field of 1, 2, 4 or 8 bytes; returns the old value.
     pub fn update(&self, offset: u64, size: u32, f: impl Fn(u64) -> u64) -> u64 {
+        let words = match &self.memory {
+            Memory::Own(words) => words,
+            Memory::Foreign(memory) => return memory.update(offset, size, f),
+        };
         let shift = 8 * (offset % 8);
         let all = if size == 8 {
             u64::MAX
         } else {
             (1u64 << (8 * size)) - 1
         };
-        let word = self.word(offset);
+        let word = &words[(offset / 8) as usize];
         let mut old = word.load(Relaxed);
         loop {
             let field = old >> shift & all;
@@ -111,24 +162,51 @@ impl Region {
 #[derive(Debug, Default)]
 pub struct GlobalMemory {
     regions: Vec<Region>,
+    /// what a driver lends, by address
+    lent: Arc<[Region]>,
 }
 
 impl GlobalMemory {
-    /// Memory of these regions, which do not overlap.
-    pub fn new(mut regions: Vec<Region>) -> GlobalMemory {
+    /// Memory of these regions, which do not overlap; those that are lent are in the order of their addresses.
+    pub fn new(mut regions: Vec<Region>, lent: Arc<[Region]>) -> GlobalMemory {
         regions.sort_by_key(|r| r.base);
-        GlobalMemory { regions }
+        GlobalMemory { regions, lent }
     }
 
-    /// The regions, by address.
+    /// The launch's own regions, by address.
     pub fn regions(&self) -> &[Region] {
         &self.regions
     }
 
+    /// A region by number: the launch's own, then those that are lent.
+    fn region(&self, index: usize) -> Option<&Region> {
+        let own = self.regions.len();
+        if index < own {
+            self.regions.get(index)
+        } else {
+            self.lent.get(index - own)
+        }
+    }
+
+    /// The number of the last region that starts at or before an address.
     fn candidate(&self, address: u64) -> Option<usize> {
-        self.regions
-            .partition_point(|r| r.base <= address)
-            .checked_sub(1)
+        let before = |regions: &[Region]| {
+            regions
+                .partition_point(|r| r.base <= address)
+                .checked_sub(1)
+        };
+        let own = before(&self.regions);
+        let lent = before(&self.lent).map(|i| i + self.regions.len());
+        let base = |i: &usize| self.region(*i).map_or(0, |r| r.base);
+        own.into_iter().chain(lent).max_by_key(base)
+    }
+
+    /// The first region that starts behind an address.
+    fn above(&self, address: u64) -> Option<&Region> {
+        let after = |regions: &'_ [Region]| regions.partition_point(|r| r.base <= address);
+        let own = self.regions.get(after(&self.regions));
+        let lent = self.lent.get(after(&self.lent));
+        own.into_iter().chain(lent).min_by_key(|r| r.base)
     }
 
     /// The region that holds all of `size` bytes at `address`, and the offset there; `hint` remembers the last one.
@@ -139,16 +217,16 @@ impl GlobalMemory {
         size: u64,
         hint: &mut usize,
     ) -> Result<(&Region, u64), Trap> {
-        if let Some(region) = self.regions.get(*hint) {
+        if let Some(region) = self.region(*hint) {
             let offset = address.wrapping_sub(region.base);
             if offset < region.len && size <= region.len - offset {
                 return Ok((region, offset));
             }
         }
-        let Some(index) = self.candidate(address) else {
+        let found = self.candidate(address);
+        let Some((index, region)) = found.and_then(|i| Some((i, self.region(i)?))) else {
             return Err(self.outside(address, size));
         };
-        let region = &self.regions[index];
         let offset = address - region.base;
         if offset >= region.len || size > region.len - offset {
             return Err(self.outside(address, size));
@@ -160,14 +238,13 @@ impl GlobalMemory {
     /// The name of the region around an address.
     pub fn name_at(&self, address: u64) -> &str {
         self.candidate(address)
-            .map_or("", |i| self.regions[i].name.as_str())
+            .and_then(|i| self.region(i))
+            .map_or("", |r| r.name.as_str())
     }
 
     fn outside(&self, address: u64, size: u64) -> Trap {
-        let below = self.candidate(address).map(|i| &self.regions[i]);
-        let above = self
-            .regions
-            .get(self.candidate(address).map_or(0, |i| i + 1));
+        let below = self.candidate(address).and_then(|i| self.region(i));
+        let above = self.above(address);
         let near = |r: &Region| format!("`{}` ({} bytes at {:#x})", r.name, r.len, r.base);
         let place = match (below, above) {
             (Some(r), _) if address - r.base < r.len => {
@@ -200,15 +277,7 @@ impl GlobalMemory {
             return Ok(());
         }
         let (region, offset) = self.locate(address, out.len() as u64, hint)?;
-        let mut i = 0;
-        while i < out.len() {
-            let at = offset + i as u64;
-            let word = region.word(at).load(Relaxed).to_le_bytes();
-            let start = (at % 8) as usize;
-            let n = (8 - start).min(out.len() - i);
-            out[i..i + n].copy_from_slice(&word[start..start + n]);
-            i += n;
-        }
+        region.read(offset, out);
         Ok(())
     }
 
@@ -221,19 +290,7 @@ impl GlobalMemory {
                 region.name
             )));
         }
-        let mut i = 0;
-        while i < bytes.len() {
-            let at = offset + i as u64;
-            if at.is_multiple_of(8) && bytes.len() - i >= 8 {
-                let mut word = [0; 8];
-                word.copy_from_slice(&bytes[i..i + 8]);
-                region.word(at).store(u64::from_le_bytes(word), Relaxed);
-                i += 8;
-            } else {
-                region.store(at, 1, bytes[i].into());
-                i += 1;
-            }
-        }
+        region.write(offset, bytes);
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod collective;
 pub mod counters;
 pub mod fault;
+pub mod foreign;
 pub mod global;
 pub mod heap;
 pub mod hooks;

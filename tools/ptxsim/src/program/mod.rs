@@ -83,6 +83,8 @@ pub struct GlobalVariable {
     pub bytes: Vec<u8>,
     /// true for `.const`
     pub is_const: bool,
+    /// true if its memory is not the launch's own: a driver has placed it, and its contents outlive launches
+    pub placed: bool,
 }
 
 /// One entry parameter.
