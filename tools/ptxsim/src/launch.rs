@@ -2,12 +2,10 @@
 
 use crate::asynchronous::launch_control::Starts;
 use crate::check::global::GlobalRaces;
-use crate::decode::Places;
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
 use crate::exec::heap::{self, Heap};
 use crate::exec::{Fault, rng::Rng, stats::Stats};
-use crate::parse::ParseError;
 use crate::program::{Program, window};
 use crate::record::{self, Observer, Timeline};
 use crate::tensormap::{TensorMap, TensorMapError};
@@ -15,52 +13,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-type Tree<'a> = crate::parse::ast::Module<'a>;
-
-self_cell::self_cell!(
-    /// A text and the syntax tree that borrows from it.
-    struct Parsed {
-        owner: String,
-        #[covariant]
-        dependent: Tree,
-    }
-);
-
-/// A parsed module, ready to launch any of its entries.
-pub struct Module(Parsed);
-
-impl Module {
-    /// Parses the text.
-    pub fn new(text: impl Into<String>) -> Result<Module, ParseError> {
-        Parsed::try_new(text.into(), |text| crate::parse::parse(text)).map(Module)
-    }
-
-    /// Decodes an entry, or the only one if `name` is `None`.
-    pub fn entry(&self, name: Option<&str>) -> Result<Program, ParseError> {
-        crate::decode::decode(self.0.borrow_dependent(), name)
-    }
-
-    /// Decodes an entry whose variables lie where `places` says, and whose memory the launch is lent.
-    pub fn entry_placed(
-        &self,
-        name: Option<&str>,
-        places: &mut dyn Places,
-    ) -> Result<Program, ParseError> {
-        crate::decode::decode_placed(self.0.borrow_dependent(), name, places)
-    }
-
-    /// The architecture of `.target`, such as `sm_90a`.
-    pub fn target(&self) -> Option<&str> {
-        self.0.borrow_dependent().target.first().copied()
-    }
-
-    /// Names of the entries.
-    pub fn entries(&self) -> Vec<String> {
-        let functions = &self.0.borrow_dependent().functions;
-        let entries = functions.iter().filter(|f| f.is_entry && f.body.is_some());
-        entries.map(|f| f.name.to_owned()).collect()
-    }
-}
+pub use crate::module::Module;
 
 /// A device buffer.
 #[derive(Debug, Clone, Default)]

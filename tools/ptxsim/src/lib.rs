@@ -12,6 +12,7 @@ pub mod exec;
 pub mod launch;
 pub mod manifest;
 pub mod matrix;
+pub mod module;
 pub mod num;
 pub mod parse;
 pub mod program;
