@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> Outcome {
     if args.emit == Emit::Cubin {
         let assembler = ptxas::find(args.ptxas.as_deref())?;
         let ptx = to_ptx(module, &options)?.ptx;
-        let cubin = ptxas::assemble(&assembler, &ptx, options.target)?;
+        let cubin = ptxas::assemble(&assembler, &ptx, options.target, &[])?;
         return output::write(&args.output, &cubin);
     }
     let text = match args.emit {

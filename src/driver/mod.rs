@@ -4,8 +4,10 @@ mod assemble;
 mod compile;
 mod convert;
 mod dis;
+mod dropin;
 mod explain;
 mod input;
+mod links;
 mod output;
 mod ptxas;
 mod report;
@@ -21,6 +23,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::ir::Diagnostics;
+use dropin::Tool;
 
 /// An open compiler from CUDA Tile IR to PTX.
 #[derive(Parser)]
@@ -51,6 +54,21 @@ enum Command {
     Run(run::Args),
     /// Check a module against every rule of its dialect.
     Verify(verify::Args),
+    /// Put `tileiras` and `tileirdisasm`, links to this program, into a folder.
+    InstallLinks(links::Args),
+    /// Assemble as CUDA's `tileiras` does, with its options.
+    #[command(disable_help_flag = true)]
+    Tileiras(Rest),
+    /// Disassemble as CUDA's `tileirdisasm` does, with its options.
+    #[command(disable_help_flag = true)]
+    Tileirdisasm(Rest),
+}
+
+/// Arguments that another parser reads.
+#[derive(clap::Args)]
+struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<String>,
 }
 
 /// What a subcommand returns: everything that was wrong.
@@ -58,6 +76,9 @@ type Outcome = Result<(), Diagnostics>;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
+    if let Some(code) = stand_in() {
+        return code;
+    }
     let cli = Cli::parse();
     let outcome = match &cli.command {
         Command::As(args) => assemble::run(args),
@@ -68,6 +89,9 @@ pub fn main() -> ExitCode {
         Command::Rules(args) => rules::run(args),
         Command::Run(args) => run::run(args),
         Command::Verify(args) => verify::run(args, cli.diagnostics),
+        Command::InstallLinks(args) => links::run(args),
+        Command::Tileiras(rest) => return Tool::Tileiras.run("tileiras", &rest.args),
+        Command::Tileirdisasm(rest) => return Tool::Tileirdisasm.run("tileirdisasm", &rest.args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -76,4 +100,18 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs as one of CUDA's tools, if that is the name of this process or its first argument. Their
+/// command lines are not read as ours are.
+fn stand_in() -> Option<ExitCode> {
+    let mut args = std::env::args_os();
+    let program = args.next()?;
+    let rest: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
+    if let Some(tool) = Tool::of(&program) {
+        return Some(tool.run(&program.to_string_lossy(), &rest));
+    }
+    let (first, rest) = rest.split_first()?;
+    let tool = Tool::ALL.into_iter().find(|tool| tool.name() == first)?;
+    Some(tool.run(tool.name(), rest))
 }

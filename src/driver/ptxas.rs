@@ -3,67 +3,98 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::target::Target;
 
 const NAME: &str = "ptxas";
 
-/// Where the toolkit that `tools/toolkit` installs keeps its programs, below a Python's `lib`.
-const TOOLKIT_BIN: &str = "site-packages/nvidia/cu13/bin";
-
-/// The assembler to use: `given`, else the first in `PATH`, in `CUDA_HOME`, or in the toolkit that
-/// is installed below a `target/` of the working directory or of this program.
+/// The assembler to use: `given`, else the first that is found.
 pub fn find(given: Option<&Path>) -> Result<PathBuf, Diagnostics> {
-    if let Some(path) = given {
-        return match path.is_file() {
-            true => Ok(path.to_owned()),
-            false => Err(Diagnostic::error(format!("no such file: '{}'", path.display())).into()),
-        };
+    match given {
+        Some(path) if path.is_file() => Ok(path.to_owned()),
+        Some(path) => Err(Diagnostic::error(format!("no such file: '{}'", path.display())).into()),
+        None => find_for(Path::new("")),
     }
+}
+
+/// The first assembler of these: beside `program` (a path that this process was started by), in
+/// `PATH`, in a Python environment (one that this program is in, that is active, or that
+/// `tools/toolkit` made in a `target/`), in `CUDA_HOME` or `CUDA_PATH`, where CUDA is installed.
+pub fn find_for(program: &Path) -> Result<PathBuf, Diagnostics> {
+    let beside = program
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let in_path = std::env::var_os("PATH")
         .map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>())
         .unwrap_or_default();
-    let in_cuda = std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin"));
-    let found = in_path
+    let in_cuda = ["CUDA_HOME", "CUDA_PATH"]
         .into_iter()
+        .filter_map(|name| Some(PathBuf::from(std::env::var_os(name)?).join("bin")));
+    let found = beside
+        .map(Path::to_owned)
+        .into_iter()
+        .chain(in_path)
+        .chain(environments().into_iter().flat_map(|home| packages(&home)))
         .chain(in_cuda)
-        .map(|folder| folder.join(NAME))
-        .find(|path| path.is_file())
-        .or_else(in_target);
+        .chain([PathBuf::from("/usr/local/cuda/bin")])
+        .map(|folder| {
+            folder
+                .join(NAME)
+                .with_extension(std::env::consts::EXE_EXTENSION)
+        })
+        .find(|path| path.is_file());
     found.ok_or_else(|| {
         Diagnostic::error("cannot find 'ptxas'")
-            .note("give its path with --ptxas, or have it in PATH or in CUDA_HOME/bin")
-            .note("tools/toolkit installs one into target/")
+            .note("`pip install nvidia-cuda-nvcc` has one, and so has the CUDA toolkit")
+            .note("it is looked for beside this program, in PATH, in Python's packages, in CUDA_HOME/bin")
             .into()
     })
 }
 
-/// The toolkit's assembler in the nearest `target/` that has one.
-fn in_target() -> Option<PathBuf> {
+/// Folders that may hold Python's packages: above this program, the active environment, and a
+/// `target/toolkit` above the working directory or this program.
+fn environments() -> Vec<PathBuf> {
     let here = std::env::current_dir().ok();
     let program = std::env::current_exe().ok();
-    here.iter()
-        .chain(program.iter())
-        .flat_map(|start| start.ancestors())
-        .find_map(|folder| toolkit(&folder.join("target/toolkit")))
-}
-
-/// The assembler below a virtual environment.
-fn toolkit(environment: &Path) -> Option<PathBuf> {
-    let mut pythons: Vec<PathBuf> = std::fs::read_dir(environment.join("lib"))
-        .ok()?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    pythons.sort();
-    pythons
+    let active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
         .into_iter()
-        .map(|python| python.join(TOOLKIT_BIN).join(NAME))
-        .find(|path| path.is_file())
+        .filter_map(|name| std::env::var_os(name).map(PathBuf::from));
+    let above = |start: &PathBuf| start.ancestors().map(Path::to_owned).collect::<Vec<_>>();
+    let around: Vec<PathBuf> = program.iter().flat_map(above).collect();
+    let toolkits = here.iter().chain(program.iter()).flat_map(above);
+    let toolkits = toolkits.map(|folder| folder.join("target/toolkit"));
+    around
+        .iter()
+        .cloned()
+        .chain(active)
+        .chain(toolkits)
+        .collect()
 }
 
-/// Assembles PTX text for `target` and returns the cubin.
-pub fn assemble(program: &Path, ptx: &str, target: Target) -> Result<Vec<u8>, Diagnostics> {
+/// Where NVIDIA's packages keep programs, if `home` is an environment or its `site-packages`.
+fn packages(home: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(home.join("lib")).into_iter().flatten();
+    let mut sites: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path().join("site-packages")))
+        .collect();
+    sites.sort();
+    sites.insert(0, home.to_owned());
+    let parts = ["nvidia/cu13/bin", "nvidia/cuda_nvcc/bin"];
+    sites
+        .iter()
+        .flat_map(|site| parts.map(|part| site.join(part)))
+        .collect()
+}
+
+/// Assembles PTX text for `target` and returns the cubin; `flags` are further options.
+pub fn assemble(
+    program: &Path,
+    ptx: &str,
+    target: Target,
+    flags: &[&str],
+) -> Result<Vec<u8>, Diagnostics> {
     let failed = |what: &str, e: std::io::Error| -> Diagnostics {
         Diagnostic::error(format!("cannot {what} '{}': {e}", program.display())).into()
     };
@@ -73,6 +104,7 @@ pub fn assemble(program: &Path, ptx: &str, target: Target) -> Result<Vec<u8>, Di
         .and_then(|mut file| file.write_all(ptx.as_bytes()))
         .map_err(|e| failed("write the input of", e))?;
     let done = Command::new(program)
+        .args(flags)
         .args(["-arch", &target.to_string(), "-o"])
         .args([&output, &input])
         .stdin(Stdio::null())
@@ -92,7 +124,10 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> std::io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("tilec-ptxas-{}", std::process::id()));
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("tilec-ptxas-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path)?;
         Ok(Scratch(path))
     }
