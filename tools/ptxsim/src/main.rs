@@ -45,6 +45,9 @@ struct Options {
     /// How many interleavings to run; all must agree
     #[arg(long, default_value_t = 1)]
     seeds: u64,
+    /// Do not ask for tcgen05.fence around the synchronisation of threads that share tensor memory
+    #[arg(long)]
+    no_tensor_fences: bool,
     /// Leave out the race and initialisation checks
     #[arg(long)]
     fast: bool,
@@ -156,6 +159,7 @@ fn run(options: &Options) -> Result<(), String> {
         if options.fast {
             launch.checks = Checks::NONE;
         }
+        launch.checks.tensor_fences &= !options.no_tensor_fences;
         let report = launch.run().map_err(|e| format!("seed {seed}: {e}"))?;
         let results: Vec<Vec<u8>> = launch.buffers.iter().map(|b| b.bytes.clone()).collect();
         if first.get_or_insert_with(|| results.clone()) != &results {

@@ -8,6 +8,7 @@ pub mod bulk;
 pub mod cp_async;
 pub mod launch_control;
 pub mod mbarrier;
+pub mod tcgen05;
 pub mod tensormap;
 pub mod tile;
 pub mod wgmma;

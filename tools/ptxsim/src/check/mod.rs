@@ -14,8 +14,10 @@
 mod clock;
 pub mod global;
 mod shared;
+mod tensor;
 
 pub use clock::Clock;
+pub use tensor::{Committed, TensorAccess, TensorUse};
 
 use crate::exec::fault::Trap;
 use rustc_hash::FxHashMap;
@@ -25,6 +27,13 @@ use rustc_hash::FxHashMap;
 pub struct Agent {
     slot: u32,
     clock: u32,
+}
+
+impl Agent {
+    /// Its number among those of its component.
+    pub fn number(self) -> u32 {
+        self.clock
+    }
 }
 
 /// Components for asynchronous operations; they are reused in rotation.
@@ -98,17 +107,26 @@ struct Granule {
     read: Epoch,
 }
 
-/// A pair of clocks: order, and order as the async proxy sees it.
+/// Clocks: order, order as the async proxy sees it, and what is known of operations on tensor memory, by way of their
+/// fences and without asking for them.
 #[derive(Debug, Clone, Default)]
 struct View {
     order: Clock,
     proxy: Clock,
+    tensor: Clock,
+    tensor_unfenced: Clock,
 }
 
 impl View {
     fn join(&mut self, other: &View) {
         self.order.join(&other.order);
         self.proxy.join(&other.proxy);
+        self.join_tensor(other);
+    }
+
+    fn join_tensor(&mut self, other: &View) {
+        self.tensor.join(&other.tensor);
+        self.tensor_unfenced.join(&other.tensor_unfenced);
     }
 }
 
@@ -165,6 +183,7 @@ pub struct Checker {
     places: FxHashMap<(usize, u64), View>,
     slots: Vec<Slot>,
     next_slot: u32,
+    tensor: tensor::TensorChecker,
     tie: u32,
 }
 
@@ -211,7 +230,8 @@ impl Checker {
             mbarriers: FxHashMap::default(),
             cluster: GenerationView::default(),
             places: FxHashMap::default(),
-            slots: vec![Slot::default(); SLOTS as usize],
+            slots: vec![Slot::default(); SLOTS as usize + warps],
+            tensor: tensor::TensorChecker::new(blocks, warps),
             next_slot: 0,
             tie: 1,
         }
@@ -327,12 +347,14 @@ impl Checker {
 
     /// A warp arrives at the cluster barrier.
     pub fn cluster_arrive(&mut self, warp: usize, generation: u64, relaxed: bool) {
-        let view = if relaxed {
-            &self.fenced[warp]
+        if relaxed {
+            // tcgen05.fence composes with execution order alone.
+            let mut view = self.fenced[warp].clone();
+            view.join_tensor(&self.warps[warp]);
+            self.cluster.arrive(&view, generation);
         } else {
-            &self.warps[warp]
-        };
-        self.cluster.arrive(view, generation);
+            self.cluster.arrive(&self.warps[warp], generation);
+        }
         self.warps[warp].order.bump(warp + 1);
     }
 

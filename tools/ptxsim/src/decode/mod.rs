@@ -17,6 +17,7 @@ mod mods;
 mod module;
 mod names;
 mod operand;
+mod tcgen05;
 mod variables;
 mod video;
 mod warp;
@@ -110,6 +111,7 @@ fn family<'a>(
         "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wgmma" => {
             matrix::decode(cx, inst, mods)
         }
+        "tcgen05" => tcgen05::decode(cx, inst, mods),
         "cp" | "mbarrier" | "tensormap" | "clusterlaunchcontrol" => {
             asynchronous::decode(cx, inst, mods)
         }

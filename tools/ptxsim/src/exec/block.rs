@@ -1,5 +1,6 @@
 //! One block: its shared memory and its hardware barriers.
 
+use crate::asynchronous::tcgen05::memory::TensorMemory;
 use crate::program::window;
 
 /// A hardware barrier (`bar` 0-15).
@@ -38,6 +39,8 @@ pub struct Cta {
     pub spare_registers: i64,
     /// what setmaxnreg knows of each warpgroup
     pub warpgroups: Vec<Warpgroup>,
+    /// tensor memory
+    pub tensor: TensorMemory,
 }
 
 /// Registers of four warps.
@@ -75,6 +78,7 @@ impl Cta {
             live_threads: threads,
             spare_registers: 0,
             warpgroups: vec![Warpgroup::default(); warps.div_ceil(4) as usize],
+            tensor: TensorMemory::default(),
         }
     }
 

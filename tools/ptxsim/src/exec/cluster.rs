@@ -10,7 +10,7 @@ use super::stats::Stats;
 use super::step::{Flow, step};
 use super::warp::{Wait, Warp};
 use crate::asynchronous::launch_control::Starts;
-use crate::asynchronous::{bulk, cp_async, wgmma};
+use crate::asynchronous::{bulk, cp_async, tcgen05, wgmma};
 use crate::check::Checker;
 use crate::check::global::{Foreign, GlobalRaces};
 use crate::program::Program;
@@ -26,6 +26,8 @@ pub struct Checks {
     pub races: bool,
     /// races in global memory; needs `races`
     pub global_races: bool,
+    /// `tcgen05.fence` around the synchronisation of threads that share tensor memory; needs `races`
+    pub tensor_fences: bool,
 }
 
 impl Checks {
@@ -34,12 +36,14 @@ impl Checks {
         uninitialised: true,
         races: true,
         global_races: true,
+        tensor_fences: true,
     };
     /// None of them.
     pub const NONE: Checks = Checks {
         uninitialised: false,
         races: false,
         global_races: false,
+        tensor_fences: false,
     };
 }
 
@@ -128,6 +132,8 @@ pub struct Env<'a> {
     pub ordered: bool,
     /// unfinished bulk copies
     pub engine: bulk::Engine,
+    /// tcgen05 operations in flight
+    pub tensor: tcgen05::Queue,
     /// order and races in shared memory
     pub checker: Option<Checker>,
     /// order between clusters
@@ -190,6 +196,9 @@ impl Env<'_> {
             Wait::Registers { warpgroup, count } => {
                 self.ctas[warp.cta].registers_granted(warpgroup, count)
             }
+            Wait::TensorMemory { columns } => {
+                tcgen05::alloc::ready(self, warp.cta, columns as usize)
+            }
         }
     }
 }
@@ -241,10 +250,13 @@ impl<'a> Cluster<'a> {
                 ));
             }
         }
-        let checker = shared
+        let mut checker = shared
             .checks
             .races
             .then(|| Checker::new(ctas.len(), warps_per_block as usize, shared_end as usize));
+        if let Some(checker) = checker.as_mut().filter(|_| !shared.checks.tensor_fences) {
+            checker.without_tensor_fences();
+        }
         let env = Env {
             shared,
             ctas,
@@ -256,6 +268,7 @@ impl<'a> Cluster<'a> {
             strong: false,
             ordered: false,
             engine: bulk::Engine::default(),
+            tensor: tcgen05::Queue::default(),
             checker,
             foreign: Foreign::new(serial, warps.len()),
             line: 0,
@@ -320,6 +333,8 @@ impl<'a> Cluster<'a> {
                     .map_err(|(line, trap)| fault(env, warp, line, trap))?;
             }
         }
+        any |= tcgen05::tick(env, force && !any)
+            .map_err(|(origin, trap)| bulk_fault(env, origin, trap))?;
         if !any && force {
             any = bulk::tick(env, true).map_err(|(origin, trap)| bulk_fault(env, origin, trap))?;
         }
@@ -330,6 +345,7 @@ impl<'a> Cluster<'a> {
     fn drain(&mut self) -> Result<(), Fault> {
         while self.complete(true)? {}
         self.check_products()?;
+        self.check_tensor_memory()?;
         for (rank, cta) in self.env.ctas.iter().enumerate() {
             let mut groups = cta.warpgroups.iter().enumerate();
             if let Some((group, pending)) = groups.find_map(|(g, w)| w.pending.map(|p| (g, p))) {
@@ -343,6 +359,23 @@ impl<'a> Cluster<'a> {
                          in all of them",
                     ),
                 ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What has been allocated must have been given back (PTX ISA 9.7.16.1.2).
+    fn check_tensor_memory(&self) -> Result<(), Fault> {
+        let per_block = self.env.shared.warps_per_block() as usize;
+        for (rank, cta) in self.env.ctas.iter().enumerate() {
+            if let Some(held) = cta.tensor.held.first() {
+                let warp = &self.warps[rank * per_block + held.warp as usize];
+                let message = format!(
+                    "exits without a tcgen05.dealloc of the {} columns of tensor memory that it has allocated; other blocks \
+                     wait for them for ever",
+                    held.columns.len()
+                );
+                return Err(fault(&self.env, warp, held.line, Trap::new(message)));
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use super::fault::Trap;
 use super::memory;
 use super::warp::Warp;
 use crate::check::global::{Conflict, GlobalAccess, Handover, Judge, PlaceGuard, describe};
-use crate::check::{Access, Agent};
+use crate::check::{Access, Agent, Committed, TensorAccess};
 use crate::program::inst::{FenceKind, Order, Scope};
 use crate::program::{LANES, Row};
 
@@ -22,7 +22,7 @@ pub struct GlobalUse {
 
 impl Env<'_> {
     /// Number of a warp within the cluster.
-    fn serial(&self, warp: &Warp) -> usize {
+    pub fn serial(&self, warp: &Warp) -> usize {
         warp.cta * self.shared.warps_per_block() as usize + warp.id as usize
     }
 
@@ -284,6 +284,66 @@ impl Env<'_> {
         self.checker
             .as_mut()
             .map_or(Ok(()), |c| c.agent_read(agent, serial, cta, offset, size))
+    }
+
+    /// A `tcgen05.mma`, `.cp` or `.shift` starts.
+    pub fn tensor_issue(&mut self, warp: &Warp, line: u32, what: &'static str) -> Agent {
+        let serial = self.serial(warp);
+        self.checker
+            .as_mut()
+            .map_or(Agent::default(), |c| c.tensor_issue(serial, line, what))
+    }
+
+    /// Number of a new `tcgen05.ld` or `.st`.
+    pub fn tensor_move(&mut self, warp: &Warp, store: bool) -> u32 {
+        let serial = self.serial(warp);
+        self.checker
+            .as_mut()
+            .map_or(0, |c| c.tensor_move(serial, store))
+    }
+
+    /// `tcgen05.wait`
+    pub fn tensor_wait(&mut self, warp: &Warp, stores: bool) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.tensor_wait(serial, stores);
+        }
+    }
+
+    /// `tcgen05.fence`
+    pub fn tensor_fence(&mut self, warp: &Warp, after: bool) {
+        let serial = self.serial(warp);
+        if let Some(checker) = &mut self.checker {
+            checker.tensor_fence(serial, after);
+        }
+    }
+
+    /// What a `tcgen05.commit` will hand on.
+    pub fn tensor_commit(&mut self, warp: &Warp) -> Option<Committed> {
+        let serial = self.serial(warp);
+        self.checker.as_mut().map(|c| c.tensor_commit(serial))
+    }
+
+    /// It has arrived at an mbarrier, whose state is up to date.
+    pub fn tensor_committed(&mut self, view: &Committed, rank: usize, offset: u64) {
+        let phase = self.mbarrier(rank, offset).is_ok_and(|b| b.phase);
+        if let Some(checker) = &mut self.checker {
+            checker.tensor_committed(view, rank, offset, phase);
+        }
+    }
+
+    /// An access to tensor memory.
+    pub fn tensor_access(&mut self, access: TensorAccess) -> Result<(), Trap> {
+        self.checker
+            .as_mut()
+            .map_or(Ok(()), |c| c.tensor_access(&access))
+    }
+
+    /// Columns of tensor memory change hands.
+    pub fn tensor_forget(&mut self, cta: usize, columns: std::ops::Range<usize>) {
+        if let Some(checker) = &mut self.checker {
+            checker.tensor_forget(cta, columns);
+        }
     }
 
     /// The warp has waited for it.

@@ -5,7 +5,7 @@ use super::fault::Trap;
 use super::step::Flow;
 use super::warp::Warp;
 use super::{collective, registers};
-use crate::asynchronous::{bulk, cp_async, launch_control, mbarrier, tensormap, wgmma};
+use crate::asynchronous::{bulk, cp_async, launch_control, mbarrier, tcgen05, tensormap, wgmma};
 use crate::matrix::{mma, moves, wmma};
 use crate::program::inst::{Inst, Op, Order};
 
@@ -41,6 +41,9 @@ pub fn step(
         }
         Op::Mbarrier { op, address } => {
             return mbarrier::execute(env, warp, frame, active, op, address);
+        }
+        Op::Tensor(tensor) => {
+            return tcgen05::execute(env, warp, fragment, active, line, tensor);
         }
         Op::BulkCopy(copy) => bulk::copy(env, warp, frame, active, line, copy)?,
         Op::TensorCopy(copy) => bulk::tensor(env, warp, frame, active, line, copy)?,

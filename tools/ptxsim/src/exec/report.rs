@@ -127,6 +127,18 @@ fn describe(env: &Env<'_>, warp: &Warp, fragment: &Fragment) -> String {
                 u8::from(parity)
             )
         }
+        Wait::TensorMemory { columns } => {
+            let pair = env.ctas[warp.cta].tensor.request.is_some();
+            let other = if pair {
+                " with a warp of the other block of the pair, which does not execute it"
+            } else {
+                ", which nobody gives back"
+            };
+            match columns {
+                0 => format!("waits in tcgen05.dealloc{other}"),
+                n => format!("waits in tcgen05.alloc for {n} columns of tensor memory{other}"),
+            }
+        }
         Wait::Registers { count, .. } => {
             format!(
                 "waits in setmaxnreg.inc for {count} registers per thread that no warpgroup releases"

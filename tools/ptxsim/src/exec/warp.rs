@@ -39,6 +39,11 @@ pub enum Wait {
         /// phase parity whose completion it waits for
         parity: bool,
     },
+    /// in `tcgen05.alloc` or `.dealloc`, for room or for the other block of the pair
+    TensorMemory {
+        /// columns that it asks for; none if it gives some back
+        columns: u32,
+    },
     /// in `setmaxnreg.inc`, for registers that others release
     Registers {
         /// its warpgroup
@@ -57,6 +62,7 @@ impl Wait {
             Wait::ClusterBarrier { .. } => Kind::Cluster,
             Wait::Mbarrier { .. } => Kind::Mbarrier,
             Wait::Registers { .. } => Kind::Registers,
+            Wait::TensorMemory { .. } => Kind::TensorMemory,
         }
     }
 }

@@ -77,7 +77,15 @@ const BY_NAME: &[(&[&str], Class)] = &[
     ),
     (&["mbarrier"], C::Mbarrier),
     (
-        &["mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix"],
+        &[
+            "mma",
+            "wmma",
+            "wgmma",
+            "ldmatrix",
+            "stmatrix",
+            "movmatrix",
+            "tcgen05",
+        ],
         C::Matrix,
     ),
     (

@@ -9,6 +9,7 @@ pub use super::words::{AtomOp, BarKind, MbarOp, Redux, ShflMode, Special, VoteMo
 
 use super::Row;
 use super::class::Class;
+use super::tensor::Tensor;
 use super::types::Ty;
 use crate::num::{Overflow, Round};
 
@@ -391,6 +392,8 @@ pub enum Op {
         pending: u32,
     },
     Wgmma(Box<Wgmma>),
+    /// `tcgen05`
+    Tensor(Tensor),
     SetMaxNreg {
         count: u32,
         increase: bool,

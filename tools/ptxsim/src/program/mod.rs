@@ -8,6 +8,7 @@ pub mod class;
 pub mod copies;
 pub mod inst;
 pub mod matrix;
+pub mod tensor;
 pub mod types;
 pub mod words;
 

@@ -25,6 +25,13 @@ const STYLES: &[Style] = &[
     style(Kind::Cluster, "waits at the cluster barrier", "#cdb6d9", ""),
     style(Kind::Converge, "lanes wait for lanes", "#e6e2a8", ""),
     style(Kind::Registers, "waits for registers", "#c8c8c8", ""),
+    style(Kind::TensorMemory, "waits for tensor memory", "#b0b8c8", ""),
+    style(
+        Kind::Tcgen05,
+        "tcgen05 in flight",
+        "#2f8f83",
+        "multiply-adds",
+    ),
     style(Kind::Bulk, "bulk copy in flight", "#e08a2c", "bytes"),
     style(Kind::CpAsync, "cp.async in flight", "#f0b860", "bytes"),
     style(
@@ -210,7 +217,7 @@ impl Picture<'_> {
         // What fills the row first, so that the bars lie on it.
         for span in coalesce(spans, 1.0 / self.scale) {
             let (top, height) = match span.kind {
-                Kind::Wgmma | Kind::Mma => (self.y + ROW - 3.0 - BAR, BAR),
+                Kind::Wgmma | Kind::Mma | Kind::Tcgen05 => (self.y + ROW - 3.0 - BAR, BAR),
                 Kind::CpAsync => (self.y, BAR),
                 Kind::Run => (self.y + 2.0, ROW - 6.0),
                 _ => (self.y + 1.0, ROW - 4.0),

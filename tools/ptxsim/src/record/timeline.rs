@@ -24,12 +24,16 @@ pub enum Kind {
     Converge,
     /// waits for registers
     Registers,
+    /// waits for tensor memory
+    TensorMemory,
     /// a bulk or tensor copy in flight
     Bulk,
     /// `cp.async` in flight
     CpAsync,
     /// a `wgmma` group in flight
     Wgmma,
+    /// a `tcgen05` operation in flight
+    Tcgen05,
     /// `mma` or `wmma`
     Mma,
 }

@@ -1156,8 +1156,8 @@ fn bank_conflicts_and_uncoalesced_accesses_are_counted() {
 fn what_is_unknown_has_a_line_and_a_name() {
     for (body, word) in [
         (
-            "tcgen05.alloc.cta_group::1.sync.aligned.b32 [%r1], 32;",
-            "tcgen05.alloc",
+            "tcgen05.mma.cta_group::1.kind::f32 [%r1], %rd1, %rd2, %r2, %p1;",
+            "tcgen05.mma",
         ),
         ("add.frob.s32 %r1, %r1, 1;", ".frob"),
         ("add.s32 %r1, %r99, 1;", "%r99"),

@@ -66,7 +66,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    fn track(&self) -> Track {
+    /// Its rows in the record.
+    pub fn track(&self) -> Track {
         Track {
             block: self.cta as u32,
             warp: self.warp,

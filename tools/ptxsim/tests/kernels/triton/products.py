@@ -6,7 +6,7 @@ import triton.language as tl
 from foreign import Buffer, bf16_bits, bf16_values, f32, i32, into, kernel, small_bits, small_values, tf32, within
 from triton_build import launch
 
-AMPERE, HOPPER = "sm_80", "sm_90a"
+AMPERE, HOPPER = "sm_80", "sm_90a sm_100a"
 BOTH = f"{AMPERE} {HOPPER}"
 
 
