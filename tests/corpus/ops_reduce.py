@@ -7,7 +7,7 @@ whole numbers, whose results are exact in any order.
 import math
 
 import numpy as np
-from cuda.tile._bytecode.encodings import ComparisonOrdering, ComparisonPredicate
+from cuda.tile._bytecode.encodings import ComparisonOrdering, ComparisonPredicate, Signedness
 
 import kernel
 from emit import Tile
@@ -66,6 +66,8 @@ def one_operand(kind, name, t, dim, encoder, identity, span, function, reverse=F
     rest = tuple(n for i, n in enumerate(SHAPE) if i != dim)
     shape = rest if kind == "reduce" else SHAPE
 
+    body = encoder if callable(encoder) else combine(encoder)
+
     def fill(b, x, y):
         element = Tile(t)
         attributes = {"dim": dim, "identities": [b.attribute(t, identity(t))]}
@@ -74,7 +76,7 @@ def one_operand(kind, name, t, dim, encoder, identity, span, function, reverse=F
         (result,) = b.nested(
             kind.title(),
             [Tile(t, shape)],
-            [([element, element], combine(encoder))],
+            [([element, element], body)],
             operands=[b.load(x, SHAPE)],
             **attributes,
         )
@@ -230,7 +232,64 @@ def affine():
     return Kernel("scan_affine_i32", (pointer("i32"),) * 3, fill, arguments)
 
 
-GROUPS = {"reduce": list(reductions()), "scan": list(scans())}
+def greater_of(b, x, y):
+    """A branch: the greater one."""
+    greater = b.op(
+        "CmpI",
+        Tile("i1"),
+        lhs=x,
+        rhs=y,
+        comparison_predicate=ComparisonPredicate.GREATER_THAN,
+        signedness=Signedness.Signed,
+    )
+    give = lambda value: lambda b: b.op("Yield", None, operands=[value])
+    (best,) = b.nested("If", [x.type], [([], give(x)), ([], give(y))], condition=greater)
+    b.op("Yield", None, operands=[best])
+
+
+def farther_of(b, x, y):
+    """Branches inside a branch, with two values: what is farther from zero, of two alike the positive."""
+    compare = lambda b, p, x, y: b.op(
+        "CmpI", Tile("i1"), lhs=x, rhs=y, comparison_predicate=p, signedness=Signedness.Signed
+    )
+    give = lambda *values: lambda b: b.op("Yield", None, operands=list(values))
+    far, near = b.like("AbsI", x), b.like("AbsI", y)
+
+    def other(b):
+        alike = compare(b, ComparisonPredicate.EQUAL, far, near)
+
+        def greater(b):
+            b.op("Yield", None, operands=[b.like("MaxI", x, y, signedness=Signedness.Signed)])
+
+        (chosen,) = b.nested("If", [x.type], [([], greater), ([], give(y))], condition=alike)
+        b.op("Yield", None, operands=[chosen])
+
+    farther = compare(b, ComparisonPredicate.GREATER_THAN, far, near)
+    (chosen,) = b.nested("If", [x.type], [([], give(x)), ([], other)], condition=farther)
+    b.op("Yield", None, operands=[chosen])
+
+
+def farther(x, y):
+    return max(x, y, key=lambda v: (abs(v), v))
+
+
+# name → (body, identity, range of operands, what it does)
+CONTROL = {
+    "if_max": (greater_of, -(2**31), (-99, 99), np.maximum),
+    "if_farther": (farther_of, 0, (-99, 99), np.frompyfunc(farther, 2, 1)),
+}
+
+
+def with_control_flow():
+    """Bodies with regions of their own, whose way is different for every element."""
+    for kind in ("reduce", "scan"):
+        for name, (body, identity, span, function) in CONTROL.items():
+            for dim in (0, 1, 2):
+                operation = (body, lambda t, identity=identity: identity, span, function)
+                yield one_operand(kind, f"{kind}{dim}_{name}", "i32", dim, *operation)
+
+
+GROUPS = {"reduce": list(reductions()), "scan": list(scans()), "control": list(with_control_flow())}
 
 CASES = [kernel.module(name, kernels) for name, kernels in GROUPS.items()]
 

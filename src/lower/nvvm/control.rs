@@ -137,13 +137,8 @@ impl Lower<'_> {
         };
         let regions = [then, other];
         // Scalars of a tile program are the same in all threads of the block.
-        self.structured(
-            N::If,
-            &[&[condition]],
-            vec![Some(Attr::Unit)],
-            data,
-            &regions,
-        );
+        let uniform = (!self.is_divergent(op)).then_some(Attr::Unit);
+        self.structured(N::If, &[&[condition]], vec![uniform], data, &regions);
         Ok(())
     }
 

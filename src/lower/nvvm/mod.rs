@@ -9,6 +9,7 @@
 
 mod alloca;
 mod atomics;
+mod combine;
 mod control;
 mod conversion;
 mod emit;

@@ -1,8 +1,6 @@
 //! Reductions: registers, then lanes by butterflies, then warps through shared memory.
 
 use super::Lower;
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::convert::Transfer;
 use crate::layout::reduce::{Butterfly, CrossWarp, ReducePlan};
@@ -161,75 +159,5 @@ impl Lower<'_> {
             loaded = self.fold_halves(op, body, loaded)?;
         }
         Ok(loaded)
-    }
-
-    /// The region's combination of new elements with what there is so far, on whole arrays.
-    pub(super) fn combine(
-        &mut self,
-        op: OpId,
-        body: BlockId,
-        new: Vec<ValueId>,
-        so_far: Vec<ValueId>,
-    ) -> Result<Vec<ValueId>, Diagnostic> {
-        let n = new.first().map_or(1, |&v| self.emit().count(v));
-        let pairs = new.into_iter().zip(so_far).flat_map(|(a, b)| [a, b]);
-        for (arg, value) in self.m.block(body).args.clone().into_iter().zip(pairs) {
-            self.set(arg, value);
-        }
-        for inner in self.m.block(body).ops.clone() {
-            let data = self.m.op(inner).clone();
-            match C::of(data.kind) {
-                Some(C::Yield) => {
-                    let results: Result<Vec<_>, _> =
-                        data.operands.iter().map(|&v| self.get(op, v)).collect();
-                    return Ok(results?
-                        .into_iter()
-                        .map(|v| self.emit().widen(v, n))
-                        .collect());
-                }
-                Some(C::Constant) => {
-                    self.constant(inner, &data)?;
-                    let scalar = self.get(op, data.results[0])?;
-                    let wide = self.emit().widen(scalar, n);
-                    self.set(data.results[0], wide);
-                }
-                _ if data.regions.is_empty() => self.body_op(inner, &data, n)?,
-                _ => {
-                    return Err(unsupported(
-                        self.m,
-                        inner,
-                        "control flow in a reduction is not yet compiled to PTX",
-                    ));
-                }
-            }
-        }
-        Err(unsupported(
-            self.m,
-            op,
-            "the reduction's body does not end with yield",
-        ))
-    }
-
-    /// An elementwise operation of the body on arrays of `n` registers.
-    fn body_op(&mut self, op: OpId, data: &Op, n: u32) -> Result<(), Diagnostic> {
-        if !data.def().traits.has(crate::dialect::Traits::ELEMENTWISE) {
-            return Err(unsupported(
-                self.m,
-                op,
-                "not yet compiled to PTX inside a reduction",
-            ));
-        }
-        let mut operands = Vec::new();
-        for &v in &data.operands {
-            let value = self.get(op, v)?;
-            operands.push(self.emit().widen(value, n));
-        }
-        let elem = self.m.types.elem(self.m.ty(data.results[0]));
-        let ty = self.m.types.regs(elem, n);
-        let new = self.emit().like(data, &operands, &[ty]);
-        let result = self.m.op(new).results[0];
-        debug_assert!(N::of(data.kind).is_none());
-        self.set(data.results[0], result);
-        Ok(())
     }
 }
