@@ -32,7 +32,7 @@ corpus_files! {
     vadd softmax matmul
     ops_atomic ops_control ops_convert ops_float ops_integer ops_math ops_mma
     ops_other ops_pointer ops_reduce ops_shape ops_types ops_view
-    programs_attention programs_layers programs_control programs_gemm programs_memory programs_norm
+    programs_attention programs_layers programs_control programs_gather programs_gemm programs_memory programs_norm
     programs_models programs_numeric
 }
 

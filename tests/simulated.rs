@@ -72,6 +72,7 @@ simulated! {
     programs_control: sm_80 sm_90a;
     programs_gemm: sm_80 sm_90a;
     programs_layers: sm_80 sm_90a;
+    programs_gather: sm_75 sm_80 sm_90a;
     programs_memory: sm_80 sm_90a;
     programs_models: sm_80 sm_90a;
     programs_norm: sm_80 sm_90a;

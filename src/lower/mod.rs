@@ -12,6 +12,7 @@
 pub mod access;
 mod build;
 pub mod nvvm;
+pub mod run;
 pub mod tileaa;
 pub mod tileas;
 mod tokens;

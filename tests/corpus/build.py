@@ -40,6 +40,7 @@ FILES = [
     "programs_gemm",
     "programs_attention",
     "programs_layers",
+    "programs_gather",
     "programs_memory",
     "programs_control",
     "programs_models",

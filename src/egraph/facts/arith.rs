@@ -1,7 +1,7 @@
 //! Integer arithmetic of both dialects by one name, so that transfer functions are written once.
 
 use super::transfer::Leaf;
-use crate::dialect::{OpKind, cuda_tile, enums::rounding, nvvm};
+use crate::dialect::{OpKind, cuda_tile, enums::rounding, nv_tileas, nvvm};
 
 /// How an integer quotient is rounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +75,14 @@ pub fn arith_of(kind: OpKind, leaf: &dyn Fn(usize) -> Leaf) -> Option<Arith> {
     cuda_tile::Op::of(kind)
         .and_then(|op| tile(op, leaf))
         .or_else(|| nvvm::Op::of(kind).and_then(|op| thread(op, leaf)))
+        .or_else(|| distributed(kind))
+}
+
+fn distributed(kind: OpKind) -> Option<Arith> {
+    match nv_tileas::Op::of(kind)? {
+        nv_tileas::Op::ConvertLayout => Some(Arith::Same),
+        _ => None,
+    }
 }
 
 fn signed(leaf: Leaf) -> bool {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::transfer::{Leaf, pointee_bytes};
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
-use crate::dialect::OpKind;
+use crate::dialect::{OpKind, cuda_tile};
 use crate::ir::{TypeId, Types};
 
 /// One dimension. Groups are aligned: a group of `n` starts at a multiple of `n` along the dimension.
@@ -150,8 +150,13 @@ pub(super) fn transfer(
         return;
     }
     if let Some(Arith::Same) = arith {
-        facts.axes = moved(types, operands, result).unwrap_or_default();
-        return;
+        facts.axes = match cuda_tile::Op::of(kind) {
+            // Which dimension went where is an attribute's matter; `permuted` knows it.
+            Some(cuda_tile::Op::Permute) => Axes::new(),
+            Some(cuda_tile::Op::Extract) => part(types, operands, result),
+            _ => moved(types, operands, result).unwrap_or_default(),
+        };
+        return recount(types, operands, result, facts);
     }
     let known: SmallVec<[Axes; 4]> = operands
         .iter()
@@ -182,6 +187,45 @@ fn axes_of(types: &Types, facts: &Facts, ty: TypeId) -> Axes {
         }
     }
     axes
+}
+
+/// The axes of a permutation's result: dimension `d` was `order[d]`.
+pub(super) fn permuted(axes: &Axes, order: &[i32]) -> Axes {
+    let at = |&d: &i32| usize::try_from(d).ok().and_then(|d| axes.get(d)).copied();
+    order
+        .iter()
+        .map(at)
+        .collect::<Option<Axes>>()
+        .unwrap_or_default()
+}
+
+/// A part of a tile, which starts at a multiple of its extents.
+fn part(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId) -> Axes {
+    let Some(&(facts, from)) = operands.first() else {
+        return Axes::new();
+    };
+    let unit = pointee_bytes(types, from);
+    let cut = |(a, &extent): (&Axis, &u64)| {
+        let run = gcd(a.contiguity, extent);
+        Axis {
+            contiguity: run,
+            divisibility: at(a, run, unit),
+            constancy: gcd(a.constancy, extent),
+        }
+    };
+    let (axes, extents) = (axes_of(types, facts, from), shape(types, result));
+    axes.iter().zip(extents).map(cut).collect()
+}
+
+/// Runs end where what one more means changes: bytes for what was elements, a pointer's number.
+fn recount(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId, facts: &mut Facts) {
+    let unit = |ty| pointee_bytes(types, ty);
+    if operands.first().is_some_and(|o| unit(o.1) != unit(result)) {
+        let divisibility = pow2_part(facts.divisor);
+        for axis in facts.axes.iter_mut().filter(|a| a.contiguity > 1) {
+            (axis.contiguity, axis.divisibility) = (1, divisibility);
+        }
+    }
 }
 
 /// Reshapes that only add or drop extents of 1, and broadcasts of extents of 1.
@@ -284,6 +328,37 @@ fn elementwise(
                 constancy,
             }
         }
+        // The low bits of an aligned run count it; the others stand still in it.
+        (Arith::And, [b]) => masked(a, b, operands, constancy)
+            .or_else(|| masked(b, a, &[operands[1], operands[0]], constancy))
+            .unwrap_or(still),
+        (Arith::Or | Arith::Xor, [b]) => {
+            let left = beside(a, b, constancy);
+            let right = beside(b, a, constancy);
+            if left.contiguity >= right.contiguity {
+                left
+            } else {
+                right
+            }
+        }
+        (Arith::Shr { .. }, [_]) => {
+            let by = operands.get(1).and_then(|(f, _)| f.constant);
+            let run = by.and_then(|by| 1u64.checked_shl(u32::try_from(by).ok()?));
+            Axis {
+                constancy: constancy.max(run.map_or(1, |run| gcd(aligned, run))),
+                ..still
+            }
+        }
+        (Arith::Select, [x, y]) => {
+            let both = |(x, y): (&Axis, &Axis)| gcd(gcd(x.contiguity, y.contiguity), a.constancy);
+            let run = both((x, y));
+            let unit = pointee_bytes(types, result);
+            Axis {
+                contiguity: run,
+                divisibility: gcd(at(x, run, unit), at(y, run, unit)),
+                constancy,
+            }
+        }
         (Arith::Cmp { predicate, .. }, [b]) => {
             // x < y and x >= y do not change within an aligned run of x beside an aligned y; and mirrored.
             let run = |x: &Axis, y: &Axis| {
@@ -303,6 +378,29 @@ fn elementwise(
             }
         }
         _ => still,
+    }
+}
+
+/// `a & b` where `b` is one less than a power of two everywhere.
+fn masked(a: &Axis, b: &Axis, operands: &[(&Facts, TypeId)], constancy: u64) -> Option<Axis> {
+    let mask = operands.get(1)?.0.constant?;
+    let period = mask.checked_add(1).filter(|p| p.is_power_of_two())?;
+    let run = gcd(gcd(a.contiguity, a.divisibility), gcd(period, b.constancy));
+    Some(Axis {
+        contiguity: run,
+        divisibility: at(a, run, 1),
+        constancy,
+    })
+}
+
+/// `a | b` or `a ^ b` where `b` has none of the bits that `a` counts in.
+fn beside(a: &Axis, b: &Axis, constancy: u64) -> Axis {
+    let aligned = gcd(a.contiguity, a.divisibility);
+    let run = gcd(aligned, gcd(b.constancy, b.divisibility));
+    Axis {
+        contiguity: run,
+        divisibility: gcd(at(a, run, 1), b.divisibility),
+        constancy,
     }
 }
 

@@ -4,7 +4,7 @@ use slotmap::SecondaryMap;
 use smallvec::SmallVec;
 
 use super::transfer::{Leaf, assume, constant, grid_bounds, transfer};
-use super::{Facts, Uniformity, gcd, pow2_part, range};
+use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{OpKind, cuda_tile, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, OpId, Type, ValueId};
 
@@ -222,13 +222,14 @@ impl Walk<'_> {
             .zip(&op.operands)
             .map(|(f, &v)| (f, module.ty(v)))
             .collect();
-        transfer(
-            &module.types,
-            op.kind,
-            &|i| Leaf::from(op.attr(i)),
-            &operands,
-            ty,
-        )
+        let leaf = |i| Leaf::from(op.attr(i));
+        let mut facts = transfer(&module.types, op.kind, &leaf, &operands, ty);
+        if Op::of(op.kind) == Some(Op::Permute)
+            && let (Some(Attr::I32s(order)), Some(from)) = (op.attr(0), known.first())
+        {
+            facts.axes = axes::permuted(&from.axes, order);
+        }
+        facts
     }
 
     fn extent_top(&self, ty: crate::ir::TypeId) -> Facts {

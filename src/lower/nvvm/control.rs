@@ -174,10 +174,31 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// `if (condition) { then } else { other }`, both yielding values of the same types.
+    /// `if (condition) { then } else { other }`, both yielding values of the same types; all threads of
+    /// the block go the same way.
     pub fn either(
         &mut self,
         condition: ValueId,
+        then: impl FnOnce(&mut Self) -> Result<Vec<ValueId>, Diagnostic>,
+        other: impl FnOnce(&mut Self) -> Result<Vec<ValueId>, Diagnostic>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        self.ways(condition, Some(Attr::Unit), then, other)
+    }
+
+    /// The same, where each thread goes its own way.
+    pub fn fork(
+        &mut self,
+        condition: ValueId,
+        then: impl FnOnce(&mut Self) -> Result<Vec<ValueId>, Diagnostic>,
+        other: impl FnOnce(&mut Self) -> Result<Vec<ValueId>, Diagnostic>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        self.ways(condition, None, then, other)
+    }
+
+    fn ways(
+        &mut self,
+        condition: ValueId,
+        uniform: Option<Attr>,
         then: impl FnOnce(&mut Self) -> Result<Vec<ValueId>, Diagnostic>,
         other: impl FnOnce(&mut Self) -> Result<Vec<ValueId>, Diagnostic>,
     ) -> Result<Vec<ValueId>, Diagnostic> {
@@ -185,13 +206,7 @@ impl Lower<'_> {
         let (second, _) = self.filled(other)?;
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
-        let op = b.op(
-            N::If,
-            &[&[condition]],
-            [Some(Attr::Unit)],
-            &types,
-            &[first, second],
-        );
+        let op = b.op(N::If, &[&[condition]], [uniform], &types, &[first, second]);
         Ok(self.m.op(op).results.to_vec())
     }
 

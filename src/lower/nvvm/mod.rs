@@ -21,6 +21,7 @@ mod nibbles;
 mod packing;
 mod parts;
 mod pipeline;
+mod pointer_runs;
 mod pointers;
 mod print;
 mod reduce;

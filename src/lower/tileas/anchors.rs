@@ -8,8 +8,9 @@ use crate::egraph::facts::FactMap;
 use crate::ir::{Attr, Diagnostic, Module, OpId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::access::{Access, operand, tile_of};
+use crate::lower::run::Run;
 use crate::lower::unsupported;
 
 /// (operand position, layout number) that an operation insists on.
@@ -20,6 +21,8 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     match S::of(a.m.op(op).kind) {
         Some(S::TiledLoad) => memory(a, op, Priority::Load),
         Some(S::TiledStore | S::TiledAtomic) => memory(a, op, Priority::Store),
+        Some(S::Load) => pointed(a, op, Priority::Load),
+        Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),
         _ => Ok(()),
@@ -32,8 +35,9 @@ pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
     is_distributed(m, pointers).then_some(pointers)
 }
 
-/// The coalesced layout of an access to memory. Tiled: along the contiguous dimension, as wide as
-/// facts allow. Through pointers: neighbours in neighbouring threads, for each is accessed by itself.
+/// The coalesced layout of an access to memory: along the contiguous dimension, as wide as facts
+/// allow. Pointers of which nothing is known: neighbours in neighbouring threads, for each is accessed
+/// by itself.
 pub fn coalesced(
     m: &Module,
     facts: &FactMap,
@@ -53,10 +57,13 @@ pub fn coalesced(
                 access.alignment(m, facts, extents, m.types.elem(ty)),
             )
         }
-        None => (
-            (0..shape.rank()).rev().collect(),
-            u64::from(element_bits / 8),
-        ),
+        None => match pointers(m, op).and_then(|p| Run::of(m, facts, p)) {
+            Some(run) => return through(&run, shape, warps).layout(),
+            None => (
+                (0..shape.rank()).rev().collect(),
+                u64::from(element_bits / 8),
+            ),
+        },
     };
     let max_vector = (bytes * 8 / u64::from(element_bits)).max(1);
     Blocked {
@@ -67,6 +74,31 @@ pub fn coalesced(
         warps,
     }
     .layout()
+}
+
+/// The layout of a tile of `shape` that is accessed through pointers in runs.
+fn through(run: &Run, shape: Shape, warps: u64) -> Blocked {
+    Blocked {
+        order: run.order(shape.rank()),
+        shape,
+        max_vector: run.width,
+        element_bits: 8 * run.bytes as u32,
+        warps,
+    }
+}
+
+/// An access through pointers cares for its layout where several elements move at once.
+fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {
+    let Some(pointers) = pointers(a.m, op) else {
+        return Ok(());
+    };
+    let Some(run) = Run::of(a.m, a.facts, pointers).filter(|r| r.width > 1) else {
+        return Ok(());
+    };
+    let layout = shape_of(a.m, pointers).and_then(|s| through(&run, s, a.warps).layout());
+    let layout = at(a.m, op, layout)?;
+    a.propose(pointers, priority, &layout);
+    Ok(())
 }
 
 fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {

@@ -1,0 +1,265 @@
+//! Accesses through pointers that lie next to each other: vectors, shared addresses, masks.
+
+use rustc_hash::FxHashMap;
+
+use super::Lower;
+use super::tiled::memory_order;
+use crate::dialect::cuda_tile::Op as C;
+use crate::egraph::facts::{self, Axis, Facts};
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
+use crate::layout::{In, Layout};
+use crate::lower::access::operand;
+use crate::lower::run::Run;
+
+/// What one thread accesses through its pointers.
+pub(super) struct Accesses {
+    /// Registers in memory order: each `vec` are one access.
+    pub registers: Vec<u32>,
+    pub vec: u64,
+    /// For each register in memory order, the one whose pointer stands for it, and how many bytes on
+    /// from there it lies.
+    places: Vec<(u32, i64)>,
+    along: Option<(Run, Layout)>,
+}
+
+/// Cases of `enums::CMP_PREDICATE`.
+mod predicate {
+    pub const LESS: u8 = 2;
+    pub const LESS_OR_EQUAL: u8 = 3;
+    pub const GREATER: u8 = 4;
+    pub const GREATER_OR_EQUAL: u8 = 5;
+}
+
+impl Accesses {
+    fn single(n: u32) -> Accesses {
+        Accesses {
+            registers: (0..n).collect(),
+            vec: 1,
+            places: (0..n).map(|r| (r, 0)).collect(),
+            along: None,
+        }
+    }
+
+    /// For accesses of `vec` elements: the register whose pointer each takes, and its offset.
+    pub fn addresses(&self, vec: u64) -> (Vec<u32>, Vec<i64>) {
+        self.places.iter().step_by(vec as usize).copied().unzip()
+    }
+
+    /// The first register of each access of `vec` elements.
+    pub fn firsts(&self, vec: u64) -> Vec<u32> {
+        self.registers
+            .iter()
+            .step_by(vec as usize)
+            .copied()
+            .collect()
+    }
+
+    /// Elements per access for which one mask with these facts is right.
+    pub fn mask_vector(&self, mask: Option<&Facts>) -> u64 {
+        let along = self.along.as_ref().map(|(run, _)| run.dim);
+        let axis = along.and_then(|dim| mask?.axes.get(dim));
+        self.vec
+            .min(axis.map_or(1, |a| 1 << a.constancy.max(1).ilog2()))
+    }
+}
+
+impl Lower<'_> {
+    /// How a thread accesses the `n` elements that it holds pointers to.
+    pub(super) fn pointer_accesses(
+        &self,
+        op: OpId,
+        data: &Op,
+        n: u32,
+    ) -> Result<Accesses, Diagnostic> {
+        let pointers = operand(data, "pointers");
+        let run = pointers.and_then(|p| Run::of(self.m, &self.facts, p));
+        let layout = pointers.and_then(|p| self.layout(p));
+        let (Some(run), Some(layout)) = (run, layout) else {
+            return Ok(Accesses::single(n));
+        };
+        // Strong accesses stay what they are: each element by itself.
+        if layout.registers() != u64::from(n) || self.is_strong(data) {
+            return Ok(Accesses::single(n));
+        }
+        let held = layout.contiguous_per_thread(&run.order(layout.rank()));
+        let held = self.layout_error(op, held)?;
+        // The run goes on over the next dimension where the first ends; vectors do not.
+        let vec = run.width.min(held).min(layout.shape().extent(run.dim));
+        let registers = memory_order(&layout, run.dim, vec);
+        Ok(Accesses {
+            places: places(&layout, &run, &registers),
+            registers,
+            vec,
+            along: Some((run, layout)),
+        })
+    }
+
+    /// Whether all elements of a thread are there, by as few of them as say so.
+    pub(super) fn all_there(
+        &mut self,
+        op: OpId,
+        a: &Accesses,
+        mask: ValueId,
+    ) -> Result<ValueId, Diagnostic> {
+        let def = self.m.def_op(mask).map(|d| self.m.op(d).clone());
+        if let Some(def) = &def
+            && C::of(def.kind) == Some(C::AndI)
+        {
+            let (left, right) = (def.operands[0], def.operands[1]);
+            let left = self.all_there(op, a, left)?;
+            let right = self.all_there(op, a, right)?;
+            return Ok(self.emit().and(left, right));
+        }
+        let telling = def.and_then(|def| self.last_to_be_there(a, &def));
+        let telling = telling.unwrap_or_else(|| self.distinct(a, mask));
+        let value = self.get(op, mask)?;
+        let mut all = self.emit().take(value, &telling);
+        let mut left = telling.len() as u32;
+        while left > 1 {
+            let half = left / 2;
+            let (low, high): (Vec<u32>, Vec<u32>) =
+                ((0..half).collect(), (half..2 * half).collect());
+            let mut e = self.emit();
+            let (low, high) = (e.take(all, &low), e.take(all, &high));
+            let both = e.and(low, high);
+            // An odd one is taken along.
+            all = match left % 2 {
+                0 => both,
+                _ => {
+                    let odd = e.take(all, &[left - 1]);
+                    e.concat(&[both, odd])
+                }
+            };
+            left = half + left % 2;
+        }
+        Ok(all)
+    }
+
+    /// One register for each group of elements that a mask cannot tell apart.
+    fn distinct(&self, a: &Accesses, mask: ValueId) -> Vec<u32> {
+        let all = || a.registers.clone();
+        let Some((run, layout)) = &a.along else {
+            return all();
+        };
+        let axis = self.facts.get(mask).and_then(|f| f.axes.get(run.dim));
+        let same = axis.map_or(1, |axis| axis.constancy);
+        let mut seen: Vec<u64> = Vec::new();
+        let first = |&r: &u32| {
+            let at = start(layout, run.dim, same, r);
+            let new = !seen.contains(&at);
+            if new {
+                seen.push(at);
+            }
+            new
+        };
+        all().into_iter().filter(first).collect()
+    }
+
+    /// Where a mask compares what grows along the runs with what stands still: the element of each
+    /// run that decides for all.
+    fn last_to_be_there(&self, a: &Accesses, def: &Op) -> Option<Vec<u32>> {
+        let (run, layout) = a.along.as_ref()?;
+        if C::of(def.kind)? != C::CmpI {
+            return None;
+        }
+        let signed = def.enum_named("signedness")? == 1;
+        let &[x, y] = def.operands.as_slice() else {
+            return None;
+        };
+        let range = facts::range(&self.m.types, self.m.ty(x));
+        let (x, y) = (self.facts.get(x)?, self.facts.get(y)?);
+        let rises = |v: &Facts, beside: &Facts| {
+            let still = beside.axes.get(run.dim)?.constancy;
+            let length = monotone(v, v.axes.get(run.dim)?, signed, range);
+            Some(length.min(1 << still.max(1).ilog2()))
+        };
+        // Whether the greatest or the least element of a run decides.
+        let (up, down) = (rises(x, y)?, rises(y, x)?);
+        let (length, last) = match def.enum_named("comparison_predicate")? {
+            predicate::LESS | predicate::LESS_OR_EQUAL if up > 1 => (up, true),
+            predicate::LESS | predicate::LESS_OR_EQUAL => (down, false),
+            predicate::GREATER | predicate::GREATER_OR_EQUAL if up > 1 => (up, false),
+            predicate::GREATER | predicate::GREATER_OR_EQUAL => (down, true),
+            _ => return None,
+        };
+        (length > 1).then(|| extremes(layout, run.dim, length, last, &a.registers))?
+    }
+}
+
+/// Elements, a power of two, in whose aligned groups a value only grows: runs that do not wrap.
+fn monotone(facts: &Facts, axis: &Axis, signed: bool, range: (i64, i64)) -> u64 {
+    let never_wraps = match signed {
+        true => (facts.lo, facts.hi) != range,
+        false => facts.nonneg(),
+    };
+    match never_wraps {
+        true => axis.contiguity,
+        // What starts at a multiple of its length does not wrap either.
+        false => axis.contiguity.min(axis.divisibility),
+    }
+}
+
+/// The element at which the aligned group of `length` along `dim` starts that a register's element
+/// is in, up to what the thread's number adds to it.
+fn start(layout: &Layout, dim: usize, length: u64, register: u32) -> u64 {
+    let shape = layout.shape();
+    let flat = layout.flat(u64::from(register), 0, 0);
+    let coord = shape.coord(flat, dim);
+    let length = length.clamp(1, shape.extent(dim));
+    flat ^ shape.along(dim, coord % length)
+}
+
+/// Bits of the coordinate along `dim` that differ from thread to thread.
+fn thread_bits(layout: &Layout, dim: usize) -> u64 {
+    let inputs = In::ALL.into_iter().filter(|&i| i != In::Register);
+    let bases = inputs.flat_map(|i| layout.bases(i).iter());
+    bases.fold(0, |all, &b| all | layout.shape().coord(b, dim))
+}
+
+/// For each register, one in the same run, and how many bytes on from there it lies in every thread.
+fn places(layout: &Layout, run: &Run, registers: &[u32]) -> Vec<(u32, i64)> {
+    let shape = layout.shape();
+    let moving = thread_bits(layout, run.dim);
+    let coord = |r: u32| shape.coord(layout.flat(u64::from(r), 0, 0), run.dim);
+    let mut first: FxHashMap<(u64, u64), u32> = FxHashMap::default();
+    registers
+        .iter()
+        .map(|&r| {
+            // Bits that the thread's number changes, too, must be those of the first.
+            let key = (start(layout, run.dim, run.length, r), coord(r) & moving);
+            let &mut base = first.entry(key).or_insert(r);
+            let on = coord(r) as i64 - coord(base) as i64;
+            (base, on * run.bytes as i64)
+        })
+        .collect()
+}
+
+/// The register of the last (or first) element of each group of `length`; `None` where which one that
+/// is depends on the thread.
+fn extremes(
+    layout: &Layout,
+    dim: usize,
+    length: u64,
+    last: bool,
+    registers: &[u32],
+) -> Option<Vec<u32>> {
+    let shape = layout.shape();
+    let moving = thread_bits(layout, dim);
+    let coord = |r: u32| shape.coord(layout.flat(u64::from(r), 0, 0), dim);
+    let mut groups: Vec<(u64, u32)> = Vec::new();
+    for &r in registers {
+        let key = start(layout, dim, length, r);
+        match groups.iter_mut().find(|(k, _)| *k == key) {
+            None => groups.push((key, r)),
+            Some((_, best)) => {
+                if (coord(r) ^ coord(*best)) & moving != 0 {
+                    return None;
+                }
+                if (coord(r) > coord(*best)) == last {
+                    *best = r;
+                }
+            }
+        }
+    }
+    Some(groups.into_iter().map(|(_, r)| r).collect())
+}
