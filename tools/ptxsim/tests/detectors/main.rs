@@ -3,6 +3,7 @@
 //! to do.
 
 mod hunt;
+mod tensor;
 
 use ptxsim::tensormap::{Element, MapBase, TensorMap};
 use ptxsim::{Arg, Launch, Module};

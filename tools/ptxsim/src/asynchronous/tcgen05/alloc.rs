@@ -89,7 +89,10 @@ fn publish(
         ));
     }
     let place = crate::exec::memory::Place::Shared { cta, offset };
-    write(env, warp, 0, place, 4, first as u64)
+    write(env, warp, 0, place, 4, first as u64)?;
+    // Later accesses of the warp's lanes to this address come after it (9.7.16.6.1).
+    env.warp_sync(warp);
+    Ok(())
 }
 
 /// True if the warp's wait for `columns` columns (none: for its peer to give them back) may be over.
