@@ -541,7 +541,6 @@ fn tma_mbarriers_and_wgmma() {
         k.body = inner;
         let parity = k.value(N::And, &[args[0], one], vec![], i32);
         k.effect(N::MbarWait, &[&[barrier], &[parity]], vec![]);
-        k.effect(N::WgmmaFence, &[], vec![]);
         let attrs = vec![
             k.i(128),
             k.i(16),

@@ -74,6 +74,8 @@ dialect_table! { TileAs {
         .doc("The same tile in another layout: register renaming, shuffles or a trip through shared memory.");
     AllocTensor = op("alloc_tensor").results(OTHER)
         .doc("A buffer in shared memory, of as many stages as its type says.");
+    SharedView = op("shared_view").operands(&[one("source")]).results(OTHER).traits(PURE)
+        .doc("A shared buffer with its dimensions permuted: the same bytes.");
     LocalLoad = op("local_load").operands(&[one("source"), opt("iteration")]).results(OTHER)
         .doc("Reads a stage of a shared buffer into a layout (vectors, or ldmatrix where the layout allows).");
     LocalStore = op("local_store").operands(&[one("tile"), one("destination"), opt("iteration")])
@@ -116,9 +118,10 @@ dialect_table! { TileAs {
         .doc("Makes generic writes to shared memory visible to the asynchronous proxy, for the whole warp role.");
     AsyncDot = op("async.dot")
         .operands(&[one("lhs"), one("rhs"), one("acc"), opt("lhs_iteration"), opt("rhs_iteration"), opt("accumulate")])
-        .attrs(&[attr("warpgroups", AttrKind::I32s)])
+        .attrs(&[attr("warpgroups", AttrKind::I32s),
+                 attr("signed_lhs", AttrKind::Bool).optional(), attr("signed_rhs", AttrKind::Bool).optional()])
         .results(&[result("result", Operand(2))]).traits(MEMORY)
-        .doc("Issues a WGMMA group: fence, mma_async, commit_group. The result is in flight until waited for.");
+        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for.");
     AsyncDotWait = op("async.dot_wait").operands(&[one("acc")]).attrs(&[attr("pending", I32)])
         .results(&[result("result", Operand(0))])
         .doc("Waits until at most `pending` groups are in flight.");

@@ -275,14 +275,14 @@ dialect_table! { Nvvm {
                  attr("signed_a", AttrKind::Bool), attr("signed_b", AttrKind::Bool)])
         .results(&[result("result", Operand(2))])
         .doc("c + a·b over tiles [mt, nt, kt] of the instruction shape [m, n, k]. Register order: a [mt][kt][fragment], b [nt][kt][fragment], c [mt][nt][fragment].");
-    WgmmaFence = op("wgmma.fence").doc("wgmma.fence.sync.aligned: orders register and shared accesses before wgmma.");
     Wgmma = op("wgmma").operands(&[one("a"), one("b"), one("acc"), opt("accumulate")])
         .attrs(&[attr("n", I32), attr("k", I32), attr("m_tiles", I32), attr("k_steps", I32),
                  attr("a_m_step", I32), attr("a_k_steps", AttrKind::I64s), attr("b_k_steps", AttrKind::I64s),
                  attr("a_type", AttrKind::Type), attr("b_type", AttrKind::Type),
-                 attr("trans_a", AttrKind::Bool), attr("trans_b", AttrKind::Bool)])
+                 attr("trans_a", AttrKind::Bool), attr("trans_b", AttrKind::Bool),
+                 attr("signed_a", AttrKind::Bool), attr("signed_b", AttrKind::Bool)])
         .results(&[result("result", Operand(2))])
-        .doc("acc + a·b by m64nNkK instructions: for each k step, for each m tile. `a` and `b` are i64 descriptors (steps are added to them, in descriptor units of 16 bytes) or, for `a`, a register fragment. With `accumulate` (i1) false the old accumulator is ignored on the first k step. The result is in flight until waited for.");
+        .doc("acc + a·b by m64nNkK instructions: for each k step, for each m tile. `a` and `b` are i64 descriptors (steps are added to them, in descriptor units of 16 bytes) or, for `a`, a register fragment. A wgmma.fence comes first. With `accumulate` (i1) false the old accumulator is ignored on the first k step. The result is in flight until waited for.");
     WgmmaCommit = op("wgmma.commit").doc("Closes the wgmma group.");
     WgmmaWait = op("wgmma.wait").operands(&[var("accs")]).attrs(&[attr("pending", I32)])
         .results(&[result("results", Explicit).variadic()])

@@ -30,7 +30,7 @@ impl Selector<'_> {
             Type::Float(Float::F64) => Ok("f64"),
             Type::Float(Float::F8E4M3FN) => Ok("e4m3"),
             Type::Float(Float::F8E5M2) => Ok("e5m2"),
-            Type::Int(8) if signed.is_empty() || boolean(op, signed) => Ok("s8"),
+            Type::Int(8) if boolean(op, signed) => Ok("s8"),
             Type::Int(8) => Ok("u8"),
             other => fail(format!("no matrix unit multiplies {other:?}")),
         }
@@ -107,8 +107,8 @@ impl Selector<'_> {
     fn wgmma(&mut self, op: &Op) -> Result<(), Fail> {
         let form = self.result_form(op)?;
         let acc_type = Self::accumulator(form)?;
-        let a_type = self.multiplicand(op, "a_type", "")?;
-        let b_type = self.multiplicand(op, "b_type", "")?;
+        let a_type = self.multiplicand(op, "a_type", "signed_a")?;
+        let b_type = self.multiplicand(op, "b_type", "signed_b")?;
         let (n, k) = (int(op, "n")?, int(op, "k")?);
         let (m_tiles, k_steps) = (
             int(op, "m_tiles")?.max(1) as usize,
@@ -172,6 +172,8 @@ impl Selector<'_> {
                 });
             }
         }
+        // After everything that writes the accumulator's and the fragment's registers.
+        self.b.effect("wgmma.fence.sync.aligned", vec![])?;
         for (i, a_operand) in a_operands.into_iter().enumerate() {
             let (step, tile) = (i / m_tiles, i % m_tiles);
             let scale = if step == 0 { accumulate } else { Atom::Imm(1) };

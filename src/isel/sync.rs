@@ -28,7 +28,6 @@ impl Selector<'_> {
         let plain = match kind {
             N::CpAsyncCommit => "cp.async.commit_group",
             N::BulkCommit => "cp.async.bulk.commit_group",
-            N::WgmmaFence => "wgmma.fence.sync.aligned",
             N::WgmmaCommit => "wgmma.commit_group.sync.aligned",
             N::ClusterArrive => "barrier.cluster.arrive.release.aligned",
             N::ClusterWait => "barrier.cluster.wait.acquire.aligned",

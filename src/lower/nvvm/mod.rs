@@ -33,6 +33,7 @@ mod sync;
 mod tiled;
 mod tiled_address;
 mod tiled_copy;
+mod wgmma;
 
 pub use func::Hints;
 
@@ -220,6 +221,7 @@ impl Lower<'_> {
             Some(S::ConvertLayout) => self.convert_layout(op, data),
             Some(S::Dot) => self.dot(op, data),
             Some(S::AllocTensor) => self.alloc_tensor(op, data),
+            Some(S::SharedView) => self.shared_view(op, data),
             Some(S::LocalStore) => self.local_store(op, data),
             Some(S::LocalLoad) => self.local_load(op, data),
             Some(S::PipelineCreate) => self.pipeline_create(data),

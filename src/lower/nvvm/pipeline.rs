@@ -13,10 +13,9 @@ use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, ValueId};
 use crate::launch::{self, Expr};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::tma::{TmaBoxes, boxes};
-use crate::layout::wgmma_desc::{self, Major, OperandDescriptor};
 use crate::lower::access::{Access, constant, operand, pointee};
 use crate::lower::build::case;
-use crate::lower::tileas::{self, pipeline};
+use crate::lower::tileas::pipeline;
 use crate::lower::unsupported;
 
 /// Threads of a warpgroup.
@@ -43,12 +42,12 @@ impl Pipeline {
 
 /// Where an iteration is in a ring: its stage and the parity of its phase, both i32.
 #[derive(Clone, Copy)]
-struct Turn {
-    stage: ValueId,
+pub(super) struct Turn {
+    pub(super) stage: ValueId,
     parity: ValueId,
 }
 
-fn int(op: &Op, name: &str) -> i64 {
+pub(super) fn int(op: &Op, name: &str) -> i64 {
     match op.attr_named(name) {
         Some(Attr::Int { value, .. }) => *value,
         _ => 0,
@@ -96,7 +95,19 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn buffer(&self, op: OpId, value: ValueId) -> Result<Buffer, Diagnostic> {
+    pub(super) fn shared_view(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let mut buffer = self.buffer(op, data.operands[0])?;
+        let Type::SharedTile { layout, .. } = *self.m.types.get(self.m.ty(data.results[0])) else {
+            return Err(unsupported(self.m, op, "a view that is no shared buffer"));
+        };
+        let layout = self.m.layouts.get(layout).clone();
+        let layout = SharedLayout::new(layout, buffer.layout.element_bits());
+        buffer.layout = self.layout_error(op, layout)?;
+        self.memory.buffers.insert(data.results[0], buffer);
+        Ok(())
+    }
+
+    pub(super) fn buffer(&self, op: OpId, value: ValueId) -> Result<Buffer, Diagnostic> {
         let found = self.memory.buffers.get(&value).cloned();
         found.ok_or_else(|| {
             unsupported(
@@ -175,7 +186,7 @@ impl Lower<'_> {
     }
 
     /// The turn of the iteration operand called `name`.
-    fn turn(&mut self, op: OpId, data: &Op, name: &str, stages: u64) -> Result<Turn, Diagnostic> {
+    pub(super) fn turn(&mut self, op: OpId, data: &Op, name: &str, stages: u64) -> Result<Turn, Diagnostic> {
         let Some(iteration) = operand(data, name) else {
             return Err(unsupported(self.m, op, format!("missing operand {name}")));
         };
@@ -526,7 +537,7 @@ impl Lower<'_> {
 
     /// The warpgroup of this thread, in a form that the whole warp shares: found once per role,
     /// since a shuffle stays where it is.
-    fn warpgroup(&mut self) -> ValueId {
+    pub(super) fn warpgroup(&mut self) -> ValueId {
         self.warpgroup.unwrap_or_else(|| self.find_warpgroup())
     }
 
@@ -585,124 +596,6 @@ impl Lower<'_> {
         self.fence("proxy_async_shared");
         self.barrier();
     }
-
-    // ---- WGMMA -----------------------------------------------------------------------------
-
-    pub(super) fn async_dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let Some(w) = tileas::wgmma_of(self.m, op) else {
-            return Err(unsupported(self.m, op, "no wgmma tiling for this product"));
-        };
-        let (a, b) = (
-            self.buffer(op, data.operands[0])?,
-            self.buffer(op, data.operands[1])?,
-        );
-        let n = w.instruction_n();
-        let matrix = |b: &Buffer| b.layout.squeezed();
-        let (matrix_a, matrix_b) = (matrix(&a), matrix(&b));
-        let matrix_a = self.layout_error(op, matrix_a)?;
-        let matrix_b = self.layout_error(op, matrix_b)?;
-        let da = self.layout_error(op, wgmma_desc::describe(&matrix_a, 0, 64))?;
-        let db = self.layout_error(op, wgmma_desc::describe(&matrix_b, 1, n))?;
-        let m_tiles = w.tile.m / (64 * w.warpgroups_m);
-        let group_bits = (
-            w.warpgroups_m.trailing_zeros(),
-            w.warpgroups_n.trailing_zeros(),
-        );
-        let parts_a: Vec<(u32, u64)> = (0..group_bits.0)
-            .map(|i| (i, step(&da.mn_steps, (m_tiles << i) as usize)))
-            .collect();
-        let parts_b: Vec<(u32, u64)> = (0..group_bits.1)
-            .map(|i| (i + group_bits.0, step(&db.mn_steps, 1 << i)))
-            .collect();
-        let desc_a = self.descriptor(op, data, "lhs_iteration", &a, &da, &parts_a)?;
-        let desc_b = self.descriptor(op, data, "rhs_iteration", &b, &db, &parts_b)?;
-        let acc = self.get(op, operand(data, "acc").unwrap_or_default())?;
-        let accumulate = operand(data, "accumulate")
-            .map(|v| self.get(op, v))
-            .transpose()?;
-        let units =
-            |steps: &[u64]| Some(Attr::I64s(steps.iter().map(|s| (s >> 4) as i64).collect()));
-        let elem = |v: ValueId| Some(Attr::Type(self.m.types.elem(self.m.ty(v))));
-        let (elem_a, elem_b) = (elem(data.operands[0]), elem(data.operands[1]));
-        let ty = self.m.ty(acc);
-        let mut e = self.emit();
-        e.op(N::WgmmaFence, &[], [], &[]);
-        let attrs = [
-            e.i32_attr(n as i64),
-            e.i32_attr(w.instruction_k() as i64),
-            e.i32_attr(m_tiles as i64),
-            e.i32_attr((w.tile.k / w.instruction_k()) as i64),
-            e.i32_attr((step(&da.mn_steps, 1) >> 4) as i64),
-            units(&da.k_steps),
-            units(&db.k_steps),
-            elem_a,
-            elem_b,
-            Some(Attr::Bool(da.major == Major::Mn)),
-            Some(Attr::Bool(db.major == Major::Mn)),
-        ];
-        let value = e.get(
-            N::Wgmma,
-            &[&[desc_a], &[desc_b], &[acc], accumulate.as_slice()],
-            attrs,
-            ty,
-        );
-        e.op(N::WgmmaCommit, &[], [], &[]);
-        self.set(data.results[0], value);
-        Ok(())
-    }
-
-    /// The descriptor of this warpgroup's part of a stage of an operand.
-    fn descriptor(
-        &mut self,
-        op: OpId,
-        data: &Op,
-        iteration: &str,
-        buffer: &Buffer,
-        desc: &OperandDescriptor,
-        parts: &[(u32, u64)],
-    ) -> Result<ValueId, Diagnostic> {
-        let mut address = self.emit().smem(buffer.offset);
-        for &(bit, bytes) in parts {
-            let group = self.warpgroup();
-            let mut e = self.emit();
-            let chosen = e.with(N::ShrU, group, i64::from(bit));
-            let chosen = e.with(N::And, chosen, 1);
-            let offset = e.with(N::Mul, chosen, bytes as i64);
-            address = e.ptr_add(address, offset);
-        }
-        let stage = match operand(data, iteration) {
-            Some(_) if buffer.stages > 1 => {
-                Some(self.turn(op, data, iteration, buffer.stages)?.stage)
-            }
-            _ => None,
-        };
-        let mut e = self.emit();
-        let i32_ty = e.int(32);
-        let address = e.bitcast(address, i32_ty);
-        let field = e.with(N::And, address, 0x3ffff);
-        let mut field = e.with(N::ShrU, field, 4);
-        if let Some(stage) = stage {
-            let offset = e.with(N::Mul, stage, (buffer.stage_bytes() >> 4) as i64);
-            field = e.add(field, offset);
-        }
-        let i64_ty = e.int(64);
-        let wide = e.get(N::ZExt, &[&[field]], [], i64_ty);
-        Ok(e.with(N::Or, wide, desc.constant() as i64))
-    }
-
-    pub(super) fn async_dot_wait(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let acc = self.get(op, data.operands[0])?;
-        let ty = self.m.ty(acc);
-        let pending = self.emit().i32_attr(int(data, "pending"));
-        let value = self.emit().get(N::WgmmaWait, &[&[acc]], [pending], ty);
-        self.set(data.results[0], value);
-        Ok(())
-    }
-}
-
-/// Bytes of step `i`, 0 where there is only one.
-fn step(steps: &[u64], i: usize) -> u64 {
-    steps.get(i).copied().unwrap_or(0)
 }
 
 fn element_name(ty: &Type) -> String {

@@ -5,7 +5,7 @@ use super::convert::layout_of;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
-use crate::ir::{Attr, Diagnostic, Module, OpId, ValueId};
+use crate::ir::{Attr, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
 use crate::layout::{Layout, LayoutError, Shape};
@@ -261,7 +261,22 @@ fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let acc = operand(&data, "acc").unwrap_or_default();
     a.tie(acc, data.results[0]);
     a.propose(data.results[0], Priority::Product, &layout);
+    if let Some(fragment) = left_fragment(a.m, op)?.filter(|_| from_shared(a.m, data.operands[0])) {
+        a.propose(data.operands[0], Priority::Product, &fragment);
+    }
     Ok(())
+}
+
+/// The layout of the left operand of an `async.dot` that takes it from registers.
+fn left_fragment(m: &Module, op: OpId) -> Result<Option<Layout>, Diagnostic> {
+    let lhs = m.op(op).operands[0];
+    if matches!(m.types.get(m.ty(lhs)), Type::SharedTile { .. }) {
+        return Ok(None);
+    }
+    let Some(wgmma) = wgmma_of(m, op) else {
+        return Err(unsupported(m, op, "no wgmma tiling for this product"));
+    };
+    at(m, op, wgmma.a_in_registers()).map(Some)
 }
 
 /// The layouts that `op` needs its operands in, given the types already written.
@@ -275,6 +290,10 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             let (fa, fb) = (at(m, op, fa)?, at(m, op, fb)?);
             Ok(vec![(0, m.layouts.intern(fa)), (1, m.layouts.intern(fb))])
         }
+        Some(S::AsyncDot) => Ok(match left_fragment(m, op)? {
+            Some(fragment) => vec![(0, m.layouts.intern(fragment))],
+            None => Needs::new(),
+        }),
         Some(S::TiledStore) => store_needs(m, facts, op, warps),
         _ => Ok(Needs::new()),
     }

@@ -14,6 +14,7 @@ mod plan;
 mod product;
 pub mod protocol;
 mod transpose;
+mod wgmma;
 
 pub use anchors::{is_fma, mma_of, wgmma_of};
 pub use assign::{Relation, canonical, jump_target};
@@ -56,6 +57,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
         pipeline::cp_async::apply(m, op, stream, &facts)?;
     }
     product::choose(m, body, target)?;
+    wgmma::convert(m, body, target, plan.tile_warps, plan.staging)?;
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)
 }

@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::pipeline::{self, is_product};
+use super::wgmma;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::lower::nvvm::Hints;
@@ -36,6 +38,8 @@ pub struct Plan {
     pub tma: Option<pipeline::tma::Plan>,
     /// The `cp.async` pipelines.
     pub cp_async: Vec<pipeline::cp_async::Plan>,
+    /// Bytes of shared memory for operands that products read there and that no pipeline brings.
+    pub staging: u64,
 }
 
 impl Plan {
@@ -75,6 +79,7 @@ pub fn of(
             tile_warps: tma.consumer_warps(),
             tma: Some(tma),
             cp_async: Vec::new(),
+            staging: 0,
         });
     }
     let hinted = Hints::of(m, m.op(func).attr_named("hints"), target).warps;
@@ -84,21 +89,25 @@ pub fn of(
     let tile_warps = options
         .warps
         .or(hinted)
-        .unwrap_or_else(|| default_warps(m, func));
+        .unwrap_or_else(|| default_warps(m, func, target));
+    let cp_async = if has_alloca {
+        Vec::new()
+    } else {
+        streams(m, func, target, facts)
+    };
+    let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
+    let staging = u64::from(target.shared_per_block()).saturating_sub(rings + pipeline::RESERVE);
     Ok(Plan {
         tile_warps,
         tma: None,
-        cp_async: if has_alloca {
-            Vec::new()
-        } else {
-            streams(m, func, target, facts)
-        },
+        cp_async,
+        staging,
     })
 }
 
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of products beside each
 /// other, would fill four warps' registers; as many as there can be where even eight would not hold these.
-fn default_warps(m: &Module, func: OpId) -> u64 {
+fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
     };
@@ -121,6 +130,11 @@ fn default_warps(m: &Module, func: OpId) -> u64 {
         }
     }
     let together = products.into_values().max().unwrap_or(0).max(carried);
+    if target.has(Feature::Wgmma)
+        && let Some(groups) = warpgroups(m, &ops, together)
+    {
+        return 4 * groups;
+    }
     if together > MAX_WARPS / 2 * MOST_TOGETHER {
         MAX_WARPS
     } else if largest.max(together) > 4 * ELEMENTS_PER_WARP {
@@ -128,6 +142,16 @@ fn default_warps(m: &Module, func: OpId) -> u64 {
     } else {
         4
     }
+}
+
+/// Warpgroups for the products that `wgmma` can do, if there are any: one for each 64 rows up to two, and
+/// two where one cannot hold what lives `together`.
+fn warpgroups(m: &Module, ops: &[OpId], together: u64) -> Option<u64> {
+    let dots = ops.iter().filter(|&&o| S::of(m.op(o).kind) == Some(S::Dot));
+    let fit = dots.filter_map(|&o| wgmma::Extents::of(m, o).ok());
+    let rows = fit.map(|e| e.rows).max()?;
+    let one_holds = together <= 4 * MOST_TOGETHER;
+    Some(if rows > 64 || !one_holds { 2 } else { 1 })
 }
 
 /// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory.

@@ -13,7 +13,7 @@
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::{
-    ACCESS, Prefetch, forget_token, memory_order, prefetch, shared_room, shared_type, stage_bytes,
+    ACCESS, Prefetch, RESERVE, forget_token, memory_order, prefetch, shared_room, shared_type, stage_bytes,
     swizzled,
 };
 use crate::dialect::cuda_tile::Op as C;
@@ -25,8 +25,6 @@ use crate::lower::access::group;
 use crate::lower::build::{self, case};
 use crate::target::{Feature, Target};
 
-/// Bytes of shared memory that are left for scratch at least.
-const RESERVE: u64 = 16 * 1024;
 /// Most stages that pay.
 const MAX_STAGES: u64 = 4;
 
@@ -35,6 +33,8 @@ const MAX_STAGES: u64 = 4;
 pub struct Plan {
     pub stream: Prefetch,
     pub stages: u64,
+    /// Bytes of all stages.
+    pub bytes: u64,
 }
 
 impl Plan {
@@ -58,7 +58,12 @@ impl Plan {
             Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
         };
         let stages = shared_room(m, func, target).into_iter().find_map(stages)?;
-        Some(Plan { stream, stages })
+        let bytes = stages * bytes;
+        Some(Plan {
+            stream,
+            stages,
+            bytes,
+        })
     }
 }
 

@@ -31,6 +31,8 @@ use crate::lower::access::{Access, group, operand};
 use crate::lower::nvvm::Hints;
 use crate::target::Target;
 
+/// Bytes of shared memory that are left for scratch at least.
+pub const RESERVE: u64 = 16 * 1024;
 /// The operands of a tiled access that say where it goes.
 const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
 

@@ -571,6 +571,11 @@ impl Tracer<'_> {
                 let buffer = self.object(op, data, "destination")?;
                 Action::Copy(self.turn(op, data)?, buffer)
             }
+            S::SharedView => {
+                let source = self.object(op, data, "source")?;
+                self.bind(&data.results, &[Val::Object(source)]);
+                return Ok(true);
+            }
             S::LocalLoad => {
                 let stage = self.stage(op, data, "source", "iteration")?;
                 self.bind(&data.results, &[]);

@@ -1,0 +1,417 @@
+//! Products by warpgroups (`wgmma`): which can be, and where their operands lie.
+//!
+//! The right operand is read from shared memory, the left one from there or from registers. What a pipeline has
+//! brought is read in place; any other right operand is stored to a buffer of its own first. A left operand that is
+//! computed next to its product comes from registers, as attention's probabilities do; one that exists before the
+//! loop around the product goes to a buffer, where it costs no registers.
+//!
+//! Every product is waited for at once here. [`super::overlap`] then lets them overlap with what follows.
+
+use rustc_hash::FxHashSet;
+
+use super::pipeline::{shared_type, swizzled, tile_bytes};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Def, Diagnostic, Float, Module, OpBuilder, OpId, Type, ValueId};
+use crate::layout::mma::Wgmma;
+use crate::layout::shared::SharedLayout;
+use crate::layout::wgmma_desc::{self, Major};
+use crate::lower::access::operand;
+use crate::lower::unsupported;
+use crate::target::{Feature, Target};
+
+/// Extents of a product that warpgroups can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Extents {
+    pub rows: u64,
+    pub columns: u64,
+}
+
+impl Extents {
+    /// The extents of `dot`, or why there is no instruction for it.
+    ///
+    /// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", shapes and types: m64nNkK with
+    /// N of 8 to 256 and 256 bits of K.
+    pub fn of(m: &Module, dot: OpId) -> Result<Extents, String> {
+        let tile = |i: usize| m.op(dot).operands.get(i).and_then(|&v| m.types.as_tile(m.ty(v)));
+        let (Some((a, lhs)), Some((b, _)), Some((c, acc))) = (tile(0), tile(1), tile(2)) else {
+            return Err("an operand is no tile".to_owned());
+        };
+        let (&[rows, columns], &[_, k]) = (acc, lhs) else {
+            return Err("the product has a batch dimension".to_owned());
+        };
+        if !has_instruction(m.types.get(a), m.types.get(b), m.types.get(c)) {
+            return Err("no wgmma multiplies these element types".to_owned());
+        }
+        let k_bits = k * u64::from(m.types.bits(a).unwrap_or(0));
+        match () {
+            () if rows < Wgmma::M => Err(format!("{rows} rows, {} needed", Wgmma::M)),
+            () if columns < 8 => Err(format!("{columns} columns, 8 needed")),
+            () if k_bits < 256 => Err(format!("{k_bits} bits of K, 256 needed")),
+            () => Ok(Extents { rows, columns }),
+        }
+    }
+
+    /// How `groups` warpgroups share out the result: over rows first.
+    pub fn spread(self, groups: u64) -> Option<[u64; 2]> {
+        let over_rows = groups.min(self.rows / Wgmma::M);
+        let over_columns = groups.checked_div(over_rows)?;
+        let part = self.columns.checked_div(over_columns)?;
+        (part >= 8 && over_rows * over_columns == groups).then_some([over_rows, over_columns])
+    }
+}
+
+/// Whether `wgmma` multiplies elements of `a` and `b` into `acc`.
+fn has_instruction(a: &Type, b: &Type, acc: &Type) -> bool {
+    use Float::{BF16, F8E4M3FN, F8E5M2, F16, F32, TF32};
+    match (a, b, acc) {
+        (Type::Float(F16), Type::Float(F16), Type::Float(F16 | F32))
+        | (Type::Float(BF16), Type::Float(BF16), Type::Float(F32))
+        | (Type::Float(TF32), Type::Float(TF32), Type::Float(F32))
+        | (Type::Float(F8E4M3FN | F8E5M2), Type::Float(F8E4M3FN | F8E5M2), Type::Float(F16 | F32))
+        | (Type::Int(8), Type::Int(8), Type::Int(32)) => true,
+        _ => false,
+    }
+}
+
+/// Makes every product under `body` that can be one a product of `warps / 4` warpgroups. `room`: bytes of
+/// shared memory that its operands' buffers may take.
+pub fn convert(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    warps: u64,
+    mut room: u64,
+) -> Result<(), Diagnostic> {
+    if !target.has(Feature::Wgmma) || !warps.is_multiple_of(4) {
+        return Ok(());
+    }
+    for dot in m.ops_under(body) {
+        if S::of(m.op(dot).kind) != Some(S::Dot) {
+            continue;
+        }
+        let Ok(extents) = Extents::of(m, dot) else {
+            continue;
+        };
+        let Some(spread) = extents.spread(warps / 4) else {
+            continue;
+        };
+        let plan = Operands::of(m, body, dot, extents.columns / spread[1]);
+        if plan.bytes <= room {
+            room -= plan.bytes;
+            plan.apply(m, body, dot, spread)?;
+        }
+    }
+    fence_copies(m, body);
+    Ok(())
+}
+
+/// Where an operand is read.
+enum Source {
+    /// In the buffer that `load` reads, its dimensions permuted.
+    Buffer { load: OpId, permutation: Option<Vec<usize>> },
+    /// In a buffer that it is stored to.
+    Stored,
+    Registers,
+}
+
+/// Where the operands of a product are read.
+struct Operands {
+    lhs: Source,
+    rhs: Source,
+    /// Bytes of buffers that these need.
+    bytes: u64,
+}
+
+impl Operands {
+    /// `columns`: of one instruction.
+    fn of(m: &Module, body: BlockId, dot: OpId, columns: u64) -> Operands {
+        let data = m.op(dot);
+        let (lhs, rhs) = (data.operands[0], data.operands[1]);
+        let columns = columns.min(Wgmma::MAX_N);
+        let mut bytes = 0;
+        let mut stored = |v: ValueId| {
+            bytes += tile_bytes(m, v);
+            Source::Stored
+        };
+        let rhs = in_place(m, rhs, 1, columns).unwrap_or_else(|| stored(rhs));
+        let lhs = match in_place(m, lhs, 0, Wgmma::M) {
+            Some(source) => source,
+            None if is_stationary(m, body, lhs, dot) && k_major_or_half(m, lhs) => stored(lhs),
+            None => Source::Registers,
+        };
+        Operands { lhs, rhs, bytes }
+    }
+
+    fn apply(
+        self,
+        m: &mut Module,
+        body: BlockId,
+        dot: OpId,
+        spread: [u64; 2],
+    ) -> Result<(), Diagnostic> {
+        let data = m.op(dot).clone();
+        let (lhs, lhs_iteration) = self.lhs.place(m, body, dot, 0)?;
+        let (rhs, rhs_iteration) = self.rhs.place(m, body, dot, 1)?;
+        let groups: [&[ValueId]; 6] = [
+            &[lhs],
+            &[rhs],
+            &data.operands[2..3],
+            lhs_iteration.as_slice(),
+            rhs_iteration.as_slice(),
+            &[],
+        ];
+        let attrs = [
+            Some(Attr::I32s(spread.iter().map(|&n| n as i32).collect())),
+            data.attr_named("signed_lhs").cloned(),
+            data.attr_named("signed_rhs").cloned(),
+        ];
+        let i32_ty = m.types.int(32);
+        let none = Attr::Int { value: 0, ty: i32_ty };
+        let (block, at) = position(m, dot);
+        let ty = m.ty(data.results[0]);
+        let mut b = m.at(block, at);
+        b.loc = data.loc;
+        let issued = b.op(S::AsyncDot, &groups, attrs, &[ty], &[]);
+        let issued = b.module.op(issued).results[0];
+        let done = b.value(S::AsyncDotWait, &[issued], [Some(none)], ty);
+        m.replace_all_uses(data.results[0], done);
+        m.erase(dot);
+        for operand in [data.operands[0], data.operands[1]] {
+            drop_unused(m, body, operand);
+        }
+        Ok(())
+    }
+}
+
+impl Source {
+    /// The operand of the `async.dot`, and its iteration.
+    fn place(
+        self,
+        m: &mut Module,
+        body: BlockId,
+        dot: OpId,
+        side: usize,
+    ) -> Result<(ValueId, Option<ValueId>), Diagnostic> {
+        let value = m.op(dot).operands[side];
+        match self {
+            Source::Registers => Ok((value, None)),
+            Source::Stored => Ok((store(m, body, value, dot, side)?, None)),
+            Source::Buffer { load, permutation } => {
+                let data = m.op(load).clone();
+                let iteration = operand(&data, "iteration");
+                let buffer = data.operands[0];
+                let Some(permutation) = permutation else {
+                    return Ok((buffer, iteration));
+                };
+                let view = permuted(m, buffer, &permutation).map_err(|e| {
+                    unsupported(m, dot, format!("no layout of a transposed operand: {e}"))
+                })?;
+                Ok((view, iteration))
+            }
+        }
+    }
+}
+
+/// The load from a buffer that makes this tile, and how its dimensions are permuted.
+fn loaded(m: &Module, mut tile: ValueId) -> Option<(OpId, Option<Vec<usize>>)> {
+    let mut permutation = None;
+    loop {
+        let op = m.def_op(tile)?;
+        let data = m.op(op);
+        if S::of(data.kind) == Some(S::LocalLoad) {
+            return Some((op, permutation));
+        }
+        match C::of(data.kind)? {
+            C::Permute if permutation.is_none() => {
+                let Attr::I32s(p) = data.attr_named("permutation")? else {
+                    return None;
+                };
+                let (_, shape) = m.types.as_tile(m.ty(data.operands[0]))?;
+                if shape.len() != 2 {
+                    return None;
+                }
+                permutation = Some(p.iter().map(|&d| d as usize).collect());
+            }
+            C::Reshape if only_drops_ones(m, data.operands[0], tile) => {}
+            _ => return None,
+        }
+        tile = data.operands[0];
+    }
+}
+
+/// Whether two tiles have the same extents apart from those of one element.
+fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
+    let long = |v: ValueId| {
+        let shape = m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
+        shape.iter().copied().filter(|&n| n > 1).collect::<Vec<u64>>()
+    };
+    long(a) == long(b)
+}
+
+/// The operand in the buffer that it is loaded from, if the instruction can read it there.
+fn in_place(m: &Module, tile: ValueId, mn_dim: usize, instruction_mn: u64) -> Option<Source> {
+    let (load, permutation) = loaded(m, tile)?;
+    let buffer = m.op(load).operands[0];
+    let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(buffer)) else {
+        return None;
+    };
+    let shared = SharedLayout::new(m.layouts.get(layout).clone(), m.types.bits(elem)?).ok()?;
+    let mut shared = shared.squeezed().ok()?;
+    if let Some(p) = &permutation {
+        let layout = shared.layout().permute(p).ok()?;
+        shared = SharedLayout::new(layout, shared.element_bits()).ok()?;
+    }
+    let found = wgmma_desc::describe(&shared, mn_dim, instruction_mn).ok()?;
+    // Only 16-bit elements are read with M or N contiguous.
+    (shared.element_bits() == 16 || found.major == Major::K)
+        .then_some(Source::Buffer { load, permutation })
+}
+
+/// Whether a tile exists before the loop in which its product stands.
+fn is_stationary(m: &Module, body: BlockId, tile: ValueId, dot: OpId) -> bool {
+    let home = home(m, tile);
+    let block = m.op(dot).block;
+    home != block && loop_around(m, body, block) != loop_around(m, body, home)
+}
+
+/// Whether a tile may be stored with any dimension contiguous, or is stored with K contiguous.
+fn k_major_or_half(m: &Module, tile: ValueId) -> bool {
+    m.types.bits(m.ty(tile)).is_some_and(|bits| bits >= 8)
+}
+
+/// The block that a value belongs to.
+fn home(m: &Module, value: ValueId) -> BlockId {
+    match m.value(value).def {
+        Def::Argument { block, .. } => block,
+        Def::Result { op, .. } => m.op(op).block,
+    }
+}
+
+/// The innermost loop around a block, `body` being the function's.
+fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId> {
+    while block != body {
+        let parent = m.region(m.block(block).region).parent;
+        if matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)) {
+            return Some(parent);
+        }
+        block = m.op(parent).block;
+    }
+    None
+}
+
+/// The block and position of an operation.
+fn position(m: &Module, op: OpId) -> (BlockId, usize) {
+    let block = m.op(op).block;
+    let at = m.block(block).ops.iter().position(|&o| o == op);
+    (block, at.unwrap_or(0))
+}
+
+/// Stores a tile to a buffer of its own as soon as it is known; other threads read it after the barrier of
+/// the fence. Where the store repeats, a barrier before it waits for those that still read.
+fn store(
+    m: &mut Module,
+    body: BlockId,
+    tile: ValueId,
+    dot: OpId,
+    side: usize,
+) -> Result<ValueId, Diagnostic> {
+    let half = m.types.bits(m.ty(tile)) == Some(16);
+    // Rows of memory are rows of the tile, except where K must be contiguous.
+    let order: &[usize] = if side == 1 && !half { &[0, 1] } else { &[1, 0] };
+    let (layout, _) = swizzled(m, tile, order)
+        .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+    let ty = shared_type(m, tile, &layout, 1);
+    let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
+    let block = home(m, tile);
+    let at = match m.def_op(tile) {
+        Some(op) => position(m, op).1 + 1,
+        None => 0,
+    };
+    let repeats = loop_around(m, body, block).is_some();
+    let loc = m.op(dot).loc;
+    let mut b = m.at(block, at);
+    b.loc = loc;
+    if repeats {
+        b.op(S::ProxyFence, &[], [], &[], &[]);
+    }
+    b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
+    b.op(S::ProxyFence, &[], [], &[], &[]);
+    Ok(buffer)
+}
+
+/// A view of a buffer with its dimensions permuted, right after the buffer.
+fn permuted(
+    m: &mut Module,
+    buffer: ValueId,
+    permutation: &[usize],
+) -> Result<ValueId, crate::layout::LayoutError> {
+    let Type::SharedTile { elem, shape, layout, stages } = m.types.get(m.ty(buffer)).clone() else {
+        return Ok(buffer);
+    };
+    // Extents of one element come first, so that the matrix is permuted.
+    let ones = shape.len() - permutation.len();
+    let dims: Vec<usize> = (0..ones).chain(permutation.iter().map(|d| d + ones)).collect();
+    let layout = m.layouts.get(layout).permute(&dims)?;
+    let layout = m.layouts.intern(layout);
+    let shape = dims.iter().filter_map(|&d| shape.get(d).copied()).collect();
+    let ty = m.types.intern(Type::SharedTile { elem, shape, layout, stages });
+    let Some(alloc) = m.def_op(buffer) else {
+        return Ok(buffer);
+    };
+    let (block, at) = position(m, alloc);
+    Ok(m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty))
+}
+
+/// Erases what made `tile`, as far as nothing else uses it.
+fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
+    let Some(op) = m.def_op(tile) else { return };
+    let reads = S::of(m.op(op).kind) == Some(S::LocalLoad)
+        || matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute));
+    let used = m.ops_under(body).iter().any(|&o| m.op(o).operands.contains(&tile));
+    if reads && !used {
+        let source = m.op(op).operands[0];
+        m.erase(op);
+        drop_unused(m, body, source);
+    }
+}
+
+/// `cp.async` writes through the generic proxy: what products read of it in place needs a fence after the wait.
+fn fence_copies(m: &mut Module, body: BlockId) {
+    let ops = m.ops_under(body);
+    let of = |kind: S| {
+        let is = |o: &OpId| S::of(m.op(*o).kind) == Some(kind);
+        ops.iter().copied().filter(is).collect::<Vec<OpId>>()
+    };
+    let read: FxHashSet<ValueId> = of(S::AsyncDot)
+        .into_iter()
+        .flat_map(|o| m.op(o).operands[..2].to_vec())
+        .map(|v| allocation(m, v))
+        .collect();
+    let pipelines: FxHashSet<ValueId> = of(S::TiledCopy)
+        .into_iter()
+        .filter(|&o| operand(m.op(o), "destination").is_some_and(|b| read.contains(&b)))
+        .filter_map(|o| operand(m.op(o), "pipeline"))
+        .collect();
+    let waits: Vec<OpId> = of(S::ConsumerWait)
+        .into_iter()
+        .filter(|&o| pipelines.contains(&m.op(o).operands[0]))
+        .collect();
+    for wait in waits {
+        let (block, at) = position(m, wait);
+        let loc = m.op(wait).loc;
+        let mut b: OpBuilder<'_> = m.at(block, at + 1);
+        b.loc = loc;
+        b.op(S::ProxyFence, &[], [], &[], &[]);
+    }
+}
+
+/// The buffer that a view shows.
+fn allocation(m: &Module, mut buffer: ValueId) -> ValueId {
+    while let Some(op) = m.def_op(buffer)
+        && S::of(m.op(op).kind) == Some(S::SharedView)
+    {
+        buffer = m.op(op).operands[0];
+    }
+    buffer
+}
