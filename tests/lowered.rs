@@ -476,6 +476,8 @@ fn fragments_add_up() {
             b_type,
             Some(Attr::Bool(false)),
             Some(Attr::Bool(false)),
+            Some(Attr::Bool(true)),
+            Some(Attr::Bool(true)),
         ];
         let ty = regs(k, "f32", acc);
         let acc = k.value(N::Undef, &[], vec![], ty);

@@ -113,7 +113,9 @@ dialect_table! { TileAs {
     TmaStore = op("async.tiled_tma_store")
         .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("source")])
         .attrs(&[DIM_MAP, TRAVERSAL]).traits(MEMORY)
-        .doc("Starts the TMA copies of a shared buffer to a tile in global memory and waits until the buffer was read.");
+        .doc("Starts the TMA copies of a shared buffer to a tile in global memory.");
+    StoreWait = op("async.store_wait").attrs(&[attr("complete", AttrKind::Unit).optional()])
+        .doc("The thread that starts tensor copies out of shared memory waits until those before have read their buffers; with `complete`, until they have written.");
     ProxyFence = op("async.fence")
         .doc("Makes generic writes to shared memory visible to the asynchronous proxy, for the whole warp role.");
     AsyncDot = op("async.dot")

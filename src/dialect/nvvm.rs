@@ -243,6 +243,7 @@ dialect_table! { Nvvm {
         .doc("Exchanges registers within the warp; the lane (or xor mask, or distance) is the operand, else `constant`.");
     Bar = op("bar").attrs(&[attr("id", I32), attr("threads", I32)]).doc("Barrier `id` of `threads` threads (0: the whole block).");
     BarArrive = op("bar.arrive").attrs(&[attr("id", I32), attr("threads", I32)]).doc("Arrives at a barrier without waiting.");
+    BarWarp = op("bar.warp").doc("Barrier of a converged warp's lanes.");
     Elect = op("elect").results(OTHER).doc("True in one lane of a converged warp.");
     SetMaxNReg = op("setmaxnreg").attrs(&[attr("count", I32), attr("increase", AttrKind::Bool)])
         .doc("Gives registers back or takes more, per warpgroup.");

@@ -33,6 +33,7 @@ impl Selector<'_> {
             N::ClusterWait => "barrier.cluster.wait.acquire.aligned",
             N::GridDepLaunch => "griddepcontrol.launch_dependents",
             N::GridDepWait => "griddepcontrol.wait",
+            N::BarWarp => "bar.warp.sync",
             N::Trap => "trap",
             _ => "",
         };

@@ -233,6 +233,7 @@ impl Lower<'_> {
             Some(S::ConsumerRelease) => self.consumer_release(op, data),
             Some(S::TmaLoad) => self.tma_load(op, data),
             Some(S::TmaStore) => self.tma_store(op, data),
+            Some(S::StoreWait) => self.store_wait(data),
             Some(S::ProxyFence) => {
                 self.proxy_fence();
                 Ok(())

@@ -356,10 +356,19 @@ impl Lower<'_> {
                 let src = e.ptr_add(base, offset);
                 e.op(N::TmaStore, &[&[map], &coords, &[src]], [], &[]);
             }
+            l.emit().op(N::BulkCommit, &[], [], &[]);
+            Ok(())
+        })
+    }
+
+    /// In the thread that starts the copies.
+    pub(super) fn store_wait(&mut self, data: &Op) -> Result<(), Diagnostic> {
+        let first = self.thread_is(0);
+        let read = (!data.has_unit("complete")).then_some(Attr::Unit);
+        self.when(first, false, |l| {
             let mut e = l.emit();
-            e.op(N::BulkCommit, &[], [], &[]);
             let pending = e.i32_attr(0);
-            e.op(N::BulkWait, &[], [pending, Some(Attr::Unit)], &[]);
+            e.op(N::BulkWait, &[], [pending, read], &[]);
             Ok(())
         })
     }

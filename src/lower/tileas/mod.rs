@@ -50,8 +50,8 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     }
     let plan = plan::of(m, op, target, options, &facts)?;
     set_warps(m, op, plan.all_warps());
-    if let Some(tma) = &plan.tma {
-        pipeline::tma::apply(m, op, tma, &facts)?;
+    if let Some(roles) = &plan.roles {
+        pipeline::roles::apply(m, op, roles, &facts)?;
     }
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts)?;

@@ -34,8 +34,8 @@ impl Default for Options {
 pub struct Plan {
     /// Warps that hold tiles.
     pub tile_warps: u64,
-    /// The warp-specialised pipeline, where there is one.
-    pub tma: Option<pipeline::tma::Plan>,
+    /// The warps' roles, where they have any.
+    pub roles: Option<pipeline::roles::Plan>,
     /// The `cp.async` pipelines.
     pub cp_async: Vec<pipeline::cp_async::Plan>,
     /// Bytes of shared memory for operands that products read there and that no pipeline brings.
@@ -45,7 +45,7 @@ pub struct Plan {
 impl Plan {
     /// Warps of the block: those that hold tiles and a producer warpgroup.
     pub fn all_warps(&self) -> u64 {
-        self.tile_warps + if self.tma.is_some() { 4 } else { 0 }
+        self.roles.as_ref().map_or(self.tile_warps, |r| r.all_warps())
     }
 }
 
@@ -71,17 +71,6 @@ pub fn of(
             .iter()
             .any(|&o| C::of(m.op(o).kind) == Some(C::Alloca))
     });
-    if let Some(tma) = (has_wgmma(target, options) && !has_alloca)
-        .then(|| only_stream(m, func, target, facts))
-        .flatten()
-    {
-        return Ok(Plan {
-            tile_warps: tma.consumer_warps(),
-            tma: Some(tma),
-            cp_async: Vec::new(),
-            staging: 0,
-        });
-    }
     let hinted = Hints::of(m, m.op(func).attr_named("hints"), target).warps;
     let hinted = hinted
         .and_then(|w| u64::try_from(w).ok())
@@ -90,6 +79,23 @@ pub fn of(
         .warps
         .or(hinted)
         .unwrap_or_else(|| default_warps(m, func, target));
+    if has_wgmma(target, options)
+        && !has_alloca
+        && tile_warps.is_multiple_of(4)
+        && has_warpgroup_products(m, func)
+    {
+        let mut refusals = Vec::new();
+        let roles =
+            pipeline::roles::Plan::of(m, func, target, facts, tile_warps, &mut refusals);
+        if let Some(roles) = roles {
+            return Ok(Plan {
+                tile_warps,
+                staging: roles.staging,
+                roles: Some(roles),
+                cp_async: Vec::new(),
+            });
+        }
+    }
     let cp_async = if has_alloca {
         Vec::new()
     } else {
@@ -99,7 +105,7 @@ pub fn of(
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + pipeline::RESERVE);
     Ok(Plan {
         tile_warps,
-        tma: None,
+        roles: None,
         cp_async,
         staging,
     })
@@ -176,27 +182,14 @@ fn streams(
         .collect()
 }
 
-/// The plan of the function's stream, if it has exactly one loop and that is a stream.
-fn only_stream(
-    m: &Module,
-    func: OpId,
-    target: &Target,
-    facts: &FactMap,
-) -> Option<pipeline::tma::Plan> {
-    let body = m.body_of(func, 0)?;
-    let loops = |kind: &Option<C>| matches!(kind, Some(C::For | C::Loop | C::If));
-    let mut found = m
-        .ops_under(body)
-        .into_iter()
-        .filter(|&o| loops(&C::of(m.op(o).kind)));
-    let (first, second) = (found.next()?, found.next());
-    second
-        .is_none()
-        .then(|| pipeline::tma::Plan::of(m, func, first, target, facts))
-        .flatten()
+/// Whether `wgmma` can do some product of the kernel.
+fn has_warpgroup_products(m: &Module, func: OpId) -> bool {
+    let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+    let mut dots = ops.into_iter().filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
+    dots.any(|o| wgmma::Extents::of(m, o).is_ok())
 }
 
-/// Whether the target can run the pipelines of [`pipeline::tma`].
+/// Whether the target can run the roles of [`pipeline::roles`].
 fn has_wgmma(target: &Target, options: &Options) -> bool {
     options.tma && target.has(Feature::Wgmma) && target.has(Feature::Tma)
 }

@@ -106,6 +106,25 @@ pub fn convert(
     Ok(())
 }
 
+/// Bytes of the buffers that [`convert`] will want, when the tiles of the loads in `brought` come through rings.
+pub fn staged_bytes(m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> u64 {
+    let mut bytes = 0;
+    for dot in m.ops_under(body) {
+        if S::of(m.op(dot).kind) != Some(S::Dot) || Extents::of(m, dot).is_err() {
+            continue;
+        }
+        let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+        let comes = |tile| source(m, tile, &|o| brought.contains(&o)).is_some();
+        if !comes(rhs) {
+            bytes += tile_bytes(m, rhs);
+        }
+        if !comes(lhs) && is_stationary(m, body, lhs, dot) {
+            bytes += tile_bytes(m, lhs);
+        }
+    }
+    bytes
+}
+
 /// Where an operand is read.
 enum Source {
     /// In the buffer that `load` reads, its dimensions permuted.
@@ -213,13 +232,17 @@ impl Source {
     }
 }
 
-/// The load from a buffer that makes this tile, and how its dimensions are permuted.
-fn loaded(m: &Module, mut tile: ValueId) -> Option<(OpId, Option<Vec<usize>>)> {
+/// The load that makes this tile, and how its dimensions are permuted.
+fn source(
+    m: &Module,
+    mut tile: ValueId,
+    is_load: &dyn Fn(OpId) -> bool,
+) -> Option<(OpId, Option<Vec<usize>>)> {
     let mut permutation = None;
     loop {
         let op = m.def_op(tile)?;
         let data = m.op(op);
-        if S::of(data.kind) == Some(S::LocalLoad) {
+        if is_load(op) {
             return Some((op, permutation));
         }
         match C::of(data.kind)? {
@@ -251,7 +274,8 @@ fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
 
 /// The operand in the buffer that it is loaded from, if the instruction can read it there.
 fn in_place(m: &Module, tile: ValueId, mn_dim: usize, instruction_mn: u64) -> Option<Source> {
-    let (load, permutation) = loaded(m, tile)?;
+    let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
+    let (load, permutation) = source(m, tile, &local)?;
     let buffer = m.op(load).operands[0];
     let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(buffer)) else {
         return None;

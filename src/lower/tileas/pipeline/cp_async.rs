@@ -74,6 +74,8 @@ struct Build<'p> {
     buffers: Vec<ValueId>,
     pipeline: ValueId,
     bounds: [ValueId; 3],
+    /// The function's body.
+    top: BlockId,
 }
 
 /// Rewrites the loop in place.
@@ -99,6 +101,7 @@ pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result
         buffers,
         pipeline,
         bounds,
+        top,
     };
 
     // Everything after the loop waits until the new loop stands.
@@ -270,7 +273,8 @@ impl Build<'_> {
             let load = b.op(S::LocalLoad, &groups, [], &[ty], &[]);
             let value = m.op(load).results[0];
             m.replace_all_uses(tile, value);
-            forget_token(m, op);
+            let top = self.top;
+            forget_token(m, top, op);
             m.erase(op);
             return;
         }

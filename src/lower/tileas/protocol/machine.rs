@@ -76,6 +76,8 @@ pub struct Machine<'s> {
     groups: VecDeque<Group>,
     /// Buffers written through the generic proxy since the last fence.
     dirty: FxHashMap<ValueId, OpId>,
+    /// Buffers that copies out of shared memory may still read; whether the thread that started them has waited.
+    leaving: FxHashMap<ValueId, (OpId, bool)>,
     /// Commits of each pipeline by the end.
     commits: FxHashMap<ValueId, i64>,
 }
@@ -95,6 +97,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         states: s.pipelines.keys().map(|&p| (p, State::default())).collect(),
         groups: VecDeque::new(),
         dirty: FxHashMap::default(),
+        leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
     };
     for event in roles
@@ -153,9 +156,17 @@ impl Machine<'_> {
             Action::Write(stage) => self.write(op, *stage),
             Action::Fence => {
                 self.dirty.clear();
+                self.leaving.retain(|_, (_, waited)| !*waited);
                 Ok(Step::Done)
             }
-            Action::StoreOut(buffer) => self.fenced(op, *buffer),
+            Action::StoreOut(buffer) => {
+                self.leaving.insert(*buffer, (op, false));
+                self.fenced(op, *buffer)
+            }
+            Action::StoreWait => {
+                self.leaving.values_mut().for_each(|(_, waited)| *waited = true);
+                Ok(Step::Done)
+            }
             Action::Dot(number, reads) => {
                 for &stage in reads {
                     self.read(op, stage, true)?;
@@ -412,6 +423,12 @@ impl Machine<'_> {
         if self.s.filled_by.contains_key(&stage.buffer) {
             return self.fail(op, "writes to a buffer that a pipeline's copies fill");
         }
+        if self.leaving.contains_key(&stage.buffer) {
+            return self.fail(
+                op,
+                "overwrites a buffer that a tensor copy may still read: missing async.store_wait and async.fence",
+            );
+        }
         let overlay = self.s.overlays.contains(&stage.buffer);
         let reads = |g: &Group| overlay || g.reads.iter().any(|r| r.buffer == stage.buffer);
         if self.groups.iter().any(reads) {
@@ -502,6 +519,15 @@ impl Machine<'_> {
                 m,
                 group.op,
                 "is still in flight at the end: missing async.dot_wait",
+            ));
+        }
+        // The smallest key, for one message whatever the hash order is.
+        let leaving = self.leaving.values().filter(|l| !l.1).map(|l| l.0).min();
+        if let Some(op) = leaving {
+            return Err(unsupported(
+                m,
+                op,
+                "may still read shared memory at the end: missing async.store_wait",
             ));
         }
         let events = roles.whole.iter().chain(&roles.producer);

@@ -9,6 +9,7 @@
 //! | producer | writes only to what it acquired, commits what it acquired, once |
 //! | consumer | reads only between the wait and the release of the same iteration, and only what was filled |
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
+//! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
 //! | ends | `cp_async` pipelines are drained, TMA pipelines are consumed; nobody waits for ever |
 //!
@@ -340,6 +341,7 @@ impl Static<'_> {
             | S::AsyncDotWait
             | S::ProxyFence
             | S::TmaStore
+            | S::StoreWait
             | S::LocalLoad
             | S::LocalStore => (tiles, "the warps that hold tiles"),
             _ => return Ok(()),

@@ -51,6 +51,8 @@ pub enum Action {
     Write(StageUse),
     Fence,
     StoreOut(ValueId),
+    /// The copies out of shared memory have read their buffers, as far as the thread that started them knows.
+    StoreWait,
     /// A group numbered as given reads these buffers.
     Dot(u32, Vec<StageUse>),
     DotWait(usize),
@@ -586,6 +588,7 @@ impl Tracer<'_> {
                 Action::Write(self.stage(op, data, "destination", "iteration")?)
             }
             S::ProxyFence => Action::Fence,
+            S::StoreWait => Action::StoreWait,
             S::TmaStore => Action::StoreOut(self.object(op, data, "source")?),
             S::AsyncDot => self.dot(op, data)?,
             S::AsyncDotWait => {

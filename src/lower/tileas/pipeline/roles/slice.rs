@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::slice::Map;
-use super::super::tokens_only_read;
+use super::super::tokens::{jumps, only_read};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -145,7 +145,7 @@ impl Builder<'_> {
         let pure = data.def().traits.has(Traits::PURE) && data.regions.is_empty();
         let reads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
             && data.enum_named("order") == Some(0)
-            && operand(data, "token").is_none_or(|t| tokens_only_read(m, t));
+            && operand(data, "token").is_none_or(|t| only_read(m, t));
         let why = match () {
             () if !pure && !reads => "has effects",
             () if !data.results.iter().all(one) => "computes more than one element",
@@ -181,21 +181,6 @@ impl Builder<'_> {
         }
         self.control(data.block);
     }
-}
-
-/// The terminators that hand values to `op`: to its results or around it.
-fn jumps(m: &Module, op: OpId) -> Vec<OpId> {
-    let mut inside = Vec::new();
-    for i in 0..m.op(op).regions.len() {
-        if let Some(body) = m.body_of(op, i) {
-            inside.extend(m.ops_under(body));
-        }
-    }
-    let jump = |o: &OpId| {
-        matches!(C::of(m.op(*o).kind), Some(C::Continue | C::Break | C::Yield))
-            && jump_target(m, *o) == Some(op)
-    };
-    inside.into_iter().filter(jump).collect()
 }
 
 /// Copies a slice.

@@ -1,0 +1,533 @@
+//! Warps with roles: a producer that starts tensor copies, consumers that do the rest.
+//!
+//! ```text
+//! alloc buffers              (rings of stages)
+//! pipeline.create
+//! warp_specialize
+//!   producer: its slice of the program, each site of loads as
+//!             { producer_acquire; tma_load …; producer_commit }
+//!   consumer: the program, around what reads a site's tiles
+//!             { consumer_wait; local_load …; …; consumer_release }
+//! ```
+//! The producer runs the slice of the kernel ([`slice`]) that says which tiles are loaded: scalars, and the control
+//! flow around the loads. [`sites`] finds the loads and gives them rings, [`thread`] carries each ring's iteration
+//! number through both programs. Loads stand at any depth, in several loops and under branches; the next loop's
+//! loads are under way while this one's results are stored.
+
+mod sites;
+mod slice;
+mod thread;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{forget_token, shared_room, tile_bytes, tma, tokens};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::{Traits, enums};
+use crate::egraph::facts::FactMap;
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
+use crate::lower::access::{group, operand};
+use crate::lower::build::{self, case};
+use crate::lower::tileas::wgmma;
+use crate::target::Target;
+use sites::{Ring, Site};
+use slice::{Copier, Slice};
+use thread::{Steps, thread};
+
+/// Bytes of shared memory for barriers and alignment.
+const BARRIERS: u64 = 2048;
+/// Most stages that pay.
+const MAX_STAGES: u64 = 8;
+/// Warps of the producer: registers are redistributed by warpgroups.
+pub const PRODUCER_WARPS: u64 = 4;
+/// Registers of a consumer and of a producer thread once they have been redistributed: with two
+/// consumer warpgroups, 2·128·240 + 128·24 = 64512 of 65536.
+const CONSUMER_REGISTERS: i64 = 240;
+const PRODUCER_REGISTERS: i64 = 24;
+
+/// Why something was not done, and where.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub op: OpId,
+    pub why: String,
+}
+
+/// What is known about a kernel while it is planned.
+pub struct Context<'a> {
+    pub func: OpId,
+    pub body: BlockId,
+    pub facts: &'a FactMap,
+    /// Operations that stay in front of the roles.
+    pub shared: FxHashSet<OpId>,
+}
+
+/// The decisions for one kernel.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    sites: Vec<Site>,
+    rings: Vec<Ring>,
+    shared: FxHashSet<OpId>,
+    consumer_warps: u64,
+    /// Stores by tensor copies: those inside of loops and branches, and those at the end.
+    nested_stores: Vec<OpId>,
+    last_stores: Vec<OpId>,
+    /// Those of them that accesses of other kinds wait for.
+    awaited: FxHashSet<OpId>,
+    /// Bytes of shared memory left for operands that no ring brings.
+    pub staging: u64,
+}
+
+impl Plan {
+    /// A plan for `func`, if tensor copies can bring what some product in a loop reads.
+    pub fn of(
+        m: &mut Module,
+        func: OpId,
+        target: &Target,
+        facts: &FactMap,
+        consumer_warps: u64,
+        refusals: &mut Vec<Refusal>,
+    ) -> Option<Plan> {
+        let body = m.body_of(func, 0)?;
+        let context = Context {
+            func,
+            body,
+            facts,
+            shared: in_front(m, body),
+        };
+        let mut sites = sites::find(m, &context, refusals);
+        if !sites.iter().any(|s| sites::in_loop(m, body, s.block)) {
+            return None;
+        }
+        let rings = sites::rings(m, &context, &mut sites);
+        let mut plan = Plan {
+            sites,
+            rings,
+            shared: context.shared,
+            consumer_warps,
+            nested_stores: Vec::new(),
+            last_stores: Vec::new(),
+            awaited: FxHashSet::default(),
+            staging: 0,
+        };
+        plan.stores(m, func, body, facts);
+        let rooms = shared_room(m, func, target);
+        if !rooms.into_iter().any(|room| plan.share(m, body, room)) {
+            let why = "not even one stage of each ring fits in shared memory".to_owned();
+            refusals.push(Refusal { op: func, why });
+            return None;
+        }
+        Some(plan)
+    }
+
+    /// Warps of the block.
+    pub fn all_warps(&self) -> u64 {
+        self.consumer_warps + PRODUCER_WARPS
+    }
+
+    /// Finds the stores that tensor copies can do.
+    fn stores(&mut self, m: &Module, func: OpId, body: BlockId, facts: &FactMap) {
+        let at = |op: OpId| m.block(body).ops.iter().position(|&o| o == op);
+        let busy = self.sites.iter().filter_map(|s| at(top_level(m, body, s.last)?)).max();
+        for op in m.ops_under(body) {
+            if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts) {
+                continue;
+            }
+            if m.op(op).block != body {
+                self.nested_stores.push(op);
+            } else if at(op) > busy {
+                self.last_stores.push(op);
+            }
+        }
+        let copies: FxHashSet<OpId> =
+            self.nested_stores.iter().chain(&self.last_stores).copied().collect();
+        self.awaited = copies
+            .iter()
+            .copied()
+            .filter(|&s| !tokens::followers(m, body, s).iter().all(|f| copies.contains(f)))
+            .collect();
+    }
+
+    /// Gives the rings their stages, so that everything fits in `room` bytes.
+    fn share(&mut self, m: &Module, body: BlockId, room: u64) -> bool {
+        let once: u64 = self.rings.iter().filter(|r| !r.repeats).map(|r| r.bytes).sum();
+        let again: u64 = self.rings.iter().filter(|r| r.repeats).map(|r| r.bytes).sum();
+        let stored = |&op: &OpId| operand(m.op(op), "tile").map_or(0, |t| tile_bytes(m, t));
+        let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
+        let staged = wgmma::staged_bytes(m, body, &brought);
+        let scratch = if self.needs_scratch(m, body, &brought) {
+            super::RESERVE
+        } else {
+            BARRIERS
+        };
+        let mut stores = self.nested_stores.iter().map(stored).sum::<u64>();
+        let mut fixed = once + staged + scratch;
+        if fixed + stores + 2 * again > room {
+            // Stages are worth more than tensor copies of results.
+            self.nested_stores.clear();
+            stores = 0;
+            fixed += super::RESERVE.saturating_sub(scratch);
+        }
+        let Some(left) = room.checked_sub(fixed + stores) else {
+            return false;
+        };
+        let Some(stages) = stages_that_fit(left, again) else {
+            return false;
+        };
+        for ring in self.rings.iter_mut().filter(|r| r.repeats) {
+            ring.stages = stages;
+        }
+        self.staging = staged + left - stages * again;
+        let rings: u64 = self.rings.iter().map(|r| r.stages * r.bytes).sum();
+        let before = self.last_stores.len();
+        self.last_stores.retain(|s| stored(s) <= rings);
+        before == self.last_stores.len() || self.share(m, body, room)
+    }
+
+    /// Whether anything takes a trip through shared memory besides the tiles of the rings.
+    fn needs_scratch(&self, m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> bool {
+        m.ops_under(body).iter().any(|&op| {
+            let data = m.op(op);
+            let through_copies = brought.contains(&op)
+                || self.nested_stores.contains(&op)
+                || self.last_stores.contains(&op)
+                || wgmma::Extents::of(m, op).is_ok() && S::of(data.kind) == Some(S::Dot);
+            let moves = match (C::of(data.kind), S::of(data.kind)) {
+                (_, Some(S::Return)) => false,
+                (_, Some(_)) => !through_copies,
+                (Some(kind), _) => matches!(
+                    kind,
+                    C::Reduce | C::Scan | C::Permute | C::Reshape | C::Cat | C::Extract | C::Insert
+                ),
+                _ => false,
+            };
+            moves
+        })
+    }
+}
+
+/// As many stages as fit: a power of two where at least four do.
+fn stages_that_fit(room: u64, bytes: u64) -> Option<u64> {
+    match (room / bytes.max(1)).min(MAX_STAGES) {
+        0 => None,
+        n @ 1..=3 => Some(n),
+        n => Some(1 << n.ilog2()),
+    }
+}
+
+/// Operations of `body` that stay in front of the roles: pure, on scalars, from what is in front, too.
+fn in_front(m: &Module, body: BlockId) -> FxHashSet<OpId> {
+    let mut front = FxHashSet::default();
+    for &op in &m.block(body).ops {
+        let data = m.op(op);
+        let scalar = |v: &ValueId| match m.types.get(m.ty(*v)) {
+            Type::Tile { shape, .. } => shape.is_empty(),
+            _ => true,
+        };
+        let known = |&v: &ValueId| m.def_op(v).is_none_or(|d| front.contains(&d));
+        if data.def().traits.has(Traits::PURE)
+            && data.regions.is_empty()
+            && data.results.iter().all(scalar)
+            && data.operands.iter().all(known)
+        {
+            front.insert(op);
+        }
+    }
+    front
+}
+
+/// The operation of `body` that is `op` or holds it.
+fn top_level(m: &Module, body: BlockId, mut op: OpId) -> Option<OpId> {
+    while m.op(op).block != body {
+        op = m.parent_op(op)?;
+    }
+    Some(op)
+}
+
+/// A ring in the program: its pipeline and buffers.
+struct Built {
+    pipeline: ValueId,
+    buffers: Vec<ValueId>,
+}
+
+/// Rewrites the function by `plan`.
+pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result<(), Diagnostic> {
+    let Some(body) = m.body_of(func, 0) else {
+        return Ok(());
+    };
+    let loads: Vec<OpId> = plan.sites.iter().flat_map(|s| s.loads.clone()).collect();
+    loads.iter().for_each(|&l| forget_token(m, body, l));
+    let slice = Slice::of(m, body, &loads, &plan.shared)
+        .map_err(|b| crate::lower::unsupported(m, b.op, format!("the producer {}", b.why)))?;
+    let producer = m.new_region();
+    let producer_block = m.new_block(producer, &[]);
+    let mut copier = Copier::new(&slice);
+    copier.block(m, body, producer_block);
+    let copies = copier.ops;
+
+    let ops = std::mem::take(&mut m.block_mut(body).ops);
+    let (front, rest): (Vec<OpId>, Vec<OpId>) =
+        ops.iter().partition(|o| plan.shared.contains(o) || is_token(m, **o));
+    m.block_mut(body).ops = front;
+    let built: Vec<Built> = plan.rings.iter().map(|r| build(m, body, r, plan)).collect();
+    let mut buffers = FxHashMap::default();
+    for &store in &plan.nested_stores {
+        let ty = tma::store_buffer(m, store, facts)?;
+        buffers.insert(store, m.at_end(body).value(S::AllocTensor, &[], [], ty));
+    }
+    let stores = plan.nested_stores.iter().chain(&plan.last_stores);
+    stores.for_each(|&s| forget_token(m, body, s));
+    let zero = number(m, body, 0);
+    let start = vec![zero; plan.rings.len()];
+
+    let mut steps = Producer::new(plan, &built, &copies);
+    thread(m, producer_block, &mut start.clone(), &mut steps);
+    loads.iter().filter_map(|l| copies.get(l)).for_each(|&copy| m.erase(copy));
+    m.at_end(producer_block).op(S::RoleEnd, &[], [], &[], &[]);
+
+    let consumer = m.new_region();
+    let consumer_block = m.new_block(consumer, &[]);
+    for op in rest {
+        let at = m.block(consumer_block).ops.len();
+        m.place(op, consumer_block, at);
+    }
+    let mut steps = Consumer {
+        plan,
+        built: &built,
+        held: FxHashMap::default(),
+    };
+    thread(m, consumer_block, &mut start.clone(), &mut steps);
+    loads.into_iter().for_each(|l| m.erase(l));
+    epilogue(m, consumer_block, plan, facts, &buffers)?;
+    specialize(m, body, plan, [producer, consumer]);
+    Ok(())
+}
+
+/// A token that follows nothing may be made anywhere.
+fn is_token(m: &Module, op: OpId) -> bool {
+    C::of(m.op(op).kind) == Some(C::MakeToken)
+}
+
+fn specialize(m: &mut Module, body: BlockId, plan: &Plan, roles: [crate::ir::RegionId; 2]) {
+    let i32_ty = m.types.int(32);
+    let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
+    let registers = match plan.consumer_warps > 4 {
+        true => [PRODUCER_REGISTERS, CONSUMER_REGISTERS],
+        false => [0, 0],
+    };
+    let attrs = [
+        int(registers[0]),
+        int(registers[1]),
+        int(plan.consumer_warps as i64),
+    ];
+    let mut b = m.at_end(body);
+    b.op(S::WarpSpecialize, &[], attrs, &[], &roles);
+    b.op(S::Return, &[&[]], [], &[], &[]);
+}
+
+/// The buffers and the pipeline of a ring.
+fn build(m: &mut Module, block: BlockId, ring: &Ring, plan: &Plan) -> Built {
+    let stages = ring.stages as u32;
+    let mut buffers = Vec::new();
+    for &(ty, _) in &ring.buffers {
+        let mut ty = m.types.get(ty).clone();
+        if let Type::SharedTile { stages: all, .. } = &mut ty {
+            *all = stages;
+        }
+        let ty = m.types.intern(ty);
+        buffers.push(m.at_end(block).value(S::AllocTensor, &[], [], ty));
+    }
+    let i32_ty = m.types.int(32);
+    let int = |value: u64| {
+        Some(Attr::Int {
+            value: value as i64,
+            ty: i32_ty,
+        })
+    };
+    let ty = m.types.intern(Type::Pipeline { stages });
+    let attrs = [
+        case(&enums::PIPELINE_KIND, "tma"),
+        int(ring.stages),
+        int(plan.consumer_warps),
+        int(ring.bytes),
+    ];
+    let pipeline = m.at_end(block).value(S::PipelineCreate, &[], attrs, ty);
+    Built { pipeline, buffers }
+}
+
+/// A scalar tile i32 constant at the end of a block.
+fn number(m: &mut Module, block: BlockId, value: i64) -> ValueId {
+    let i32_ty = m.types.int(32);
+    let ty = m.types.tile(i32_ty, &[]);
+    build::constant(&mut m.at_end(block), value, ty)
+}
+
+/// One more, at the end of a block.
+fn next(m: &mut Module, block: BlockId, counter: ValueId) -> ValueId {
+    let ty = m.ty(counter);
+    let mut b = m.at_end(block);
+    let one = build::constant(&mut b, 1, ty);
+    b.value(C::AddI, &[counter, one], [case(&enums::OVERFLOW, "none")], ty)
+}
+
+/// A step of a pipeline at the end of a block.
+fn step(m: &mut Module, block: BlockId, kind: S, pipeline: ValueId, iteration: ValueId) {
+    m.at_end(block).op(kind, &[&[pipeline], &[iteration]], [], &[], &[]);
+}
+
+/// The producer's steps: at the last load of each site, all copies of it.
+struct Producer<'p> {
+    plan: &'p Plan,
+    built: &'p [Built],
+    /// The last load of a site, as copied: the site and all its loads as copied.
+    anchors: FxHashMap<OpId, (usize, Vec<OpId>)>,
+    copies: FxHashSet<OpId>,
+}
+
+impl<'p> Producer<'p> {
+    fn new(plan: &'p Plan, built: &'p [Built], copies: &FxHashMap<OpId, OpId>) -> Self {
+        let mut anchors = FxHashMap::default();
+        let mut all = FxHashSet::default();
+        for (i, site) in plan.sites.iter().enumerate() {
+            let loads: Vec<OpId> = site.loads.iter().filter_map(|l| copies.get(l).copied()).collect();
+            all.extend(&loads);
+            if let Some(&last) = loads.last() {
+                anchors.insert(last, (i, loads));
+            }
+        }
+        Self {
+            plan,
+            built,
+            anchors,
+            copies: all,
+        }
+    }
+}
+
+impl Steps for Producer<'_> {
+    fn rings_at(&self, op: OpId) -> Vec<usize> {
+        let site = self.anchors.get(&op).map(|a| self.plan.sites[a.0].ring);
+        site.into_iter().collect()
+    }
+
+    fn before(&mut self, m: &mut Module, op: OpId, block: BlockId, counters: &mut [ValueId]) {
+        let Some((site, loads)) = self.anchors.get(&op) else {
+            return;
+        };
+        let ring = self.plan.sites[*site].ring;
+        let (built, iteration) = (&self.built[ring], counters[ring]);
+        step(m, block, S::ProducerAcquire, built.pipeline, iteration);
+        for (&load, &buffer) in loads.iter().zip(&built.buffers) {
+            copy(m, block, load, [buffer, built.pipeline, iteration]);
+        }
+        step(m, block, S::ProducerCommit, built.pipeline, iteration);
+        counters[ring] = next(m, block, iteration);
+    }
+
+    fn after(&mut self, _: &mut Module, _: OpId, _: BlockId, _: &mut [ValueId]) {}
+
+    fn drops(&self, op: OpId) -> bool {
+        self.copies.contains(&op)
+    }
+}
+
+/// The tensor copy of what `load` loads to (buffer, pipeline, iteration).
+fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3]) {
+    let data = m.op(load).clone();
+    let access = super::ACCESS.map(|name| group(&data, name));
+    let groups: Vec<&[ValueId]> = access.into_iter().chain(to.chunks(1)).collect();
+    let attrs = ["dim_map", "traversal", "padding"].map(|n| data.attr_named(n).cloned());
+    let mut b = m.at_end(block);
+    b.loc = data.loc;
+    b.op(S::TmaLoad, &groups, attrs, &[], &[]);
+}
+
+/// The consumers' steps: a wait before the first reader of a site's tiles, a release after the last.
+struct Consumer<'p> {
+    plan: &'p Plan,
+    built: &'p [Built],
+    /// The iteration that each site has waited for.
+    held: FxHashMap<usize, ValueId>,
+}
+
+impl Consumer<'_> {
+    fn wait(&mut self, m: &mut Module, site: usize, block: BlockId, counters: &mut [ValueId]) {
+        let ring = self.plan.sites[site].ring;
+        let (built, iteration) = (&self.built[ring], counters[ring]);
+        step(m, block, S::ConsumerWait, built.pipeline, iteration);
+        for (&load, &buffer) in self.plan.sites[site].loads.iter().zip(&built.buffers) {
+            let tile = m.op(load).results[0];
+            let ty = m.ty(tile);
+            let loc = m.op(load).loc;
+            let mut b = m.at_end(block);
+            b.loc = loc;
+            let value = b.value(S::LocalLoad, &[buffer, iteration], [], ty);
+            m.replace_all_uses(tile, value);
+        }
+        self.held.insert(site, iteration);
+        counters[ring] = next(m, block, iteration);
+    }
+}
+
+impl Steps for Consumer<'_> {
+    fn rings_at(&self, op: OpId) -> Vec<usize> {
+        let sites = self.plan.sites.iter().filter(|s| s.first == op);
+        sites.map(|s| s.ring).collect()
+    }
+
+    fn before(&mut self, m: &mut Module, op: OpId, block: BlockId, counters: &mut [ValueId]) {
+        for site in 0..self.plan.sites.len() {
+            if self.plan.sites[site].first == op {
+                self.wait(m, site, block, counters);
+            }
+        }
+    }
+
+    fn after(&mut self, m: &mut Module, op: OpId, block: BlockId, _: &mut [ValueId]) {
+        for (i, site) in self.plan.sites.iter().enumerate() {
+            if site.last == op
+                && let Some(&iteration) = self.held.get(&i)
+            {
+                let pipeline = self.built[site.ring].pipeline;
+                step(m, block, S::ConsumerRelease, pipeline, iteration);
+            }
+        }
+    }
+
+    fn drops(&self, op: OpId) -> bool {
+        self.plan.sites.iter().any(|s| s.loads.contains(&op))
+    }
+}
+
+/// Stores become tensor copies, the kernel's end the role's.
+fn epilogue(
+    m: &mut Module,
+    block: BlockId,
+    plan: &Plan,
+    facts: &FactMap,
+    buffers: &FxHashMap<OpId, ValueId>,
+) -> Result<(), Diagnostic> {
+    for op in std::mem::take(&mut m.block_mut(block).ops) {
+        for i in 0..m.op(op).regions.len() {
+            if let Some(inner) = m.body_of(op, i) {
+                epilogue(m, inner, plan, facts, buffers)?;
+            }
+        }
+        if S::of(m.op(op).kind) == Some(S::Return) {
+            m.erase(op);
+            if !buffers.is_empty() || !plan.last_stores.is_empty() {
+                m.at_end(block).op(S::StoreWait, &[], [], &[], &[]);
+            }
+            m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
+        } else if plan.last_stores.contains(&op) || buffers.contains_key(&op) {
+            let way = match buffers.get(&op) {
+                Some(&buffer) => tma::Way::Through(buffer),
+                None => tma::Way::InPlaceOfRings,
+            };
+            tma::store(m, block, op, facts, way, plan.awaited.contains(&op))?;
+        } else {
+            let at = m.block(block).ops.len();
+            m.place(op, block, at);
+        }
+    }
+    Ok(())
+}

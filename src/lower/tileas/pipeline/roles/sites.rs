@@ -1,0 +1,215 @@
+//! Loads that a producer can bring, and the rings that they come through.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::prefetch::{is_product, reach};
+use super::super::tma::tma_legal;
+use super::super::{memory_order, shared_type, starts_anywhere, swizzled, tile_bytes};
+use super::slice::{Blocked, Slice};
+use super::{Context, Refusal};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
+use crate::layout::shared::Swizzle;
+use crate::layout::tma::boxes;
+
+/// Loads of one block that feed one product: they fill a stage of a ring together.
+#[derive(Clone, Debug)]
+pub struct Site {
+    pub block: BlockId,
+    /// In the order of the program.
+    pub loads: Vec<OpId>,
+    /// The first and the last operation of the block that reads the tiles, in its regions or itself.
+    pub first: OpId,
+    pub last: OpId,
+    pub ring: usize,
+}
+
+/// A ring of stages that sites in loops one after another may share.
+#[derive(Clone, Debug)]
+pub struct Ring {
+    /// The type of a stage of each buffer, and the load that it is named after.
+    pub buffers: Vec<(TypeId, OpId)>,
+    /// Bytes of a stage.
+    pub bytes: u64,
+    pub stages: u64,
+    /// Whether some site of it is in a loop: others are used once.
+    pub repeats: bool,
+}
+
+/// Finds the sites of a kernel.
+pub fn find(m: &mut Module, c: &Context<'_>, refusals: &mut Vec<Refusal>) -> Vec<Site> {
+    let ops = m.ops_under(c.body);
+    let products: Vec<OpId> = ops.iter().copied().filter(|&o| is_product(m, o)).collect();
+    let mut groups: Vec<((BlockId, OpId), Vec<OpId>)> = Vec::new();
+    for &load in &ops {
+        if S::of(m.op(load).kind) != Some(S::TiledLoad) {
+            continue;
+        }
+        let reached = reach(m, &ops, m.op(load).results[0]);
+        let takes = |&&o: &&OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
+        let Some(&product) = products.iter().find(takes) else {
+            continue;
+        };
+        match can_be_brought(m, c, load) {
+            Ok(()) => {
+                let key = (m.op(load).block, product);
+                match groups.iter_mut().find(|g| g.0 == key) {
+                    Some(group) => group.1.push(load),
+                    None => groups.push((key, vec![load])),
+                }
+            }
+            Err((op, why)) => refusals.push(Refusal { op, why }),
+        }
+    }
+    let users = users(m, &ops);
+    let mut sites = Vec::new();
+    for ((block, _), loads) in groups {
+        if let Some((first, last)) = readers(m, c.body, block, &loads, &users) {
+            sites.push(Site {
+                block,
+                loads,
+                first,
+                last,
+                ring: 0,
+            });
+        }
+    }
+    sites
+}
+
+/// Whether a TMA copy that a producer thread starts can take the place of a load.
+fn can_be_brought(m: &mut Module, c: &Context<'_>, load: OpId) -> Result<(), (OpId, String)> {
+    let no = |why: &str| Err((load, why.to_owned()));
+    if !starts_anywhere(m, load) {
+        return no("the load is ordered after a write, or its padding is not zero");
+    }
+    if !tma_legal(m, c.func, load, c.facts) {
+        return no("no tensor map can describe the tensor: its numbers are no parameters, or not aligned to 16 bytes");
+    }
+    let order = memory_order(m, c.facts, load);
+    let Ok((layout, _)) = swizzled(m, m.op(load).results[0], &order) else {
+        return no("the tile has no swizzled layout");
+    };
+    let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
+    if !all.any(|s| boxes(&layout, &order, s).is_ok()) {
+        return no("no boxes of a tensor copy make up the tile");
+    }
+    match Slice::of(m, c.body, &[load], &c.shared) {
+        Ok(_) => Ok(()),
+        Err(Blocked { op, why }) => Err((
+            op,
+            format!("a producer cannot compute where to load from: this {why}"),
+        )),
+    }
+}
+
+/// The operations that use each value.
+fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
+    let mut users: FxHashMap<ValueId, Vec<OpId>> = FxHashMap::default();
+    for &op in ops {
+        for &v in &m.op(op).operands {
+            users.entry(v).or_default().push(op);
+        }
+    }
+    users
+}
+
+/// The first and the last operation of `block` that reads what these loads of it load, as it is or reshaped.
+fn readers(
+    m: &Module,
+    body: BlockId,
+    block: BlockId,
+    loads: &[OpId],
+    users: &FxHashMap<ValueId, Vec<OpId>>,
+) -> Option<(OpId, OpId)> {
+    let mut work: Vec<ValueId> = loads.iter().map(|&l| m.op(l).results[0]).collect();
+    let mut reading = FxHashSet::default();
+    while let Some(value) = work.pop() {
+        for &user in users.get(&value).map_or(&[][..], Vec::as_slice) {
+            reading.extend(ancestor_in(m, body, block, user));
+            if matches!(C::of(m.op(user).kind), Some(C::Reshape | C::Permute)) {
+                work.extend(&m.op(user).results);
+            }
+        }
+    }
+    let mut found = m.block(block).ops.iter().copied().filter(|o| reading.contains(o));
+    let first = found.next()?;
+    Some((first, found.last().unwrap_or(first)))
+}
+
+/// The operation of `block` that is `op` or holds it.
+fn ancestor_in(m: &Module, body: BlockId, block: BlockId, mut op: OpId) -> Option<OpId> {
+    while m.op(op).block != block {
+        if m.op(op).block == body {
+            return None;
+        }
+        op = m.parent_op(op)?;
+    }
+    Some(op)
+}
+
+/// Gives each site its ring. Sites whose tiles are alike share one where neither stands inside of the other's
+/// block, so that stages are filled and emptied in one order.
+pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
+    let mut rings: Vec<(Ring, Vec<BlockId>)> = Vec::new();
+    for site in sites {
+        let mut buffers = Vec::new();
+        let mut bytes = 0;
+        for &load in &site.loads {
+            let tile = m.op(load).results[0];
+            let order = memory_order(m, c.facts, load);
+            if let Ok((layout, _)) = swizzled(m, tile, &order) {
+                bytes += tile_bytes(m, tile);
+                buffers.push((shared_type(m, tile, &layout, 1), load));
+            }
+        }
+        let repeats = in_loop(m, c.body, site.block);
+        let types = |b: &[(TypeId, OpId)]| b.iter().map(|x| x.0).collect::<Vec<_>>();
+        let fits = |(ring, blocks): &(Ring, Vec<BlockId>)| {
+            let apart = |&b: &BlockId| !holds(m, c.body, b, site.block) && !holds(m, c.body, site.block, b);
+            types(&ring.buffers) == types(&buffers) && blocks.iter().all(apart)
+        };
+        match rings.iter().position(fits) {
+            Some(found) => {
+                site.ring = found;
+                rings[found].0.repeats |= repeats;
+                rings[found].1.push(site.block);
+            }
+            None => {
+                site.ring = rings.len();
+                let ring = Ring {
+                    buffers,
+                    bytes,
+                    stages: 1,
+                    repeats,
+                };
+                rings.push((ring, vec![site.block]));
+            }
+        }
+    }
+    rings.into_iter().map(|r| r.0).collect()
+}
+
+/// Whether `inner` is `outer` or inside of it.
+fn holds(m: &Module, body: BlockId, outer: BlockId, mut inner: BlockId) -> bool {
+    while inner != outer {
+        if inner == body {
+            return false;
+        }
+        inner = m.op(m.region(m.block(inner).region).parent).block;
+    }
+    true
+}
+
+/// Whether a block is in a loop.
+pub fn in_loop(m: &Module, body: BlockId, mut block: BlockId) -> bool {
+    while block != body {
+        let parent = m.region(m.block(block).region).parent;
+        if matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)) {
+            return true;
+        }
+        block = m.op(parent).block;
+    }
+    false
+}

@@ -1,0 +1,116 @@
+//! Tokens of loads: reads need no order among each other.
+
+use rustc_hash::FxHashSet;
+
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
+use crate::lower::access::operand;
+use crate::lower::tileas::assign::jump_target;
+
+/// Whether everything that a token follows is a read.
+pub fn only_read(m: &Module, token: ValueId) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut work = vec![token];
+    while let Some(token) = work.pop() {
+        if !seen.insert(token) {
+            continue;
+        }
+        let (op, place) = match m.value(token).def {
+            Def::Result { op, index } => (op, index as usize),
+            Def::Argument { block, index } => {
+                let parent = m.region(m.block(block).region).parent;
+                let counter = usize::from(C::of(m.op(parent).kind) == Some(C::For));
+                match (index as usize).checked_sub(counter) {
+                    Some(place) => (parent, place),
+                    None => return false,
+                }
+            }
+        };
+        let data = m.op(op);
+        match (C::of(data.kind), S::of(data.kind)) {
+            (Some(C::MakeToken), _) => {}
+            (Some(C::JoinTokens), _) => work.extend(&data.operands),
+            (_, Some(S::Load | S::TiledLoad)) => work.extend(operand(data, "token")),
+            (Some(C::For | C::Loop), _) => {
+                let inits = data.group(data.groups.len().saturating_sub(1));
+                work.extend(inits.get(place));
+                work.extend(handed_on(m, op, place));
+            }
+            (Some(C::If), _) => work.extend(handed_on(m, op, place)),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// The accesses under `body` that wait for `access`, through joins, loops and branches.
+pub fn followers(m: &Module, body: BlockId, access: OpId) -> FxHashSet<OpId> {
+    let ops = m.ops_under(body);
+    let mut tokens: FxHashSet<ValueId> = m.op(access).results.last().copied().into_iter().collect();
+    let mut found = FxHashSet::default();
+    loop {
+        let before = tokens.len();
+        for &op in &ops {
+            let data = m.op(op);
+            let places = || (0..data.operands.len()).filter(|&i| tokens.contains(&data.operands[i]));
+            if data.def().traits.has(Traits::MEMORY) {
+                if places().next().is_some() {
+                    found.insert(op);
+                }
+                continue;
+            }
+            let next: Vec<ValueId> = match C::of(data.kind) {
+                Some(C::For | C::Loop) => {
+                    let first = data.operands.len() - data.group(data.groups.len() - 1).len();
+                    places().flat_map(|i| handed_in(m, op, i.wrapping_sub(first))).collect()
+                }
+                Some(C::Continue | C::Break | C::Yield) => match jump_target(m, op) {
+                    Some(target) => places().flat_map(|i| handed_in(m, target, i)).collect(),
+                    None => Vec::new(),
+                },
+                _ if places().next().is_some() => data.results.to_vec(),
+                _ => Vec::new(),
+            };
+            tokens.extend(next);
+        }
+        if tokens.len() == before {
+            return found;
+        }
+    }
+}
+
+/// The result and the argument that carry place `i` of a loop or branch.
+fn handed_in(m: &Module, op: OpId, i: usize) -> Vec<ValueId> {
+    let data = m.op(op);
+    let counter = usize::from(C::of(data.kind) == Some(C::For));
+    let argument = m
+        .body_of(op, 0)
+        .filter(|_| C::of(data.kind) != Some(C::If))
+        .and_then(|b| m.block(b).args.get(i + counter).copied());
+    let both = [data.results.get(i).copied(), argument];
+    let token = |v: &ValueId| matches!(m.types.get(m.ty(*v)), Type::Token);
+    both.into_iter().flatten().filter(token).collect()
+}
+
+/// What jumps to `op` hand on at `place`.
+fn handed_on(m: &Module, op: OpId, place: usize) -> Vec<ValueId> {
+    let jumps = jumps(m, op).into_iter();
+    jumps.filter_map(|j| m.op(j).operands.get(place).copied()).collect()
+}
+
+/// The terminators that hand values to `op`: to its results or around it.
+pub fn jumps(m: &Module, op: OpId) -> Vec<OpId> {
+    let mut inside = Vec::new();
+    for i in 0..m.op(op).regions.len() {
+        if let Some(body) = m.body_of(op, i) {
+            inside.extend(m.ops_under(body));
+        }
+    }
+    let jump = |o: &OpId| {
+        matches!(C::of(m.op(*o).kind), Some(C::Continue | C::Break | C::Yield))
+            && jump_target(m, *o) == Some(op)
+    };
+    inside.into_iter().filter(jump).collect()
+}
