@@ -271,6 +271,10 @@ impl Tracer<'_> {
             _ => {}
         }
         self.uses(op);
+        if let Some(S::Load | S::TiledLoad) = S::of(data.kind) {
+            self.loaded(data);
+            return Ok(None);
+        }
         let val = self.compute(data, kind);
         match data.results.as_slice() {
             [result] => {
@@ -304,6 +308,28 @@ impl Tracer<'_> {
         }
     }
 
+    /// What a load yields: roles that load the same single element without waiting for a write find the same there.
+    fn loaded(&mut self, data: &Op) {
+        let m = self.m;
+        let token = |v: &&ValueId| matches!(m.types.get(m.ty(**v)), Type::Token);
+        let operands: Vec<ValueId> = data.operands.iter().filter(|v| !token(v)).copied().collect();
+        let one = |v: ValueId| match m.types.get(m.ty(v)) {
+            Type::Tile { shape, .. } | Type::Distributed { shape, .. } => {
+                shape.iter().product::<u64>() == 1
+            }
+            _ => false,
+        };
+        for &result in &data.results {
+            let val = if one(result) {
+                let vals = self.vals(&operands);
+                self.term(Term::Op(data.kind, data.attrs.to_vec(), vals))
+            } else {
+                self.term(Term::Leaf(result))
+            };
+            self.env.insert(result, val);
+        }
+    }
+
     /// What a plain operation's only result is.
     fn compute(&mut self, data: &Op, kind: Option<C>) -> Val {
         let [result] = data.results.as_slice() else {
@@ -312,7 +338,8 @@ impl Tracer<'_> {
         let m = self.m;
         match m.types.get(m.ty(*result)) {
             Type::SharedTile { .. } | Type::Pipeline { .. } => return Val::Object(*result),
-            Type::Tile { shape, .. } if shape.is_empty() => {}
+            Type::Tile { shape, .. } | Type::Distributed { shape, .. }
+                if shape.iter().product::<u64>() == 1 => {}
             _ => return Val::Other,
         }
         let pure = data.def().traits.has(Traits::PURE) && data.regions.is_empty();
@@ -326,7 +353,10 @@ impl Tracer<'_> {
                     return Val::Int(n);
                 }
             }
-            (Some(C::Assume), [v]) => return *v,
+            (Some(C::Assume | C::Reshape | C::Broadcast), [v]) => return *v,
+            _ if S::of(data.kind) == Some(S::ConvertLayout) => {
+                return vals.first().copied().unwrap_or(Val::Other);
+            }
             (Some(C::AddI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_add(*b)),
             (Some(C::SubI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_sub(*b)),
             (Some(C::MulI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_mul(*b)),

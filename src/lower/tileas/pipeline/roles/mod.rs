@@ -513,11 +513,17 @@ fn epilogue(
             }
         }
         if S::of(m.op(op).kind) == Some(S::Return) {
-            m.erase(op);
             if !buffers.is_empty() || !plan.last_stores.is_empty() {
                 m.at_end(block).op(S::StoreWait, &[], [], &[], &[]);
             }
-            m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
+            let nested = m.parent_op(op).is_some_and(|p| C::of(m.op(p).kind).is_some());
+            if nested {
+                let at = m.block(block).ops.len();
+                m.place(op, block, at);
+            } else {
+                m.erase(op);
+                m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
+            }
         } else if plan.last_stores.contains(&op) || buffers.contains_key(&op) {
             let way = match buffers.get(&op) {
                 Some(&buffer) => tma::Way::Through(buffer),

@@ -54,7 +54,10 @@ impl Slice {
             work: Vec::new(),
             seen: FxHashSet::default(),
         };
-        for &op in kept {
+        // Early ends of the kernel end every role.
+        let ends = |o: &OpId| S::of(m.op(*o).kind) == Some(S::Return) && m.op(*o).block != body;
+        let ends: Vec<OpId> = m.ops_under(body).into_iter().filter(ends).collect();
+        for &op in kept.iter().chain(&ends) {
             b.slice.ops.insert(op);
             b.operands(op);
             b.control(m.op(op).block);
