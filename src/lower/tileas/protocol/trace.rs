@@ -99,6 +99,10 @@ enum Term {
     Leaf(ValueId),
     Op(crate::dialect::OpKind, Vec<Option<Attr>>, Vec<Val>),
     Counter(Val, Val, u64),
+    /// A loop without a counter that steps a pipeline, by the order of these loops in a role.
+    Endless(u32),
+    /// What a loop of no steps carries, by how deep the loop stands and what it starts with.
+    Carried(u32, Val),
 }
 
 /// How a block ends.
@@ -122,6 +126,10 @@ pub struct Tracer<'m> {
     roles: Roles,
     groups: u32,
     steps: u64,
+    /// Loops and branches without steps around the place at hand.
+    depth: u32,
+    /// Loops without a counter that the role has met and that step a pipeline.
+    endless: u32,
     /// Whether the loop at hand is on its last trip.
     last: bool,
 }
@@ -147,6 +155,8 @@ pub fn trace(m: &Module, func: OpId, scenario: Scenario) -> Result<Roles, Diagno
         roles: Roles::default(),
         groups: 0,
         steps: 0,
+        depth: 0,
+        endless: 0,
         last: false,
     };
     t.block(body)?;
@@ -268,6 +278,11 @@ impl Tracer<'_> {
             Some(C::Continue) => return Ok(Some(Flow::Continue(self.vals(&data.operands)))),
             Some(C::Break) => return Ok(Some(Flow::Break(self.vals(&data.operands)))),
             _ if self.relevant.contains(&op) => return self.control(op, data, kind),
+            Some(C::If | C::For) => {
+                self.uses(op);
+                self.summary(op, data, kind)?;
+                return Ok(None);
+            }
             _ => {}
         }
         self.uses(op);
@@ -288,6 +303,48 @@ impl Tracer<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The results of a loop or branch without steps, as terms that are the same for a role's part of it.
+    fn summary(&mut self, op: OpId, data: &Op, kind: Option<C>) -> Result<(), Diagnostic> {
+        let m = self.m;
+        let first = data.operands.len() - data.group(data.groups.len().saturating_sub(1)).len();
+        let (head, inits) = match kind {
+            Some(C::For) => data.operands.split_at(first.min(data.operands.len())),
+            _ => (&data.operands[..], &[][..]),
+        };
+        let (head, inits) = (self.vals(head), self.vals(inits));
+        let mut ends = Vec::new();
+        self.depth += 1;
+        for i in 0..data.regions.len() {
+            let Some(body) = m.body_of(op, i) else {
+                continue;
+            };
+            let depth = self.depth;
+            let counter = head.first().copied().unwrap_or(Val::Other);
+            let starts = [counter].into_iter().filter(|_| kind == Some(C::For));
+            let starts: Vec<Val> = starts.chain(inits.iter().copied()).collect();
+            let args: Vec<Val> =
+                starts.into_iter().map(|v| self.term(Term::Carried(depth, v))).collect();
+            self.bind(&m.block(body).args, &args);
+            match self.block(body)? {
+                Flow::Yield(vals) | Flow::Continue(vals) => ends.push(vals),
+                _ => ends.push(Vec::new()),
+            }
+        }
+        self.depth -= 1;
+        for (i, &result) in data.results.iter().enumerate() {
+            let parts = head.iter().copied().chain(inits.get(i).copied());
+            let ends = ends.iter().map(|e| e.get(i).copied().unwrap_or(Val::Other));
+            let parts: Vec<Val> = parts.chain(ends).collect();
+            let scalar = matches!(m.types.get(m.ty(result)), Type::Tile { shape, .. } if shape.is_empty());
+            let term = match scalar {
+                true => self.term(Term::Op(data.kind, Vec::new(), parts)),
+                false => self.term(Term::Leaf(result)),
+            };
+            self.env.insert(result, term);
+        }
+        Ok(())
     }
 
     /// Notes the accumulators in use by `op` and by everything in it.
@@ -392,6 +449,7 @@ impl Tracer<'_> {
         let whole = std::mem::take(&mut self.events);
         for side in 0..2 {
             let env = self.env.clone();
+            self.endless = 0;
             if let Some(body) = self.m.body_of(op, side) {
                 self.block(body)?;
             }
@@ -454,9 +512,16 @@ impl Tracer<'_> {
     }
 
     fn endless(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
-        let unknown = self.term(Term::Leaf(
-            data.results.first().copied().unwrap_or_default(),
-        ));
+        let inside = self.m.body_of(op, 0).map(|b| self.m.ops_under(b)).unwrap_or_default();
+        let steps = |o: &OpId| self.m.op(*o).def().name.starts_with("async.pipeline.");
+        let unknown = match inside.iter().any(steps) {
+            true => {
+                self.endless += 1;
+                Term::Endless(self.endless)
+            }
+            false => Term::Leaf(data.results.first().copied().unwrap_or_default()),
+        };
+        let unknown = self.term(unknown);
         let trips = self.trips(op, [unknown; 3]).max(1);
         let inits = self.vals(&data.operands);
         self.repeat(op, data, inits, vec![None; trips as usize])

@@ -59,6 +59,14 @@ impl Thread<'_> {
                 }
                 _ if self.steps.drops(op) => {}
                 _ => {
+                    // Jumps out of it may have to hand on what loops around it carry.
+                    if kind == Some(C::If) && !self.inside.is_empty() {
+                        for i in 0..m.op(op).regions.len() {
+                            if let Some(body) = m.body_of(op, i) {
+                                self.block(m, body, &mut counters.to_vec());
+                            }
+                        }
+                    }
                     let at = m.block(block).ops.len();
                     m.place(op, block, at);
                 }
