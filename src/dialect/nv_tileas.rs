@@ -45,9 +45,10 @@ const TILED_STORE: &[OperandDef] = &[
 ];
 
 dialect_table! { TileAs {
-    Func = op("func").attrs(&[attr("sym_name", AttrKind::Str), attr("num_warps", I32), HINTS])
+    Func = op("func").attrs(&[attr("sym_name", AttrKind::Str), attr("num_warps", I32), HINTS,
+                                    attr("occupancy", I32).optional()])
         .regions(&[region("body")]).traits(Traits::ISOLATED.or(Traits::SYMBOL))
-        .doc("A kernel of `num_warps` warps, the producers of its pipelines included.");
+        .doc("A kernel of `num_warps` warps, the producers of its pipelines included. `occupancy`: blocks that should share a multiprocessor, as far as the kernel's registers admit.");
     Return = op("return").operands(&[var("operands")]).traits(Traits::TERMINATOR).doc("Ends the kernel.");
 
     TiledLoad = op("tiled_load").operands(TILED_LOAD)

@@ -10,9 +10,6 @@ use crate::launch;
 use crate::lower::unsupported;
 use crate::target::Target;
 
-/// Registers of an SM. Source: CUDA programming guide, "Technical Specifications per Compute Capability".
-const REGISTERS_PER_SM: i64 = 65536;
-
 /// Lowers one kernel and puts `nvvm.func` in its place.
 pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry, Diagnostic> {
     let facts = facts_of(m, op);
@@ -21,7 +18,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         return Err(unsupported(m, op, "a function without a body"));
     };
     let warps = int_attr(data.attr_named("num_warps")).unwrap_or(4) as u64;
-    let hints = Hints::of(m, data.attr_named("hints"), target);
+    let occupancy = int_attr(data.attr_named("occupancy"));
     let region = m.new_region();
     let old_args = m.block(body).args.to_vec();
     let mut params = Vec::new();
@@ -67,6 +64,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
     };
     lowering.block(body)?;
     let smem = lowering.memory.total();
+    let occupancy = occupancy.map(|o| o.min(blocks_by_shared(smem, target)).max(1));
     let shared_map = lowering.memory.map();
     let tensor_maps = std::mem::take(&mut lowering.maps)
         .into_iter()
@@ -82,8 +80,8 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
     let attrs = [
         Some(Attr::Str(name)),
         int(threads),
-        int(hints.occupancy.unwrap_or(1)),
-        hints.occupancy.and_then(|o| int(max_registers(o, threads))),
+        int(occupancy.unwrap_or(1)),
+        occupancy.and_then(|o| int(max_registers(o, threads, target))),
         None,
         int(smem as i64),
     ];
@@ -113,9 +111,16 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
     })
 }
 
+/// Blocks that can share a multiprocessor's shared memory, of which the system takes 1 KiB for each (CUDA C++
+/// Programming Guide, "Shared Memory").
+fn blocks_by_shared(bytes: u64, target: &Target) -> i64 {
+    let all = u64::from(target.shared_per_block()) + 1024;
+    i64::try_from(all / (bytes + 1024)).unwrap_or(1)
+}
+
 /// Registers per thread that let `occupancy` blocks of `threads` share an SM.
-fn max_registers(occupancy: i64, threads: i64) -> i64 {
-    (REGISTERS_PER_SM / (occupancy * threads).max(1) / 8 * 8).clamp(24, 255)
+fn max_registers(occupancy: i64, threads: i64, target: &Target) -> i64 {
+    (i64::from(target.registers_per_sm()) / (occupancy * threads).max(1) / 8 * 8).clamp(24, 255)
 }
 
 fn int_attr(attr: Option<&Attr>) -> Option<i64> {

@@ -49,7 +49,10 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
         facts = facts::of(m, op);
     }
     let plan = plan::of(m, op, target, options, &facts)?;
-    set_warps(m, op, plan.all_warps());
+    set_number(m, op, 1, plan.all_warps() as i64);
+    if let Some(blocks) = plan.occupancy {
+        set_number(m, op, 3, blocks);
+    }
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, &facts)?;
     }
@@ -88,18 +91,16 @@ fn rename(m: &mut Module, func: OpId) {
         data.attr_named("sym_name").cloned(),
         None,
         data.attr_named("hints").cloned(),
+        None,
     ];
     data.kind = S::Func.into();
     data.attrs = attrs.into_iter().collect();
 }
 
-/// Records how many warps the kernel has.
-fn set_warps(m: &mut Module, func: OpId, warps: u64) {
+/// Sets attribute `i` of a kernel.
+fn set_number(m: &mut Module, func: OpId, i: usize, value: i64) {
     let ty = m.types.int(32);
-    if let Some(slot) = m.op_mut(func).attrs.get_mut(1) {
-        *slot = Some(Attr::Int {
-            value: warps as i64,
-            ty,
-        });
+    if let Some(slot) = m.op_mut(func).attrs.get_mut(i) {
+        *slot = Some(Attr::Int { value, ty });
     }
 }

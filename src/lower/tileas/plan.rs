@@ -38,6 +38,8 @@ pub struct Plan {
     pub roles: Option<pipeline::roles::Plan>,
     /// The `cp.async` pipelines.
     pub cp_async: Vec<pipeline::cp_async::Plan>,
+    /// Blocks that should share a multiprocessor.
+    pub occupancy: Option<i64>,
     /// Bytes of shared memory for operands that products read there and that no pipeline brings.
     pub staging: u64,
 }
@@ -53,6 +55,9 @@ impl Plan {
 const ELEMENTS_PER_WARP: u64 = 2048;
 /// Most elements of all tiles that live side by side that a warp can hold: 160 registers a thread.
 const MOST_TOGETHER: u64 = 160 * 32;
+
+/// Registers of a thread for addresses, counters and what is computed between products, next to its tiles.
+const REGISTERS_BESIDE_TILES: u64 = 40;
 
 /// Most warps that share a tile.
 const MAX_WARPS: u64 = 16;
@@ -91,6 +96,7 @@ pub fn of(
             return Ok(Plan {
                 tile_warps,
                 staging: roles.staging,
+                occupancy: occupancy(m, func, target, [roles.all_warps(), tile_warps]),
                 roles: Some(roles),
                 cp_async: Vec::new(),
             });
@@ -108,6 +114,7 @@ pub fn of(
         roles: None,
         cp_async,
         staging,
+        occupancy: occupancy(m, func, target, [tile_warps, tile_warps]),
     })
 }
 
@@ -117,25 +124,10 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
     };
-    let elements = |v: ValueId| {
-        let tile = m.types.as_tile(m.ty(v));
-        tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
-    };
     let ops = m.ops_under(body);
     let tiles = ops.iter().flat_map(|&op| &m.op(op).results);
-    let largest = tiles.map(|&v| elements(v)).max().unwrap_or(1);
-    let mut products: FxHashMap<BlockId, u64> = FxHashMap::default();
-    let mut carried = 0;
-    for &op in &ops {
-        let data = m.op(op);
-        let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
-        if is_product(m, op) {
-            *products.entry(data.block).or_default() += results;
-        } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
-            carried = results.max(carried);
-        }
-    }
-    let together = products.into_values().max().unwrap_or(0).max(carried);
+    let largest = tiles.map(|&v| elements(m, v)).max().unwrap_or(1);
+    let together = together(m, &ops);
     if target.has(Feature::Wgmma)
         && let Some(groups) = warpgroups(m, &ops, together)
     {
@@ -148,6 +140,44 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     } else {
         4
     }
+}
+
+/// Elements of a tile.
+fn elements(m: &Module, v: ValueId) -> u64 {
+    let tile = m.types.as_tile(m.ty(v));
+    tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
+}
+
+/// Elements that live side by side: the results of products beside each other, or what a loop carries.
+fn together(m: &Module, ops: &[OpId]) -> u64 {
+    let mut products: FxHashMap<BlockId, u64> = FxHashMap::default();
+    let mut carried = 0;
+    for &op in ops {
+        let data = m.op(op);
+        let results: u64 = data.results.iter().map(|&v| elements(m, v)).sum();
+        if is_product(m, op) {
+            *products.entry(data.block).or_default() += results;
+        } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
+            carried = results.max(carried);
+        }
+    }
+    products.into_values().max().unwrap_or(0).max(carried)
+}
+
+/// The blocks that should share a multiprocessor, as far as the hint asks and registers admit: each thread
+/// needs its part of the tiles that live side by side. Registers that roles redistribute are all of them.
+fn occupancy(m: &Module, func: OpId, target: &Target, warps: [u64; 2]) -> Option<i64> {
+    let hints = Hints::of(m, m.op(func).attr_named("hints"), target);
+    let wanted = hints.occupancy?;
+    let [all, tile_warps] = warps;
+    if all > tile_warps && tile_warps > 4 {
+        return Some(1);
+    }
+    let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+    let needed = together(m, &ops) / (32 * tile_warps.max(1)) + REGISTERS_BESIDE_TILES;
+    let registers = u64::from(target.registers_per_sm());
+    let fits = registers / (needed * 32 * all.max(1));
+    Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))
 }
 
 /// Warpgroups for the products that `wgmma` can do, if there are any: one for each 64 rows up to two, and
