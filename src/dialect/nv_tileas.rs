@@ -99,8 +99,8 @@ dialect_table! { TileAs {
     ProducerCommit = op("async.pipeline.producer_commit").operands(STAGE)
         .doc("All copies into the stage have been started; it is full when they are done.");
     ConsumerWait = op("async.pipeline.consumer_wait").operands(STAGE).doc("Waits until the stage is full.");
-    ConsumerRelease = op("async.pipeline.consumer_release").operands(STAGE)
-        .doc("This consumer will not read the stage again: the producer may overwrite it.");
+    ConsumerRelease = op("async.pipeline.consumer_release").operands(&[one("pipeline"), one("iteration"), opt("enable")])
+        .doc("This consumer will not read the stage again: the producer may overwrite it. Nothing where the iteration is below zero or `enable` is false.");
     Drain = op("async.pipeline.drain").operands(&[one("pipeline")])
         .doc("Waits until nothing is in flight: the pipeline's buffers are idle from here on.");
     TiledCopy = op("async.tiled_copy")

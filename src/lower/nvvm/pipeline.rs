@@ -8,6 +8,7 @@
 use super::shared::Buffer;
 use super::{Lower, Role};
 use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, ValueId};
 use crate::launch::{self, Expr};
@@ -32,6 +33,8 @@ pub struct Pipeline {
     bytes: u64,
     /// Case of `enums::PIPELINE_KIND`.
     kind: u8,
+    /// Whether threads load from its stages, beside matrix instructions of a whole warp.
+    loaded: bool,
 }
 
 impl Pipeline {
@@ -134,6 +137,7 @@ impl Lower<'_> {
             stages,
             bytes: 0,
             kind,
+            loaded: false,
         }
         .is_tma();
         let barriers = if tma { stages * MBARRIER } else { 0 };
@@ -149,6 +153,7 @@ impl Lower<'_> {
             stages,
             bytes: int(data, "bytes") as u64,
             kind,
+            loaded: self.is_loaded(data.results[0]),
         };
         self.pipelines.insert(data.results[0], pipeline);
         if !tma {
@@ -170,6 +175,20 @@ impl Lower<'_> {
         })?;
         self.barrier();
         Ok(())
+    }
+
+    /// Whether some `local_load` reads what the copies of `pipeline` bring.
+    fn is_loaded(&self, pipeline: ValueId) -> bool {
+        let m = &self.m;
+        let ops = m.body_of(self.func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+        let brings = |o: &&OpId| operand(m.op(**o), "pipeline") == Some(pipeline);
+        let copies = ops.iter().filter(|o| S::of(m.op(**o).kind) == Some(S::TmaLoad));
+        let buffers: Vec<Option<ValueId>> = copies
+            .filter(brings)
+            .map(|&o| operand(m.op(o), "destination"))
+            .collect();
+        let mut loads = ops.iter().filter(|o| S::of(m.op(**o).kind) == Some(S::LocalLoad));
+        loads.any(|&o| buffers.contains(&m.op(o).operands.first().copied()))
     }
 
     fn fence(&mut self, kind: &str) {
@@ -278,10 +297,18 @@ impl Lower<'_> {
         let turn = self.turn(op, data, "iteration", p.stages)?;
         let empty = self.stage_barrier(p.empty, turn.stage);
         let iteration = self.get(op, operand(data, "iteration").unwrap_or_default())?;
+        let enable = operand(data, "enable").map(|v| self.get(op, v)).transpose()?;
+        if p.loaded {
+            // The lane that arrives does so for all.
+            self.emit().effect(N::BarWarp, &[], []);
+        }
         let first_lane = self.emit().threads_without(31);
         let mut e = self.emit();
         let zero = e.i32(0);
-        let real = e.icmp("greater_than_or_equal", "signed", iteration, zero);
+        let real = match enable {
+            Some(enable) => enable,
+            None => e.icmp("greater_than_or_equal", "signed", iteration, zero),
+        };
         let condition = match first_lane {
             Some(first) => e.and(first, real),
             None => real,

@@ -10,6 +10,7 @@ mod anchors;
 mod assign;
 mod convert;
 pub mod pipeline;
+mod overlap;
 mod plan;
 mod product;
 pub mod protocol;
@@ -61,6 +62,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     }
     product::choose(m, body, target)?;
     wgmma::convert(m, body, target, plan.tile_warps, plan.staging)?;
+    overlap::relax(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)
 }

@@ -282,7 +282,7 @@ impl Build<'_> {
             let mut b = m.at_end(body);
             b.op(
                 S::ConsumerRelease,
-                &[&[self.pipeline], &[iteration]],
+                &[&[self.pipeline], &[iteration], &[]],
                 [],
                 &[],
                 &[],

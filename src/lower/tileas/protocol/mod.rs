@@ -27,6 +27,7 @@ use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, 
 use crate::lower::access::operand;
 use crate::lower::unsupported;
 use machine::{Pipeline, Setting};
+pub use trace::number;
 use trace::Scenario;
 
 /// Warps of a producer role.

@@ -6,7 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dialect::Traits;
+use crate::dialect::{Traits, enums};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
@@ -416,6 +416,15 @@ impl Tracer<'_> {
             }
             (Some(C::AddI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_add(*b)),
             (Some(C::SubI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_sub(*b)),
+            // Iteration numbers are compared for being the same or not.
+            (Some(C::CmpI), [Val::Int(a), Val::Int(b)]) => {
+                let predicate = data.enum_named("comparison_predicate").map(usize::from);
+                match predicate.and_then(|p| enums::CMP_PREDICATE.cases.get(p)) {
+                    Some(&"equal") => return Val::Int(i64::from(a == b)),
+                    Some(&"not_equal") => return Val::Int(i64::from(a != b)),
+                    _ => {}
+                }
+            }
             (Some(C::MulI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_mul(*b)),
             _ => {}
         }
@@ -662,7 +671,20 @@ impl Tracer<'_> {
             S::ProducerAcquire => Action::Acquire(self.turn(op, data)?),
             S::ProducerCommit => Action::Commit(self.turn(op, data)?),
             S::ConsumerWait => Action::Wait(self.turn(op, data)?),
-            S::ConsumerRelease => Action::Release(self.turn(op, data)?),
+            S::ConsumerRelease => {
+                let enable = operand(data, "enable").map(|v| self.get(v));
+                match enable {
+                    Some(Val::Int(0)) => return Ok(true),
+                    None | Some(Val::Int(_)) => Action::Release(self.turn(op, data)?),
+                    Some(_) => {
+                        return Err(unsupported(
+                            self.m,
+                            op,
+                            "whether it releases does not follow from iteration numbers",
+                        ));
+                    }
+                }
+            }
             S::Drain => Action::Drain(self.object(op, data, "pipeline")?),
             S::TiledCopy | S::TmaLoad => {
                 let buffer = self.object(op, data, "destination")?;
@@ -725,7 +747,7 @@ impl Tracer<'_> {
 }
 
 /// The number of a scalar integer constant.
-fn number(data: &Op) -> Option<i64> {
+pub fn number(data: &Op) -> Option<i64> {
     let Some(Attr::Dense {
         data: Dense::Bytes(bytes),
         ..

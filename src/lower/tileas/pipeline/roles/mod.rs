@@ -355,7 +355,7 @@ fn build(m: &mut Module, block: BlockId, ring: &Ring, plan: &Plan) -> Built {
 }
 
 /// A scalar tile i32 constant at the end of a block.
-fn number(m: &mut Module, block: BlockId, value: i64) -> ValueId {
+pub fn number(m: &mut Module, block: BlockId, value: i64) -> ValueId {
     let i32_ty = m.types.int(32);
     let ty = m.types.tile(i32_ty, &[]);
     build::constant(&mut m.at_end(block), value, ty)
@@ -370,8 +370,12 @@ fn next(m: &mut Module, block: BlockId, counter: ValueId) -> ValueId {
 }
 
 /// A step of a pipeline at the end of a block.
-fn step(m: &mut Module, block: BlockId, kind: S, pipeline: ValueId, iteration: ValueId) {
-    m.at_end(block).op(kind, &[&[pipeline], &[iteration]], [], &[], &[]);
+pub fn step(m: &mut Module, block: BlockId, kind: S, pipeline: ValueId, iteration: ValueId) {
+    let mut groups: Vec<&[ValueId]> = vec![std::slice::from_ref(&pipeline), std::slice::from_ref(&iteration)];
+    if kind == S::ConsumerRelease {
+        groups.push(&[]);
+    }
+    m.at_end(block).op(kind, &groups, [], &[], &[]);
 }
 
 /// The producer's steps: at the last load of each site, all copies of it.

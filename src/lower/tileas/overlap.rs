@@ -1,0 +1,217 @@
+//! Products that are waited for later than they must be issued.
+//!
+//! [`super::wgmma`] waits for each product at once. Two waits can go or come later:
+//!
+//! * A product that only adds to what the next one computes is waited for with that one ([`chain`]).
+//! * A loop's only product, which only adds to what the loop carries, stays in flight while the next iteration's is
+//!   issued ([`carry`]): each iteration waits for the product before, and what that has read is released then.
+//!
+//! [`super::protocol`] checks what comes of it.
+
+use super::pipeline::roles::{number, step};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Def, Module, OpId, ValueId};
+use crate::lower::access::operand;
+use crate::lower::build::case;
+
+/// Lets the products under `body` overlap.
+pub fn relax(m: &mut Module, body: BlockId) {
+    for op in m.ops_under(body) {
+        if S::of(m.op(op).kind) == Some(S::AsyncDotWait) {
+            chain(m, body, op);
+        }
+    }
+    for op in m.ops_under(body) {
+        if C::of(m.op(op).kind) == Some(C::For)
+            && let Some(found) = Carried::find(m, body, op)
+        {
+            found.apply(m);
+        }
+    }
+}
+
+/// The operations that use `value`.
+fn users(m: &Module, body: BlockId, value: ValueId) -> Vec<OpId> {
+    let uses = |o: &OpId| m.op(*o).operands.contains(&value);
+    m.ops_under(body).into_iter().filter(uses).collect()
+}
+
+/// Takes the wait away whose result only the next product of the block adds to. What is released between them
+/// is released after the next wait.
+fn chain(m: &mut Module, body: BlockId, wait: OpId) {
+    let data = m.op(wait).clone();
+    let result = data.results[0];
+    let &[next] = users(m, body, result).as_slice() else {
+        return;
+    };
+    let adds = S::of(m.op(next).kind) == Some(S::AsyncDot)
+        && m.op(next).block == data.block
+        && operand(m.op(next), "acc") == Some(result)
+        && m.op(next).operands.iter().filter(|&&v| v == result).count() == 1;
+    if !adds {
+        return;
+    }
+    let Some(&[last]) = m.op(next).results.first().map(|&r| users(m, body, r)).as_deref() else {
+        return;
+    };
+    let ops = m.block(data.block).ops.clone();
+    let at = |op: OpId| ops.iter().position(|&o| o == op);
+    let (Some(first), Some(last_at)) = (at(wait), at(last)) else {
+        return;
+    };
+    let between = ops.get(first..last_at).unwrap_or(&[]);
+    if S::of(m.op(last).kind) != Some(S::AsyncDotWait) || between.iter().any(|&o| writes(m, o)) {
+        return;
+    }
+    let releases = between.iter().copied();
+    let releases: Vec<OpId> = releases.filter(|&o| is(m, o, S::ConsumerRelease)).collect();
+    let block = m.block_mut(data.block);
+    block.ops.retain(|o| !releases.contains(o));
+    let after = block.ops.iter().position(|&o| o == last).map_or(block.ops.len(), |i| i + 1);
+    block.ops.splice(after..after, releases);
+    m.replace_all_uses(result, data.operands[0]);
+    m.erase(wait);
+}
+
+fn is(m: &Module, op: OpId, kind: S) -> bool {
+    S::of(m.op(op).kind) == Some(kind)
+}
+
+/// Whether an operation, or one in it, writes shared memory that products may read.
+fn writes(m: &Module, op: OpId) -> bool {
+    let here = is(m, op, S::LocalStore) || is(m, op, S::ProducerAcquire);
+    here || (0..m.op(op).regions.len()).any(|i| {
+        m.body_of(op, i).is_some_and(|b| m.ops_under(b).into_iter().any(|o| writes(m, o)))
+    })
+}
+
+/// A loop whose only product adds to a carried tile that nothing else in the loop uses.
+struct Carried {
+    for_op: OpId,
+    block: BlockId,
+    wait: OpId,
+    /// Which carried value the accumulator is.
+    place: usize,
+    /// The releases of what the product reads, and which carried value the iteration of each is.
+    releases: Vec<(OpId, usize)>,
+}
+
+impl Carried {
+    fn find(m: &Module, body: BlockId, for_op: OpId) -> Option<Carried> {
+        let block = m.body_of(for_op, 0)?;
+        let under = m.ops_under(block);
+        let mut dots = under.iter().copied().filter(|&o| is(m, o, S::AsyncDot));
+        let (dot, None) = (dots.next()?, dots.next()) else {
+            return None;
+        };
+        if m.op(dot).block != block || under.iter().any(|&o| writes(m, o)) {
+            return None;
+        }
+        let args = &m.block(block).args;
+        let acc = operand(m.op(dot), "acc")?;
+        let place = args.iter().skip(1).position(|&a| a == acc)?;
+        let &[wait] = users(m, body, m.op(dot).results[0]).as_slice() else {
+            return None;
+        };
+        let end = m.terminator(block)?;
+        let done = *m.op(wait).results.first()?;
+        let only_carried = users(m, body, acc) == [dot]
+            && users(m, body, done) == [end]
+            && m.op(end).operands.iter().position(|&v| v == done) == Some(place)
+            && m.op(end).operands.iter().filter(|&&v| v == done).count() == 1;
+        if !only_carried || !is(m, wait, S::AsyncDotWait) {
+            return None;
+        }
+        // What else the loop brings must not be let go before it was read: only this product reads.
+        let others = under.iter().any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy));
+        let mut releases = Vec::new();
+        for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
+            let iteration = operand(m.op(op), "iteration")?;
+            let place = args.iter().skip(1).position(|&a| a == iteration)?;
+            if m.op(op).block != block {
+                return None;
+            }
+            releases.push((op, place));
+        }
+        (!others && !releases.is_empty()).then_some(Carried {
+            for_op,
+            block,
+            wait,
+            place,
+            releases,
+        })
+    }
+
+    fn apply(self, m: &mut Module) {
+        let i32_ty = m.types.int(32);
+        if let Some(slot) = m.op_mut(self.wait).attrs.first_mut() {
+            *slot = Some(Attr::Int { value: 1, ty: i32_ty });
+        }
+        // In the loop: the iteration before is released, where there was one.
+        let args = m.block(self.block).args.to_vec();
+        let inits = m.op(self.for_op).group(3).to_vec();
+        let tail = m.block(self.block).ops.len() - 1;
+        let end = m.block_mut(self.block).ops.remove(tail);
+        for &(release, place) in &self.releases {
+            let (now, first) = (args[place + 1], inits[place]);
+            release_before(m, self.block, release, now, first);
+        }
+        m.block_mut(self.block).ops.push(end);
+        // Behind it: the last product is done, and what it read is released.
+        let home = m.op(self.for_op).block;
+        let ops = std::mem::take(&mut m.block_mut(home).ops);
+        let at = ops.iter().position(|&o| o == self.for_op).map_or(ops.len(), |i| i + 1);
+        m.block_mut(home).ops = ops[..at].to_vec();
+        let results = m.op(self.for_op).results.to_vec();
+        let acc = results[self.place];
+        let (ty, loc) = (m.ty(acc), m.op(self.wait).loc);
+        let none = Attr::Int { value: 0, ty: i32_ty };
+        let mut b = m.at_end(home);
+        b.loc = loc;
+        let wait = b.op(S::AsyncDotWait, &[&[acc]], [Some(none)], &[ty], &[]);
+        let done = m.op(wait).results[0];
+        m.replace_all_uses(acc, done);
+        m.op_mut(wait).operands[0] = acc;
+        for (release, place) in self.releases {
+            release_before(m, home, release, results[place], inits[place]);
+            m.erase(release);
+        }
+        m.block_mut(home).ops.extend(&ops[at..]);
+    }
+}
+
+/// At the end of `block`: the iteration before `now` of the pipeline that `release` releases is released, unless the
+/// loop has had none since `first`.
+fn release_before(m: &mut Module, block: BlockId, release: OpId, now: ValueId, first: ValueId) {
+    let pipeline = operand(m.op(release), "pipeline").unwrap_or_default();
+    let ty = m.ty(now);
+    let minus_one = number(m, block, -1);
+    let mut b = m.at_end(block);
+    let overflow = case(&enums::OVERFLOW, "none");
+    let before = b.value(C::AddI, &[now, minus_one], [overflow], ty);
+    if is_zero(m, first) {
+        // An iteration below zero has nothing to release.
+        step(m, block, S::ConsumerRelease, pipeline, before);
+        return;
+    }
+    let i1 = m.types.int(1);
+    let i1 = m.types.tile(i1, &[]);
+    let attrs = [
+        case(&enums::CMP_PREDICATE, "not_equal"),
+        case(&enums::SIGNEDNESS, "signed"),
+    ];
+    let mut b = m.at_end(block);
+    let enable = b.value(C::CmpI, &[now, first], attrs, i1);
+    let groups: [&[ValueId]; 3] = [&[pipeline], &[before], &[enable]];
+    b.op(S::ConsumerRelease, &groups, [], &[], &[]);
+}
+
+/// Whether a value is the constant zero.
+fn is_zero(m: &Module, value: ValueId) -> bool {
+    let Def::Result { op, .. } = m.value(value).def else {
+        return false;
+    };
+    super::protocol::number(m.op(op)) == Some(0)
+}
