@@ -387,9 +387,10 @@ fn nobody_waits_for_ever() {
         "async.pipeline.consumer_wait",
         "iteration 0 is waited for and never released",
         |m| {
-            // A release that only ever says "none yet".
-            let release = last(m, S::ConsumerRelease);
-            shift(m, release, 1, -1000);
+            // Releases that only ever say "none yet".
+            for release in all(m, S::ConsumerRelease) {
+                shift(m, release, 1, -1000);
+            }
         },
     );
 }
@@ -404,7 +405,7 @@ fn products_are_waited_for() {
         "releases iteration 0 while an async.dot that reads it is in flight: missing async.dot_wait with `pending` at most 0",
         |m| {
             // Releases the iteration at hand, not the one before.
-            let release = last(m, S::ConsumerRelease);
+            let release = all(m, S::ConsumerRelease)[0];
             shift(m, release, 1, 1);
         },
     );
@@ -419,6 +420,9 @@ fn products_are_waited_for() {
     );
     let error = {
         let mut m = tma();
+        // What the last product has read is released behind its wait.
+        let release = last(&m, S::ConsumerRelease);
+        m.erase(release);
         let wait = last(&m, S::AsyncDotWait);
         forget(&mut m, wait);
         verify(&m).expect_err("the accumulator is used in flight")
@@ -473,7 +477,7 @@ fn memory_is_used_again_only_when_idle() {
         "async.pipeline.consumer_wait",
         "missing consumer_release for consumer_wait",
         |m| {
-            let release = last(m, S::ConsumerRelease);
+            let release = all(m, S::ConsumerRelease)[0];
             shift(m, release, 1, -1000);
         },
     );

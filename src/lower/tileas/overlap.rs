@@ -23,10 +23,10 @@ pub fn relax(m: &mut Module, body: BlockId) {
             chain(m, body, op);
         }
     }
-    for op in m.ops_under(body) {
-        if C::of(m.op(op).kind) == Some(C::For)
-            && let Some(found) = Carried::find(m, body, op)
-        {
+    let loops = m.ops_under(body).into_iter();
+    let loops: Vec<OpId> = loops.filter(|&o| C::of(m.op(o).kind) == Some(C::For)).collect();
+    for op in loops {
+        if let Some(found) = Carried::find(m, body, op) {
             found.apply(m);
         }
     }
