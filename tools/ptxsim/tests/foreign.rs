@@ -20,7 +20,7 @@ macro_rules! kernels {
 kernels! {
     cuda: arithmetic clusters collectives convolution cooperative forms forms_blackwell forms_memory hopper_attention hopper_copies hopper_products libraries memory products
         programs products_scaled products_short products_sparse scans synchronisation tensor_copies tensor_moves tensor_pairs tensor_products tensor_scaled;
-    triton: blocks hopper products;
+    triton: blackwell blocks hopper products;
     tile: basics operations programs;
 }
 

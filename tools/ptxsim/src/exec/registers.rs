@@ -14,7 +14,7 @@ const FILE: u32 = 65536;
 fn initial(env: &Env<'_>) -> Option<u32> {
     let attributes = &env.shared.program.attributes;
     let threads = (env.shared.warps_per_block() * 32).max(1);
-    let fair = |blocks: u32| (FILE / (threads * blocks.max(1)) / 8 * 8).min(248);
+    let fair = |blocks: u32| (FILE / (threads * blocks.max(1)) / 8 * 8).min(256);
     attributes
         .maxnreg
         .map(|n| n.min(fair(1)))
@@ -47,8 +47,10 @@ pub fn execute(
     };
     let mut pending = group.pending.unwrap_or(fresh);
     let same = (pending.count, pending.increase) == (count, increase);
-    // Nothing changes hands when a warp repeats itself, as Triton's warps do at the head of a loop.
-    if group.pending.is_none() && count == held || same && pending.arrived & bit != 0 {
+    // Nothing changes hands when a warp repeats a count, as Triton's warps do at the head of a loop (`.dec` to what the
+    // `.inc` before has given).
+    let again = pending.count == count && pending.arrived & bit != 0;
+    if group.pending.is_none() && count == held || again {
         return Ok(Flow::Next);
     }
     if !same {

@@ -122,6 +122,11 @@ pub fn issue(
         )));
     }
     let agent = env.tensor_issue(warp, line, "tcgen05.cp");
+    let used = match fill.unpack {
+        None => 16,
+        Some(Unpack::Six) => 12,
+        Some(Unpack::Four) => 8,
+    };
     let four = fill.shape == FillShape::L4B256;
     let groups = if four {
         0b0101_0101 << (place.lane / 16 % 2)
@@ -132,14 +137,8 @@ pub fn issue(
         env.ctas[cta].tensor.check(&columns, "tcgen05.cp")?;
         for row in 0..fill.shape.rows() {
             for c in 0..fill.shape.bytes() / 16 {
-                check_chunk(
-                    env,
-                    warp,
-                    agent,
-                    cta,
-                    source.k_major_chunk(row, c),
-                    "tcgen05.cp",
-                )?;
+                let chunk = (source.k_major_chunk(row, c), used);
+                check_chunk(env, warp, agent, cta, chunk, "tcgen05.cp")?;
             }
         }
         env.tensor_access(TensorAccess {

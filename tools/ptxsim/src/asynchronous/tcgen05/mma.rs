@@ -4,7 +4,7 @@ use super::descriptor::Descriptor;
 use super::instruction::Instruction;
 use super::layout::Layout;
 use super::memory::{COLUMNS, Place};
-use super::operands::SharedMatrix;
+use super::operands::{SharedMatrix, used_bytes};
 use super::product::{Left, Product};
 use super::scale::Factors;
 use super::zero_columns::ZeroColumns;
@@ -126,6 +126,7 @@ fn matrix(bits: u64, i: &Instruction, of_a: bool) -> Result<SharedMatrix, Trap> 
         )));
     }
     Ok(SharedMatrix {
+        used: used_bytes(i.kind, ty),
         descriptor,
         transposed,
         bytes,
@@ -209,25 +210,28 @@ fn check_shared(
     let count = product.blocks.len();
     let a_rows = product.layout.segments(i.n, product.d.lane)[0].lanes.len();
     let shift = product.zero.as_ref().map_or(0, |z| z.shift);
-    let mut chunks = product.b.chunks(shift..shift + i.n / count);
-    if let Left::Shared(a) = &product.a {
-        chunks.extend(a.chunks(0..a_rows));
-    }
-    for &cta in &product.blocks {
-        for &at in &chunks {
-            check_chunk(env, warp, agent, cta, at, "tcgen05.mma")?;
+    let b = (product.b, shift..shift + i.n / count);
+    let a = match &product.a {
+        Left::Shared(a) => Some((*a, 0..a_rows)),
+        Left::Tensor(_) => None,
+    };
+    for (matrix, rows) in [Some(b), a].into_iter().flatten() {
+        for &at in &matrix.chunks(rows) {
+            for &cta in &product.blocks {
+                check_chunk(env, warp, agent, cta, (at, matrix.used), "tcgen05.mma")?;
+            }
         }
     }
     Ok(())
 }
 
-/// One chunk of 16 bytes that an operation will read.
+/// Bytes of a chunk of 16 that an operation will read.
 pub fn check_chunk(
     env: &mut Env<'_>,
     warp: &Warp,
     agent: Agent,
     cta: usize,
-    at: u64,
+    (at, used): (u64, u64),
     what: &str,
 ) -> Result<(), Trap> {
     let block = &env.ctas[cta];
@@ -236,13 +240,13 @@ pub fn check_chunk(
         return Err(crate::exec::memory::shared_outside(env, at, 16, end));
     }
     if env.shared.checks.uninitialised
-        && block.written[at as usize..at as usize + 16].contains(&false)
+        && block.written[at as usize..(at + used) as usize].contains(&false)
     {
         return Err(Trap::new(format!(
             "{what} reads shared memory at {at:#x} that nothing has written"
         )));
     }
-    env.async_read(agent, warp, cta, at, 16)
+    env.async_read(agent, warp, cta, at, used)
 }
 
 fn check_tensor(

@@ -17,6 +17,18 @@ pub struct SharedMatrix {
     pub bytes: usize,
     /// bytes of an element, where a matrix may be transposed
     pub size: usize,
+    /// bytes of each 16 that are no padding
+    pub used: u64,
+}
+
+/// Bytes of each 16 in shared memory that hold elements.
+pub fn used_bytes(kind: MmaKind, ty: MatTy) -> u64 {
+    match ty {
+        _ if kind.is_packed() => 16,
+        MatTy::E2M1 => 8,
+        MatTy::E2M3 | MatTy::E3M2 => 12,
+        _ => 16,
+    }
 }
 
 impl SharedMatrix {

@@ -7,7 +7,7 @@ import triton.language as tl
 from foreign import Buffer, i32, into, kernel, within
 from triton_build import launch
 
-HOPPER = "sm_90a"
+HOPPER = "sm_90a sm_100a"
 
 
 def reals(rng, shape):
@@ -65,7 +65,7 @@ def scaled(a, a_scale, b, b_scale, c, k, M: tl.constexpr, N: tl.constexpr, K: tl
     tl.store(c + i[:, None] * N + j[None, :], total)
 
 
-@kernel("sm_80 sm_90a sm_120a", "gemm of e5m2 with scales by powers of two; block_scale on sm_120a", "absolute 1e-3, relative 1e-4", name="scaled")
+@kernel("sm_80 sm_90a sm_100a sm_120a", "gemm of e5m2 with scales by powers of two; block_scale on sm_120a", "absolute 1e-3, relative 1e-4", name="scaled")
 def _(rng, target):
     k = 256
     # Coarse values and small exponents, so that scaling in bf16 is exact.
