@@ -5,6 +5,7 @@ mod compile;
 mod convert;
 mod dis;
 mod dropin;
+mod emulate;
 mod explain;
 mod input;
 mod links;
@@ -48,6 +49,8 @@ enum Command {
     Explain(explain::Args),
     /// Print bytecode as text.
     Dis(dis::Args),
+    /// Run a program with an emulated CUDA driver in front.
+    Emulate(emulate::Args),
     /// List or check the rewrite rules.
     Rules(rules::Args),
     /// Launch a kernel on buffers from files.
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Command::Compile(args) => compile::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Dis(args) => dis::run(args),
+        Command::Emulate(args) => emulate::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Run(args) => run::run(args),
         Command::Verify(args) => verify::run(args, cli.diagnostics),

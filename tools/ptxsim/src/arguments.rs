@@ -172,19 +172,26 @@ pub fn tensor_map(manifest: &TensorMapManifest, own: &[Arg]) -> Result<TensorMap
         }
         _ => None,
     };
-    let Some(Arg::Buffer { index, offset }) = own.get(manifest.base) else {
-        return Err(format!(
-            "tensor map base is parameter {}, which is no buffer",
-            manifest.base
-        ));
-    };
     let extra = manifest
         .base_offset
         .as_ref()
         .map_or(Ok(0), |e| e.evaluate(&value))?;
-    let base = MapBase::Buffer {
-        index: *index,
-        offset: offset.wrapping_add_signed(extra),
+    let base = match own.get(manifest.base) {
+        Some(Arg::Buffer { index, offset }) => MapBase::Buffer {
+            index: *index,
+            offset: offset.wrapping_add_signed(extra),
+        },
+        // An address as a driver passes it.
+        Some(Arg::Scalar(bytes)) if bytes.len() == 8 => {
+            let address = bytes.iter().rev().fold(0u64, |a, &b| a << 8 | u64::from(b));
+            MapBase::Address(address.wrapping_add_signed(extra))
+        }
+        _ => {
+            return Err(format!(
+                "tensor map base is parameter {}, which is no buffer",
+                manifest.base
+            ));
+        }
     };
     let number = |e: &crate::manifest::Expr| e.evaluate(&value).map(|v| v as u64);
     // Hardware knows no empty dimension: of a tensor that has one, a launcher makes a map with extent 1.

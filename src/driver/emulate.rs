@@ -1,0 +1,168 @@
+//! `tilec emulate`: a program run with an emulated CUDA driver in front.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Outcome, compile};
+use crate::ir::Diagnostic;
+
+/// Runs a program that uses a GPU on a machine without one.
+///
+/// The program finds tilec's `libcuda.so.1` before any other, and tilec in the place of `tileiras`. Tile IR, PTX, and
+/// cubins that carry one of them, run in the simulator.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The GPU that every device is.
+    #[arg(long, default_value = "sm_90a")]
+    gpu_name: String,
+    /// How many devices there are.
+    #[arg(long, default_value_t = 1)]
+    devices: u32,
+    /// What runs Tile IR kernels: the simulator on what tilec compiles, or the reference interpreter.
+    #[arg(long, value_enum, default_value_t)]
+    engine: Engine,
+    /// Look for races and reads of what nobody wrote, in every launch.
+    #[arg(long)]
+    checks: bool,
+    /// Write a line per call of the driver to this file.
+    #[arg(long)]
+    log: Option<PathBuf>,
+    /// Take a kernel to hang when one of its clusters has executed so many warp instructions.
+    #[arg(long)]
+    max_steps: Option<u64>,
+    /// Preload the library, too: for programs that look for the driver in folders of their own.
+    #[arg(long)]
+    preload: bool,
+    /// The library, if it is not beside this program.
+    #[arg(long)]
+    library: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Engine {
+    #[default]
+    Sim,
+    Eval,
+}
+
+/// The file that cargo builds, and the name under which programs look for the driver.
+const FILE: &str = "libtilec_cuda.so";
+const SONAME: &str = "libcuda.so.1";
+
+/// The driver's library: what was given, else what lies beside this program or in `../lib`.
+fn library(given: Option<&Path>) -> Result<PathBuf, Diagnostic> {
+    let beside = || {
+        let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+        let folder = program.parent()?;
+        let places = [folder.join(FILE), folder.join("../lib").join(FILE)];
+        places.into_iter().find(|p| p.is_file())
+    };
+    let found = match given {
+        Some(path) => Some(path.to_owned()).filter(|p| p.is_file()),
+        None => beside(),
+    };
+    let path = found.and_then(|p| p.canonicalize().ok());
+    path.ok_or_else(|| {
+        Diagnostic::error(format!("cannot find the emulated driver, '{FILE}'"))
+            .note("`cargo build -p tilec-cuda` makes it; --library names another place")
+    })
+}
+
+/// A folder in which the library has the driver's name, and this program that of the assembler whose place it takes:
+/// beside the library, or in the user's cache. It stays, so that nothing needs to be cleaned up after a program that was
+/// killed.
+fn folder(library: &Path) -> Result<PathBuf, Diagnostic> {
+    let program = std::env::current_exe().and_then(|p| p.canonicalize());
+    let program =
+        program.map_err(|e| Diagnostic::error(format!("cannot find this program: {e}")))?;
+    let links = [
+        (SONAME, library),
+        ("bin/tileiras", program.as_path()),
+        ("bin/tileirdisasm", program.as_path()),
+    ];
+    let beside = library.parent().map(|p| p.join("tilec-emulate"));
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
+        .map(|cache| cache.join("tilec").join("emulate"));
+    let mut last = None;
+    for folder in beside.into_iter().chain(cache) {
+        match links
+            .iter()
+            .try_for_each(|(name, to)| link(to, &folder.join(name)))
+        {
+            Ok(()) => return Ok(folder),
+            Err(e) => last = Some((folder, e)),
+        }
+    }
+    let why = last.map_or("there is no place".into(), |(folder, e)| {
+        format!("'{}': {e}", folder.display())
+    });
+    Err(Diagnostic::error(format!(
+        "cannot link the emulated driver: {why}"
+    )))
+}
+
+fn link(to: &Path, name: &Path) -> std::io::Result<()> {
+    if std::fs::read_link(name).is_ok_and(|old| old == to) {
+        return Ok(());
+    }
+    if let Some(folder) = name.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    // Made under another name and then moved, since another process may be doing the same.
+    let fresh = name.with_extension(std::process::id().to_string());
+    std::os::unix::fs::symlink(to, &fresh)?;
+    std::fs::rename(&fresh, name)
+}
+
+/// A list of paths in the environment, with one more in front.
+fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
+    let mut list = path.as_os_str().to_owned();
+    if let Some(old) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
+        list.push(":");
+        list.push(old);
+    }
+    list
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let target = compile::target(&args.gpu_name)?;
+    let library = library(args.library.as_deref())?;
+    let folder = folder(&library)?;
+    let (program, rest) = args
+        .command
+        .split_first()
+        .ok_or_else(|| Diagnostic::error("no program to run"))?;
+    let mut command = Command::new(program);
+    command
+        .args(rest)
+        .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", &folder))
+        .env("PATH", in_front("PATH", &folder.join("bin")))
+        .env("TILEC_EMULATE", "1")
+        .env("TILEC_EMULATE_GPU", target.to_string())
+        .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
+    if args.preload {
+        command.env("LD_PRELOAD", in_front("LD_PRELOAD", &library));
+    }
+    if args.engine == Engine::Eval {
+        command.env("TILEC_EMULATE_ENGINE", "eval");
+    }
+    if args.checks {
+        command.env("TILEC_EMULATE_CHECKS", "1");
+    }
+    if let Some(log) = &args.log {
+        let log = std::path::absolute(log).unwrap_or_else(|_| log.clone());
+        command.env("TILEC_EMULATE_LOG", log);
+    }
+    if let Some(steps) = args.max_steps {
+        command.env("TILEC_EMULATE_MAX_STEPS", steps.to_string());
+    }
+    // Returns only if there is no such program.
+    let error = command.exec();
+    Err(Diagnostic::error(format!("cannot run '{program}': {error}")).into())
+}

@@ -1,0 +1,44 @@
+//! The exported functions, one file per subject. `../../functions.tsv` lists them.
+//!
+//! Each body runs with its caller's promises: pointers are null or point to what `cuda.h` says, with room for it.
+#![allow(
+    non_snake_case,
+    missing_docs,
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments
+)]
+
+/// Exports functions: the bodies are `Result`s, and run inside [`crate::call::answer`].
+macro_rules! export {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $(
+            $(#[$doc])*
+            // Some bodies touch no pointer.
+            #[allow(unused_unsafe)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($arg: $ty),*) -> crate::status::Status {
+                // SAFETY: the body relies on what `cuda.h` asks of the caller, and on nothing else.
+                crate::call::answer(stringify!($name), || unsafe { $body })
+            }
+        )*
+    };
+}
+
+pub mod context;
+pub mod copy;
+pub mod device;
+pub mod event;
+pub mod graph;
+pub mod graph_nodes;
+pub mod ipc;
+pub mod launch;
+pub mod lend;
+pub mod library;
+pub mod memory;
+pub mod module;
+pub mod occupancy;
+pub mod pointer;
+pub mod pool;
+pub mod stream;
+pub mod system;
+pub mod tensormap;

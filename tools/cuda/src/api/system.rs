@@ -1,0 +1,90 @@
+//! The driver itself: initialisation, version, errors, functions by name.
+
+use crate::call::{put, put_if, text};
+use crate::settings::settings;
+use crate::status::Status;
+use crate::table::{self, Found};
+use crate::{context, device};
+use std::ffi::{c_char, c_void};
+
+/// `CU_GET_PROC_ADDRESS_SUCCESS`, `…_SYMBOL_NOT_FOUND`, `…_VERSION_NOT_SUFFICIENT`
+const FOUND: i32 = 0;
+const NOT_FOUND: i32 = 1;
+const TOO_OLD: i32 = 2;
+
+unsafe fn lookup(
+    name: *const c_char,
+    to: *mut *const c_void,
+    version: i32,
+    status: *mut i32,
+) -> crate::status::Result {
+    // SAFETY: the caller's promises.
+    unsafe {
+        let name = text(name)?;
+        let (address, how) = match table::find(&name, version) {
+            Found::Row(row) => {
+                settings().log(format_args!(
+                    "cuGetProcAddress {name} {version}: {}",
+                    row.symbol
+                ));
+                (row.address.0.cast(), FOUND)
+            }
+            Found::Later => (std::ptr::null(), TOO_OLD),
+            Found::Nothing => {
+                settings().log(format_args!("cuGetProcAddress {name} {version}: unknown"));
+                (std::ptr::null(), NOT_FOUND)
+            }
+        };
+        put(to, address)?;
+        put_if(status, how);
+        // A caller that cannot be told why gets an error.
+        match how == FOUND || !status.is_null() {
+            true => Ok(()),
+            false => Err(Status::NOT_FOUND),
+        }
+    }
+}
+
+export! {
+    cuInit(flags: u32) {
+        match flags {
+            0 => {
+                context::initialise();
+                Ok(())
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    cuDriverGetVersion(version: *mut i32) {
+        put(version, device::DRIVER_VERSION)
+    }
+
+    cuGetErrorName(error: i32, name: *mut *const c_char) {
+        let found = Status(error).name();
+        put(name, found.map_or(std::ptr::null(), |n| n.as_ptr()))?;
+        found.map(drop).ok_or(Status::INVALID_VALUE)
+    }
+
+    cuGetErrorString(error: i32, words: *mut *const c_char) {
+        let found = Status(error).text();
+        put(words, found.map_or(std::ptr::null(), |n| n.as_ptr()))?;
+        found.map(drop).ok_or(Status::INVALID_VALUE)
+    }
+
+    cuGetProcAddress(name: *const c_char, to: *mut *const c_void, version: i32, _flags: u64) {
+        lookup(name, to, version, std::ptr::null_mut())
+    }
+
+    cuGetProcAddress_v2(name: *const c_char, to: *mut *const c_void, version: i32, _flags: u64, status: *mut i32) {
+        lookup(name, to, version, status)
+    }
+
+    cuProfilerStart() {
+        context::initialised()
+    }
+
+    cuProfilerStop() {
+        context::initialised()
+    }
+}

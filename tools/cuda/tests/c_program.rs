@@ -1,0 +1,190 @@
+//! C programs with the driver API, compiled against NVIDIA's `cuda.h`, run with the emulated driver.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+// Makes cargo build the library before this test.
+use tilec_cuda as _;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder of `cuda.h`.
+fn header() -> PathBuf {
+    let tool = Command::new(root().join("tools/toolkit"))
+        .arg("nvcc")
+        .output();
+    let tool = tool.expect("the toolkit").stdout;
+    let nvcc = PathBuf::from(String::from_utf8(tool).expect("a path").trim());
+    nvcc.parent()
+        .and_then(Path::parent)
+        .expect("a folder above bin")
+        .join("include")
+}
+
+/// The program, linked with the library under the driver's name.
+fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let exe = std::env::current_exe().expect("a path");
+        let built = exe.parent().expect("a folder");
+        let folder = built.join("tilec-cuda-test");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let library = folder.join("libcuda.so.1");
+        let _ = std::fs::remove_file(&library);
+        std::os::unix::fs::symlink(built.join("libtilec_cuda.so"), &library).expect("a link");
+        let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        let compiler = cc::Build::new()
+            .host(&host)
+            .target(&host)
+            .opt_level(1)
+            .warnings(true)
+            .extra_warnings(true)
+            .warnings_into_errors(true)
+            .include(header())
+            .get_compiler();
+        let program = folder.join("program");
+        let status = compiler
+            .to_command()
+            .arg(root().join("tools/cuda/tests/program.c"))
+            .arg("-o")
+            .arg(&program)
+            .arg(&library)
+            .arg("-lpthread")
+            .arg(format!("-Wl,-rpath,{}", folder.display()))
+            .status();
+        assert!(status.expect("a C compiler").success());
+        program
+    })
+}
+
+fn run(args: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(program());
+    command.args(args).current_dir(root());
+    command.envs(environment.iter().copied());
+    let output = command.output().expect("the program runs");
+    assert!(
+        output.status.success(),
+        "{args:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn devices_memory_modules_launches() {
+    run(&["basics"], &[]);
+}
+
+#[test]
+fn memory_of_the_host_is_used_where_it_is() {
+    run(&["host_memory"], &[]);
+}
+
+#[test]
+fn streams_wait_for_values_and_events() {
+    run(&["waits"], &[]);
+}
+
+#[test]
+fn graphs_by_hand_and_by_capture() {
+    run(&["graphs"], &[]);
+}
+
+#[test]
+fn a_fault_names_kernel_block_warp_line_and_buffer() {
+    let text = said(&run(&["fault"], &[]));
+    for part in [
+        "kernel `axpy`",
+        "block (7, 0, 0)",
+        "lane 7",
+        "PTX line",
+        "4 bytes",
+        "device memory",
+        "(3996 bytes at",
+        "ld.global.f32",
+    ] {
+        assert!(text.contains(part), "no `{part}` in: {text}");
+    }
+}
+
+#[test]
+fn what_is_not_emulated_is_named_once() {
+    let text = said(&run(&["unsupported"], &[]));
+    assert_eq!(
+        text.matches("cuArrayCreate_v2 is not emulated").count(),
+        1,
+        "{text}"
+    );
+}
+
+#[test]
+fn threads_launch_at_once_and_a_child_goes_on() {
+    run(&["threads"], &[]);
+}
+
+#[test]
+fn many_launches_leave_memory_where_it_was() {
+    run(&["many", "20000"], &[]);
+}
+
+#[test]
+fn a_large_grid_of_empty_blocks() {
+    run(&["grid", "100000"], &[]);
+}
+
+const VADD: &str = "tests/corpus/bytecode/vadd/f32.tilebc";
+
+#[test]
+fn tile_ir_is_compiled_for_the_emulated_target() {
+    for target in ["sm_75", "sm_80", "sm_90a", "sm_120a"] {
+        run(&["vadd", VADD], &[("TILEC_EMULATE_GPU", target)]);
+    }
+}
+
+#[test]
+fn ptx_with_its_manifest_is_enough() {
+    let module = tilec::bytecode::read(&std::fs::read(root().join(VADD)).expect("a module"));
+    let options = tilec::compile::Options {
+        embed_manifest: true,
+        ..tilec::compile::Options::new("sm_90a".parse().expect("a target"))
+    };
+    let kernel = tilec::compile::to_ptx(module.expect("a module"), &options).expect("PTX");
+    let path = program().with_file_name("vadd.ptx");
+    std::fs::write(&path, kernel.ptx).expect("a file");
+    run(
+        &["vadd", path.to_str().expect("UTF-8")],
+        &[("TILEC_EMULATE_CHECKS", "1")],
+    );
+}
+
+/// Hidden tensor maps, clusters of warps with roles, dynamic shared memory: all from the manifest.
+#[test]
+fn a_product_by_tensor_maps() {
+    let module = "tests/corpus/bytecode/matmul/f32_128x128x64.tilebc";
+    let args = [
+        "matmul", module, "256", "128", "192", "128", "128", "matmul",
+    ];
+    run(&args, &[("TILEC_EMULATE_GPU", "sm_90a")]);
+    run(&args, &[("TILEC_EMULATE_GPU", "sm_80")]);
+}
+
+#[test]
+fn the_log_has_a_line_per_call() {
+    let log = program().with_file_name("calls.log");
+    let _ = std::fs::remove_file(&log);
+    run(
+        &["unsupported"],
+        &[("TILEC_EMULATE_LOG", log.to_str().expect("UTF-8"))],
+    );
+    let text = std::fs::read_to_string(&log).expect("a log");
+    assert!(text.contains("cuInit -> 0\n"), "{text}");
+    assert!(text.contains("cuArrayCreate_v2 is not emulated"), "{text}");
+}
