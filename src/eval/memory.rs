@@ -7,6 +7,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
+use ptxsim::exec::global::{GlobalMemory, Region};
+
 use crate::scalar::lanes::Word;
 
 const REGION_BITS: u32 = 40;
@@ -67,6 +69,8 @@ pub struct Memory {
     dynamic: RwLock<Vec<Option<Arc<Buffer>>>>,
     /// Bytes that running blocks may still allocate.
     room: AtomicU64,
+    /// Memory of the process that a driver lends, at its own addresses.
+    lent: GlobalMemory,
 }
 
 impl Default for Memory {
@@ -96,7 +100,19 @@ impl Memory {
             buffers: Vec::new(),
             dynamic: RwLock::default(),
             room: AtomicU64::new(bytes),
+            lent: GlobalMemory::default(),
         }
+    }
+
+    /// Memory that kernels may use at its own addresses, in the order of these.
+    pub fn lend(&mut self, regions: Arc<[Region]>) {
+        self.lent = GlobalMemory::new(Vec::new(), regions);
+    }
+
+    /// The lent region around `bytes` bytes at `address`, and their offset there.
+    fn lent(&self, address: u64, bytes: usize) -> Option<(&Region, u64)> {
+        let found = self.lent.locate(address, bytes as u64, &mut 0);
+        found.ok().filter(|_| bytes > 0)
     }
 
     /// A buffer holding `data`; its address.
@@ -176,15 +192,19 @@ impl Memory {
             .and_then(|dynamic| dynamic.get(index.wrapping_sub(self.buffers.len()))?.clone());
         match buffer {
             Some(buffer) => Ok(f(locate(&buffer, address, bytes, verb)?)),
-            None => Err(format!(
-                "{verb} {bytes} bytes at {address:#x}, which is in no buffer"
-            )),
+            None => Err(match self.lent.locate(address, bytes as u64, &mut 0) {
+                Err(near) => near.message,
+                Ok(_) => format!("{verb} {bytes} bytes at {address:#x}, which is in no buffer"),
+            }),
         }
     }
 
     /// The `bytes` (1, 2, 4, 8) bytes at an address that they divide.
     pub fn read(&self, address: u64, bytes: usize) -> Access<u64> {
         aligned(address, bytes, "reads")?;
+        if let Some((region, offset)) = self.lent(address, bytes) {
+            return Ok(region.load(offset, bytes as u32));
+        }
         self.with(address, bytes, "reads", |place| {
             let word = place.words[place.byte / 8].load(Ordering::Relaxed);
             (word >> (8 * (place.byte % 8))) & mask(bytes)
@@ -198,6 +218,9 @@ impl Memory {
     /// Replaces a value by a function of it in one atomic step; what was there.
     pub fn update(&self, address: u64, bytes: usize, f: impl Fn(u64) -> u64) -> Access<u64> {
         aligned(address, bytes, "writes")?;
+        if let Some((region, offset)) = self.lent(address, bytes) {
+            return Ok(region.update(offset, bytes as u32, f));
+        }
         self.with(address, bytes, "writes", |place| {
             let (word, shift) = (&place.words[place.byte / 8], 8 * (place.byte % 8));
             let mask = mask(bytes);
@@ -216,6 +239,11 @@ impl Memory {
     pub fn read_row<W: Word>(&self, address: u64, count: usize, out: &mut Vec<W>) -> Access<()> {
         let bytes = W::BITS as usize / 8;
         aligned(address, bytes, "reads")?;
+        if let Some((region, offset)) = self.lent(address, count * bytes) {
+            let offsets = (0..count).map(|i| offset + (i * bytes) as u64);
+            out.extend(offsets.map(|at| W::of(region.load(at, bytes as u32))));
+            return Ok(());
+        }
         self.with(address, count * bytes, "reads", |place| {
             let mut byte = place.byte;
             let end = byte + count * bytes;
@@ -234,6 +262,13 @@ impl Memory {
     pub fn write_row<W: Word>(&self, address: u64, values: &[W]) -> Access<()> {
         let bytes = W::BITS as usize / 8;
         aligned(address, bytes, "writes")?;
+        if let Some((region, mut offset)) = self.lent(address, values.len() * bytes) {
+            for value in values {
+                region.store(offset, bytes as u32, value.bits());
+                offset += bytes as u64;
+            }
+            return Ok(());
+        }
         self.with(address, values.len() * bytes, "writes", |place| {
             let (start, end) = (place.byte, place.byte + values.len() * bytes);
             let mut rest = values;

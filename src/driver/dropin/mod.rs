@@ -117,6 +117,11 @@ fn emulates() -> bool {
     std::env::var_os(EMULATE).is_some_and(|value| value == "1")
 }
 
+/// Whether the emulated driver interprets Tile IR, so that it needs the bytecode and nothing else.
+fn evaluates() -> bool {
+    emulates() && std::env::var_os("TILEC_EMULATE_ENGINE").is_some_and(|engine| engine == "eval")
+}
+
 fn print(text: &str) {
     use std::io::Write as _;
     // The reader may have gone away.

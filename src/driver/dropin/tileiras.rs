@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{EMULATE, Failure, emulates, is_bytecode, module, options::Line, read};
+use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
 use crate::compile::{Options, to_ptx};
 use crate::driver::{output, ptxas};
 use crate::target::{Suffix, Target};
@@ -26,6 +26,10 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
     };
     let failed =
         |e: crate::ir::Diagnostics| Failure::of(5, &e.0).and("failed to compile Tile IR program");
+    // The emulated driver can interpret what was written.
+    if evaluates() {
+        return write(line, &data);
+    }
     let ptx = to_ptx(module, &options).map_err(failed)?.ptx;
     let data = match emulates() {
         true => ptx.into_bytes(),
@@ -38,8 +42,12 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
             ptxas::assemble(&assembler, &ptx, target, &[]).map_err(failed)?
         }
     };
+    write(line, &data)
+}
+
+fn write(line: &Line, data: &[u8]) -> Result<(), Failure> {
     let path = line.text("output-file").unwrap_or(OUTPUT);
-    output::write(Path::new(path), &data).map_err(|e| Failure::of(2, &e.0))
+    output::write(Path::new(path), data).map_err(|e| Failure::of(2, &e.0))
 }
 
 /// What is checked before the bytecode is read, in the tool's order; the target.

@@ -1,11 +1,13 @@
 //! Kernels run: arguments to parameters, hidden tensor maps from the manifest, the simulator, and what it says.
 
+mod evaluate;
+
 use crate::call::refuse;
 use crate::context::Context;
 use crate::image::line;
 use crate::memory;
 use crate::module::{Kernel, Module};
-use crate::settings::{say, settings};
+use crate::settings::{Engine, say, settings};
 use crate::status::{Result, Status};
 use ptxsim::exec::cluster::Checks;
 use ptxsim::program::Program;
@@ -37,6 +39,10 @@ pub fn run(launch: &Launch, context: &Context) -> Result {
     context.healthy()?;
     let kernel = &launch.kernel;
     let module = kernel.module.upgrade().ok_or(Status::INVALID_HANDLE)?;
+    if let (Engine::Eval, Some(tile)) = (settings().engine, &module.image.tile) {
+        let evaluated = pool()?.install(|| evaluate::run(launch, tile));
+        return evaluated.inspect_err(|status| context.fail(*status));
+    }
     let program = kernel.program()?;
     let memory = memory::snapshot();
     let mut sim = ptxsim::Launch::new(&program);
