@@ -412,9 +412,24 @@ _FACTORIES = """
     arange as_tensor asarray bartlett_window blackman_window empty empty_like empty_permuted empty_strided eye full
     full_like hamming_window hann_window kaiser_window linspace logspace ones ones_like rand rand_like randint
     randint_like randn randn_like randperm range scalar_tensor sparse_coo_tensor tensor tril_indices triu_indices
-    vander zeros zeros_like Generator from_file load set_default_device
+    vander zeros zeros_like from_file load set_default_device
 """.split()
 _METHODS = "to new_empty new_empty_strided new_full new_ones new_tensor new_zeros".split()
+
+
+def _generator_type(original):
+    """A type that makes generators of `original`, on the CPU, and has them as its instances."""
+
+    class Meta(type):
+        def __instancecheck__(cls, instance):
+            return isinstance(instance, original)
+
+    class Generator(metaclass=Meta):
+        def __new__(cls, device="cpu"):
+            return original(device="cpu" if _is_cuda(device) else device)
+
+    return Generator
+
 
 _replaced: list[tuple[object, str, object]] = []
 
@@ -442,12 +457,7 @@ def install() -> None:
     _replace(torch.nn.Module, "cuda", lambda self, device=None: self)
     _replace(torch.Tensor, "cuda", lambda self, *_, **__: self)
     _replace(torch.Tensor, "pin_memory", lambda self, *_: self)
-    generator = torch.Generator
-
-    def make_generator(device="cpu"):
-        return generator(device="cpu" if _is_cuda(device) else device)
-
-    _replace(torch, "Generator", make_generator)
+    _replace(torch, "Generator", _generator_type(torch.Generator))
     for name, value in _CUDA.items():
         _replace(torch.cuda, name, value)
     to_dlpack, dlpack = torch._C._to_dlpack, torch.Tensor.__dlpack__
