@@ -31,7 +31,7 @@ pub fn format_of(ty: Ty) -> Option<Format> {
 }
 
 /// How many narrow elements a packed type of `cvt` holds, and how many bits each takes in it.
-fn packing(ty: Ty) -> Option<(u32, u32)> {
+pub(super) fn packing(ty: Ty) -> Option<(u32, u32)> {
     Some(match ty {
         Ty::F16x2 | Ty::BF16x2 => (2, 16),
         Ty::E4M3x2 | Ty::E5M2x2 | Ty::E2M3x2 | Ty::E3M2x2 | Ty::UE8M0x2 => (2, 8),
@@ -61,8 +61,7 @@ pub(super) fn decode<'a>(
         return pack(cx, inst, mods);
     }
     if inst.opcode.contains(&"rs") {
-        // Stochastic rounding is sm_100a's.
-        return cx.unsupported(inst);
+        return super::stochastic::decode(cx, inst, mods);
     }
     let integer = mods.one_of(&[
         ("rni", Round::Nearest),

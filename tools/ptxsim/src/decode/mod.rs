@@ -17,6 +17,7 @@ mod mods;
 mod module;
 mod names;
 mod operand;
+mod stochastic;
 mod tcgen05;
 mod variables;
 mod video;

@@ -364,6 +364,56 @@ OLD = {
 NEW = {"forms_sm_120": NEW_FLOATS}
 
 
+def drawn(form, x: int, random: int, bits: int, positive: bool = False) -> int:
+    """A single rounded away from zero if its random bits carry out of as many that rounding drops."""
+    value = F32.value(x)
+    if positive:
+        value = relu(value)
+    # .satfinite, in formats without infinity; others have room for these values.
+    largest = form.value((1 << (form.bits - 1)) - 1)
+    value = clamp(value, -largest, largest)
+    low, high = form.round(value, "rz"), form.round(value, "rm" if value < 0 else "rp")
+    if low == high:
+        return low
+    below, above = abs(form.value(low)), abs(form.value(high))
+    dropped = int((abs(value) - below) / (above - below) * (1 << bits))
+    return high if dropped + random % (1 << bits) >= 1 << bits else low
+
+
+def drawn_pair(form, bits):
+    return lambda a, b, r: drawn(form, a, r >> 16, bits) << 16 | drawn(form, b, r & 0xFFFF, bits)
+
+
+def drawn_four(form, width, positive=False):
+    def result(first, second, r):
+        high, low = r >> 16, r & 0xFFFF
+        if width == 4:
+            high, low = high & 0xFF00 | low >> 8, (high & 0xFF) << 8 | low & 0xFF
+        word = 0
+        for x, random in ((first >> 32, high), (first, high), (second >> 32, low), (second, low)):
+            word = word << width | drawn(form, x & 0xFFFFFFFF, random, 16, positive)
+        return word
+
+    return result
+
+
+def four(instruction):
+    return f"{{ .reg .f32 v, w, x, y; mov.b64 {{w, v}}, a; mov.b64 {{y, x}}, b; {instruction} d, {{v, w, x, y}}, c; }}"
+
+
+RANDOM = {
+    "forms_sm_100": [
+        Row("cvt.rs.f16x2.f32 d, a, b, c;", "32 f32 f32 32", drawn_pair(F16, 13)),
+        Row("cvt.rs.satfinite.bf16x2.f32 d, a, b, c;", "32 f32 f32 32", drawn_pair(BF16, 16)),
+        Row(four("cvt.rs.satfinite.e4m3x4.f32"), "32 f32x2 f32x2 32", drawn_four(E4M3, 8)),
+        Row(four("cvt.rs.relu.satfinite.e5m2x4.f32"), "32 f32x2 f32x2 32", drawn_four(E5M2, 8, True)),
+        Row(four("cvt.rs.satfinite.e2m3x4.f32"), "32 f32x2 f32x2 32", drawn_four(E2M3, 8)),
+        Row(four("cvt.rs.satfinite.e3m2x4.f32"), "32 f32x2 f32x2 32", drawn_four(E3M2, 8)),
+        Row(four("cvt.rs.satfinite.e2m1x4.f32"), "16 f32x2 f32x2 32", drawn_four(E2M1, 4)),
+    ]
+}
+
+
 def register(groups: dict, name: str, targets: str) -> None:
     instructions = sorted({row.ptx.split()[0] for row in groups[name] if row.ptx[0] != "{"})
     families = sorted({i.split(".")[0] for i in instructions})
@@ -376,3 +426,4 @@ def register(groups: dict, name: str, targets: str) -> None:
 for group in OLD:
     register(OLD, group, "sm_90a sm_120a")
 register(NEW, "forms_sm_120", "sm_120a")
+register(RANDOM, "forms_sm_100", "sm_100a")
