@@ -80,6 +80,8 @@ pub struct Compilation {
     pub stage: Stage,
     pub entries: Vec<Entry>,
     pub reports: Vec<GroupReport>,
+    /// What schedules and instructions were considered and not used.
+    pub missed: Vec<lower::tileas::Missed>,
 }
 
 /// A compiled module.
@@ -99,6 +101,7 @@ pub fn lower_to(
         stage: Stage::CudaTile,
         entries: Vec::new(),
         reports: Vec::new(),
+        missed: Vec::new(),
     };
     while c.stage < stage.min(Stage::Nvvm) {
         c.step(options)?;
@@ -128,7 +131,8 @@ impl Compilation {
                     tma: options.tma,
                     warps: None,
                 };
-                lower::tileas::run(&mut self.module, &options.target, &planning)?;
+                let missed = lower::tileas::run(&mut self.module, &options.target, &planning)?;
+                self.missed.extend(missed);
                 self.stage = Stage::NvTileas;
             }
             _ => {

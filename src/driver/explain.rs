@@ -53,6 +53,15 @@ struct Kernel {
     name: String,
     warps: i64,
     decisions: Vec<Decision>,
+    missed: Vec<Missed>,
+}
+
+/// Something that the target has and an operation did not get; `at` is where in the source, if known.
+#[derive(Serialize)]
+struct Missed {
+    what: &'static str,
+    why: String,
+    at: String,
 }
 
 /// One decision; `at` is where in the source, if known.
@@ -126,7 +135,7 @@ pub fn run(args: &Args) -> Outcome {
 
 fn explain(first: Module, second: Module, options: &Options) -> Result<Explanation, Diagnostics> {
     let scheduled = lower_to(first, options, Stage::NvTileas)?;
-    let (kernels, layouts) = gather::schedule(&scheduled.module);
+    let (kernels, layouts) = gather::schedule(&scheduled);
     let lowered = lower_to(second, options, Stage::Nvvm)?.selected(options)?;
     Ok(Explanation {
         target: options.target.to_string(),

@@ -1,13 +1,14 @@
 //! The facts of an explanation, from the modules of the stages.
 
-use super::{Decision, Fired, Kernel, Rules};
+use super::{Decision, Fired, Kernel, Missed, Rules};
 use crate::asm::type_text;
 use crate::compile::Compilation;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, LocId, Module, OpId, Place};
 
 /// Warps, pipelines, shared buffers and conversions of each kernel, and all layouts.
-pub fn schedule(m: &Module) -> (Vec<Kernel>, Vec<(String, String)>) {
+pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
+    let m = &c.module;
     let int = |op: OpId, name: &str| match m.op(op).attr_named(name) {
         Some(Attr::Int { value, .. }) => *value,
         _ => 0,
@@ -20,7 +21,14 @@ pub fn schedule(m: &Module) -> (Vec<Kernel>, Vec<(String, String)>) {
                 Some(Attr::Str(name)) => m.str(*name).to_owned(),
                 _ => String::new(),
             };
+            let missed = c.missed.iter().filter(|x| x.kernel == name);
+            let missed = missed.map(|x| Missed {
+                what: x.what,
+                why: x.why.clone(),
+                at: at(m, x.loc),
+            });
             kernels.push(Kernel {
+                missed: missed.collect(),
                 name,
                 warps: int(op, "num_warps"),
                 decisions: Vec::new(),

@@ -45,6 +45,15 @@ fn schedule(text: &mut String, kernel: &Kernel) {
             }
         };
     }
+    for missed in &kernel.missed {
+        let _ = writeln!(
+            text,
+            "  no {}{}: {}",
+            missed.what,
+            place(&missed.at),
+            missed.why
+        );
+    }
 }
 
 /// Threads, the map of shared memory, tensor maps.

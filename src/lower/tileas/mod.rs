@@ -10,6 +10,7 @@ mod anchors;
 mod assign;
 mod convert;
 pub mod pipeline;
+mod missed;
 mod overlap;
 mod plan;
 mod product;
@@ -20,7 +21,10 @@ mod wgmma;
 pub use anchors::{is_fma, mma_of, wgmma_of};
 pub use assign::{Relation, canonical, jump_target};
 pub use convert::layout_of;
+pub use missed::Missed;
 pub use plan::Options;
+
+use missed::Log;
 
 use crate::dialect::nv_tileaa::Op as A;
 use crate::dialect::nv_tileas::Op as S;
@@ -29,17 +33,35 @@ use crate::ir::{Attr, Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
 use crate::target::Target;
 
-/// Lowers every `nv_tileaa.func` of the module in place.
-pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<(), Diagnostics> {
+/// Lowers every `nv_tileaa.func` of the module in place. Returns what was considered and not done.
+pub fn run(
+    m: &mut Module,
+    target: &Target,
+    options: &Options,
+) -> Result<Vec<Missed>, Diagnostics> {
+    let mut missed = Vec::new();
     for op in m.block(m.body).ops.clone() {
         if A::of(m.op(op).kind) == Some(A::Func) {
-            func(m, op, target, options)?;
+            let name = match m.op(op).attr_named("sym_name") {
+                Some(Attr::Str(name)) => m.str(*name).to_owned(),
+                _ => String::new(),
+            };
+            let mut log = Log::new(name);
+            func(m, op, target, options, &mut log)?;
+            missed.extend(log.into_missed());
         }
     }
-    protocol::verify(m)
+    protocol::verify(m)?;
+    Ok(missed)
 }
 
-fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<(), Diagnostic> {
+fn func(
+    m: &mut Module,
+    op: OpId,
+    target: &Target,
+    options: &Options,
+    log: &mut Log,
+) -> Result<(), Diagnostic> {
     let Some(body) = m.body_of(op, 0) else {
         return Err(unsupported(m, op, "a function without a body"));
     };
@@ -49,7 +71,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);
     }
-    let plan = plan::of(m, op, target, options, &facts)?;
+    let plan = plan::of(m, op, target, options, &facts, log)?;
     set_number(m, op, 1, plan.all_warps() as i64);
     if let Some(blocks) = plan.occupancy {
         set_number(m, op, 3, blocks);
@@ -61,7 +83,7 @@ fn func(m: &mut Module, op: OpId, target: &Target, options: &Options) -> Result<
         pipeline::cp_async::apply(m, op, stream, &facts)?;
     }
     product::choose(m, body, target)?;
-    wgmma::convert(m, body, target, plan.tile_warps, plan.staging)?;
+    wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     overlap::relax(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)

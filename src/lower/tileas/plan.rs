@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::pipeline::{self, is_product};
+use super::missed::Log;
 use super::wgmma;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -69,6 +70,7 @@ pub fn of(
     target: &Target,
     options: &Options,
     facts: &FactMap,
+    log: &mut Log,
 ) -> Result<Plan, Diagnostic> {
     // Asynchronous copies take global addresses, not generic ones.
     let has_alloca = m.body_of(func, 0).is_some_and(|body| {
@@ -89,9 +91,7 @@ pub fn of(
         && tile_warps.is_multiple_of(4)
         && has_warpgroup_products(m, func)
     {
-        let mut refusals = Vec::new();
-        let roles =
-            pipeline::roles::Plan::of(m, func, target, facts, tile_warps, &mut refusals);
+        let roles = pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log);
         if let Some(roles) = roles {
             return Ok(Plan {
                 tile_warps,
@@ -105,7 +105,7 @@ pub fn of(
     let cp_async = if has_alloca {
         Vec::new()
     } else {
-        streams(m, func, target, facts)
+        streams(m, func, target, facts, log)
     };
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + pipeline::RESERVE);
@@ -196,20 +196,32 @@ fn streams(
     func: OpId,
     target: &Target,
     facts: &FactMap,
+    log: &mut Log,
 ) -> Vec<pipeline::cp_async::Plan> {
-    let Some(body) = m.body_of(func, 0) else {
-        return Vec::new();
-    };
-    let found: Vec<OpId> = m
-        .ops_under(body)
-        .into_iter()
-        .filter(|&o| pipeline::Prefetch::find(m, o).is_some())
-        .collect();
+    const WHAT: &str = "asynchronous copies";
+    let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+    let mut found = Vec::new();
+    for op in ops.into_iter().filter(|&o| holds_products(m, o)) {
+        match pipeline::Prefetch::find(m, op) {
+            Ok(_) => found.push(op),
+            Err((at, why)) => log.note(m, at, WHAT, why),
+        }
+    }
     let share = found.len() as u64;
-    found
-        .into_iter()
-        .filter_map(|o| pipeline::cp_async::Plan::of(m, func, o, target, facts, share))
-        .collect()
+    let mut plans = Vec::new();
+    for op in found {
+        match pipeline::cp_async::Plan::of(m, func, op, target, facts, share) {
+            Ok(plan) => plans.push(plan),
+            Err(why) => log.note(m, op, WHAT, why),
+        }
+    }
+    plans
+}
+
+/// Whether an operation is a loop with a product in its own block.
+fn holds_products(m: &Module, op: OpId) -> bool {
+    let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
+    looping && m.body_of(op, 0).is_some_and(|b| m.block(b).ops.iter().any(|&o| is_product(m, o)))
 }
 
 /// Whether `wgmma` can do some product of the kernel.

@@ -9,6 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::missed::Log;
 use super::pipeline::{shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -82,6 +83,7 @@ pub fn convert(
     target: &Target,
     warps: u64,
     mut room: u64,
+    log: &mut Log,
 ) -> Result<(), Diagnostic> {
     if !target.has(Feature::Wgmma) || !warps.is_multiple_of(4) {
         return Ok(());
@@ -90,16 +92,28 @@ pub fn convert(
         if S::of(m.op(dot).kind) != Some(S::Dot) {
             continue;
         }
-        let Ok(extents) = Extents::of(m, dot) else {
-            continue;
+        let extents = match Extents::of(m, dot) {
+            Ok(extents) => extents,
+            Err(why) => {
+                log.note(m, dot, "wgmma", why);
+                continue;
+            }
         };
         let Some(spread) = extents.spread(warps / 4) else {
+            let why = format!("{} warps find no rows and columns of their own", warps);
+            log.note(m, dot, "wgmma", why);
             continue;
         };
         let plan = Operands::of(m, body, dot, extents.columns / spread[1]);
         if plan.bytes <= room {
             room -= plan.bytes;
             plan.apply(m, body, dot, spread)?;
+        } else {
+            let why = format!(
+                "its operands need {} bytes of shared memory, {room} are left",
+                plan.bytes
+            );
+            log.note(m, dot, "wgmma", why);
         }
     }
     fence_copies(m, body);

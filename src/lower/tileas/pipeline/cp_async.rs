@@ -38,7 +38,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for the loop `for_op`, if the target copies asynchronously and two stages fit.
+    /// A plan for the loop `for_op`, or why there is none: the target copies asynchronously and two stages fit.
     pub fn of(
         m: &Module,
         func: OpId,
@@ -46,20 +46,28 @@ impl Plan {
         target: &Target,
         facts: &FactMap,
         streams: u64,
-    ) -> Option<Plan> {
-        let mut stream = Prefetch::find(m, for_op).filter(|_| target.has(Feature::CpAsync))?;
+    ) -> Result<Plan, String> {
+        if !target.has(Feature::CpAsync) {
+            return Err(format!("{target} has no cp.async"));
+        }
+        let mut stream = Prefetch::find(m, for_op).map_err(|(_, why)| why)?;
         let swizzle =
             |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
         stream.loads.retain(swizzle);
-        let scratch = prefetch::scratch(m, m.body_of(func, 0)?, &stream).max(RESERVE);
+        let top = m.body_of(func, 0).ok_or("the function has no body")?;
+        let scratch = prefetch::scratch(m, top, &stream).max(RESERVE);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |room: u64| {
             let room = room.checked_sub(scratch)? / streams.max(1);
             Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
         };
-        let stages = shared_room(m, func, target).into_iter().find_map(stages)?;
+        let rooms = shared_room(m, func, target);
+        let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
+            let room = rooms[1];
+            format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {streams} loops")
+        })?;
         let bytes = stages * bytes;
-        Some(Plan {
+        Ok(Plan {
             stream,
             stages,
             bytes,

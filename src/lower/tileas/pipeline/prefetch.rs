@@ -19,21 +19,31 @@ pub struct Prefetch {
 }
 
 impl Prefetch {
-    /// The loads of `for_op` that can be started ahead, if it is a loop that has any.
-    pub fn find(m: &Module, for_op: OpId) -> Option<Prefetch> {
+    /// The loads of `for_op` that can be started ahead, or what stands against it.
+    pub fn find(m: &Module, for_op: OpId) -> Result<Prefetch, (OpId, String)> {
+        let no = |op: OpId, why: &str| Err((op, why.to_owned()));
         let data = m.op(for_op);
-        if C::of(data.kind) != Some(C::For) || data.has_unit("unsignedCmp") {
-            return None;
-        }
-        let body = m.body_of(for_op, 0)?;
-        let end = m.terminator(body)?;
+        let (Some(body), Some(C::For), false) = (
+            m.body_of(for_op, 0),
+            C::of(data.kind),
+            data.has_unit("unsignedCmp"),
+        ) else {
+            return no(for_op, "the loop does not count by signed numbers");
+        };
+        let end = m.terminator(body);
         let under = m.ops_under(body);
-        if !under.iter().all(|&o| o == end || harmless(m, body, o)) {
-            return None;
+        if let Some(&op) = under.iter().find(|&&o| Some(o) != end && !harmless(m, body, o)) {
+            return no(op, "the loop writes memory, is left early or holds another loop");
         }
         let wanted = |&o: &OpId| starts_ahead(m, body, o) && feeds_product(m, &under, o);
         let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
-        (!loads.is_empty()).then_some(Prefetch {
+        if loads.is_empty() {
+            return no(
+                for_op,
+                "no load of a view that follows from the loop's counter feeds a product",
+            );
+        }
+        Ok(Prefetch {
             for_op,
             body,
             loads,

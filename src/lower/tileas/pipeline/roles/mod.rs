@@ -28,6 +28,7 @@ use crate::egraph::facts::FactMap;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::lower::access::{group, operand};
 use crate::lower::build::{self, case};
+use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::wgmma;
 use crate::target::Target;
 use sites::{Ring, Site};
@@ -45,12 +46,8 @@ pub const PRODUCER_WARPS: u64 = 4;
 const CONSUMER_REGISTERS: i64 = 240;
 const PRODUCER_REGISTERS: i64 = 24;
 
-/// Why something was not done, and where.
-#[derive(Clone, Debug)]
-pub struct Refusal {
-    pub op: OpId,
-    pub why: String,
-}
+/// What a [`Plan`] brings tiles by, in messages.
+const WHAT: &str = "tensor copies";
 
 /// What is known about a kernel while it is planned.
 pub struct Context<'a> {
@@ -85,7 +82,7 @@ impl Plan {
         target: &Target,
         facts: &FactMap,
         consumer_warps: u64,
-        refusals: &mut Vec<Refusal>,
+        log: &mut Log,
     ) -> Option<Plan> {
         let body = m.body_of(func, 0)?;
         let context = Context {
@@ -94,7 +91,7 @@ impl Plan {
             facts,
             shared: in_front(m, body),
         };
-        let mut sites = sites::find(m, &context, refusals);
+        let mut sites = sites::find(m, &context, log);
         if !sites.iter().any(|s| sites::in_loop(m, body, s.block)) {
             return None;
         }
@@ -112,8 +109,7 @@ impl Plan {
         plan.stores(m, func, body, facts);
         let rooms = shared_room(m, func, target);
         if !rooms.into_iter().any(|room| plan.share(m, body, room)) {
-            let why = "not even one stage of each ring fits in shared memory".to_owned();
-            refusals.push(Refusal { op: func, why });
+            log.note(m, func, WHAT, "not even one stage of each ring fits in shared memory");
             return None;
         }
         Some(plan)

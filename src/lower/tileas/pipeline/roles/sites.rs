@@ -6,7 +6,8 @@ use super::super::prefetch::{is_product, reach};
 use super::super::tma::tma_legal;
 use super::super::{memory_order, shared_type, starts_anywhere, swizzled, tile_bytes};
 use super::slice::{Blocked, Slice};
-use super::{Context, Refusal};
+use super::Context;
+use crate::lower::tileas::missed::Log;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
@@ -38,7 +39,7 @@ pub struct Ring {
 }
 
 /// Finds the sites of a kernel.
-pub fn find(m: &mut Module, c: &Context<'_>, refusals: &mut Vec<Refusal>) -> Vec<Site> {
+pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     let ops = m.ops_under(c.body);
     let products: Vec<OpId> = ops.iter().copied().filter(|&o| is_product(m, o)).collect();
     let mut groups: Vec<((BlockId, OpId), Vec<OpId>)> = Vec::new();
@@ -59,7 +60,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, refusals: &mut Vec<Refusal>) -> Vec
                     None => groups.push((key, vec![load])),
                 }
             }
-            Err((op, why)) => refusals.push(Refusal { op, why }),
+            Err((op, why)) => log.note(m, op, super::WHAT, why),
         }
     }
     let users = users(m, &ops);
