@@ -12,7 +12,7 @@ use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{Attr, BlockId, Def, Module, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::access::operand;
 use crate::lower::build::case;
 
@@ -75,6 +75,15 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     m.erase(wait);
 }
 
+/// Stages of the pipeline that `op` steps.
+fn stages(m: &Module, op: OpId) -> u32 {
+    let pipeline = operand(m.op(op), "pipeline");
+    match pipeline.map(|p| m.types.get(m.ty(p))) {
+        Some(Type::Pipeline { stages }) => *stages,
+        _ => 0,
+    }
+}
+
 fn is(m: &Module, op: OpId, kind: S) -> bool {
     S::of(m.op(op).kind) == Some(kind)
 }
@@ -130,7 +139,8 @@ impl Carried {
         for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
             let iteration = operand(m.op(op), "iteration")?;
             let place = args.iter().skip(1).position(|&a| a == iteration)?;
-            if m.op(op).block != block {
+            // With a single stage, the next product's operands come only after the release.
+            if m.op(op).block != block || stages(m, op) < 2 {
                 return None;
             }
             releases.push((op, place));

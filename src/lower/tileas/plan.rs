@@ -86,17 +86,13 @@ pub fn of(
         .warps
         .or(hinted)
         .unwrap_or_else(|| default_warps(m, func, target));
-    if has_wgmma(target, options)
-        && !has_alloca
-        && tile_warps.is_multiple_of(4)
-        && has_warpgroup_products(m, func)
-    {
+    if options.tma && target.has(Feature::Tma) && !has_alloca && tile_warps.is_multiple_of(4) {
         let roles = pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log);
         if let Some(roles) = roles {
             return Ok(Plan {
                 tile_warps,
                 staging: roles.staging,
-                occupancy: occupancy(m, func, target, [roles.all_warps(), tile_warps]),
+                occupancy: occupancy(m, func, target, [roles.all_warps(), tile_warps], roles.redistributes()),
                 roles: Some(roles),
                 cp_async: Vec::new(),
             });
@@ -114,7 +110,7 @@ pub fn of(
         roles: None,
         cp_async,
         staging,
-        occupancy: occupancy(m, func, target, [tile_warps, tile_warps]),
+        occupancy: occupancy(m, func, target, [tile_warps, tile_warps], false),
     })
 }
 
@@ -166,11 +162,17 @@ fn together(m: &Module, ops: &[OpId]) -> u64 {
 
 /// The blocks that should share a multiprocessor, as far as the hint asks and registers admit: each thread
 /// needs its part of the tiles that live side by side. Registers that roles redistribute are all of them.
-fn occupancy(m: &Module, func: OpId, target: &Target, warps: [u64; 2]) -> Option<i64> {
+fn occupancy(
+    m: &Module,
+    func: OpId,
+    target: &Target,
+    warps: [u64; 2],
+    redistributed: bool,
+) -> Option<i64> {
     let hints = Hints::of(m, m.op(func).attr_named("hints"), target);
     let wanted = hints.occupancy?;
     let [all, tile_warps] = warps;
-    if all > tile_warps && tile_warps > 4 {
+    if redistributed {
         return Some(1);
     }
     let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
@@ -222,16 +224,4 @@ fn streams(
 fn holds_products(m: &Module, op: OpId) -> bool {
     let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
     looping && m.body_of(op, 0).is_some_and(|b| m.block(b).ops.iter().any(|&o| is_product(m, o)))
-}
-
-/// Whether `wgmma` can do some product of the kernel.
-fn has_warpgroup_products(m: &Module, func: OpId) -> bool {
-    let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
-    let mut dots = ops.into_iter().filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
-    dots.any(|o| wgmma::Extents::of(m, o).is_ok())
-}
-
-/// Whether the target can run the roles of [`pipeline::roles`].
-fn has_wgmma(target: &Target, options: &Options) -> bool {
-    options.tma && target.has(Feature::Wgmma) && target.has(Feature::Tma)
 }

@@ -128,7 +128,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> u64
             continue;
         }
         let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
-        let comes = |tile| source(m, tile, &|o| brought.contains(&o)).is_some();
+        let comes = |tile| comes_from(m, tile, brought);
         if !comes(rhs) {
             bytes += tile_bytes(m, rhs);
         }
@@ -137,6 +137,11 @@ pub fn staged_bytes(m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> u64
         }
     }
     bytes
+}
+
+/// Whether a tile is what one of `loads` loads, perhaps reshaped.
+pub fn comes_from(m: &Module, tile: ValueId, loads: &FxHashSet<OpId>) -> bool {
+    source(m, tile, &|o| loads.contains(&o)).is_some()
 }
 
 /// Where an operand is read.

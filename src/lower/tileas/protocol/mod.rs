@@ -30,8 +30,8 @@ use machine::{Pipeline, Setting};
 pub use trace::number;
 use trace::Scenario;
 
-/// Warps of a producer role.
-const PRODUCER_WARPS: i64 = 4;
+/// Warps of a producer role: one, or a warpgroup.
+const PRODUCER_WARPS: [i64; 2] = [1, 4];
 
 /// Checks every `nv_tileas.func` of the module.
 ///
@@ -245,10 +245,10 @@ impl Static<'_> {
         }
         let warps = int(data, "consumer_warps");
         let all = int(m.op(self.func), "num_warps");
-        if warps + PRODUCER_WARPS != all {
+        if !PRODUCER_WARPS.contains(&(all - warps)) {
             return self.fail(
                 op,
-                format!("{warps} consumer warps and {PRODUCER_WARPS} producer warps are not the kernel's {all} warps"),
+                format!("{warps} consumer warps and one or four producer warps are not the kernel's {all} warps"),
             );
         }
         self.consumer_warps = Some(warps);

@@ -20,7 +20,7 @@ mod thread;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{forget_token, shared_room, tile_bytes, tma, tokens};
+use super::{forget_token, is_product, shared_room, tile_bytes, tma, tokens};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{Traits, enums};
@@ -30,7 +30,7 @@ use crate::lower::access::{group, operand};
 use crate::lower::build::{self, case};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::wgmma;
-use crate::target::Target;
+use crate::target::{Feature, Target};
 use sites::{Ring, Site};
 use slice::{Copier, Slice};
 use thread::{Steps, thread};
@@ -39,8 +39,8 @@ use thread::{Steps, thread};
 const BARRIERS: u64 = 2048;
 /// Most stages that pay.
 const MAX_STAGES: u64 = 8;
-/// Warps of the producer: registers are redistributed by warpgroups.
-pub const PRODUCER_WARPS: u64 = 4;
+/// Warps of the producer: one, or a warpgroup where registers are redistributed, which goes by warpgroups.
+const PRODUCER_WARPS: [u64; 2] = [1, 4];
 /// Registers of a consumer and of a producer thread once they have been redistributed: with two
 /// consumer warpgroups, 2·128·240 + 128·24 = 64512 of 65536.
 const CONSUMER_REGISTERS: i64 = 240;
@@ -65,6 +65,9 @@ pub struct Plan {
     rings: Vec<Ring>,
     shared: FxHashSet<OpId>,
     consumer_warps: u64,
+    redistributes: bool,
+    /// Whether warpgroups multiply.
+    by_groups: bool,
     /// Stores by tensor copies: those inside of loops and branches, and those at the end.
     nested_stores: Vec<OpId>,
     last_stores: Vec<OpId>,
@@ -96,11 +99,15 @@ impl Plan {
             return None;
         }
         let rings = sites::rings(m, &context, &mut sites);
+        let by_groups =
+            target.has(Feature::Wgmma) && m.ops_under(body).iter().any(|&o| is_for_groups(m, o));
         let mut plan = Plan {
             sites,
             rings,
             shared: context.shared,
             consumer_warps,
+            redistributes: consumer_warps > 4 && by_groups,
+            by_groups,
             nested_stores: Vec::new(),
             last_stores: Vec::new(),
             awaited: FxHashSet::default(),
@@ -117,7 +124,12 @@ impl Plan {
 
     /// Warps of the block.
     pub fn all_warps(&self) -> u64 {
-        self.consumer_warps + PRODUCER_WARPS
+        self.consumer_warps + PRODUCER_WARPS[usize::from(self.redistributes)]
+    }
+
+    /// Whether the producer gives registers to the consumers.
+    pub fn redistributes(&self) -> bool {
+        self.redistributes
     }
 
     /// Finds the stores that tensor copies can do.
@@ -149,12 +161,11 @@ impl Plan {
         let again: u64 = self.rings.iter().filter(|r| r.repeats).map(|r| r.bytes).sum();
         let stored = |&op: &OpId| operand(m.op(op), "tile").map_or(0, |t| tile_bytes(m, t));
         let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
-        let staged = wgmma::staged_bytes(m, body, &brought);
-        let scratch = if self.needs_scratch(m, body, &brought) {
-            super::RESERVE
-        } else {
-            BARRIERS
+        let staged = match self.by_groups {
+            true => wgmma::staged_bytes(m, body, &brought),
+            false => 0,
         };
+        let scratch = self.scratch(m, body, &brought);
         let mut stores = self.nested_stores.iter().map(stored).sum::<u64>();
         let mut fixed = once + staged + scratch;
         if fixed + stores + 2 * again > room {
@@ -179,26 +190,46 @@ impl Plan {
         before == self.last_stores.len() || self.share(m, body, room)
     }
 
-    /// Whether anything takes a trip through shared memory besides the tiles of the rings.
-    fn needs_scratch(&self, m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> bool {
-        m.ops_under(body).iter().any(|&op| {
-            let data = m.op(op);
-            let through_copies = brought.contains(&op)
-                || self.nested_stores.contains(&op)
-                || self.last_stores.contains(&op)
-                || wgmma::Extents::of(m, op).is_ok() && S::of(data.kind) == Some(S::Dot);
-            let moves = match (C::of(data.kind), S::of(data.kind)) {
-                (_, Some(S::Return)) => false,
-                (_, Some(_)) => !through_copies,
-                (Some(kind), _) => matches!(
-                    kind,
-                    C::Reduce | C::Scan | C::Permute | C::Reshape | C::Cat | C::Extract | C::Insert
-                ),
-                _ => false,
-            };
-            moves
-        })
+    /// Bytes of scratch to leave: for what takes a trip through shared memory besides the tiles of the rings, and
+    /// for operands of a warp's products that no ring brings.
+    fn scratch(&self, m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> u64 {
+        let ops = m.ops_under(body);
+        let other = |&&o: &&OpId| is_product(m, o) && !(self.by_groups && is_for_groups(m, o));
+        let operands = |&op: &OpId| {
+            let sides = m.op(op).operands.iter().take(2);
+            let alone = sides.filter(|&&v| !wgmma::comes_from(m, v, brought));
+            alone.map(|&v| tile_bytes(m, v)).sum::<u64>()
+        };
+        let products = ops.iter().filter(other).map(operands).max();
+        match products {
+            Some(bytes) => bytes.max(super::RESERVE),
+            None if ops.iter().any(|&o| self.moves(m, o, brought)) => super::RESERVE,
+            None => BARRIERS,
+        }
     }
+
+    /// Whether an operation may take a trip through shared memory.
+    fn moves(&self, m: &Module, op: OpId, brought: &FxHashSet<OpId>) -> bool {
+        let data = m.op(op);
+        let through_copies = brought.contains(&op)
+            || self.nested_stores.contains(&op)
+            || self.last_stores.contains(&op)
+            || is_for_groups(m, op);
+        match (C::of(data.kind), S::of(data.kind)) {
+            (_, Some(S::Return)) => false,
+            (_, Some(_)) => !through_copies,
+            (Some(kind), _) => matches!(
+                kind,
+                C::Reduce | C::Scan | C::Permute | C::Reshape | C::Cat | C::Extract | C::Insert
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// Whether warpgroups can do a product.
+fn is_for_groups(m: &Module, op: OpId) -> bool {
+    S::of(m.op(op).kind) == Some(S::Dot) && wgmma::Extents::of(m, op).is_ok()
 }
 
 /// As many stages as fit: a power of two where at least four do.
@@ -306,7 +337,7 @@ fn is_token(m: &Module, op: OpId) -> bool {
 fn specialize(m: &mut Module, body: BlockId, plan: &Plan, roles: [crate::ir::RegionId; 2]) {
     let i32_ty = m.types.int(32);
     let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
-    let registers = match plan.consumer_warps > 4 {
+    let registers = match plan.redistributes {
         true => [PRODUCER_REGISTERS, CONSUMER_REGISTERS],
         false => [0, 0],
     };
