@@ -177,6 +177,15 @@ fn a_product_by_tensor_maps() {
 }
 
 #[test]
+fn tile_ir_in_the_interpreter() {
+    let eval = [("TILEC_EMULATE_ENGINE", "eval")];
+    run(&["vadd", VADD], &eval);
+    let module = "tests/corpus/bytecode/matmul/f32_128x128x64.tilebc";
+    let args = ["matmul", module, "256", "128", "192", "128", "128", "matmul"];
+    run(&args, &eval);
+}
+
+#[test]
 fn the_log_has_a_line_per_call() {
     let log = program().with_file_name("calls.log");
     let _ = std::fs::remove_file(&log);
