@@ -133,7 +133,7 @@ fn the_programs_assemble() {
     let cases = cases();
     let programs = cases
         .iter()
-        .filter(|(case, _)| case.starts_with("programs_"));
+        .filter(|(case, _)| case.starts_with("programs_") || case.starts_with("production_"));
     let jobs: Vec<_> = programs
         .flat_map(|(c, m)| ["sm_75", "sm_80", "sm_90a"].map(|t| (c, m, t)))
         .collect();

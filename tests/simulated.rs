@@ -77,4 +77,8 @@ simulated! {
     programs_models: sm_80 sm_90a sm_120a;
     programs_norm: sm_80 sm_90a;
     programs_numeric: sm_75 sm_90a;
+    production_gemm: sm_75 sm_80 sm_90a sm_120a;
+    production_attention: sm_75 sm_80 sm_90a sm_120a;
+    production_rows: sm_75 sm_80 sm_90a sm_120a;
+    production_cuda: sm_75 sm_80 sm_90a sm_120a;
 }

@@ -45,6 +45,10 @@ FILES = [
     "programs_control",
     "programs_models",
     "programs_numeric",
+    "production_gemm",
+    "production_attention",
+    "production_rows",
+    "production_cuda",
 ]
 
 

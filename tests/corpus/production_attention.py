@@ -1,0 +1,641 @@
+"""Attention as libraries of production kernels write it: forward, decode, paged, latent, backward, linear."""
+
+import math
+
+import cuda.tile as ct
+import ml_dtypes
+import numpy as np
+
+from corpus import Case, array
+from numerics import Buffer, Run, Scalar, Tolerance, array_args
+
+F32 = ct.compilation.ScalarConstraint(ct.float32)
+I32 = ct.compilation.ScalarConstraint(ct.int32)
+ZERO = ct.PaddingMode.ZERO
+LOG2_E = 1.4426950408889634
+LOW = -1.0e30
+# The weights are rounded before the second product.
+HALF = Tolerance(absolute=3e-3, relative=3e-3)
+ROUGH = Tolerance(absolute=2e-2, relative=2e-2)
+SINGLE = Tolerance(absolute=1e-3, relative=1e-3)
+
+
+@ct.function
+def rows_of(x, batch, head, block, rows: ct.Constant[int], depth: ct.Constant[int]):
+    """A tile of rows of a (batch, head, row, depth) array."""
+    return ct.load(x, (batch, head, block, 0), (1, 1, rows, depth), padding_mode=ZERO).reshape((rows, depth))
+
+
+@ct.kernel(occupancy=2)
+def forward(
+    q,
+    k,
+    v,
+    out,
+    scale: ct.float32,
+    group: ct.Constant[int],
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+    causal: ct.Constant[bool],
+    even: ct.Constant[bool],
+):
+    """One block for a tile of queries of one head; `group` heads of queries share one of keys.
+
+    Only steps that can meet the diagonal or the end are masked: one loop, a condition in it.
+    """
+    block, head = ct.bid(0), ct.bid(1) % q.shape[1]
+    batch = ct.bid(1) // q.shape[1]
+    shared = head // group
+    factor = scale * LOG2_E
+    length = k.shape[2]
+    row = block * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+    peak = ct.full((rows, 1), -math.inf, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    query = rows_of(q, batch, head, block, rows, depth)
+    if causal:
+        steps = ct.cdiv(min((block + 1) * rows, length), cols)
+        first_masked = min(block * rows, length) // cols
+    else:
+        steps = ct.cdiv(length, cols)
+        first_masked = length // cols
+    for j in range(steps):
+        key = ct.load(
+            k, (batch, shared, 0, j), (1, 1, depth, cols), order=(0, 1, 3, 2), padding_mode=ZERO, latency=2
+        ).reshape((depth, cols))
+        score = ct.mma(query, key, ct.zeros((rows, cols), dtype=ct.float32))
+        if (causal or not even) and j >= first_masked:
+            column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+            seen = ct.full((rows, cols), True, dtype=ct.bool_)
+            if not even:
+                seen = seen & (column < length)
+            if causal:
+                seen = seen & (row >= column)
+            score = ct.where(seen, score, -math.inf)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True) * factor)
+        weights = ct.exp2(score * factor - new_peak, flush_to_zero=True)
+        shrink = ct.exp2(peak - new_peak, flush_to_zero=True)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        value = ct.load(
+            v, (batch, shared, j, 0), (1, 1, cols, depth), padding_mode=ZERO, latency=4
+        ).reshape((cols, depth))
+        acc = ct.mma(weights.astype(v.dtype), value, acc * shrink)
+        peak = new_peak
+    acc = ct.truediv(acc, total, flush_to_zero=True, rounding_mode=ct.RoundingMode.APPROX)
+    ct.store(out, (batch, head, block, 0), acc.reshape((1, 1, rows, depth)).astype(out.dtype))
+
+
+@ct.kernel
+def two_loops(
+    q,
+    k,
+    v,
+    out,
+    lse,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """Causal: a loop for the tiles below the diagonal, one for those that meet it; the log of the sums goes out too."""
+    block, head = ct.bid(0), ct.bid(1)
+    factor = scale * LOG2_E
+    length = k.shape[2]
+    row = block * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+    peak = ct.full((rows,), LOW, dtype=ct.float32)
+    total = ct.zeros((rows,), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    query = rows_of(q, 0, head, block, rows, depth)
+    below = (block * rows) // cols
+    for j in range(below):
+        key = rows_of(k, 0, head, j, cols, depth)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32)) * factor
+        new_peak = ct.maximum(peak, ct.max(score, axis=1))
+        weights = ct.exp2(score - new_peak[:, None])
+        shrink = ct.exp2(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1)
+        acc = ct.mma(weights.astype(v.dtype), rows_of(v, 0, head, j, cols, depth), acc * shrink[:, None])
+        peak = new_peak
+    for j in range(below, ct.cdiv(min((block + 1) * rows, length), cols)):
+        key = rows_of(k, 0, head, j, cols, depth)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32)) * factor
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.where((column <= row) & (column < length), score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1))
+        weights = ct.exp2(score - new_peak[:, None])
+        shrink = ct.exp2(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1)
+        acc = ct.mma(weights.astype(v.dtype), rows_of(v, 0, head, j, cols, depth), acc * shrink[:, None])
+        peak = new_peak
+    ct.store(out, (0, head, block, 0), (acc / total[:, None]).astype(out.dtype).reshape((1, 1, rows, depth)))
+    ct.store(lse, (head, block), (peak + ct.log2(total)).reshape((1, rows)))
+
+
+@ct.kernel
+def with_sink(
+    q,
+    k,
+    v,
+    sink,
+    out,
+    scale: ct.float32,
+    window: ct.int32,
+    group: ct.Constant[int],
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """A sliding window of keys, and a learned weight for each head that belongs to no key."""
+    block, head = ct.bid(0), ct.bid(1)
+    length = k.shape[2]
+    row = block * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+    extra = ct.gather(sink, head).astype(ct.float32)
+    peak = ct.zeros((rows, 1), dtype=ct.float32) + extra
+    total = ct.full((rows, 1), 1.0, dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    query = rows_of(q, 0, head, block, rows, depth)
+    first = max(block * rows - window + 1, 0) // cols
+    for j in range(first, ct.cdiv(min((block + 1) * rows, length), cols)):
+        key = rows_of(k, 0, head // group, j, cols, depth)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32)) * scale
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.where((column <= row) & (column > row - window), score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp(score - new_peak)
+        shrink = ct.exp(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        acc = ct.mma(weights.astype(v.dtype), rows_of(v, 0, head // group, j, cols, depth), acc * shrink)
+        peak = new_peak
+    ct.store(out, (0, head, block, 0), (acc / total).astype(out.dtype).reshape((1, 1, rows, depth)))
+
+
+@ct.kernel
+def capped(
+    q, k, v, out, scale: ct.float32, cap: ct.float32, rows: ct.Constant[int], cols: ct.Constant[int],
+    depth: ct.Constant[int],
+):  # fmt: skip
+    """Scores go through cap · tanh(score / cap)."""
+    block, head = ct.bid(0), ct.bid(1)
+    length = k.shape[2]
+    row = block * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+    peak = ct.full((rows, 1), LOW, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    query = rows_of(q, 0, head, block, rows, depth)
+    for j in range(ct.cdiv(min((block + 1) * rows, length), cols)):
+        key = rows_of(k, 0, head, j, cols, depth)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32))
+        score = ct.tanh(score * (scale / cap)) * cap
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.where((column <= row) & (column < length), score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp(score - new_peak)
+        shrink = ct.exp(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        acc = ct.mma(weights.astype(v.dtype), rows_of(v, 0, head, j, cols, depth), acc * shrink)
+        peak = new_peak
+    ct.store(out, (0, head, block, 0), (acc / total).astype(out.dtype).reshape((1, 1, rows, depth)))
+
+
+@ct.kernel
+def decode(
+    q,
+    k,
+    v,
+    part,
+    lse,
+    scale: ct.float32,
+    span: ct.Constant[int],
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """One query for each head; the heads that share keys are the rows of a product, and the keys are split in spans."""
+    batch, head, split = ct.bid(0), ct.bid(1), ct.bid(2)
+    length = k.shape[2]
+    factor = scale * LOG2_E
+    query = rows_of(q, batch, head, 0, rows, depth)
+    peak = ct.full((rows, 1), LOW, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    end = min((split + 1) * span, length)
+    for j in range(split * (span // cols), ct.cdiv(end, cols)):
+        key = rows_of(k, batch, head, j, cols, depth)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32)) * factor
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.where(column < end, score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp2(score - new_peak)
+        shrink = ct.exp2(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        acc = ct.mma(weights.astype(v.dtype), rows_of(v, batch, head, j, cols, depth), acc * shrink)
+        peak = new_peak
+    place = ct.arange(rows, dtype=ct.int32)
+    held = place < q.shape[2]
+    ct.scatter(lse, (batch, head, place, split), (peak + ct.log2(total)).reshape((rows,)), mask=held)
+    column = ct.arange(depth, dtype=ct.int32)[None, :]
+    ct.scatter(part, (batch, head, place[:, None], split, column), (acc / total).astype(part.dtype), mask=held[:, None])
+
+
+@ct.kernel
+def join_splits(part, lse, out, splits: ct.Constant[int], depth: ct.Constant[int]):
+    """Weighs the results of `decode` by their sums."""
+    batch, head, row = ct.bid(0), ct.bid(1), ct.bid(2)
+    sums = ct.load(lse, (batch, head, row, 0), (1, 1, 1, splits), padding_mode=ct.PaddingMode.NEG_INF).reshape(
+        (splits, 1)
+    )
+    parts = ct.load(part, (batch, head, row, 0, 0), (1, 1, 1, splits, depth), padding_mode=ZERO)
+    weights = ct.exp2(sums - ct.max(sums, axis=0, keepdims=True))
+    mixed = ct.sum(parts.reshape((splits, depth)).astype(ct.float32) * weights, axis=0) / ct.sum(weights)
+    ct.store(out, (batch, head, row, 0), mixed.astype(out.dtype).reshape((1, 1, 1, depth)))
+
+
+@ct.kernel
+def paged(
+    q,
+    k,
+    v,
+    table,
+    lengths,
+    out,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    page: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """Decode with keys in pages: k and v are (page, head, row, depth), `table` says which pages a sequence has."""
+    batch, head = ct.bid(0), ct.bid(1)
+    length = ct.gather(lengths, batch)
+    query = rows_of(q, batch, head, 0, rows, depth)
+    peak = ct.full((rows, 1), LOW, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    for j in range(ct.cdiv(length, page)):
+        number = ct.gather(table, (batch, j))
+        key = rows_of(k, number, head, 0, page, depth)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, page), dtype=ct.float32)) * scale
+        column = j * page + ct.arange(page, dtype=ct.int32)[None, :]
+        score = ct.where(column < length, score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp(score - new_peak)
+        shrink = ct.exp(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        acc = ct.mma(weights.astype(v.dtype), rows_of(v, number, head, 0, page, depth), acc * shrink)
+        peak = new_peak
+    ct.store(out, (batch, head, 0, 0), (acc / total).astype(out.dtype).reshape((1, 1, rows, depth)))
+
+
+@ct.kernel
+def latent(
+    q,
+    turned,
+    kv,
+    key_turned,
+    out,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+    extra: ct.Constant[int],
+):
+    """Multi-head latent attention: keys are also values, and a rotated part of the keys is shared by all heads."""
+    batch, block = ct.bid(0), ct.bid(1)
+    length = kv.shape[1]
+    factor = scale * LOG2_E
+    query = ct.load(q, (batch, block, 0), (1, rows, depth), padding_mode=ZERO).reshape((rows, depth))
+    rotated = ct.load(turned, (batch, block, 0), (1, rows, extra), padding_mode=ZERO).reshape((rows, extra))
+    peak = ct.full((rows, 1), LOW, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    for j in range(ct.cdiv(length, cols)):
+        key = ct.load(kv, (batch, j, 0), (1, cols, depth), padding_mode=ZERO).reshape((cols, depth))
+        other = ct.load(key_turned, (batch, j, 0), (1, cols, extra), padding_mode=ZERO).reshape((cols, extra))
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32))
+        score = ct.mma(rotated, ct.transpose(other), score) * factor
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.where(column < length, score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp2(score - new_peak)
+        shrink = ct.exp2(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        acc = ct.mma(weights.astype(kv.dtype), key, acc * shrink)
+        peak = new_peak
+    ct.store(out, (batch, block, 0), (acc / total).astype(out.dtype).reshape((1, rows, depth)))
+
+
+@ct.kernel
+def dot_rows(out, grad, delta, rows: ct.Constant[int], depth: ct.Constant[int]):
+    """What both backward kernels need: for each row, out · grad."""
+    head, block = ct.bid(0), ct.bid(1)
+    a = rows_of(out, 0, head, block, rows, depth).astype(ct.float32)
+    b = rows_of(grad, 0, head, block, rows, depth).astype(ct.float32)
+    ct.store(delta, (head, block), ct.sum(a * b, axis=1).reshape((1, rows)))
+
+
+@ct.kernel
+def backward_keys(
+    q, k, v, grad, lse, delta, dk, dv, scale: ct.float32,
+    rows: ct.Constant[int], cols: ct.Constant[int], depth: ct.Constant[int],
+):  # fmt: skip
+    """Gradients of a tile of keys and values: down the queries, causal."""
+    block, head = ct.bid(0), ct.bid(1)
+    key = rows_of(k, 0, head, block, cols, depth)
+    value = rows_of(v, 0, head, block, cols, depth)
+    column = block * cols + ct.arange(cols, dtype=ct.int32)[:, None]
+    key_grad = ct.zeros((cols, depth), dtype=ct.float32)
+    value_grad = ct.zeros((cols, depth), dtype=ct.float32)
+    for i in range((block * cols) // rows, ct.cdiv(q.shape[2], rows)):
+        query = rows_of(q, 0, head, i, rows, depth)
+        out_grad = rows_of(grad, 0, head, i, rows, depth)
+        sums = ct.load(lse, (head, i), (1, rows), padding_mode=ZERO)
+        dots = ct.load(delta, (head, i), (1, rows), padding_mode=ZERO)
+        row = i * rows + ct.arange(rows, dtype=ct.int32)[None, :]
+        score = ct.mma(key, ct.transpose(query), ct.zeros((cols, rows), dtype=ct.float32)) * (scale * LOG2_E)
+        weights = ct.where((row >= column) & (row < q.shape[2]), ct.exp2(score - sums), 0.0)
+        value_grad = ct.mma(weights.astype(v.dtype), out_grad, value_grad)
+        weight_grad = ct.mma(value, ct.transpose(out_grad), ct.zeros((cols, rows), dtype=ct.float32))
+        score_grad = weights * (weight_grad - dots)
+        key_grad = ct.mma(score_grad.astype(q.dtype), query, key_grad)
+    ct.store(dv, (0, head, block, 0), value_grad.astype(dv.dtype).reshape((1, 1, cols, depth)))
+    ct.store(dk, (0, head, block, 0), (key_grad * scale).astype(dk.dtype).reshape((1, 1, cols, depth)))
+
+
+@ct.kernel
+def backward_queries(
+    q, k, v, grad, lse, delta, dq, scale: ct.float32,
+    rows: ct.Constant[int], cols: ct.Constant[int], depth: ct.Constant[int],
+):  # fmt: skip
+    """Gradients of a tile of queries: along the keys, causal."""
+    block, head = ct.bid(0), ct.bid(1)
+    query = rows_of(q, 0, head, block, rows, depth)
+    out_grad = rows_of(grad, 0, head, block, rows, depth)
+    sums = ct.load(lse, (head, block), (1, rows), padding_mode=ZERO).reshape((rows, 1))
+    dots = ct.load(delta, (head, block), (1, rows), padding_mode=ZERO).reshape((rows, 1))
+    row = block * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    for j in range(ct.cdiv(min((block + 1) * rows, k.shape[2]), cols)):
+        key = rows_of(k, 0, head, j, cols, depth)
+        value = rows_of(v, 0, head, j, cols, depth)
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32)) * (scale * LOG2_E)
+        weights = ct.where(column <= row, ct.exp2(score - sums), 0.0)
+        weight_grad = ct.mma(out_grad, ct.transpose(value), ct.zeros((rows, cols), dtype=ct.float32))
+        acc = ct.mma((weights * (weight_grad - dots)).astype(k.dtype), key, acc)
+    ct.store(dq, (0, head, block, 0), (acc * scale).astype(dq.dtype).reshape((1, 1, rows, depth)))
+
+
+@ct.kernel
+def delta_rule(
+    q, k, v, gate, beta, state, out, steps: ct.int32, depth: ct.Constant[int], width: ct.Constant[int]
+):
+    """The gated delta rule, step after step: a (depth, width) state lives in registers and goes back at the end."""
+    head, block = ct.bid(0), ct.bid(1)
+    memory = ct.load(state, (head, 0, block), (1, depth, width)).reshape((depth, width))
+    for t in range(steps):
+        key = ct.load(k, (head, t, 0), (1, 1, depth)).reshape((depth, 1)).astype(ct.float32)
+        query = ct.load(q, (head, t, 0), (1, 1, depth)).reshape((depth, 1)).astype(ct.float32)
+        value = ct.load(v, (head, t, block), (1, 1, width)).reshape((1, width)).astype(ct.float32)
+        memory *= ct.exp(ct.gather(gate, (head, t)))
+        wrong = (value - ct.sum(memory * key, axis=0, keepdims=True)) * ct.gather(beta, (head, t))
+        memory += key * wrong
+        ct.store(out, (head, t, block), ct.sum(memory * query, axis=0).astype(out.dtype).reshape((1, 1, width)))
+    ct.store(state, (head, 0, block), memory.reshape((1, depth, width)))
+
+
+@ct.kernel
+def linear_chunks(q, k, v, out, chunk: ct.Constant[int], depth: ct.Constant[int], width: ct.Constant[int]):
+    """Causal linear attention by chunks: the state between chunks, a masked product within one."""
+    head = ct.bid(0)
+    state = ct.zeros((depth, width), dtype=ct.float32)
+    inside = ct.arange(chunk, dtype=ct.int32)[:, None] >= ct.arange(chunk, dtype=ct.int32)[None, :]
+    for c in range(ct.cdiv(q.shape[1], chunk)):
+        query = ct.load(q, (head, c, 0), (1, chunk, depth), padding_mode=ZERO).reshape((chunk, depth))
+        key = ct.load(k, (head, c, 0), (1, chunk, depth), padding_mode=ZERO).reshape((chunk, depth))
+        value = ct.load(v, (head, c, 0), (1, chunk, width), padding_mode=ZERO).reshape((chunk, width))
+        score = ct.mma(query, ct.transpose(key), ct.zeros((chunk, chunk), dtype=ct.float32))
+        score = ct.where(inside, score, 0.0)
+        y = ct.mma(query, state.astype(q.dtype), ct.zeros((chunk, width), dtype=ct.float32))
+        y = ct.mma(score.astype(q.dtype), value, y)
+        state = ct.mma(ct.transpose(key), value, state)
+        ct.store(out, (head, c, 0), y.astype(out.dtype).reshape((1, chunk, width)))
+
+
+def arrays(dtype):
+    return [array(dtype, n) for n in range(1, 6)]
+
+
+H1, _, H3, H4, H5 = arrays(ct.float16)
+B4 = array(ct.bfloat16, 4)
+E4 = array(ct.float8_e5m2, 4)
+_, S2, S3, _, _ = arrays(ct.float32)
+N1, N2 = array(ct.int32, 1), array(ct.int32, 2, aligned=False)
+# Rows of a few numbers for each head: nothing is known of where they begin.
+U2, U4 = array(ct.float32, 2, aligned=False), array(ct.float32, 4, aligned=False)
+
+
+def case(name, kernel, *parameters) -> Case:
+    return Case(name, kernel, list(parameters), "13.3")
+
+
+CASES = [
+    case("forward_f16_causal", forward, H4, H4, H4, H4, F32, 1, 64, 64, 64, True, False),
+    case("forward_f16_even", forward, H4, H4, H4, H4, F32, 1, 64, 32, 64, False, True),
+    case("forward_bf16_grouped", forward, B4, B4, B4, B4, F32, 4, 64, 64, 64, True, False),
+    case("forward_e5m2", forward, E4, E4, E4, H4, F32, 1, 64, 64, 64, False, False),
+    case("two_loops_f16", two_loops, H4, H4, H4, H4, S2, F32, 64, 32, 64),
+    case("with_sink_f16", with_sink, H4, H4, H4, H1, H4, F32, I32, 2, 64, 32, 64),
+    case("capped_f16", capped, H4, H4, H4, H4, F32, F32, 64, 64, 64),
+    case("decode_f16", decode, H4, H4, H4, H5, U4, F32, 64, 16, 32, 64),
+    case("join_splits_f16", join_splits, H5, U4, H4, 4, 64),
+    case("paged_f16", paged, H4, H4, H4, N2, N1, H4, F32, 16, 32, 64),
+    case("latent_f16", latent, H3, H3, H3, H3, H3, F32, 16, 32, 128, 32),
+    case("dot_rows_f16", dot_rows, H4, H4, S2, 32, 64),
+    case("backward_keys_f16", backward_keys, H4, H4, H4, H4, S2, S2, H4, H4, F32, 32, 64, 64),
+    case("backward_queries_f16", backward_queries, H4, H4, H4, H4, S2, S2, H4, F32, 64, 32, 64),
+    case("delta_rule_f16", delta_rule, H3, H3, H3, U2, U2, S3, H3, I32, 64, 32),
+    case("linear_chunks_f16", linear_chunks, H3, H3, H3, H3, 32, 64, 64),
+]
+
+
+def given(name, x):
+    """The arguments of an array, packed."""
+    strides = [int(np.prod(x.shape[i + 1 :])) for i in range(x.ndim)]
+    return array_args(Buffer(name, *raw(x)[:1], type=raw(x)[1]), x.shape, strides)
+
+
+def raw(x):
+    names = {"bfloat16": ("bf16", np.uint16), "float8_e5m2": ("f8E5M2", np.uint8)}
+    if x.dtype.name not in names:
+        return x, None
+    name, bits = names[x.dtype.name]
+    return x.view(bits), name
+
+
+def wanted(name, right, dtype, tolerance, before=None):
+    right = right.astype(dtype)
+    before = np.zeros_like(right) if before is None else before
+    strides = [int(np.prod(right.shape[i + 1 :])) for i in range(right.ndim)]
+    buffer = Buffer(name, raw(before)[0], raw(right)[0], tolerance, raw(right)[1])
+    return array_args(buffer, right.shape, strides)
+
+
+def attention(q, k, v, scale, seen=None, cap=None, sink=None):
+    """Right output, and the logarithm (base 2) of the sums; (…, rows, depth)."""
+    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
+    score = q @ np.swapaxes(k, -1, -2) * scale
+    if cap is not None:
+        score = cap * np.tanh(score / cap)
+    if seen is not None:
+        score = np.where(seen, score, -np.inf)
+    weights = np.exp(score)
+    total = weights.sum(axis=-1, keepdims=True)
+    if sink is not None:
+        total = total + np.exp(sink)
+    return (weights / total) @ v, np.log2(total[..., 0]), weights / total
+
+
+def drawn(rng, *shape, dtype=np.float16):
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def below(rows, cols=None):
+    return np.arange(cols or rows) <= np.arange(rows)[:, None]
+
+
+def forward_run(name, batch, heads, shared, rows, cols, causal, dtype, tolerance, tile=64, out=None):
+    rng = np.random.default_rng((heads, rows, cols))
+    q = drawn(rng, batch, heads, rows, 64, dtype=dtype)
+    k, v = (drawn(rng, batch, shared, cols, 64, dtype=dtype) for _ in range(2))
+    group = heads // shared
+    right, _, _ = attention(
+        q, np.repeat(k, group, axis=1), np.repeat(v, group, axis=1), 0.125, below(rows, cols) if causal else None
+    )
+    args = [*given("q", q), *given("k", k), *given("v", v), *wanted("out", right, out or dtype, tolerance)]
+    label = f"{batch}x{heads}x{rows}x{cols}"
+    return Run(name, label, (-(-rows // tile), batch * heads), [*args, Scalar("f32", 0.125)])
+
+
+def decode_runs():
+    rng = np.random.default_rng(3)
+    batch, heads, group, length, spans = 2, 2, 5, 150, 3
+    q = drawn(rng, batch, heads, group, 64)
+    k, v = (drawn(rng, batch, heads, length, 64) for _ in range(2))
+    parts, sums = [], []
+    for s in range(spans):
+        part, lse, _ = attention(q, k[:, :, s * 64 : s * 64 + 64], v[:, :, s * 64 : s * 64 + 64], 0.125)
+        parts.append(part)
+        sums.append(lse)
+    parts, sums = np.stack(parts, axis=3), np.stack(sums, axis=3)
+    args = [*given("q", q), *given("k", k), *given("v", v), *wanted("part", parts, np.float16, HALF)]
+    args += [*wanted("lse", sums, np.float32, SINGLE), Scalar("f32", 0.125)]
+    yield Run("decode_f16", "2x2x5x150", (batch, heads, spans), args)
+    parts, sums = parts.astype(np.float16), sums.astype(np.float32)
+    weights = np.exp2(sums.astype(np.float64))
+    right = (parts * weights[..., None]).sum(axis=3) / weights.sum(axis=3, keepdims=True)
+    args = [*given("part", parts), *given("lse", sums), *wanted("out", right, np.float16, HALF)]
+    yield Run("join_splits_f16", "2x2x5x3", (batch, heads, group), args)
+
+
+def paged_run():
+    rng = np.random.default_rng(4)
+    heads, group, page = 2, 4, 32
+    lengths = np.array([70, 20], np.int32)
+    table = np.array([[3, 0, 2], [1, -1, -1]], np.int32)
+    q = drawn(rng, 2, heads, group, 64)
+    k, v = (drawn(rng, 5, heads, page, 64) for _ in range(2))
+    right = np.zeros(q.shape)
+    for b, length in enumerate(lengths):
+        pages = table[b, : -(-length // page)]
+        mine = [np.concatenate(list(x[pages]), axis=1)[:, :length] for x in (k, v)]
+        right[b], _, _ = attention(q[b], *mine, 0.125)
+    args = [*given("q", q), *given("k", k), *given("v", v), *given("table", table), *given("lengths", lengths)]
+    return Run("paged_f16", "70_20", (2, heads), [*args, *wanted("out", right, np.float16, HALF), Scalar("f32", 0.125)])
+
+
+def backward_runs():
+    """The gradients of causal attention, by the chain rule in double precision."""
+    rng = np.random.default_rng(5)
+    heads, n = 2, 100
+    q, k, v, grad = (drawn(rng, 1, heads, n, 64) for _ in range(4))
+    right, lse, weights = attention(q, k, v, 0.125, below(n))
+    out = right.astype(np.float16)
+    dots = (out.astype(np.float64) * grad).sum(axis=-1)[0]
+    yield Run(
+        "dot_rows_f16",
+        "2x100",
+        (heads, 4),
+        [*given("out", out), *given("grad", grad), *wanted("delta", dots, np.float32, SINGLE)],
+    )
+    lse, dots = lse[0].astype(np.float32), dots.astype(np.float32)
+    weight_grad = np.asarray(grad, np.float64) @ np.swapaxes(v, -1, -2)
+    score_grad = weights * (weight_grad - dots[None, :, :, None])
+    dv = np.swapaxes(weights, -1, -2) @ grad.astype(np.float64)
+    dk = np.swapaxes(score_grad, -1, -2) @ q.astype(np.float64) * 0.125
+    dq = score_grad @ k.astype(np.float64) * 0.125
+    args = [*given("q", q), *given("k", k), *given("v", v), *given("grad", grad)]
+    args += [*given("lse", lse), *given("delta", dots)]
+    scale = Scalar("f32", 0.125)
+    loose = Tolerance(absolute=1e-2, relative=1e-2)
+    outs = [*wanted("dk", dk, np.float16, loose), *wanted("dv", dv, np.float16, loose)]
+    yield Run("backward_keys_f16", "2x100", (2, heads), [*args, *outs, scale])
+    yield Run("backward_queries_f16", "2x100", (2, heads), [*args, *wanted("dq", dq, np.float16, loose), scale])
+
+
+def linear_runs():
+    rng = np.random.default_rng(6)
+    heads, n, depth, width = 2, 5, 64, 64
+    q, k, v = (drawn(rng, heads, n, size) / np.float16(8) for size in (depth, depth, width))
+    gate = -rng.uniform(0, 0.5, (heads, n)).astype(np.float32)
+    beta = rng.uniform(0, 1, (heads, n)).astype(np.float32)
+    before = rng.standard_normal((heads, depth, width)).astype(np.float32)
+    state, right = before.astype(np.float64), np.zeros((heads, n, width))
+    for t in range(n):
+        state = state * np.exp(gate[:, t].astype(np.float64))[:, None, None]
+        key = k[:, t].astype(np.float64)
+        wrong = (v[:, t] - np.einsum("hd,hdw->hw", key, state)) * beta[:, t, None]
+        state = state + key[:, :, None] * wrong[:, None, :]
+        right[:, t] = np.einsum("hd,hdw->hw", q[:, t].astype(np.float64), state)
+    args = [*given("q", q), *given("k", k), *given("v", v), *given("gate", gate), *given("beta", beta)]
+    args += [*wanted("state", state, np.float32, SINGLE, before=before), *wanted("out", right, np.float16, HALF)]
+    yield Run("delta_rule_f16", "2x5", (heads, 2), [*args, Scalar("i32", n)])
+    n = 80
+    q, k, v = (drawn(rng, heads, n, size) / np.float16(4) for size in (depth, depth, width))
+    score = np.asarray(q, np.float64) @ np.swapaxes(k, -1, -2) * below(n)
+    args = [*given("q", q), *given("k", k), *given("v", v)]
+    loose = Tolerance(absolute=1e-2, relative=1e-2)
+    yield Run("linear_chunks_f16", "2x80", (heads,), [*args, *wanted("out", score @ v, np.float16, loose)])
+
+
+def runs():
+    half, brain, small = np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2
+    yield forward_run("forward_f16_causal", 2, 1, 1, 100, 100, True, half, HALF)
+    yield forward_run("forward_f16_even", 1, 1, 1, 64, 96, False, half, HALF)
+    yield forward_run("forward_bf16_grouped", 1, 4, 1, 70, 70, True, brain, ROUGH)
+    yield forward_run(
+        "forward_e5m2", 1, 1, 1, 64, 100, False, small, Tolerance(absolute=6e-2, relative=1e-1), out=half
+    )
+    rng = np.random.default_rng(1)
+    q, k, v = (drawn(rng, 1, 2, 100, 64) for _ in range(3))
+    args, scale = [*given("q", q), *given("k", k), *given("v", v)], Scalar("f32", 0.125)
+    right, lse, _ = attention(q, k, v, 0.125, below(100))
+    outs = [*wanted("out", right, half, HALF), *wanted("lse", lse[0], np.float32, SINGLE)]
+    yield Run("two_loops_f16", "2x100", (2, 2), [*args, *outs, scale])
+    right, _, _ = attention(q, k, v, 0.125, below(100), cap=2.0)
+    yield Run("capped_f16", "2x100", (2, 2), [*args, *wanted("out", right, half, HALF), scale, Scalar("f32", 2.0)])
+    k, v = k[:, :1], v[:, :1]
+    sink = np.array([0.5, -1.0], half)
+    near = below(100) & (np.arange(100) > np.arange(100)[:, None] - 40)
+    right, _, _ = attention(q, k, v, 0.125, near, sink=sink.astype(np.float64)[None, :, None, None])
+    args = [*given("q", q), *given("k", k), *given("v", v), *given("sink", sink), *wanted("out", right, half, HALF)]
+    yield Run("with_sink_f16", "2x100_40", (2, 2), [*args, scale, Scalar("i32", 40)])
+    yield from decode_runs()
+    yield paged_run()
+    q, turned = drawn(rng, 2, 12, 128), drawn(rng, 2, 12, 32)
+    kv, key_turned = drawn(rng, 2, 70, 128), drawn(rng, 2, 70, 32)
+    both_q, both_k = np.concatenate([q, turned], axis=2), np.concatenate([kv, key_turned], axis=2)
+    right, _, _ = attention(both_q, both_k, kv, 0.08)
+    args = [*given("q", q), *given("turned", turned), *given("kv", kv), *given("key_turned", key_turned)]
+    yield Run("latent_f16", "2x12x70", (2, 1), [*args, *wanted("out", right, half, HALF), Scalar("f32", 0.08)])
+    yield from backward_runs()
+    yield from linear_runs()

@@ -1,0 +1,482 @@
+"""Matrix products as libraries of production kernels write them: persistent, grouped, split along K, batched, scaled."""
+
+import cuda.tile as ct
+import ml_dtypes
+import numpy as np
+
+from corpus import Case, array
+from numerics import EXACT, Buffer, Run, Scalar, Tolerance, array_args, padded
+
+F32 = ct.compilation.ScalarConstraint(ct.float32)
+ZERO = ct.PaddingMode.ZERO
+HALF = Tolerance(absolute=2e-2, relative=2e-3)
+SINGLE = Tolerance(absolute=2e-3, relative=1e-4)
+ROUGH = Tolerance(absolute=1e-1, relative=1e-2)  # bf16
+
+
+@ct.function
+def grouped(step, tiles_m, tiles_n, group: ct.Constant[int]):
+    """The tile of a step: down `group` rows of tiles, then one column on, so that blocks share what L2 holds."""
+    width = group * tiles_n
+    first = (step // width) * group
+    height = min(tiles_m - first, group)
+    return first + (step % width) % height, (step % width) // height
+
+
+@ct.kernel
+def persistent(
+    a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], by_columns: ct.Constant[bool]
+):
+    """Each block takes every gridDim-th tile of C; `by_columns`: B is (N, K)."""
+    tiles_m, tiles_n = ct.cdiv(a.shape[0], tm), ct.cdiv(c.shape[1], tn)
+    for step in range(ct.bid(0), tiles_m * tiles_n, ct.num_blocks(0)):
+        m, n = grouped(step, tiles_m, tiles_n, 2)
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk)):
+            x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+            if by_columns:
+                y = ct.transpose(ct.load(b, (n, k), (tn, tk), padding_mode=ZERO))
+            else:
+                y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+            acc = ct.mma(x, y, acc)
+        ct.store(c, (m, n), ct.astype(acc, c.dtype))
+
+
+@ct.kernel(num_ctas=ct.ByTarget(sm_100=2, default=1), occupancy=2)
+def hinted(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """A grouped matmul with the hints that tuned kernels carry."""
+    m, n = grouped(ct.bid(0), ct.cdiv(a.shape[0], tm), ct.cdiv(b.shape[1], tn), 8)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO, latency=4)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO, latency=4)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, (m, n), ct.astype(acc, c.dtype), latency=2)
+
+
+@ct.kernel
+def in_tf32(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """f32 operands, multiplied as tf32."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.astype(ct.load(a, (m, k), (tm, tk), padding_mode=ZERO), ct.tfloat32)
+        y = ct.astype(ct.load(b, (k, n), (tk, tn), padding_mode=ZERO), ct.tfloat32)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
+def alpha_beta(
+    a, b, c, out, alpha: ct.float32, beta: ct.float32, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
+):
+    """alpha A Bt + beta C."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    before = ct.astype(ct.load(c, (m, n), (tm, tn), padding_mode=ZERO), ct.float32)
+    ct.store(out, (m, n), ct.astype(alpha * acc + beta * before, out.dtype))
+
+
+@ct.kernel
+def batched(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """Persistent over (batch, m, n); three-dimensional views."""
+    tiles_m, tiles_n = ct.cdiv(a.shape[1], tm), ct.cdiv(b.shape[2], tn)
+    for step in range(ct.bid(0), a.shape[0] * tiles_m * tiles_n, ct.num_blocks(0)):
+        batch, place = step // (tiles_m * tiles_n), step % (tiles_m * tiles_n)
+        m, n = place // tiles_n, place % tiles_n
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[2], tk)):
+            x = ct.load(a, (batch, m, k), (1, tm, tk), padding_mode=ZERO).reshape((tm, tk))
+            y = ct.load(b, (batch, k, n), (1, tk, tn), padding_mode=ZERO).reshape((tk, tn))
+            acc = ct.mma(x, y, acc)
+        ct.store(c, (batch, m, n), ct.astype(acc, c.dtype).reshape((1, tm, tn)))
+
+
+@ct.kernel
+def masked_batched(a, b, c, valid, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """Only the first `valid[batch]` rows of each batch matter: tiles past them do nothing."""
+    batch, m, n = ct.bid(0), ct.bid(1), ct.bid(2)
+    count = ct.gather(valid, batch)
+    if m * tm < count:
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[2], tk)):
+            x = ct.load(a, (batch, m, k), (1, tm, tk), padding_mode=ZERO).reshape((tm, tk))
+            y = ct.load(b, (batch, k, n), (1, tk, tn), padding_mode=ZERO).reshape((tk, tn))
+            acc = ct.mma(x, y, acc)
+        ct.store(c, (batch, m, n), ct.astype(acc, c.dtype).reshape((1, tm, tn)))
+
+
+@ct.kernel
+def ragged(a, b, c, start, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """Rows start[g] … start[g + 1] of A times the g-th B: rows by gather, for no tile need begin where a group does."""
+    group, m, n = ct.bid(0), ct.bid(1), ct.bid(2)
+    first, end = ct.gather(start, group), ct.gather(start, group + 1)
+    if first + m * tm < end:
+        row = first + m * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk)):
+            column = k * tk + ct.arange(tk, dtype=ct.int32)[None, :]
+            x = ct.gather(a, (row, column), mask=row < end, padding_value=0.0)
+            y = ct.load(b, (group, k, n), (1, tk, tn), padding_mode=ZERO).reshape((tk, tn))
+            acc = ct.mma(x, y, acc)
+        column = n * tn + ct.arange(tn, dtype=ct.int32)[None, :]
+        ct.scatter(c, (row, column), ct.astype(acc, c.dtype), mask=row < end)
+
+
+@ct.kernel
+def split_atomic(a, b, c, parts: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """Block axis 2 divides K; the parts meet in C atomically."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.bid(2), ct.cdiv(a.shape[1], tk), parts):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+    row = m * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+    ct.atomic_add(c, (row, n * tn + ct.arange(tn, dtype=ct.int32)[None, :]), acc)
+
+
+@ct.kernel
+def split_partial(a, b, c, parts: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """As split_atomic, but each part has a C of its own: c is (parts, M, N)."""
+    m, n, part = ct.bid(0), ct.bid(1), ct.bid(2)
+    steps = ct.cdiv(a.shape[1], tk * parts)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(part * steps, (part + 1) * steps):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, (part, m, n), acc.reshape((1, tm, tn)))
+
+
+@ct.kernel
+def add_parts(parts, c, count: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int]):
+    """What split_partial leaves to do."""
+    m, n = ct.bid(0), ct.bid(1)
+    all_parts = ct.load(parts, (0, m, n), (count, tm, tn), padding_mode=ZERO)
+    ct.store(c, (m, n), ct.astype(ct.sum(all_parts, axis=0), c.dtype))
+
+
+@ct.kernel
+def scaled_fp8(a, b, c, scale_a, scale_b, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """A factor for each row of A and each column of B; B is (N, K)."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    rows = ct.load(scale_a, (m,), (tm,), padding_mode=ZERO)[:, None]
+    columns = ct.load(scale_b, (n,), (tn,), padding_mode=ZERO)[None, :]
+    ct.store(c, (m, n), ct.astype(acc * rows * columns, c.dtype))
+
+
+@ct.kernel
+def block_scaled_fp8(a, b, c, scale_a, scale_b, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """A factor for each row and tk columns of A, and for each tk × tn block of B: each step is scaled by itself."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    row = m * tm + ct.arange(tm, dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        part = ct.mma(x, ct.transpose(y), ct.zeros((tm, tn), dtype=ct.float32))
+        factor = ct.gather(scale_a, (row, k), padding_value=0.0) * ct.gather(scale_b, (n, k))
+        acc += part * factor[:, None]
+    ct.store(c, (m, n), ct.astype(acc, c.dtype))
+
+
+@ct.kernel
+def integer(a, b, c, scale_a, scale_b, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """i8 operands, summed as i32, dequantised; B is (N, K)."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    rows = ct.load(scale_a, (m,), (tm,), padding_mode=ZERO)[:, None]
+    columns = ct.load(scale_b, (n,), (tn,), padding_mode=ZERO)[None, :]
+    ct.store(c, (m, n), ct.astype(ct.astype(acc, ct.float32) * rows * columns, c.dtype))
+
+
+@ct.kernel
+def gated(x, gate, up, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """silu(x gate) · (x up): two products share their left operand."""
+    m, n = ct.bid(0), ct.bid(1)
+    g = ct.zeros((tm, tn), dtype=ct.float32)
+    u = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(x.shape[1], tk)):
+        left = ct.load(x, (m, k), (tm, tk), padding_mode=ZERO)
+        g = ct.mma(left, ct.load(gate, (k, n), (tk, tn), padding_mode=ZERO), g)
+        u = ct.mma(left, ct.load(up, (k, n), (tk, tn), padding_mode=ZERO), u)
+    ct.store(out, (m, n), ct.astype(g / (1.0 + ct.exp(-g)) * u, out.dtype))
+
+
+@ct.kernel
+def experts(
+    a,
+    b,
+    c,
+    token,
+    expert,
+    weight,
+    used,
+    top: ct.Constant[int],
+    tm: ct.Constant[int],
+    tn: ct.Constant[int],
+    tk: ct.Constant[int],
+):
+    """Mixture of experts: rows of A picked by sorted (token, choice) numbers, one expert for each tile of rows.
+
+    `token` is padded to whole tiles with the number of pairs; `used` says how much of it counts.
+    """
+    m, n = ct.bid(0), ct.bid(1)
+    if m * tm < ct.gather(used, 0):
+        pair = ct.gather(token, m * tm + ct.arange(tm, dtype=ct.int32))
+        which = ct.gather(expert, m)
+        there = (pair < c.shape[0])[:, None]
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk)):
+            column = k * tk + ct.arange(tk, dtype=ct.int32)[None, :]
+            x = ct.gather(a, (pair[:, None] // top, column), mask=there, padding_value=0.0)
+            y = ct.load(b, (which, n, k), (1, tn, tk), padding_mode=ZERO).reshape((tn, tk))
+            acc = ct.mma(x, ct.transpose(y), acc)
+        acc *= ct.gather(weight, pair, padding_value=0.0)[:, None]
+        column = n * tn + ct.arange(tn, dtype=ct.int32)[None, :]
+        ct.scatter(c, (pair[:, None], column), ct.astype(acc, c.dtype), mask=there)
+
+
+@ct.kernel
+def convolution(
+    x, w, y, width: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
+):
+    """A convolution along time as a product: rows of x shifted by the tap, (taps, channels, outputs) weights."""
+    m, n = ct.bid(0), ct.bid(1)
+    time = m * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for tap in range(width):
+        for k in range(ct.cdiv(x.shape[1], tk)):
+            channel = k * tk + ct.arange(tk, dtype=ct.int32)[None, :]
+            row = time + (tap - width + 1)
+            left = ct.gather(x, (row, channel), mask=row >= 0, padding_value=0.0)
+            right = ct.load(w, (tap, k, n), (1, tk, tn), padding_mode=ZERO).reshape((tk, tn))
+            acc = ct.mma(left, right, acc)
+    ct.store(y, (m, n), ct.astype(acc, y.dtype))
+
+
+H2, H3, B2, S1, S2, S3 = (
+    array(t, n)
+    for t, n in (
+        (ct.float16, 2), (ct.float16, 3), (ct.bfloat16, 2), (ct.float32, 1), (ct.float32, 2), (ct.float32, 3),
+    )
+)  # fmt: skip
+E2, I2, N1 = array(ct.float8_e4m3fn, 2), array(ct.int8, 2), array(ct.int32, 1)
+
+
+def case(name, kernel, *parameters) -> Case:
+    return Case(name, kernel, list(parameters), "13.3")
+
+
+CASES = [
+    case("persistent_f16", persistent, H2, H2, H2, 64, 64, 32, False),
+    case("persistent_bf16_nk", persistent, B2, B2, B2, 64, 128, 64, True),
+    case("hinted_f16", hinted, H2, H2, H2, 64, 64, 64),
+    case("skinny_f16", hinted, H2, H2, H2, 16, 64, 64),
+    case("tf32", in_tf32, S2, S2, S2, 64, 64, 32),
+    case("alpha_beta_f16", alpha_beta, H2, H2, H2, H2, F32, F32, 64, 64, 32),
+    case("batched_f16", batched, H3, H3, H3, 64, 64, 32),
+    case("masked_batched_f16", masked_batched, H3, H3, H3, N1, 64, 64, 32),
+    case("ragged_f16", ragged, H2, H3, H2, N1, 64, 64, 32),
+    case("split_atomic_f16", split_atomic, H2, H2, S2, 2, 64, 64, 32),
+    case("split_partial_f16", split_partial, H2, H2, S3, 2, 64, 64, 32),
+    case("add_parts_f16", add_parts, S3, H2, 2, 32, 64),
+    case("scaled_e4m3", scaled_fp8, E2, E2, H2, S1, S1, 64, 64, 64),
+    case("block_scaled_e4m3", block_scaled_fp8, E2, E2, H2, S2, S2, 64, 64, 64),
+    case("integer_i8", integer, I2, I2, H2, S1, S1, 64, 64, 64),
+    case("gated_f16", gated, H2, H2, H2, H2, 64, 64, 32),
+    case("experts_f16", experts, H2, H3, H2, N1, N1, S1, N1, 2, 64, 64, 32),
+    case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
+]
+
+
+def drawn(rng, *shape):
+    return rng.standard_normal(shape).astype(np.float16)
+
+
+def wide(x):
+    return np.asarray(x, np.float64)
+
+
+def matrix(name, x, fill=np.nan, type_=None):
+    """The arguments of an input matrix; outside of it there are numbers that would be noticed."""
+    buffer = padded(x, fill, 16)
+    raw = buffer.view(np.uint16 if buffer.itemsize == 2 else np.uint8) if type_ else buffer
+    return array_args(Buffer(name, raw, type=type_), x.shape, (buffer.shape[1], 1))
+
+
+def result(name, right, tolerance, dtype=np.float16, type_=None, before=None):
+    """The arguments of an output matrix; what lies outside of it must stay."""
+    right = right.astype(dtype)
+    want = padded(right, dtype(77), 16)
+    start = padded(np.zeros_like(right) if before is None else before.astype(dtype), dtype(77), 16)
+    if type_:
+        want, start = want.view(np.uint16), start.view(np.uint16)
+    return array_args(Buffer(name, start, want, tolerance, type_), right.shape, (start.shape[1], 1))
+
+
+def cube(name, x):
+    """An input with a batch axis, packed; the last axis must be a multiple of 16 bytes."""
+    return array_args(Buffer(name, x), x.shape, (x.shape[1] * x.shape[2], x.shape[2], 1))
+
+
+def cube_out(name, right, tolerance, dtype=np.float16, before=None):
+    right = right.astype(dtype)
+    before = np.zeros_like(right) if before is None else before
+    return array_args(Buffer(name, before, right, tolerance), right.shape, (right[0].size, right.shape[2], 1))
+
+
+def vector(name, x):
+    return array_args(Buffer(name, x), x.shape, (1,))
+
+
+def tiles(extent, tile):
+    return -(-extent // tile)
+
+
+def plain(name, m, n, k, grid, by_columns=False, label=None):
+    rng = np.random.default_rng((m, n, k))
+    a, b = drawn(rng, m, k), drawn(rng, *((n, k) if by_columns else (k, n)))
+    right = wide(a) @ (wide(b).T if by_columns else wide(b))
+    args = [*matrix("a", a), *matrix("b", b), *result("c", right, HALF)]
+    return Run(name, label or f"{m}x{n}x{k}", grid, args)
+
+
+def in_bf16(m, n, k):
+    rng = np.random.default_rng((m, n, k))
+    a, b = (drawn(rng, *shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (n, k)))
+    args = [*matrix("a", a, type_="bf16"), *matrix("b", b, type_="bf16")]
+    args += result("c", wide(a) @ wide(b).T, ROUGH, ml_dtypes.bfloat16, "bf16")
+    return Run("persistent_bf16_nk", f"{m}x{n}x{k}", (2,), args)
+
+
+def with_batches(name, grid, masked=False):
+    rng = np.random.default_rng(5)
+    a, b = drawn(rng, 3, 100, 72), drawn(rng, 3, 72, 80)
+    right = wide(a) @ wide(b)
+    args = [*cube("a", a), *cube("b", b)]
+    if not masked:
+        return Run(name, "3x100x80x72", grid, [*args, *cube_out("c", right, HALF)])
+    valid = np.array([100, 64, 0], np.int32)
+    before = np.full(right.shape, 7, np.float16)
+    # Whole tiles are written, and tiles with no valid row stay.
+    for batch, count in enumerate(valid):
+        right[batch, tiles(count, 64) * 64 :] = 7
+    return Run(name, "100_64_0", grid, [*args, *cube_out("c", right, HALF, before=before), *vector("valid", valid)])
+
+
+def ragged_run():
+    rng = np.random.default_rng(6)
+    start = np.array([0, 37, 37, 120], np.int32)
+    a, b = drawn(rng, 120, 72), drawn(rng, 3, 72, 80)
+    right = np.concatenate([wide(a[s:e]) @ wide(b[g]) for g, (s, e) in enumerate(zip(start, start[1:]))])
+    args = [*matrix("a", a), *cube("b", b), *result("c", right, HALF), *vector("start", start)]
+    return Run("ragged_f16", "0_37_37_120", (3, 2, 2), args)
+
+
+def split_runs():
+    rng = np.random.default_rng(7)
+    a, b = drawn(rng, 100, 150), drawn(rng, 150, 72)
+    args = [*matrix("a", a), *matrix("b", b)]
+    before = rng.standard_normal((100, 72)).astype(np.float32)
+    right = wide(before) + wide(a) @ wide(b)
+    out = result("c", right, SINGLE, np.float32, before=before)
+    yield Run("split_atomic_f16", "100x72x150", (2, 2, 2), [*args, *out])
+    middle = tiles(150, 64) * 32
+    parts = np.stack([wide(a[:, s]) @ wide(b[s]) for s in (slice(middle), slice(middle, None))])
+    yield Run("split_partial_f16", "100x72x150", (2, 2, 2), [*args, *cube_out("c", parts, SINGLE, np.float32)])
+    parts = parts.astype(np.float32)
+    out = result("c", parts.sum(axis=0, dtype=np.float64), HALF)
+    yield Run("add_parts_f16", "2x100x72", (4, 2), [*cube("parts", parts), *out])
+
+
+def scaled_runs():
+    rng = np.random.default_rng(8)
+    m, n, k = 100, 80, 136
+    fp8 = ml_dtypes.float8_e4m3fn
+    a, b = (rng.standard_normal(shape).astype(fp8) for shape in ((m, k), (n, k)))
+    args = [*matrix("a", a, fp8(99), "f8E4M3FN"), *matrix("b", b, fp8(99), "f8E4M3FN")]
+    rows, columns = (rng.uniform(0.5, 2, size).astype(np.float32) for size in (m, n))
+    right = wide(a) @ wide(b).T * rows[:, None] * columns
+    scales = [*vector("scale_a", rows), *vector("scale_b", columns)]
+    yield Run("scaled_e4m3", f"{m}x{n}x{k}", (2, 2), [*args, *result("c", right, HALF), *scales])
+    steps = tiles(k, 64)
+    by_row, by_block = rng.uniform(0.5, 2, (m, steps)), rng.uniform(0.5, 2, (tiles(n, 64), steps))
+    by_row, by_block = by_row.astype(np.float32), by_block.astype(np.float32)
+    whole_a = wide(a) * np.repeat(by_row, 64, axis=1)[:, :k]
+    whole_b = wide(b) * np.repeat(np.repeat(by_block, 64, axis=0), 64, axis=1)[:n, :k]
+    scales = [*matrix("scale_a", by_row), *matrix("scale_b", by_block)]
+    out = result("c", whole_a @ whole_b.T, HALF)
+    yield Run("block_scaled_e4m3", f"{m}x{n}x{k}", (2, 2), [*args, *out, *scales])
+    a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((m, k), (n, k)))
+    right = wide(a) @ wide(b).T * (rows[:, None] / 4096) * columns
+    scales = [*vector("scale_a", rows / np.float32(4096)), *vector("scale_b", columns)]
+    args = [*matrix("a", a, 99), *matrix("b", b, 99)]
+    yield Run("integer_i8", f"{m}x{n}x{k}", (2, 2), [*args, *result("c", right, HALF), *scales])
+
+
+def experts_run():
+    """21 tokens with 2 of 4 experts each, tiles of 64 pairs padded for each expert; one tile past the used ones."""
+    rng = np.random.default_rng(9)
+    tokens, top, n, k = 50, 2, 80, 72
+    a, b = drawn(rng, tokens, k), drawn(rng, 4, n, k)
+    chosen = np.stack([rng.permutation([0, 1, 3])[:top] for _ in range(tokens)]).reshape(-1)
+    pairs = len(chosen)
+    order, expert = [], []
+    for e in range(4):
+        mine = np.flatnonzero(chosen == e)
+        count = tiles(len(mine), 64)
+        order.append(np.concatenate([mine, np.full(count * 64 - len(mine), pairs)]))
+        expert += [e] * count
+    used = len(expert) * 64
+    token = np.concatenate([*order, np.full(64, pairs)]).astype(np.int32)
+    weight = rng.uniform(0.1, 1, pairs).astype(np.float32)
+    right = np.einsum("pk,pnk->pn", wide(a)[np.arange(pairs) // top], wide(b)[chosen]) * weight[:, None]
+    args = [*matrix("a", a), *cube("b", b), *result("c", right, HALF), *vector("token", token)]
+    args += vector("expert", np.array([*expert, 0], np.int32))
+    args += [*vector("weight", weight), *vector("used", np.array([used], np.int32))]
+    return Run("experts_f16", f"{tokens}x{n}x{k}", (len(expert) + 1, 2), args)
+
+
+def runs():
+    yield plain("persistent_f16", 150, 100, 90, (3,))
+    yield in_bf16(100, 200, 136)
+    yield plain("hinted_f16", 150, 100, 200, (6,))
+    yield plain("skinny_f16", 5, 150, 300, (3,))
+    rng = np.random.default_rng(1)
+    # Powers of two and small integers are tf32's own: nothing is rounded.
+    a, b = (rng.integers(-16, 17, shape).astype(np.float32) for shape in ((100, 90), (90, 80)))
+    yield Run("tf32", "100x80x90", (2, 2), [*matrix("a", a), *matrix("b", b), *result("c", a @ b, EXACT, np.float32)])
+    a, b, c = drawn(rng, 100, 90), drawn(rng, 80, 90), drawn(rng, 100, 80)
+    right = 0.5 * wide(a) @ wide(b).T - 1.5 * wide(c)
+    args = [*matrix("a", a), *matrix("b", b), *matrix("c", c), *result("out", right, HALF)]
+    yield Run("alpha_beta_f16", "100x80x90", (2, 2), [*args, Scalar("f32", 0.5), Scalar("f32", -1.5)])
+    yield with_batches("batched_f16", (4,))
+    yield with_batches("masked_batched_f16", (3, 2, 2), masked=True)
+    yield ragged_run()
+    yield from split_runs()
+    yield from scaled_runs()
+    x, gate, up = drawn(rng, 100, 72), drawn(rng, 72, 80) / 4, drawn(rng, 72, 80) / 4
+    g = wide(x) @ wide(gate)
+    args = [*matrix("x", x), *matrix("gate", gate), *matrix("up", up)]
+    right = g / (1 + np.exp(-g)) * (wide(x) @ wide(up))
+    yield Run("gated_f16", "100x80x72", (2, 2), [*args, *result("out", right, HALF)])
+    yield experts_run()
+    x, w = drawn(rng, 100, 72), drawn(rng, 3, 72, 80)
+    late = np.concatenate([np.zeros((2, 72)), wide(x)])
+    right = sum(late[tap : tap + 100] @ wide(w[tap]) for tap in range(3))
+    yield Run("convolution_f16", "100x80x72x3", (2, 2), [*matrix("x", x), *cube("w", w), *result("y", right, HALF)])
