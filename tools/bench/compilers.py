@@ -36,10 +36,15 @@ class Tools:
         return [self.tileiras, "--gpu-name", "sm_90", module, "-o", out]
 
 
+def toolkit() -> dict[str, Path]:
+    """Where the toolkit's programs are."""
+    listing = subprocess.run([ROOT / "tools/toolkit"], check=True, capture_output=True, text=True)
+    return {k: Path(v) for k, v in (line.split("=", 1) for line in listing.stdout.splitlines())}
+
+
 def locate(tilec: Path | None) -> Tools:
     """Finds the toolkit's programs; builds tilec unless one is given."""
-    listing = subprocess.run([ROOT / "tools/toolkit"], check=True, capture_output=True, text=True)
-    paths = {k: Path(v) for k, v in (line.split("=", 1) for line in listing.stdout.splitlines())}
+    paths = toolkit()
     # tileiras looks for ptxas on the PATH.
     os.environ["PATH"] = f"{paths['ptxas'].parent}{os.pathsep}{os.environ['PATH']}"
     return Tools(
@@ -54,8 +59,12 @@ def build_tilec() -> Path:
     return target / "release/tilec"
 
 
-def run(command: list) -> None:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+def run(command: list, limit: float | None = None) -> None:
+    """Fails, too, when it takes longer than `limit` seconds."""
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{Path(command[0]).name}: no result after {limit} s") from None
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines()
         said = lines[0] if lines else f"exit status {done.returncode}, no message"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 _LABEL = re.compile(r"^(\.L_\w+):")
 # An instruction line: address, optional predicate, opcode, operands.
-_INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
+_INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
 _TARGET = re.compile(r"`\((\.L_\w+)\)")
 _GROUP_WAIT = re.compile(r"gsb0,\s*(0x[0-9a-f]+)")
 _USAGE = re.compile(r"(REG|STACK|SHARED):(\d+)")
@@ -18,6 +18,7 @@ _USAGE = re.compile(r"(REG|STACK|SHARED):(\d+)")
 class Instruction:
     opcode: str  # with its modifiers, e.g. HGMMA.64x128x16.F32
     operands: str
+    guard: str = ""  # the predicate it runs under, e.g. @!P0
 
     @property
     def base(self) -> str:
@@ -64,7 +65,8 @@ def parse(text: str) -> Code:
         if label := _LABEL.match(line):
             code.labels[label[1]] = len(code.instructions)
         elif found := _INSTRUCTION.match(line):
-            code.instructions.append(Instruction(found[1], found[2].strip()))
+            guard, opcode, operands = found.groups(default="")
+            code.instructions.append(Instruction(opcode, operands.strip(), guard.strip()))
     return code
 
 
