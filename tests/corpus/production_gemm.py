@@ -1,4 +1,4 @@
-"""Matrix products as libraries of production kernels write them: persistent, grouped, split along K, batched, scaled."""
+"""Matrix products as production libraries write them: persistent, grouped, split along K, batched, scaled."""
 
 import cuda.tile as ct
 import ml_dtypes
@@ -112,7 +112,7 @@ def masked_batched(a, b, c, valid, tm: ct.Constant[int], tn: ct.Constant[int], t
 
 @ct.kernel
 def ragged(a, b, c, start, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """Rows start[g] … start[g + 1] of A times the g-th B: rows by gather, for no tile need begin where a group does."""
+    """Rows start[g] … start[g + 1] of A times the g-th B: by gather, for no tile need begin where a group does."""
     group, m, n = ct.bid(0), ct.bid(1), ct.bid(2)
     first, end = ct.gather(start, group), ct.gather(start, group + 1)
     if first + m * tm < end:

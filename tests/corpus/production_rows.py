@@ -1,4 +1,4 @@
-"""What production kernels do to rows: norms, softmax, losses, rotations, gates, quantisation; by gather and by views."""
+"""What production kernels do to rows: norms, softmax, losses, rotations, gates; by gather and by views."""
 
 import math
 
