@@ -319,17 +319,39 @@ impl Lower<'_> {
         })
     }
 
-    /// Nothing in flight. Where no loop comes back to the pipeline, its memory becomes scratch.
+    /// Nothing in flight, and every warp done reading: another loop may fill the stages. Where nothing uses a buffer
+    /// any more, their memory becomes scratch.
     pub(super) fn drain(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         if !self.pipeline(op, data)?.is_tma() {
             let pending = self.emit().i32_attr(0);
             self.emit().op(N::CpAsyncWait, &[], [pending], &[]);
         }
-        let once = self.m.parent_op(op) == Some(self.func);
-        if once && self.pipelines.len() == 1 {
+        if self.buffers_used_after(op) {
+            self.barrier();
+        } else {
             self.memory.release();
         }
         Ok(())
+    }
+
+    /// Whether some shared buffer is used behind `op`, or `op` may run again.
+    fn buffers_used_after(&self, op: OpId) -> bool {
+        let m = &self.m;
+        if m.parent_op(op) != Some(self.func) {
+            return true;
+        }
+        let ops = &m.block(m.op(op).block).ops;
+        let behind = ops.iter().skip_while(|&&o| o != op).skip(1);
+        let mut inside = behind.flat_map(|&o| {
+            let regions = 0..m.op(o).regions.len();
+            let bodies = regions.filter_map(move |i| m.body_of(o, i));
+            let under = bodies.flat_map(|b| m.ops_under(b));
+            std::iter::once(o).chain(under)
+        });
+        let shared = |v: &ValueId| {
+            matches!(m.types.get(m.ty(*v)), Type::SharedTile { .. } | Type::Pipeline { .. })
+        };
+        inside.any(|o| m.op(o).operands.iter().any(shared))
     }
 
     // ---- cp.async --------------------------------------------------------------------------

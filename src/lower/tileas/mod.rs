@@ -79,8 +79,9 @@ fn func(
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, &facts)?;
     }
+    let mut rings = Vec::new();
     for stream in &plan.cp_async {
-        pipeline::cp_async::apply(m, op, stream, &facts)?;
+        pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
     }
     product::choose(m, body, target)?;
     wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;

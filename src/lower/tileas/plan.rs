@@ -8,7 +8,7 @@ use super::wgmma;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
-use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::lower::nvvm::Hints;
 use crate::target::{Feature, Target};
 
@@ -194,7 +194,7 @@ fn warpgroups(m: &Module, ops: &[OpId], together: u64) -> Option<u64> {
 
 /// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory.
 fn streams(
-    m: &Module,
+    m: &mut Module,
     func: OpId,
     target: &Target,
     facts: &FactMap,
@@ -205,17 +205,37 @@ fn streams(
     let mut found = Vec::new();
     for op in ops.into_iter().filter(|&o| holds_products(m, o)) {
         match pipeline::Prefetch::find(m, op) {
-            Ok(_) => found.push(op),
+            Ok(stream) => found.push((op, stream)),
             Err((at, why)) => log.note(m, at, WHAT, why),
         }
     }
-    let share = found.len() as u64;
-    let mut plans = Vec::new();
-    for op in found {
-        match pipeline::cp_async::Plan::of(m, func, op, target, facts, share) {
-            Ok(plan) => plans.push(plan),
-            Err(why) => log.note(m, op, WHAT, why),
+    // None of them holds another: those with the same tiles use one ring after each other.
+    let mut rings: Vec<(Vec<TypeId>, Vec<OpId>)> = Vec::new();
+    for (op, stream) in found {
+        let signature = pipeline::cp_async::signature(m, &stream, facts);
+        match rings.iter_mut().find(|r| r.0 == signature) {
+            Some(ring) => ring.1.push(op),
+            None => rings.push((signature, vec![op])),
         }
+    }
+    let share = rings.len() as u64;
+    let mut plans = Vec::new();
+    for (_, loops) in rings {
+        let mut alike = Vec::new();
+        for op in loops {
+            match pipeline::cp_async::Plan::of(m, func, op, target, facts, share) {
+                Ok(plan) => alike.push(plan),
+                Err(why) => log.note(m, op, WHAT, why),
+            }
+        }
+        let stages = alike.iter().map(|p| p.stages).min().unwrap_or(0);
+        for (i, plan) in alike.iter_mut().enumerate() {
+            let bytes = plan.bytes / plan.stages.max(1) * stages;
+            plan.stages = stages;
+            // The others use the first one's.
+            plan.bytes = if i == 0 { bytes } else { 0 };
+        }
+        plans.extend(alike);
     }
     plans
 }

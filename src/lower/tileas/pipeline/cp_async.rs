@@ -20,7 +20,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
 use crate::egraph::facts::FactMap;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::access::group;
 use crate::lower::build::{self, case};
 use crate::target::{Feature, Target};
@@ -45,7 +45,7 @@ impl Plan {
         for_op: OpId,
         target: &Target,
         facts: &FactMap,
-        streams: u64,
+        rings: u64,
     ) -> Result<Plan, String> {
         if !target.has(Feature::CpAsync) {
             return Err(format!("{target} has no cp.async"));
@@ -55,16 +55,17 @@ impl Plan {
             |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
         stream.loads.retain(swizzle);
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
-        let scratch = prefetch::scratch(m, top, &stream).max(RESERVE);
+        // What needs more works in parts.
+        let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |room: u64| {
-            let room = room.checked_sub(scratch)? / streams.max(1);
+            let room = room.checked_sub(scratch)? / rings.max(1);
             Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
         };
         let rooms = shared_room(m, func, target);
         let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
             let room = rooms[1];
-            format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {streams} loops")
+            format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {rings} rings")
         })?;
         let bytes = stages * bytes;
         Ok(Plan {
@@ -86,22 +87,69 @@ struct Build<'p> {
     top: BlockId,
 }
 
-/// Rewrites the loop in place.
-pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result<(), Diagnostic> {
-    let stream = &plan.stream;
-    let outer = m.op(stream.for_op).block;
-    let mut buffers = Vec::new();
-    let Some(top) = m.body_of(func, 0) else {
-        return Ok(());
-    };
+/// A pipeline and its buffers, which loops after one another use in turn.
+pub struct Ring {
+    types: Vec<TypeId>,
+    buffers: Vec<ValueId>,
+    pipeline: ValueId,
+}
+
+/// The types of a loop's buffers, of one stage each: loops with the same ones share their memory.
+pub fn signature(m: &mut Module, stream: &Prefetch, facts: &FactMap) -> Vec<TypeId> {
+    let mut types = Vec::new();
     for &load in &stream.loads {
+        let tile = m.op(load).results[0];
+        let order = memory_order(m, facts, load);
+        types.extend(swizzled(m, tile, &order).ok().map(|(l, _)| shared_type(m, tile, &l, 1)));
+    }
+    types
+}
+
+/// The ring for a plan, made at the start of `top` unless an earlier loop has one like it.
+fn ring(
+    m: &mut Module,
+    top: BlockId,
+    plan: &Plan,
+    facts: &FactMap,
+    rings: &mut Vec<Ring>,
+) -> Result<(Vec<ValueId>, ValueId), Diagnostic> {
+    let mut types = Vec::new();
+    for &load in &plan.stream.loads {
         let tile = m.op(load).results[0];
         let (layout, _) = swizzled(m, tile, &memory_order(m, facts, load))
             .map_err(|e| crate::lower::unsupported(m, load, format!("no layout: {e}")))?;
-        let ty = shared_type(m, tile, &layout, plan.stages as u32);
+        types.push(shared_type(m, tile, &layout, plan.stages as u32));
+    }
+    if let Some(ring) = rings.iter().find(|r| r.types == types) {
+        return Ok((ring.buffers.clone(), ring.pipeline));
+    }
+    let mut buffers = Vec::new();
+    for &ty in &types {
         buffers.push(m.at(top, 0).value(S::AllocTensor, &[], [], ty));
     }
     let pipeline = create(m, top, plan);
+    rings.push(Ring {
+        types,
+        buffers: buffers.clone(),
+        pipeline,
+    });
+    Ok((buffers, pipeline))
+}
+
+/// Rewrites the loop in place.
+pub fn apply(
+    m: &mut Module,
+    func: OpId,
+    plan: &Plan,
+    facts: &FactMap,
+    rings: &mut Vec<Ring>,
+) -> Result<(), Diagnostic> {
+    let stream = &plan.stream;
+    let outer = m.op(stream.for_op).block;
+    let Some(top) = m.body_of(func, 0) else {
+        return Ok(());
+    };
+    let (buffers, pipeline) = ring(m, top, plan, facts, rings)?;
     let data = m.op(stream.for_op).clone();
     let bounds = [data.operands[0], data.operands[1], data.operands[2]];
     let b = Build {
