@@ -440,6 +440,17 @@ def _replace(owner, name: str, value) -> None:
         setattr(owner, name, value)
 
 
+def _for_children() -> None:
+    """Lets Python processes that this one starts do the same when they import torch (`_children/sitecustomize.py`)."""
+    here = Path(__file__).resolve().parent
+    path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    for folder in (str(here.parent), str(here / "_children")):
+        if folder not in path:
+            path.insert(0, folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+    os.environ["TILEC_EMULATE_TORCH"] = "1"
+
+
 def install() -> None:
     """Maps device "cuda" to the CPU, in all of this process, until `uninstall`."""
     if _replaced:
@@ -448,6 +459,7 @@ def install() -> None:
 
     driver()
     _current_context()
+    _for_children()
     for name in _FACTORIES:
         if hasattr(torch, name) and not isinstance(getattr(torch, name), type):
             _replace(torch, name, _on_cpu(getattr(torch, name)))
