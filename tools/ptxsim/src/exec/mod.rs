@@ -7,6 +7,7 @@ pub mod call;
 pub mod cluster;
 pub mod collective;
 pub mod counters;
+mod ending;
 pub mod fault;
 pub mod foreign;
 pub mod global;

@@ -55,7 +55,7 @@ fn kernel((threads, _, columns): (u32, u32, u32), body: &str) -> String {
 
 /// K-major without swizzle: core matrices of 8 rows one after the other, the second 16 bytes of k behind all rows.
 fn descriptor(rows: u64) -> u64 {
-    (16 * rows >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
+    ((16 * rows) >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 }
 
 const FENCE_PROXY: &str = "fence.proxy.async.shared::cta;\n";
