@@ -231,16 +231,12 @@ fn rejected(target: &str, version: (u8, u8), rows: &[Vec<String>]) -> Vec<String
     ptx += ".shared .align 16 .b8 shared_bytes[16];\n.global .align 4 .b8 global_bytes[4];\n";
     ptx +=
         ".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);\n";
-    ptx += ".extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line,\n";
-    ptx += ".param .b64 function, .param .b64 char);\n";
     for (i, forms) in rows.iter().enumerate() {
         writeln!(ptx, ".entry row{i}(.param .b64 parameter)\n{{").expect("memory");
         ptx += ".reg .pred %p<200>;\n.reg .b16 %h<200>;\n.reg .b32 %r<200>;\n.reg .b64 %d<200>;\n";
-        // What `src/ptx/text.rs` declares in kernels that print or check assertions.
+        // What `src/ptx/text.rs` declares in kernels that print.
         ptx += ".local .align 8 .b8 local_depot[8];\n.param .b64 print_format;\n";
         ptx += ".param .b64 print_arguments;\n.param .b32 print_result;\n";
-        ptx += ".param .b64 assert_message;\n.param .b64 assert_file;\n.param .b32 assert_line;\n";
-        ptx += ".param .b64 assert_function;\n.param .b64 assert_char;\n";
         for form in forms {
             writeln!(ptx, "{form};").expect("memory");
         }

@@ -377,12 +377,12 @@ fn accesses_move_what_they_say() {
     bad(N::CpAsync, "copies of 2 bytes", |k, v| {
         let one = Some(Attr::I64s(vec![0]));
         let attrs = vec![k.i(2), one.clone(), one];
-        k.effect(N::CpAsync, &[&[v.shared], &[v.ptr], &[]], attrs);
+        k.effect(N::CpAsync, &[&[v.shared], &[v.ptr], &[], &[]], attrs);
     });
     bad(N::CpAsync, "2 sources for 1 destinations", |k, v| {
         let offsets = |n| Some(Attr::I64s(vec![0; n]));
         let attrs = vec![k.i(16), offsets(1), offsets(2)];
-        k.effect(N::CpAsync, &[&[v.shared], &[v.ptr], &[]], attrs);
+        k.effect(N::CpAsync, &[&[v.shared], &[v.ptr], &[], &[]], attrs);
     });
     bad(N::AtomicRmw, "2 accesses for", |k, v| {
         let attrs = [

@@ -33,7 +33,7 @@ const KNOWN: &[Known] = &[
     Known {
         run: "ops_other/assert/assert_fails",
         engine: "",
-        // A failed assertion stops the grid, as `__assertfail` does: there are no results.
+        // A failed assertion stops the grid: there are no results.
         because: "y.npy",
     },
     // The fragments of the left operand are loaded in the loop while the product before still reads them.

@@ -18,7 +18,7 @@ macro_rules! enums {
 enums! {
     /// How an integer operation may overflow.
     OVERFLOW "overflow" ["none", "no_signed_wrap", "no_unsigned_wrap", "no_wrap"];
-    /// `nearest_away` is new in 13.5.
+    /// `nearest_away` is new in 13.4.
     ROUNDING "rounding" [
         "nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero",
         "nearest_away",
@@ -67,7 +67,7 @@ pub fn is_integer(def: &EnumDef) -> bool {
 /// First version with a case of an enumeration.
 pub fn since(def: &EnumDef, case: u8) -> Version {
     match case {
-        rounding::NEAREST_AWAY if *def == ROUNDING => Version::V13_5,
+        rounding::NEAREST_AWAY if *def == ROUNDING => Version::V13_4,
         // `multicast`.
         2 if *def == PTR_ATTR => Version::V13_5,
         _ => Version::V13_1,

@@ -223,9 +223,9 @@ dialect_table! { Nvvm {
     AtomicCas = op("cas").operands(&[one("addr"), one("compare"), one("value"), opt("mask"), opt("other")])
         .attrs(&[OFFSETS, ORDER, SCOPE, SPACE])
         .results(OTHER).doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
-    CpAsync = op("cp_async").operands(&[one("dst"), one("src"), opt("read")])
+    CpAsync = op("cp_async").operands(&[one("dst"), one("src"), opt("read"), opt("mask")])
         .attrs(&[attr("bytes", I32), attr("dst_offsets", AttrKind::I64s), attr("src_offsets", AttrKind::I64s)])
-        .doc("Starts copies global → shared of `bytes` (4, 8, 16) each, of which the first `read` (i32; all) are read and the others are zeros.");
+        .doc("Starts copies global → shared of `bytes` (4, 8, 16) each, of which the first `read` (i32; all) are read and the others are zeros; none where `mask` is false.");
     CpAsyncCommit = op("cp_async.commit").doc("Closes the group of copies started since the last commit.");
     CpAsyncWait = op("cp_async.wait").attrs(&[attr("pending", I32)]).doc("Waits until at most `pending` groups are in flight.");
     LdMatrix = op("ldmatrix").operands(&[one("addr")])
@@ -249,8 +249,7 @@ dialect_table! { Nvvm {
         .doc("Gives registers back or takes more, per warpgroup.");
     Trap = op("trap").doc("Aborts the grid.");
     Print = op("print").operands(&[var("args")]).attrs(&[attr("format", AttrKind::Str)]).doc("vprintf of scalars.");
-    AssertFail = op("assertfail").attrs(&[attr("message", AttrKind::Str), attr("file", AttrKind::Str), attr("line", I32)])
-        .doc("Reports a failed assertion and aborts the grid.");
+    Nanosleep = op("nanosleep").attrs(&[attr("nanoseconds", I32)]).doc("Lets other threads run for about that long.");
     ClusterArrive = op("cluster.arrive").doc("barrier.cluster.arrive with release.");
     ClusterWait = op("cluster.wait").doc("barrier.cluster.wait with acquire.");
     GridDepLaunch = op("griddep.launch").doc("griddepcontrol.launch_dependents.");

@@ -9,7 +9,7 @@ use super::shape::strides;
 use super::types::{Dims, Elem, TileType};
 use super::value::{Value, Values};
 use crate::dialect::cuda_tile::Op as Name;
-use crate::ir::{AssumePredicate, Attr, Type};
+use crate::ir::{AssumePredicate, Attr, Module, Type, ValueId};
 use crate::scalar::{Lanes, int};
 
 pub fn decode(o: &Operation) -> Decoded {
@@ -102,6 +102,13 @@ fn assume(o: &Operation) -> Result<Action, String> {
     }
     let (ty, predicate) = (o.operand(0)?, predicate.clone());
     check_dimensions(&predicate, ty.shape.len())?;
+    let constant =
+        o.op.operands
+            .first()
+            .is_some_and(|&v| is_constant(o.module, v));
+    if constant && matches!(predicate, AssumePredicate::DivBy { .. }) {
+        return Ok(Box::new(|_, args| Ok(smallvec![args.value(0)?])));
+    }
     Ok(Box::new(move |_, args| {
         let lanes = args.lanes(0)?;
         match violation(&predicate, &ty, lanes) {
@@ -114,6 +121,26 @@ fn assume(o: &Operation) -> Result<Action, String> {
             )),
         }
     }))
+}
+
+/// Whether a value is a constant, on which other assumptions may have been made. Nobody can use a
+/// false divisibility of one, and clients state it: cuTile Python of the stride 1 of a dimension of
+/// extent 1.
+fn is_constant(module: &Module, value: ValueId) -> bool {
+    let mut value = value;
+    loop {
+        let Some(op) = module.def_op(value).map(|op| module.op(op)) else {
+            return false;
+        };
+        match Name::of(op.kind) {
+            Some(Name::Constant) => return true,
+            Some(Name::Assume) => match op.operands.first() {
+                Some(&operand) => value = operand,
+                None => return false,
+            },
+            _ => return false,
+        }
+    }
 }
 
 fn assume_base(predicate: AssumePredicate) -> Result<Action, String> {

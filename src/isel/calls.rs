@@ -1,8 +1,8 @@
-//! Calls of the functions that every driver provides: `vprintf` and `__assertfail`.
+//! Calls of the function that every driver provides: `vprintf`.
 
 use super::build::{Fail, fail};
 use super::mir::{Atom, Class, Operand};
-use super::select::{Selector, int};
+use super::select::Selector;
 use crate::ir::{Attr, Op};
 
 impl Selector<'_> {
@@ -45,21 +45,6 @@ impl Selector<'_> {
         self.b.effect("@print.format", vec![format.into()])?;
         self.b.effect("@print.arguments", vec![arguments.into()])?;
         self.b.effect("@print", Vec::new())
-    }
-
-    pub(super) fn assert_fail(&mut self, op: &Op) -> Result<(), Fail> {
-        let (message, file) = (self.text(op, "message")?, self.text(op, "file")?);
-        let name = self.b.func.name.clone();
-        let function = self.text_address(name)?;
-        let line = Atom::Imm(int(op, "line")? as u64);
-        self.b.func.asserts = true;
-        self.b.effect("@assert.message", vec![message.into()])?;
-        self.b.effect("@assert.file", vec![file.into()])?;
-        self.b.effect("@assert.line", vec![line.into()])?;
-        self.b.effect("@assert.function", vec![function.into()])?;
-        // Bytes of a character.
-        self.b.effect("@assert.char", vec![Atom::Imm(1).into()])?;
-        self.b.effect("@assert", Vec::new())
     }
 
     /// The generic address of a text attribute.

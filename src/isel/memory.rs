@@ -376,10 +376,11 @@ impl Selector<'_> {
         if src.atoms.len() != copies {
             return fail("source and destination differ in their number of accesses");
         }
+        let guard = self.guard(op.optional(3), copies)?;
         let Some(read) = op.optional(2) else {
             let insn = self.b.insn(row)?;
             let operands = vec![dst, src];
-            return self.b.emit(insn, copies, operands, None, None).map(|_| ());
+            return self.b.emit(insn, copies, operands, guard, None).map(|_| ());
         };
         let mut read = self.get(read)?;
         if let [one] = read[..] {
@@ -390,7 +391,7 @@ impl Selector<'_> {
         }
         let insn = self.b.insn(&format!("{row}.zfill"))?;
         let operands = vec![dst, src, read.into()];
-        self.b.emit(insn, copies, operands, None, None).map(|_| ())
+        self.b.emit(insn, copies, operands, guard, None).map(|_| ())
     }
 
     fn matrix_name(&self, op: &Op, stem: &str) -> Result<(String, usize), Fail> {

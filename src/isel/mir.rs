@@ -197,8 +197,6 @@ pub struct Func {
     pub local: u32,
     /// Whether it calls `vprintf`.
     pub prints: bool,
-    /// Whether it calls `__assertfail`.
-    pub asserts: bool,
     pub regs: Vec<Class>,
     pub insts: Vec<Inst>,
     /// A name for each label, without the number that makes it unique.

@@ -104,7 +104,10 @@ impl Selector<'_> {
                 self.b.effect("prefetch.tensormap", vec![map.into()])
             }
             N::Print => self.print(op),
-            N::AssertFail => self.assert_fail(op),
+            N::Nanosleep => {
+                let time = int(op, "nanoseconds")?;
+                self.b.effect("nanosleep.u32", vec![imm(time)])
+            }
             _ => fail("no selection for this operation"),
         }
     }

@@ -44,26 +44,12 @@ struct Call {
     params: &'static [(&'static str, &'static str)],
 }
 
-const CALLS: &[Call] = &[
-    Call {
-        name: "vprintf",
-        used: |f| f.prints,
-        result: Some(("print_result", ".b32")),
-        params: &[("print_format", ".b64"), ("print_arguments", ".b64")],
-    },
-    Call {
-        name: "__assertfail",
-        used: |f| f.asserts,
-        result: None,
-        params: &[
-            ("assert_message", ".b64"),
-            ("assert_file", ".b64"),
-            ("assert_line", ".b32"),
-            ("assert_function", ".b64"),
-            ("assert_char", ".b64"),
-        ],
-    },
-];
+const CALLS: &[Call] = &[Call {
+    name: "vprintf",
+    used: |f| f.prints,
+    result: Some(("print_result", ".b32")),
+    params: &[("print_format", ".b64"), ("print_arguments", ".b64")],
+}];
 
 impl Call {
     fn declare(&self, out: &mut String) {

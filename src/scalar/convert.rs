@@ -32,6 +32,7 @@ pub fn int_to_float(
 
 /// Float to integer in the given direction. Values outside the integer's range take its nearest
 /// end and NaN becomes 0, which is what the saturating form defines and what the other leaves open.
+/// One bit says whether the number is not zero; NaN is not.
 pub fn float_to_int(
     from: FloatFormat,
     rounding: Rounding,
@@ -39,6 +40,9 @@ pub fn float_to_int(
     signedness: Signedness,
     a: u64,
 ) -> u64 {
+    if width == 1 {
+        return u64::from(!matches!(from.unpack(a), Unpacked::Zero { .. }));
+    }
     let (low, high) = match signedness {
         Signedness::Unsigned => (0, i128::from(int::mask(width))),
         Signedness::Signed => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),

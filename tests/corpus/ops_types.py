@@ -611,22 +611,22 @@ ELEMENTWISE = {
         *binary("ShLI", "shli", lambda x, y, t: x << y, ONE, valid=lambda x, y, t: y == 0),
         *binary("ShRI", "shri", lambda x, y, t: x >> y, ONE, valid=lambda x, y, t: y == 0),
     ],
-    # Nothing says whether the one of i1 is positive; below are the numbers that are the same either way.
     "conversions": [
+        # tileiras: whether the number is not zero, where C's conversion to bool says so too.
         *(
             Op(
                 f"ftoi{suffix}_{t}_i1",
                 (t,),
                 ("i1",),
                 lambda b, x, s=signedness: b.op("FToI", Tile("i1", x.shape), from_=x, signedness=s),
-                int,
-                valid=lambda x, low=low: math.isfinite(x) and low <= int(x) <= low + 1,
+                lambda x: int(x != 0),
                 since=version(t),
             )
             for t in FLOATS
-            for suffix, signedness, low in (("", SIGNED, -1), ("_unsigned", UNSIGNED, 0))
-            if FLOATS[t].signed or low == 0
+            for suffix, signedness in (("", SIGNED), ("_unsigned", UNSIGNED))
+            if FLOATS[t].signed or signedness is UNSIGNED
         ),
+        # Nothing says whether the one of i1 is positive; here are the numbers that are the same either way.
         *(
             Op(
                 f"fpowi_{t}_i1",

@@ -24,6 +24,9 @@ pub struct Simulation<'a> {
     pub seed: u64,
 }
 
+/// Lines that a kernel printed, shown where it fails.
+const PRINTED: usize = 20;
+
 /// Compiles and runs; the buffers among `arguments` then hold what memory holds. Returns what the
 /// kernel printed.
 pub fn run(
@@ -51,7 +54,15 @@ pub fn run(
     launch.dynamic_shared = entry.shared_bytes;
     launch.seed = s.seed;
     launch.args = bind(entry, arguments, &mut launch.buffers)?;
-    let report = launch.run().map_err(|e| error(&e))?;
+    let report = match launch.run() {
+        Ok(report) => report,
+        Err(e) => {
+            let lines = launch.printed.lines().take(PRINTED);
+            return Err(lines
+                .fold(error(&e), |e, line| e.note(format!("it printed: {line}")))
+                .into());
+        }
+    };
     let buffers = std::mem::take(&mut launch.buffers).into_iter();
     let written = arguments.iter_mut().filter_map(|a| match a {
         Arg::Buffer(buffer) => Some(buffer),

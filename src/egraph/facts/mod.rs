@@ -95,19 +95,32 @@ impl Facts {
         pow2_part(self.divisor)
     }
 
-    /// Both sets of statements hold. Contradictions (unreachable code) keep the first's bounds.
+    /// Both sets of statements hold. Contradictions (unreachable code) keep the first's bounds. What is
+    /// one known number is divisible by that number's divisors only, whatever else was promised: clients
+    /// promise `div_by` of constant strides that are not (cuTile Python, on dimensions of extent 1).
     /// Returns whether `self` gained anything.
     pub fn meet(&mut self, other: &Facts) -> bool {
         let before = (self.constant, self.divisor, self.lo, self.hi, self.uniform);
-        self.constant = self.constant.or(other.constant);
-        self.divisor = lcm(self.divisor, other.divisor);
-        let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
-        if lo <= hi {
-            (self.lo, self.hi) = (lo, hi);
+        match (self.is_number(), other.is_number()) {
+            (true, _) => (),
+            (false, true) => (self.divisor, self.lo, self.hi) = (other.divisor, other.lo, other.hi),
+            (false, false) => {
+                self.divisor = lcm(self.divisor, other.divisor);
+                let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
+                if lo <= hi {
+                    (self.lo, self.hi) = (lo, hi);
+                }
+            }
         }
+        self.constant = self.constant.or(other.constant);
         self.uniform = self.uniform.min(other.uniform);
         let axes = axes::meet(&mut self.axes, &other.axes);
         axes || before != (self.constant, self.divisor, self.lo, self.hi, self.uniform)
+    }
+
+    /// Whether every element is the same known integer.
+    pub(crate) fn is_number(&self) -> bool {
+        self.constant.is_some() && self.lo == self.hi
     }
 
     /// What holds whichever of the two values it is.

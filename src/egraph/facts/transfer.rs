@@ -165,6 +165,8 @@ pub fn splat(types: &Types, bits: u64, ty: TypeId) -> Facts {
 /// Adds what an `assume` promises.
 pub fn assume(types: &Types, predicate: &AssumePredicate, ty: TypeId, facts: &mut Facts) {
     match predicate {
+        // False ones are known: see `Facts::meet`.
+        AssumePredicate::DivBy { .. } if facts.is_number() => (),
         AssumePredicate::DivBy {
             divisor,
             every: None,

@@ -8,6 +8,7 @@
 //! `rules/tileas_to_nvvm` turns them into `nvvm`.
 
 mod alloca;
+mod assert;
 mod atomics;
 mod combine;
 mod control;

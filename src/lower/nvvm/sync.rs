@@ -1,13 +1,12 @@
-//! Barriers, dependent grids, fences, assertions.
+//! Barriers, dependent grids, fences.
 
 use super::Lower;
 use crate::dialect::enums::{self, ordering};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Op, OpId, Place};
+use crate::ir::{Diagnostic, Op, OpId};
 use crate::lower::access::operand;
 use crate::lower::build::case;
 use crate::lower::tokens;
-use crate::lower::unsupported;
 use crate::target::Feature;
 
 /// The orderings, as cases of `enums::ORDERING`, of an access that others wait for.
@@ -81,35 +80,5 @@ impl Lower<'_> {
         }
         self.barrier();
         Ok(())
-    }
-
-    /// Every thread whose elements do not all hold says so and stops the grid.
-    pub(super) fn assert(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let condition = self.get(op, data.operands[0])?;
-        let message = match data.attr_named("message") {
-            Some(Attr::Str(name)) => self.m.str(*name).to_owned(),
-            _ => return Err(unsupported(self.m, op, "an assertion without a message")),
-        };
-        let mut e = self.emit();
-        let n = e.count(condition);
-        let mut all = e.take(condition, &[0]);
-        for i in 1..n {
-            let next = e.take(condition, &[i]);
-            all = e.and(all, next);
-        }
-        let i1 = e.int(1);
-        let yes = e.constant(1, i1);
-        let failed = e.xor(all, yes);
-        let (file, line) = match self.m.source_of(self.loc) {
-            Place::Line { file, line, .. } => (file, i64::from(line)),
-            _ => (String::from("unknown"), 0),
-        };
-        self.when(failed, false, |l| {
-            let [message, file] = [&message, &file].map(|t| Some(Attr::Str(l.m.intern(t))));
-            let mut e = l.emit();
-            let attrs = [message, file, e.i32_attr(line)];
-            e.op(N::AssertFail, &[], attrs, &[]);
-            Ok(())
-        })
     }
 }

@@ -55,13 +55,20 @@ impl Lower<'_> {
         };
         let (src, src_offsets) = self.addresses(op, &t, t.vec)?;
         let (dst, dst_offsets) = self.shared_addresses(base, &plan.thread_base, &plan.groups);
+        // One thread of those that hold the same elements copies them.
+        let owner = self.emit().threads_without(plan.redundant_tid);
         let mut e = self.emit();
         let attrs = [
             e.i32_attr((t.vec * t.bytes) as i64),
             Some(Attr::I64s(dst_offsets)),
             Some(Attr::I64s(src_offsets)),
         ];
-        e.op(N::CpAsync, &[&[dst], &[src], read.as_slice()], attrs, &[]);
+        e.op(
+            N::CpAsync,
+            &[&[dst], &[src], read.as_slice(), owner.as_slice()],
+            attrs,
+            &[],
+        );
         Ok(())
     }
 

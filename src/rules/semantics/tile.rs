@@ -252,7 +252,7 @@ fn to_integer(attrs: Attrs, a: u64, from: Scalar, result: Scalar) -> Option<Outc
     let (format, width, sign) = (from.float()?, result.int()?, attrs.sign(0)?);
     let rounding = attrs.rounding(1)?;
     let bits = convert::float_to_int(format, rounding, width, sign, a);
-    if !attrs.unit(2) {
+    if !attrs.unit(2) && width > 1 {
         // In range exactly when the wide result is the same number.
         let wide = convert::float_to_int(format, rounding, 64, Signedness::Signed, a);
         let huge = !Compare::Less.holds(

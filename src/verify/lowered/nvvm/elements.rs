@@ -98,7 +98,7 @@ static ROWS: &[Row] = &[
     Row(&[N::St], &[Address, Any, Bool], Any, Free),
     Row(&[N::AtomicRmw], &[Address, Any, Bool], Any, Free),
     Row(&[N::AtomicCas], &[Address, Any, Any, Bool], Any, Free),
-    Row(&[N::CpAsync], &[Shared, Address, I32], Any, Free),
+    Row(&[N::CpAsync], &[Shared, Address, I32, Bool], Any, Free),
     Row(&[N::LdMatrix], &[Shared], Any, Free),
     Row(&[N::StMatrix], &[Shared, Any], Any, Free),
     Row(&[N::Shfl], &[Any, I32], Any, Same),

@@ -104,6 +104,7 @@ fn copy(c: &Ctx) -> Check {
         ("destinations", "dst"),
         ("sources", "src"),
         ("sizes", "read"),
+        ("masks", "mask"),
     ] {
         if let Some(v) = c.operand(name) {
             per_access(c, what, v, to)?;
