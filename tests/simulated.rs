@@ -36,33 +36,6 @@ const KNOWN: &[Known] = &[
         // A failed assertion stops the grid: there are no results.
         because: "y.npy",
     },
-    // The fragments of the left operand are loaded in the loop while the product before still reads them.
-    Known {
-        run: "production_gemm/ragged_f16/",
-        engine: "sm_90a",
-        because: "touches a register that a wgmma in flight uses",
-    },
-    Known {
-        run: "production_gemm/experts_f16/",
-        engine: "sm_90a",
-        because: "touches a register that a wgmma in flight uses",
-    },
-    Known {
-        run: "production_gemm/convolution_f16/",
-        engine: "sm_90a",
-        because: "touches a register that a wgmma in flight uses",
-    },
-    // Two stores at the end of the kernel share the place that the rings leave.
-    Known {
-        run: "production_attention/backward_keys_f16/",
-        engine: "sm_90a",
-        because: "which the bulk store issued",
-    },
-    Known {
-        run: "production_attention/backward_keys_f16/",
-        engine: "sm_120a",
-        because: "which the bulk store issued",
-    },
 ];
 
 macro_rules! simulated {

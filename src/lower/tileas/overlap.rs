@@ -115,7 +115,10 @@ impl Carried {
         let (dot, None) = (dots.next()?, dots.next()) else {
             return None;
         };
-        if m.op(dot).block != block || under.iter().any(|&o| writes(m, o)) {
+        // A fragment in registers is made anew in each iteration, while the product before would still read it.
+        let lhs = *m.op(dot).operands.first()?;
+        let in_memory = matches!(m.types.get(m.ty(lhs)), Type::SharedTile { .. });
+        if !in_memory || m.op(dot).block != block || under.iter().any(|&o| writes(m, o)) {
             return None;
         }
         let args = &m.block(block).args;

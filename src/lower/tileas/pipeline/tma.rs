@@ -100,8 +100,8 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
 /// Where a store's tile goes on its way.
 #[derive(Clone, Copy)]
 pub enum Way {
-    /// Through a new buffer in the place of the rings, which are idle.
-    InPlaceOfRings,
+    /// Through a new buffer in the place of the rings, which are idle; `again` where another store went there.
+    InPlaceOfRings { again: bool },
     /// Through a buffer of its own, which may still be read from the last time.
     Through(ValueId),
 }
@@ -122,15 +122,15 @@ pub fn store(
         return Ok(());
     };
     let complete = || [Some(Attr::Unit)];
+    if !matches!(way, Way::InPlaceOfRings { again: false }) {
+        let mut b = m.at_end(block);
+        b.loc = data.loc;
+        b.op(S::StoreWait, &[], complete(), &[], &[]);
+        b.op(S::ProxyFence, &[], [], &[], &[]);
+    }
     let buffer = match way {
-        Way::Through(buffer) => {
-            let mut b = m.at_end(block);
-            b.loc = data.loc;
-            b.op(S::StoreWait, &[], complete(), &[], &[]);
-            b.op(S::ProxyFence, &[], [], &[], &[]);
-            buffer
-        }
-        Way::InPlaceOfRings => {
+        Way::Through(buffer) => buffer,
+        Way::InPlaceOfRings { .. } => {
             let ty = store_buffer(m, op, facts)?;
             m.at_end(block).value(S::AllocTensor, &[], [], ty)
         }

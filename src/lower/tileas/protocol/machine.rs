@@ -423,7 +423,11 @@ impl Machine<'_> {
         if self.s.filled_by.contains_key(&stage.buffer) {
             return self.fail(op, "writes to a buffer that a pipeline's copies fill");
         }
-        if self.leaving.contains_key(&stage.buffer) {
+        let overlays = &self.s.overlays;
+        let aliases = |b: &ValueId| {
+            *b == stage.buffer || overlays.contains(b) && overlays.contains(&stage.buffer)
+        };
+        if self.leaving.keys().any(aliases) {
             return self.fail(
                 op,
                 "overwrites a buffer that a tensor copy may still read: missing async.store_wait and async.fence",

@@ -135,7 +135,10 @@ impl Plan {
     /// Finds the stores that tensor copies can do.
     fn stores(&mut self, m: &Module, func: OpId, body: BlockId, facts: &FactMap) {
         let at = |op: OpId| m.block(body).ops.iter().position(|&o| o == op);
-        let busy = self.sites.iter().filter_map(|s| at(top_level(m, body, s.last)?)).max();
+        // Until then shared memory holds tiles and operands of products.
+        let products = m.ops_under(body).into_iter().filter(|&o| is_product(m, o));
+        let users = self.sites.iter().map(|s| s.last).chain(products);
+        let busy = users.filter_map(|o| at(top_level(m, body, o)?)).max();
         for op in m.ops_under(body) {
             if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts) {
                 continue;
@@ -558,7 +561,9 @@ fn epilogue(
         } else if plan.last_stores.contains(&op) || buffers.contains_key(&op) {
             let way = match buffers.get(&op) {
                 Some(&buffer) => tma::Way::Through(buffer),
-                None => tma::Way::InPlaceOfRings,
+                None => tma::Way::InPlaceOfRings {
+                    again: plan.last_stores.first() != Some(&op),
+                },
             };
             tma::store(m, block, op, facts, way, plan.awaited.contains(&op))?;
         } else {
