@@ -40,6 +40,7 @@ fn check(case: &str, expected: &[(&str, usize)]) {
 fn what_needs_no_mask_moves_in_vectors_alone() {
     let wide = [("ld.global.v4.b32", 1), ("st.global.v4.b32", 1)];
     check("copy_unchecked_f16", &wide);
+    check("copy_vector_f16", &wide);
     check(
         "rms_norm_f16",
         &[("ld.global.v4.b32", 3), ("st.global.v4.b32", 1)],

@@ -27,6 +27,29 @@ def copy_unchecked(x, y, n: ct.Constant[int]):
 
 
 @ct.kernel
+def copy_vector(x, y, n: ct.Constant[int]):
+    """Offsets count from the base itself."""
+    at = ct.arange(n, dtype=ct.int32)
+    ct.scatter(y, at, ct.gather(x, at, check_bounds=False), check_bounds=False)
+
+
+@ct.kernel
+def scattered_product(a, b, rows, y, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """A matrix product whose rows go where a list says."""
+    m, n = ct.bid(0), ct.bid(1)
+    total = ct.full((tm, tn), 0.0, dtype=ct.float32)
+    for k in range(ct.num_tiles(a, axis=1, shape=(tm, tk))):
+        total = ct.mma(
+            ct.load(a, (m, k), (tm, tk), padding_mode=ct.PaddingMode.ZERO),
+            ct.load(b, (k, n), (tk, tn), padding_mode=ct.PaddingMode.ZERO),
+            total,
+        )
+    row = ct.gather(rows, m * tm + ct.arange(tm, dtype=ct.int32), padding_value=-1)
+    col = n * tn + ct.arange(tn, dtype=ct.int32)
+    ct.scatter(y, (row[:, None], col[None, :]), ct.astype(total, y.dtype))
+
+
+@ct.kernel
 def shifted(x, y, n: ct.Constant[int], by: ct.Constant[int]):
     """The row `by` elements on: a run starts where no vector does."""
     row = ct.bid(0)
@@ -124,12 +147,14 @@ def v(dtype):
     return array(dtype, 1)
 
 
-f16, bf16, f32, f64, i8, i64 = ct.float16, ct.bfloat16, ct.float32, ct.float64, ct.int8, ct.int64
+f16, f32, i8, i32, i64 = ct.float16, ct.float32, ct.int8, ct.int32, ct.int64
 
 CASES = [
     Program("copy_checked_f16", copy_checked, [m(f16), m(f16), 1024], "13.1"),
     Program("copy_unchecked_f16", copy_unchecked, [m(f16), m(f16), 1024], "13.1"),
     Program("copy_unaligned_f16", copy_unchecked, [m(f16, False), m(f16, False), 1024], "13.1"),
+    Program("copy_vector_f16", copy_vector, [v(f16), v(f16), 1024], "13.1"),
+    Program("scattered_product_f16", scattered_product, [m(f16), m(f16), v(i32), m(f16), 64, 128, 32], "13.1"),
     Program("copy_checked_i8", copy_checked, [m(i8), m(i8), 2048], "13.1"),
     Program("copy_checked_i64", copy_checked, [m(i64), m(i64), 512], "13.1"),
     Program("shifted_f32", shifted, [m(f32), m(f32), 256, 2], "13.1"),
@@ -177,6 +202,25 @@ def unaligned_run():
     y[:, :1024] = x[:, :1024]
     args = [*matrix_args(Buffer("x", x), x.shape), *matrix_args(Buffer("y", np.full_like(x, -7), y), x.shape)]
     return Run("copy_unaligned_f16", "3x1025", (3,), args)
+
+
+def vector_run():
+    x = uniform(4, 1024, np.float16)
+    y = Buffer("y", np.zeros_like(x), x.copy())
+    return Run("copy_vector_f16", "1024", (1,), [*vector_args(Buffer("x", x)), *vector_args(y)])
+
+
+def scattered_product_run(cols):
+    """Whole numbers, whose products and sums are exact."""
+    rng = np.random.default_rng(cols)
+    a = rng.integers(-3, 4, (100, 72)).astype(np.float16)
+    b = rng.integers(-3, 4, (72, cols)).astype(np.float16)
+    rows = rng.permutation(110)[:100].astype(np.int32)
+    y = np.zeros((90, cols), np.float16)
+    there = rows < 90
+    y[rows[there]] = (a.astype(np.float32) @ b.astype(np.float32))[there]
+    args = [*given("a", a), *given("b", b), *vector_args(Buffer("rows", rows)), *wanted(y)]
+    return Run("scattered_product_f16", f"100x{cols}x72", (2, -(-cols // 128)), args)
 
 
 def shifted_run(case, by, cols):
@@ -242,6 +286,9 @@ def runs():
         yield copy_run("copy_checked_f16", np.float16, (3, cols))
     yield copy_run("copy_unchecked_f16", np.float16, (3, 1024))
     yield unaligned_run()
+    yield vector_run()
+    for cols in (256, 203):
+        yield scattered_product_run(cols)
     yield copy_run("copy_checked_i8", np.int8, (3, 2048))
     yield copy_run("copy_checked_i8", np.int8, (3, 1237))
     yield copy_run("copy_checked_i64", np.int64, (3, 512))

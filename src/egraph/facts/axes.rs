@@ -414,8 +414,13 @@ fn at(axis: &Axis, run: u64, unit: u64) -> u64 {
     if run >= axis.contiguity {
         axis.divisibility
     } else {
-        gcd(axis.divisibility, run.saturating_mul(unit))
+        gcd(axis.divisibility, scaled(run, unit))
     }
+}
+
+/// A power of two times another; what has no place in 64 bits is as good as the greatest that has.
+fn scaled(divisibility: u64, unit: u64) -> u64 {
+    divisibility.checked_mul(unit).unwrap_or(1 << 63)
 }
 
 /// The same elements as shorter runs.
@@ -436,7 +441,7 @@ fn sum(a: &Axis, b: &Axis, unit: u64, constancy: u64) -> Axis {
     }
     Axis {
         contiguity: run,
-        divisibility: gcd(at(b, run, 1).saturating_mul(unit), at(a, run, unit)),
+        divisibility: gcd(scaled(at(b, run, 1), unit), at(a, run, unit)),
         constancy,
     }
 }
@@ -446,7 +451,7 @@ fn run_plus_still(a: &Axis, b: &Axis, units: (u64, u64), constancy: u64) -> Axis
     let run = gcd(a.contiguity, b.constancy);
     Axis {
         contiguity: run,
-        divisibility: gcd(at(a, run, units.0), at(b, run, 1).saturating_mul(units.1)),
+        divisibility: gcd(at(a, run, units.0), scaled(at(b, run, 1), units.1)),
         constancy,
     }
 }

@@ -4,7 +4,7 @@
 //! and columns of its elements of the result and adds their products.
 
 use super::Lower;
-use super::spill::Spilled;
+use super::spill::{Spilled, embed};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
@@ -127,17 +127,12 @@ impl Lower<'_> {
         if let Some(halves) = layout.halves(bit) {
             return Ok((value, halves));
         }
-        let elem = self.emit().elem(value);
-        let mut order: Vec<usize> = (0..shape.rank()).rev().filter(|&d| d != k).collect();
-        order.push(k);
-        let slowest = Blocked {
-            order,
-            max_vector: 4,
-            element_bits: self.m.types.bits(elem).unwrap_or(32),
-            warps: self.role.warps,
-            shape,
+        let bits = {
+            let elem = self.emit().elem(value);
+            self.m.types.bits(elem).unwrap_or(32)
         };
-        let slowest = self.layout_error(op, slowest.layout())?;
+        let slowest = in_halves(&shape, k, bit, bits, self.role.warps);
+        let slowest = self.layout_error(op, slowest)?;
         let value = self.convert_value(op, value, layout, &slowest)?;
         match slowest.halves(bit) {
             Some(halves) => Ok((value, halves)),
@@ -263,6 +258,35 @@ impl Lower<'_> {
         let product = e.mul(x, y);
         e.add(product, sum)
     }
+}
+
+/// A layout of a tile of `shape` whose last register bit is element bit `bit`, the highest of `k`:
+/// the threads share out either half, however few elements it has.
+fn in_halves(
+    shape: &Shape,
+    k: usize,
+    bit: u32,
+    element_bits: u32,
+    warps: u64,
+) -> Result<Layout, LayoutError> {
+    let mut extents = shape.extents();
+    if let Some(extent) = extents.get_mut(k) {
+        *extent /= 2;
+    }
+    let mut order: Vec<usize> = (0..shape.rank()).rev().filter(|&d| d != k).collect();
+    order.push(k);
+    let half = Blocked {
+        shape: Shape::new(&extents)?,
+        order,
+        max_vector: 4,
+        element_bits,
+        warps,
+    };
+    let part = embed(&half.layout()?, shape)?;
+    let mut registers = part.bases(In::Register).to_vec();
+    registers.push(1 << bit);
+    let (lanes, warps) = (part.bases(In::Lane), part.bases(In::Warp));
+    Layout::distributed(shape.clone(), registers, lanes.to_vec(), warps.to_vec())
 }
 
 /// The layout of the elements of an operand's first slice (of `shape`) that each register of the
