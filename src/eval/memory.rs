@@ -70,7 +70,7 @@ pub struct Memory {
     /// Bytes that running blocks may still allocate.
     room: AtomicU64,
     /// Memory of the process that a driver lends, at its own addresses.
-    lent: GlobalMemory,
+    lent: Option<GlobalMemory>,
 }
 
 impl Default for Memory {
@@ -100,18 +100,18 @@ impl Memory {
             buffers: Vec::new(),
             dynamic: RwLock::default(),
             room: AtomicU64::new(bytes),
-            lent: GlobalMemory::default(),
+            lent: None,
         }
     }
 
     /// Memory that kernels may use at its own addresses, in the order of these.
     pub fn lend(&mut self, regions: Arc<[Region]>) {
-        self.lent = GlobalMemory::new(Vec::new(), regions);
+        self.lent = Some(GlobalMemory::new(Vec::new(), regions));
     }
 
     /// The lent region around `bytes` bytes at `address`, and their offset there.
     fn lent(&self, address: u64, bytes: usize) -> Option<(&Region, u64)> {
-        let found = self.lent.locate(address, bytes as u64, &mut 0);
+        let found = self.lent.as_ref()?.locate(address, bytes as u64, &mut 0);
         found.ok().filter(|_| bytes > 0)
     }
 
@@ -192,9 +192,9 @@ impl Memory {
             .and_then(|dynamic| dynamic.get(index.wrapping_sub(self.buffers.len()))?.clone());
         match buffer {
             Some(buffer) => Ok(f(locate(&buffer, address, bytes, verb)?)),
-            None => Err(match self.lent.locate(address, bytes as u64, &mut 0) {
-                Err(near) => near.message,
-                Ok(_) => format!("{verb} {bytes} bytes at {address:#x}, which is in no buffer"),
+            None => Err(match self.lent.as_ref().map(|l| l.locate(address, bytes as u64, &mut 0)) {
+                Some(Err(near)) => near.message,
+                _ => format!("{verb} {bytes} bytes at {address:#x}, which is in no buffer"),
             }),
         }
     }
