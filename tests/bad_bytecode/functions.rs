@@ -187,10 +187,10 @@ pub const CASES: &[Case] = &[
         "invalid integer value for enum type: 9",
     ),
     public(
-        4,
+        3,
         |f| then(f, &[2, 4, 0, 7, 0, 0]),
         In(FUNC, 13),
-        "case 'nearest_away' of 'rounding' is not available in bytecode version 13.4 (since 13.5)",
+        "case 'nearest_away' of 'rounding' is not available in bytecode version 13.3 (since 13.4)",
     ),
     public(
         1,

@@ -19,6 +19,11 @@ impl<'t> Cursor<'t> {
         Self { text, file, pos: 0 }
     }
 
+    /// All of the text.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
     pub fn offset(&mut self) -> usize {
         self.space();
         self.pos

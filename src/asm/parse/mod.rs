@@ -102,6 +102,9 @@ struct Parser<'t> {
     starts: Option<FxHashMap<OpId, usize>>,
 }
 
+/// How the first line begins that names who wrote a module.
+pub const PRODUCER: &str = "// Producer: ";
+
 /// What [`Parser::untyped`] is outside hints.
 const UNTYPED: u32 = 64;
 
@@ -121,6 +124,11 @@ impl<'t> Parser<'t> {
     /// A module operation in either form, or its contents alone.
     fn top(&mut self) -> Result<()> {
         let body = self.module.body;
+        // What `tileirdisasm` says of who wrote the bytecode.
+        if let Some(rest) = self.c.text().trim_start().strip_prefix(PRODUCER) {
+            let producer = rest.lines().next().unwrap_or("");
+            self.module.producer = Some(self.module.intern(producer));
+        }
         self.aliases()?;
         if !self.module_operation()? {
             while !self.c.at_end() && !self.c.peek("#") {

@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         let known = fields.decided.iter().find(|d| d.0 == field).map(|d| d.1);
         let present = match known {
             Some(present) => present,
-            None => self.starts(fields, pieces),
+            None => self.starts(fields, pieces) && !self.is_padding(fields, field)?,
         };
         if known.is_none() {
             fields.decided.push((field, present));
@@ -153,6 +153,21 @@ impl<'t> Parser<'t> {
             fields.attrs[i] = Some(Attr::Enum(EnumAttr(case)));
         }
         Ok(())
+    }
+
+    /// Whether the next operand, which could be a mask, is what stands where nothing is loaded: no truth values.
+    fn is_padding(&mut self, fields: &Fields, field: Field) -> Result<bool> {
+        let operands = fields.def.operands;
+        let mask = matches!(field, Field::Operand(i) if operands[i].name == "mask");
+        if !mask || operands.iter().all(|o| o.name != "paddingValue") {
+            return Ok(false);
+        }
+        let here = self.c.clone();
+        self.c.expect(",")?;
+        let value = self.value()?;
+        self.c = here;
+        let ty = self.module.ty(value);
+        Ok(self.module.types.bits(ty) != Some(1))
     }
 
     /// Whether the text goes on with the first of `pieces`.

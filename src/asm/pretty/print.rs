@@ -3,6 +3,7 @@
 use super::formats::{Custom, Field, Piece, format_of};
 use crate::asm::attrs;
 use crate::asm::generic;
+use crate::asm::parse::PRODUCER;
 use crate::asm::types::{bare_type, join};
 use crate::asm::writer::{Writer, quoted, symbol};
 use crate::dialect::cuda_tile::Op as CudaTile;
@@ -23,14 +24,19 @@ pub fn print(module: &Module, debug_info: bool) -> String {
         space: false,
     };
     // Bytecode has no module name and this is what every reader calls it.
-    let wrapped = module.str(module.name) != "kernels" || module.producer.is_some();
+    let producer = module.producer.map(|name| module.str(name));
+    let line = producer.filter(|text| !text.contains(['\n', '\r']));
+    if let Some(text) = line {
+        p.w.str(&format!("{PRODUCER}{text}\n"));
+    }
+    let wrapped = module.str(module.name) != "kernels" || producer != line;
     if wrapped {
         p.w.str(&format!(
             "cuda_tile.module {}",
             symbol(module.str(module.name))
         ));
-        if let Some(producer) = module.producer {
-            let text = quoted(module.str(producer));
+        if let Some(producer) = producer.filter(|_| line.is_none()) {
+            let text = quoted(producer);
             p.w.str(&format!(" attributes {{producer = {text}}}"));
         }
         p.w.str(" {\n");
