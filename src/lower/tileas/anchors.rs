@@ -32,7 +32,8 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
 /// The pointers of an access through a tile of them.
 pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
     let pointers = operand(m.op(op), "pointers")?;
-    is_distributed(m, pointers).then_some(pointers)
+    let held = is_distributed(m, pointers) || layout_of(m, pointers).is_some();
+    held.then_some(pointers)
 }
 
 /// The coalesced layout of an access to memory: along the contiguous dimension, as wide as facts
@@ -295,8 +296,27 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             None => Needs::new(),
         }),
         Some(S::TiledStore) => store_needs(m, facts, op, warps),
+        Some(S::Store) => Ok(pointed_needs(m, op)),
         _ => Ok(Needs::new()),
     }
+}
+
+/// The value that `op` stores through pointers in runs: it may come in another layout than theirs.
+pub fn detached(m: &Module, facts: &FactMap, op: OpId) -> Option<ValueId> {
+    if S::of(m.op(op).kind) != Some(S::Store) {
+        return None;
+    }
+    Run::of(m, facts, pointers(m, op)?).filter(|r| r.width > 1)?;
+    operand(m.op(op), "value")
+}
+
+/// What is stored lies as the pointers do.
+fn pointed_needs(m: &Module, op: OpId) -> Needs {
+    let data = m.op(op);
+    let value = operand(data, "value");
+    let layout = pointers(m, op).and_then(|p| layout_of(m, p));
+    let position = data.operands.iter().position(|&o| Some(o) == value);
+    position.zip(layout).into_iter().collect()
 }
 
 /// A store converts to the coalesced layout when that widens its accesses enough to pay for the

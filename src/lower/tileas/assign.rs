@@ -92,6 +92,9 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     for &op in &ops {
         anchors::propose(&mut a, op)?;
     }
+    for &op in &ops {
+        a.unify_stored(op);
+    }
     a.derive(&ops)?;
     let layouts = a.solve(&ops)?;
     super::convert::insert(m, facts, &ops, &layouts, warps)
@@ -168,7 +171,9 @@ impl Assign<'_> {
             self.var(v);
         });
         if ties_all(data.kind) {
-            let mut tiles = data.operands.iter().chain(&data.results).copied();
+            let detached = anchors::detached(self.m, self.facts, op);
+            let tiles = data.operands.iter().chain(&data.results).copied();
+            let mut tiles = tiles.filter(|&v| Some(v) != detached);
             let first = tiles.by_ref().find(|&v| is_distributed(self.m, v));
             if let Some(first) = first {
                 tiles.for_each(|v| self.tie(first, v));
@@ -188,6 +193,20 @@ impl Assign<'_> {
             self.tie(operand, result);
         }
         self.unify_carried(op);
+    }
+
+    /// What is stored in vectors through pointers lies as they do, unless a product makes it: that is
+    /// converted.
+    fn unify_stored(&mut self, op: OpId) {
+        let Some(value) = anchors::detached(self.m, self.facts, op) else {
+            return;
+        };
+        let made = self.var(value).and_then(|v| self.table.probe_value(v).0);
+        if made.is_none_or(|(priority, _)| priority < Priority::Product)
+            && let Some(pointers) = anchors::pointers(self.m, op)
+        {
+            self.tie(value, pointers);
+        }
     }
 
     /// Control flow: what a block passes on has the layout of what receives it.
