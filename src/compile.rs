@@ -53,6 +53,8 @@ pub struct Options {
     pub verify: bool,
     /// Put the launch manifest into the PTX, as the constant [`MANIFEST_SYMBOL`].
     pub embed_manifest: bool,
+    /// Line information in the PTX, where the module has it.
+    pub debug: ptx::Debug,
 }
 
 impl Options {
@@ -67,6 +69,7 @@ impl Options {
             explain: false,
             verify: cfg!(debug_assertions),
             embed_manifest: false,
+            debug: ptx::Debug::None,
         }
     }
 }
@@ -210,7 +213,7 @@ impl Compilation {
     pub fn to_ptx(mut self, options: &Options) -> Result<Kernel, Diagnostics> {
         let tables = isel::Tables::load(options.isel_dir.as_deref())?;
         self.isel_rules(options, &tables)?;
-        let text = isel::compile(&self.module, &options.target, &tables)?;
+        let text = isel::compile_with(&self.module, &options.target, &tables, options.debug)?;
         for (entry, bytes) in self.entries.iter_mut().zip(&text.dynamic_shared) {
             entry.shared_bytes = *bytes;
         }

@@ -350,3 +350,69 @@ fn says_what_it_cannot_do() {
     assert!(!links(&[]).status.success());
     assert!(links(&["--force"]).status.success() && links(&[]).status.success());
 }
+
+/// Places of machine code, as `nvdisasm -gi` tells them: `"FILE", line N`, perhaps with `inlined at …`.
+fn places(folder: &Folder, cubin: &str) -> std::collections::BTreeSet<String> {
+    let (_, text, stderr) = folder.run(&toolkit::nvdisasm(), &["-gi", cubin]);
+    let places = text
+        .lines()
+        .filter_map(|line| line.split_once("//## File "));
+    let places: std::collections::BTreeSet<String> = places.map(|(_, at)| at.to_owned()).collect();
+    assert!(!places.is_empty(), "{stderr}{text}");
+    places
+}
+
+#[test]
+fn machine_code_knows_its_lines() {
+    let folder = Folder::new("lines");
+    for name in [
+        "matmul/f16_128x128x64.tilebc",
+        "programs_attention/f16-13.5.tilebc",
+    ] {
+        let file = corpus(name);
+        let file = file.to_str().expect("a path in UTF-8");
+        let theirs = folder.run(
+            &toolkit::tileiras(),
+            &[file, "-arch=sm_90", "--lineinfo", "-o", "theirs"],
+        );
+        assert_eq!(theirs.0, Some(0), "{}", theirs.2);
+        let theirs = places(&folder, "theirs");
+        let line = |place: &String| place.split(" inlined").next().map(str::to_owned);
+        let known: std::collections::BTreeSet<_> = theirs.iter().filter_map(line).collect();
+        for how in [&["--lineinfo"][..], &["-g", "-O0"]] {
+            let args = [&[file, "-arch=sm_90", "-o", "ours"], how].concat();
+            let ours = folder.run(&folder.bin("tileiras"), &args);
+            assert_eq!(ours.0, Some(0), "{}", ours.2);
+            let ours = places(&folder, "ours");
+            let lines: std::collections::BTreeSet<_> = ours.iter().filter_map(line).collect();
+            assert!(
+                lines.is_subset(&known),
+                "{name} {how:?}: {lines:?} and {known:?}"
+            );
+            // Without a debugger's needs, nearly all of theirs; with inlined calls where they have them.
+            if how.len() == 1 {
+                assert!(
+                    4 * lines.len() >= 3 * known.len(),
+                    "{name}: {lines:?} and {known:?}"
+                );
+                let inlined = |set: &std::collections::BTreeSet<String>| {
+                    set.iter().any(|place| place.contains("inlined at"))
+                };
+                assert_eq!(inlined(&ours), inlined(&theirs), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn line_information_changes_no_instruction() {
+    let plain = String::from_utf8(compile(&[])).expect("text");
+    let with = String::from_utf8(compile(&["--lineinfo"])).expect("text");
+    assert!(with.contains("function_name $L__info_string") && with.contains(".file 1 "));
+    let (code, _) = with.split_once("\n.file").expect("a table of files");
+    let code: String = code
+        .split_inclusive('\n')
+        .filter(|l| !l.starts_with("\t.loc"))
+        .collect();
+    assert_eq!(code, plain);
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::{Outcome, input, output, ptxas};
 use crate::compile::{Options, Stage, lower_to, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
+use crate::ptx::Debug;
 use crate::target::Target;
 
 /// What `--emit` can name.
@@ -54,6 +55,9 @@ pub struct Args {
     /// Put the launch manifest into the PTX and so into the cubin, as the constant `__tilec_manifest`.
     #[arg(long)]
     embed_manifest: bool,
+    /// Line information in the PTX, from the module's debug information.
+    #[arg(long)]
+    lineinfo: bool,
     /// Run the verifier after every stage.
     #[arg(long)]
     verify: bool,
@@ -72,6 +76,10 @@ impl Args {
             isel_dir: self.isel_dir.clone(),
             verify: self.verify,
             embed_manifest: self.embed_manifest,
+            debug: match self.lineinfo {
+                true => Debug::Lines,
+                false => Debug::None,
+            },
             ..Options::new(target)
         })
     }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::mir::{Atom, Class, Func, Guard, Inst, Label, Op, Operand, VReg};
 use super::table::{Immediate, Insn, Role, Slot, Table, Width};
-use crate::ir::Diagnostic;
+use crate::ir::{Diagnostic, LocId};
 use crate::target::Target;
 
 /// Why an operation could not be selected.
@@ -31,6 +31,8 @@ pub struct Builder<'t> {
     pub table: &'t Table,
     pub target: Target,
     pub func: Func,
+    /// Where what is appended comes from.
+    pub loc: LocId,
     insns: FxHashMap<String, Option<Insn>>,
     known: Known,
 }
@@ -41,6 +43,7 @@ impl<'t> Builder<'t> {
             table,
             target,
             func: Func::default(),
+            loc: LocId::UNKNOWN,
             insns: FxHashMap::default(),
             known: Known::default(),
         }
@@ -143,6 +146,7 @@ impl<'t> Builder<'t> {
             operands,
             reps: reps as u32,
             guard,
+            loc: self.loc,
             dead: Vec::new(),
         }));
         Ok(results)
@@ -237,6 +241,7 @@ impl<'t> Builder<'t> {
                 .collect(),
             reps: 1,
             guard: None,
+            loc: self.loc,
             dead: Vec::new(),
         }));
         self.known.constants.insert((class, atom), r);

@@ -127,6 +127,7 @@ mod tests {
                     .collect(),
                 reps: 1,
                 guard: None,
+                loc: crate::ir::LocId::UNKNOWN,
                 dead: Vec::new(),
             }),
             Inst::Branch {

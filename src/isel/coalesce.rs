@@ -160,6 +160,7 @@ fn push_move(func: &mut Func, table: &Table, d: VReg, s: Atom) -> Result<(), Fai
             .collect(),
         reps: 1,
         guard: None,
+        loc: crate::ir::LocId::UNKNOWN,
         dead: Vec::new(),
     }));
     Ok(())

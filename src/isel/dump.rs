@@ -47,7 +47,6 @@ pub fn write(func: &Func, table: &Table) -> String {
                     to.0
                 );
             }
-            Inst::Loc(_) => {}
         }
     }
     out

@@ -55,7 +55,6 @@ impl Mover<'_> {
                 self.release(&touched);
                 self.out.push(inst);
             }
-            Inst::Loc(_) => self.out.push(inst),
             Inst::Label(_) | Inst::Branch { .. } => {
                 self.release_all();
                 self.out.push(inst);
@@ -207,6 +206,7 @@ fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
         operands: op.operands.iter().enumerate().map(cut).collect(),
         reps: reps.len() as u32,
         guard,
+        loc: op.loc,
         dead: op.dead.get(reps).unwrap_or(&[]).to_vec(),
     }
 }

@@ -135,6 +135,8 @@ pub struct Op {
     pub operands: SmallVec<[Operand; 4]>,
     pub reps: u32,
     pub guard: Option<Guard>,
+    /// Where in the source it comes from.
+    pub loc: LocId,
     /// Repetitions that were found useless.
     pub dead: Vec<bool>,
 }
@@ -163,8 +165,6 @@ pub enum Inst {
         /// All threads of a warp agree.
         uniform: bool,
     },
-    /// Source location of what follows.
-    Loc(LocId),
 }
 
 /// A kernel parameter.

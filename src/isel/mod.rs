@@ -49,8 +49,19 @@ pub fn compile(
     target: &Target,
     tables: &Tables,
 ) -> Result<ptx::Text, Diagnostics> {
+    compile_with(module, target, tables, ptx::Debug::None)
+}
+
+/// The same with line information.
+pub fn compile_with(
+    module: &Module,
+    target: &Target,
+    tables: &Tables,
+    debug: ptx::Debug,
+) -> Result<ptx::Text, Diagnostics> {
     let (globals, funcs) = select_module(module, target, tables, finish)?;
-    ptx::write(&globals, &funcs, *target, &tables.insns).map_err(Diagnostics::from)
+    let lines = ptx::Lines::new(module, debug);
+    ptx::write(&globals, &funcs, *target, &tables.insns, lines).map_err(Diagnostics::from)
 }
 
 /// The machine functions as text: what was selected, before copies are coalesced.

@@ -120,7 +120,9 @@ impl<'m> Selector<'m> {
     /// Selects the operations of a block, terminator included.
     pub fn block(&mut self, block: BlockId) -> Result<(), Fail> {
         for &op in &self.module.block(block).ops {
+            let around = std::mem::replace(&mut self.b.loc, self.module.op(op).loc);
             self.op(op).map_err(|error| self.place(op, error))?;
+            self.b.loc = around;
         }
         Ok(())
     }

@@ -82,7 +82,7 @@ fn drop_jumps_to_next(func: &mut Func) {
         .map(|i| match &func.insts[i] {
             Inst::Branch { to, .. } => func.insts[i + 1..]
                 .iter()
-                .take_while(|next| matches!(next, Inst::Label(_) | Inst::Loc(_)))
+                .take_while(|next| matches!(next, Inst::Label(_)))
                 .any(|next| matches!(next, Inst::Label(label) if label == to)),
             _ => false,
         })

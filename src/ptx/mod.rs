@@ -1,5 +1,7 @@
 //! PTX text of machine functions.
 
+mod lines;
 mod text;
 
+pub use lines::{Debug, Lines};
 pub use text::{Text, constant, write};

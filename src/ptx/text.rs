@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::Diagnostic;
+use super::lines::Lines;
+use crate::ir::{Diagnostic, LocId};
 use crate::isel::mir::{Atom, Class, Func, Global, Inst, Label, Op, Param, VReg};
 use crate::isel::table::{Immediate, Piece, Role, Slot, Table, Width};
 use crate::target::{PtxVersion, Target};
@@ -31,6 +32,9 @@ fn shared_align(func: &Func) -> u32 {
     });
     if swizzles { 1024 } else { 16 }
 }
+
+/// The version that has `inlined_at`. Source: PTX ISA, release history.
+const LINES: PtxVersion = PtxVersion(7, 2);
 
 /// Column at which operands start.
 const OPERANDS: usize = 16;
@@ -79,6 +83,7 @@ pub fn write(
     funcs: &[Func],
     target: Target,
     table: &Table,
+    mut lines: Lines,
 ) -> Result<Text, Diagnostic> {
     let mut version = target.ptx_version();
     let mut bodies = String::new();
@@ -87,10 +92,15 @@ pub fn write(
         check_limits(func, target)?;
         version = version.max(version_of(func, table));
         let mut writer = Writer::new(func, table);
-        writer.body();
+        writer.body(&mut lines);
         writer.kernel(&mut bodies);
     }
-    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
+    let tables = lines.tables();
+    if !tables.is_empty() {
+        version = version.max(LINES);
+    }
+    let debug = lines.target_suffix();
+    let mut text = format!(".version {version}\n.target {target}{debug}\n.address_size 64\n");
     let dynamic = funcs.iter().filter(|f| f.shared > Target::STATIC_SHARED);
     if let Some(align) = dynamic.map(shared_align).max() {
         let _ = write!(
@@ -106,6 +116,10 @@ pub fn write(
         write_global(&mut text, global);
     }
     text.push_str(&bodies);
+    if !tables.is_empty() {
+        text.push('\n');
+        text.push_str(&tables);
+    }
     let dynamic_shared = funcs
         .iter()
         .map(|f| match f.shared > Target::STATIC_SHARED {
@@ -271,10 +285,15 @@ impl<'f> Writer<'f> {
         out.push_str("}\n");
     }
 
-    fn body(&mut self) {
+    fn body(&mut self, lines: &mut Lines) {
+        let mut at = LocId::UNKNOWN;
         for inst in &self.func.insts {
             match inst {
                 Inst::Op(op) => {
+                    if op.loc != at {
+                        at = op.loc;
+                        self.out.push_str(&lines.at(at).unwrap_or_default());
+                    }
                     for rep in (0..op.reps as usize).filter(|&rep| !op.is_dead(rep)) {
                         self.op(op, rep);
                     }
@@ -292,8 +311,8 @@ impl<'f> Writer<'f> {
                     let name = self.label(*to);
                     let _ = writeln!(self.out, "bra{suffix} {name};");
                 }
-                // Parallel copies are moves by now, locations are not written.
-                Inst::Copy { .. } | Inst::Loc(_) => {}
+                // Parallel copies are moves by now.
+                Inst::Copy { .. } => {}
             }
         }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
 use crate::compile::{Options, to_ptx};
 use crate::driver::{output, ptxas};
+use crate::ptx::Debug;
 use crate::target::{Suffix, Target};
 
 /// Where the cubin goes if nothing else is said.
@@ -22,6 +23,11 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
     let options = Options {
         opt_level: opt_level(line)?,
         embed_manifest: true,
+        debug: match (line.flag("device-debug"), line.flag("lineinfo")) {
+            (true, _) => Debug::Full,
+            (false, true) => Debug::Lines,
+            (false, false) => Debug::None,
+        },
         ..Options::new(target)
     };
     let failed =
@@ -39,7 +45,12 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
                     "without it, only an emulated driver can load the result: set {EMULATE}=1"
                 ))
             })?;
-            ptxas::assemble(&assembler, &ptx, target, &[]).map_err(failed)?
+            let flags: &[&str] = match options.debug {
+                Debug::Full => &["-g"],
+                Debug::Lines => &["-lineinfo"],
+                Debug::None => &[],
+            };
+            ptxas::assemble(&assembler, &ptx, target, flags).map_err(failed)?
         }
     };
     write(line, &data)
