@@ -118,19 +118,40 @@ pub fn run(args: &Args) -> Outcome {
         isel_dir: args.isel_dir.clone(),
         ..Options::new(compile::target(&args.gpu_name)?)
     };
-    // Lowering consumes a module, and two stages are explained.
     let data = input::bytes(&args.input)?;
-    let read = || input::verified_from(&args.input, &data);
-    let explanation = explain(read()?, read()?, &options)?;
-    let text = match args.json {
-        true => {
-            serde_json::to_string_pretty(&explanation)
-                .map_err(|e| Diagnostic::error(format!("the explanation cannot be written: {e}")))?
-                + "\n"
-        }
-        false => text::write(&explanation),
-    };
+    let told = explanation(|| input::verified_from(&args.input, &data), &options)?;
+    let text = if args.json { told.json } else { told.text };
     output::write(&args.output, text.as_bytes())
+}
+
+/// An explanation, written.
+pub struct Told {
+    /// For people.
+    pub text: String,
+    /// For programs.
+    pub json: String,
+}
+
+/// What the compiler decides about the module that `read` reads.
+///
+/// # Errors
+/// Those of reading and compiling.
+pub fn explanation(
+    read: impl Fn() -> Result<Module, Diagnostics>,
+    options: &Options,
+) -> Result<Told, Diagnostics> {
+    let options = Options {
+        explain: true,
+        ..options.clone()
+    };
+    // Lowering consumes a module, and two stages are explained.
+    let explanation = explain(read()?, read()?, &options)?;
+    let json = serde_json::to_string_pretty(&explanation)
+        .map_err(|e| Diagnostic::error(format!("the explanation cannot be written: {e}")))?;
+    Ok(Told {
+        text: text::write(&explanation),
+        json: json + "\n",
+    })
 }
 
 fn explain(first: Module, second: Module, options: &Options) -> Result<Explanation, Diagnostics> {

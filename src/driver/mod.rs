@@ -10,13 +10,14 @@ mod explain;
 mod input;
 mod links;
 mod output;
-mod ptxas;
+pub mod ptxas;
 mod report;
 mod rules;
 mod run;
 mod verify;
 
 pub use compile::target;
+pub use explain::{Told, explanation};
 pub use input::verified_from;
 
 use std::process::ExitCode;
