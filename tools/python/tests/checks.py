@@ -81,7 +81,7 @@ def what_is_wrong():
     raises(ValueError, "a grid has", lambda: tilec.run(scale, 0, (x, 2.0, 64)))
     raises(TypeError, "compiled for arguments", lambda: tilec.compile(scale))
     raises(TypeError, "no GPU has", lambda: tilec.run(scale, 1, (np.array([None, 1]), 2.0, 64)))
-    raises(tilec.CompileError, "unknown target `sm_12`", lambda: tilec.compile(b"\x7fTileIR\0", "sm_12"))
+    raises(tilec.CompileError, "unknown target `sm_12`", lambda: tilec.compile(CORPUS / "vadd/f32.tilebc", "sm_12"))
     raises(tilec.CompileError, "unsupported Tile version", lambda: tilec.compile(b"\x7fTileIR\0\x0d\x09\0\0"))
     bad = raises(tilec.CompileError, "expects", lambda: tilec.compile("entry @f() {\n  yield\n}\n"))
     assert bad.line is not None, bad
