@@ -192,10 +192,16 @@ impl Memory {
             .and_then(|dynamic| dynamic.get(index.wrapping_sub(self.buffers.len()))?.clone());
         match buffer {
             Some(buffer) => Ok(f(locate(&buffer, address, bytes, verb)?)),
-            None => Err(match self.lent.as_ref().map(|l| l.locate(address, bytes as u64, &mut 0)) {
-                Some(Err(near)) => near.message,
-                _ => format!("{verb} {bytes} bytes at {address:#x}, which is in no buffer"),
-            }),
+            None => Err(
+                match self
+                    .lent
+                    .as_ref()
+                    .map(|l| l.locate(address, bytes as u64, &mut 0))
+                {
+                    Some(Err(near)) => near.message,
+                    _ => format!("{verb} {bytes} bytes at {address:#x}, which is in no buffer"),
+                },
+            ),
         }
     }
 

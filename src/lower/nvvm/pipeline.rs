@@ -180,14 +180,21 @@ impl Lower<'_> {
     /// Whether some `local_load` reads what the copies of `pipeline` bring.
     fn is_loaded(&self, pipeline: ValueId) -> bool {
         let m = &self.m;
-        let ops = m.body_of(self.func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+        let ops = m
+            .body_of(self.func, 0)
+            .map(|b| m.ops_under(b))
+            .unwrap_or_default();
         let brings = |o: &&OpId| operand(m.op(**o), "pipeline") == Some(pipeline);
-        let copies = ops.iter().filter(|o| S::of(m.op(**o).kind) == Some(S::TmaLoad));
+        let copies = ops
+            .iter()
+            .filter(|o| S::of(m.op(**o).kind) == Some(S::TmaLoad));
         let buffers: Vec<Option<ValueId>> = copies
             .filter(brings)
             .map(|&o| operand(m.op(o), "destination"))
             .collect();
-        let mut loads = ops.iter().filter(|o| S::of(m.op(**o).kind) == Some(S::LocalLoad));
+        let mut loads = ops
+            .iter()
+            .filter(|o| S::of(m.op(**o).kind) == Some(S::LocalLoad));
         loads.any(|&o| buffers.contains(&m.op(o).operands.first().copied()))
     }
 
@@ -205,7 +212,13 @@ impl Lower<'_> {
     }
 
     /// The turn of the iteration operand called `name`.
-    pub(super) fn turn(&mut self, op: OpId, data: &Op, name: &str, stages: u64) -> Result<Turn, Diagnostic> {
+    pub(super) fn turn(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        name: &str,
+        stages: u64,
+    ) -> Result<Turn, Diagnostic> {
         let Some(iteration) = operand(data, name) else {
             return Err(unsupported(self.m, op, format!("missing operand {name}")));
         };
@@ -297,7 +310,9 @@ impl Lower<'_> {
         let turn = self.turn(op, data, "iteration", p.stages)?;
         let empty = self.stage_barrier(p.empty, turn.stage);
         let iteration = self.get(op, operand(data, "iteration").unwrap_or_default())?;
-        let enable = operand(data, "enable").map(|v| self.get(op, v)).transpose()?;
+        let enable = operand(data, "enable")
+            .map(|v| self.get(op, v))
+            .transpose()?;
         if p.loaded {
             // The lane that arrives does so for all.
             self.emit().effect(N::BarWarp, &[], []);
@@ -349,7 +364,10 @@ impl Lower<'_> {
             std::iter::once(o).chain(under)
         });
         let shared = |v: &ValueId| {
-            matches!(m.types.get(m.ty(*v)), Type::SharedTile { .. } | Type::Pipeline { .. })
+            matches!(
+                m.types.get(m.ty(*v)),
+                Type::SharedTile { .. } | Type::Pipeline { .. }
+            )
         };
         inside.any(|o| m.op(o).operands.iter().any(shared))
     }

@@ -23,7 +23,6 @@ struct Multiplicand {
 }
 
 impl Lower<'_> {
-
     pub(super) fn async_dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let Some(w) = tileas::wgmma_of(self.m, op) else {
             return Err(unsupported(self.m, op, "no wgmma tiling for this product"));
@@ -181,4 +180,3 @@ impl Lower<'_> {
 fn step(steps: &[u64], i: usize) -> u64 {
     steps.get(i).copied().unwrap_or(0)
 }
-

@@ -9,9 +9,9 @@
 mod anchors;
 mod assign;
 mod convert;
-pub mod pipeline;
 mod missed;
 mod overlap;
+pub mod pipeline;
 mod plan;
 mod product;
 pub mod protocol;
@@ -34,11 +34,7 @@ use crate::lower::unsupported;
 use crate::target::Target;
 
 /// Lowers every `nv_tileaa.func` of the module in place. Returns what was considered and not done.
-pub fn run(
-    m: &mut Module,
-    target: &Target,
-    options: &Options,
-) -> Result<Vec<Missed>, Diagnostics> {
+pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Vec<Missed>, Diagnostics> {
     let mut missed = Vec::new();
     for op in m.block(m.body).ops.clone() {
         if A::of(m.op(op).kind) == Some(A::Func) {

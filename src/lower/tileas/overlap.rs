@@ -24,7 +24,9 @@ pub fn relax(m: &mut Module, body: BlockId) {
         }
     }
     let loops = m.ops_under(body).into_iter();
-    let loops: Vec<OpId> = loops.filter(|&o| C::of(m.op(o).kind) == Some(C::For)).collect();
+    let loops: Vec<OpId> = loops
+        .filter(|&o| C::of(m.op(o).kind) == Some(C::For))
+        .collect();
     for op in loops {
         if let Some(found) = Carried::find(m, body, op) {
             found.apply(m);
@@ -53,7 +55,13 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     if !adds {
         return;
     }
-    let Some(&[last]) = m.op(next).results.first().map(|&r| users(m, body, r)).as_deref() else {
+    let Some(&[last]) = m
+        .op(next)
+        .results
+        .first()
+        .map(|&r| users(m, body, r))
+        .as_deref()
+    else {
         return;
     };
     let ops = m.block(data.block).ops.clone();
@@ -69,7 +77,11 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     let releases: Vec<OpId> = releases.filter(|&o| is(m, o, S::ConsumerRelease)).collect();
     let block = m.block_mut(data.block);
     block.ops.retain(|o| !releases.contains(o));
-    let after = block.ops.iter().position(|&o| o == last).map_or(block.ops.len(), |i| i + 1);
+    let after = block
+        .ops
+        .iter()
+        .position(|&o| o == last)
+        .map_or(block.ops.len(), |i| i + 1);
     block.ops.splice(after..after, releases);
     m.replace_all_uses(result, data.operands[0]);
     m.erase(wait);
@@ -92,7 +104,8 @@ fn is(m: &Module, op: OpId, kind: S) -> bool {
 fn writes(m: &Module, op: OpId) -> bool {
     let here = is(m, op, S::LocalStore) || is(m, op, S::ProducerAcquire);
     here || (0..m.op(op).regions.len()).any(|i| {
-        m.body_of(op, i).is_some_and(|b| m.ops_under(b).into_iter().any(|o| writes(m, o)))
+        m.body_of(op, i)
+            .is_some_and(|b| m.ops_under(b).into_iter().any(|o| writes(m, o)))
     })
 }
 
@@ -137,7 +150,9 @@ impl Carried {
             return None;
         }
         // What else the loop brings must not be let go before it was read: only this product reads.
-        let others = under.iter().any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy));
+        let others = under
+            .iter()
+            .any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy));
         let mut releases = Vec::new();
         for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
             let iteration = operand(m.op(op), "iteration")?;
@@ -160,7 +175,10 @@ impl Carried {
     fn apply(self, m: &mut Module) {
         let i32_ty = m.types.int(32);
         if let Some(slot) = m.op_mut(self.wait).attrs.first_mut() {
-            *slot = Some(Attr::Int { value: 1, ty: i32_ty });
+            *slot = Some(Attr::Int {
+                value: 1,
+                ty: i32_ty,
+            });
         }
         // In the loop: the iteration before is released, where there was one.
         let args = m.block(self.block).args.to_vec();
@@ -175,12 +193,18 @@ impl Carried {
         // Behind it: the last product is done, and what it read is released.
         let home = m.op(self.for_op).block;
         let ops = std::mem::take(&mut m.block_mut(home).ops);
-        let at = ops.iter().position(|&o| o == self.for_op).map_or(ops.len(), |i| i + 1);
+        let at = ops
+            .iter()
+            .position(|&o| o == self.for_op)
+            .map_or(ops.len(), |i| i + 1);
         m.block_mut(home).ops = ops[..at].to_vec();
         let results = m.op(self.for_op).results.to_vec();
         let acc = results[self.place];
         let (ty, loc) = (m.ty(acc), m.op(self.wait).loc);
-        let none = Attr::Int { value: 0, ty: i32_ty };
+        let none = Attr::Int {
+            value: 0,
+            ty: i32_ty,
+        };
         let mut b = m.at_end(home);
         b.loc = loc;
         let wait = b.op(S::AsyncDotWait, &[&[acc]], [Some(none)], &[ty], &[]);

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::pipeline::{self, is_product};
 use super::missed::Log;
+use super::pipeline::{self, is_product};
 use super::wgmma;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -48,7 +48,9 @@ pub struct Plan {
 impl Plan {
     /// Warps of the block: those that hold tiles and a producer warpgroup.
     pub fn all_warps(&self) -> u64 {
-        self.roles.as_ref().map_or(self.tile_warps, |r| r.all_warps())
+        self.roles
+            .as_ref()
+            .map_or(self.tile_warps, |r| r.all_warps())
     }
 }
 
@@ -92,7 +94,13 @@ pub fn of(
             return Ok(Plan {
                 tile_warps,
                 staging: roles.staging,
-                occupancy: occupancy(m, func, target, [roles.all_warps(), tile_warps], roles.redistributes()),
+                occupancy: occupancy(
+                    m,
+                    func,
+                    target,
+                    [roles.all_warps(), tile_warps],
+                    roles.redistributes(),
+                ),
                 roles: Some(roles),
                 cp_async: Vec::new(),
             });
@@ -175,7 +183,10 @@ fn occupancy(
     if redistributed {
         return Some(1);
     }
-    let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+    let ops = m
+        .body_of(func, 0)
+        .map(|b| m.ops_under(b))
+        .unwrap_or_default();
     let needed = together(m, &ops) / (32 * tile_warps.max(1)) + REGISTERS_BESIDE_TILES;
     let registers = u64::from(target.registers_per_sm());
     let fits = registers / (needed * 32 * all.max(1));
@@ -201,7 +212,10 @@ fn streams(
     log: &mut Log,
 ) -> Vec<pipeline::cp_async::Plan> {
     const WHAT: &str = "asynchronous copies";
-    let ops = m.body_of(func, 0).map(|b| m.ops_under(b)).unwrap_or_default();
+    let ops = m
+        .body_of(func, 0)
+        .map(|b| m.ops_under(b))
+        .unwrap_or_default();
     let mut found = Vec::new();
     for op in ops.into_iter().filter(|&o| holds_products(m, o)) {
         match pipeline::Prefetch::find(m, op) {
@@ -243,5 +257,7 @@ fn streams(
 /// Whether an operation is a loop with a product in its own block.
 fn holds_products(m: &Module, op: OpId) -> bool {
     let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
-    looping && m.body_of(op, 0).is_some_and(|b| m.block(b).ops.iter().any(|&o| is_product(m, o)))
+    looping
+        && m.body_of(op, 0)
+            .is_some_and(|b| m.block(b).ops.iter().any(|&o| is_product(m, o)))
 }

@@ -34,7 +34,12 @@ impl Extents {
     /// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", shapes and types: m64nNkK with
     /// N of 8 to 256 and 256 bits of K.
     pub fn of(m: &Module, dot: OpId) -> Result<Extents, String> {
-        let tile = |i: usize| m.op(dot).operands.get(i).and_then(|&v| m.types.as_tile(m.ty(v)));
+        let tile = |i: usize| {
+            m.op(dot)
+                .operands
+                .get(i)
+                .and_then(|&v| m.types.as_tile(m.ty(v)))
+        };
         let (Some((a, lhs)), Some((b, _)), Some((c, acc))) = (tile(0), tile(1), tile(2)) else {
             return Err("an operand is no tile".to_owned());
         };
@@ -69,7 +74,11 @@ fn has_instruction(a: &Type, b: &Type, acc: &Type) -> bool {
         (Type::Float(F16), Type::Float(F16), Type::Float(F16 | F32))
         | (Type::Float(BF16), Type::Float(BF16), Type::Float(F32))
         | (Type::Float(TF32), Type::Float(TF32), Type::Float(F32))
-        | (Type::Float(F8E4M3FN | F8E5M2), Type::Float(F8E4M3FN | F8E5M2), Type::Float(F16 | F32))
+        | (
+            Type::Float(F8E4M3FN | F8E5M2),
+            Type::Float(F8E4M3FN | F8E5M2),
+            Type::Float(F16 | F32),
+        )
         | (Type::Int(8), Type::Int(8), Type::Int(32)) => true,
         _ => false,
     }
@@ -147,7 +156,10 @@ pub fn comes_from(m: &Module, tile: ValueId, loads: &FxHashSet<OpId>) -> bool {
 /// Where an operand is read.
 enum Source {
     /// In the buffer that `load` reads, its dimensions permuted.
-    Buffer { load: OpId, permutation: Option<Vec<usize>> },
+    Buffer {
+        load: OpId,
+        permutation: Option<Vec<usize>>,
+    },
     /// In a buffer that it is stored to.
     Stored,
     Registers,
@@ -205,7 +217,10 @@ impl Operands {
             data.attr_named("signed_rhs").cloned(),
         ];
         let i32_ty = m.types.int(32);
-        let none = Attr::Int { value: 0, ty: i32_ty };
+        let none = Attr::Int {
+            value: 0,
+            ty: i32_ty,
+        };
         let (block, at) = position(m, dot);
         let ty = m.ty(data.results[0]);
         let mut b = m.at(block, at);
@@ -286,7 +301,11 @@ fn source(
 fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
     let long = |v: ValueId| {
         let shape = m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
-        shape.iter().copied().filter(|&n| n > 1).collect::<Vec<u64>>()
+        shape
+            .iter()
+            .copied()
+            .filter(|&n| n > 1)
+            .collect::<Vec<u64>>()
     };
     long(a) == long(b)
 }
@@ -362,8 +381,8 @@ fn store(
     let half = m.types.bits(m.ty(tile)) == Some(16);
     // Rows of memory are rows of the tile, except where K must be contiguous.
     let order: &[usize] = if side == 1 && !half { &[0, 1] } else { &[1, 0] };
-    let (layout, _) = swizzled(m, tile, order)
-        .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+    let (layout, _) =
+        swizzled(m, tile, order).map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
     let ty = shared_type(m, tile, &layout, 1);
     let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
     let block = home(m, tile);
@@ -389,16 +408,29 @@ fn permuted(
     buffer: ValueId,
     permutation: &[usize],
 ) -> Result<ValueId, crate::layout::LayoutError> {
-    let Type::SharedTile { elem, shape, layout, stages } = m.types.get(m.ty(buffer)).clone() else {
+    let Type::SharedTile {
+        elem,
+        shape,
+        layout,
+        stages,
+    } = m.types.get(m.ty(buffer)).clone()
+    else {
         return Ok(buffer);
     };
     // Extents of one element come first, so that the matrix is permuted.
     let ones = shape.len() - permutation.len();
-    let dims: Vec<usize> = (0..ones).chain(permutation.iter().map(|d| d + ones)).collect();
+    let dims: Vec<usize> = (0..ones)
+        .chain(permutation.iter().map(|d| d + ones))
+        .collect();
     let layout = m.layouts.get(layout).permute(&dims)?;
     let layout = m.layouts.intern(layout);
     let shape = dims.iter().filter_map(|&d| shape.get(d).copied()).collect();
-    let ty = m.types.intern(Type::SharedTile { elem, shape, layout, stages });
+    let ty = m.types.intern(Type::SharedTile {
+        elem,
+        shape,
+        layout,
+        stages,
+    });
     let Some(alloc) = m.def_op(buffer) else {
         return Ok(buffer);
     };
@@ -411,7 +443,10 @@ fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
     let Some(op) = m.def_op(tile) else { return };
     let reads = S::of(m.op(op).kind) == Some(S::LocalLoad)
         || matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute));
-    let used = m.ops_under(body).iter().any(|&o| m.op(o).operands.contains(&tile));
+    let used = m
+        .ops_under(body)
+        .iter()
+        .any(|&o| m.op(o).operands.contains(&tile));
     if reads && !used {
         let source = m.op(op).operands[0];
         m.erase(op);

@@ -181,7 +181,9 @@ fn tile_ir_in_the_interpreter() {
     let eval = [("TILEC_EMULATE_ENGINE", "eval")];
     run(&["vadd", VADD], &eval);
     let module = "tests/corpus/bytecode/matmul/f32_128x128x64.tilebc";
-    let args = ["matmul", module, "256", "128", "192", "128", "128", "matmul"];
+    let args = [
+        "matmul", module, "256", "128", "192", "128", "128", "matmul",
+    ];
     run(&args, &eval);
 }
 

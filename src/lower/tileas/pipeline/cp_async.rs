@@ -13,8 +13,8 @@
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::{
-    ACCESS, Prefetch, RESERVE, forget_token, memory_order, prefetch, shared_room, shared_type, stage_bytes,
-    swizzled,
+    ACCESS, Prefetch, RESERVE, forget_token, memory_order, prefetch, shared_room, shared_type,
+    stage_bytes, swizzled,
 };
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
@@ -100,7 +100,11 @@ pub fn signature(m: &mut Module, stream: &Prefetch, facts: &FactMap) -> Vec<Type
     for &load in &stream.loads {
         let tile = m.op(load).results[0];
         let order = memory_order(m, facts, load);
-        types.extend(swizzled(m, tile, &order).ok().map(|(l, _)| shared_type(m, tile, &l, 1)));
+        types.extend(
+            swizzled(m, tile, &order)
+                .ok()
+                .map(|(l, _)| shared_type(m, tile, &l, 1)),
+        );
     }
     types
 }

@@ -32,8 +32,14 @@ impl Prefetch {
         };
         let end = m.terminator(body);
         let under = m.ops_under(body);
-        if let Some(&op) = under.iter().find(|&&o| Some(o) != end && !harmless(m, body, o)) {
-            return no(op, "the loop writes memory, is left early or holds another loop");
+        if let Some(&op) = under
+            .iter()
+            .find(|&&o| Some(o) != end && !harmless(m, body, o))
+        {
+            return no(
+                op,
+                "the loop writes memory, is left early or holds another loop",
+            );
         }
         let wanted = |&o: &OpId| starts_ahead(m, body, o) && feeds_product(m, &under, o);
         let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();

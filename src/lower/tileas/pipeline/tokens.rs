@@ -54,7 +54,8 @@ pub fn followers(m: &Module, body: BlockId, access: OpId) -> FxHashSet<OpId> {
         let before = tokens.len();
         for &op in &ops {
             let data = m.op(op);
-            let places = || (0..data.operands.len()).filter(|&i| tokens.contains(&data.operands[i]));
+            let places =
+                || (0..data.operands.len()).filter(|&i| tokens.contains(&data.operands[i]));
             if data.def().traits.has(Traits::MEMORY) {
                 if places().next().is_some() {
                     found.insert(op);
@@ -64,7 +65,9 @@ pub fn followers(m: &Module, body: BlockId, access: OpId) -> FxHashSet<OpId> {
             let next: Vec<ValueId> = match C::of(data.kind) {
                 Some(C::For | C::Loop) => {
                     let first = data.operands.len() - data.group(data.groups.len() - 1).len();
-                    places().flat_map(|i| handed_in(m, op, i.wrapping_sub(first))).collect()
+                    places()
+                        .flat_map(|i| handed_in(m, op, i.wrapping_sub(first)))
+                        .collect()
                 }
                 Some(C::Continue | C::Break | C::Yield) => match jump_target(m, op) {
                     Some(target) => places().flat_map(|i| handed_in(m, target, i)).collect(),
@@ -97,7 +100,9 @@ fn handed_in(m: &Module, op: OpId, i: usize) -> Vec<ValueId> {
 /// What jumps to `op` hand on at `place`.
 fn handed_on(m: &Module, op: OpId, place: usize) -> Vec<ValueId> {
     let jumps = jumps(m, op).into_iter();
-    jumps.filter_map(|j| m.op(j).operands.get(place).copied()).collect()
+    jumps
+        .filter_map(|j| m.op(j).operands.get(place).copied())
+        .collect()
 }
 
 /// The terminators that hand values to `op`: to its results or around it.
@@ -109,8 +114,10 @@ pub fn jumps(m: &Module, op: OpId) -> Vec<OpId> {
         }
     }
     let jump = |o: &OpId| {
-        matches!(C::of(m.op(*o).kind), Some(C::Continue | C::Break | C::Yield))
-            && jump_target(m, *o) == Some(op)
+        matches!(
+            C::of(m.op(*o).kind),
+            Some(C::Continue | C::Break | C::Yield)
+        ) && jump_target(m, *o) == Some(op)
     };
     inside.into_iter().filter(jump).collect()
 }

@@ -164,7 +164,9 @@ impl Machine<'_> {
                 self.fenced(op, *buffer)
             }
             Action::StoreWait => {
-                self.leaving.values_mut().for_each(|(_, waited)| *waited = true);
+                self.leaving
+                    .values_mut()
+                    .for_each(|(_, waited)| *waited = true);
                 Ok(Step::Done)
             }
             Action::Dot(number, reads) => {

@@ -27,8 +27,8 @@ use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, 
 use crate::lower::access::operand;
 use crate::lower::unsupported;
 use machine::{Pipeline, Setting};
-pub use trace::number;
 use trace::Scenario;
+pub use trace::number;
 
 /// Warps of a producer role: one, or a warpgroup.
 const PRODUCER_WARPS: [i64; 2] = [1, 4];

@@ -6,9 +6,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dialect::{Traits, enums};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::{Traits, enums};
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
 use crate::lower::access::operand;
 use crate::lower::unsupported;
@@ -324,8 +324,10 @@ impl Tracer<'_> {
             let counter = head.first().copied().unwrap_or(Val::Other);
             let starts = [counter].into_iter().filter(|_| kind == Some(C::For));
             let starts: Vec<Val> = starts.chain(inits.iter().copied()).collect();
-            let args: Vec<Val> =
-                starts.into_iter().map(|v| self.term(Term::Carried(depth, v))).collect();
+            let args: Vec<Val> = starts
+                .into_iter()
+                .map(|v| self.term(Term::Carried(depth, v)))
+                .collect();
             self.bind(&m.block(body).args, &args);
             match self.block(body)? {
                 Flow::Yield(vals) | Flow::Continue(vals) => ends.push(vals),
@@ -337,7 +339,8 @@ impl Tracer<'_> {
             let parts = head.iter().copied().chain(inits.get(i).copied());
             let ends = ends.iter().map(|e| e.get(i).copied().unwrap_or(Val::Other));
             let parts: Vec<Val> = parts.chain(ends).collect();
-            let scalar = matches!(m.types.get(m.ty(result)), Type::Tile { shape, .. } if shape.is_empty());
+            let scalar =
+                matches!(m.types.get(m.ty(result)), Type::Tile { shape, .. } if shape.is_empty());
             let term = match scalar {
                 true => self.term(Term::Op(data.kind, Vec::new(), parts)),
                 false => self.term(Term::Leaf(result)),
@@ -369,7 +372,12 @@ impl Tracer<'_> {
     fn loaded(&mut self, data: &Op) {
         let m = self.m;
         let token = |v: &&ValueId| matches!(m.types.get(m.ty(**v)), Type::Token);
-        let operands: Vec<ValueId> = data.operands.iter().filter(|v| !token(v)).copied().collect();
+        let operands: Vec<ValueId> = data
+            .operands
+            .iter()
+            .filter(|v| !token(v))
+            .copied()
+            .collect();
         let one = |v: ValueId| match m.types.get(m.ty(v)) {
             Type::Tile { shape, .. } | Type::Distributed { shape, .. } => {
                 shape.iter().product::<u64>() == 1
@@ -521,7 +529,11 @@ impl Tracer<'_> {
     }
 
     fn endless(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
-        let inside = self.m.body_of(op, 0).map(|b| self.m.ops_under(b)).unwrap_or_default();
+        let inside = self
+            .m
+            .body_of(op, 0)
+            .map(|b| self.m.ops_under(b))
+            .unwrap_or_default();
         let steps = |o: &OpId| self.m.op(*o).def().name.starts_with("async.pipeline.");
         let unknown = match inside.iter().any(steps) {
             true => {

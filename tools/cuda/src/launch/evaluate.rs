@@ -22,7 +22,9 @@ pub fn run(launch: &Launch, tile: &[u8]) -> Result {
     let program = Program::new(&module, Some(&name), &mut memory);
     let program = program.map_err(|e| failed(Status::INVALID_IMAGE, &e))?;
     let arguments = launch.arguments.iter().zip(program.parameters());
-    let arguments = arguments.map(|(bytes, &elem)| argument(bytes, elem)).collect();
+    let arguments = arguments
+        .map(|(bytes, &elem)| argument(bytes, elem))
+        .collect();
     let mut output = Vec::new();
     let hooks = Hooks {
         output: &mut output,
@@ -49,7 +51,11 @@ pub fn run(launch: &Launch, tile: &[u8]) -> Result {
 
 /// The bytes of a parameter as the interpreter takes them.
 fn argument(bytes: &[u8], elem: Elem) -> Argument {
-    let bits = bytes.iter().take(8).rev().fold(0, |w, &b| w << 8 | u64::from(b));
+    let bits = bytes
+        .iter()
+        .take(8)
+        .rev()
+        .fold(0, |w, &b| w << 8 | u64::from(b));
     match elem {
         Elem::Ptr { .. } => Argument::Pointer(bits),
         elem => Argument::Scalar { elem, bits },

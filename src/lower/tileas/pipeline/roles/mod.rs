@@ -116,7 +116,12 @@ impl Plan {
         plan.stores(m, func, body, facts);
         let rooms = shared_room(m, func, target);
         if !rooms.into_iter().any(|room| plan.share(m, body, room)) {
-            log.note(m, func, WHAT, "not even one stage of each ring fits in shared memory");
+            log.note(
+                m,
+                func,
+                WHAT,
+                "not even one stage of each ring fits in shared memory",
+            );
             return None;
         }
         Some(plan)
@@ -140,7 +145,8 @@ impl Plan {
         let users = self.sites.iter().map(|s| s.last).chain(products);
         let busy = users.filter_map(|o| at(top_level(m, body, o)?)).max();
         for op in m.ops_under(body) {
-            if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts) {
+            if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts)
+            {
                 continue;
             }
             if m.op(op).block != body {
@@ -149,19 +155,37 @@ impl Plan {
                 self.last_stores.push(op);
             }
         }
-        let copies: FxHashSet<OpId> =
-            self.nested_stores.iter().chain(&self.last_stores).copied().collect();
+        let copies: FxHashSet<OpId> = self
+            .nested_stores
+            .iter()
+            .chain(&self.last_stores)
+            .copied()
+            .collect();
         self.awaited = copies
             .iter()
             .copied()
-            .filter(|&s| !tokens::followers(m, body, s).iter().all(|f| copies.contains(f)))
+            .filter(|&s| {
+                !tokens::followers(m, body, s)
+                    .iter()
+                    .all(|f| copies.contains(f))
+            })
             .collect();
     }
 
     /// Gives the rings their stages, so that everything fits in `room` bytes.
     fn share(&mut self, m: &Module, body: BlockId, room: u64) -> bool {
-        let once: u64 = self.rings.iter().filter(|r| !r.repeats).map(|r| r.bytes).sum();
-        let again: u64 = self.rings.iter().filter(|r| r.repeats).map(|r| r.bytes).sum();
+        let once: u64 = self
+            .rings
+            .iter()
+            .filter(|r| !r.repeats)
+            .map(|r| r.bytes)
+            .sum();
+        let again: u64 = self
+            .rings
+            .iter()
+            .filter(|r| r.repeats)
+            .map(|r| r.bytes)
+            .sum();
         let stored = |&op: &OpId| operand(m.op(op), "tile").map_or(0, |t| tile_bytes(m, t));
         let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
         let staged = match self.by_groups {
@@ -295,8 +319,9 @@ pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result
     let copies = copier.ops;
 
     let ops = std::mem::take(&mut m.block_mut(body).ops);
-    let (front, rest): (Vec<OpId>, Vec<OpId>) =
-        ops.iter().partition(|o| plan.shared.contains(o) || is_token(m, **o));
+    let (front, rest): (Vec<OpId>, Vec<OpId>) = ops
+        .iter()
+        .partition(|o| plan.shared.contains(o) || is_token(m, **o));
     m.block_mut(body).ops = front;
     let built: Vec<Built> = plan.rings.iter().map(|r| build(m, body, r, plan)).collect();
     let mut buffers = FxHashMap::default();
@@ -311,7 +336,10 @@ pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result
 
     let mut steps = Producer::new(plan, &built, &copies);
     thread(m, producer_block, &mut start.clone(), &mut steps);
-    loads.iter().filter_map(|l| copies.get(l)).for_each(|&copy| m.erase(copy));
+    loads
+        .iter()
+        .filter_map(|l| copies.get(l))
+        .for_each(|&copy| m.erase(copy));
     m.at_end(producer_block).op(S::RoleEnd, &[], [], &[], &[]);
 
     let consumer = m.new_region();
@@ -396,12 +424,20 @@ fn next(m: &mut Module, block: BlockId, counter: ValueId) -> ValueId {
     let ty = m.ty(counter);
     let mut b = m.at_end(block);
     let one = build::constant(&mut b, 1, ty);
-    b.value(C::AddI, &[counter, one], [case(&enums::OVERFLOW, "none")], ty)
+    b.value(
+        C::AddI,
+        &[counter, one],
+        [case(&enums::OVERFLOW, "none")],
+        ty,
+    )
 }
 
 /// A step of a pipeline at the end of a block.
 pub fn step(m: &mut Module, block: BlockId, kind: S, pipeline: ValueId, iteration: ValueId) {
-    let mut groups: Vec<&[ValueId]> = vec![std::slice::from_ref(&pipeline), std::slice::from_ref(&iteration)];
+    let mut groups: Vec<&[ValueId]> = vec![
+        std::slice::from_ref(&pipeline),
+        std::slice::from_ref(&iteration),
+    ];
     if kind == S::ConsumerRelease {
         groups.push(&[]);
     }
@@ -422,7 +458,11 @@ impl<'p> Producer<'p> {
         let mut anchors = FxHashMap::default();
         let mut all = FxHashSet::default();
         for (i, site) in plan.sites.iter().enumerate() {
-            let loads: Vec<OpId> = site.loads.iter().filter_map(|l| copies.get(l).copied()).collect();
+            let loads: Vec<OpId> = site
+                .loads
+                .iter()
+                .filter_map(|l| copies.get(l).copied())
+                .collect();
             all.extend(&loads);
             if let Some(&last) = loads.last() {
                 anchors.insert(last, (i, loads));
@@ -550,7 +590,9 @@ fn epilogue(
             if !buffers.is_empty() || !plan.last_stores.is_empty() {
                 m.at_end(block).op(S::StoreWait, &[], [], &[], &[]);
             }
-            let nested = m.parent_op(op).is_some_and(|p| C::of(m.op(p).kind).is_some());
+            let nested = m
+                .parent_op(op)
+                .is_some_and(|p| C::of(m.op(p).kind).is_some());
             if nested {
                 let at = m.block(block).ops.len();
                 m.place(op, block, at);

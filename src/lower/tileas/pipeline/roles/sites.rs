@@ -5,14 +5,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::prefetch::{is_product, reach};
 use super::super::tma::tma_legal;
 use super::super::{memory_order, shared_type, starts_anywhere, swizzled, tile_bytes};
-use super::slice::{Blocked, Slice};
 use super::Context;
-use crate::lower::tileas::missed::Log;
+use super::slice::{Blocked, Slice};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
+use crate::lower::tileas::missed::Log;
 
 /// Loads of one block that feed one product: they fill a stage of a ring together.
 #[derive(Clone, Debug)]
@@ -86,7 +86,9 @@ fn can_be_brought(m: &mut Module, c: &Context<'_>, load: OpId) -> Result<(), (Op
         return no("the load is ordered after a write, or its padding is not zero");
     }
     if !tma_legal(m, c.func, load, c.facts) {
-        return no("no tensor map can describe the tensor: its numbers are no parameters, or not aligned to 16 bytes");
+        return no(
+            "no tensor map can describe the tensor: its numbers are no parameters, or not aligned to 16 bytes",
+        );
     }
     let order = memory_order(m, c.facts, load);
     let Ok((layout, _)) = swizzled(m, m.op(load).results[0], &order) else {
@@ -134,7 +136,12 @@ fn readers(
             }
         }
     }
-    let mut found = m.block(block).ops.iter().copied().filter(|o| reading.contains(o));
+    let mut found = m
+        .block(block)
+        .ops
+        .iter()
+        .copied()
+        .filter(|o| reading.contains(o));
     let first = found.next()?;
     Some((first, found.last().unwrap_or(first)))
 }
@@ -168,7 +175,8 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
         let repeats = in_loop(m, c.body, site.block);
         let types = |b: &[(TypeId, OpId)]| b.iter().map(|x| x.0).collect::<Vec<_>>();
         let fits = |(ring, blocks): &(Ring, Vec<BlockId>)| {
-            let apart = |&b: &BlockId| !holds(m, c.body, b, site.block) && !holds(m, c.body, site.block, b);
+            let apart =
+                |&b: &BlockId| !holds(m, c.body, b, site.block) && !holds(m, c.body, site.block, b);
             types(&ring.buffers) == types(&buffers) && blocks.iter().all(apart)
         };
         match rings.iter().position(fits) {

@@ -115,7 +115,9 @@ impl Builder<'_> {
         }
         if kind == Some(C::For) {
             // The argument and the result are one thing.
-            let argument = m.body_of(op, 0).and_then(|b| m.block(b).args.get(index + 1));
+            let argument = m
+                .body_of(op, 0)
+                .and_then(|b| m.block(b).args.get(index + 1));
             self.work.extend(argument);
             self.work.extend(m.op(op).results.get(index));
         }
@@ -247,7 +249,8 @@ impl<'s> Copier<'s> {
             .iter()
             .filter_map(|&i| data.operands.get(i).map(|&v| self.get(v)))
             .collect();
-        m.at_end(to).op(data.kind, &[&operands], data.attrs, &[], &[]);
+        m.at_end(to)
+            .op(data.kind, &[&operands], data.attrs, &[], &[]);
     }
 
     fn plain(&mut self, m: &mut Module, op: OpId, to: BlockId) {
@@ -255,7 +258,13 @@ impl<'s> Copier<'s> {
         let mut groups: Vec<Vec<ValueId>> = Vec::new();
         for i in 0..data.groups.len() {
             let waits = |v: &&ValueId| !matches!(m.types.get(m.ty(**v)), Type::Token);
-            groups.push(data.group(i).iter().filter(waits).map(|&v| self.get(v)).collect());
+            groups.push(
+                data.group(i)
+                    .iter()
+                    .filter(waits)
+                    .map(|&v| self.get(v))
+                    .collect(),
+            );
         }
         let groups: Vec<&[ValueId]> = groups.iter().map(Vec::as_slice).collect();
         let types: Vec<_> = data.results.iter().map(|&r| m.ty(r)).collect();
@@ -302,13 +311,22 @@ impl<'s> Copier<'s> {
         if matches!(C::of(data.kind), Some(C::For | C::Loop))
             && let Some(inits) = groups.get_mut(last)
         {
-            *inits = arguments.iter().filter_map(|&i| inits.get(i).copied()).collect();
+            *inits = arguments
+                .iter()
+                .filter_map(|&i| inits.get(i).copied())
+                .collect();
         }
         let groups: Vec<&[ValueId]> = groups.iter().map(Vec::as_slice).collect();
         let types: Vec<_> = results.iter().map(|&i| m.ty(data.results[i])).collect();
         let mut b = m.at_end(to);
         b.loc = data.loc;
-        let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &regions);
+        let new = b.op(
+            data.kind,
+            &groups,
+            data.attrs.iter().cloned(),
+            &types,
+            &regions,
+        );
         for (&i, new) in results.iter().zip(m.op(new).results.clone()) {
             self.map.insert(data.results[i], new);
         }

@@ -41,7 +41,11 @@ impl Thread<'_> {
         for op in std::mem::take(&mut m.block_mut(block).ops) {
             let kind = C::of(m.op(op).kind);
             let jump = matches!(kind, Some(C::Continue | C::Break | C::Yield));
-            let ends = jump || m.op(op).def().traits.has(crate::dialect::Traits::TERMINATOR);
+            let ends = jump
+                || m.op(op)
+                    .def()
+                    .traits
+                    .has(crate::dialect::Traits::TERMINATOR);
             self.steps.before(m, op, block, counters);
             if ends {
                 self.steps.after(m, op, block, counters);
@@ -130,8 +134,9 @@ impl Thread<'_> {
         self.inside.remove(&op);
         let old = m.op(op).clone();
         m.op_mut(op).regions.clear();
-        let mut groups: Vec<Vec<ValueId>> =
-            (0..old.groups.len()).map(|i| old.group(i).to_vec()).collect();
+        let mut groups: Vec<Vec<ValueId>> = (0..old.groups.len())
+            .map(|i| old.group(i).to_vec())
+            .collect();
         if let Some(inits) = groups.last_mut().filter(|_| loops) {
             inits.extend(rings.iter().map(|&r| counters[r]));
         }
