@@ -85,12 +85,12 @@ impl<'m> Lines<'m> {
         if places.len() >= DEEPEST {
             return;
         }
-        match self.module.locs.get(at) {
-            &DebugAttr::CallSite { callee, caller } => {
+        match *self.module.locs.get(at) {
+            DebugAttr::CallSite { callee, caller } => {
                 self.calls(callee, places);
                 self.calls(caller, places);
             }
-            &DebugAttr::Loc {
+            DebugAttr::Loc {
                 scope,
                 file,
                 line,

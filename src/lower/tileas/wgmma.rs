@@ -70,18 +70,18 @@ impl Extents {
 /// Whether `wgmma` multiplies elements of `a` and `b` into `acc`.
 fn has_instruction(a: &Type, b: &Type, acc: &Type) -> bool {
     use Float::{BF16, F8E4M3FN, F8E5M2, F16, F32, TF32};
-    match (a, b, acc) {
+    matches!(
+        (a, b, acc),
         (Type::Float(F16), Type::Float(F16), Type::Float(F16 | F32))
-        | (Type::Float(BF16), Type::Float(BF16), Type::Float(F32))
-        | (Type::Float(TF32), Type::Float(TF32), Type::Float(F32))
-        | (
-            Type::Float(F8E4M3FN | F8E5M2),
-            Type::Float(F8E4M3FN | F8E5M2),
-            Type::Float(F16 | F32),
-        )
-        | (Type::Int(8), Type::Int(8), Type::Int(32)) => true,
-        _ => false,
-    }
+            | (Type::Float(BF16), Type::Float(BF16), Type::Float(F32))
+            | (Type::Float(TF32), Type::Float(TF32), Type::Float(F32))
+            | (
+                Type::Float(F8E4M3FN | F8E5M2),
+                Type::Float(F8E4M3FN | F8E5M2),
+                Type::Float(F16 | F32),
+            )
+            | (Type::Int(8), Type::Int(8), Type::Int(32))
+    )
 }
 
 /// Makes every product under `body` that can be one a product of `warps / 4` warpgroups. `room`: bytes of

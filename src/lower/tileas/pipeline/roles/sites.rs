@@ -143,7 +143,7 @@ fn readers(
         .copied()
         .filter(|o| reading.contains(o));
     let first = found.next()?;
-    Some((first, found.last().unwrap_or(first)))
+    Some((first, found.next_back().unwrap_or(first)))
 }
 
 /// The operation of `block` that is `op` or holds it.
