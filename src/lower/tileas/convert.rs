@@ -138,7 +138,7 @@ fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
 }
 
 /// The block and the position of an operation.
-fn place(m: &Module, op: OpId) -> (BlockId, usize) {
+pub fn place(m: &Module, op: OpId) -> (BlockId, usize) {
     let block = m.op(op).block;
     let position = m.block(block).ops.iter().position(|&o| o == op);
     (block, position.unwrap_or(0))

@@ -9,6 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::convert::place;
 use super::missed::Log;
 use super::pipeline::{shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
@@ -187,7 +188,7 @@ impl Operands {
         let rhs = in_place(m, rhs, 1, columns).unwrap_or_else(|| stored(rhs));
         let lhs = match in_place(m, lhs, 0, Wgmma::M) {
             Some(source) => source,
-            None if is_stationary(m, body, lhs, dot) && k_major_or_half(m, lhs) => stored(lhs),
+            None if is_stationary(m, body, lhs, dot) => stored(lhs),
             None => Source::Registers,
         };
         Operands { lhs, rhs, bytes }
@@ -221,7 +222,7 @@ impl Operands {
             value: 0,
             ty: i32_ty,
         };
-        let (block, at) = position(m, dot);
+        let (block, at) = place(m, dot);
         let ty = m.ty(data.results[0]);
         let mut b = m.at(block, at);
         b.loc = data.loc;
@@ -337,11 +338,6 @@ fn is_stationary(m: &Module, body: BlockId, tile: ValueId, dot: OpId) -> bool {
     home != block && loop_around(m, body, block) != loop_around(m, body, home)
 }
 
-/// Whether a tile may be stored with any dimension contiguous, or is stored with K contiguous.
-fn k_major_or_half(m: &Module, tile: ValueId) -> bool {
-    m.types.bits(m.ty(tile)).is_some_and(|bits| bits >= 8)
-}
-
 /// The block that a value belongs to.
 fn home(m: &Module, value: ValueId) -> BlockId {
     match m.value(value).def {
@@ -351,7 +347,7 @@ fn home(m: &Module, value: ValueId) -> BlockId {
 }
 
 /// The innermost loop around a block, `body` being the function's.
-fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId> {
+pub fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId> {
     while block != body {
         let parent = m.region(m.block(block).region).parent;
         if matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)) {
@@ -360,13 +356,6 @@ fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId> {
         block = m.op(parent).block;
     }
     None
-}
-
-/// The block and position of an operation.
-fn position(m: &Module, op: OpId) -> (BlockId, usize) {
-    let block = m.op(op).block;
-    let at = m.block(block).ops.iter().position(|&o| o == op);
-    (block, at.unwrap_or(0))
 }
 
 /// Stores a tile to a buffer of its own as soon as it is known; other threads read it after the barrier of
@@ -387,7 +376,7 @@ fn store(
     let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
     let block = home(m, tile);
     let at = match m.def_op(tile) {
-        Some(op) => position(m, op).1 + 1,
+        Some(op) => place(m, op).1 + 1,
         None => 0,
     };
     let repeats = loop_around(m, body, block).is_some();
@@ -434,7 +423,7 @@ fn permuted(
     let Some(alloc) = m.def_op(buffer) else {
         return Ok(buffer);
     };
-    let (block, at) = position(m, alloc);
+    let (block, at) = place(m, alloc);
     Ok(m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty))
 }
 
@@ -476,7 +465,7 @@ fn fence_copies(m: &mut Module, body: BlockId) {
         .filter(|&o| pipelines.contains(&m.op(o).operands[0]))
         .collect();
     for wait in waits {
-        let (block, at) = position(m, wait);
+        let (block, at) = place(m, wait);
         let loc = m.op(wait).loc;
         let mut b: OpBuilder<'_> = m.at(block, at + 1);
         b.loc = loc;

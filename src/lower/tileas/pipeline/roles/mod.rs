@@ -143,7 +143,9 @@ impl Plan {
         // Until then shared memory holds tiles and operands of products.
         let products = m.ops_under(body).into_iter().filter(|&o| is_product(m, o));
         let users = self.sites.iter().map(|s| s.last).chain(products);
-        let busy = users.filter_map(|o| at(top_level(m, body, o)?)).max();
+        let busy = users
+            .filter_map(|o| at(sites::ancestor_in(m, body, body, o)?))
+            .max();
         for op in m.ops_under(body) {
             if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts)
             {
@@ -287,14 +289,6 @@ fn in_front(m: &Module, body: BlockId) -> FxHashSet<OpId> {
         }
     }
     front
-}
-
-/// The operation of `body` that is `op` or holds it.
-fn top_level(m: &Module, body: BlockId, mut op: OpId) -> Option<OpId> {
-    while m.op(op).block != body {
-        op = m.parent_op(op)?;
-    }
-    Some(op)
 }
 
 /// A ring in the program: its pipeline and buffers.

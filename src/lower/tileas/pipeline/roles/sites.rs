@@ -13,6 +13,7 @@ use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::missed::Log;
+use crate::lower::tileas::wgmma;
 
 /// Loads of one block that feed one product: they fill a stage of a ring together.
 #[derive(Clone, Debug)]
@@ -147,7 +148,7 @@ fn readers(
 }
 
 /// The operation of `block` that is `op` or holds it.
-fn ancestor_in(m: &Module, body: BlockId, block: BlockId, mut op: OpId) -> Option<OpId> {
+pub fn ancestor_in(m: &Module, body: BlockId, block: BlockId, mut op: OpId) -> Option<OpId> {
     while m.op(op).block != block {
         if m.op(op).block == body {
             return None;
@@ -212,13 +213,6 @@ fn holds(m: &Module, body: BlockId, outer: BlockId, mut inner: BlockId) -> bool 
 }
 
 /// Whether a block is in a loop.
-pub fn in_loop(m: &Module, body: BlockId, mut block: BlockId) -> bool {
-    while block != body {
-        let parent = m.region(m.block(block).region).parent;
-        if matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)) {
-            return true;
-        }
-        block = m.op(parent).block;
-    }
-    false
+pub fn in_loop(m: &Module, body: BlockId, block: BlockId) -> bool {
+    wgmma::loop_around(m, body, block).is_some()
 }
