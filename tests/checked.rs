@@ -26,9 +26,17 @@ const HALF_BYTES: &[&str] = &["i4", "f4E2M1FN"];
 const FLOATS: &[&str] = &["f16", "bf16", "f32", "f64"];
 const BYTES: &[&str] = &["i8", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "fnv8E5M3FNU"];
 
+/// Operation, values, types, reason.
+type Impossible = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static [&'static str]],
+    &'static str,
+);
+
 /// What the corpus cannot have: operations, values (none named: all), types (likewise), and why.
 #[rustfmt::skip]
-const IMPOSSIBLE: &[(&str, &[&str], &[&[&str]], &str)] = &[
+const IMPOSSIBLE: &[Impossible] = &[
     ("assume", &[], &[FLOATS, SMALL_FLOATS], "every predicate is refused there"),
     ("atomic_cas_tko", &["cmp", "val", "result"], &[NARROW_INTEGERS, &["f16", "bf16"], SMALL_FLOATS, POINTER],
         "numbers of 32 and 64 bits alone"),

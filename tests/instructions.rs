@@ -275,7 +275,8 @@ fn rejected(target: &str, version: (u8, u8), rows: &[Vec<String>]) -> Vec<String
 
 #[test]
 fn every_row_assembles_at_its_lowest_target() {
-    let mut groups: BTreeMap<(String, (u8, u8)), Vec<Vec<String>>> = BTreeMap::new();
+    // By target and PTX version: the forms of each line.
+    let mut groups: BTreeMap<_, Vec<Vec<String>>> = BTreeMap::new();
     for line in lines() {
         groups
             .entry((line.target.clone(), line.version))

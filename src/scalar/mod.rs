@@ -7,7 +7,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`int`] | two's complement arithmetic of any width up to 64 |
-//! | [`format`] | the float formats as a table; bits to exact value and back, every rounding |
+//! | [`mod@format`] | the float formats as a table; bits to exact value and back, every rounding |
 //! | [`exact`] | sum, product, quotient, root and fused product-sum of exact values |
 //! | [`float`] | IEEE operations on bit patterns: special values, flushing, minimum, comparison |
 //! | [`math`] | elementary functions |

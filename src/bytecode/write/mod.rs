@@ -33,7 +33,7 @@ pub fn write(module: &Module, version: Version) -> Result<Vec<u8>> {
 /// Writes a module with tables that begin as prescribed.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with(module: &Module, version: Version, tables: &Tables) -> Result<Vec<u8>> {
     if !(Version::V13_1..=Version::V13_5).contains(&version) {
         return Err(Diagnostic::error(format!(

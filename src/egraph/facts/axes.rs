@@ -468,7 +468,7 @@ mod tests {
     fn holds(axis: &Axis, row: &[i64]) -> bool {
         let same = |a: i64, b: i64| (a - b) & ((1 << WIDTH) - 1) == 0;
         let counts = row.chunks(axis.contiguity as usize).all(|group| {
-            let aligned = group[0] as u64 % axis.divisibility.min(1 << WIDTH) == 0;
+            let aligned = (group[0] as u64).is_multiple_of(axis.divisibility.min(1 << WIDTH));
             let on = |(i, &v): (usize, &i64)| same(v, group[0] + i as i64);
             aligned && group.iter().enumerate().all(on)
         });

@@ -3,7 +3,7 @@
 //! 1. [`plan`] decides for each kernel: how many warps, which loops become pipelines, by which means.
 //!    Before that, permutations are absorbed by the loads they permute ([`transpose`]).
 //! 2. Accesses and products become their `nv_tileas` forms; planned loops become pipelines
-//!    ([`cp_async`], [`tma`]).
+//!    ([`pipeline::cp_async`], [`pipeline::tma`]).
 //! 3. [`assign`] gives every tile a layout and inserts conversions.
 
 mod anchors;

@@ -4,7 +4,7 @@
 //!
 //! * A product that only adds to what the next one computes is waited for with that one ([`chain`]).
 //! * A loop's only product, which only adds to what the loop carries, stays in flight while the next iteration's is
-//!   issued ([`carry`]): each iteration waits for the product before, and what that has read is released then.
+//!   issued ([`Carried`]): each iteration waits for the product before, and what that has read is released then.
 //!
 //! [`super::protocol`] checks what comes of it.
 

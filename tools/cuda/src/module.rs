@@ -61,10 +61,10 @@ pub fn load(bytes: &[u8], context: Handle) -> Result<Arc<Module>> {
     let module = Arc::new_cyclic(|weak: &Weak<Module>| {
         let entries = image.ptx.entries().into_iter();
         let kernels = entries.map(|name| {
-            let manifests = image.manifest.iter().flat_map(|m| &m.entries);
+            let mut manifests = image.manifest.iter().flat_map(|m| &m.entries);
             Arc::new(Kernel {
                 handle: fresh(),
-                manifest: manifests.cloned().find(|e| e.name == name),
+                manifest: manifests.find(|e| e.name == name).cloned(),
                 name: CString::new(name).unwrap_or_default(),
                 max_dynamic_shared: AtomicI32::new(0),
                 noted: Mutex::default(),
@@ -116,8 +116,8 @@ struct Placer<'a> {
 impl Places for Placer<'_> {
     fn place(&mut self, wanted: &Wanted<'_>) -> u64 {
         let known = self.variables.iter();
-        let known = known.filter(|v| v.name == wanted.name && v.line == wanted.line);
-        if let Some(variable) = known.last() {
+        let mut known = known.filter(|v| v.name == wanted.name && v.line == wanted.line);
+        if let Some(variable) = known.next_back() {
             return variable.block.base;
         }
         let (bytes, align) = (u64::from(wanted.size.max(1)), wanted.align.max(16) as usize);

@@ -24,14 +24,19 @@ struct Options {
     /// Entry to run; needed if there are several
     #[arg(long)]
     entry: Option<String>,
-    /// Blocks: X[,Y[,Z]]
-    #[arg(long, value_delimiter = ',', default_value = "1")]
+    /// Blocks
+    #[arg(
+        long,
+        value_name = "X[,Y[,Z]]",
+        value_delimiter = ',',
+        default_value = "1"
+    )]
     grid: Vec<u32>,
-    /// Threads per block: X[,Y[,Z]]; the entry's .reqntid or the manifest's by default
-    #[arg(long, value_delimiter = ',')]
+    /// Threads per block; the entry's .reqntid or the manifest's by default
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
     block: Vec<u32>,
-    /// Blocks per cluster: X[,Y[,Z]]
-    #[arg(long, value_delimiter = ',')]
+    /// Blocks per cluster
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
     cluster: Vec<u32>,
     /// Dynamic shared memory in bytes
     #[arg(long)]

@@ -21,14 +21,14 @@ struct Options {
     /// Entry to run; needed if there are several
     #[arg(long)]
     entry: Option<String>,
-    /// Blocks: X[,Y[,Z]]
-    #[arg(long, default_value = "1", value_parser = triple)]
+    /// Blocks
+    #[arg(long, value_name = "X[,Y[,Z]]", default_value = "1", value_parser = triple)]
     grid: [u32; 3],
-    /// Threads per block: X[,Y[,Z]]; the entry's .reqntid or the manifest's by default
-    #[arg(long, value_parser = triple)]
+    /// Threads per block; the entry's .reqntid or the manifest's by default
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = triple)]
     block: Option<[u32; 3]>,
-    /// Blocks per cluster: X[,Y[,Z]]
-    #[arg(long, value_parser = triple)]
+    /// Blocks per cluster
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = triple)]
     cluster: Option<[u32; 3]>,
     /// Dynamic shared memory in bytes
     #[arg(long)]

@@ -57,9 +57,9 @@ pub unsafe fn measure<'a>(image: *const u8) -> Option<&'a [u8]> {
         && far.number(0, 4) == u64::from(FATBIN_WRAPPER)
     {
         let inner = std::ptr::with_exposed_provenance::<u8>(far.number(8, 8) as usize);
-        // SAFETY: the wrapper points to a fatbin, by its definition.
         return match inner.is_null() {
             true => None,
+            // SAFETY: the wrapper points to a fatbin, by its definition.
             false => unsafe { measure(inner) },
         };
     } else {

@@ -174,7 +174,6 @@ mod tests {
         assert_eq!(memory.update(15, 8, |x| x + 1), 7);
         assert_eq!(memory.load(15, 8), 8);
         assert_eq!(memory.update(3, 4, |_| u64::MAX), 0x3456_7800);
-        drop(memory);
         assert_eq!(words[2], 8);
     }
 

@@ -9,8 +9,8 @@
 //!   consumer: the program, around what reads a site's tiles
 //!             { consumer_wait; local_load …; …; consumer_release }
 //! ```
-//! The producer runs the slice of the kernel ([`slice`]) that says which tiles are loaded: scalars, and the control
-//! flow around the loads. [`sites`] finds the loads and gives them rings, [`thread`] carries each ring's iteration
+//! The producer runs the slice of the kernel ([`mod@slice`]) that says which tiles are loaded: scalars, and the control
+//! flow around the loads. [`sites`] finds the loads and gives them rings, [`mod@thread`] carries each ring's iteration
 //! number through both programs. Loads stand at any depth, in several loops and under branches; the next loop's
 //! loads are under way while this one's results are stored.
 
