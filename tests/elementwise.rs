@@ -13,7 +13,6 @@ use tilec::dialect::OpKind;
 use tilec::dialect::cuda_tile::Op;
 use tilec::egraph::facts::Leaf;
 use tilec::ir::{Float, Module};
-use tilec::rules::float_format;
 use tilec::rules::semantics::{Attrs, Element, Outcome, Scalar, eval};
 use tilec::rules::trial::Random;
 use tilec::target::Target;
@@ -109,7 +108,7 @@ fn data(case: &Case) -> Data {
 fn is_said(case: &Case, bits: u64) -> bool {
     match case.result {
         Scalar::Float(f) if case.op == Op::IToF && f.bits() <= 8 => {
-            let format = float_format(f);
+            let format = f;
             let size = format.decode(bits).abs();
             size < format.decode(format.max_finite(false))
         }
@@ -121,7 +120,7 @@ fn agree(case: &Case, expected: u64, got: u64) -> bool {
     let Scalar::Float(float) = case.result else {
         return expected == got;
     };
-    let format = float_format(float);
+    let format = float;
     if format.is_nan(expected) || format.is_nan(got) {
         return format.is_nan(expected) && format.is_nan(got);
     }

@@ -13,7 +13,6 @@ use tilec::dialect::{AttrKind, OpDef, OpKind, ResultType};
 use tilec::egraph::facts::Leaf;
 use tilec::ir::{Attr, EnumAttr, Float, TypeId, ValueId};
 use tilec::isel::{Chooser, Form, Tables};
-use tilec::rules::float_format;
 use tilec::rules::semantics::{self, Attrs, Element, Outcome, Scalar};
 use tilec::target::Target;
 
@@ -90,7 +89,7 @@ impl Case {
             let Scalar::Float(f) = Self::scalar(name) else {
                 return false;
             };
-            let value = float_format(f).decode(bits).abs();
+            let value = f.decode(bits).abs();
             match self.op {
                 N::Sin | N::Cos => value > std::f64::consts::PI,
                 _ => value > 2f64.powi(126) || value < 2f64.powi(-126) && value != 0.0,
@@ -102,14 +101,14 @@ impl Case {
         let Scalar::Float(f) = Self::scalar(self.result) else {
             return got == want;
         };
-        if float_format(f).is_nan(want) {
-            return float_format(f).is_nan(got);
+        if f.is_nan(want) {
+            return f.is_nan(got);
         }
         let (relative, absolute) = self.tolerance();
         if got == want || (relative, absolute) == (0.0, 0.0) {
             return got == want;
         }
-        let (got, want) = (float_format(f).decode(got), float_format(f).decode(want));
+        let (got, want) = (f.decode(got), f.decode(want));
         // Approximations flush results below the normal range or leave them.
         let tiny = 2f64.powi(-126);
         (got - want).abs() <= (want.abs() * relative).max(absolute)

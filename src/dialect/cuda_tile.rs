@@ -5,9 +5,15 @@
 //! public dialect's definitions (13.3) and the encoder of the `cuda-tile` package (13.5).
 
 use super::ResultType::{BoolLike, Explicit, Operand, Token};
+use super::constraint::*;
+use super::meaning::{Meaning, Meaning::*, Nan, Saturate, Sign, Unit};
 use super::{
     AttrDef, AttrKind, Default, OpDef, OperandDef, ResultDef, Traits, Version, attr,
     def::dialect_table, enums, one, op, opt, region, result, var,
+};
+
+use crate::scalar::{
+    FloatBinary, FloatUnary, IntBinary, IntUnary, MathBinary, MathUnary, Signedness,
 };
 
 const PURE: Traits = Traits::PURE;
@@ -35,17 +41,16 @@ const OTHER: &[ResultDef] = &[result("result", Explicit)];
 const TO: &[ResultDef] = &[result("to", Explicit)];
 const ACC: &[ResultDef] = &[result("result", Operand(2))];
 const I1: &[ResultDef] = &[result("result", BoolLike(0))];
-const TOKEN: &[ResultDef] = &[result("result_token", Token)];
+const ONLY_TOKEN: &[ResultDef] = &[result("result_token", Token)];
 const TILE_TOKEN: &[ResultDef] = &[result("tile", Explicit), result("result_token", Token)];
 const RESULT_TOKEN: &[ResultDef] = &[result("result", Explicit), result("result_token", Token)];
 
 const ROUNDING: AttrDef = attr("rounding_mode", AttrKind::Enum(&enums::ROUNDING));
-const FULL: Default = Default::Case(enums::rounding::FULL);
+const TO_FULL: Default = Default::Case(enums::rounding::FULL);
 const NEAREST_EVEN: Default = Default::Case(enums::rounding::NEAREST_EVEN);
 const SIGNEDNESS: AttrDef = attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS));
-const OVERFLOW: AttrDef =
-    attr("overflow", AttrKind::Enum(&enums::OVERFLOW)).default(Default::Case(0));
-const FTZ: AttrDef = attr("flush_to_zero", AttrKind::Unit).optional();
+const WRAP: AttrDef = attr("overflow", AttrKind::Enum(&enums::OVERFLOW)).default(Default::Case(0));
+const FLUSH: AttrDef = attr("flush_to_zero", AttrKind::Unit).optional();
 const NAN: AttrDef = attr("propagate_nan", AttrKind::Unit).optional();
 const PREDICATE: AttrDef = attr(
     "comparison_predicate",
@@ -61,6 +66,21 @@ const RMW_MODE: AttrDef = attr("mode", AttrKind::Enum(&enums::RMW_MODE));
 const MULTIMEM: AttrDef =
     attr("reduction", AttrKind::Enum(&enums::MULTIMEM_REDUCTION)).default(Default::Case(0));
 const SYM_NAME: AttrDef = attr("sym_name", AttrKind::Str);
+// ---- assembly forms that several operations share (their language: `crate::asm`) --------------
+
+const UNARY: &str = "$source : type(result)";
+const BINARY: &str = "$lhs, $rhs : type(result)";
+const OVERFLOW: &str = "$lhs, $rhs (overflow? overflow<$overflow>) : type(result)";
+const SIGNED: &str = "$lhs, $rhs $signedness : type(result)";
+const ROUNDED: &str = "$lhs, $rhs (rounding_mode~nearest_even? rounding<$rounding_mode>) \
+     (flush_to_zero? flush_to_zero) : type(result)";
+const MINMAX: &str = "$lhs, $rhs {flags flush_to_zero propagate_nan} : type(result)";
+const RECAST: &str = "$source : type(source) -> type(result)";
+const FULL: &str = "$source (rounding_mode~full? rounding<$rounding_mode>) : type(result)";
+const FTZ: &str = "$source (flush_to_zero? flush_to_zero) : type(result)";
+const VIEW_TEXT: &str = "$tensor_view : {view result}";
+const EXIT: &str = "(operands? $operands : type(operands))";
+
 /// Dimensions of the index (group `i`) that are known to lie inside the view.
 const fn inbounds(i: u8, since: Version) -> AttrDef {
     attr("inbounds", AttrKind::Bools)
@@ -68,24 +88,48 @@ const fn inbounds(i: u8, since: Version) -> AttrDef {
         .since(since)
 }
 
-/// `result = f(source)` of one float type.
-const fn unary(name: &'static str, code: u16, doc: &'static str) -> OpDef {
+/// A row of one operand and a result of its type.
+const fn unary(name: &'static str, code: u16, meaning: Meaning, doc: &'static str) -> OpDef {
     op(name)
         .code(code)
         .operands(SOURCE)
         .results(SAME)
         .traits(ARITH)
+        .text(UNARY)
+        .meaning(meaning)
         .doc(doc)
 }
 
-/// `result = f(lhs, rhs)` of one type.
-const fn binary(name: &'static str, code: u16, doc: &'static str) -> OpDef {
+/// `result = f(source)` of one float type.
+const fn float1(name: &'static str, code: u16, meaning: Meaning, doc: &'static str) -> OpDef {
+    unary(name, code, meaning, doc).types(&[BASE_FLOAT], &[BASE_FLOAT])
+}
+
+/// `result = f(source)` of one integer type.
+const fn int1(name: &'static str, code: u16, meaning: Meaning, doc: &'static str) -> OpDef {
+    unary(name, code, meaning, doc).types(&[INT], &[INT])
+}
+
+/// A row of two operands and a result of their type.
+const fn binary(name: &'static str, code: u16, meaning: Meaning, doc: &'static str) -> OpDef {
     op(name)
         .code(code)
         .operands(LHS_RHS)
         .results(SAME)
         .traits(ARITH)
+        .text(BINARY)
+        .meaning(meaning)
         .doc(doc)
+}
+
+/// `result = f(lhs, rhs)` of one float type.
+const fn float2(name: &'static str, code: u16, meaning: Meaning, doc: &'static str) -> OpDef {
+    binary(name, code, meaning, doc).types(&[BASE_FLOAT, BASE_FLOAT], &[BASE_FLOAT])
+}
+
+/// `result = f(lhs, rhs)` of one integer type.
+const fn int2(name: &'static str, code: u16, meaning: Meaning, doc: &'static str) -> OpDef {
+    binary(name, code, meaning, doc).types(&[INT, INT], &[INT])
 }
 
 /// `to = convert(from)`, element by element.
@@ -105,6 +149,7 @@ const fn recast(name: &'static str, code: u16, doc: &'static str) -> OpDef {
         .operands(SOURCE)
         .results(OTHER)
         .traits(ELEMENTWISE)
+        .text(RECAST)
         .doc(doc)
 }
 
@@ -115,6 +160,7 @@ const fn reform(name: &'static str, code: u16, doc: &'static str) -> OpDef {
         .operands(SOURCE)
         .results(OTHER)
         .traits(PURE)
+        .text(RECAST)
         .doc(doc)
 }
 
@@ -124,237 +170,403 @@ const fn make_view(name: &'static str, code: u16, doc: &'static str) -> OpDef {
         .operands(TENSOR_VIEW)
         .results(OTHER)
         .traits(PURE)
+        .text(VIEW_TEXT)
         .doc(doc)
 }
 
 dialect_table! { CudaTile {
-    AbsF = unary("absf", 0x00, "Clears the sign.");
-    AbsI = unary("absi", 0x01, "Absolute value of a signed integer; the minimum maps to itself.");
-    AddF = binary("addf", 0x02, "Sum of floats.").attrs(&[ROUNDING, FTZ]).traits(COMMUTATIVE);
-    AddI = binary("addi", 0x03, "Sum of integers, modulo 2^n.").attrs(&[OVERFLOW]).traits(COMMUTATIVE);
-    AndI = binary("andi", 0x04, "Bitwise and.").traits(COMMUTATIVE);
+    AbsF = float1("absf", 0x00, Float1(FloatUnary::Abs), "Clears the sign.");
+    AbsI = int1("absi", 0x01, Int1(IntUnary::Abs), "Absolute value of a signed integer; the minimum maps to itself.")
+        .cost(15);
+    AddF = float2("addf", 0x02, Float2(FloatBinary::Add), "Sum of floats.").attrs(&[ROUNDING, FLUSH]).traits(COMMUTATIVE)
+        .text(ROUNDED);
+    AddI = int2("addi", 0x03, Int2(IntBinary::Add), "Sum of integers, modulo 2^n.").attrs(&[WRAP]).traits(COMMUTATIVE)
+        .text(OVERFLOW);
+    AndI = int2("andi", 0x04, Int2(IntBinary::And), "Bitwise and.").traits(COMMUTATIVE);
     Assert = op("assert").code(0x05).operands(&[one("condition")]).attrs(&[attr("message", AttrKind::Str)])
-        .doc("Reports the message where an element of the condition is false.");
+        .doc("Reports the message where an element of the condition is false.")
+        .types(&[BOOL], &[]).text("$condition, $message : type(condition)");
     Assume = op("assume").code(0x06).operands(&[one("value")])
         .attrs(&[attr("predicate", AttrKind::Assume)])
-        .results(SAME).traits(PURE).doc("The value, with a fact about it that the compiler may rely on.");
+        .results(SAME).traits(PURE).doc("The value, with a fact about it that the compiler may rely on.")
+        .types(&[ANY], &[ANY]).text("$predicate, $value : type(value)");
     AtomicCas = op("atomic_cas_tko").code(0x07)
         .operands(&[one("pointers"), one("cmp"), one("val"), opt("mask"), opt("token")])
         .attrs(&[ORDERING, SCOPE])
         .results(&[result("result", Operand(2)), result("result_token", Token)])
-        .traits(SEGMENTED_MEMORY).doc("Writes `val` where memory equals `cmp`; yields what was there.");
+        .traits(SEGMENTED_MEMORY).doc("Writes `val` where memory equals `cmp`; yields what was there.")
+        .types(&[POINTER, TILE, TILE, BOOL, TOKEN], &[TILE, TOKEN])
+        .text("$memory_ordering_semantics $memory_scope $pointers, $cmp, $val (mask?, $mask) \
+        (token? token=$token) : type(pointers), type(val) (mask?, type(mask)) -> type(result), type(result_token)");
     AtomicRmw = op("atomic_rmw_tko").code(0x08)
         .operands(&[one("pointers"), one("arg"), opt("mask"), opt("token")])
         .attrs(&[ORDERING, SCOPE, RMW_MODE])
         .results(&[result("result", Operand(1)), result("result_token", Token)])
-        .traits(SEGMENTED_MEMORY).doc("Updates memory atomically; yields what was there.");
-    Bitcast = recast("bitcast", 0x09, "The same bits as another element type of equal width.");
+        .traits(SEGMENTED_MEMORY).doc("Updates memory atomically; yields what was there.")
+        .types(&[POINTER, TILE, BOOL, TOKEN], &[TILE, TOKEN])
+        .text("$memory_ordering_semantics $memory_scope $pointers, $mode, $arg (mask?, $mask) \
+        (token? token=$token) : type(pointers), type(arg) (mask?, type(mask)) -> type(result), type(result_token)");
+    Bitcast = recast("bitcast", 0x09, "The same bits as another element type of equal width.")
+        .types(&[NUMBER], &[NUMBER]).meaning(Copy);
     Break = op("break").code(0x0A).operands(OPERANDS).traits(TERMINATOR)
-        .doc("Leaves the enclosing loop with these results.");
-    Broadcast = reform("broadcast", 0x0B, "Repeats extents of 1.");
+        .doc("Leaves the enclosing loop with these results.")
+        .types(&[ANY], &[]).text(EXIT);
+    Broadcast = reform("broadcast", 0x0B, "Repeats extents of 1.")
+        .types(&[TILE], &[TILE]);
     Cat = op("cat").code(0x0C).operands(LHS_RHS).attrs(&[attr("dim", AttrKind::Int(64))]).results(OTHER)
-        .traits(PURE).doc("Concatenates two tiles along a dimension.");
-    Ceil = unary("ceil", 0x0D, "Rounds up to an integral value.");
+        .traits(PURE).doc("Concatenates two tiles along a dimension.")
+        .types(&[TILE, TILE], &[TILE]).text("$lhs, $rhs dim = $dim : type(lhs), type(rhs) -> type(result)");
+    Ceil = float1("ceil", 0x0D, Float1(FloatUnary::Ceil), "Rounds up to an integral value.");
     CmpF = op("cmpf").code(0x0E).operands(LHS_RHS)
         .attrs(&[PREDICATE, attr("comparison_ordering", AttrKind::Enum(&enums::CMP_ORDERING))])
-        .results(I1).traits(ELEMENTWISE).doc("Compares floats; unordered comparisons hold when an operand is NaN.");
+        .results(I1).traits(ELEMENTWISE).doc("Compares floats; unordered comparisons hold when an operand is NaN.")
+        .types(&[BASE_FLOAT, BASE_FLOAT], &[BOOL])
+        .text("$comparison_predicate $comparison_ordering $lhs, $rhs : type(lhs) -> type(result)")
+        .meaning(FloatCompare);
     CmpI = op("cmpi").code(0x0F).operands(LHS_RHS).attrs(&[PREDICATE, SIGNEDNESS])
-        .results(I1).traits(ELEMENTWISE).doc("Compares integers.");
+        .results(I1).traits(ELEMENTWISE).doc("Compares integers.")
+        .types(&[INT, INT], &[BOOL])
+        .text("$comparison_predicate $lhs, $rhs, $signedness : type(lhs) -> type(result)")
+        .meaning(IntCompare);
     Constant = op("constant").code(0x10).attrs(&[attr("value", AttrKind::Dense)]).results(OTHER)
-        .traits(PURE.or(Traits::CONSTANT)).doc("A tile of given values.");
+        .traits(PURE.or(Traits::CONSTANT)).doc("A tile of given values.")
+        .types(&[], &[NUMBER]).text("{dense value result}");
     Continue = op("continue").code(0x11).operands(OPERANDS).traits(TERMINATOR)
-        .doc("Starts the next iteration of the enclosing loop with these values.");
-    Cos = unary("cos", 0x12, "Cosine.");
-    CosH = unary("cosh", 0x13, "Hyperbolic cosine.");
-    DivF = binary("divf", 0x14, "Quotient of floats.").attrs(&[ROUNDING, FTZ]);
-    DivI = binary("divi", 0x15, "Quotient of integers.").attrs(&[SIGNEDNESS,
-        attr("rounding", AttrKind::Enum(&enums::ROUNDING)).default(Default::Case(enums::rounding::ZERO))]);
+        .doc("Starts the next iteration of the enclosing loop with these values.")
+        .types(&[ANY], &[]).text(EXIT);
+    Cos = float1("cos", 0x12, Math1(MathUnary::Cos), "Cosine.")
+        .cost(150);
+    CosH = float1("cosh", 0x13, Math1(MathUnary::Cosh), "Hyperbolic cosine.")
+        .cost(200);
+    DivF = float2("divf", 0x14, Float2(FloatBinary::Div), "Quotient of floats.").attrs(&[ROUNDING, FLUSH])
+        .text(ROUNDED).cost(120);
+    DivI = int2("divi", 0x15, Divide, "Quotient of integers.").attrs(&[SIGNEDNESS,
+        attr("rounding", AttrKind::Enum(&enums::ROUNDING)).default(Default::Case(enums::rounding::ZERO))])
+        .text("$lhs, $rhs $signedness (rounding? rounding<$rounding>) : type(result)").cost(300);
     Entry = op("entry").code(0x16)
         .attrs(&[SYM_NAME, attr("function_type", AttrKind::Type),
             attr("arg_attrs", AttrKind::Array).optional().since(V13_5),
             attr("res_attrs", AttrKind::Array).optional(), HINTS])
         .regions(&[region("body")]).traits(Traits::ISOLATED.or(Traits::SYMBOL))
-        .doc("A kernel: what one tile block runs.");
-    Exp = unary("exp", 0x17, "e to the power of the source.").attrs(&[ROUNDING.default(FULL).since(V13_3)]);
-    Exp2 = unary("exp2", 0x18, "2 to the power of the source.").attrs(&[FTZ]);
-    ExtI = cast("exti", 0x25, "Widens integers, by sign or by zeros.").attrs(&[SIGNEDNESS]);
+        .doc("A kernel: what one tile block runs.")
+        .text("{entry}");
+    Exp = float1("exp", 0x17, Math1(MathUnary::Exp), "e to the power of the source.").attrs(&[ROUNDING.default(TO_FULL).since(V13_3)])
+        .text(FULL).cost(80);
+    Exp2 = float1("exp2", 0x18, Math1(MathUnary::Exp2), "2 to the power of the source.").attrs(&[FLUSH])
+        .text(FTZ).cost(40);
+    ExtI = cast("exti", 0x25, "Widens integers, by sign or by zeros.").attrs(&[SIGNEDNESS])
+        .types(&[INT_I4], &[INT_I4]).text("$from $signedness : type(from) -> type(to)")
+        .meaning(Widen(Sign::Attribute)).cost(12);
     Extract = op("extract").code(0x26).operands(&[one("source"), var("indices")]).results(OTHER).traits(PURE)
-        .doc("One of the equal slices of a tile; indices count slices.");
-    Floor = unary("floor", 0x27, "Rounds down to an integral value.");
-    Fma = op("fma").code(0x28).operands(LHS_RHS_ACC).attrs(&[ROUNDING, FTZ]).results(SAME).traits(ARITH)
-        .doc("lhs · rhs + acc, rounded once.");
+        .doc("One of the equal slices of a tile; indices count slices.")
+        .types(&[TILE, SCALAR_I32], &[TILE]).text("$source[$indices] : type(source) -> type(result)");
+    Floor = float1("floor", 0x27, Float1(FloatUnary::Floor), "Rounds down to an integral value.");
+    Fma = op("fma").code(0x28).operands(LHS_RHS_ACC).attrs(&[ROUNDING, FLUSH]).results(SAME).traits(ARITH)
+        .doc("lhs · rhs + acc, rounded once.")
+        .types(&[BASE_FLOAT, BASE_FLOAT, BASE_FLOAT], &[BASE_FLOAT])
+        .text("$lhs, $rhs, $acc (rounding_mode~nearest_even? rounding<$rounding_mode>) \
+        (flush_to_zero? flush_to_zero) : type(result)")
+        .meaning(Fma);
     For = op("for").code(0x29)
         .operands(&[one("lowerBound"), one("upperBound"), one("step"), var("initValues")])
         .attrs(&[attr("unsignedCmp", AttrKind::Unit).optional().since(V13_2)])
         .results(&[result("resultValues", Explicit).variadic()]).regions(&[region("region")])
-        .doc("Counts from the lower bound, while below the upper bound, by steps, carrying values.");
-    FToF = cast("ftof", 0x2A, "Converts between float formats.").attrs(&[ROUNDING.default(NEAREST_EVEN)]);
+        .doc("Counts from the lower bound, while below the upper bound, by steps, carrying values.")
+        .types(&[SCALAR_INT, SCALAR_INT, SCALAR_INT, ANY], &[ANY]).text("(unsignedCmp? unsigned) {for}");
+    FToF = cast("ftof", 0x2A, "Converts between float formats.").attrs(&[ROUNDING.default(NEAREST_EVEN)])
+        .types(&[FLOAT], &[FLOAT])
+        .text("$from (rounding_mode~nearest_even? rounding<$rounding_mode>) : type(from) -> type(to)")
+        .meaning(FloatToFloat(Saturate::Narrow)).cost(12);
     FToI = cast("ftoi", 0x2B, "Converts floats to integers.")
-        .attrs(&[SIGNEDNESS, ROUNDING, attr("saturating", AttrKind::Unit).optional().since(V13_4)]);
+        .attrs(&[SIGNEDNESS, ROUNDING, attr("saturating", AttrKind::Unit).optional().since(V13_4)])
+        .types(&[FLOAT], &[INT])
+        .text("$from $signedness (rounding_mode~nearest_int_to_zero? rounding<$rounding_mode>) \
+        (saturating? saturating) : type(from) -> type(to)")
+        .meaning(FloatToInt(Sign::Attribute, Nan::Zero)).cost(30);
     GetGlobal = op("get_global").code(0x2C).attrs(&[attr("name", AttrKind::Symbol)]).results(OTHER).traits(PURE)
-        .doc("Pointer to a global of the module.");
+        .doc("Pointer to a global of the module.")
+        .types(&[], &[SCALAR_POINTER]).text("$name : type(result)");
     GetIndexSpaceShape = op("get_index_space_shape").code(0x2D).operands(&[one("src")])
         .results(&[result("result", Explicit).variadic()]).traits(PURE)
-        .doc("How many tiles a view has along each dimension.");
+        .doc("How many tiles a view has along each dimension.")
+        .types(&[VIEW], &[SCALAR_INT]).text("$src : type(src) -> {rank src result}");
     GetNumTileBlocks = op("get_num_tile_blocks").code(0x2E)
         .results(&[result("gridSize_x", Explicit), result("gridSize_y", Explicit), result("gridSize_z", Explicit)])
-        .traits(PURE).doc("The grid's extents, in tile blocks.");
+        .traits(PURE).doc("The grid's extents, in tile blocks.")
+        .types(&[], &[SCALAR_I32, SCALAR_I32, SCALAR_I32]).text(": {triple}");
     GetTensorShape = op("get_tensor_shape").code(0x2F).operands(&[one("src")])
-        .results(&[result("result", Explicit).variadic()]).traits(PURE).doc("A tensor view's extents.");
+        .results(&[result("result", Explicit).variadic()]).traits(PURE).doc("A tensor view's extents.")
+        .types(&[Is::TensorView], &[SCALAR_INT]).text("$src : type(src) -> {rank src result}");
     GetTileBlockId = op("get_tile_block_id").code(0x30)
         .results(&[result("blockId_x", Explicit), result("blockId_y", Explicit), result("blockId_z", Explicit)])
-        .traits(PURE).doc("This tile block's coordinates in the grid.");
+        .traits(PURE).doc("This tile block's coordinates in the grid.")
+        .types(&[], &[SCALAR_I32, SCALAR_I32, SCALAR_I32]).text(": {triple}");
     Global = op("global").code(0x31)
         .attrs(&[SYM_NAME, attr("value", AttrKind::Dense),
             attr("alignment", AttrKind::Int(64)).default(Default::Int(0)),
             attr("constant", AttrKind::Unit).optional().since(V13_3),
             attr("symbol_visibility", AttrKind::Enum(&enums::VISIBILITY)).default(Default::Case(0)).since(V13_3)])
-        .traits(Traits::SYMBOL).doc("A variable of the module, with its first value.");
+        .traits(Traits::SYMBOL).doc("A variable of the module, with its first value.")
+        .text("{visibility symbol_visibility} (constant? constant) {symbol sym_name} \
+        (alignment? alignment = $alignment) {dense value}");
     If = op("if").code(0x32).operands(&[one("condition")])
         .results(&[result("results", Explicit).variadic()])
         .regions(&[region("thenRegion"), region("elseRegion").optional()])
-        .doc("Runs one of two regions.");
-    IntToPtr = recast("int_to_ptr", 0x33, "Pointers from 64-bit addresses.");
-    Iota = op("iota").code(0x3A).results(OTHER).traits(PURE).doc("0, 1, 2, … along the only dimension.");
-    IToF = cast("itof", 0x3B, "Converts integers to floats.").attrs(&[SIGNEDNESS, ROUNDING]);
+        .doc("Runs one of two regions.")
+        .types(&[SCALAR_BOOL], &[ANY]).text("$condition (results? -> (type(results))) {branches}");
+    IntToPtr = recast("int_to_ptr", 0x33, "Pointers from 64-bit addresses.")
+        .types(&[LONG], &[POINTER]).meaning(Copy);
+    Iota = op("iota").code(0x3A).results(OTHER).traits(PURE).doc("0, 1, 2, … along the only dimension.")
+        .types(&[], &[INT]).text(": type(result)");
+    IToF = cast("itof", 0x3B, "Converts integers to floats.").attrs(&[SIGNEDNESS, ROUNDING])
+        .types(&[INT], &[FLOAT])
+        .text("$from $signedness (rounding_mode~nearest_even? rounding<$rounding_mode>) : type(from) -> type(to)")
+        .meaning(IntToFloat(Sign::Attribute)).cost(30);
     JoinTokens = op("join_tokens").code(0x3C).operands(&[var("tokens")])
-        .results(&[result("result", Token)]).traits(PURE).doc("A token that follows all the given ones.");
+        .results(&[result("result", Token)]).traits(PURE).doc("A token that follows all the given ones.")
+        .types(&[TOKEN], &[TOKEN]).text("$tokens : type(result)");
     LoadPtr = op("load_ptr_tko").code(0x3D)
         .operands(&[one("source"), opt("mask"), opt("paddingValue"), opt("token")])
         .attrs(&[ORDERING, SCOPE.optional(), HINTS]).results(RESULT_TOKEN).traits(SEGMENTED_MEMORY)
-        .doc("Gathers from pointers; masked-off elements take the padding value.");
+        .doc("Gathers from pointers; masked-off elements take the padding value.")
+        .types(&[POINTER, BOOL, NUMBER, TOKEN], &[TILE, TOKEN])
+        .text("$memory_ordering_semantics (memory_scope? $memory_scope) $source (mask?, $mask) \
+        (paddingValue?, $paddingValue) (token? token=$token) \
+        (optimization_hints? optimization_hints = $optimization_hints) : type(source) (mask?, type(mask)) \
+        (paddingValue?, type(paddingValue)) -> type(result), type(result_token)");
     LoadView = op("load_view_tko").code(0x3E).operands(&[one("view"), var("index"), opt("token")])
         .attrs(&[ORDERING, SCOPE.optional(), HINTS, inbounds(1, V13_4)])
-        .results(TILE_TOKEN).traits(SEGMENTED_MEMORY).doc("Loads one tile of a view.");
-    Log = unary("log", 0x3F, "Natural logarithm.");
-    Log2 = unary("log2", 0x40, "Logarithm to base 2.");
+        .results(TILE_TOKEN).traits(SEGMENTED_MEMORY).doc("Loads one tile of a view.")
+        .types(&[VIEW, INT, TOKEN], &[TILE, TOKEN])
+        .text("$memory_ordering_semantics (memory_scope? $memory_scope) $view[$index] \
+        (token? token = $token) (optimization_hints? optimization_hints = $optimization_hints) \
+        (inbounds? inbounds = $inbounds) : type(view) {index index} -> type(tile), type(result_token)");
+    Log = float1("log", 0x3F, Math1(MathUnary::Log), "Natural logarithm.")
+        .cost(80);
+    Log2 = float1("log2", 0x40, Math1(MathUnary::Log2), "Logarithm to base 2.")
+        .cost(60);
     Loop = op("loop").code(0x41).operands(&[var("initValues")])
         .results(&[result("resultValues", Explicit).variadic()]).regions(&[region("region")])
-        .doc("Repeats until a break, carrying values.");
-    MakePartitionView = make_view("make_partition_view", 0x42, "Divides a tensor view into a grid of tiles.");
+        .doc("Repeats until a break, carrying values.")
+        .types(&[ANY], &[ANY]).text("{loop}");
+    MakePartitionView = make_view("make_partition_view", 0x42, "Divides a tensor view into a grid of tiles.")
+        .types(&[Is::TensorView], &[Is::PartitionView]);
     MakeTensorView = op("make_tensor_view").code(0x43)
         .operands(&[one("base"), var("dynamicShape"), var("dynamicStrides")]).results(OTHER)
-        .traits(PURE.or(Traits::SEGMENTED)).doc("A tensor in memory: base pointer, extents and strides in elements.");
+        .traits(PURE.or(Traits::SEGMENTED)).doc("A tensor in memory: base pointer, extents and strides in elements.")
+        .types(&[SCALAR_POINTER, SCALAR_INT, SCALAR_INT], &[Is::TensorView]).text("{tensor_view}");
     MakeToken = op("make_token").code(0x44).results(&[result("result", Token)]).traits(PURE)
-        .doc("A token that follows nothing.");
-    MaxF = binary("maxf", 0x45, "The larger float.").attrs(&[NAN, FTZ]).traits(COMMUTATIVE);
-    MaxI = binary("maxi", 0x46, "The larger integer.").attrs(&[SIGNEDNESS]).traits(COMMUTATIVE);
-    MinF = binary("minf", 0x47, "The smaller float.").attrs(&[NAN, FTZ]).traits(COMMUTATIVE);
-    MinI = binary("mini", 0x48, "The smaller integer.").attrs(&[SIGNEDNESS]).traits(COMMUTATIVE);
+        .doc("A token that follows nothing.")
+        .types(&[], &[TOKEN]).text(": type(result)");
+    MaxF = float2("maxf", 0x45, Float2ByNan(|nan| FloatBinary::Max { nan }), "The larger float.").attrs(&[NAN, FLUSH]).traits(COMMUTATIVE)
+        .text(MINMAX);
+    MaxI = int2("maxi", 0x46, Int2BySign(IntBinary::Max), "The larger integer.").attrs(&[SIGNEDNESS]).traits(COMMUTATIVE)
+        .text(SIGNED);
+    MinF = float2("minf", 0x47, Float2ByNan(|nan| FloatBinary::Min { nan }), "The smaller float.").attrs(&[NAN, FLUSH]).traits(COMMUTATIVE)
+        .text(MINMAX);
+    MinI = int2("mini", 0x48, Int2BySign(IntBinary::Min), "The smaller integer.").attrs(&[SIGNEDNESS]).traits(COMMUTATIVE)
+        .text(SIGNED);
     MmaF = op("mmaf").code(0x49).operands(LHS_RHS_ACC)
         .attrs(&[attr("fast_acc", AttrKind::Unit).optional().since(V13_3)]).results(ACC).traits(PURE)
-        .doc("Matrix product plus accumulator, floats; rank 2, or 3 with a batch.");
+        .doc("Matrix product plus accumulator, floats; rank 2, or 3 with a batch.")
+        .types(&[MMAF, MMAF, MMAF_ACC], &[MMAF_ACC])
+        .text("$lhs, $rhs, $acc (fast_acc? fast_acc) : type(lhs), type(rhs), type(acc)");
     MmaI = op("mmai").code(0x4A).operands(LHS_RHS_ACC)
         .attrs(&[attr("signedness_lhs", AttrKind::Enum(&enums::SIGNEDNESS)),
             attr("signedness_rhs", AttrKind::Enum(&enums::SIGNEDNESS))])
-        .results(ACC).traits(PURE).doc("Matrix product plus accumulator, 8-bit integers into 32.");
+        .results(ACC).traits(PURE).doc("Matrix product plus accumulator, 8-bit integers into 32.")
+        .types(&[MMAI, MMAI, MMAI_ACC], &[MMAI_ACC])
+        .text("$lhs, $rhs, $acc $signedness_lhs $signedness_rhs : type(lhs), type(rhs), type(acc)");
     Module = op("module").code(0x4B)
         .attrs(&[SYM_NAME, attr("producer", AttrKind::Str).optional().since(V13_3)])
         .regions(&[region("body").optional()]).traits(Traits::ISOLATED.or(Traits::SYMBOL))
         .doc("Holds entries and globals.");
-    MulF = binary("mulf", 0x4C, "Product of floats.").attrs(&[ROUNDING, FTZ]).traits(COMMUTATIVE);
+    MulF = float2("mulf", 0x4C, Float2(FloatBinary::Mul), "Product of floats.").attrs(&[ROUNDING, FLUSH]).traits(COMMUTATIVE)
+        .text(ROUNDED);
     MulhiI = op("mulhii").code(0x4D).operands(&[one("x"), one("y")]).results(SAME).traits(COMMUTATIVE)
-        .doc("The upper half of the unsigned product.");
-    MulI = binary("muli", 0x4E, "Product of integers, modulo 2^n.").attrs(&[OVERFLOW]).traits(COMMUTATIVE);
-    NegF = unary("negf", 0x4F, "Flips the sign.");
-    NegI = unary("negi", 0x50, "Two's complement negation.").attrs(&[OVERFLOW.since(V13_2)]);
+        .doc("The upper half of the unsigned product.")
+        .types(&[INT, INT], &[INT]).text("$x, $y : type(result)")
+        .meaning(Int2(IntBinary::MulHi(Signedness::Unsigned))).cost(20);
+    MulI = int2("muli", 0x4E, Int2(IntBinary::Mul), "Product of integers, modulo 2^n.").attrs(&[WRAP]).traits(COMMUTATIVE)
+        .text(OVERFLOW).cost(20);
+    NegF = float1("negf", 0x4F, Float1(FloatUnary::Neg), "Flips the sign.");
+    NegI = int1("negi", 0x50, Int1(IntUnary::Neg), "Two's complement negation.").attrs(&[WRAP.since(V13_2)])
+        .text("$source (overflow? overflow<$overflow>) : type(result)");
     Offset = op("offset").code(0x51).operands(&[one("ptr"), one("offset")]).results(SAME).traits(ELEMENTWISE)
-        .doc("Advances pointers by whole pointees.");
-    OrI = binary("ori", 0x52, "Bitwise or.").traits(COMMUTATIVE);
+        .doc("Advances pointers by whole pointees.")
+        .types(&[POINTER, INT], &[POINTER]).text("$ptr, $offset : type(ptr), type(offset) -> type(result)")
+        .meaning(Advance(Unit::Pointee));
+    OrI = int2("ori", 0x52, Int2(IntBinary::Or), "Bitwise or.").traits(COMMUTATIVE);
     Permute = op("permute").code(0x53).operands(SOURCE).attrs(&[attr("permutation", AttrKind::I32s)])
-        .results(OTHER).traits(PURE).doc("Reorders dimensions: result dimension i is source dimension permutation[i].");
+        .results(OTHER).traits(PURE).doc("Reorders dimensions: result dimension i is source dimension permutation[i].")
+        .types(&[TILE], &[TILE]).text("$source $permutation : type(source) -> type(result)");
     FPowF = op("fpowf").code(0x54).operands(&[one("source"), one("exponent")]).results(SAME).traits(ARITH)
-        .doc("Float to the power of a float (`pow` before 13.4).");
+        .doc("Float to the power of a float (`pow` before 13.4).")
+        .types(&[BASE_FLOAT, BASE_FLOAT], &[BASE_FLOAT]).text("$source, $exponent : type(result)")
+        .meaning(Math2(MathBinary::Pow)).cost(300);
     Print = op("print_tko").code(0x55)
         .operands(&[var("args"), opt("token").since(V13_2)]).attrs(&[attr("str", AttrKind::Str)])
         .results(&[result("result_token", Token).since(V13_2)])
-        .traits(SEGMENTED_MEMORY).doc("Prints tiles by a C-style format string.");
-    PtrToInt = recast("ptr_to_int", 0x56, "64-bit addresses of pointers.");
-    PtrToPtr = recast("ptr_to_ptr", 0x57, "The same addresses with another pointee.");
+        .traits(SEGMENTED_MEMORY).doc("Prints tiles by a C-style format string.")
+        .types(&[TILE, TOKEN], &[TOKEN])
+        .text("$str (args?, $args) (token? token=$token) (args? : type(args)) -> type(result_token)");
+    PtrToInt = recast("ptr_to_int", 0x56, "64-bit addresses of pointers.")
+        .types(&[POINTER], &[LONG]).meaning(Copy);
+    PtrToPtr = recast("ptr_to_ptr", 0x57, "The same addresses with another pointee.")
+        .types(&[POINTER], &[POINTER]).meaning(Copy);
     Reduce = op("reduce").code(0x58).operands(OPERANDS)
         .attrs(&[attr("dim", AttrKind::Int(32)), attr("identities", AttrKind::Array)])
         .results(&[result("results", Explicit).variadic()]).regions(&[region("body")]).traits(PURE)
-        .doc("Folds a dimension by the region's combination of (new, so far) element pairs.");
-    RemF = binary("remf", 0x59, "Remainder of floats, with the sign of lhs.");
-    RemI = binary("remi", 0x5A, "Remainder of integers, with the sign of lhs.").attrs(&[SIGNEDNESS]);
-    Reshape = reform("reshape", 0x5B, "The same elements in row-major order in another shape.");
-    Return = op("return").code(0x5C).operands(OPERANDS).traits(TERMINATOR).doc("Ends the tile block's work.");
-    Rsqrt = unary("rsqrt", 0x5D, "Reciprocal square root.").attrs(&[FTZ]);
+        .doc("Folds a dimension by the region's combination of (new, so far) element pairs.")
+        .types(&[TILE], &[TILE])
+        .text("$operands dim=$dim identities=$identities : type(operands) -> type(results) {combination}");
+    RemF = float2("remf", 0x59, Float2(FloatBinary::Rem), "Remainder of floats, with the sign of lhs.")
+        .cost(500);
+    RemI = int2("remi", 0x5A, Int2BySign(IntBinary::Rem), "Remainder of integers, with the sign of lhs.").attrs(&[SIGNEDNESS])
+        .text(SIGNED).cost(300);
+    Reshape = reform("reshape", 0x5B, "The same elements in row-major order in another shape.")
+        .types(&[TILE], &[TILE]);
+    Return = op("return").code(0x5C).operands(OPERANDS).traits(TERMINATOR).doc("Ends the tile block's work.")
+        .types(&[ANY], &[]).text(EXIT);
+    Rsqrt = float1("rsqrt", 0x5D, Math1(MathUnary::Rsqrt), "Reciprocal square root.").attrs(&[FLUSH])
+        .text(FTZ).cost(50);
     Scan = op("scan").code(0x5E).operands(OPERANDS)
         .attrs(&[attr("dim", AttrKind::Int(32)), attr("reverse", AttrKind::Bool), attr("identities", AttrKind::Array)])
         .results(&[result("results", Explicit).variadic()]).regions(&[region("body")]).traits(PURE)
-        .doc("Inclusive prefix combination along a dimension.");
+        .doc("Inclusive prefix combination along a dimension.")
+        .types(&[TILE], &[TILE])
+        .text("$operands dim=$dim reverse=$reverse identities=$identities \
+        : type(operands) -> type(results) {combination}");
     Select = op("select").code(0x5F).operands(&[one("cond"), one("val_if_true"), one("val_if_false")])
-        .results(&[result("result", Operand(1))]).traits(ELEMENTWISE).doc("Chooses element by element.");
-    ShLI = binary("shli", 0x60, "Shifts left.").attrs(&[OVERFLOW]);
-    ShRI = binary("shri", 0x61, "Shifts right, by sign or by zeros.").attrs(&[SIGNEDNESS]);
-    Sin = unary("sin", 0x62, "Sine.");
-    SinH = unary("sinh", 0x63, "Hyperbolic sine.");
-    Sqrt = unary("sqrt", 0x64, "Square root.").attrs(&[ROUNDING, FTZ]);
+        .results(&[result("result", Operand(1))]).traits(ELEMENTWISE).doc("Chooses element by element.")
+        .types(&[BOOL, TILE, TILE], &[TILE])
+        .text("$cond, $val_if_true, $val_if_false : type(cond), type(result)").meaning(Select);
+    ShLI = int2("shli", 0x60, Int2(IntBinary::Shl), "Shifts left.").attrs(&[WRAP])
+        .text(OVERFLOW);
+    ShRI = int2("shri", 0x61, Int2BySign(IntBinary::Shr), "Shifts right, by sign or by zeros.").attrs(&[SIGNEDNESS])
+        .text(SIGNED);
+    Sin = float1("sin", 0x62, Math1(MathUnary::Sin), "Sine.")
+        .cost(150);
+    SinH = float1("sinh", 0x63, Math1(MathUnary::Sinh), "Hyperbolic sine.")
+        .cost(200);
+    Sqrt = float1("sqrt", 0x64, Float1(FloatUnary::Sqrt), "Square root.").attrs(&[ROUNDING, FLUSH])
+        .text("$source (rounding_mode~nearest_even? rounding<$rounding_mode>) \
+        (flush_to_zero? flush_to_zero) : type(result)")
+        .cost(100);
     StorePtr = op("store_ptr_tko").code(0x65)
         .operands(&[one("destination"), one("value"), opt("mask"), opt("token")])
-        .attrs(&[ORDERING, SCOPE.optional(), HINTS]).results(TOKEN).traits(SEGMENTED_MEMORY)
-        .doc("Scatters to pointers where the mask holds.");
+        .attrs(&[ORDERING, SCOPE.optional(), HINTS]).results(ONLY_TOKEN).traits(SEGMENTED_MEMORY)
+        .doc("Scatters to pointers where the mask holds.")
+        .types(&[POINTER, TILE, BOOL, TOKEN], &[TOKEN])
+        .text("$memory_ordering_semantics (memory_scope? $memory_scope) $destination, $value \
+        (mask?, $mask) (token? token=$token) (optimization_hints? optimization_hints = $optimization_hints) \
+        : type(destination), type(value) (mask?, type(mask)) -> type(result_token)");
     StoreView = op("store_view_tko").code(0x66).operands(&[one("tile"), one("view"), var("index"), opt("token")])
         .attrs(&[ORDERING, SCOPE.optional(), HINTS, inbounds(2, V13_4)])
-        .results(TOKEN).traits(SEGMENTED_MEMORY).doc("Stores one tile of a view.");
-    SubF = binary("subf", 0x67, "Difference of floats.").attrs(&[ROUNDING, FTZ]);
-    SubI = binary("subi", 0x68, "Difference of integers, modulo 2^n.").attrs(&[OVERFLOW]);
-    Tan = unary("tan", 0x69, "Tangent.");
-    TanH = unary("tanh", 0x6A, "Hyperbolic tangent.").attrs(&[ROUNDING.default(FULL).since(V13_2)]);
-    TruncI = cast("trunci", 0x6B, "Keeps the low bits.").attrs(&[OVERFLOW]);
-    XOrI = binary("xori", 0x6C, "Bitwise exclusive or.").traits(COMMUTATIVE);
-    Yield = op("yield").code(0x6D).operands(OPERANDS).traits(TERMINATOR).doc("Ends a region with its results.");
+        .results(ONLY_TOKEN).traits(SEGMENTED_MEMORY).doc("Stores one tile of a view.")
+        .types(&[TILE, VIEW, INT, TOKEN], &[TOKEN])
+        .text("$memory_ordering_semantics (memory_scope? $memory_scope) $tile, $view[$index] \
+        (token? token = $token) (optimization_hints? optimization_hints = $optimization_hints) \
+        (inbounds? inbounds = $inbounds) : type(tile), type(view) {index index} -> type(result_token)");
+    SubF = float2("subf", 0x67, Float2(FloatBinary::Sub), "Difference of floats.").attrs(&[ROUNDING, FLUSH])
+        .text(ROUNDED);
+    SubI = int2("subi", 0x68, Int2(IntBinary::Sub), "Difference of integers, modulo 2^n.").attrs(&[WRAP])
+        .text(OVERFLOW);
+    Tan = float1("tan", 0x69, Math1(MathUnary::Tan), "Tangent.")
+        .cost(250);
+    TanH = float1("tanh", 0x6A, Math1(MathUnary::Tanh), "Hyperbolic tangent.").attrs(&[ROUNDING.default(TO_FULL).since(V13_2)])
+        .text(FULL).cost(100);
+    TruncI = cast("trunci", 0x6B, "Keeps the low bits.").attrs(&[WRAP])
+        .types(&[INT_I4], &[INT_I4]).text("$from (overflow? overflow<$overflow>) : type(from) -> type(to)")
+        .meaning(Narrow).cost(8);
+    XOrI = int2("xori", 0x6C, Int2(IntBinary::Xor), "Bitwise exclusive or.").traits(COMMUTATIVE);
+    Yield = op("yield").code(0x6D).operands(OPERANDS).traits(TERMINATOR).doc("Ends a region with its results.")
+        .types(&[ANY], &[]).text(EXIT);
 
     Atan2 = op("atan2").code(0x6E).since(V13_2).operands(&[one("x"), one("y")]).results(SAME).traits(ARITH)
-        .doc("Angle of the point whose ordinate is the first operand and abscissa the second.");
-    Pack = reform("pack", 0x6F, "The tile's bits as bytes.").since(V13_3);
-    Unpack = reform("unpack", 0x70, "Elements from bytes.").since(V13_3);
+        .doc("Angle of the point whose ordinate is the first operand and abscissa the second.")
+        .types(&[BASE_FLOAT, BASE_FLOAT], &[BASE_FLOAT]).text("$x, $y : type(result)")
+        .meaning(Math2(MathBinary::Atan2)).cost(250);
+    Pack = reform("pack", 0x6F, "The tile's bits as bytes.").since(V13_3)
+        .types(&[NUMBER_I4], &[BYTES]);
+    Unpack = reform("unpack", 0x70, "Elements from bytes.").since(V13_3)
+        .types(&[BYTES], &[NUMBER_I4]);
     Alloca = op("alloca").code(0x71).since(V13_3)
         .attrs(&[attr("num_elem", AttrKind::Int(64)), attr("alignment", AttrKind::Int(64)),
             attr("global", AttrKind::Unit).optional()])
-        .results(OTHER).doc("Memory of this tile block's own.");
+        .results(OTHER).doc("Memory of this tile block's own.")
+        .types(&[], &[SCALAR_POINTER])
+        .text("num_elem = $num_elem, alignment = $alignment (global? global) : type(result)");
     MmaFScaled = op("mmaf_scaled").code(0x72).since(V13_3)
         .operands(&[one("lhs"), one("rhs"), one("acc"), one("lhs_scale"), one("rhs_scale")])
-        .results(ACC).traits(PURE).doc("Matrix product of block-scaled floats plus accumulator.");
+        .results(ACC).traits(PURE).doc("Matrix product of block-scaled floats plus accumulator.")
+        .types(&[SCALED, SCALED, SCALED_ACC, SCALED_SCALE, SCALED_SCALE], &[SCALED_ACC])
+        .text("$lhs, $rhs, $acc, $lhs_scale, $rhs_scale \
+        : type(lhs), type(rhs), type(acc), type(lhs_scale), type(rhs_scale)");
     MakeGatherScatterView = make_view("make_gather_scatter_view", 0x73,
-        "Tiles whose rows along one dimension are chosen by an index tile.").since(V13_3);
+        "Tiles whose rows along one dimension are chosen by an index tile.").since(V13_3)
+        .types(&[Is::TensorView], &[Is::GatherScatterView]);
     MakeStridedView = make_view("make_strided_view", 0x74,
-        "Tiles that start every `traversal_strides` elements, and may overlap.").since(V13_3);
+        "Tiles that start every `traversal_strides` elements, and may overlap.").since(V13_3)
+        .types(&[Is::TensorView], &[Is::StridedView]);
     AtomicRedView = op("atomic_red_view_tko").code(0x75).since(V13_3)
         .operands(&[one("view"), var("index"), one("value"), opt("token")])
         .attrs(&[ORDERING, SCOPE, RMW_MODE, inbounds(1, V13_5)])
-        .results(TOKEN).traits(SEGMENTED_MEMORY).doc("Updates one tile of a view atomically, yielding nothing.");
+        .results(ONLY_TOKEN).traits(SEGMENTED_MEMORY).doc("Updates one tile of a view atomically, yielding nothing.")
+        .types(&[VIEW, INT, TILE, TOKEN], &[TOKEN])
+        .text("$memory_ordering_semantics $memory_scope $view[$index], $mode, $value \
+        (token? token = $token) (inbounds? inbounds = $inbounds) \
+        : type(value), type(view) {index index} -> type(result_token)");
     Insert = op("insert").code(0x76).since(V13_4)
         .operands(&[one("source"), one("destination"), var("indices")])
         .results(&[result("result", Operand(1))]).traits(PURE)
-        .doc("The destination with one of its equal slices replaced by the source.");
+        .doc("The destination with one of its equal slices replaced by the source.")
+        .types(&[TILE, TILE, SCALAR_I32], &[TILE])
+        .text("$source, $destination[$indices] : type(source), type(destination)");
     GdcLaunchDependents = op("gdc_launch_dependents_tko").code(0x77).since(V13_4).operands(&[opt("token")])
-        .results(TOKEN).traits(MEMORY).doc("Lets the grids that depend on this one start.");
+        .results(ONLY_TOKEN).traits(MEMORY).doc("Lets the grids that depend on this one start.")
+        .types(&[TOKEN], &[TOKEN]).text("(token? token = $token) -> type(result_token)");
     GdcWait = op("gdc_wait_tko").code(0x78).since(V13_4).operands(&[opt("token")])
-        .results(TOKEN).traits(MEMORY).doc("Waits for the grids that this one depends on.");
+        .results(ONLY_TOKEN).traits(MEMORY).doc("Waits for the grids that this one depends on.")
+        .types(&[TOKEN], &[TOKEN]).text("(token? token = $token) -> type(result_token)");
     FPowI = op("fpowi").code(0x79).since(V13_4).operands(&[one("source"), one("exponent")]).results(SAME)
-        .traits(ELEMENTWISE).doc("Float to the power of an integer.");
+        .traits(ELEMENTWISE).doc("Float to the power of an integer.")
+        .types(&[BASE_FLOAT, SMALL_INT], &[BASE_FLOAT])
+        .text("$source, $exponent : type(result), type(exponent)").meaning(Power).cost(300);
     MemoryFenceAlias = op("memory_fence_alias_tko").code(0x7A).since(V13_4).operands(&[one("token")])
-        .results(TOKEN).traits(MEMORY).doc("Orders accesses to one memory through different views.");
+        .results(ONLY_TOKEN).traits(MEMORY).doc("Orders accesses to one memory through different views.")
+        .types(&[TOKEN], &[TOKEN]).text("$token");
     MultimemLoadReduceView = op("multimem_load_reduce_view_tko").code(0x7B).since(V13_5)
         .operands(&[one("view"), var("index"), opt("token")])
         .attrs(&[ORDERING, SCOPE.optional(), MULTIMEM, inbounds(1, V13_5)])
         .results(&[result("reduced_values", Explicit), result("result_token", Token)])
-        .traits(SEGMENTED_MEMORY).doc("Loads the same tile from several devices, combined.");
+        .traits(SEGMENTED_MEMORY).doc("Loads the same tile from several devices, combined.")
+        .types(&[VIEW, INT, TOKEN], &[TILE, TOKEN])
+        .text("$memory_ordering_semantics (memory_scope? $memory_scope) \
+        $view[$index] (token? token = $token) (inbounds? inbounds = $inbounds) {attributes reduction} \
+        : type(view) {index index} (token?, type(token)) -> type(reduced_values), type(result_token)");
     MultimemReduceView = op("multimem_reduce_view_tko").code(0x7C).since(V13_5)
         .operands(&[one("view"), one("tile"), var("index"), opt("token")])
         .attrs(&[ORDERING, SCOPE, MULTIMEM, inbounds(2, V13_5)])
-        .results(TOKEN).traits(SEGMENTED_MEMORY).doc("Combines a tile into the memory of several devices.");
+        .results(ONLY_TOKEN).traits(SEGMENTED_MEMORY).doc("Combines a tile into the memory of several devices.")
+        .types(&[VIEW, TILE, INT, TOKEN], &[TOKEN])
+        .text("$memory_ordering_semantics $memory_scope \
+        $view, $tile[$index] (token? token = $token) (inbounds? inbounds = $inbounds) {attributes reduction} \
+        : type(view), type(tile) {index index} (token?, type(token)) -> type(result_token)");
     MultimemStoreView = op("multimem_store_view_tko").code(0x7D).since(V13_5)
         .operands(&[one("view"), one("tile"), var("index"), opt("token")])
         .attrs(&[ORDERING, SCOPE.optional(), inbounds(2, V13_5)])
-        .results(TOKEN).traits(SEGMENTED_MEMORY).doc("Stores a tile to the memory of several devices.");
+        .results(ONLY_TOKEN).traits(SEGMENTED_MEMORY).doc("Stores a tile to the memory of several devices.")
+        .types(&[VIEW, TILE, INT, TOKEN], &[TOKEN])
+        .text("$memory_ordering_semantics (memory_scope? $memory_scope) $view, $tile[$index] \
+        (token? token = $token) (inbounds? inbounds = $inbounds) \
+        : type(view), type(tile) {index index} (token?, type(token)) -> type(result_token)");
     PreviewCall = op("preview$call").code(0x4002).since(V13_5).operands(OPERANDS)
         .attrs(&[attr("callee", AttrKind::Symbol), attr("const_args", AttrKind::Array),
             attr("arg_attrs", AttrKind::Array).optional(), attr("res_attrs", AttrKind::Array).optional()])
         .results(&[result("results", Explicit).variadic()])
-        .doc("Calls an external function (preview).");
+        .doc("Calls an external function (preview).")
+        .types(&[ANY], &[ANY]);
 }}
 
 #[cfg(test)]

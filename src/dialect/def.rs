@@ -1,5 +1,8 @@
 //! What a table row says about an operation.
 
+use super::constraint::Is;
+use super::meaning::Meaning;
+
 /// A Tile IR bytecode version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Version(pub u8, pub u8);
@@ -206,6 +209,17 @@ pub struct OpDef {
     pub results: &'static [ResultDef],
     pub regions: &'static [RegionDef],
     pub traits: Traits,
+    /// Which types each operand group may have; empty where nothing checks them.
+    pub operand_types: &'static [Is],
+    /// Which types each result may have.
+    pub result_types: &'static [Is],
+    /// The form in assembly text, in the language that [`crate::asm`] defines; empty for the generic form.
+    pub text: &'static str,
+    /// What an elementwise operation computes.
+    pub meaning: Option<Meaning>,
+    /// Tenths of an instruction per element: what choosing among equal forms weighs, unless a rule file
+    /// says otherwise.
+    pub cost: u32,
     pub doc: &'static str,
 }
 
@@ -232,6 +246,11 @@ pub const fn op(name: &'static str) -> OpDef {
         results: &[],
         regions: &[],
         traits: Traits::NONE,
+        operand_types: &[],
+        result_types: &[],
+        text: "",
+        meaning: None,
+        cost: 10,
         doc: "",
     }
 }
@@ -263,6 +282,24 @@ impl OpDef {
     }
     pub const fn traits(mut self, traits: Traits) -> Self {
         self.traits = traits;
+        self
+    }
+    /// Which types each operand group and each result may have.
+    pub const fn types(mut self, operands: &'static [Is], results: &'static [Is]) -> Self {
+        self.operand_types = operands;
+        self.result_types = results;
+        self
+    }
+    pub const fn text(mut self, text: &'static str) -> Self {
+        self.text = text;
+        self
+    }
+    pub const fn meaning(mut self, meaning: Meaning) -> Self {
+        self.meaning = Some(meaning);
+        self
+    }
+    pub const fn cost(mut self, cost: u32) -> Self {
+        self.cost = cost;
         self
     }
     pub const fn doc(mut self, doc: &'static str) -> Self {

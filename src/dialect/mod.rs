@@ -4,13 +4,16 @@
 //! interpreter's dispatch and the reference page all come from these tables. To add an operation:
 //! add its row here, its semantics where the stage needs it, and its rules.
 
+mod constraint;
 pub mod cuda_tile;
 mod def;
 pub mod enums;
+pub mod meaning;
 pub mod nv_tileaa;
 pub mod nv_tileas;
 pub mod nvvm;
 
+pub use constraint::{Elem, Is};
 pub use def::{
     Arity, AttrDef, AttrKind, Default, Dialect, EnumDef, OpDef, OpKind, attr, one, op, opt, region,
     result, var,

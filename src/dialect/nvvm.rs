@@ -11,10 +11,22 @@
 
 use super::ResultType::{BoolLike, Explicit, Operand};
 use super::def::dialect_table;
+use super::meaning::{
+    Meaning,
+    Meaning::{
+        Advance, Float1, Float2, Float2ByNan, FloatCompare, FloatToFloat, FloatToInt, Int1, Int2,
+        IntCompare, IntToFloat, Integral, Math1, Narrow, Reciprocal, Widen,
+    },
+    Nan, Saturate, Sign, Unit,
+};
 use super::{
     AttrDef, AttrKind, OpDef, OperandDef, RegionDef, ResultDef, Traits, attr, enums, one, op, opt,
     result, var,
 };
+
+use crate::scalar::Signedness::{Signed, Unsigned};
+use crate::scalar::int::IntRounding;
+use crate::scalar::{FloatBinary, FloatUnary, IntBinary, IntUnary, MathUnary};
 
 const PURE: Traits = Traits::PURE;
 const ELEMENTWISE: Traits = Traits::PURE.or(Traits::ELEMENTWISE);
@@ -107,78 +119,127 @@ dialect_table! { Nvvm {
     Generic = op("generic").operands(SOURCE).results(OTHER).traits(PURE)
         .doc("The pointer (64 bits) that generic accesses reach a shared address by.");
     PtrAdd = op("ptr_add").operands(&[one("base"), one("offset")]).results(SAME)
-        .traits(ELEMENTWISE).doc("Address plus a byte offset (i64 for global, i32 for shared addresses).");
+        .traits(ELEMENTWISE).doc("Address plus a byte offset (i64 for global, i32 for shared addresses).")
+        .meaning(Advance(Unit::Byte));
     Undef = op("undef").results(OTHER).traits(PURE).doc("Registers of no particular value.");
 
     // ---- integers --------------------------------------------------------------------------
-    Add = binary("add", COMMUTATIVE, "Sum modulo 2^n.");
-    Sub = binary("sub", ELEMENTWISE, "Difference modulo 2^n.");
-    Mul = binary("mul", COMMUTATIVE, "Low half of the product.");
-    MulHi = binary("mulhi", COMMUTATIVE, "High half of the unsigned product.");
-    MulHiS = binary("mulhi.s", COMMUTATIVE, "High half of the signed product.");
-    DivS = binary("div.s", ELEMENTWISE, "Signed quotient, rounded towards zero.");
-    DivU = binary("div.u", ELEMENTWISE, "Unsigned quotient.");
-    RemS = binary("rem.s", ELEMENTWISE, "Remainder of div.s: the dividend's sign.");
-    RemU = binary("rem.u", ELEMENTWISE, "Remainder of div.u.");
-    MinS = binary("min.s", COMMUTATIVE, "Signed minimum.");
-    MinU = binary("min.u", COMMUTATIVE, "Unsigned minimum.");
-    MaxS = binary("max.s", COMMUTATIVE, "Signed maximum.");
-    MaxU = binary("max.u", COMMUTATIVE, "Unsigned maximum.");
-    And = binary("and", COMMUTATIVE, "Bitwise and; logical on i1.");
-    Or = binary("or", COMMUTATIVE, "Bitwise or; logical on i1.");
-    Xor = binary("xor", COMMUTATIVE, "Bitwise exclusive or; logical on i1.");
-    Not = unary("not", "Bitwise complement; logical on i1.");
-    Shl = binary("shl", ELEMENTWISE, "Left shift; amounts of n and more give 0.");
-    ShrS = binary("shr.s", ELEMENTWISE, "Arithmetic right shift; amounts of n and more give the sign.");
-    ShrU = binary("shr.u", ELEMENTWISE, "Logical right shift; amounts of n and more give 0.");
-    Abs = unary("abs", "Absolute value; the minimum maps to itself.");
+    Add = binary("add", COMMUTATIVE, "Sum modulo 2^n.")
+        .meaning(Int2(IntBinary::Add));
+    Sub = binary("sub", ELEMENTWISE, "Difference modulo 2^n.")
+        .meaning(Int2(IntBinary::Sub));
+    Mul = binary("mul", COMMUTATIVE, "Low half of the product.")
+        .meaning(Int2(IntBinary::Mul));
+    MulHi = binary("mulhi", COMMUTATIVE, "High half of the unsigned product.")
+        .meaning(Int2(IntBinary::MulHi(Unsigned)));
+    MulHiS = binary("mulhi.s", COMMUTATIVE, "High half of the signed product.")
+        .meaning(Int2(IntBinary::MulHi(Signed)));
+    DivS = binary("div.s", ELEMENTWISE, "Signed quotient, rounded towards zero.")
+        .meaning(Int2(IntBinary::Div(Signed, IntRounding::Zero)));
+    DivU = binary("div.u", ELEMENTWISE, "Unsigned quotient.")
+        .meaning(Int2(IntBinary::Div(Unsigned, IntRounding::Zero)));
+    RemS = binary("rem.s", ELEMENTWISE, "Remainder of div.s: the dividend's sign.")
+        .meaning(Int2(IntBinary::Rem(Signed)));
+    RemU = binary("rem.u", ELEMENTWISE, "Remainder of div.u.")
+        .meaning(Int2(IntBinary::Rem(Unsigned)));
+    MinS = binary("min.s", COMMUTATIVE, "Signed minimum.")
+        .meaning(Int2(IntBinary::Min(Signed)));
+    MinU = binary("min.u", COMMUTATIVE, "Unsigned minimum.")
+        .meaning(Int2(IntBinary::Min(Unsigned)));
+    MaxS = binary("max.s", COMMUTATIVE, "Signed maximum.")
+        .meaning(Int2(IntBinary::Max(Signed)));
+    MaxU = binary("max.u", COMMUTATIVE, "Unsigned maximum.")
+        .meaning(Int2(IntBinary::Max(Unsigned)));
+    And = binary("and", COMMUTATIVE, "Bitwise and; logical on i1.")
+        .meaning(Int2(IntBinary::And));
+    Or = binary("or", COMMUTATIVE, "Bitwise or; logical on i1.")
+        .meaning(Int2(IntBinary::Or));
+    Xor = binary("xor", COMMUTATIVE, "Bitwise exclusive or; logical on i1.")
+        .meaning(Int2(IntBinary::Xor));
+    Not = unary("not", "Bitwise complement; logical on i1.")
+        .meaning(Int1(IntUnary::Not));
+    Shl = binary("shl", ELEMENTWISE, "Left shift; amounts of n and more give 0.")
+        .meaning(Int2(IntBinary::Shl));
+    ShrS = binary("shr.s", ELEMENTWISE, "Arithmetic right shift; amounts of n and more give the sign.")
+        .meaning(Int2(IntBinary::Shr(Signed)));
+    ShrU = binary("shr.u", ELEMENTWISE, "Logical right shift; amounts of n and more give 0.")
+        .meaning(Int2(IntBinary::Shr(Unsigned)));
+    Abs = unary("abs", "Absolute value; the minimum maps to itself.")
+        .meaning(Int1(IntUnary::Abs));
     ICmp = op("icmp").operands(LHS_RHS)
         .attrs(&[PREDICATE, attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS))])
-        .results(&[result("result", BoolLike(0))]).traits(ELEMENTWISE).doc("Integer comparison.");
+        .results(&[result("result", BoolLike(0))]).traits(ELEMENTWISE).doc("Integer comparison.")
+        .meaning(IntCompare);
     Select = op("select").operands(&[one("condition"), one("then"), one("else")])
-        .results(&[result("result", Operand(1))]).traits(ELEMENTWISE).doc("`then` where the condition holds, else `else`.");
+        .results(&[result("result", Operand(1))]).traits(ELEMENTWISE).doc("`then` where the condition holds, else `else`.")
+        .meaning(Meaning::Select);
 
     // ---- floats ----------------------------------------------------------------------------
-    FAdd = binary("fadd", COMMUTATIVE, "Sum.").attrs(FLOAT);
-    FSub = binary("fsub", ELEMENTWISE, "Difference.").attrs(FLOAT);
-    FMul = binary("fmul", COMMUTATIVE, "Product.").attrs(FLOAT);
-    FDiv = binary("fdiv", ELEMENTWISE, "Quotient; rounding approx and full are the PTX forms of those names.").attrs(FLOAT);
+    FAdd = binary("fadd", COMMUTATIVE, "Sum.").attrs(FLOAT)
+        .meaning(Float2(FloatBinary::Add));
+    FSub = binary("fsub", ELEMENTWISE, "Difference.").attrs(FLOAT)
+        .meaning(Float2(FloatBinary::Sub));
+    FMul = binary("fmul", COMMUTATIVE, "Product.").attrs(FLOAT)
+        .meaning(Float2(FloatBinary::Mul));
+    FDiv = binary("fdiv", ELEMENTWISE, "Quotient; rounding approx and full are the PTX forms of those names.").attrs(FLOAT)
+        .meaning(Float2(FloatBinary::Div));
     Fma = op("fma").operands(&[one("a"), one("b"), one("c")]).attrs(FLOAT)
-        .results(SAME).traits(ELEMENTWISE).doc("a * b + c with one rounding.");
-    FMin = binary("fmin", COMMUTATIVE, "Minimum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX);
-    FMax = binary("fmax", COMMUTATIVE, "Maximum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX);
-    FNeg = unary("fneg", "Sign flipped.");
-    FAbs = unary("fabs", "Sign cleared.");
+        .results(SAME).traits(ELEMENTWISE).doc("a * b + c with one rounding.")
+        .meaning(Meaning::Fma);
+    FMin = binary("fmin", COMMUTATIVE, "Minimum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX)
+        .meaning(Float2ByNan(|nan| FloatBinary::Min { nan }));
+    FMax = binary("fmax", COMMUTATIVE, "Maximum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX)
+        .meaning(Float2ByNan(|nan| FloatBinary::Max { nan }));
+    FNeg = unary("fneg", "Sign flipped.").meaning(Float1(FloatUnary::Neg));
+    FAbs = unary("fabs", "Sign cleared.").meaning(Float1(FloatUnary::Abs));
     FCmp = op("fcmp").operands(LHS_RHS)
         .attrs(&[PREDICATE, attr("ordering", AttrKind::Enum(&enums::CMP_ORDERING))])
         .results(&[result("result", BoolLike(0))]).traits(ELEMENTWISE)
-        .doc("Float comparison: ordered is false, unordered true, on NaN.");
-    Sqrt = unary("sqrt", "Square root.").attrs(FLOAT);
-    Rsqrt = unary("rsqrt", "Reciprocal square root, approximate.").attrs(FTZ_ONLY);
-    Rcp = unary("rcp", "Reciprocal.").attrs(FLOAT);
-    Ex2 = unary("ex2", "2^x, approximate (PTX ex2.approx).").attrs(FTZ_ONLY);
-    Lg2 = unary("lg2", "log2 x, approximate (PTX lg2.approx).").attrs(FTZ_ONLY);
-    Sin = unary("sin", "Sine, approximate (PTX sin.approx).").attrs(FTZ_ONLY);
-    Cos = unary("cos", "Cosine, approximate (PTX cos.approx).").attrs(FTZ_ONLY);
-    Tanh = unary("tanh", "Hyperbolic tangent, approximate (PTX tanh.approx).");
+        .doc("Float comparison: ordered is false, unordered true, on NaN.")
+        .meaning(FloatCompare);
+    Sqrt = unary("sqrt", "Square root.").attrs(FLOAT)
+        .meaning(Float1(FloatUnary::Sqrt));
+    Rsqrt = unary("rsqrt", "Reciprocal square root, approximate.").attrs(FTZ_ONLY)
+        .meaning(Math1(MathUnary::Rsqrt));
+    Rcp = unary("rcp", "Reciprocal.").attrs(FLOAT).meaning(Reciprocal);
+    Ex2 = unary("ex2", "2^x, approximate (PTX ex2.approx).").attrs(FTZ_ONLY)
+        .meaning(Math1(MathUnary::Exp2));
+    Lg2 = unary("lg2", "log2 x, approximate (PTX lg2.approx).").attrs(FTZ_ONLY)
+        .meaning(Math1(MathUnary::Log2));
+    Sin = unary("sin", "Sine, approximate (PTX sin.approx).").attrs(FTZ_ONLY)
+        .meaning(Math1(MathUnary::Sin));
+    Cos = unary("cos", "Cosine, approximate (PTX cos.approx).").attrs(FTZ_ONLY)
+        .meaning(Math1(MathUnary::Cos));
+    Tanh = unary("tanh", "Hyperbolic tangent, approximate (PTX tanh.approx).")
+        .meaning(Math1(MathUnary::Tanh));
     FRound = unary("fround", "Rounds to an integral value.")
-        .attrs(FLOAT);
-    Popc = unary("popc", "Number of set bits.");
-    Clz = unary("clz", "Number of leading zero bits.");
+        .attrs(FLOAT).meaning(Integral);
+    Popc = unary("popc", "Number of set bits.")
+        .meaning(Int1(IntUnary::CountOnes));
+    Clz = unary("clz", "Number of leading zero bits.")
+        .meaning(Int1(IntUnary::LeadingZeros));
 
     // ---- conversions -----------------------------------------------------------------------
-    Trunc = convert("trunc", "Keeps the low bits of an integer.");
-    ZExt = convert("zext", "Widens an integer with zeros.");
-    SExt = convert("sext", "Widens an integer with its sign.");
-    SIToF = convert("sitof", "Signed integer to float.").attrs(FLOAT);
-    UIToF = convert("uitof", "Unsigned integer to float.").attrs(FLOAT);
-    FToSI = convert("ftosi", "Float to signed integer, saturating.").attrs(FLOAT);
-    FToUI = convert("ftoui", "Float to unsigned integer, saturating.").attrs(FLOAT);
+    Trunc = convert("trunc", "Keeps the low bits of an integer.")
+        .meaning(Narrow);
+    ZExt = convert("zext", "Widens an integer with zeros.")
+        .meaning(Widen(Sign::Always(Unsigned)));
+    SExt = convert("sext", "Widens an integer with its sign.")
+        .meaning(Widen(Sign::Always(Signed)));
+    SIToF = convert("sitof", "Signed integer to float.").attrs(FLOAT)
+        .meaning(IntToFloat(Sign::Always(Signed)));
+    UIToF = convert("uitof", "Unsigned integer to float.").attrs(FLOAT)
+        .meaning(IntToFloat(Sign::Always(Unsigned)));
+    FToSI = convert("ftosi", "Float to signed integer, saturating.").attrs(FLOAT)
+        .meaning(FloatToInt(Sign::Always(Signed), Nan::TopOfLong));
+    FToUI = convert("ftoui", "Float to unsigned integer, saturating.").attrs(FLOAT)
+        .meaning(FloatToInt(Sign::Always(Unsigned), Nan::TopOfLong));
     FToF = convert("ftof", "Float to float.").attrs(&[
         ROUNDING, FTZ,
         attr("satfinite", AttrKind::Unit).optional(),
-    ]);
-    Bitcast = convert("bitcast", "The same bits as another type; widths may differ when the total does not.");
+    ]).meaning(FloatToFloat(Saturate::Attribute));
+    Bitcast = convert("bitcast", "The same bits as another type; widths may differ when the total does not.")
+        .meaning(Meaning::Copy);
 
     // ---- fused forms: only instruction selection's rules (`isel/`) introduce them ----------
     Mad = op("mad").operands(&[one("a"), one("b"), one("c")]).results(SAME).traits(ELEMENTWISE)

@@ -49,9 +49,6 @@ pub enum Legal {
     NoElementwiseTile,
 }
 
-/// Cost of an operation that no table mentions.
-const DEFAULT: u64 = 10;
-
 impl TableCost<'_> {
     fn legal(&self, node: &Node) -> bool {
         match (self.legal, node.head) {
@@ -78,11 +75,10 @@ impl CostModel for TableCost<'_> {
             return None;
         }
         let each = match node.head {
-            Head::Op(_) => self
-                .rules
-                .costs
-                .get(&node.head)
-                .map_or(DEFAULT, |c| c.cost.into()),
+            Head::Op(kind) => {
+                let stated = self.rules.costs.get(&node.head);
+                u64::from(stated.map_or(kind.def().cost, |c| c.cost))
+            }
             _ => return Some(0),
         };
         Some(each.saturating_mul(elements(know, ty)))

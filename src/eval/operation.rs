@@ -7,7 +7,7 @@ use super::types::{TileType, ViewType};
 use super::value::{Args, Value, Values};
 use crate::dialect::cuda_tile::Op as Name;
 use crate::ir::{Attr, Module, Op, OpId, TypeId};
-use crate::scalar::{Compare, FloatMode, IntBinary, Lanes, Rounding, Signedness, int::IntRounding};
+use crate::scalar::{Lanes, Signedness};
 
 /// What one execution of an operation does: operand values to result values.
 pub type Action = Box<dyn Fn(&Context, &Args) -> Result<Values, String> + Send + Sync>;
@@ -106,46 +106,6 @@ impl Operation<'_> {
         })
     }
 
-    pub fn predicate(&self) -> Result<Compare, String> {
-        use Compare::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
-        [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual]
-            .get(usize::from(self.case("comparison_predicate")?))
-            .copied()
-            .ok_or_else(|| "an unknown comparison predicate".into())
-    }
-
-    /// Rounding of floats. `approx`, `full` and an absent attribute round to nearest.
-    pub fn rounding(&self) -> Result<Rounding, String> {
-        use crate::dialect::enums::rounding as r;
-        Ok(match self.op.enum_named("rounding_mode") {
-            None | Some(r::NEAREST_EVEN | r::APPROX | r::FULL) => Rounding::NearestEven,
-            Some(r::ZERO | r::NEAREST_INT_TO_ZERO) => Rounding::Zero,
-            Some(r::NEGATIVE_INF) => Rounding::NegativeInf,
-            Some(r::POSITIVE_INF) => Rounding::PositiveInf,
-            Some(r::NEAREST_AWAY) => Rounding::NearestAway,
-            Some(other) => return Err(format!("unknown rounding mode {other}")),
-        })
-    }
-
-    pub fn float_mode(&self) -> Result<FloatMode, String> {
-        Ok(FloatMode {
-            rounding: self.rounding()?,
-            flush: self.op.has_unit("flush_to_zero"),
-        })
-    }
-
-    /// The integer division that `divi` asks for.
-    pub fn division(&self) -> Result<IntBinary, String> {
-        use crate::dialect::enums::rounding as r;
-        let rounding = match self.op.enum_named("rounding") {
-            None | Some(r::ZERO) => IntRounding::Zero,
-            Some(r::NEGATIVE_INF) => IntRounding::NegativeInf,
-            Some(r::POSITIVE_INF) => IntRounding::PositiveInf,
-            Some(_) => return Err("integers are not divided with that rounding".into()),
-        };
-        Ok(IntBinary::Div(self.signedness("signedness")?, rounding))
-    }
-
     /// Whether the operation orders other accesses before or after it.
     pub fn fence(&self) -> Fence {
         use crate::dialect::enums::ordering as o;
@@ -182,13 +142,6 @@ pub fn pure1(f: impl Fn(&Lanes) -> Lanes + Send + Sync + 'static) -> Action {
 
 pub fn pure2(f: impl Fn(&Lanes, &Lanes) -> Lanes + Send + Sync + 'static) -> Action {
     Box::new(move |_, args| Ok(smallvec![Value::tile(f(args.lanes(0)?, args.lanes(1)?))]))
-}
-
-pub fn pure3(f: impl Fn(&Lanes, &Lanes, &Lanes) -> Lanes + Send + Sync + 'static) -> Action {
-    Box::new(move |_, args| {
-        let result = f(args.lanes(0)?, args.lanes(1)?, args.lanes(2)?);
-        Ok(smallvec![Value::tile(result)])
-    })
 }
 
 /// An action whose result is its first operand.

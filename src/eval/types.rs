@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::ir::{Float, Module, Padding, Type, TypeId};
+use crate::ir::{Module, Padding, Type, TypeId};
 use crate::scalar::FloatFormat;
 
 /// The most elements a tile may have.
@@ -40,7 +40,7 @@ impl Elem {
     pub fn of(module: &Module, id: TypeId) -> Result<Elem, String> {
         match module.types.get(id) {
             &Type::Int(width @ (1 | 4 | 8 | 16 | 32 | 64)) => Ok(Elem::Int(width)),
-            &Type::Float(float) => Ok(Elem::Float(float_format(float))),
+            &Type::Float(float) => Ok(Elem::Float(float)),
             &Type::Ptr { pointee, .. } => match Elem::of(module, pointee)? {
                 Elem::Ptr { .. } => Err("a pointer to a pointer has no meaning here".into()),
                 elem => Ok(Elem::Ptr {
@@ -59,22 +59,6 @@ impl std::fmt::Display for Elem {
             Elem::Float(format) => write!(f, "{format:?}"),
             Elem::Ptr { .. } => f.write_str("ptr"),
         }
-    }
-}
-
-/// The arithmetic's name of an IR float.
-pub fn float_format(float: Float) -> FloatFormat {
-    match float {
-        Float::F16 => FloatFormat::F16,
-        Float::BF16 => FloatFormat::BF16,
-        Float::F32 => FloatFormat::F32,
-        Float::TF32 => FloatFormat::TF32,
-        Float::F64 => FloatFormat::F64,
-        Float::F8E4M3FN => FloatFormat::F8E4M3FN,
-        Float::F8E5M2 => FloatFormat::F8E5M2,
-        Float::F8E8M0FNU => FloatFormat::F8E8M0FNU,
-        Float::F8E5M3FNU => FloatFormat::F8E5M3FNU,
-        Float::F4E2M1FN => FloatFormat::F4E2M1FN,
     }
 }
 

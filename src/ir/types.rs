@@ -3,6 +3,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+/// Floating-point formats of Tile IR (13.5).
+pub use crate::scalar::FloatFormat as Float;
+
 /// An interned [`Type`]: equal types have equal ids within one module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct TypeId(pub(crate) u32);
@@ -12,56 +15,6 @@ pub const DYNAMIC: i64 = i64::MIN;
 
 /// An extent or stride: a number or [`DYNAMIC`].
 pub type Dim = i64;
-
-/// Floating-point formats of Tile IR (13.5).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Float {
-    F16,
-    BF16,
-    F32,
-    TF32,
-    F64,
-    F8E4M3FN,
-    F8E5M2,
-    F8E8M0FNU,
-    F8E5M3FNU,
-    F4E2M1FN,
-}
-
-impl Float {
-    /// Every format with its textual name.
-    pub const NAMES: &'static [(Float, &'static str)] = &[
-        (Float::F16, "f16"),
-        (Float::BF16, "bf16"),
-        (Float::F32, "f32"),
-        (Float::TF32, "tf32"),
-        (Float::F64, "f64"),
-        (Float::F8E4M3FN, "f8E4M3FN"),
-        (Float::F8E5M2, "f8E5M2"),
-        (Float::F8E8M0FNU, "f8E8M0FNU"),
-        (Float::F8E5M3FNU, "fnv8E5M3FNU"),
-        (Float::F4E2M1FN, "f4E2M1FN"),
-    ];
-
-    /// The textual name, as in `tile<4xf16>`.
-    pub fn name(self) -> &'static str {
-        Self::NAMES
-            .iter()
-            .find(|(f, _)| *f == self)
-            .map_or("", |(_, n)| n)
-    }
-
-    /// Bits of a value as stored in a register or in memory (tf32 occupies 32).
-    pub fn bits(self) -> u32 {
-        match self {
-            Float::F4E2M1FN => 4,
-            Float::F8E4M3FN | Float::F8E5M2 | Float::F8E8M0FNU | Float::F8E5M3FNU => 8,
-            Float::F16 | Float::BF16 => 16,
-            Float::F32 | Float::TF32 => 32,
-            Float::F64 => 64,
-        }
-    }
-}
 
 /// What a view yields for elements outside its tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

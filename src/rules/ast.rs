@@ -6,7 +6,7 @@ use super::sexpr::Pos;
 use crate::dialect::{Dialect, OpKind};
 use crate::egraph::node::{Head, Leaf};
 use crate::ir::{Float, Type, TypeId, Types};
-use crate::scalar::{FloatFormat, Overflow, Rounding};
+use crate::scalar::{Overflow, Rounding};
 use crate::target::Feature;
 
 /// What an element type may be.
@@ -377,11 +377,11 @@ pub fn literal_bits(types: &Types, literal: &Literal, ty: TypeId) -> Option<u64>
         (Literal::Bool(b), Type::Int(1)) => Some(*b as u64),
         (Literal::Int(value), Type::Int(bits)) => int_bits(*value, *bits),
         (Literal::Float(value), Type::Float(float)) => {
-            let format = float_format(*float);
+            let format = *float;
             let bits = format.encode(*value, Rounding::NearestEven, Overflow::Ieee);
             (format.decode(bits).to_bits() == value.to_bits()).then_some(bits)
         }
-        (Literal::Nan, Type::Float(float)) => Some(float_format(*float).nan()),
+        (Literal::Nan, Type::Float(float)) => Some(float.nan()),
         _ => None,
     }
 }
@@ -397,23 +397,7 @@ pub fn int_bits(value: i128, bits: u32) -> Option<u64> {
 /// Whether bits of the float type `ty` are a NaN.
 pub fn is_nan(types: &Types, ty: TypeId, bits: u64) -> bool {
     match types.get(types.elem(ty)) {
-        Type::Float(float) => float_format(*float).is_nan(bits),
+        Type::Float(float) => float.is_nan(bits),
         _ => false,
-    }
-}
-
-/// The arithmetic of a float type.
-pub fn float_format(float: Float) -> FloatFormat {
-    match float {
-        Float::F16 => FloatFormat::F16,
-        Float::BF16 => FloatFormat::BF16,
-        Float::F32 => FloatFormat::F32,
-        Float::TF32 => FloatFormat::TF32,
-        Float::F64 => FloatFormat::F64,
-        Float::F8E4M3FN => FloatFormat::F8E4M3FN,
-        Float::F8E5M2 => FloatFormat::F8E5M2,
-        Float::F8E8M0FNU => FloatFormat::F8E8M0FNU,
-        Float::F8E5M3FNU => FloatFormat::F8E5M3FNU,
-        Float::F4E2M1FN => FloatFormat::F4E2M1FN,
     }
 }

@@ -4,8 +4,7 @@ use egg::Id;
 use smallvec::SmallVec;
 
 use super::ast::{
-    AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr, float_format, int_bits,
-    literal_bits,
+    AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr, int_bits, literal_bits,
 };
 use super::guards::{self, Number};
 use crate::dialect::{AttrKind, OpDef, OpKind, ResultType, Traits};
@@ -117,7 +116,7 @@ impl<'a> Build<'a> {
                 match (types.get(types.elem(ty)), number) {
                     (Type::Int(bits), Number::Int(i)) => int_bits(i, *bits),
                     (Type::Float(f), Number::Float(v)) => {
-                        Some(float_format(*f).encode(v, Rounding::NearestEven, Overflow::Ieee))
+                        Some(f.encode(v, Rounding::NearestEven, Overflow::Ieee))
                     }
                     // A float from an integer computation is its bit pattern.
                     (Type::Float(f), Number::Int(i)) => int_bits(i, f.bits()),

@@ -2,7 +2,6 @@
 
 use egg::Id;
 
-use super::ast::float_format;
 use super::ast::{Comparison, Expr, Function, Guard};
 use crate::egraph::analysis::Graph;
 use crate::egraph::facts::{Facts, Uniformity, sign_extend};
@@ -104,7 +103,7 @@ fn variable(graph: &Graph, binds: &Binds, slot: u8) -> Option<Number> {
             let (bits, ty) = (data.facts.constant?, data.ty?);
             match types.get(types.elem(ty)) {
                 Type::Int(width) => Some(Number::Int(sign_extend(bits, *width).into())),
-                Type::Float(f) => Some(Number::Float(float_format(*f).decode(bits))),
+                Type::Float(f) => Some(Number::Float(f.decode(bits))),
                 _ => None,
             }
         }
@@ -230,7 +229,7 @@ fn check(graph: &Graph, target: Target, binds: &Binds, guard: &Guard) -> Option<
             else {
                 return None;
             };
-            exact_reciprocal(float_format(*float), bits)
+            exact_reciprocal(*float, bits)
         }
         Guard::FitsSigned(e, bits) => {
             let limit = 1i128 << (bits - 1);

@@ -25,6 +25,6 @@ pub use ast::{
     AttrExpr, AttrPattern, Check, Constraint, ElemTest, Example, Expr, Guard, Literal, OpCost,
     OpPattern, OpTemplate, Pattern, Rule, RuleSet, Template, TypeExpr,
 };
-pub use ast::{float_format, is_nan, literal_bits};
+pub use ast::{is_nan, literal_bits};
 pub use sexpr::Pos;
 pub use trial::Random;

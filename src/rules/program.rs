@@ -4,13 +4,12 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::semantics::{self, Attrs, Element, Outcome, Scalar};
+use super::semantics::{self, Attrs, Element, Outcome, Scalar, element_type};
 use super::trial::Random;
 use crate::dialect::Traits;
 use crate::egraph::analysis::Graph;
 use crate::egraph::facts::{Facts, Leaf, sign_extend, truncate};
 use crate::egraph::node::{Head, Node};
-use crate::rules::float_format;
 
 /// A free variable.
 #[derive(Clone, Debug)]
@@ -39,7 +38,7 @@ impl Input {
                 }
                 value as f64
             }
-            Scalar::Float(float) => float_format(float).decode(bits),
+            Scalar::Float(float) => float.decode(bits),
             _ => return true,
         };
         self.range
@@ -69,7 +68,7 @@ impl Input {
     pub fn draw(&self, random: &mut Random) -> u64 {
         if let (Scalar::Float(float), Some((lo, hi))) = (self.scalar, self.range) {
             let at = lo + (hi - lo) * (random.bits() as f64 / u64::MAX as f64);
-            return float_format(float).encode(
+            return float.encode(
                 at,
                 crate::scalar::Rounding::NearestEven,
                 crate::scalar::Overflow::Ieee,
@@ -84,7 +83,7 @@ impl Input {
             Scalar::Float(float) => format!(
                 "?{} = {} ({bits:#x}: {})",
                 self.name,
-                float_format(float).decode(bits),
+                float.decode(bits),
                 float.name()
             ),
             Scalar::Int(width) => {
@@ -136,7 +135,7 @@ impl Program {
                 let types = &graph.analysis.types;
                 let mut args = SmallVec::new();
                 for &child in &node.children {
-                    let scalar = Scalar::of(types, graph[child].data.ty?)?;
+                    let scalar = element_type(types, graph[child].data.ty?)?;
                     args.push((self.add(graph, child, made)?, scalar));
                 }
                 let name = graph.analysis.def(node.head)?.name;
@@ -148,7 +147,7 @@ impl Program {
                         head: node.head,
                         leaves: graph.analysis.attrs_of(&node).into(),
                         args,
-                        result: Scalar::of(types, graph[id].data.ty?)?,
+                        result: element_type(types, graph[id].data.ty?)?,
                     },
                 }
             }

@@ -10,14 +10,14 @@ use egg::Id;
 use super::ast::{Check, Rule, is_nan};
 use super::build::Build;
 use super::program::{Input, Program};
-use super::semantics::{Outcome, Scalar};
+use super::semantics::{Outcome, Scalar, element_type};
 use super::trial::{Random, Trial};
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
 use crate::egraph::node::Node;
 use crate::egraph::{self, matcher};
 use crate::ir::Types;
-use crate::rules::{float_format, guards};
+use crate::rules::guards;
 use crate::target::Target;
 
 /// How thoroughly rules are checked.
@@ -246,13 +246,13 @@ impl Comparison<'_> {
         let Some(ty) = self.graph[self.root].data.ty else {
             return f64::INFINITY;
         };
-        let Some(Scalar::Float(float)) = Scalar::of(types, ty) else {
+        let Some(Scalar::Float(float)) = element_type(types, ty) else {
             return f64::INFINITY;
         };
         match (is_nan(types, ty, expected), is_nan(types, ty, actual)) {
             (true, true) => 0.0,
             (false, false) if self.rule.check.ulp > 0.0 => {
-                let format = float_format(float);
+                let format = float;
                 let key = |bits: u64| {
                     let bits = if self.rule.check.flush && format.is_subnormal(bits) {
                         0
@@ -275,11 +275,11 @@ impl Comparison<'_> {
         let scalar = self.graph[self.root]
             .data
             .ty
-            .and_then(|ty| Scalar::of(types, ty));
+            .and_then(|ty| element_type(types, ty));
         let Some(Scalar::Float(float)) = scalar else {
             return false;
         };
-        let format = float_format(float);
+        let format = float;
         self.rule.check.abs > 0.0
             && (format.decode(expected) - format.decode(actual)).abs() <= self.rule.check.abs
     }

@@ -9,13 +9,12 @@ use super::ast::{
     AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule, literal_bits,
 };
 use super::program::Input;
-use super::semantics::Scalar;
+use super::semantics::{Scalar, element_type};
 use crate::dialect::{AttrKind, Dialect, OpDef, OpKind, ResultType, Traits, cuda_tile, nvvm};
 use crate::egraph::analysis::Graph;
 use crate::egraph::facts::{Facts, int_range, truncate};
 use crate::egraph::node::{AttrsId, Head, Leaf, Node, explicit_results};
 use crate::ir::{Float, Type, TypeId};
-use crate::rules::float_format;
 use crate::scalar::FloatFormat;
 
 /// A small deterministic generator (splitmix64).
@@ -55,7 +54,7 @@ impl Random {
     pub fn value(&mut self, scalar: Scalar) -> u64 {
         let bits = scalar.bits();
         match scalar {
-            Scalar::Float(float) => self.float(float_format(float), bits),
+            Scalar::Float(float) => self.float(float, bits),
             _ => self.int(bits),
         }
     }
@@ -168,7 +167,7 @@ impl<'a> Trial<'a> {
                 let bits = match literal {
                     Literal::Nan => self
                         .random
-                        .value(Scalar::of(&self.graph.analysis.types, ty)?),
+                        .value(element_type(&self.graph.analysis.types, ty)?),
                     other => literal_bits(&self.graph.analysis.types, other, ty)?,
                 };
                 Some(self.constant(bits, ty))
@@ -294,7 +293,7 @@ impl<'a> Trial<'a> {
         }
         let constant = constraints.contains(&Constraint::Const);
         let id = if constant {
-            let scalar = Scalar::of(&self.graph.analysis.types, ty)?;
+            let scalar = element_type(&self.graph.analysis.types, ty)?;
             let bits = self.random.value(scalar);
             self.constant(bits, ty)
         } else {
@@ -331,7 +330,7 @@ impl<'a> Trial<'a> {
     ) -> Id {
         let types = &self.graph.analysis.types;
         let mut facts = Facts::top(types, ty);
-        let scalar = Scalar::of(types, ty).unwrap_or(Scalar::Ptr(1));
+        let scalar = element_type(types, ty).unwrap_or(Scalar::Ptr(1));
         if let Scalar::Int(bits) = scalar {
             self.facts(bits, constraints, &mut facts);
         }

@@ -80,7 +80,8 @@ pub enum Ordering {
     Ordered,
 }
 
-fn flush(format: FloatFormat, mode: FloatMode, bits: u64) -> u64 {
+/// A subnormal becomes a zero of its sign where the mode flushes.
+pub fn flush(format: FloatFormat, mode: FloatMode, bits: u64) -> u64 {
     if mode.flush && format.is_subnormal(bits) {
         bits & format.sign_bit()
     } else {

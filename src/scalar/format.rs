@@ -182,7 +182,29 @@ impl FloatFormat {
         }
     }
 
-    /// Bits of the stored pattern.
+    /// Every format with its textual name.
+    pub const NAMES: &'static [(FloatFormat, &'static str)] = &[
+        (FloatFormat::F16, "f16"),
+        (FloatFormat::BF16, "bf16"),
+        (FloatFormat::F32, "f32"),
+        (FloatFormat::TF32, "tf32"),
+        (FloatFormat::F64, "f64"),
+        (FloatFormat::F8E4M3FN, "f8E4M3FN"),
+        (FloatFormat::F8E5M2, "f8E5M2"),
+        (FloatFormat::F8E8M0FNU, "f8E8M0FNU"),
+        (FloatFormat::F8E5M3FNU, "fnv8E5M3FNU"),
+        (FloatFormat::F4E2M1FN, "f4E2M1FN"),
+    ];
+
+    /// The textual name, as in `tile<4xf16>`.
+    pub fn name(self) -> &'static str {
+        Self::NAMES
+            .iter()
+            .find(|(f, _)| *f == self)
+            .map_or("", |(_, n)| n)
+    }
+
+    /// Bits of the stored pattern, in a register or in memory (tf32 takes 32).
     pub fn bits(self) -> u32 {
         let s = self.spec();
         s.exponent + s.mantissa + u32::from(s.signed) + s.pad

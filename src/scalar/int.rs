@@ -18,6 +18,10 @@ pub enum IntUnary {
     /// Magnitude of the signed value, as an unsigned result.
     Abs,
     Not,
+    /// How many bits are set.
+    CountOnes,
+    /// How many zeros stand above the highest set bit.
+    LeadingZeros,
 }
 
 /// Direction in which a quotient is rounded.
@@ -75,6 +79,10 @@ pub fn unary(op: IntUnary, width: u32, a: u64) -> u64 {
         IntUnary::Neg => a.wrapping_neg(),
         IntUnary::Abs => sign_extend(width, a).unsigned_abs(),
         IntUnary::Not => !a,
+        IntUnary::CountOnes => (a & mask(width)).count_ones().into(),
+        IntUnary::LeadingZeros => {
+            ((a & mask(width)).leading_zeros() + width.clamp(1, 64) - 64).into()
+        }
     };
     result & mask(width)
 }

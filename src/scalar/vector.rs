@@ -267,16 +267,16 @@ pub fn int_to_float(
     }))
 }
 
-pub fn float_to_int(
-    from: FloatFormat,
-    rounding: Rounding,
-    width: u32,
-    signedness: Signedness,
-    a: &Lanes,
-) -> Lanes {
-    with_word!(from.bits(), A => with_word!(width, R => {
-        map1(A::slice(a), |x: A| R::of(convert::float_to_int(from, rounding, width, signedness, x.bits())))
-    }))
+/// A function of the patterns of one array; `bits` is the width of its results.
+pub fn each1(bits: u32, a: &Lanes, f: impl Fn(u64) -> u64) -> Lanes {
+    with_word!(bits, R => with_lanes!(a, a => map1(a, |x| R::of(f(x.bits())))))
+}
+
+/// A function of the patterns of two arrays of any widths; `bits` is the width of its results.
+pub fn each2(bits: u32, a: &Lanes, b: &Lanes, f: impl Fn(u64, u64) -> u64) -> Lanes {
+    with_word!(bits, R => with_lanes!(a, a => with_lanes!(b, b => {
+        map2(a, b, |x, y| R::of(f(x.bits(), y.bits())))
+    })))
 }
 
 /// Sign or zero extension, or truncation.

@@ -1,4 +1,4 @@
-//! The assembly form of every cuda_tile operation, as data that printer and parser share.
+//! The assembly form of every cuda_tile operation, read from its row: printer and parser share it.
 //!
 //! A format is text with these parts (white space stands for optional white space):
 //!
@@ -16,156 +16,6 @@ use std::sync::LazyLock;
 
 use crate::dialect::cuda_tile::{Op, TABLE};
 use crate::dialect::{AttrKind, OpDef};
-
-const UNARY: &str = "$source : type(result)";
-const BINARY: &str = "$lhs, $rhs : type(result)";
-const OVERFLOW: &str = "$lhs, $rhs (overflow? overflow<$overflow>) : type(result)";
-const SIGNED: &str = "$lhs, $rhs $signedness : type(result)";
-const ROUNDED: &str = "$lhs, $rhs (rounding_mode~nearest_even? rounding<$rounding_mode>) \
-     (flush_to_zero? flush_to_zero) : type(result)";
-const MINMAX: &str = "$lhs, $rhs {flags flush_to_zero propagate_nan} : type(result)";
-const RECAST: &str = "$source : type(source) -> type(result)";
-const FULL: &str = "$source (rounding_mode~full? rounding<$rounding_mode>) : type(result)";
-const FTZ: &str = "$source (flush_to_zero? flush_to_zero) : type(result)";
-const VIEW: &str = "$tensor_view : {view result}";
-const EXIT: &str = "(operands? $operands : type(operands))";
-
-/// The formats; an operation that is not here has only the generic form.
-#[rustfmt::skip]
-static FORMATS: &[(Op, &str)] = &[
-    (Op::AbsF, UNARY),
-    (Op::AbsI, UNARY),
-    (Op::AddF, ROUNDED),
-    (Op::AddI, OVERFLOW),
-    (Op::Alloca, "num_elem = $num_elem, alignment = $alignment (global? global) : type(result)"),
-    (Op::AndI, BINARY),
-    (Op::Assert, "$condition, $message : type(condition)"),
-    (Op::Assume, "$predicate, $value : type(value)"),
-    (Op::Atan2, "$x, $y : type(result)"),
-    (Op::AtomicCas, "$memory_ordering_semantics $memory_scope $pointers, $cmp, $val (mask?, $mask) \
-        (token? token=$token) : type(pointers), type(val) (mask?, type(mask)) -> type(result), type(result_token)"),
-    (Op::AtomicRedView, "$memory_ordering_semantics $memory_scope $view[$index], $mode, $value \
-        (token? token = $token) (inbounds? inbounds = $inbounds) \
-        : type(value), type(view) {index index} -> type(result_token)"),
-    (Op::AtomicRmw, "$memory_ordering_semantics $memory_scope $pointers, $mode, $arg (mask?, $mask) \
-        (token? token=$token) : type(pointers), type(arg) (mask?, type(mask)) -> type(result), type(result_token)"),
-    (Op::Bitcast, RECAST),
-    (Op::Break, EXIT),
-    (Op::Broadcast, RECAST),
-    (Op::Cat, "$lhs, $rhs dim = $dim : type(lhs), type(rhs) -> type(result)"),
-    (Op::Ceil, UNARY),
-    (Op::CmpF, "$comparison_predicate $comparison_ordering $lhs, $rhs : type(lhs) -> type(result)"),
-    (Op::CmpI, "$comparison_predicate $lhs, $rhs, $signedness : type(lhs) -> type(result)"),
-    (Op::Constant, "{dense value result}"),
-    (Op::Continue, EXIT),
-    (Op::Cos, UNARY),
-    (Op::CosH, UNARY),
-    (Op::DivF, ROUNDED),
-    (Op::DivI, "$lhs, $rhs $signedness (rounding? rounding<$rounding>) : type(result)"),
-    (Op::Entry, "{entry}"),
-    (Op::Exp, FULL),
-    (Op::Exp2, FTZ),
-    (Op::ExtI, "$from $signedness : type(from) -> type(to)"),
-    (Op::Extract, "$source[$indices] : type(source) -> type(result)"),
-    (Op::Floor, UNARY),
-    (Op::Fma, "$lhs, $rhs, $acc (rounding_mode~nearest_even? rounding<$rounding_mode>) \
-        (flush_to_zero? flush_to_zero) : type(result)"),
-    (Op::For, "(unsignedCmp? unsigned) {for}"),
-    (Op::FPowF, "$source, $exponent : type(result)"),
-    (Op::FPowI, "$source, $exponent : type(result), type(exponent)"),
-    (Op::FToF, "$from (rounding_mode~nearest_even? rounding<$rounding_mode>) : type(from) -> type(to)"),
-    (Op::FToI, "$from $signedness (rounding_mode~nearest_int_to_zero? rounding<$rounding_mode>) \
-        (saturating? saturating) : type(from) -> type(to)"),
-    (Op::GdcLaunchDependents, "(token? token = $token) -> type(result_token)"),
-    (Op::GdcWait, "(token? token = $token) -> type(result_token)"),
-    (Op::GetGlobal, "$name : type(result)"),
-    (Op::GetIndexSpaceShape, "$src : type(src) -> {rank src result}"),
-    (Op::GetNumTileBlocks, ": {triple}"),
-    (Op::GetTensorShape, "$src : type(src) -> {rank src result}"),
-    (Op::GetTileBlockId, ": {triple}"),
-    (Op::Global, "{visibility symbol_visibility} (constant? constant) {symbol sym_name} \
-        (alignment? alignment = $alignment) {dense value}"),
-    (Op::If, "$condition (results? -> (type(results))) {branches}"),
-    (Op::Insert, "$source, $destination[$indices] : type(source), type(destination)"),
-    (Op::IntToPtr, RECAST),
-    (Op::Iota, ": type(result)"),
-    (Op::IToF, "$from $signedness (rounding_mode~nearest_even? rounding<$rounding_mode>) : type(from) -> type(to)"),
-    (Op::JoinTokens, "$tokens : type(result)"),
-    (Op::LoadPtr, "$memory_ordering_semantics (memory_scope? $memory_scope) $source (mask?, $mask) \
-        (paddingValue?, $paddingValue) (token? token=$token) \
-        (optimization_hints? optimization_hints = $optimization_hints) : type(source) (mask?, type(mask)) \
-        (paddingValue?, type(paddingValue)) -> type(result), type(result_token)"),
-    (Op::LoadView, "$memory_ordering_semantics (memory_scope? $memory_scope) $view[$index] \
-        (token? token = $token) (optimization_hints? optimization_hints = $optimization_hints) \
-        (inbounds? inbounds = $inbounds) : type(view) {index index} -> type(tile), type(result_token)"),
-    (Op::Log, UNARY),
-    (Op::Log2, UNARY),
-    (Op::Loop, "{loop}"),
-    (Op::MakeGatherScatterView, VIEW),
-    (Op::MakePartitionView, VIEW),
-    (Op::MakeStridedView, VIEW),
-    (Op::MakeTensorView, "{tensor_view}"),
-    (Op::MakeToken, ": type(result)"),
-    (Op::MaxF, MINMAX),
-    (Op::MaxI, SIGNED),
-    (Op::MemoryFenceAlias, "$token"),
-    (Op::MinF, MINMAX),
-    (Op::MinI, SIGNED),
-    (Op::MmaF, "$lhs, $rhs, $acc (fast_acc? fast_acc) : type(lhs), type(rhs), type(acc)"),
-    (Op::MmaFScaled, "$lhs, $rhs, $acc, $lhs_scale, $rhs_scale \
-        : type(lhs), type(rhs), type(acc), type(lhs_scale), type(rhs_scale)"),
-    (Op::MmaI, "$lhs, $rhs, $acc $signedness_lhs $signedness_rhs : type(lhs), type(rhs), type(acc)"),
-    (Op::MulF, ROUNDED),
-    (Op::MulhiI, "$x, $y : type(result)"),
-    (Op::MulI, OVERFLOW),
-    (Op::MultimemLoadReduceView, "$memory_ordering_semantics (memory_scope? $memory_scope) \
-        $view[$index] (token? token = $token) (inbounds? inbounds = $inbounds) {attributes reduction} \
-        : type(view) {index index} (token?, type(token)) -> type(reduced_values), type(result_token)"),
-    (Op::MultimemReduceView, "$memory_ordering_semantics $memory_scope \
-        $view, $tile[$index] (token? token = $token) (inbounds? inbounds = $inbounds) {attributes reduction} \
-        : type(view), type(tile) {index index} (token?, type(token)) -> type(result_token)"),
-    (Op::MultimemStoreView, "$memory_ordering_semantics (memory_scope? $memory_scope) $view, $tile[$index] \
-        (token? token = $token) (inbounds? inbounds = $inbounds) \
-        : type(view), type(tile) {index index} (token?, type(token)) -> type(result_token)"),
-    (Op::NegF, UNARY),
-    (Op::NegI, "$source (overflow? overflow<$overflow>) : type(result)"),
-    (Op::Offset, "$ptr, $offset : type(ptr), type(offset) -> type(result)"),
-    (Op::OrI, BINARY),
-    (Op::Pack, RECAST),
-    (Op::Permute, "$source $permutation : type(source) -> type(result)"),
-    (Op::Print, "$str (args?, $args) (token? token=$token) (args? : type(args)) -> type(result_token)"),
-    (Op::PtrToInt, RECAST),
-    (Op::PtrToPtr, RECAST),
-    (Op::Reduce, "$operands dim=$dim identities=$identities : type(operands) -> type(results) {combination}"),
-    (Op::RemF, BINARY),
-    (Op::RemI, SIGNED),
-    (Op::Reshape, RECAST),
-    (Op::Return, EXIT),
-    (Op::Rsqrt, FTZ),
-    (Op::Scan, "$operands dim=$dim reverse=$reverse identities=$identities \
-        : type(operands) -> type(results) {combination}"),
-    (Op::Select, "$cond, $val_if_true, $val_if_false : type(cond), type(result)"),
-    (Op::ShLI, OVERFLOW),
-    (Op::ShRI, SIGNED),
-    (Op::Sin, UNARY),
-    (Op::SinH, UNARY),
-    (Op::Sqrt, "$source (rounding_mode~nearest_even? rounding<$rounding_mode>) \
-        (flush_to_zero? flush_to_zero) : type(result)"),
-    (Op::StorePtr, "$memory_ordering_semantics (memory_scope? $memory_scope) $destination, $value \
-        (mask?, $mask) (token? token=$token) (optimization_hints? optimization_hints = $optimization_hints) \
-        : type(destination), type(value) (mask?, type(mask)) -> type(result_token)"),
-    (Op::StoreView, "$memory_ordering_semantics (memory_scope? $memory_scope) $tile, $view[$index] \
-        (token? token = $token) (optimization_hints? optimization_hints = $optimization_hints) \
-        (inbounds? inbounds = $inbounds) : type(tile), type(view) {index index} -> type(result_token)"),
-    (Op::SubF, ROUNDED),
-    (Op::SubI, OVERFLOW),
-    (Op::Tan, UNARY),
-    (Op::TanH, FULL),
-    (Op::TruncI, "$from (overflow? overflow<$overflow>) : type(from) -> type(to)"),
-    (Op::Unpack, RECAST),
-    (Op::XOrI, BINARY),
-    (Op::Yield, EXIT),
-];
 
 /// A field of an operation, by its place in the table row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -229,16 +79,23 @@ pub enum Piece {
 pub fn format_of(op: Op) -> Option<&'static [Piece]> {
     static PARSED: LazyLock<Vec<Option<Vec<Piece>>>> = LazyLock::new(|| {
         let mut all = vec![None; TABLE.len()];
-        for &(op, text) in FORMATS {
-            let row = &TABLE[op as usize];
-            all[op as usize] = Some(FormatParser { row, rest: text }.pieces());
+        for (row, parsed) in TABLE.iter().zip(&mut all) {
+            if !row.text.is_empty() {
+                *parsed = Some(
+                    FormatParser {
+                        row,
+                        rest: row.text,
+                    }
+                    .pieces(),
+                );
+            }
         }
         all
     });
     PARSED[op as usize].as_deref()
 }
 
-/// Parses a format. The formats are constants above, so an error is a bug and panics; a test
+/// Parses a format. The formats stand in the operation table, so an error is a bug and panics; a test
 /// parses them all.
 struct FormatParser {
     row: &'static OpDef,
@@ -408,14 +265,5 @@ mod tests {
             let has = format_of(op).is_some();
             assert_eq!(has, !matches!(op, Op::Module | Op::PreviewCall), "{op:?}");
         }
-    }
-
-    #[test]
-    fn formats_are_in_alphabetical_order_of_operations() {
-        let names: Vec<_> = FORMATS
-            .iter()
-            .map(|(op, _)| format!("{op:?}").to_lowercase())
-            .collect();
-        assert!(names.is_sorted());
     }
 }

@@ -1,7 +1,10 @@
 //! Integer arithmetic of both dialects by one name, so that transfer functions are written once.
 
 use super::transfer::Leaf;
-use crate::dialect::{OpKind, cuda_tile, enums::rounding, nv_tileas, nvvm};
+use crate::dialect::meaning::{Attributes, Given, Meaning, Sign, Unit};
+use crate::dialect::{OpKind, cuda_tile, enums, nv_tileas, nvvm};
+use crate::scalar::int::IntRounding;
+use crate::scalar::{IntBinary, IntUnary, Signedness};
 
 /// How an integer quotient is rounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,128 +75,99 @@ pub enum Arith {
 
 /// The integer operation that `kind` with these attributes is.
 pub fn arith_of(kind: OpKind, leaf: &dyn Fn(usize) -> Leaf) -> Option<Arith> {
-    cuda_tile::Op::of(kind)
-        .and_then(|op| tile(op, leaf))
-        .or_else(|| nvvm::Op::of(kind).and_then(|op| thread(op, leaf)))
-        .or_else(|| distributed(kind))
-}
-
-fn distributed(kind: OpKind) -> Option<Arith> {
-    match nv_tileas::Op::of(kind)? {
-        nv_tileas::Op::ConvertLayout => Some(Arith::Same),
-        _ => None,
+    let row = kind.def();
+    let Some(meaning) = row.meaning else {
+        return moved(kind);
+    };
+    let value = |i| Given::from(leaf(i));
+    let attributes = Attributes { row, value: &value };
+    if let Some(op) = meaning.int_binary(attributes).ok()? {
+        // Case 1 and 3 of `OVERFLOW` promise that no signed wrap happens.
+        let nsw = matches!(attributes.case(&enums::OVERFLOW), Some(1 | 3));
+        return Arith::of_binary(op, nsw);
     }
+    let signed = |sign| match sign {
+        Sign::Attribute => attributes.case(&enums::SIGNEDNESS) == Some(1),
+        Sign::Always(sign) => sign == Signedness::Signed,
+    };
+    Some(match meaning {
+        Meaning::Int1(IntUnary::Neg) => Arith::Neg,
+        Meaning::Int1(IntUnary::Abs) => Arith::Abs,
+        Meaning::Int1(IntUnary::CountOnes | IntUnary::LeadingZeros) => Arith::Count,
+        Meaning::Widen(sign) => Arith::Ext {
+            signed: signed(sign),
+        },
+        Meaning::Narrow => Arith::Trunc,
+        Meaning::IntCompare => Arith::Cmp {
+            predicate: attributes.case(&enums::CMP_PREDICATE)?,
+            signed: signed(Sign::Attribute),
+        },
+        Meaning::Select => Arith::Select,
+        Meaning::Advance(unit) => Arith::Offset {
+            bytes: unit == Unit::Byte,
+        },
+        // A bitcast may be from a float, of which nothing is known.
+        Meaning::Copy if is_address_cast(kind) => Arith::Same,
+        _ => return None,
+    })
 }
 
-fn signed(leaf: Leaf) -> bool {
-    leaf == Leaf::Enum(1)
-}
-
-/// Case 1 and 3 of `enums::OVERFLOW` promise that no signed wrap happens.
-fn nsw(leaf: Leaf) -> bool {
-    matches!(leaf, Leaf::Enum(1 | 3))
-}
-
-fn tile(op: cuda_tile::Op, leaf: &dyn Fn(usize) -> Leaf) -> Option<Arith> {
+fn is_address_cast(kind: OpKind) -> bool {
     use cuda_tile::Op;
-    Some(match op {
-        Op::AddI => Arith::Add { nsw: nsw(leaf(0)) },
-        Op::SubI => Arith::Sub { nsw: nsw(leaf(0)) },
-        Op::MulI => Arith::Mul { nsw: nsw(leaf(0)) },
-        Op::NegI => Arith::Neg,
-        Op::AbsI => Arith::Abs,
-        Op::DivI => Arith::Div {
-            signed: signed(leaf(0)),
-            rounding: match leaf(1) {
-                Leaf::Enum(rounding::NEGATIVE_INF) => Division::Down,
-                Leaf::Enum(rounding::POSITIVE_INF) => Division::Up,
-                _ => Division::Zero,
-            },
-        },
-        Op::RemI => Arith::Rem {
-            signed: signed(leaf(0)),
-        },
-        Op::MinI => Arith::Min {
-            signed: signed(leaf(0)),
-        },
-        Op::MaxI => Arith::Max {
-            signed: signed(leaf(0)),
-        },
-        Op::AndI => Arith::And,
-        Op::OrI => Arith::Or,
-        Op::XOrI => Arith::Xor,
-        Op::ShLI => Arith::Shl { nsw: nsw(leaf(0)) },
-        Op::ShRI => Arith::Shr {
-            signed: signed(leaf(0)),
-        },
-        Op::MulhiI => Arith::MulHi,
-        Op::ExtI => Arith::Ext {
-            signed: signed(leaf(0)),
-        },
-        Op::TruncI => Arith::Trunc,
-        Op::CmpI => Arith::Cmp {
-            predicate: match leaf(0) {
-                Leaf::Enum(p) => p,
-                _ => return None,
-            },
-            signed: signed(leaf(1)),
-        },
-        Op::Select => Arith::Select,
-        Op::Offset => Arith::Offset { bytes: false },
-        Op::Broadcast
-        | Op::Reshape
-        | Op::Permute
-        | Op::Extract
-        | Op::PtrToInt
-        | Op::IntToPtr
-        | Op::PtrToPtr => Arith::Same,
-        Op::Iota => Arith::Iota,
-        _ => return None,
-    })
+    matches!(
+        Op::of(kind),
+        Some(Op::PtrToInt | Op::IntToPtr | Op::PtrToPtr)
+    )
 }
 
-fn thread(op: nvvm::Op, leaf: &dyn Fn(usize) -> Leaf) -> Option<Arith> {
-    use nvvm::Op;
-    Some(match op {
-        Op::Add => Arith::Add { nsw: false },
-        Op::Sub => Arith::Sub { nsw: false },
-        Op::Mul => Arith::Mul { nsw: false },
-        Op::Abs => Arith::Abs,
-        Op::DivS => Arith::Div {
-            signed: true,
-            rounding: Division::Zero,
-        },
-        Op::DivU => Arith::Div {
-            signed: false,
-            rounding: Division::Zero,
-        },
-        Op::RemS => Arith::Rem { signed: true },
-        Op::RemU => Arith::Rem { signed: false },
-        Op::MinS => Arith::Min { signed: true },
-        Op::MinU => Arith::Min { signed: false },
-        Op::MaxS => Arith::Max { signed: true },
-        Op::MaxU => Arith::Max { signed: false },
-        Op::And => Arith::And,
-        Op::Or => Arith::Or,
-        Op::Xor => Arith::Xor,
-        Op::Shl => Arith::Shl { nsw: false },
-        Op::ShrS => Arith::Shr { signed: true },
-        Op::ShrU => Arith::Shr { signed: false },
-        Op::MulHi => Arith::MulHi,
-        Op::ZExt => Arith::Ext { signed: false },
-        Op::SExt => Arith::Ext { signed: true },
-        Op::Trunc => Arith::Trunc,
-        Op::ICmp => Arith::Cmp {
-            predicate: match leaf(0) {
-                Leaf::Enum(p) => p,
-                _ => return None,
+/// Operations that compute nothing: the same elements elsewhere, repeated or in another order.
+fn moved(kind: OpKind) -> Option<Arith> {
+    use cuda_tile::Op as Tile;
+    if let Some(op) = Tile::of(kind) {
+        return match op {
+            Tile::Broadcast | Tile::Reshape | Tile::Permute | Tile::Extract => Some(Arith::Same),
+            Tile::Iota => Some(Arith::Iota),
+            _ => None,
+        };
+    }
+    let same = matches!(nvvm::Op::of(kind), Some(nvvm::Op::Splat | nvvm::Op::Take))
+        || nv_tileas::Op::of(kind) == Some(nv_tileas::Op::ConvertLayout);
+    same.then_some(Arith::Same)
+}
+
+impl Arith {
+    fn of_binary(op: IntBinary, nsw: bool) -> Option<Arith> {
+        let signed = |sign| sign == Signedness::Signed;
+        Some(match op {
+            IntBinary::Add => Arith::Add { nsw },
+            IntBinary::Sub => Arith::Sub { nsw },
+            IntBinary::Mul => Arith::Mul { nsw },
+            IntBinary::MulHi(Signedness::Unsigned) => Arith::MulHi,
+            IntBinary::MulHi(Signedness::Signed) => return None,
+            IntBinary::Div(sign, rounding) => Arith::Div {
+                signed: signed(sign),
+                rounding: match rounding {
+                    IntRounding::Zero => Division::Zero,
+                    IntRounding::NegativeInf => Division::Down,
+                    IntRounding::PositiveInf => Division::Up,
+                },
             },
-            signed: signed(leaf(1)),
-        },
-        Op::Select => Arith::Select,
-        Op::PtrAdd => Arith::Offset { bytes: true },
-        Op::Splat | Op::Take => Arith::Same,
-        Op::Popc | Op::Clz => Arith::Count,
-        _ => return None,
-    })
+            IntBinary::Rem(sign) => Arith::Rem {
+                signed: signed(sign),
+            },
+            IntBinary::Min(sign) => Arith::Min {
+                signed: signed(sign),
+            },
+            IntBinary::Max(sign) => Arith::Max {
+                signed: signed(sign),
+            },
+            IntBinary::And => Arith::And,
+            IntBinary::Or => Arith::Or,
+            IntBinary::Xor => Arith::Xor,
+            IntBinary::Shl => Arith::Shl { nsw },
+            IntBinary::Shr(sign) => Arith::Shr {
+                signed: signed(sign),
+            },
+        })
+    }
 }

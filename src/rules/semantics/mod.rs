@@ -3,62 +3,27 @@
 //! Constant folding and the soundness check of rules use these. Elements are bits in the low end of
 //! a `u64`, of a [`Scalar`] type.
 
-mod nvvm;
-mod tile;
+mod special;
+mod undefined;
 
 use smallvec::SmallVec;
 
-use super::ast::float_format;
-use crate::dialect::{Dialect, OpKind, Traits, enums::rounding};
+use crate::dialect::meaning::{Attributes, Given};
+use crate::dialect::{OpKind, Traits};
 use crate::egraph::facts::{Facts, Leaf};
-use crate::ir::{Float, Type, TypeId, Types};
-use crate::scalar::{Compare, FloatFormat, FloatMode, Ordering, Rounding, Signedness};
+use crate::ir::{Type, TypeId, Types};
+pub use crate::scalar::Element as Scalar;
+use undefined::undefined;
 
-/// An element type as far as arithmetic goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Scalar {
-    Int(u32),
-    Float(Float),
-    /// A 64-bit address of pointees of so many bytes.
-    Ptr(u32),
-    /// A 32-bit address.
-    Shared,
-}
-
-impl Scalar {
-    /// The element type of `ty`.
-    pub fn of(types: &Types, ty: TypeId) -> Option<Scalar> {
-        Some(match types.get(types.elem(ty)) {
-            Type::Int(bits) => Scalar::Int(*bits),
-            Type::Float(float) => Scalar::Float(*float),
-            Type::Ptr { pointee, .. } => Scalar::Ptr(types.bits(*pointee)?.div_ceil(8)),
-            Type::SharedPtr => Scalar::Shared,
-            _ => return None,
-        })
-    }
-
-    pub fn bits(self) -> u32 {
-        match self {
-            Scalar::Int(bits) => bits,
-            Scalar::Float(float) => float.bits(),
-            Scalar::Ptr(_) => 64,
-            Scalar::Shared => 32,
-        }
-    }
-
-    fn int(self) -> Option<u32> {
-        match self {
-            Scalar::Int(bits) => Some(bits),
-            _ => None,
-        }
-    }
-
-    fn float(self) -> Option<FloatFormat> {
-        match self {
-            Scalar::Float(float) => Some(float_format(float)),
-            _ => None,
-        }
-    }
+/// The element type of `ty`, if arithmetic is defined on it.
+pub fn element_type(types: &Types, ty: TypeId) -> Option<Scalar> {
+    Some(match types.get(types.elem(ty)) {
+        Type::Int(bits) => Scalar::Int(*bits),
+        Type::Float(float) => Scalar::Float(*float),
+        Type::Ptr { pointee, .. } => Scalar::Ptr(types.bits(*pointee)?.div_ceil(8)),
+        Type::SharedPtr => Scalar::Shared,
+        _ => return None,
+    })
 }
 
 /// A typed element.
@@ -84,77 +49,32 @@ impl From<Option<u64>> for Outcome {
 #[derive(Clone, Copy)]
 pub struct Attrs<'a>(pub &'a dyn Fn(usize) -> Leaf);
 
-impl Attrs<'_> {
-    fn case(&self, i: usize) -> Option<u8> {
-        match (self.0)(i) {
-            Leaf::Enum(case) => Some(case),
-            _ => None,
-        }
-    }
-
-    fn unit(&self, i: usize) -> bool {
-        (self.0)(i) == Leaf::Unit
-    }
-
-    fn sign(&self, i: usize) -> Option<Signedness> {
-        Some(match self.case(i)? {
-            0 => Signedness::Unsigned,
-            _ => Signedness::Signed,
-        })
-    }
-
-    fn rounding(&self, i: usize) -> Option<Rounding> {
-        Some(match self.case(i)? {
-            rounding::ZERO | rounding::NEAREST_INT_TO_ZERO => Rounding::Zero,
-            rounding::NEGATIVE_INF => Rounding::NegativeInf,
-            rounding::POSITIVE_INF => Rounding::PositiveInf,
-            rounding::NEAREST_AWAY => Rounding::NearestAway,
-            _ => Rounding::NearestEven,
-        })
-    }
-
-    /// Rounding at `i`, flushing at `i + 1`.
-    fn mode(&self, i: usize) -> Option<FloatMode> {
-        Some(FloatMode {
-            rounding: self.rounding(i)?,
-            flush: self.unit(i + 1),
-        })
-    }
-
-    fn predicate(&self, i: usize) -> Option<Compare> {
-        Some(match self.case(i)? {
-            0 => Compare::Equal,
-            1 => Compare::NotEqual,
-            2 => Compare::Less,
-            3 => Compare::LessEqual,
-            4 => Compare::Greater,
-            5 => Compare::GreaterEqual,
-            _ => return None,
-        })
-    }
-
-    fn ordering(&self, i: usize) -> Option<Ordering> {
-        Some(match self.case(i)? {
-            0 => Ordering::Unordered,
-            _ => Ordering::Ordered,
-        })
-    }
-}
-
 /// One element of the result of `kind`.
 pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element], result: Scalar) -> Outcome {
-    match kind.dialect {
-        Dialect::CudaTile => tile::eval(kind, attrs, args, result),
-        Dialect::Nvvm => nvvm::eval(kind, attrs, args, result),
-        _ => Outcome::Unknown,
+    let row = kind.def();
+    let Some(meaning) = row.meaning else {
+        return special::eval(kind, attrs, args).into();
+    };
+    let value = |i| Given::from((attrs.0)(i));
+    let attributes = Attributes { row, value: &value };
+    let (bits, types): (SmallVec<[u64; 3]>, SmallVec<[Scalar; 3]>) = args.iter().copied().unzip();
+    let Ok(function) = meaning.function(attributes, &types, result) else {
+        return Outcome::Unknown;
+    };
+    if undefined(kind.dialect, attributes, function, &bits) {
+        return Outcome::Undefined;
     }
+    function.element(&bits).into()
 }
 
-/// Two operands of one type.
-fn pair(args: &[Element]) -> Option<(u64, u64, Scalar)> {
-    match *args {
-        [(a, s), (b, t)] if s == t => Some((a, b, s)),
-        _ => None,
+impl From<Leaf> for Given {
+    fn from(leaf: Leaf) -> Given {
+        match leaf {
+            Leaf::Absent => Given::Absent,
+            Leaf::Unit => Given::Unit,
+            Leaf::Enum(case) => Given::Case(case),
+            _ => Given::Other,
+        }
     }
 }
 
@@ -169,10 +89,10 @@ pub fn fold(
     if !kind.def().traits.has(Traits::ELEMENTWISE) || operands.is_empty() {
         return None;
     }
-    let result = Scalar::of(types, result)?;
+    let result = element_type(types, result)?;
     let args: Option<SmallVec<[Element; 3]>> = operands
         .iter()
-        .map(|(facts, ty)| Some((facts.constant?, Scalar::of(types, *ty)?)))
+        .map(|(facts, ty)| Some((facts.constant?, element_type(types, *ty)?)))
         .collect();
     match eval(kind, Attrs(leaf), &args?, result) {
         Outcome::Value(bits) => Some(bits),
