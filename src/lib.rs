@@ -13,6 +13,8 @@ pub mod isel;
 pub mod launch;
 pub mod layout;
 pub mod lower;
+#[cfg(test)]
+mod made_up;
 pub mod ptx;
 pub mod rules;
 pub mod scalar;

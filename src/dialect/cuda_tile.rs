@@ -567,6 +567,11 @@ dialect_table! { CudaTile {
         .results(&[result("results", Explicit).variadic()])
         .doc("Calls an external function (preview).")
         .types(&[ANY], &[ANY]);
+
+    // Made up: `src/made_up.rs` shows that a row and a rule are all that an operation needs.
+    #[cfg(test)]
+    MulhiSigned = int2("mulhi_signed", 0x7000, Int2(IntBinary::MulHi(Signedness::Signed)),
+        "The upper half of the signed product.").since(V13_5).cost(20);
 }}
 
 #[cfg(test)]

@@ -443,18 +443,18 @@ impl std::fmt::Debug for OpKind {
 
 /// Declares a dialect's table and the enumeration of its operations.
 macro_rules! dialect_table {
-    ($dialect:ident { $($op:ident = $def:expr;)* }) => {
+    ($dialect:ident { $($(#[$only:meta])? $op:ident = $def:expr;)* }) => {
         /// The operations, in table order.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[repr(u8)]
-        pub enum Op { $($op),* }
+        pub enum Op { $($(#[$only])? $op),* }
 
         /// The rows, indexed by [`Op`].
-        pub static TABLE: &[$crate::dialect::OpDef] = &[$($def),*];
+        pub static TABLE: &[$crate::dialect::OpDef] = &[$($(#[$only])? $def),*];
 
         impl Op {
             /// Every operation.
-            pub const ALL: &'static [Op] = &[$(Op::$op),*];
+            pub const ALL: &'static [Op] = &[$($(#[$only])? Op::$op),*];
 
             /// The operation `kind` names, if it belongs to this dialect.
             pub fn of(kind: $crate::dialect::OpKind) -> Option<Op> {

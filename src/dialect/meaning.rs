@@ -316,7 +316,10 @@ impl Saturate {
 impl Unit {
     fn advance(self, pointer: Element, by: Element) -> Result<Function, String> {
         let scale = match (self, pointer) {
-            (Unit::Pointee, Element::Ptr(bytes)) => bytes,
+            (Unit::Pointee, Element::Ptr(bits)) if bits % 8 == 0 => bits / 8,
+            (Unit::Pointee, Element::Ptr(_)) => {
+                return Err("pointers to elements of less than a byte cannot be advanced".into());
+            }
             (Unit::Byte, Element::Ptr(_) | Element::Shared) if pointer.bits() == by.bits() => 1,
             _ => return Err(format!("{pointer} is not advanced by {by}")),
         };

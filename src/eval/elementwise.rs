@@ -30,9 +30,10 @@ fn by_meaning(o: &Operation, meaning: Meaning) -> Result<Action, String> {
         value: &value,
     };
     let count = o.op.operands.len();
-    let operands: Result<SmallVec<[Element; 3]>, String> =
-        (0..count).map(|i| element(o.operand(i)?.elem)).collect();
-    let function = meaning.function(attributes, &operands?, element(o.result(0)?.elem)?)?;
+    let operands: Result<SmallVec<[Element; 3]>, String> = (0..count)
+        .map(|i| Ok(element(o.operand(i)?.elem)))
+        .collect();
+    let function = meaning.function(attributes, &operands?, element(o.result(0)?.elem))?;
     let wrong = || "too few operands".to_string();
     Ok(match function {
         Function::Copy => same(),
@@ -46,17 +47,12 @@ fn by_meaning(o: &Operation, meaning: Meaning) -> Result<Action, String> {
 }
 
 /// The arithmetic's view of an element type.
-fn element(elem: Elem) -> Result<Element, String> {
-    Ok(match elem {
+fn element(elem: Elem) -> Element {
+    match elem {
         Elem::Int(width) => Element::Int(width),
         Elem::Float(format) => Element::Float(format),
-        Elem::Ptr { pointee } if pointee < 8 => {
-            return Err(
-                "pointers to elements of less than a byte cannot be advanced or converted".into(),
-            );
-        }
-        Elem::Ptr { pointee } => Element::Ptr(pointee.div_ceil(8)),
-    })
+        Elem::Ptr { pointee } => Element::Ptr(pointee),
+    }
 }
 
 impl From<Option<&Attr>> for Given {

@@ -330,7 +330,7 @@ impl<'a> Trial<'a> {
     ) -> Id {
         let types = &self.graph.analysis.types;
         let mut facts = Facts::top(types, ty);
-        let scalar = element_type(types, ty).unwrap_or(Scalar::Ptr(1));
+        let scalar = element_type(types, ty).unwrap_or(Scalar::Ptr(8));
         if let Scalar::Int(bits) = scalar {
             self.facts(bits, constraints, &mut facts);
         }

@@ -8,7 +8,7 @@ pub enum Element {
     /// An integer of so many bits.
     Int(u32),
     Float(FloatFormat),
-    /// A 64-bit address of pointees of so many bytes.
+    /// A 64-bit address of pointees of so many bits in memory (a whole byte for i1).
     Ptr(u32),
     /// A 32-bit address in shared memory.
     Shared,

@@ -20,7 +20,10 @@ pub fn element_type(types: &Types, ty: TypeId) -> Option<Scalar> {
     Some(match types.get(types.elem(ty)) {
         Type::Int(bits) => Scalar::Int(*bits),
         Type::Float(float) => Scalar::Float(*float),
-        Type::Ptr { pointee, .. } => Scalar::Ptr(types.bits(*pointee)?.div_ceil(8)),
+        Type::Ptr { pointee, .. } => match types.bits(*pointee)? {
+            1 => Scalar::Ptr(8),
+            bits => Scalar::Ptr(bits),
+        },
         Type::SharedPtr => Scalar::Shared,
         _ => return None,
     })
