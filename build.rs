@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 #[path = "src/rules/expand.rs"]
 mod expand;
-#[path = "src/rules/sexpr.rs"]
+#[path = "src/sexpr.rs"]
 mod sexpr;
 
 use sexpr::{Form, Sexpr};
@@ -15,8 +15,8 @@ use sexpr::{Form, Sexpr};
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
-    for source in ["expand.rs", "sexpr.rs"] {
-        println!("cargo::rerun-if-changed=src/rules/{source}");
+    for source in ["rules/expand.rs", "sexpr.rs"] {
+        println!("cargo::rerun-if-changed=src/{source}");
     }
     let mut files = Vec::new();
     for top in ["rules", "isel"] {

@@ -10,7 +10,7 @@ use crate::dialect::Version;
 use crate::rules::files::{self, Group};
 use crate::rules::soundness::{self, Effort};
 use crate::rules::{Examples, RuleSet};
-use crate::{asm, bytecode, eval};
+use crate::{asm, bytecode, eval, input};
 
 /// One thread's worth of program: the result of two scalars goes to memory.
 const KERNEL: &str = "cuda_tile.module @m {
@@ -36,14 +36,14 @@ fn cases() -> impl Iterator<Item = (i32, i32, i32)> {
 }
 
 fn parsed() -> crate::ir::Module {
-    asm::parse_verified(KERNEL, "kernel.mlir").expect("the row gives a text form and constraints")
+    input::text(KERNEL, "kernel.mlir").expect("the row gives a text form and constraints")
 }
 
 #[test]
 fn text_and_bytecode_come_back() {
     let module = parsed();
     let bytes = bytecode::write(&module, Version::V13_5).expect("the row gives an opcode");
-    let read = bytecode::read_verified(&bytes).expect("read back");
+    let read = input::bytecode(&bytes).expect("read back");
     for module in [&module, &read] {
         let text = asm::print_pretty(module);
         assert!(text.contains("= mulhi_signed %1, %2 : tile<i32>"), "{text}");
@@ -55,9 +55,9 @@ fn text_and_bytecode_come_back() {
 #[test]
 fn the_verifier_knows_its_types() {
     let floats = KERNEL.replace("tile<i32>, %b", "tile<f32>, %b");
-    asm::parse_verified(&floats, "kernel.mlir").expect_err("one operand is a float");
+    input::text(&floats, "kernel.mlir").expect_err("one operand is a float");
     let floats = KERNEL.replace("i32", "f32");
-    let errors = asm::parse_verified(&floats, "kernel.mlir").expect_err("operands are floats");
+    let errors = input::text(&floats, "kernel.mlir").expect_err("operands are floats");
     assert!(
         errors.to_string().contains("operand #0 must be"),
         "{errors}"

@@ -239,7 +239,7 @@ fn verification_errors_have_offsets() {
         file.function.ops.insert(1, record);
         let (bytes, sections) = file.encode_with_offsets();
         let start = sections.iter().find(|s| s.0 == binary::FUNC).unwrap().1;
-        let errors = tilec::bytecode::read_verified(&bytes).unwrap_err();
+        let errors = tilec::input::bytecode(&bytes).unwrap_err();
         let error = &errors.0[0];
         let words = "failed to create operation 'cuda_tile.iota' due to verification error.";
         assert!(error.notes.iter().any(|n| n == words), "{error}");

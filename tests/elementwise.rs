@@ -11,9 +11,9 @@ use kernel::{ELEMENTS, bytes};
 use tilec::compile::{Options, to_ptx};
 use tilec::dialect::OpKind;
 use tilec::dialect::cuda_tile::Op;
-use tilec::egraph::facts::Leaf;
+use tilec::facts::Leaf;
+use tilec::facts::semantics::{Attrs, Element, Outcome, Scalar, eval};
 use tilec::ir::{Float, Module};
-use tilec::rules::semantics::{Attrs, Element, Outcome, Scalar, eval};
 use tilec::rules::trial::Random;
 use tilec::target::Target;
 

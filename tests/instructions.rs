@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::Command;
 
-use tilec::isel::mir::Class;
-use tilec::isel::table::{self, Immediate, Piece, Role, Row, Slot, Table, Width};
+use tilec::machine::mir::Class;
+use tilec::machine::table::{self, Immediate, Piece, Role, Row, Slot, Table, Width};
 
 /// A line of the table, as far as this test reads it by itself.
 struct Line<'a> {

@@ -10,10 +10,10 @@ use nvvm::{Kernel, element};
 use ptxsim::{Arg, Buffer, Launch, Module as Ptx};
 use tilec::dialect::nvvm::Op as N;
 use tilec::dialect::{AttrKind, OpDef, OpKind, ResultType};
-use tilec::egraph::facts::Leaf;
+use tilec::facts::Leaf;
+use tilec::facts::semantics::{self, Attrs, Element, Outcome, Scalar};
 use tilec::ir::{Attr, EnumAttr, Float, TypeId, ValueId};
 use tilec::isel::{Chooser, Form, Tables};
-use tilec::rules::semantics::{self, Attrs, Element, Outcome, Scalar};
 use tilec::target::Target;
 
 const THREADS: usize = 128;

@@ -14,7 +14,7 @@ mod read;
 mod write;
 
 pub use container::MAGIC;
-pub use read::{Contents, Tables, read, read_full, read_verified, warnings};
+pub use read::{Contents, Tables, diagnose, read, read_full};
 pub use write::{write, write_notes, write_with};
 
 use crate::ir::Diagnostic;

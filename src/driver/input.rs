@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::ir::{Diagnostic, Diagnostics, Module};
-use crate::{asm, bytecode};
+use crate::{asm, bytecode, input};
 
 /// The bytes of a file.
 ///
@@ -50,9 +50,9 @@ pub fn verified(path: &Path) -> Result<Module, Diagnostics> {
 /// As [`verified`], but for those of the file.
 pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
     if bytecode::is_bytecode(data) {
-        return bytecode::read_verified(data);
+        return input::bytecode(data);
     }
-    asm::parse_verified(text(path, data)?, name(path))
+    input::text(text(path, data)?, name(path))
 }
 
 /// What there is to say of a valid module in these bytes of the file called `path`.
@@ -61,8 +61,8 @@ pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
 /// As [`module`], but for those of the file.
 pub fn warnings(path: &Path, data: &[u8]) -> Result<Diagnostics, Diagnostics> {
     let warnings = match bytecode::is_bytecode(data) {
-        true => bytecode::warnings(data),
-        false => text(path, data).and_then(|text| asm::warnings(text, name(path))),
+        true => input::bytecode_warnings(data),
+        false => text(path, data).and_then(|text| input::text_warnings(text, name(path))),
     };
     Ok(Diagnostics(warnings?))
 }

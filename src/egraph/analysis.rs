@@ -3,11 +3,11 @@
 use egg::{DidMerge, EGraph, Id};
 use smallvec::SmallVec;
 
-use super::facts::{self, FactMap, Facts, Uniformity};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
 use crate::dialect::{Arity, OpDef, OpKind, ResultType};
+use crate::facts::semantics;
+use crate::facts::{self, FactMap, Facts, Uniformity};
 use crate::ir::{Attr, Type, TypeId, Types};
-use crate::rules::semantics;
 
 /// The e-graph the engine works on.
 pub type Graph = EGraph<Node, Know>;

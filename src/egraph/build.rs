@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::analysis::{Graph, learn, single_result};
-use super::facts::FactMap;
 use super::node::{AttrsId, Head, Leaf, Node, is_effect};
 use crate::dialect::{Arity, Traits};
+use crate::facts::FactMap;
 use crate::ir::{BlockId, LocId, Module, OpId, ValueId};
 
 /// Index of a block in [`Skeleton::blocks`].
@@ -125,7 +125,7 @@ impl Builder<'_> {
         let facts = self.facts.get(value).cloned();
         let ty = self.module.ty(value);
         let facts =
-            facts.unwrap_or_else(|| super::facts::Facts::top(&self.graph.analysis.types, ty));
+            facts.unwrap_or_else(|| crate::facts::Facts::top(&self.graph.analysis.types, ty));
         self.graph.analysis.values.push((ty, facts));
         let id = self.graph.add(Node::leaf(Head::Value(number)));
         self.ids.insert(value, id);

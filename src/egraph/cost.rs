@@ -3,8 +3,8 @@
 use super::analysis::{Graph, Know};
 use super::node::{Head, Node};
 use crate::dialect::{Dialect, Traits};
+use crate::egraph::rule::RuleSet;
 use crate::ir::{Type, TypeId};
-use crate::rules::RuleSet;
 
 /// Chooses among equal forms.
 pub trait CostModel {

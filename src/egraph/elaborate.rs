@@ -9,10 +9,10 @@ use super::analysis::{Graph, result_type, single_result};
 use super::build::{BlockIx, Item, Skeleton};
 use super::cost::CostModel;
 use super::extract::Choice;
-use super::facts::Facts;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
 use crate::dialect::OpDef;
+use crate::facts::Facts;
 use crate::ir::{BlockId, Diagnostic, LocId, Module, OpId, TypeId, ValueId};
 
 /// Number of a value of a [`Schedule`].

@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use super::analysis::{Class, Graph};
 use super::node::{Head, Leaf, Node, is_effect};
+use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
 use crate::ir::{Type, TypeId, Types};
-use crate::rules::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
 
 /// What a variable stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -215,7 +215,7 @@ pub fn holds(graph: &Graph, id: Id, constraint: &Constraint) -> bool {
             !(types.elem(ty) == ty || types.as_tile(ty).is_some_and(|t| t.1.is_empty()))
         }
         Constraint::Nonneg => class.facts.nonneg(),
-        Constraint::Uniform => class.facts.uniform == super::facts::Uniformity::Block,
+        Constraint::Uniform => class.facts.uniform == crate::facts::Uniformity::Block,
     }
 }
 
@@ -236,7 +236,7 @@ fn literal_is(types: &Types, literal: &Literal, class: &Class) -> bool {
         return false;
     };
     match literal {
-        Literal::Nan => crate::rules::is_nan(types, ty, bits),
-        other => crate::rules::literal_bits(types, other, ty) == Some(bits),
+        Literal::Nan => crate::egraph::rule::is_nan(types, ty, bits),
+        other => crate::egraph::rule::literal_bits(types, other, ty) == Some(bits),
     }
 }

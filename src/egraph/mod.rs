@@ -17,13 +17,14 @@ pub mod build;
 pub mod cost;
 pub mod elaborate;
 pub mod extract;
-pub mod facts;
+pub mod guards;
 pub mod matcher;
 mod missing;
 pub mod node;
+pub mod replace;
 mod report;
+pub mod rule;
 pub mod saturate;
-pub mod stage;
 mod write;
 
 pub use cost::{CostModel, Legal, TableCost};
@@ -37,12 +38,12 @@ use rustc_hash::FxHashMap;
 use analysis::{Graph, Know};
 use build::Skeleton;
 use extract::Choice;
-use facts::FactMap;
 use node::{AttrTable, Node};
 
 use crate::dialect::{Dialect, OpKind, cuda_tile, nvvm};
+use crate::egraph::rule::RuleSet;
+use crate::facts::{self, FactMap};
 use crate::ir::{Diagnostic, Module, OpId};
-use crate::rules::RuleSet;
 use crate::target::Target;
 
 /// What rules, guards and costs may ask about besides the function.
@@ -118,7 +119,7 @@ fn without_clock<T>(f: impl FnOnce() -> T) -> T {
 }
 
 /// What constants that folding finds are written as.
-fn constant(dialect: Dialect) -> OpKind {
+pub fn constant(dialect: Dialect) -> OpKind {
     match dialect {
         Dialect::Nvvm => nvvm::Op::Const.into(),
         _ => cuda_tile::Op::Constant.into(),

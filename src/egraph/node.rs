@@ -4,8 +4,8 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-pub use super::facts::Leaf;
 use crate::dialect::{AttrKind, OpDef, OpKind};
+pub use crate::facts::Leaf;
 use crate::ir::{Attr, Dense, EnumAttr, TypeId, Types};
 
 /// What a node is.
@@ -192,7 +192,7 @@ impl AttrTable {
 
 /// The element bits of splat data.
 fn splat_bits(types: &Types, data: &Dense, ty: TypeId) -> Option<u64> {
-    super::facts::constant(types, data, ty).constant
+    crate::facts::constant(types, data, ty).constant
 }
 
 /// Whether a row is an effect: kept once, in its place.

@@ -8,8 +8,8 @@ use super::build::Skeleton;
 use super::extract::Choice;
 use super::node::{Head, Node};
 use super::saturate::{Run, Stop};
+use crate::egraph::rule::RuleSet;
 use crate::ir::LocId;
-use crate::rules::RuleSet;
 
 /// Which rules did something, and what was chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]

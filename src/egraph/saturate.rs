@@ -7,9 +7,12 @@ use rustc_hash::FxHashSet;
 
 use super::analysis::Graph;
 use super::matcher::{self, Binds};
+use crate::egraph::replace::{Build, BuildError};
+use crate::egraph::{
+    guards,
+    rule::{Rule, RuleSet},
+};
 use crate::ir::{Diagnostic, Place};
-use crate::rules::build::{Build, BuildError};
-use crate::rules::{Rule, RuleSet, guards};
 use crate::target::Target;
 
 /// When to stop. Never time: the same input gives the same output.

@@ -200,7 +200,7 @@ pub fn located(module: &Module, op: OpId, message: String) -> Diagnostic {
     let op = module.op(op);
     Diagnostic::error(message)
         .on(op.kind.to_string())
-        .at(crate::verify::place(module, op.loc))
+        .at(module.source_place(op.loc))
 }
 
 fn unsupported(name: Name) -> String {

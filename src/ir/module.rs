@@ -193,6 +193,25 @@ impl Module {
         region region_mut regions RegionId Region;
     }
 
+    /// Where in the source a location points.
+    pub fn source_place(&self, loc: LocId) -> Place {
+        let mut at = loc;
+        // A call site points at its caller, which the reader has checked to be no cycle.
+        while let DebugAttr::CallSite { caller, .. } = self.locs.get(at) {
+            at = *caller;
+        }
+        match *self.locs.get(at) {
+            DebugAttr::Loc {
+                file, line, column, ..
+            } => Place::Line {
+                file: self.str(file).to_owned(),
+                line,
+                column,
+            },
+            _ => Place::Nowhere,
+        }
+    }
+
     /// The interned form of `s`.
     pub fn intern(&mut self, s: &str) -> Name {
         Name(self.names.get_or_intern(s))

@@ -3,14 +3,14 @@
 use smallvec::SmallVec;
 
 use super::build::{Fail, fail};
-use super::mir::Atom;
 use super::pattern::{Expr, Shape};
 use super::select::{Selector, int};
 use super::values::{Elem, Form};
 use crate::dialect::Traits;
 use crate::dialect::nvvm::Op as N;
-use crate::egraph::facts::Leaf;
+use crate::facts::Leaf;
 use crate::ir::Op;
+use crate::machine::mir::Atom;
 
 /// Whether the first two operands may change places.
 fn commutes(kind: N, op: &Op) -> bool {

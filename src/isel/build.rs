@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::mir::{Atom, Class, Func, Guard, Inst, Label, Op, Operand, VReg};
-use super::table::{Immediate, Insn, Role, Slot, Table, Width};
 use crate::ir::{Diagnostic, LocId};
+use crate::machine::mir::{Atom, Class, Func, Guard, Inst, Label, Op, Operand, VReg};
+use crate::machine::table::{Immediate, Insn, Role, Slot, Table, Width};
 use crate::target::Target;
 
 /// Why an operation could not be selected.

@@ -1,9 +1,9 @@
 //! Calls of the function that every driver provides: `vprintf`.
 
 use super::build::{Fail, fail};
-use super::mir::{Atom, Class, Operand};
 use super::select::Selector;
 use crate::ir::{Attr, Op};
+use crate::machine::mir::{Atom, Class, Operand};
 
 impl Selector<'_> {
     /// Arguments lie in local memory as C passes them to a variadic function: one after another,

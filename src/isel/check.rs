@@ -6,9 +6,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::mir::{Atom, Func, Inst, Label, Op, Operand, VReg};
-use super::table::{Immediate, Role, Slot, Table, Width};
 use crate::ir::Diagnostic;
+use crate::machine::mir::{Atom, Func, Inst, Label, Op, Operand, VReg};
+use crate::machine::table::{Immediate, Role, Slot, Table, Width};
 
 /// Checks a function that is about to be written.
 pub fn check(func: &Func, table: &Table) -> Result<(), Diagnostic> {
@@ -48,7 +48,7 @@ pub fn check(func: &Func, table: &Table) -> Result<(), Diagnostic> {
 
 fn predicate(func: &Func, pred: VReg) -> Result<(), String> {
     match func.regs.get(pred.0 as usize) {
-        Some(super::mir::Class::Pred) => Ok(()),
+        Some(crate::machine::mir::Class::Pred) => Ok(()),
         Some(class) => Err(format!("a {} register as a predicate", class.ty())),
         None => Err(format!("register {} does not exist", pred.0)),
     }
@@ -109,12 +109,12 @@ fn fits(func: &Func, slot: &Slot, operand: &Operand, reps: usize) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
-    use super::super::mir::Class;
     use super::*;
+    use crate::machine::mir::Class;
 
     /// `add.s32 r2, r0, r1` and a jump to its end.
     fn sample() -> (Func, Table) {
-        let table = Table::parse(super::super::table::BUILTIN).expect("the table");
+        let table = Table::parse(crate::machine::table::BUILTIN).expect("the table");
         let mut func = Func::default();
         let regs: Vec<VReg> = (0..3).map(|_| func.new_reg(Class::B32)).collect();
         let end = func.new_label("end");

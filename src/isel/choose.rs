@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::pattern::{Candidate, Case, Expr, Patterns, Shape};
-use super::table::{self, Table};
 use super::values::Form;
 use crate::dialect::OpKind;
-use crate::egraph::facts::Leaf;
+use crate::facts::Leaf;
 use crate::ir::Diagnostic;
+use crate::machine::table::{self, Table};
 use crate::rules::files;
 use crate::target::Target;
 

@@ -6,9 +6,9 @@ use ena::unify::{InPlaceUnificationTable, NoError, UnifyKey, UnifyValue};
 
 use super::build::Fail;
 use super::live::{self, Range};
-use super::mir::{Atom, Class, Func, Inst, Op, Operand, VReg};
-use super::table::Table;
 use super::uses::rename;
+use crate::machine::mir::{Atom, Class, Func, Inst, Op, Operand, VReg};
+use crate::machine::table::Table;
 
 /// A register as a union-find key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

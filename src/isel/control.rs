@@ -4,11 +4,11 @@
 //! removes the copies wherever both ends can share a register.
 
 use super::build::{Fail, fail};
-use super::mir::{Atom, Class, VReg};
 use super::select::{Loop, Selector};
 use super::values::Form;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{BlockId, Op, OpId, ValueId};
+use crate::machine::mir::{Atom, Class, VReg};
 
 impl Selector<'_> {
     pub(super) fn control(&mut self, kind: N, id: OpId) -> Result<(), Fail> {

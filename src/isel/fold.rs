@@ -2,8 +2,8 @@
 //! are known: offsets often start with 0, masks are often all true.
 
 use super::build::{Builder, Fail, fail};
-use super::mir::Atom;
-use super::table::Algebra;
+use crate::machine::mir::Atom;
+use crate::machine::table::Algebra;
 
 impl Builder<'_> {
     /// Like [`Builder::value`], but only for those registers whose result is not known.
@@ -123,7 +123,7 @@ mod tests {
             idempotent: true,
             right_unit: None,
         };
-        let x = Atom::Reg(super::super::mir::VReg(3));
+        let x = Atom::Reg(crate::machine::mir::VReg(3));
         assert_eq!(binary(and, x, Atom::Imm(1)), Some(x));
         assert_eq!(binary(and, Atom::Imm(0), x), Some(Atom::Imm(0)));
         assert_eq!(binary(and, x, x), Some(x));

@@ -9,9 +9,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
-use super::table::{Table, Unit};
 use super::uses::width;
+use crate::machine::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
+use crate::machine::table::{Table, Unit};
 
 /// Moves the function's fragment loads down.
 pub fn interleave(func: &mut Func, table: &Table) {
@@ -181,7 +181,7 @@ fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
         let w = width(&slots[slot], operand.atoms.len());
         let whole = w == operand.atoms.len()
             && op.reps != 1
-            && matches!(slots[slot].width, super::table::Width::All);
+            && matches!(slots[slot].width, crate::machine::table::Width::All);
         let atoms: Vec<Atom> = match whole {
             true => operand.atoms.clone(),
             false => operand

@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::mir::{Func, Inst, Label, VReg};
-use super::table::Table;
+use crate::machine::mir::{Func, Inst, Label, VReg};
+use crate::machine::table::Table;
 
 /// Sorted, disjoint, half-open stretches of positions.
 pub type Range = Vec<(u32, u32)>;
@@ -138,8 +138,8 @@ fn blocks(func: &Func, table: &Table) -> Vec<BasicBlock> {
 }
 
 /// Whether an operation ends the kernel.
-fn is_end(table: &Table, op: &super::mir::Op) -> bool {
-    op.guard.is_none() && table.row(&op.insn).unit == super::table::Unit::Ctrl
+fn is_end(table: &Table, op: &crate::machine::mir::Op) -> bool {
+    op.guard.is_none() && table.row(&op.insn).unit == crate::machine::table::Unit::Ctrl
 }
 
 /// Positions of each instruction's first repetition.

@@ -1,12 +1,12 @@
 //! Matrix units: `mma.sync` and `wgmma`.
 
 use super::build::{Fail, fail};
-use super::mir::{Atom, Operand, VReg};
 use super::select::{Selector, boolean, int, ints};
-use super::table::Width;
 use super::values::{Elem, Form};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Float, Op, Type};
+use crate::machine::mir::{Atom, Operand, VReg};
+use crate::machine::table::Width;
 
 impl Selector<'_> {
     pub(super) fn matrix(&mut self, kind: N, op: &Op) -> Result<(), Fail> {

@@ -1,12 +1,12 @@
 //! Loads, stores, atomics, asynchronous copies and matrix loads.
 
 use super::build::{Fail, fail};
-use super::mir::{Atom, Class, Guard, Operand, VReg};
 use super::select::{Selector, enumeration, int, ints};
 use super::values::{Elem, Form};
 use crate::dialect::enums::{ordering, rmw};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Op, ValueId};
+use crate::machine::mir::{Atom, Class, Guard, Operand, VReg};
 
 /// One access of a load or store: the PTX type, and the registers it moves.
 struct Access {

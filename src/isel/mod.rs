@@ -4,7 +4,7 @@
 //! nvvm.func ─ rules ─► cheapest equal forms ─ select ─► machine instructions ─ drop dead ─
 //!             fragments to their products ─ coalesce copies ─ tidy jumps ─► ptx
 //! ```
-//! What instructions exist is in `isel/ptx.insn` ([`table`]); which of them compute an operation
+//! What instructions exist is in `isel/ptx.insn` ([`crate::machine::table`]); which of them compute an operation
 //! in `isel/select/*.sel` ([`pattern`], [`choose`], [`apply`]); the rules of `isel/peephole` and
 //! `isel/expand` run before, with the costs of those instructions ([`cost`]). How values live in
 //! registers is in [`values`]. What is no computation has a file per subject: control flow,
@@ -18,17 +18,14 @@ mod choose;
 mod coalesce;
 mod control;
 mod cost;
-mod dump;
 mod fold;
 mod interleave;
 mod live;
 mod matrix;
 mod memory;
-pub mod mir;
 pub mod pattern;
 mod select;
 mod sync;
-pub mod table;
 mod tidy;
 mod uses;
 mod values;
@@ -39,9 +36,10 @@ pub use values::{Elem, Form};
 
 use crate::dialect::nvvm;
 use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module};
+use crate::machine::mir;
+use crate::machine::table::Table;
 use crate::ptx;
 use crate::target::Target;
-use table::Table;
 
 /// Compiles every kernel of a module of the nvvm stage, after the rules of `isel/`.
 pub fn compile(
@@ -69,7 +67,7 @@ pub fn machine(module: &Module, target: &Target, tables: &Tables) -> Result<Stri
     let (_, funcs) = select_module(module, target, tables, |_, _| Ok(()))?;
     let texts: Vec<String> = funcs
         .iter()
-        .map(|f| dump::write(f, &tables.insns))
+        .map(|f| crate::machine::dump::write(f, &tables.insns))
         .collect();
     Ok(texts.join("\n"))
 }

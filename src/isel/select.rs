@@ -6,10 +6,10 @@ use slotmap::SecondaryMap;
 
 use super::build::{Builder, Fail, fail};
 use super::choose::{Chooser, Tables};
-use super::mir::{Atom, Class, Func, Label, Operand, Param, VReg};
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
+use crate::machine::mir::{Atom, Class, Func, Label, Operand, Param, VReg};
 use crate::target::Target;
 
 /// What `continue` and `break` refer to.

@@ -1,11 +1,11 @@
 //! Barriers, shuffles, fences, mbarriers and tensor copies.
 
 use super::build::{Fail, fail};
-use super::mir::{Atom, Class, Operand};
 use super::select::{Selector, boolean, enumeration, int};
 use super::values::Elem;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::Op;
+use crate::machine::mir::{Atom, Class, Operand};
 
 /// Names of the fences, in the order of `enums::FENCE`.
 const FENCES: &[&str] = &[
@@ -149,7 +149,7 @@ impl Selector<'_> {
 
     /// Whether the parity slot takes a constant.
     fn immediate_parity(&mut self, name: &str) -> bool {
-        use super::table::Immediate;
+        use crate::machine::table::Immediate;
         self.b.lookup(name).is_some_and(|insn| {
             let slots = &self.b.table.row(&insn).slots;
             slots.last().is_some_and(|s| s.immediate != Immediate::No)

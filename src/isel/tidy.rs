@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::mir::{Func, Inst, Label};
-use super::table::{Table, Unit};
+use crate::machine::mir::{Func, Inst, Label};
+use crate::machine::table::{Table, Unit};
 
 /// Removes it, until nothing changes.
 pub fn tidy(func: &mut Func, table: &Table) {

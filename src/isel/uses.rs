@@ -1,7 +1,7 @@
 //! Which registers an instruction reads and writes.
 
-use super::mir::{Atom, Func, Inst, Op, VReg};
-use super::table::{Role, Slot, Table, Width};
+use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
+use crate::machine::table::{Role, Slot, Table, Width};
 
 /// Registers per repetition of a slot.
 pub(super) fn width(slot: &Slot, atoms: usize) -> usize {

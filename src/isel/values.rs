@@ -13,8 +13,8 @@
 //! The first element of a packed register is in its low bits.
 
 use super::build::{Builder, Fail, fail};
-use super::mir::{Atom, Class};
 use crate::ir::{Float, Type, TypeId, Types};
+use crate::machine::mir::{Atom, Class};
 
 /// What an element is, as far as instructions care.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

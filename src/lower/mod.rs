@@ -9,7 +9,6 @@
 //! Elementwise arithmetic keeps its `cuda_tile` operations until rules turn it into `nvvm`
 //! (`rules/tileas_to_nvvm`); what is here is structural.
 
-pub mod access;
 mod build;
 pub mod nvvm;
 pub mod run;

@@ -1,6 +1,6 @@
 //! How the pointers of a tile lie next to each other, as far as facts prove it.
 
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
 use crate::ir::{Module, Type, ValueId};
 
 /// Widest access of one thread, in bytes.

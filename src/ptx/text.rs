@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::lines::Lines;
 use crate::ir::{Diagnostic, LocId};
-use crate::isel::mir::{Atom, Class, Func, Global, Inst, Label, Op, Param, VReg};
-use crate::isel::table::{Immediate, Piece, Role, Slot, Table, Width};
+use crate::machine::mir::{Atom, Class, Func, Global, Inst, Label, Op, Param, VReg};
+use crate::machine::table::{Immediate, Piece, Role, Slot, Table, Width};
 use crate::target::{PtxVersion, Target};
 
 /// A PTX module.

@@ -4,18 +4,18 @@ use bumpalo::Bump;
 use egg::Id;
 use smallvec::SmallVec;
 
-use super::ast::{ElemTest, Examples, Rule, RuleSet};
-use super::build::Build;
 use super::lower::Lower;
-use super::sexpr::{self, Form, Sexpr};
 use crate::dialect::Dialect;
 use crate::egraph;
 use crate::egraph::analysis::Graph;
-use crate::egraph::facts::Facts;
 use crate::egraph::matcher::{Bind, Binds};
 use crate::egraph::node::{Head, Node};
+use crate::egraph::replace::Build;
+use crate::egraph::rule::{ElemTest, Examples, Rule, RuleSet};
 use crate::egraph::saturate::{Limits, saturate};
+use crate::facts::Facts;
 use crate::ir::{Type, TypeId, Types};
+use crate::sexpr::{self, Form, Sexpr};
 use crate::target::Target;
 
 impl RuleSet {

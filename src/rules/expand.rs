@@ -7,7 +7,7 @@
 use bumpalo::Bump;
 use bumpalo::collections::String as Text;
 
-use super::sexpr::{Error, Form, Sexpr};
+use crate::sexpr::{Error, Form, Sexpr};
 
 /// Variants of one file may not multiply beyond this.
 const VARIANTS: usize = 100_000;

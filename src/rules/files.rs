@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::ast::{Examples, RuleSet};
 use crate::dialect::OpKind;
+use crate::egraph::rule::{Examples, RuleSet};
 use crate::ir::Diagnostic;
 use crate::target::Target;
 

@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use bumpalo::Bump;
 use rustc_hash::FxHashSet;
 
-use super::ast::{Examples, Rule, RuleSet, Template};
 use super::files::Group;
-use super::guards;
 use super::parse::FileReader;
-use super::sexpr::{self, Error, Pos, Sexpr};
 use crate::dialect::{Dialect, OpKind};
+use crate::egraph::guards;
 use crate::egraph::node::Head;
+use crate::egraph::rule::{Examples, Rule, RuleSet, Template};
 use crate::ir::Diagnostic;
+use crate::sexpr::{self, Error, Pos, Sexpr};
 use crate::target::Target;
 
 /// A form of a rule file, without what only checking needs.

@@ -1,16 +1,16 @@
 //! Patterns, replacements and guards from forms.
 
-use super::ast::{
-    AttrExpr, AttrPattern, Comparison, ConstValue, Constraint, ElemTest, Expr, Function, Guard,
-    Literal, OpPattern, OpTemplate, Pattern, Template, TypeExpr,
-};
 use super::parse::resolve;
-use super::sexpr::Sexpr;
 use crate::dialect::{
     Arity, AttrKind, Dialect, OpDef, OpKind, Traits, cuda_tile, enums::rounding, nvvm,
 };
 use crate::egraph::node::{Head, Leaf, explicit_results};
+use crate::egraph::rule::{
+    AttrExpr, AttrPattern, Comparison, ConstValue, Constraint, ElemTest, Expr, Function, Guard,
+    Literal, OpPattern, OpTemplate, Pattern, Template, TypeExpr,
+};
 use crate::ir::Diagnostic;
+use crate::sexpr::Sexpr;
 use crate::target::Feature;
 
 type Result<T> = std::result::Result<T, Diagnostic>;

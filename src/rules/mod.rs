@@ -3,28 +3,23 @@
 //! `rules/README.md` describes the language. [`RuleSet::parse`] reads text; [`files`] finds the
 //! rules that are compiled in or in a directory; [`build`] makes replacements in the e-graph.
 
-pub mod ast;
-pub mod build;
 pub mod examples;
 mod expand;
 pub mod files;
-pub mod guards;
 mod index;
 mod lower;
 mod parse;
 mod program;
-pub mod semantics;
-mod sexpr;
 pub mod soundness;
 #[cfg(test)]
 mod tests;
 pub mod trial;
 
-pub use ast::Examples;
-pub use ast::{
+pub use crate::egraph::rule::Examples;
+pub use crate::egraph::rule::{
     AttrExpr, AttrPattern, Check, Constraint, ElemTest, Example, Expr, Guard, Literal, OpCost,
     OpPattern, OpTemplate, Pattern, Rule, RuleSet, Template, TypeExpr,
 };
-pub use ast::{is_nan, literal_bits};
-pub use sexpr::Pos;
+pub use crate::egraph::rule::{is_nan, literal_bits};
+pub use crate::sexpr::Pos;
 pub use trial::Random;

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use bumpalo::Bump;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ast::{Check, ElemTest, Example, Examples, OpCost, Pattern, Rule, RuleSet};
 use super::expand::expand;
 use super::lower::Lower;
-use super::sexpr::{self, Error, Form, Pos, Sexpr};
 use crate::dialect::Dialect;
 use crate::egraph::node::Head;
+use crate::egraph::rule::{Check, ElemTest, Example, Examples, OpCost, Pattern, Rule, RuleSet};
 use crate::ir::{Diagnostic, Place};
+use crate::sexpr::{self, Error, Form, Pos, Sexpr};
 
 impl RuleSet {
     /// An empty set; `examples` says whether rules keep theirs, which only checking needs.

@@ -4,12 +4,12 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::semantics::{self, Attrs, Element, Outcome, Scalar, element_type};
 use super::trial::Random;
 use crate::dialect::Traits;
 use crate::egraph::analysis::Graph;
-use crate::egraph::facts::{Facts, Leaf, sign_extend, truncate};
 use crate::egraph::node::{Head, Node};
+use crate::facts::semantics::{self, Attrs, Element, Outcome, Scalar, element_type};
+use crate::facts::{Facts, Leaf, sign_extend, truncate};
 
 /// A free variable.
 #[derive(Clone, Debug)]

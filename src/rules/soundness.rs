@@ -7,17 +7,17 @@
 
 use egg::Id;
 
-use super::ast::{Check, Rule, is_nan};
-use super::build::Build;
 use super::program::{Input, Program};
-use super::semantics::{Outcome, Scalar, element_type};
 use super::trial::{Random, Trial};
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
+use crate::egraph::guards;
 use crate::egraph::node::Node;
+use crate::egraph::replace::Build;
+use crate::egraph::rule::{Check, Rule, is_nan};
 use crate::egraph::{self, matcher};
+use crate::facts::semantics::{Outcome, Scalar, element_type};
 use crate::ir::Types;
-use crate::rules::guards;
 use crate::target::Target;
 
 /// How thoroughly rules are checked.
@@ -108,7 +108,7 @@ fn attempt(
         let mut build = Build::new(&mut graph, &binds, &rule.locals, ty);
         match build.root(template) {
             Ok(id) => sides.push(id),
-            Err(super::build::BuildError::Constant) => {}
+            Err(crate::egraph::replace::BuildError::Constant) => {}
             Err(error) => return Err(Failure::Wrong(error.to_string())),
         }
     }

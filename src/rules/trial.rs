@@ -5,15 +5,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use egg::Id;
 use smallvec::SmallVec;
 
-use super::ast::{
-    AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule, literal_bits,
-};
 use super::program::Input;
-use super::semantics::{Scalar, element_type};
 use crate::dialect::{AttrKind, Dialect, OpDef, OpKind, ResultType, Traits, cuda_tile, nvvm};
 use crate::egraph::analysis::Graph;
-use crate::egraph::facts::{Facts, int_range, truncate};
 use crate::egraph::node::{AttrsId, Head, Leaf, Node, explicit_results};
+use crate::egraph::rule::{
+    AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule, literal_bits,
+};
+use crate::facts::semantics::{Scalar, element_type};
+use crate::facts::{Facts, int_range, truncate};
 use crate::ir::{Float, Type, TypeId};
 use crate::scalar::FloatFormat;
 

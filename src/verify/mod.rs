@@ -12,7 +12,7 @@ pub use cuda_tile::constraints::element_types;
 pub use cuda_tile::hints::warnings;
 
 use crate::dialect::Dialect;
-use crate::ir::{DebugAttr, Diagnostic, Diagnostics, LocId, Module, OpId, Place, Type, TypeId};
+use crate::ir::{Diagnostic, Diagnostics, Module, OpId, Type, TypeId};
 
 /// How many errors are reported at most.
 const LIMIT: usize = 100;
@@ -86,24 +86,5 @@ pub(crate) fn diagnostic(module: &Module, op: OpId, message: impl Into<String>) 
     let op = module.op(op);
     Diagnostic::error(message)
         .on(op.kind.to_string())
-        .at(place(module, op.loc))
-}
-
-/// Where in the source a location points.
-pub fn place(module: &Module, loc: LocId) -> Place {
-    let mut at = loc;
-    // A call site points at its caller, which the reader has checked to be no cycle.
-    while let DebugAttr::CallSite { caller, .. } = module.locs.get(at) {
-        at = *caller;
-    }
-    match *module.locs.get(at) {
-        DebugAttr::Loc {
-            file, line, column, ..
-        } => Place::Line {
-            file: module.str(file).to_owned(),
-            line,
-            column,
-        },
-        _ => Place::Nowhere,
-    }
+        .at(module.source_place(op.loc))
 }

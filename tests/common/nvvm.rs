@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+use tilec::compile::stage;
 use tilec::dialect::nvvm::Op as N;
-use tilec::egraph::stage;
 use tilec::ir::{Attr, BlockId, Dense, EnumAttr, Float, Module, OpBuilder, Type, TypeId, ValueId};
 use tilec::isel;
 use tilec::rules::files::Group;

@@ -2,9 +2,9 @@
 
 use tilec::dialect::cuda_tile::Op;
 use tilec::dialect::{AttrKind, OpDef, OpKind, ResultType, Traits};
-use tilec::egraph::facts::Leaf;
+use tilec::facts::Leaf;
+use tilec::facts::semantics::Scalar;
 use tilec::ir::Float;
-use tilec::rules::semantics::Scalar;
 
 /// One operation with its attributes and element types.
 #[derive(Clone)]

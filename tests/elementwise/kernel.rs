@@ -1,9 +1,9 @@
 //! Kernels that load the operands of a case, compute and store.
 
 use tilec::dialect::cuda_tile::Op;
-use tilec::egraph::facts::Leaf;
+use tilec::facts::Leaf;
+use tilec::facts::semantics::Scalar;
 use tilec::ir::{Attr, BlockId, EnumAttr, Module, Type, TypeId, ValueId};
-use tilec::rules::semantics::Scalar;
 
 use crate::cases::Case;
 

@@ -18,8 +18,7 @@ use scope::Scope;
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, OpId, Place};
-use crate::verify;
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Place};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -44,29 +43,12 @@ pub fn parse_file(text: &str, file: &str) -> Result<Module> {
     Ok(parser.module)
 }
 
-/// Reads a module from text and checks it against every rule of its dialect.
-///
-/// # Errors
-/// As [`parse_file`]; then what the verifier says, at the operations that it concerns.
-pub fn parse_verified(text: &str, file: &str) -> std::result::Result<Module, Diagnostics> {
-    let module = parse_file(text, file)?;
-    if verify::verify(&module).is_ok() {
-        return Ok(module);
-    }
-    Err(Diagnostics(placed(text, file, verify::errors)?))
-}
-
-/// What there is to say of a valid module, at the operations that it concerns.
+/// What `find` says of the module in a text, at the operations that it concerns. Keeps where operations
+/// begin, which modules of which there is nothing to say need not pay for.
 ///
 /// # Errors
 /// As [`parse_file`].
-pub fn warnings(text: &str, file: &str) -> Result<Vec<Diagnostic>> {
-    placed(text, file, verify::warnings)
-}
-
-/// Diagnostics of a module with their places in its text. Parses again, now keeping where operations
-/// begin: modules of which there is nothing to say need not pay for that.
-fn placed(
+pub fn diagnose(
     text: &str,
     file: &str,
     find: impl Fn(&Module) -> Vec<(OpId, Diagnostic)>,

@@ -13,8 +13,7 @@ use super::container::{Container, SectionId};
 use super::cursor::Cursor;
 use super::{Context, Format, Result};
 use crate::dialect::Version;
-use crate::ir::{Diagnostic, Diagnostics, Module, Name, OpId, Place, TypeId};
-use crate::verify;
+use crate::ir::{Diagnostic, Module, Name, OpId, TypeId};
 
 /// The tables of a file in their order, so that a writer can keep it.
 #[derive(Clone, Debug, Default)]
@@ -59,36 +58,12 @@ pub fn read_full(data: &[u8]) -> Result<Contents> {
     })
 }
 
-/// Reads a module from either container and checks it against every rule of its dialect.
-///
-/// # Errors
-/// As [`read`]; then what the verifier says, at the offsets of the operations that it concerns.
-pub fn read_verified(data: &[u8]) -> std::result::Result<Module, Diagnostics> {
-    let module = read(data)?;
-    if verify::verify(&module).is_ok() {
-        return Ok(module);
-    }
-    let locate = |(error, offset)| located(error, offset);
-    let errors = placed(data, verify::errors)?;
-    Err(Diagnostics(errors.into_iter().map(locate).collect()))
-}
-
-/// What there is to say of a valid module, at the offsets of the operations that it concerns.
+/// What `find` says of the module in these bytes, with the offsets of the operations that it concerns.
+/// Keeps offsets, which modules of which there is nothing to say need not pay for.
 ///
 /// # Errors
 /// As [`read`].
-pub fn warnings(data: &[u8]) -> Result<Vec<Diagnostic>> {
-    let found = placed(data, verify::warnings)?;
-    let locate = |(warning, offset): (Diagnostic, Option<usize>)| match (offset, &warning.place) {
-        (Some(at), Place::Nowhere) => warning.at(Place::Offset(at)),
-        _ => warning,
-    };
-    Ok(found.into_iter().map(locate).collect())
-}
-
-/// Diagnostics of a module with the offsets of their operations. Reads again, now keeping those:
-/// modules of which there is nothing to say need not pay for that.
-fn placed(
+pub fn diagnose(
     data: &[u8],
     find: impl Fn(&Module) -> Vec<(OpId, Diagnostic)>,
 ) -> Result<Vec<(Diagnostic, Option<usize>)>> {
@@ -105,23 +80,6 @@ fn placed(
     let found = find(&reader.module);
     let offset = |(op, diagnostic)| (diagnostic, offsets.get(&op).copied());
     Ok(found.into_iter().map(offset).collect())
-}
-
-/// A verification error in the words of a reader that verifies what it creates. An operation that
-/// comes from a line of source is said to be there, and its offset in a note.
-fn located(mut error: Diagnostic, offset: Option<usize>) -> Diagnostic {
-    let Some(operation) = error.operation.clone() else {
-        return error;
-    };
-    let text = format!("failed to create operation '{operation}' due to verification error.");
-    error.notes.push(match (offset, &error.place) {
-        (Some(at), Place::Line { .. }) => format!("{text} (at offset {at})"),
-        _ => text,
-    });
-    match (offset, &error.place) {
-        (Some(at), Place::Nowhere) => error.at(Place::Offset(at)),
-        _ => error,
-    }
 }
 
 /// The state of reading one file.

@@ -225,7 +225,7 @@ impl<'m> Writer<'m> {
 
     /// An error about an operation.
     fn on(&self, op: &Op, error: Diagnostic) -> Diagnostic {
-        let at = crate::verify::place(self.module, op.loc);
+        let at = self.module.source_place(op.loc);
         let named = error.on(op.kind.to_string());
         if at == crate::ir::Place::Nowhere {
             named

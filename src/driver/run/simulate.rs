@@ -141,7 +141,7 @@ fn bind(
         Some(Arg::Scalar {
             elem: Elem::Int(width),
             bits,
-        }) => Some(crate::egraph::facts::sign_extend(*bits, *width)),
+        }) => Some(crate::facts::sign_extend(*bits, *width)),
         _ => None,
     };
     for map in &entry.tensor_maps {

@@ -10,8 +10,8 @@ use super::shared::SharedMemory;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, Op, OpId, ValueId};
-use crate::lower::access::group;
 use crate::lower::unsupported;
 
 /// Most bytes of one allocation: what any target has for a block.
@@ -33,7 +33,7 @@ pub fn reserve(
             Some(Attr::Int { value, .. }) => u64::try_from(*value).unwrap_or(0),
             _ => 0,
         };
-        let pointee = crate::lower::access::pointee(m, data.results[0]);
+        let pointee = crate::facts::access::pointee(m, data.results[0]);
         // One bit takes a byte in memory.
         let bits = match m.types.bits(pointee).unwrap_or(64) {
             1 => 8,

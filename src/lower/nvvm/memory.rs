@@ -10,8 +10,8 @@ use super::emit::AccessAttrs;
 use super::tiled::{Tiled, inverse};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::operand;
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
-use crate::lower::access::operand;
 use crate::lower::unsupported;
 
 impl Lower<'_> {

@@ -44,7 +44,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nvvm;
 use crate::dialect::{Dialect, Traits};
-use crate::egraph::facts::{self, FactMap};
+use crate::facts::{self, FactMap};
 use crate::ir::{
     AssumePredicate, Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId,
     ValueId,

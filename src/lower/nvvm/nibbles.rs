@@ -6,10 +6,10 @@
 
 use super::Lower;
 use super::tiled::Tiled;
+use crate::facts::access::{Access, constant, pointee};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{In, Layout, LayoutError, Shape};
-use crate::lower::access::{Access, constant, pointee};
 use crate::lower::unsupported;
 
 /// `shape` with twice the extent along `dim`.

@@ -3,10 +3,10 @@
 
 use super::Lower;
 use super::spill::embed;
+use crate::facts::access::constant;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::layout::pieces::Extract;
 use crate::layout::{Layout, Shape};
-use crate::lower::access::constant;
 use crate::lower::unsupported;
 
 impl Lower<'_> {

@@ -5,10 +5,10 @@ use rustc_hash::FxHashMap;
 use super::Lower;
 use super::tiled::memory_order;
 use crate::dialect::cuda_tile::Op as C;
-use crate::egraph::facts::{self, Axis, Facts};
+use crate::facts::access::operand;
+use crate::facts::{self, Axis, Facts};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{In, Layout};
-use crate::lower::access::operand;
 use crate::lower::run::Run;
 
 /// What one thread accesses through its pointers.

@@ -9,8 +9,8 @@ use super::emit::AccessAttrs;
 use super::pointer_runs::Accesses;
 use super::tiled::inverse;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::operand;
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
-use crate::lower::access::operand;
 use crate::lower::unsupported;
 
 impl Lower<'_> {

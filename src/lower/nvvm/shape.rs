@@ -120,7 +120,7 @@ impl Lower<'_> {
             self.get(op, data.operands[0])?,
             self.get(op, data.operands[1])?,
         );
-        let pointee = crate::lower::access::pointee(self.m, data.operands[0]);
+        let pointee = crate::facts::access::pointee(self.m, data.operands[0]);
         let bytes = i64::from(self.m.types.bits(pointee).unwrap_or(8).div_ceil(8));
         let mut e = self.emit();
         let wide = e.int_cast(offset, 64);

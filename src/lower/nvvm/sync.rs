@@ -3,8 +3,8 @@
 use super::Lower;
 use crate::dialect::enums::{self, ordering};
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::operand;
 use crate::ir::{Diagnostic, Op, OpId};
-use crate::lower::access::operand;
 use crate::lower::build::case;
 use crate::lower::tokens;
 use crate::target::Feature;

@@ -5,10 +5,10 @@ use super::nibbles::doubled;
 use super::shape::Coords;
 use super::{Emit, Lower};
 use crate::dialect::nvvm::Op as N;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
+use crate::facts::access::{Access, constant, pointee};
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::Layout;
-use crate::lower::access::{Access, constant, pointee};
 use crate::lower::unsupported;
 
 /// A tiled access of one thread, worked out.

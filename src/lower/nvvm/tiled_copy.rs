@@ -4,11 +4,11 @@ use super::Lower;
 use super::shared::Buffer;
 use super::tiled::{Tiled, inverse};
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::{Access, pointee};
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::layout::addr::{self, AccessPlan};
 use crate::layout::blocked::Blocked;
 use crate::layout::convert::Transfer;
-use crate::lower::access::{Access, pointee};
 use crate::lower::unsupported;
 
 impl Lower<'_> {

@@ -4,10 +4,10 @@ use super::Lower;
 use super::pipeline::int;
 use super::shared::Buffer;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::operand;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::layout::wgmma_desc::{self, Major, OperandDescriptor};
-use crate::lower::access::operand;
 use crate::lower::tileas;
 use crate::lower::unsupported;
 

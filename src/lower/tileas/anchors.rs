@@ -4,12 +4,12 @@ use super::assign::{Assign, Priority, at, is_distributed, shape_of};
 use super::convert::layout_of;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
+use crate::facts::access::{Access, operand, tile_of};
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
 use crate::layout::{Layout, LayoutError, Shape};
-use crate::lower::access::{Access, operand, tile_of};
 use crate::lower::run::Run;
 use crate::lower::unsupported;
 

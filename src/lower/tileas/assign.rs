@@ -18,7 +18,7 @@ use super::anchors;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, LayoutError, Shape};

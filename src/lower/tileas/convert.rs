@@ -6,7 +6,7 @@ use super::anchors::{self, Needs};
 use super::assign::{Layouts, Relation, at};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 
 /// `tile` distributed by a layout.

@@ -28,7 +28,7 @@ use missed::Log;
 
 use crate::dialect::nv_tileaa::Op as A;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts;
+use crate::facts;
 use crate::ir::{Attr, Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
 use crate::target::Target;

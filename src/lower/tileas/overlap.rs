@@ -12,8 +12,8 @@ use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
-use crate::lower::access::operand;
 use crate::lower::build::case;
 
 /// Lets the products under `body` overlap.

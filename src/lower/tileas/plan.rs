@@ -7,7 +7,7 @@ use super::pipeline::{self, is_product};
 use super::wgmma;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::lower::nvvm::Hints;
 use crate::target::{Feature, Target};

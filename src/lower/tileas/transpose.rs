@@ -6,8 +6,8 @@
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::{Access, group};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::lower::access::{Access, group};
 
 use super::pipeline::{is_product, reach};
 

@@ -14,11 +14,11 @@ use super::missed::Log;
 use super::pipeline::{shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Def, Diagnostic, Float, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::layout::shared::SharedLayout;
 use crate::layout::wgmma_desc::{self, Major};
-use crate::lower::access::operand;
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 

@@ -9,8 +9,8 @@ mod tiled;
 
 use crate::asm::type_text;
 use crate::dialect::{Dialect, nv_tileaa, nv_tileas};
+use crate::facts::access;
 use crate::ir::{Attr, Module, Op, OpId, Type, TypeId, ValueId};
-use crate::lower::access;
 use crate::verify::{Check, ensure};
 
 /// The reference's words for a kernel that returns something.

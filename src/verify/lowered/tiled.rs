@@ -1,8 +1,8 @@
 //! Memory operations that `nv_tileaa` and `nv_tileas` share: tiled accesses and pointers.
 
 use super::Ctx;
+use crate::facts::access::{Access, group, pointee};
 use crate::ir::{Attr, Type, ValueId};
-use crate::lower::access::{Access, group, pointee};
 use crate::verify::{Check, ensure, fail};
 
 pub fn check(c: &Ctx) -> Check {

@@ -19,9 +19,9 @@ use super::{
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
+use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
-use crate::lower::access::group;
 use crate::lower::build::{self, case};
 use crate::target::{Feature, Target};
 

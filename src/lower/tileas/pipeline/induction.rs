@@ -5,9 +5,9 @@
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
+use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
-use crate::lower::access::constant;
 use crate::lower::build::{self, case};
 
 /// Rewrites the uses of carried counters in every loop under `body` that counts by ones. Returns

@@ -24,11 +24,11 @@ use smallvec::SmallVec;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
+use crate::facts::access::{Access, group, operand};
 use crate::ir::{BlockId, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
-use crate::lower::access::{Access, group, operand};
 use crate::lower::nvvm::Hints;
 use crate::target::Target;
 

@@ -6,8 +6,8 @@ use super::{starts_ahead, tile_bytes};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::access::operand;
 
 /// A loop with loads that feed products and that can be started turns ahead. What else it computes
 /// does not matter, as long as it only reads memory.

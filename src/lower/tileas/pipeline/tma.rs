@@ -3,11 +3,11 @@
 use super::{memory_order, shared_type, swizzled};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
+use crate::facts::access::{Access, constant, operand};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
-use crate::lower::access::{Access, constant, operand};
 
 /// The entry parameter that a scalar is, through assumptions.
 pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {
@@ -38,7 +38,7 @@ pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
         .iter()
         .chain(&access.strides)
         .all(|&v| known(v));
-    let elem = crate::lower::access::pointee(m, access.base);
+    let elem = crate::facts::access::pointee(m, access.base);
     let bytes = u64::from(m.types.bits(elem).unwrap_or(0) / 8);
     let divides = |v: ValueId, n: u64| facts.get(v).is_some_and(|f| f.divisor % n == 0);
     let order = access.order(facts);
@@ -139,7 +139,7 @@ pub fn store(
     b.loc = data.loc;
     b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
     b.op(S::ProxyFence, &[], [], &[], &[]);
-    let group = |name| crate::lower::access::group(&data, name);
+    let group = |name| crate::facts::access::group(&data, name);
     let groups: [&[ValueId]; 5] = [
         group("base"),
         group("extents"),

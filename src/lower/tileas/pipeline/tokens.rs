@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
-use crate::lower::access::operand;
 use crate::lower::tileas::assign::jump_target;
 
 /// Whether everything that a token follows is a read.

@@ -23,8 +23,8 @@ mod trace;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
-use crate::lower::access::operand;
 use crate::lower::unsupported;
 use machine::{Pipeline, Setting};
 use trace::Scenario;

@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{Traits, enums};
+use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
-use crate::lower::access::operand;
 use crate::lower::unsupported;
 
 /// How what is unknown turns out in one run.

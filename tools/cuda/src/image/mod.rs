@@ -98,7 +98,7 @@ fn read_manifest(json: &str) -> std::result::Result<Manifest, Refusal> {
 /// PTX and manifest of Tile IR bytecode.
 fn from_tile(bytes: &[u8]) -> std::result::Result<(String, String), Refusal> {
     let target = settings().target;
-    let module = tilec::bytecode::read_verified(bytes)
+    let module = tilec::input::bytecode(bytes)
         .map_err(|e| (Status::INVALID_IMAGE, format!("the Tile IR bytecode: {e}")))?;
     let kernel = to_ptx(module, &Options::new(target))
         .map_err(|e| (Status::INVALID_IMAGE, format!("tilec for {target}: {e}")))?;

@@ -14,7 +14,7 @@ pub fn run(launch: &Launch, tile: &[u8]) -> Result {
         say(format_args!("kernel `{name}`: {why}"));
         status
     };
-    let module = tilec::bytecode::read_verified(tile);
+    let module = tilec::input::bytecode(tile);
     let module = module.map_err(|e| failed(Status::INVALID_IMAGE, &e))?;
     let mut memory = Memory::default();
     let lent = memory::snapshot();

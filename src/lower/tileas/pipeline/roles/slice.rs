@@ -7,8 +7,8 @@ use super::super::tokens::{jumps, only_read};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
-use crate::lower::access::operand;
 use crate::lower::tileas::assign::jump_target;
 
 /// The operations of a function that a role needs, and what its loops and branches carry for them.

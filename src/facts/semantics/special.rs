@@ -4,7 +4,7 @@
 use super::{Attrs, Element, Scalar};
 use crate::dialect::meaning::{Attributes, Given, Meaning};
 use crate::dialect::{OpKind, cuda_tile, nvvm::Op};
-use crate::egraph::facts::Leaf;
+use crate::facts::Leaf;
 use crate::scalar::int;
 
 pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {

@@ -11,11 +11,13 @@
 //! # }
 //! ```
 
+pub mod stage;
+
 use std::path::PathBuf;
 
 use crate::asm;
 use crate::dialect::Dialect;
-use crate::egraph::{Report, stage};
+use crate::egraph::Report;
 use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::isel;
 use crate::launch::{Entry, MANIFEST_SYMBOL, Manifest};

@@ -3,10 +3,10 @@
 use egg::Id;
 use smallvec::SmallVec;
 
-use super::ast::{
+use super::guards::{self, Number};
+use super::rule::{
     AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr, int_bits, literal_bits,
 };
-use super::guards::{self, Number};
 use crate::dialect::{AttrKind, OpDef, OpKind, ResultType, Traits};
 use crate::egraph::analysis::Graph;
 use crate::egraph::matcher::{Bind, Binds};
@@ -275,7 +275,7 @@ impl<'a> Build<'a> {
             AttrExpr::Is(leaf) => Ok(*leaf),
             AttrExpr::Var(slot) => match self.binds.slots.get(*slot as usize) {
                 Some(Bind::Leaf(leaf)) => Ok(*leaf),
-                _ => match guards::eval(self.graph, self.binds, &super::ast::Expr::Var(*slot)) {
+                _ => match guards::eval(self.graph, self.binds, &super::rule::Expr::Var(*slot)) {
                     Some(Number::Int(i)) => int_leaf(i),
                     _ => Err(BuildError::Binding),
                 },

@@ -1,7 +1,7 @@
 //! A tiled access read out of its operation, whichever stage and kind it is.
 
 use crate::dialect::Arity;
-use crate::egraph::facts::FactMap;
+use crate::facts::FactMap;
 use crate::ir::{Attr, Module, Op, OpId, Type, TypeId, ValueId};
 
 /// The parts of a tiled load, store, copy or atomic.

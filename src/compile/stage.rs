@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::{Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::dialect::{Dialect, Traits};
+use crate::egraph::{self, Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
 use crate::isel::{SelectionCost, Tables};
 use crate::rules::files::{self, Group};
@@ -51,7 +51,7 @@ pub fn run(
         group,
         options.target,
         options.rules_dir,
-        present.chain([super::constant(constants)]),
+        present.chain([egraph::constant(constants)]),
     )?;
     let context = Context {
         target: options.target,
@@ -73,7 +73,7 @@ pub fn run(
     };
     let mut reports = Vec::new();
     for func in functions(module) {
-        let report = super::rewrite(module, func, &rules, &context, model, options.limits)?;
+        let report = egraph::rewrite(module, func, &rules, &context, model, options.limits)?;
         reports.push((name(module, func), report));
     }
     Ok(reports)

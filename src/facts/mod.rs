@@ -8,9 +8,11 @@
 //! read as *signed* numbers of their width: a true i1 is -1. For pointers, bounds say nothing
 //! and the divisor is the alignment of the address in bytes.
 
+pub mod access;
 mod arith;
 mod axes;
 mod flow;
+pub mod semantics;
 mod transfer;
 
 pub use arith::{Arith, Division, arith_of};

@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::sexpr::Pos;
 use crate::dialect::{Dialect, OpKind};
 use crate::egraph::node::{Head, Leaf};
 use crate::ir::{Float, Type, TypeId, Types};
 use crate::scalar::{Overflow, Rounding};
+use crate::sexpr::Pos;
 use crate::target::Feature;
 
 /// What an element type may be.
@@ -297,7 +297,7 @@ pub enum Comparison {
 pub struct Example {
     pub before: String,
     pub after: String,
-    pub pos: super::Pos,
+    pub pos: crate::sexpr::Pos,
 }
 
 /// How soundness is checked.
@@ -372,7 +372,7 @@ pub fn literal_bits(types: &Types, literal: &Literal, ty: TypeId) -> Option<u64>
     let elem = types.get(types.elem(ty));
     match (literal, elem) {
         (Literal::Bits(bits), _) => {
-            (crate::egraph::facts::truncate(*bits, types.bits(ty)?) == *bits).then_some(*bits)
+            (crate::facts::truncate(*bits, types.bits(ty)?) == *bits).then_some(*bits)
         }
         (Literal::Bool(b), Type::Int(1)) => Some(*b as u64),
         (Literal::Int(value), Type::Int(bits)) => int_bits(*value, *bits),
@@ -391,7 +391,7 @@ pub fn int_bits(value: i128, bits: u32) -> Option<u64> {
     let (min, max) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
     (min..=max)
         .contains(&value)
-        .then(|| crate::egraph::facts::truncate(value as u64, bits))
+        .then(|| crate::facts::truncate(value as u64, bits))
 }
 
 /// Whether bits of the float type `ty` are a NaN.

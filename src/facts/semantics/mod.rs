@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::dialect::meaning::{Attributes, Given};
 use crate::dialect::{OpKind, Traits};
-use crate::egraph::facts::{Facts, Leaf};
+use crate::facts::{Facts, Leaf};
 use crate::ir::{Type, TypeId, Types};
 pub use crate::scalar::Element as Scalar;
 use undefined::undefined;

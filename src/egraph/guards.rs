@@ -2,11 +2,11 @@
 
 use egg::Id;
 
-use super::ast::{Comparison, Expr, Function, Guard};
+use super::rule::{Comparison, Expr, Function, Guard};
 use crate::egraph::analysis::Graph;
-use crate::egraph::facts::{Facts, Uniformity, sign_extend};
 use crate::egraph::matcher::{Bind, Binds, elem_is};
 use crate::egraph::node::Leaf;
+use crate::facts::{Facts, Uniformity, sign_extend};
 use crate::ir::{Attr, Type, TypeId};
 use crate::scalar::{FloatFormat, Overflow, Rounding};
 use crate::target::Target;
