@@ -6,6 +6,7 @@ use crate::dialect::{Dialect, Traits};
 use crate::egraph::{self, Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
 use crate::isel::{SelectionCost, Tables};
+use crate::rules::RuleSet;
 use crate::rules::files::{self, Group};
 use crate::target::Target;
 
@@ -13,8 +14,6 @@ use crate::target::Target;
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     pub target: Target,
-    /// A directory that replaces the compiled-in `rules/` (or `isel/`, for that group).
-    pub rules_dir: Option<&'a Path>,
     /// What operations cost in the group [`Group::Isel`]: the instructions that compute them.
     pub tables: Option<&'a Tables>,
     /// Record the cost of each choice.
@@ -26,7 +25,6 @@ impl Options<'_> {
     pub fn new(target: Target) -> Self {
         Options {
             target,
-            rules_dir: None,
             tables: None,
             explain: false,
             limits: Limits::default(),
@@ -34,35 +32,51 @@ impl Options<'_> {
     }
 }
 
+/// The rules of a group that can matter to a module: of `dir`, if given, all.
+///
+/// # Errors
+/// What is wrong with a rule.
+pub fn needed(
+    module: &Module,
+    group: Group,
+    target: Target,
+    dir: Option<&Path>,
+) -> Result<RuleSet, Diagnostic> {
+    let present = module.ops_under(module.body).into_iter();
+    let present = present.map(|op| module.op(op).kind);
+    let constant = egraph::constant(constants(group));
+    files::needed(group, target, dir, present.chain([constant]))
+}
+
+/// The dialect in which a group writes the constants that it finds.
+fn constants(group: Group) -> Dialect {
+    match group {
+        Group::Tile | Group::TileAaToTileAs => Dialect::CudaTile,
+        Group::TileAsToNvvm | Group::Isel => Dialect::Nvvm,
+    }
+}
+
 /// Rewrites every function with the rules of `group`. Returns function names and what was done.
+///
+/// # Errors
+/// What no rule lowers, and rules that make what does not fit.
 pub fn run(
     module: &mut Module,
     group: Group,
+    rules: &RuleSet,
     options: &Options,
 ) -> Result<Vec<(String, Report)>, Diagnostic> {
-    let (legal, constants) = match group {
-        Group::Tile | Group::TileAaToTileAs => (Legal::All, Dialect::CudaTile),
-        Group::TileAsToNvvm => (Legal::NoElementwiseTile, Dialect::Nvvm),
-        Group::Isel => (Legal::All, Dialect::Nvvm),
+    let legal = match group {
+        Group::TileAsToNvvm => Legal::NoElementwiseTile,
+        _ => Legal::All,
     };
-    let present = module.ops_under(module.body).into_iter();
-    let present = present.map(|op| module.op(op).kind);
-    let rules = files::needed(
-        group,
-        options.target,
-        options.rules_dir,
-        present.chain([egraph::constant(constants)]),
-    )?;
     let context = Context {
         target: options.target,
         facts: None,
-        constants,
+        constants: constants(group),
         explain: options.explain,
     };
-    let by_table = TableCost {
-        rules: &rules,
-        legal,
-    };
+    let by_table = TableCost { rules, legal };
     let by_instruction;
     let model: &dyn CostModel = match options.tables {
         Some(tables) => {
@@ -73,7 +87,7 @@ pub fn run(
     };
     let mut reports = Vec::new();
     for func in functions(module) {
-        let report = egraph::rewrite(module, func, &rules, &context, model, options.limits)?;
+        let report = egraph::rewrite(module, func, rules, &context, model, options.limits)?;
         reports.push((name(module, func), report));
     }
     Ok(reports)

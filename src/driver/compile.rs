@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Outcome, input, output, ptxas};
-use crate::compile::{Options, Stage, lower_to, to_ptx};
+use crate::compile::{OptLevel, Options, Stage, lower_to, machine, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::ptx::Debug;
 use crate::target::Target;
@@ -43,7 +43,8 @@ pub struct Args {
     /// Use no tensor maps: the kernel's parameters are the entry's own.
     #[arg(long)]
     no_tma: bool,
-    /// 0: no rewriting beyond what lowering needs; 3: everything.
+    /// 0: operations as written; 1: also simplified; 2: also loops whose loads run ahead (cp.async); 3: also
+    /// warps with roles of their own (TMA).
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
     opt_level: u8,
     /// Directory that replaces the compiled-in rules.
@@ -71,7 +72,7 @@ impl Args {
         let target = target(&self.gpu_name)?;
         Ok(Options {
             tma: !self.no_tma,
-            opt_level: self.opt_level,
+            opt_level: OptLevel::from_number(self.opt_level).unwrap_or_default(),
             rules_dir: self.rules_dir.clone(),
             isel_dir: self.isel_dir.clone(),
             verify: self.verify,
@@ -115,7 +116,7 @@ pub fn run(args: &Args) -> Outcome {
             let json = to_ptx(module, &options)?.manifest.to_json();
             json.map_err(|e| Diagnostic::error(format!("the manifest cannot be written: {e}")))?
         }
-        Emit::Machine => lower_to(module, &options, stage)?.machine(&options)?,
+        Emit::Machine => machine(module, &options)?,
         _ => lower_to(module, &options, stage)?.text(),
     };
     output::write(&args.output, text.as_bytes())

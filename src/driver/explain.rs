@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{Outcome, compile, input, output};
-use crate::compile::{Options, Stage, lower_to};
+use crate::compile::{Options, Stage, lower_to, selected};
 use crate::ir::{Diagnostic, Diagnostics, Module};
 use crate::launch::Entry;
 
@@ -157,7 +157,7 @@ pub fn explanation(
 fn explain(first: Module, second: Module, options: &Options) -> Result<Explanation, Diagnostics> {
     let scheduled = lower_to(first, options, Stage::NvTileas)?;
     let (kernels, layouts) = gather::schedule(&scheduled);
-    let lowered = lower_to(second, options, Stage::Nvvm)?.selected(options)?;
+    let lowered = selected(second, options)?;
     Ok(Explanation {
         target: options.target.to_string(),
         kernels,

@@ -1,9 +1,8 @@
 //! Running rules until nothing changes or a limit is reached.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use egg::Id;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::analysis::Graph;
 use super::matcher::{self, Binds};
@@ -82,14 +81,15 @@ pub fn saturate(
     graph.analysis.touched.clear();
     let mut dirty: Vec<Id> = graph.classes().map(|c| c.id).collect();
     dirty.sort_unstable();
-    let mut seen = FxHashSet::default();
+    let mut seen = Seen::default();
     let mut found = Vec::new();
     for _ in 0..limits.iterations {
         run.iterations += 1;
         search(graph, rules, target, &dirty, &mut seen, &mut found);
         for m in found.drain(..) {
             apply(graph, rules, &m, &mut run)?;
-            if graph.total_number_of_nodes() > limits.nodes {
+            // The first count is free, and never smaller: nodes that became equal count twice in it.
+            if graph.total_size() > limits.nodes && graph.total_number_of_nodes() > limits.nodes {
                 run.stop = Stop::Nodes;
                 graph.rebuild();
                 return Ok(run);
@@ -111,7 +111,7 @@ fn search(
     rules: &RuleSet,
     target: Target,
     dirty: &[Id],
-    seen: &mut FxHashSet<u64>,
+    seen: &mut Seen,
     found: &mut Vec<Match>,
 ) {
     for &class in dirty {
@@ -129,7 +129,7 @@ fn search(
                     {
                         return;
                     }
-                    if seen.insert(fingerprint(index, class, binds)) {
+                    if seen.insert(index, class, binds) {
                         found.push(Match {
                             rule: index,
                             class,
@@ -142,11 +142,20 @@ fn search(
     }
 }
 
-/// A number for a match; SipHash with fixed keys, so that it is the same in every run.
-fn fingerprint(rule: u32, class: Id, binds: &Binds) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (rule, class, binds).hash(&mut hasher);
-    hasher.finish()
+/// The matches that were found so far.
+#[derive(Default)]
+struct Seen(FxHashMap<(u32, Id), SmallVec<[Binds; 1]>>);
+
+impl Seen {
+    /// Whether the match is new; it is not the next time.
+    fn insert(&mut self, rule: u32, class: Id, binds: &Binds) -> bool {
+        let known = self.0.entry((rule, class)).or_default();
+        let new = !known.contains(binds);
+        if new {
+            known.push(binds.clone());
+        }
+        new
+    }
 }
 
 fn apply(graph: &mut Graph, rules: &RuleSet, m: &Match, run: &mut Run) -> Result<(), Diagnostic> {

@@ -10,6 +10,7 @@
 //! (`rules/tileas_to_nvvm`); what is here is structural.
 
 mod build;
+mod hints;
 pub mod nvvm;
 pub mod run;
 pub mod tileaa;

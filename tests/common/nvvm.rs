@@ -146,7 +146,10 @@ impl Kernel {
             tables: Some(&tables),
             ..stage::Options::new(target)
         };
-        stage::run(&mut self.module, Group::Isel, &rules).map_err(|error| error.to_string())?;
+        let needed = stage::needed(&self.module, Group::Isel, target, None);
+        let needed = needed.expect("the built-in rules");
+        stage::run(&mut self.module, Group::Isel, &needed, &rules)
+            .map_err(|error| error.to_string())?;
         self.select(&tables, target)
     }
 

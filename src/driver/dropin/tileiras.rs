@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
-use crate::compile::{Options, to_ptx};
+use crate::compile::{OptLevel, Options, to_ptx};
 use crate::driver::{output, ptxas};
 use crate::ptx::Debug;
 use crate::target::{Suffix, Target};
@@ -85,7 +85,7 @@ fn check(data: &[u8], line: &Line) -> Result<Target, Failure> {
         )
     })?;
     let opt_level = opt_level(line)?;
-    if line.flag("device-debug") && opt_level != 0 {
+    if line.flag("device-debug") && opt_level != OptLevel::Plain {
         return Err(Failure::new(
             2,
             "optimized debugging is currently not supported, change the optimization level to 0 or \
@@ -101,9 +101,9 @@ fn check(data: &[u8], line: &Line) -> Result<Target, Failure> {
     Ok(target)
 }
 
-fn opt_level(line: &Line) -> Result<u8, Failure> {
+fn opt_level(line: &Line) -> Result<OptLevel, Failure> {
     let level = line.integer("opt-level").unwrap_or(3);
-    let valid = u8::try_from(level).ok().filter(|level| *level <= 3);
+    let valid = u8::try_from(level).ok().and_then(OptLevel::from_number);
     valid.ok_or_else(|| Failure::new(2, format!("invalid optimization level: {level}")))
 }
 

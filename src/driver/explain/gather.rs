@@ -2,7 +2,7 @@
 
 use super::{Decision, Fired, Kernel, Missed, Rules};
 use crate::asm::type_text;
-use crate::compile::Compilation;
+use crate::compile::{Compilation, GroupReport};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, LocId, Module, OpId, Place};
 
@@ -72,7 +72,7 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
 /// Which rules fired, and the choices between equal forms.
 pub fn rules(c: &Compilation) -> Vec<Rules> {
     let mut out = Vec::new();
-    for (group, functions) in &c.reports {
+    for GroupReport { group, functions } in &c.reports {
         for (kernel, report) in functions {
             let fired = report.fired.iter().map(|fired| Fired {
                 rule: fired.rule.clone(),

@@ -36,8 +36,6 @@ mod tiled_address;
 mod tiled_copy;
 mod wgmma;
 
-pub use func::Hints;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::cuda_tile::Op as C;

@@ -9,7 +9,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
-use crate::lower::nvvm::Hints;
+use crate::lower::hints::Hints;
 use crate::target::{Feature, Target};
 
 /// What the user may ask for.
@@ -17,6 +17,10 @@ use crate::target::{Feature, Target};
 pub struct Options {
     /// Use tensor maps where the target has them.
     pub tma: bool,
+    /// Let loads run ahead of their use in loops.
+    pub pipelines: bool,
+    /// Give warps roles of their own.
+    pub roles: bool,
     /// Warps that hold tiles; `None`: decided per kernel.
     pub warps: Option<u64>,
 }
@@ -25,6 +29,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             tma: true,
+            pipelines: true,
+            roles: true,
             warps: None,
         }
     }
@@ -88,7 +94,8 @@ pub fn of(
         .warps
         .or(hinted)
         .unwrap_or_else(|| default_warps(m, func, target));
-    if options.tma && target.has(Feature::Tma) && !has_alloca && tile_warps.is_multiple_of(4) {
+    let roles = options.tma && options.roles && target.has(Feature::Tma);
+    if roles && !has_alloca && tile_warps.is_multiple_of(4) {
         let roles = pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log);
         if let Some(roles) = roles {
             return Ok(Plan {
@@ -106,7 +113,7 @@ pub fn of(
             });
         }
     }
-    let cp_async = if has_alloca {
+    let cp_async = if has_alloca || !options.pipelines {
         Vec::new()
     } else {
         streams(m, func, target, facts, log)

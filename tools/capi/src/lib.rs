@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::catch_unwind;
 use std::ptr;
 
-use tilec::compile::{Kernel, Options, to_ptx};
+use tilec::compile::{Kernel, OptLevel, Options, to_ptx};
 use tilec::driver;
 use tilec::ir::{Diagnostic, Diagnostics};
 
@@ -69,11 +69,9 @@ unsafe fn read_options(options: *const CompileOptions) -> Result<Options, Diagno
     let mut options = Options::new(driver::target(&target)?);
     if let Some(given) = given {
         options.tma = given.no_tma == 0;
-        options.opt_level = if given.lower_only > 0 {
-            0
-        } else {
-            options.opt_level
-        };
+        if given.lower_only > 0 {
+            options.opt_level = OptLevel::Plain;
+        }
     }
     Ok(options)
 }

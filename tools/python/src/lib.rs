@@ -9,7 +9,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tilec::compile::{self, Options, Stage};
+use tilec::compile::{self, OptLevel, Options, Stage};
 use tilec::dialect::Version;
 use tilec::driver::{self, ptxas};
 use tilec::ir::{Diagnostic, Diagnostics, Module, Place};
@@ -46,9 +46,12 @@ fn module(data: &[u8], name: &str) -> Result<Module, Diagnostics> {
 }
 
 fn options(gpu: &str, tma: bool, opt_level: u8) -> Result<Options, Diagnostics> {
+    let level = OptLevel::from_number(opt_level);
     Ok(Options {
         tma,
-        opt_level,
+        opt_level: level.ok_or_else(|| {
+            Diagnostic::error(format!("optimisation level {opt_level}: there are 0 to 3"))
+        })?,
         debug: Debug::Lines,
         ..Options::new(driver::target(gpu)?)
     })

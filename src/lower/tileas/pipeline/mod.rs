@@ -29,7 +29,7 @@ use crate::facts::access::{Access, group, operand};
 use crate::ir::{BlockId, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
-use crate::lower::nvvm::Hints;
+use crate::lower::hints::Hints;
 use crate::target::Target;
 
 /// Bytes of shared memory that are left for scratch at least.

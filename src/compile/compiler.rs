@@ -1,0 +1,234 @@
+//! A compiler that is made once and compiles many modules.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use super::stage;
+use super::{Compilation, GroupReport, Kernel, OptLevel, Options, Stage, manifest_constant};
+use crate::dialect::Dialect;
+use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
+use crate::isel;
+use crate::launch::Manifest;
+use crate::lower;
+use crate::rules::files::{self, Group};
+use crate::rules::{Examples, RuleSet};
+use crate::verify;
+
+/// Compiles modules with one set of options.
+///
+/// Rules and tables are read once, and what is wrong in a directory that replaces them is found then. A
+/// compiler can be shared by threads.
+///
+/// ```
+/// # fn main() -> Result<(), tilec::ir::Diagnostics> {
+/// use tilec::compile::{Compiler, Options};
+///
+/// let compiler = Compiler::new(Options::new("sm_90a".parse().expect("a known target")))?;
+/// let files: [&[u8]; 2] = [
+///     include_bytes!("../../tests/corpus/bytecode/vadd/f32.tilebc"),
+///     include_bytes!("../../tests/corpus/bytecode/matmul/f16_128x128x64.tilebc"),
+/// ];
+/// for bytes in files {
+///     let kernel = compiler.compile(tilec::input::bytecode(bytes)?)?;
+///     assert!(kernel.ptx.contains(".target sm_90a"));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Compiler {
+    options: Options,
+    rules: Rules,
+    tables: OnceLock<isel::Tables>,
+}
+
+/// Where the rules of a stage come from. Either way the same rules apply, in the same order.
+enum Rules {
+    /// All are read already, by group.
+    Whole([RuleSet; Group::ALL.len()]),
+    /// Those that a module can need are read when it comes: less work for one module.
+    Needed,
+}
+
+impl Compiler {
+    /// Reads all rules and tables.
+    ///
+    /// # Errors
+    /// What is wrong in the directories of [`Options`] that replace them.
+    pub fn new(options: Options) -> Result<Self, Diagnostics> {
+        let dir = |group| match group {
+            Group::Isel => options.isel_dir.as_deref(),
+            _ => options.rules_dir.as_deref(),
+        };
+        let read = |group| files::load(group, dir(group), Examples::Dropped);
+        let [tile, tileaa, tileas, isel] = Group::ALL.map(read);
+        let rules = Rules::Whole([tile?, tileaa?, tileas?, isel?]);
+        let compiler = Compiler {
+            options,
+            rules,
+            tables: OnceLock::new(),
+        };
+        compiler.tables()?;
+        Ok(compiler)
+    }
+
+    /// A compiler that reads what its only module needs.
+    pub(super) fn for_one_module(options: Options) -> Self {
+        Compiler {
+            options,
+            rules: Rules::Needed,
+            tables: OnceLock::new(),
+        }
+    }
+
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Compiles a module to PTX and its launch manifest.
+    ///
+    /// # Errors
+    /// What the target or tilec cannot do, at the operation that asks for it.
+    pub fn compile(&self, module: Module) -> Result<Kernel, Diagnostics> {
+        let mut c = self.selected(module)?;
+        let text = isel::compile_with(
+            &c.module,
+            &self.options.target,
+            self.tables()?,
+            self.options.debug,
+        )?;
+        for (entry, bytes) in c.entries.iter_mut().zip(&text.dynamic_shared) {
+            entry.shared_bytes = *bytes;
+        }
+        let manifest = Manifest { entries: c.entries };
+        let mut ptx = text.text;
+        if self.options.embed_manifest {
+            ptx.push_str(&manifest_constant(&manifest)?);
+        }
+        Ok(Kernel { ptx, manifest })
+    }
+
+    /// Compiles a module down to `stage`, at most to nvvm.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn lower_to(&self, module: Module, stage: Stage) -> Result<Compilation, Diagnostics> {
+        let mut c = Compilation {
+            module,
+            stage: Stage::CudaTile,
+            entries: Vec::new(),
+            reports: Vec::new(),
+            missed: Vec::new(),
+        };
+        while c.stage < stage.min(Stage::Nvvm) {
+            self.step(&mut c)?;
+        }
+        Ok(c)
+    }
+
+    /// The forms that instruction selection would choose, still in nvvm.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn selected(&self, module: Module) -> Result<Compilation, Diagnostics> {
+        let mut c = self.lower_to(module, Stage::Nvvm)?;
+        self.rewrite(&mut c, Group::Isel)?;
+        Ok(c)
+    }
+
+    /// The selected machine instructions as text, before copies are coalesced.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn machine(&self, module: Module) -> Result<String, Diagnostics> {
+        let c = self.selected(module)?;
+        isel::machine(&c.module, &self.options.target, self.tables()?)
+    }
+
+    /// One stage further.
+    fn step(&self, c: &mut Compilation) -> Result<(), Diagnostics> {
+        let options = &self.options;
+        match c.stage {
+            Stage::CudaTile => {
+                if options.opt_level > OptLevel::Plain {
+                    self.rewrite(c, Group::Tile)?;
+                }
+                lower::tileaa::run(&mut c.module)?;
+                c.stage = Stage::NvTileaa;
+            }
+            Stage::NvTileaa => {
+                self.rewrite(c, Group::TileAaToTileAs)?;
+                let planning = lower::tileas::Options {
+                    tma: options.tma,
+                    pipelines: options.opt_level >= OptLevel::Pipelined,
+                    roles: options.opt_level >= OptLevel::Full,
+                    warps: None,
+                };
+                let missed = lower::tileas::run(&mut c.module, &options.target, &planning)?;
+                c.missed.extend(missed);
+                c.stage = Stage::NvTileas;
+            }
+            _ => {
+                c.entries = lower::nvvm::run(&mut c.module, &options.target)?;
+                self.rewrite(c, Group::TileAsToNvvm)?;
+                only_nvvm(&c.module)?;
+                c.stage = Stage::Nvvm;
+            }
+        }
+        match options.verify {
+            true => verify::verify(&c.module),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs the rules of a group; those of `isel/` with the costs of the instructions that its tables choose.
+    fn rewrite(&self, c: &mut Compilation, group: Group) -> Result<(), Diagnostics> {
+        let rules = self.rules(group, &c.module)?;
+        let run = stage::Options {
+            tables: match group {
+                Group::Isel => Some(self.tables()?),
+                _ => None,
+            },
+            explain: self.options.explain,
+            ..stage::Options::new(self.options.target)
+        };
+        let report = stage::run(&mut c.module, group, &rules, &run)?;
+        c.reports.push(GroupReport {
+            group,
+            functions: report,
+        });
+        Ok(())
+    }
+
+    fn rules(&self, group: Group, module: &Module) -> Result<Cow<'_, RuleSet>, Diagnostic> {
+        match &self.rules {
+            Rules::Whole(sets) => Ok(Cow::Borrowed(&sets[group as usize])),
+            Rules::Needed => {
+                let dir = match group {
+                    Group::Isel => self.options.isel_dir.as_deref(),
+                    _ => self.options.rules_dir.as_deref(),
+                };
+                stage::needed(module, group, self.options.target, dir).map(Cow::Owned)
+            }
+        }
+    }
+
+    fn tables(&self) -> Result<&isel::Tables, Diagnostic> {
+        if let Some(tables) = self.tables.get() {
+            return Ok(tables);
+        }
+        let tables = isel::Tables::load(self.options.isel_dir.as_deref())?;
+        Ok(self.tables.get_or_init(|| tables))
+    }
+}
+
+/// No operation of an earlier stage survives: one that did would be a bug of ours, and is reported here
+/// rather than as bad PTX.
+fn only_nvvm(m: &Module) -> Result<(), Diagnostics> {
+    let early = |op: &OpId| m.op(*op).kind.dialect != Dialect::Nvvm;
+    match m.ops_under(m.body).into_iter().find(early) {
+        Some(op) => {
+            Err(lower::unsupported(m, op, "no rule or lowering turns this into nvvm").into())
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,83 @@
+//! What a compilation is asked for.
+
+use std::path::PathBuf;
+
+use crate::ptx;
+use crate::target::Target;
+
+/// The stages, from what was written to what is emitted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stage {
+    CudaTile,
+    NvTileaa,
+    NvTileas,
+    Nvvm,
+    Ptx,
+}
+
+/// How much a compilation does. All levels compute the same results.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum OptLevel {
+    /// Each operation as it was written: no simplification, no pipelines. What lowering and instruction
+    /// selection themselves choose is chosen as ever.
+    Plain,
+    /// Also the rules of `rules/tile`.
+    Simplified,
+    /// Also loops whose loads run ahead of their use, by `cp.async`.
+    Pipelined,
+    /// Also warps with roles of their own: producers, which bring tiles by TMA, and consumers.
+    #[default]
+    Full,
+}
+
+impl OptLevel {
+    /// The level that command lines call by this number; `None` above 3.
+    pub fn from_number(number: u8) -> Option<OptLevel> {
+        match number {
+            0 => Some(OptLevel::Plain),
+            1 => Some(OptLevel::Simplified),
+            2 => Some(OptLevel::Pipelined),
+            3 => Some(OptLevel::Full),
+            _ => None,
+        }
+    }
+}
+
+/// What a compilation is asked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub target: Target,
+    /// Use tensor maps where the target has them.
+    pub tma: bool,
+    /// How much is done, 0 to 3: see [`OptLevel`].
+    pub opt_level: OptLevel,
+    /// Directory that replaces the compiled-in `rules/`.
+    pub rules_dir: Option<PathBuf>,
+    /// Directory that replaces the compiled-in `isel/`.
+    pub isel_dir: Option<PathBuf>,
+    /// Record what the rules did and what each choice cost.
+    pub explain: bool,
+    /// Run the verifier after each stage.
+    pub verify: bool,
+    /// Put the launch manifest into the PTX, as the constant [`crate::launch::MANIFEST_SYMBOL`].
+    pub embed_manifest: bool,
+    /// Line information in the PTX, where the module has it.
+    pub debug: ptx::Debug,
+}
+
+impl Options {
+    /// Everything on, for `target`.
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            tma: true,
+            opt_level: OptLevel::default(),
+            rules_dir: None,
+            isel_dir: None,
+            explain: false,
+            verify: cfg!(debug_assertions),
+            embed_manifest: false,
+            debug: ptx::Debug::None,
+        }
+    }
+}
