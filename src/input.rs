@@ -58,6 +58,31 @@ pub fn text_warnings(text: &str, file: &str) -> Result<Vec<Diagnostic>, Diagnost
     asm::diagnose(text, file, verify::warnings)
 }
 
+/// Reads a module from bytecode of any known container or from text, told apart by their first bytes, and
+/// checks it against every rule of its dialect. Errors say that text comes from `file`.
+///
+/// # Errors
+/// As [`bytecode`] and [`text`].
+pub fn any(data: &[u8], file: &str) -> Result<Module, Diagnostics> {
+    if bytecode::is_bytecode(data) {
+        return bytecode(data);
+    }
+    text(utf8(data, file)?, file)
+}
+
+/// What is text, if it is.
+///
+/// # Errors
+/// It is neither bytecode nor UTF-8.
+pub fn utf8<'d>(data: &'d [u8], file: &str) -> Result<&'d str, Diagnostic> {
+    std::str::from_utf8(data).map_err(|_| {
+        Diagnostic::error(format!(
+            "'{}' is neither Tile IR bytecode nor UTF-8 text",
+            file
+        ))
+    })
+}
+
 /// A verification error in the words of a reader that verifies what it creates. An operation that
 /// comes from a line of source is said to be there, and its offset in a note.
 fn located(mut error: Diagnostic, offset: Option<usize>) -> Diagnostic {

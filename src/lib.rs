@@ -4,9 +4,12 @@ pub mod asm;
 pub mod bytecode;
 pub mod compile;
 pub mod dialect;
+#[cfg(feature = "cli")]
 pub mod driver;
 pub mod egraph;
+#[cfg(feature = "sim")]
 pub mod eval;
+pub mod explain;
 pub mod facts;
 pub mod frozen;
 pub mod input;
@@ -16,9 +19,10 @@ pub mod launch;
 pub mod layout;
 pub mod lower;
 pub mod machine;
-#[cfg(test)]
+#[cfg(all(test, feature = "sim"))]
 mod made_up;
 pub mod ptx;
+pub mod ptxas;
 pub mod rules;
 pub mod scalar;
 mod sexpr;

@@ -20,7 +20,8 @@ pub use write::{write, write_notes, write_with};
 use crate::ir::Diagnostic;
 
 /// The containers that are read and written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Format {
     /// The public container: magic `7F 'TileIR' 00`.
     Public,

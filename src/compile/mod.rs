@@ -19,7 +19,7 @@ mod options;
 pub mod stage;
 
 pub use compiler::Compiler;
-pub use options::{OptLevel, Options, Stage};
+pub use options::{OptLevel, Options, Stage, target};
 
 use crate::asm;
 use crate::egraph::Report;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::ir::Diagnostic;
 use crate::ptx;
 use crate::target::Target;
 
@@ -80,4 +81,15 @@ impl Options {
             debug: ptx::Debug::None,
         }
     }
+}
+
+/// The target called `name`.
+///
+/// # Errors
+/// There is none of that name.
+pub fn target(name: &str) -> Result<Target, Diagnostic> {
+    name.parse::<Target>().map_err(|_| {
+        Diagnostic::error(format!("unknown target `{name}`"))
+            .note("targets are named like sm_80, sm_90a, sm_120a")
+    })
 }

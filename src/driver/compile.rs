@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{Outcome, input, output, ptxas};
-use crate::compile::{OptLevel, Options, Stage, lower_to, machine, to_ptx};
+use super::{Outcome, input, output};
+use crate::compile::{OptLevel, Options, Stage, lower_to, machine, target, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::ptx::Debug;
-use crate::target::Target;
+use crate::ptxas;
 
 /// What `--emit` can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -84,14 +84,6 @@ impl Args {
             ..Options::new(target)
         })
     }
-}
-
-/// The target called `name`.
-pub fn target(name: &str) -> Result<Target, Diagnostic> {
-    name.parse::<Target>().map_err(|_| {
-        Diagnostic::error(format!("unknown target `{name}`"))
-            .note("targets are named like sm_80, sm_90a, sm_120a")
-    })
 }
 
 pub fn run(args: &Args) -> Outcome {

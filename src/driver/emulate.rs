@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Outcome, compile};
+use super::Outcome;
 use crate::ir::Diagnostic;
 
 /// Runs a program that uses a GPU on a machine without one.
@@ -131,7 +131,7 @@ fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let target = compile::target(&args.gpu_name)?;
+    let target = crate::compile::target(&args.gpu_name)?;
     let library = library(args.library.as_deref())?;
     let folder = folder(&library)?;
     let (program, rest) = args

@@ -33,7 +33,10 @@ pub fn module(path: &Path) -> Result<Module, Diagnostics> {
     if bytecode::is_bytecode(&data) {
         return Ok(bytecode::read(&data)?);
     }
-    Ok(asm::parse_file(text(path, &data)?, name(path))?)
+    Ok(asm::parse_file(
+        input::utf8(&data, name(path))?,
+        name(path),
+    )?)
 }
 
 /// The same, checked against every rule of its dialect.
@@ -49,10 +52,7 @@ pub fn verified(path: &Path) -> Result<Module, Diagnostics> {
 /// # Errors
 /// As [`verified`], but for those of the file.
 pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
-    if bytecode::is_bytecode(data) {
-        return input::bytecode(data);
-    }
-    input::text(text(path, data)?, name(path))
+    crate::input::any(data, name(path))
 }
 
 /// What there is to say of a valid module in these bytes of the file called `path`.
@@ -62,7 +62,9 @@ pub fn verified_from(path: &Path, data: &[u8]) -> Result<Module, Diagnostics> {
 pub fn warnings(path: &Path, data: &[u8]) -> Result<Diagnostics, Diagnostics> {
     let warnings = match bytecode::is_bytecode(data) {
         true => input::bytecode_warnings(data),
-        false => text(path, data).and_then(|text| input::text_warnings(text, name(path))),
+        false => {
+            input::utf8(data, name(path)).and_then(|text| input::text_warnings(text, name(path)))
+        }
     };
     Ok(Diagnostics(warnings?))
 }
@@ -73,13 +75,4 @@ fn name(path: &Path) -> &str {
         Some("-") | None => "<stdin>",
         Some(name) => name,
     }
-}
-
-fn text<'d>(path: &Path, data: &'d [u8]) -> Result<&'d str, Diagnostic> {
-    std::str::from_utf8(data).map_err(|_| {
-        Diagnostic::error(format!(
-            "'{}' is neither Tile IR bytecode nor UTF-8 text",
-            name(path)
-        ))
-    })
 }

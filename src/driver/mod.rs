@@ -10,15 +10,10 @@ mod explain;
 mod input;
 mod links;
 mod output;
-pub mod ptxas;
 mod report;
 mod rules;
 mod run;
 mod verify;
-
-pub use compile::target;
-pub use explain::{Told, explanation};
-pub use input::verified_from;
 
 use std::process::ExitCode;
 

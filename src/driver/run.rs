@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use self::arguments::Arg;
 use self::progress::Progress;
-use super::{Outcome, compile, input, output};
+use super::{Outcome, input, output};
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
 
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> Outcome {
             let simulation = simulate::Simulation {
                 entry: args.entry.as_deref(),
                 grid: args.grid,
-                target: compile::target(&args.gpu_name)?,
+                target: crate::compile::target(&args.gpu_name)?,
                 tma: !args.no_tma,
                 rules_dir: args.rules_dir.clone(),
                 seed: args.seed,

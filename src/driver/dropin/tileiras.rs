@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
 use crate::compile::{OptLevel, Options, to_ptx};
-use crate::driver::{output, ptxas};
+use crate::driver::output;
 use crate::ptx::Debug;
+use crate::ptxas;
 use crate::target::{Suffix, Target};
 
 /// Where the cubin goes if nothing else is said.

@@ -7,8 +7,8 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::catch_unwind;
 use std::ptr;
 
-use tilec::compile::{Kernel, OptLevel, Options, to_ptx};
-use tilec::driver;
+use tilec::compile::{Kernel, OptLevel, Options, target, to_ptx};
+use tilec::input;
 use tilec::ir::{Diagnostic, Diagnostics};
 
 const VERSION: &CStr =
@@ -61,12 +61,12 @@ pub unsafe extern "C" fn tilec_compile(
 unsafe fn read_options(options: *const CompileOptions) -> Result<Options, Diagnostics> {
     // SAFETY: null, or valid by the caller's promise.
     let given = unsafe { options.as_ref() };
-    let target = match given.filter(|o| !o.target.is_null()) {
+    let name = match given.filter(|o| !o.target.is_null()) {
         None => "sm_90a".into(),
         // SAFETY: NUL-terminated by the caller's promise.
         Some(o) => unsafe { CStr::from_ptr(o.target) }.to_string_lossy(),
     };
-    let mut options = Options::new(driver::target(&target)?);
+    let mut options = Options::new(target(&name)?);
     if let Some(given) = given {
         options.tma = given.no_tma == 0;
         if given.lower_only > 0 {
@@ -77,7 +77,7 @@ unsafe fn read_options(options: *const CompileOptions) -> Result<Options, Diagno
 }
 
 fn compile(bytes: &[u8], options: &Options) -> Result<Kernel, Diagnostics> {
-    let module = driver::verified_from("<memory>".as_ref(), bytes)?;
+    let module = input::any(bytes, "<memory>")?;
     to_ptx(module, options)
 }
 

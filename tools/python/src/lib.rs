@@ -3,18 +3,16 @@
 
 mod launch;
 
-use std::path::Path;
-
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tilec::compile::{self, OptLevel, Options, Stage};
 use tilec::dialect::Version;
-use tilec::driver::{self, ptxas};
 use tilec::ir::{Diagnostic, Diagnostics, Module, Place};
 use tilec::ptx::Debug;
 use tilec::{asm, bytecode};
+use tilec::{explain, input, ptxas};
 
 create_exception!(
     _tilec,
@@ -42,7 +40,7 @@ fn raise(diagnostics: Diagnostics) -> PyErr {
 }
 
 fn module(data: &[u8], name: &str) -> Result<Module, Diagnostics> {
-    driver::verified_from(Path::new(name), data)
+    input::any(data, name)
 }
 
 fn options(gpu: &str, tma: bool, opt_level: u8) -> Result<Options, Diagnostics> {
@@ -53,7 +51,7 @@ fn options(gpu: &str, tma: bool, opt_level: u8) -> Result<Options, Diagnostics> 
             Diagnostic::error(format!("optimisation level {opt_level}: there are 0 to 3"))
         })?,
         debug: Debug::Lines,
-        ..Options::new(driver::target(gpu)?)
+        ..Options::new(compile::target(gpu)?)
     })
 }
 
@@ -117,7 +115,7 @@ fn explain(
 ) -> PyResult<(String, String)> {
     py.detach(move || {
         let options = options(&gpu, tma, opt_level)?;
-        let told = driver::explanation(|| module(&data, &name), &options)?;
+        let told = explain::explanation(|| module(&data, &name), &options)?;
         Ok((told.text, told.json))
     })
     .map_err(raise)
@@ -144,7 +142,7 @@ fn cubin<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = py.detach(move || {
         let program = ptxas::find(assembler.as_deref().map(Path::new))?;
-        ptxas::assemble(&program, &ptx, driver::target(&gpu)?, &["-lineinfo"])
+        ptxas::assemble(&program, &ptx, compile::target(&gpu)?, &["-lineinfo"])
     });
     Ok(PyBytes::new(py, &data.map_err(raise)?))
 }
