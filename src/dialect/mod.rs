@@ -8,6 +8,7 @@ mod constraint;
 pub mod cuda_tile;
 mod def;
 pub mod enums;
+mod markdown;
 pub mod meaning;
 pub mod nv_tileaa;
 pub mod nv_tileas;

@@ -3,6 +3,7 @@
 mod assemble;
 mod compile;
 mod convert;
+mod dialects;
 mod dis;
 mod dropin;
 mod emulate;
@@ -43,6 +44,8 @@ enum Command {
     Compile(compile::Args),
     /// Say what was decided about each kernel: schedule, layouts, rules and costs.
     Explain(explain::Args),
+    /// List the operations of the dialects.
+    Dialects(dialects::Args),
     /// Print bytecode as text.
     Dis(dis::Args),
     /// Run a program with an emulated CUDA driver in front.
@@ -84,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Convert(args) => convert::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Dialects(args) => dialects::run(args),
         Command::Dis(args) => dis::run(args),
         Command::Emulate(args) => emulate::run(args),
         Command::Rules(args) => rules::run(args),

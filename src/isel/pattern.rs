@@ -1,5 +1,5 @@
 //! The selection tables `isel/select/*.sel`: which instructions compute an operation of nvvm on
-//! operands of which types. `isel/README.md` describes the format.
+//! operands of which types. `docs/selection.md` describes the format.
 
 use rustc_hash::FxHashMap;
 

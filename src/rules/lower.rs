@@ -515,7 +515,7 @@ impl<'a> Lower<'a> {
             _ => {
                 return self.error(
                     form,
-                    "there is no such guard, or its arguments are wrong (see rules/README.md)",
+                    "there is no such guard, or its arguments are wrong (see docs/rules.md)",
                 );
             }
         })

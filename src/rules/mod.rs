@@ -1,6 +1,6 @@
 //! The rule language: reading rule files, and what rules are once read.
 //!
-//! `rules/README.md` describes the language. [`RuleSet::parse`] reads text; [`files`] finds the
+//! `docs/rules.md` describes the language. [`RuleSet::parse`] reads text; [`files`] finds the
 //! rules that are compiled in or in a directory; [`build`] makes replacements in the e-graph.
 
 pub mod examples;
