@@ -4,8 +4,8 @@
 
 use std::error::Error;
 
-use tilec::bytecode;
 use tilec::compile::{Options, to_ptx};
+use tilec::input;
 
 /// An f16 matmul in cuTile Python, as the `cuda-tile` package encodes it.
 const MATMUL: &[u8] = include_bytes!("../tests/corpus/bytecode/matmul/f16_128x128x64.tilebc");
@@ -14,7 +14,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     for name in ["sm_80", "sm_90a"] {
         let options = Options::new(name.parse()?);
         // What the bytes say is checked before anything is made of them.
-        let module = bytecode::read_verified(MATMUL)?;
+        let module = input::bytecode(MATMUL)?;
         let kernel = to_ptx(module, &options)?;
         for entry in &kernel.manifest.entries {
             println!(

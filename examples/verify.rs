@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use tilec::{asm, bytecode, verify};
+use tilec::{asm, bytecode, input, verify};
 
 const RIGHT: &str = "
 entry @twice(%x: tile<ptr<f32>>) {
@@ -27,7 +27,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     verify::verify(&module)?;
     // Text and bytecode are two forms of one module.
     let bytes = bytecode::write(&module, "13.3".parse()?)?;
-    let again = bytecode::read_verified(&bytes)?;
+    let again = input::bytecode(&bytes)?;
     assert_eq!(asm::print_pretty(&again), asm::print_pretty(&module));
     println!("{} bytes of bytecode are valid", bytes.len());
 

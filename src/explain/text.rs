@@ -28,9 +28,22 @@ fn schedule(text: &mut String, kernel: &Kernel) {
     for decision in &kernel.decisions {
         let _ = match decision {
             Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
-            Decision::Pipeline { stages, bytes } => {
-                writeln!(text, "  pipeline of {stages} stages, {bytes} bytes each")
+            // cp.async counts groups of copies, not bytes.
+            Decision::Pipeline { stages, bytes: 0 } => {
+                writeln!(text, "  cp.async pipeline of {stages} stages")
             }
+            Decision::Pipeline { stages, bytes } => {
+                writeln!(text, "  TMA pipeline of {stages} stages of {bytes} bytes")
+            }
+            // Without setmaxnreg all warps have the same number.
+            Decision::WarpRoles {
+                consumer_warps,
+                consumer_registers: 0,
+                ..
+            } => writeln!(
+                text,
+                "  warp roles: {consumer_warps} consumer warps, a producer warp"
+            ),
             Decision::WarpRoles {
                 consumer_warps,
                 consumer_registers,
@@ -38,7 +51,7 @@ fn schedule(text: &mut String, kernel: &Kernel) {
             } => writeln!(
                 text,
                 "  warp roles: {consumer_warps} consumer warps of {consumer_registers} registers, \
-                 a producer warpgroup of {producer_registers}"
+                 a producer warpgroup of {producer_registers} registers"
             ),
             Decision::Conversion { from, to, at } => {
                 writeln!(text, "  conversion {from} to {to}{}", place(at))

@@ -1,0 +1,20 @@
+// The sum of each row of a tile, stored as a vector.
+// run: explain --gpu-name sm_80
+// show: reg [ | conversion !
+entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {
+  %pa = assume div_by<16>, %a : tile<ptr<f32>>
+  %va = make_tensor_view %pa, shape = [1024, 512], strides = [512, 1] : tensor_view<1024x512xf32, strides=[512,1]>
+  %ta = make_partition_view %va : partition_view<tile=(64x32), tensor_view<1024x512xf32, strides=[512,1]>>
+  %pb = assume div_by<16>, %b : tile<ptr<f32>>
+  %vb = make_tensor_view %pb, shape = [1024], strides = [1] : tensor_view<1024xf32, strides=[1]>
+  %tb = make_partition_view %vb : partition_view<tile=(64), tensor_view<1024xf32, strides=[1]>>
+  %i, %j, %k = get_tile_block_id : tile<i32>
+  %x, %l = load_view_tko weak %ta[%i, %j] : partition_view<tile=(64x32), tensor_view<1024x512xf32, strides=[512,1]>>, tile<i32> -> tile<64x32xf32>, token
+  %y = reduce %x dim=1 identities=[0.0 : f32] : tile<64x32xf32> -> tile<64xf32>
+  (%u: tile<f32>, %v: tile<f32>) {
+    %w = addf %u, %v rounding<nearest_even> : tile<f32>
+    yield %w : tile<f32>
+  }
+  %s = store_view_tko weak %y, %tb[%i] : tile<64xf32>, partition_view<tile=(64), tensor_view<1024xf32, strides=[1]>>, tile<i32> -> token
+  return
+}

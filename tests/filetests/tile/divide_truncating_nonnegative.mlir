@@ -1,0 +1,9 @@
+// Signed division rounded to zero by 2^k is a shift where the dividend is known not to be negative.
+// run: compile --emit nv_tileaa
+entry @k(%p: tile<ptr<i32>>, %x: tile<i32>, %y: tile<i32>) {
+  %n = assume bounded<0, ?>, %x : tile<i32>
+  %c8 = constant <i32: 8> : tile<i32>
+  %r = divi %n, %c8 signed : tile<i32>
+  %t = store_ptr_tko weak %p, %r : tile<ptr<i32>>, tile<i32> -> token
+  return
+}

@@ -1,0 +1,8 @@
+// Division by 4.0 is multiplication by 0.25, which is exact.
+// run: compile --emit nv_tileaa
+entry @k(%p: tile<ptr<f32>>, %x: tile<f32>, %y: tile<f32>) {
+  %q = constant <f32: 4.0> : tile<f32>
+  %r = divf %x, %q rounding<nearest_even> : tile<f32>
+  %t = store_ptr_tko weak %p, %r : tile<ptr<f32>>, tile<f32> -> token
+  return
+}

@@ -1,0 +1,7 @@
+// Integer addition of floats.
+// run: verify
+entry @k(%x: tile<i32>, %p: tile<ptr<f32>>) {
+  %f = constant <f32: 1.0> : tile<8x4xf32>
+  %r = addi %f, %f : tile<8x4xf32>
+  return
+}
