@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use tilec::compile::{Options, Stage, lower_to};
+use tilec::compile::{Compiler, Options, Stage};
 use tilec::rules::files::{self, Group};
 use tilec::rules::soundness::{self, Effort};
 use tilec::rules::{RuleSet, examples};
@@ -59,12 +59,13 @@ pub fn main() -> Result<(), Box<dyn Error>> {
         explain: true,
         ..Options::new("sm_90a".parse()?)
     };
-    let compiled = lower_to(tilec::asm::parse(KERNEL)?, &options, Stage::NvTileaa)?;
+    let compiler = Compiler::new(options);
     std::fs::remove_dir_all(&folder)?;
+    let compiled = compiler?.lower_to(tilec::asm::parse(KERNEL)?, Stage::NvTileaa)?;
     let fired = compiled
         .reports
         .iter()
-        .flat_map(|(_, kernels)| kernels)
+        .flat_map(|group| &group.functions)
         .flat_map(|(_, report)| &report.fired)
         .find(|fired| fired.rule == "andi-absorbs")
         .ok_or("andi-absorbs did not fire")?;

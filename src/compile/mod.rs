@@ -5,7 +5,7 @@
 //!
 //! ```
 //! # fn main() -> Result<(), tilec::ir::Diagnostics> {
-//! let bytes = include_bytes!("../tests/corpus/bytecode/vadd/f32.tilebc");
+//! let bytes = include_bytes!("../../tests/corpus/bytecode/vadd/f32.tilebc");
 //! let module = tilec::bytecode::read(bytes)?;
 //! let options = tilec::compile::Options::new("sm_80".parse().expect("a known target"));
 //! let kernel = tilec::compile::to_ptx(module, &options)?;
