@@ -3,6 +3,7 @@
 
 mod help;
 mod options;
+mod remarks;
 mod tables;
 mod tileiras;
 mod tileirdisasm;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::remarks::Remarks;
 use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
-use crate::compile::{OptLevel, Options, to_ptx};
+use crate::compile::{OptLevel, Options, Stage, lower_to, to_ptx};
 use crate::driver::output;
 use crate::ptx::Debug;
 use crate::ptxas;
@@ -21,6 +22,7 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
     let target = check(&data, line)?;
     let module = module(&data, line).map_err(|e| e.and(NOT_BYTECODE))?;
     unsupported(line)?;
+    let remarks = Remarks::wanted(line)?;
     let options = Options {
         opt_level: opt_level(line)?,
         embed_manifest: true,
@@ -36,6 +38,11 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
     // The emulated driver can interpret what was written.
     if evaluates() {
         return write(line, &data);
+    }
+    if let Some(remarks) = remarks {
+        // Lowering consumes a module.
+        let again = self::module(&data, line)?;
+        remarks.write(&lower_to(again, &options, Stage::NvTileas).map_err(failed)?)?;
     }
     let ptx = to_ptx(module, &options).map_err(failed)?.ptx;
     let data = match emulates() {
