@@ -2,9 +2,10 @@
 
 use crate::context::Context;
 use crate::handles::{Handle, Handles, fresh};
-use crate::memory::Block;
+use crate::memory::{self, Block, Kind};
 use crate::status::{Result, Status};
 use crate::work::Work;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// `CUgraphNodeType`
@@ -30,6 +31,7 @@ impl NodeKind {
     pub fn of(work: &Work) -> NodeKind {
         match work {
             Work::Empty => NodeKind::Empty,
+            Work::Free(_) => NodeKind::Free,
             Work::Launch(_) => NodeKind::Kernel,
             Work::Copy(..) | Work::CopyRows(..) => NodeKind::Copy,
             Work::Fill(..) => NodeKind::Fill,
@@ -54,7 +56,37 @@ pub struct Node {
     /// the nodes that it follows
     pub follows: Vec<Handle>,
     /// memory that it allocates
-    pub memory: Option<Arc<Block>>,
+    pub memory: Option<Arc<GraphMemory>>,
+}
+
+/// What a node allocates: there from the time the node is made, at one address. It goes with the last graph that has the
+/// node, unless a launch has left it to the program.
+pub struct GraphMemory {
+    block: Arc<Block>,
+    /// a node of the same graph frees it
+    freed: AtomicBool,
+    /// a launch was over without freeing it: it is the program's, for `cuMemFree`
+    left: AtomicBool,
+}
+
+impl GraphMemory {
+    /// What a node allocates.
+    pub fn new(block: Arc<Block>) -> Arc<GraphMemory> {
+        Arc::new(GraphMemory {
+            block,
+            freed: AtomicBool::new(false),
+            left: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Drop for GraphMemory {
+    fn drop(&mut self) {
+        if !self.left.load(Ordering::Relaxed) {
+            // The program may have freed it.
+            let _ = memory::release(self.block.base, &[Kind::Device], Status::INVALID_VALUE);
+        }
+    }
 }
 
 /// A graph.
@@ -69,8 +101,8 @@ pub struct Executable {
     /// its handle
     pub handle: Handle,
     work: Mutex<Vec<(Handle, Work)>>,
-    /// what its nodes allocate lives as long as it does
-    _memory: Vec<Arc<Block>>,
+    /// what its nodes allocate
+    memory: Vec<Arc<GraphMemory>>,
 }
 
 /// A stream's work being recorded.
@@ -133,7 +165,7 @@ impl Graph {
         kind: NodeKind,
         work: Work,
         follows: &[Handle],
-        memory: Option<Arc<Block>>,
+        memory: Option<Arc<GraphMemory>>,
     ) -> Result<Handle> {
         let mut nodes = self.nodes();
         if !follows.iter().all(|h| nodes.iter().any(|n| n.handle == *h)) {
@@ -148,6 +180,19 @@ impl Graph {
             memory,
         });
         Ok(handle)
+    }
+
+    /// Work of a node that frees what is at `address`: nothing, where the graph's own node allocates it each time.
+    pub fn free(&self, address: u64) -> Work {
+        let nodes = self.nodes();
+        let mut own = nodes.iter().filter_map(|n| n.memory.as_ref());
+        match own.find(|m| m.block.base == address) {
+            Some(memory) => {
+                memory.freed.store(true, Ordering::Relaxed);
+                Work::Empty
+            }
+            None => Work::Free(address),
+        }
     }
 
     /// Adds or removes an edge.
@@ -192,7 +237,7 @@ impl Graph {
         let executable = Arc::new(Executable {
             handle: fresh(),
             work: Mutex::new(nodes.into_iter().map(|n| (n.handle, n.work)).collect()),
-            _memory: memory,
+            memory,
         });
         EXECUTABLES.add(executable.handle, Arc::clone(&executable));
         Ok(executable)
@@ -206,6 +251,11 @@ impl Executable {
         for (_, work) in work {
             crate::stream::wait_until(|| work.ready());
             work.run(context)?;
+        }
+        for memory in &self.memory {
+            if !memory.freed.load(Ordering::Relaxed) {
+                memory.left.store(true, Ordering::Relaxed);
+            }
         }
         Ok(())
     }

@@ -4,8 +4,8 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::graph::Executable;
 use crate::launch::{self, Launch};
-use crate::memory;
-use crate::status::Result;
+use crate::memory::{self, Kind};
+use crate::status::{Result, Status};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -89,6 +89,8 @@ pub enum Work {
     Host(HostCall),
     /// the program is called, with the stream
     Callback(Callback),
+    /// device memory given back
+    Free(u64),
     /// a graph
     Graph(Arc<Executable>),
 }
@@ -134,6 +136,13 @@ impl Work {
                 0,
                 std::ptr::with_exposed_provenance_mut(call.data),
             ),
+            Work::Free(address) => {
+                return memory::release(
+                    *address,
+                    &[Kind::Device, Kind::Managed],
+                    Status::INVALID_VALUE,
+                );
+            }
             Work::Graph(graph) => return graph.run(context),
         }
         Ok(())

@@ -417,6 +417,22 @@ _FACTORIES = """
 _METHODS = "to new_empty new_empty_strided new_full new_ones new_tensor new_zeros".split()
 
 
+def _product(function):
+    """`torch.mm` or another product, with the type of the result that only its CUDA kernels take."""
+
+    @functools.wraps(function)
+    def call(*args, out_dtype=None, **kwargs):
+        if out_dtype is None:
+            return function(*args, **kwargs)
+        import torch
+
+        # CUDA's kernels add up halves and less in f32.
+        wide = torch.promote_types(out_dtype, torch.float32) if out_dtype.is_floating_point else out_dtype
+        return function(*(a.to(wide) for a in args), **kwargs).to(out_dtype)
+
+    return call
+
+
 def _generator_type(original):
     """A type that makes generators of `original`, on the CPU, and has them as its instances."""
 
@@ -469,10 +485,21 @@ def install() -> None:
     _replace(torch.nn.Module, "cuda", lambda self, device=None: self)
     _replace(torch.Tensor, "cuda", lambda self, *_, **__: self)
     _replace(torch.Tensor, "pin_memory", lambda self, *_: self)
+    for name in ("mm", "bmm", "addmm", "baddbmm"):
+        _replace(torch, name, _product(getattr(torch, name)))
     _replace(torch, "Generator", _generator_type(torch.Generator))
     for name, value in _CUDA.items():
         _replace(torch.cuda, name, value)
     to_dlpack, dlpack = torch._C._to_dlpack, torch.Tensor.__dlpack__
+    data_ptr = torch.Tensor.data_ptr
+
+    def address(self):
+        if self.device.type == "cpu":
+            _lend(self)
+        return data_ptr(self)
+
+    # Programs that launch by themselves pass this as an argument.
+    _replace(torch.Tensor, "data_ptr", address)
 
     def export(tensor, *args, **kwargs):
         capsule = to_dlpack(tensor, *args, **kwargs)

@@ -5,7 +5,7 @@ use crate::abi::{AllocateNode, Copy3, FillNode, HostNode, KernelNode};
 use crate::call::{get, put};
 use crate::context::live;
 use crate::event::EVENTS;
-use crate::graph::{EXECUTABLES, GRAPHS, NodeKind, of_node};
+use crate::graph::{EXECUTABLES, GRAPHS, GraphMemory, NodeKind, of_node};
 use crate::memory::{self, Kind};
 use crate::status::{Result, Status};
 use crate::work::{HostCall, Work};
@@ -125,13 +125,14 @@ export! {
         put(params, values)?;
         let graph = GRAPHS.get(graph)?;
         let behind = handles(behind, count)?;
-        put(to, graph.add_with(NodeKind::Allocate, Work::Empty, &behind, Some(block))?)
+        put(to, graph.add_with(NodeKind::Allocate, Work::Empty, &behind, Some(GraphMemory::new(block)))?)
     }
 
     cuGraphAddMemFreeNode(to: *mut u64, graph: u64, behind: *const u64, count: u64, address: u64) {
         memory::find(address).ok_or(Status::INVALID_VALUE)?;
         let behind = handles(behind, count)?;
         let graph = GRAPHS.get(graph)?;
-        put(to, graph.add(NodeKind::Free, Work::Empty, &behind)?)
+        let work = graph.free(address);
+        put(to, graph.add(NodeKind::Free, work, &behind)?)
     }
 }
