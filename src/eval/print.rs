@@ -105,7 +105,7 @@ impl Spec {
             c = chars.next()?;
         }
         spec.conversion = c;
-        "diuoxXcfFeEgGp"
+        "diuoxXcfFeEgGaAp"
             .contains(c)
             .then_some((spec, chars.as_str()))
     }
@@ -128,7 +128,7 @@ impl Spec {
 
     fn element(&self, out: &mut String, elem: Elem, bits: u64) {
         let text = match self.conversion {
-            'f' | 'F' | 'e' | 'E' | 'g' | 'G' => self.float(as_float(elem, bits)),
+            'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => self.float(as_float(elem, bits)),
             'd' | 'i' => self.signed(as_signed(elem, bits)),
             'c' => char::from(bits as u8).to_string(),
             'p' => format!("{bits:#x}"),
@@ -218,6 +218,7 @@ impl Spec {
             match self.conversion {
                 'f' | 'F' => format!("{magnitude:.precision$}"),
                 'e' | 'E' => exponential(magnitude, precision),
+                'a' | 'A' => hexadecimal(magnitude, self.precision),
                 _ => self.general(magnitude, precision.max(1)),
             }
         };
@@ -255,6 +256,35 @@ impl Spec {
             trim(&format!("{magnitude:.decimals$}"))
         }
     }
+}
+
+/// `%a`: the bits as C's libraries on Linux write them, rounded to `precision` hexadecimal digits if there is one.
+fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
+    const DIGITS: usize = 13;
+    let bits = magnitude.to_bits();
+    let fraction = bits & ((1 << 52) - 1);
+    let (lead, exponent) = match bits >> 52 {
+        0 if fraction == 0 => (0, 0),
+        0 => (0, -1022),
+        biased => (1, biased as i64 - 1023),
+    };
+    let kept = precision.unwrap_or(DIGITS).min(DIGITS);
+    let dropped = 4 * (DIGITS - kept);
+    let all = lead << 52 | fraction;
+    let (whole, rest) = (all >> dropped, all & ((1 << dropped) - 1));
+    let half = if dropped == 0 {
+        u64::MAX
+    } else {
+        1 << (dropped - 1)
+    };
+    let whole = whole + u64::from(rest > half || (rest == half && whole & 1 == 1));
+    let digits = format!("{:0kept$x}", whole & ((1 << (4 * kept)) - 1));
+    let digits = match precision {
+        Some(precision) => format!("{:0<precision$}", if kept == 0 { "" } else { &digits }),
+        None => digits.trim_end_matches('0').to_owned(),
+    };
+    let point = if digits.is_empty() { "" } else { "." };
+    format!("0x{}{point}{digits}p{exponent:+}", whole >> (4 * kept))
 }
 
 /// The decimal number that starts at `c`, which becomes the character after it.
@@ -315,6 +345,12 @@ mod tests {
         assert_eq!(float("%f", 1.5), "1.500000");
         assert_eq!(float("%+08.3f", -2.25), "-002.250");
         assert_eq!(float("<%-9.2e>", 12345.0), "<1.23e+04 >");
+        assert_eq!(float("%a", 0.1), "0x1.999999999999ap-4");
+        assert_eq!(float("%A", -1.0), "-0X1P+0");
+        assert_eq!(float("%.2a", 3.14), "0x1.92p+1");
+        assert_eq!(float("%.0a", 1.5), "0x2p+0");
+        assert_eq!(float("%a", 5e-324), "0x0.0000000000001p-1022");
+        assert_eq!(float("%.15a", 0.0), "0x0.000000000000000p+0");
         assert_eq!(float("%g", 0.0001), "0.0001");
         assert_eq!(float("%g", 1e-5), "1e-05");
         assert_eq!(float("%g", 1234567.0), "1.23457e+06");

@@ -41,7 +41,7 @@ fn parse(format: &str) -> Vec<Piece> {
                 .len();
         let after = rest[flags..].trim_start_matches(|c| "hljztL".contains(c));
         match after.chars().next() {
-            Some(letter) if "diuoxXcfFeEgGp".contains(letter) => {
+            Some(letter) if "diuoxXcfFeEgGaAp".contains(letter) => {
                 pieces.push(Piece {
                     text: std::mem::take(&mut text),
                     conversion: Some((rest[..flags].to_owned(), letter)),
@@ -217,7 +217,7 @@ impl Lower<'_> {
         elem: TypeId,
         letter: char,
     ) -> (ValueId, &'static str) {
-        let float = "fFeEgG".contains(letter);
+        let float = "fFeEgGaA".contains(letter);
         let signed = float || "di".contains(letter);
         match self.m.types.get(elem).clone() {
             Type::Float(format) => {

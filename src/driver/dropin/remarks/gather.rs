@@ -5,7 +5,7 @@ use crate::compile::Compilation;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::{enums, nv_tileas::Op as S};
 use crate::ir::{Attr, LocId, Module, OpId, Place, ValueId};
-use crate::lower::access::operand;
+use crate::facts::access::operand;
 use crate::lower::tileas::Missed;
 
 /// All remarks, kernel by kernel, in the order of the program.

@@ -177,7 +177,10 @@ fn expand(
             }
             other => format!("%{other}"),
         };
-        let signed = matches!(kind, 'd' | 'i' | 'f' | 'F' | 'e' | 'E' | 'g' | 'G');
+        let signed = matches!(
+            kind,
+            'd' | 'i' | 'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A'
+        );
         out.push_str(&pad(with_sign(text, &spec, signed), &spec));
     }
     Ok(out)
@@ -202,8 +205,57 @@ fn real(value: f64, kind: char, spec: &str) -> String {
             }
         }
         'g' | 'G' => format!("{value}"),
+        'a' | 'A' => {
+            let digits = spec.split_once('.').and_then(|(_, p)| p.parse().ok());
+            let text = by_bits(value, digits);
+            if kind == 'A' {
+                text.to_uppercase()
+            } else {
+                text
+            }
+        }
         _ => format!("{value:.precision$}"),
     }
+}
+
+/// `%a` of C's library on Linux: a hexadecimal fraction and a power of two; exact unless `digits` says how many.
+fn by_bits(value: f64, digits: Option<usize>) -> String {
+    let sign = if value.is_sign_negative() && !value.is_nan() {
+        "-"
+    } else {
+        ""
+    };
+    if !value.is_finite() {
+        return format!("{sign}{}", if value.is_nan() { "nan" } else { "inf" });
+    }
+    let bits = value.abs().to_bits();
+    let power = match bits {
+        0 => 0,
+        _ => (bits >> 52).max(1) as i32 - 1023,
+    };
+    // 1.52 or 0.52 bits, as an integer.
+    let mut number = u128::from(bits & ((1 << 52) - 1)) | u128::from(bits >> 52 != 0) << 52;
+    let mut nibbles = 13;
+    let wanted = digits.unwrap_or(nibbles);
+    if wanted < nibbles {
+        let unit = 1 << (4 * (nibbles - wanted));
+        let odd = number / unit % 2;
+        // To nearest, ties to even.
+        number = (number + unit / 2 - 1 + odd) / unit;
+        nibbles = wanted;
+    }
+    while digits.is_none() && nibbles > 0 && number % 16 == 0 {
+        number /= 16;
+        nibbles -= 1;
+    }
+    let (whole, rest) = (number >> (4 * nibbles), number % (1 << (4 * nibbles)));
+    let mut text = format!("{sign}0x{whole:x}");
+    if wanted > 0 && nibbles > 0 {
+        text.push_str(&format!(".{rest:0nibbles$x}"));
+        text.push_str(&"0".repeat(digits.unwrap_or(0).saturating_sub(nibbles)));
+    }
+    text.push_str(&format!("p{power:+}"));
+    text
 }
 
 /// The `+` and space flags of signed conversions.
@@ -242,5 +294,22 @@ fn pad(text: String, spec: &str) -> String {
         format!("{sign}{digits:0>w$}", w = width - sign.len())
     } else {
         format!("{text:>width$}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_bits;
+
+    /// Expected strings are those of C's printf.
+    #[test]
+    fn floats_by_their_bits() {
+        assert_eq!(by_bits(0.1, None), "0x1.999999999999ap-4");
+        assert_eq!(by_bits(-1.0, None), "-0x1p+0");
+        assert_eq!(by_bits(3.14, Some(2)), "0x1.92p+1");
+        assert_eq!(by_bits(1.5, Some(0)), "0x2p+0");
+        assert_eq!(by_bits(5e-324, None), "0x0.0000000000001p-1022");
+        assert_eq!(by_bits(0.0, Some(15)), "0x0.000000000000000p+0");
+        assert_eq!(by_bits(f64::INFINITY, None), "inf");
     }
 }
