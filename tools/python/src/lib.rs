@@ -3,6 +3,8 @@
 
 mod launch;
 
+use std::path::Path;
+
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -12,7 +14,7 @@ use tilec::dialect::Version;
 use tilec::ir::{Diagnostic, Diagnostics, Module, Place};
 use tilec::ptx::Debug;
 use tilec::{asm, bytecode};
-use tilec::{explain, input, ptxas};
+use tilec::{input, ptxas};
 
 create_exception!(
     _tilec,
@@ -115,7 +117,7 @@ fn explain(
 ) -> PyResult<(String, String)> {
     py.detach(move || {
         let options = options(&gpu, tma, opt_level)?;
-        let told = explain::explanation(|| module(&data, &name), &options)?;
+        let told = tilec::explain::explanation(|| module(&data, &name), &options)?;
         Ok((told.text, told.json))
     })
     .map_err(raise)
