@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::Command;
 
-use tilec::machine::mir::Class;
+use tilec::machine::class::Class;
 use tilec::machine::table::{self, Immediate, Piece, Role, Row, Slot, Table, Width};
 
 /// A line of the table, as far as this test reads it by itself.

@@ -63,7 +63,8 @@ fn modules_use_modules_below_them() {
         if skipped || TESTS_ONLY.contains(&here.as_str()) || file.ends_with("tests.rs") {
             continue;
         }
-        let own = height(&here).unwrap_or_else(|| panic!("`{here}` has no layer: add it to LAYERS"));
+        let own =
+            height(&here).unwrap_or_else(|| panic!("`{here}` has no layer: add it to LAYERS"));
         let text = std::fs::read_to_string(file).expect("text");
         let above = |name: &&str| height(name).is_some_and(|h| h > own);
         let up: Vec<&str> = named(&text).into_iter().filter(above).collect();

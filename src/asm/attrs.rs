@@ -1,8 +1,8 @@
 //! Attributes in the generic form.
 
 use super::float;
+use super::quote::{is_bare, quoted, symbol};
 use super::types::{join, type_text};
-use super::writer::{is_bare, quoted, symbol};
 use crate::dialect::{AttrKind, Dialect, enums};
 use crate::ir::{AssumePredicate, Attr, Dense, Float, Module, Name, Type, TypeId};
 

@@ -1,8 +1,9 @@
 //! MLIR's generic form, for every dialect.
 
 use super::attrs;
+use super::quote::quoted;
 use super::types::{join, type_text};
-use super::writer::{Writer, quoted};
+use super::writer::Writer;
 use crate::dialect::{Arity, Dialect};
 use crate::ir::{BlockId, Module, Op, OpId, RegionId, ValueId};
 

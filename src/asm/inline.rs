@@ -1,6 +1,6 @@
 //! Debug info within one line, as messages show it: nothing has an alias.
 
-use super::writer::quoted;
+use super::quote::quoted;
 use crate::ir::{DebugAttr, LocId, Module, Name};
 
 /// What has become so long is cut: entries may refer to one another in long chains, and the same

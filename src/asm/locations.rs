@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::writer::quoted;
+use super::quote::quoted;
 use crate::ir::{DebugAttr, LocId, Module, Name};
 
 /// The names by which operations refer to debug attributes.

@@ -11,6 +11,7 @@ mod inline;
 mod locations;
 mod parse;
 mod pretty;
+mod quote;
 mod types;
 mod writer;
 

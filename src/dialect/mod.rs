@@ -13,6 +13,8 @@ pub mod meaning;
 pub mod nv_tileaa;
 pub mod nv_tileas;
 pub mod nvvm;
+mod registry;
+pub mod resolve;
 
 pub use constraint::{Elem, Is};
 pub use def::{

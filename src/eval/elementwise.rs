@@ -7,7 +7,8 @@ use super::types::{Elem, TileType};
 use super::value::{Value, Values};
 use crate::dialect::OpKind;
 use crate::dialect::cuda_tile::Op as Name;
-use crate::dialect::meaning::{Attributes, Given, Meaning};
+use crate::dialect::meaning::Meaning;
+use crate::dialect::resolve::{Attributes, Given};
 use crate::ir::{Attr, Dense};
 use crate::scalar::{Element, Function, Lanes};
 

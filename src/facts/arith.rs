@@ -1,7 +1,8 @@
 //! Integer arithmetic of both dialects by one name, so that transfer functions are written once.
 
-use super::transfer::Leaf;
-use crate::dialect::meaning::{Attributes, Given, Meaning, Sign, Unit};
+use super::leaf::Leaf;
+use crate::dialect::meaning::{Meaning, Sign, Unit};
+use crate::dialect::resolve::{Attributes, Given};
 use crate::dialect::{OpKind, cuda_tile, enums, nv_tileas, nvvm};
 use crate::scalar::int::IntRounding;
 use crate::scalar::{IntBinary, IntUnary, Signedness};

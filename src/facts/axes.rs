@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::transfer::{Leaf, pointee_bytes};
+use super::leaf::{Leaf, pointee_bytes};
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
 use crate::dialect::{OpKind, cuda_tile};
 use crate::ir::{TypeId, Types};

@@ -3,7 +3,8 @@
 use slotmap::SecondaryMap;
 use smallvec::SmallVec;
 
-use super::transfer::{Leaf, assume, constant, grid_bounds, transfer};
+use super::leaf::{Leaf, pointee_bytes};
+use super::transfer::{assume, constant, grid_bounds, transfer};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{OpKind, cuda_tile, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, OpId, Type, ValueId};
@@ -56,7 +57,7 @@ fn parameter(module: &Module, arg: ValueId) -> Facts {
     let ty = module.ty(arg);
     let mut facts = Facts::top(&module.types, ty);
     if let Type::Ptr { .. } = module.types.get(module.types.elem(ty)) {
-        facts.divisor = pow2_part(super::transfer::pointee_bytes(&module.types, ty));
+        facts.divisor = pow2_part(pointee_bytes(&module.types, ty));
     }
     facts
 }

@@ -12,13 +12,15 @@ pub mod access;
 mod arith;
 mod axes;
 mod flow;
+mod leaf;
 pub mod semantics;
 mod transfer;
 
 pub use arith::{Arith, Division, arith_of};
 pub use axes::Axis;
 pub use flow::{FactMap, of};
-pub use transfer::{Leaf, assume, constant, grid_bounds, splat, transfer};
+pub use leaf::Leaf;
+pub use transfer::{assume, constant, grid_bounds, splat, transfer};
 
 use smallvec::SmallVec;
 

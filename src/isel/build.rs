@@ -4,7 +4,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Diagnostic, LocId};
-use crate::machine::mir::{Atom, Class, Func, Guard, Inst, Label, Op, Operand, VReg};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Func, Guard, Inst, Label, Op, Operand, VReg};
 use crate::machine::table::{Immediate, Insn, Role, Slot, Table, Width};
 use crate::target::Target;
 

@@ -3,7 +3,8 @@
 use super::build::{Fail, fail};
 use super::select::Selector;
 use crate::ir::{Attr, Op};
-use crate::machine::mir::{Atom, Class, Operand};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Operand};
 
 impl Selector<'_> {
     /// Arguments lie in local memory as C passes them to a variadic function: one after another,

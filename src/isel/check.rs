@@ -48,7 +48,7 @@ pub fn check(func: &Func, table: &Table) -> Result<(), Diagnostic> {
 
 fn predicate(func: &Func, pred: VReg) -> Result<(), String> {
     match func.regs.get(pred.0 as usize) {
-        Some(crate::machine::mir::Class::Pred) => Ok(()),
+        Some(crate::machine::class::Class::Pred) => Ok(()),
         Some(class) => Err(format!("a {} register as a predicate", class.ty())),
         None => Err(format!("register {} does not exist", pred.0)),
     }
@@ -110,7 +110,7 @@ fn fits(func: &Func, slot: &Slot, operand: &Operand, reps: usize) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::mir::Class;
+    use crate::machine::class::Class;
 
     /// `add.s32 r2, r0, r1` and a jump to its end.
     fn sample() -> (Func, Table) {

@@ -7,7 +7,8 @@ use ena::unify::{InPlaceUnificationTable, NoError, UnifyKey, UnifyValue};
 use super::build::Fail;
 use super::live::{self, Range};
 use super::uses::rename;
-use crate::machine::mir::{Atom, Class, Func, Inst, Op, Operand, VReg};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Func, Inst, Op, Operand, VReg};
 use crate::machine::table::Table;
 
 /// A register as a union-find key.

@@ -8,7 +8,8 @@ use super::select::{Loop, Selector};
 use super::values::Form;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{BlockId, Op, OpId, ValueId};
-use crate::machine::mir::{Atom, Class, VReg};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, VReg};
 
 impl Selector<'_> {
     pub(super) fn control(&mut self, kind: N, id: OpId) -> Result<(), Fail> {

@@ -6,7 +6,8 @@ use super::values::{Elem, Form};
 use crate::dialect::enums::{ordering, rmw};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Op, ValueId};
-use crate::machine::mir::{Atom, Class, Guard, Operand, VReg};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Guard, Operand, VReg};
 
 /// One access of a load or store: the PTX type, and the registers it moves.
 struct Access {

@@ -9,7 +9,8 @@ use super::choose::{Chooser, Tables};
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
-use crate::machine::mir::{Atom, Class, Func, Label, Operand, Param, VReg};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Func, Label, Operand, Param, VReg};
 use crate::target::Target;
 
 /// What `continue` and `break` refer to.

@@ -5,7 +5,8 @@ use super::select::{Selector, boolean, enumeration, int};
 use super::values::Elem;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::Op;
-use crate::machine::mir::{Atom, Class, Operand};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Operand};
 
 /// Names of the fences, in the order of `enums::FENCE`.
 const FENCES: &[&str] = &[

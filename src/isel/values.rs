@@ -14,7 +14,8 @@
 
 use super::build::{Builder, Fail, fail};
 use crate::ir::{Float, Type, TypeId, Types};
-use crate::machine::mir::{Atom, Class};
+use crate::machine::class::Class;
+use crate::machine::mir::Atom;
 
 /// What an element is, as far as instructions care.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::mir::Class;
+use super::class::Class;
 use crate::ir::Diagnostic;
 use crate::target::{PtxVersion, Suffix, Target};
 

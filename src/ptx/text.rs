@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::lines::Lines;
 use crate::ir::{Diagnostic, LocId};
-use crate::machine::mir::{Atom, Class, Func, Global, Inst, Label, Op, Param, VReg};
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Func, Global, Inst, Label, Op, Param, VReg};
 use crate::machine::table::{Immediate, Piece, Role, Slot, Table, Width};
 use crate::target::{PtxVersion, Target};
 

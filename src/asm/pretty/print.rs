@@ -4,8 +4,9 @@ use super::formats::{Custom, Field, Piece, format_of};
 use crate::asm::attrs;
 use crate::asm::generic;
 use crate::asm::parse::PRODUCER;
+use crate::asm::quote::{quoted, symbol};
 use crate::asm::types::{bare_type, join};
-use crate::asm::writer::{Writer, quoted, symbol};
+use crate::asm::writer::Writer;
 use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{AttrKind, Default};
 use crate::ir::{

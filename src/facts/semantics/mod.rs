@@ -8,7 +8,7 @@ mod undefined;
 
 use smallvec::SmallVec;
 
-use crate::dialect::meaning::{Attributes, Given};
+use crate::dialect::resolve::{Attributes, Given};
 use crate::dialect::{OpKind, Traits};
 use crate::facts::{Facts, Leaf};
 use crate::ir::{Type, TypeId, Types};

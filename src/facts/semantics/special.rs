@@ -2,7 +2,8 @@
 //! that instruction selection introduces.
 
 use super::{Attrs, Element, Scalar};
-use crate::dialect::meaning::{Attributes, Given, Meaning};
+use crate::dialect::meaning::Meaning;
+use crate::dialect::resolve::{Attributes, Given};
 use crate::dialect::{OpKind, cuda_tile, nvvm::Op};
 use crate::facts::Leaf;
 use crate::scalar::int;

@@ -1,6 +1,6 @@
 //! Where a dialect leaves an elementwise result open: a rule may then do anything.
 
-use crate::dialect::meaning::Attributes;
+use crate::dialect::resolve::Attributes;
 use crate::dialect::{Dialect, enums};
 use crate::scalar::int::{self, IntBinary};
 use crate::scalar::{Compare, FloatFormat, FloatMode, Function, Signedness, convert};
