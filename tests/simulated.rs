@@ -53,7 +53,7 @@ macro_rules! simulated {
 simulated! {
     vadd: sm_80 sm_90a;
     softmax: sm_80 sm_90a;
-    matmul: sm_80 sm_90a sm_120a;
+    matmul: sm_80 sm_90a sm_100a sm_120a;
     ops_atomic: sm_80 sm_90a;
     ops_control: sm_80 sm_90a;
     ops_convert: sm_75 sm_80 sm_90a;
@@ -61,24 +61,24 @@ simulated! {
     ops_debug: sm_80;
     ops_integer: sm_75 sm_90a;
     ops_math: sm_75 sm_90a;
-    ops_mma: sm_75 sm_80 sm_90a;
+    ops_mma: sm_75 sm_80 sm_90a sm_100a;
     ops_other: sm_80 sm_90a;
     ops_pointer: sm_80 sm_90a;
     ops_reduce: sm_80 sm_90a;
     ops_shape: sm_80 sm_90a;
     ops_types: sm_80 sm_90a;
     ops_view: sm_80 sm_90a;
-    programs_attention: sm_80 sm_90a sm_120a;
+    programs_attention: sm_80 sm_90a sm_100a sm_120a;
     programs_control: sm_80 sm_90a;
-    programs_gemm: sm_80 sm_90a sm_120a;
-    programs_layers: sm_80 sm_90a sm_120a;
+    programs_gemm: sm_80 sm_90a sm_100a sm_120a;
+    programs_layers: sm_80 sm_90a sm_100a sm_120a;
     programs_gather: sm_75 sm_80 sm_90a;
     programs_memory: sm_80 sm_90a;
-    programs_models: sm_80 sm_90a sm_120a;
+    programs_models: sm_80 sm_90a sm_100a sm_120a;
     programs_norm: sm_80 sm_90a;
     programs_numeric: sm_75 sm_90a;
-    production_gemm: sm_75 sm_80 sm_90a sm_120a;
-    production_attention: sm_75 sm_80 sm_90a sm_120a;
-    production_rows: sm_75 sm_80 sm_90a sm_120a;
-    production_cuda: sm_75 sm_80 sm_90a sm_120a;
+    production_gemm: sm_75 sm_80 sm_90a sm_100a sm_120a;
+    production_attention: sm_75 sm_80 sm_90a sm_100a sm_120a;
+    production_rows: sm_75 sm_80 sm_90a sm_100a sm_120a;
+    production_cuda: sm_75 sm_80 sm_90a sm_100a sm_120a;
 }

@@ -108,9 +108,10 @@ impl TypeText<'_> {
                 let list = |l: &[TypeId]| join(l.iter().map(|&t| self.outer(t)), ", ");
                 ("", format!("({}) -> ({})", list(params), list(results)))
             }
-            Type::Distributed { .. } | Type::SharedTile { .. } | Type::Pipeline { .. } => {
-                ("!nv_tileas.", self.tileas())
-            }
+            Type::Distributed { .. }
+            | Type::SharedTile { .. }
+            | Type::TensorTile { .. }
+            | Type::Pipeline { .. } => ("!nv_tileas.", self.tileas()),
             Type::Regs { elem, n } => ("!nvvm.", format!("regs<{n}x{}>", self.inner(*elem))),
             Type::SharedPtr => ("!nvvm.", "shared_ptr".into()),
             Type::TensorMap => ("!nvvm.", "tensor_map".into()),
@@ -201,6 +202,15 @@ impl TypeText<'_> {
                 stages,
             } => format!(
                 "shared<{}, layout={layout}, stages={stages}>",
+                self.shaped(shape, *elem)
+            ),
+            Type::TensorTile {
+                elem,
+                shape,
+                cell,
+                stages,
+            } => format!(
+                "tensor<{}, cell={cell}, stages={stages}>",
                 self.shaped(shape, *elem)
             ),
             Type::Pipeline { stages } => format!("pipeline<{stages}>"),

@@ -44,14 +44,18 @@ enums! {
     /// The instruction of `nv_tileas.dot`, by its shape.
     DOT_ATOM "dot_atom" ["m16n8k8", "m16n8k16", "m16n8k32", "m8n8k4", "fma"];
     /// What completes a pipeline's copies.
-    PIPELINE_KIND "pipeline_kind" ["cp_async", "tma"];
+    PIPELINE_KIND "pipeline_kind" ["cp_async", "tma", "mma"];
 
     /// State spaces of `nvvm` memory operations.
     SPACE "space" ["global", "shared", "generic"];
     /// Cache operators of PTX `ld` and `st`.
     CACHE "cache" ["default", "cg", "cs", "lu", "nc"];
     SHFL "shfl_mode" ["bfly", "idx", "up", "down"];
-    FENCE "fence_kind" ["proxy_async_shared", "mbarrier_init", "cta", "gpu", "sys"];
+    FENCE "fence_kind" ["proxy_async_shared", "mbarrier_init", "cta", "gpu", "sys", "tensor_before", "tensor_after"];
+    /// Shapes of moves between registers and tensor memory.
+    TENSOR_MOVE "tensor_move" ["32x32b", "16x256b", "16x128b"];
+    /// Families of element types of `tcgen05.mma`.
+    TENSOR_KIND "tensor_kind" ["f16", "tf32", "f8f6f4", "i8"];
     SPECIAL_REGISTER "special_register" [
         "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
         "laneid", "warpid", "cluster_ctarank",

@@ -4,6 +4,9 @@
 //! A pipeline has stages; an iteration number selects the stage (`iteration % stages`) and the
 //! phase (`iteration / stages`). The producer acquires a stage (waits until it is empty), starts
 //! copies into it and commits; the consumer waits until it is full, reads it and releases it.
+//!
+//! A pipeline of kind `mma` is filled by products: its stages are accumulators in tensor memory. Where one role both
+//! issues the products and reads what they compute, acquiring is a barrier of the role's warps.
 
 use super::ResultType::{Explicit, Operand, Token};
 use super::def::dialect_table;
@@ -100,7 +103,8 @@ dialect_table! { TileAs {
         .doc("All copies into the stage have been started; it is full when they are done.");
     ConsumerWait = op("async.pipeline.consumer_wait").operands(STAGE).doc("Waits until the stage is full.");
     ConsumerRelease = op("async.pipeline.consumer_release").operands(&[one("pipeline"), one("iteration"), opt("enable")])
-        .doc("This consumer will not read the stage again: the producer may overwrite it. Nothing where the iteration is below zero or `enable` is false.");
+        .attrs(&[attr("products", AttrKind::Unit).optional()])
+        .doc("This consumer will not read the stage again: the producer may overwrite it. Nothing where the iteration is below zero or `enable` is false. `products`: once the `async.tensor_dot`s issued so far are done; whoever issues them has waited alone.");
     Drain = op("async.pipeline.drain").operands(&[one("pipeline")])
         .doc("Waits until nothing is in flight: the pipeline's buffers are idle from here on.");
     TiledCopy = op("async.tiled_copy")
@@ -125,6 +129,17 @@ dialect_table! { TileAs {
                  attr("signed_lhs", AttrKind::Bool).optional(), attr("signed_rhs", AttrKind::Bool).optional()])
         .results(&[result("result", Operand(2))]).traits(MEMORY)
         .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for.");
+    AllocTensorMemory = op("alloc_tensor_memory").results(OTHER)
+        .attrs(&[attr("column", I32).optional()])
+        .doc("A buffer in tensor memory, of as many stages as its type says, from a column of the kernel's allocation on.");
+    TensorLoad = op("tensor_load").operands(&[one("source"), opt("iteration")]).results(OTHER)
+        .doc("Reads a stage of a buffer in tensor memory: `tcgen05.ld`, and the wait for it.");
+    TensorStore = op("tensor_store").operands(&[one("tile"), one("destination"), opt("iteration")])
+        .doc("Writes a tile to a stage of a buffer in tensor memory: `tcgen05.st`, and the wait for it.");
+    TensorDot = op("async.tensor_dot")
+        .operands(&[one("lhs"), one("rhs"), one("acc"), opt("lhs_iteration"), opt("rhs_iteration"), opt("acc_iteration"), opt("accumulate")])
+        .attrs(&[attr("signed_lhs", AttrKind::Bool).optional(), attr("signed_rhs", AttrKind::Bool).optional()]).traits(MEMORY)
+        .doc("Issues `tcgen05.mma`s: adds lhs · rhs to `acc`, a buffer in tensor memory, or with `accumulate` false writes it there. `lhs` is a shared buffer or one in tensor memory, `rhs` a shared buffer. Done when the next commit of a pipeline of kind `mma` has been waited for.");
     AsyncDotWait = op("async.dot_wait").operands(&[one("acc")]).attrs(&[attr("pending", I32)])
         .results(&[result("result", Operand(0))])
         .doc("Waits until at most `pending` groups are in flight.");

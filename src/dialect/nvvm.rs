@@ -78,6 +78,12 @@ const FLOAT: &[AttrDef] = &[ROUNDING, FTZ];
 const FTZ_ONLY: &[AttrDef] = &[FTZ];
 const FMINMAX: &[AttrDef] = &[attr("nan", AttrKind::Unit).optional(), FTZ];
 const ACCESS: &[AttrDef] = &[SPACE, VEC, OFFSETS, CACHE, ORDER, SCOPE];
+const TENSOR_ACCESS: &[AttrDef] = &[
+    attr("shape", AttrKind::Enum(&enums::TENSOR_MOVE)),
+    attr("count", I32),
+    attr("pairs", AttrKind::Unit).optional(),
+    OFFSETS,
+];
 
 const ONE_REGION: &[RegionDef] = &[RegionDef {
     name: "body",
@@ -348,6 +354,22 @@ dialect_table! { Nvvm {
     WgmmaWait = op("wgmma.wait").operands(&[var("accs")]).attrs(&[attr("pending", I32)])
         .results(&[result("results", Explicit).variadic()])
         .doc("Waits until at most `pending` groups are in flight; the results are the operands (same registers), usable when their group is done.");
+    TensorAlloc = op("tcgen05.alloc").operands(&[one("slot")]).attrs(&[attr("columns", I32)])
+        .doc("Allocates columns of tensor memory and writes their address to shared memory. One warp.");
+    TensorRelinquish = op("tcgen05.relinquish").doc("The block will allocate no more tensor memory. One warp.");
+    TensorDealloc = op("tcgen05.dealloc").operands(&[one("address")]).attrs(&[attr("columns", I32)])
+        .doc("Gives columns of tensor memory (address: i32) back. The warp that allocated them.");
+    TensorLd = op("tcgen05.ld").operands(&[one("address")]).attrs(TENSOR_ACCESS).results(OTHER)
+        .doc("Loads from tensor memory (i32 address plus columns), `count` repetitions of the shape for each offset, and waits. `pairs`: elements of 16 bits, each in a column of its own.");
+    TensorSt = op("tcgen05.st").operands(&[one("address"), one("value")]).attrs(TENSOR_ACCESS)
+        .doc("Stores to tensor memory and waits.");
+    TensorMma = op("tcgen05.mma").operands(&[one("d"), one("a"), one("b"), opt("accumulate")])
+        .attrs(&[attr("kind", AttrKind::Enum(&enums::TENSOR_KIND)), attr("descriptor", I32),
+                 attr("d_m_steps", AttrKind::I64s), attr("d_n_steps", AttrKind::I64s), attr("a_m_steps", AttrKind::I64s),
+                 attr("a_k_steps", AttrKind::I64s), attr("b_n_steps", AttrKind::I64s), attr("b_k_steps", AttrKind::I64s)])
+        .doc("d + a·b in tensor memory, by one thread: for each k step, for each tile of M, for each of N. `d` is an i32 address (steps in columns), `b` an i64 descriptor (steps in its units of 16 bytes), `a` a descriptor or an address. With `accumulate` (i1) false the first k step overwrites d.");
+    TensorCommit = op("tcgen05.commit").operands(&[one("mbarrier")])
+        .doc("An arrival at the mbarrier once this thread's products so far are done.");
 
     // ---- control flow ----------------------------------------------------------------------
     For = op("for").operands(&[one("lower"), one("upper"), one("step"), var("inits")]).regions(ONE_REGION)

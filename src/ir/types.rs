@@ -101,6 +101,13 @@ pub enum Type {
         layout: u32,
         stages: u32,
     },
+    /// A buffer of `stages` matrices in tensor memory, a row for a lane, `cell` bits for an element.
+    TensorTile {
+        elem: TypeId,
+        shape: SmallVec<[u64; 4]>,
+        cell: u32,
+        stages: u32,
+    },
     /// An asynchronous pipeline of `stages` stages (full and empty mbarriers, or cp.async groups).
     Pipeline {
         stages: u32,
@@ -181,12 +188,13 @@ impl Types {
         }
     }
 
-    /// Element type and shape of a tile-like type (`Tile`, `Distributed`, `SharedTile`).
+    /// Element type and shape of a tile-like type (`Tile`, `Distributed`, `SharedTile`, `TensorTile`).
     pub fn as_tile(&self, id: TypeId) -> Option<(TypeId, &[u64])> {
         match self.get(id) {
             Type::Tile { elem, shape }
             | Type::Distributed { elem, shape, .. }
-            | Type::SharedTile { elem, shape, .. } => Some((*elem, shape)),
+            | Type::SharedTile { elem, shape, .. }
+            | Type::TensorTile { elem, shape, .. } => Some((*elem, shape)),
             _ => None,
         }
     }
@@ -197,6 +205,7 @@ impl Types {
             Type::Tile { elem, .. }
             | Type::Distributed { elem, .. }
             | Type::SharedTile { elem, .. }
+            | Type::TensorTile { elem, .. }
             | Type::Regs { elem, .. } => *elem,
             _ => id,
         }

@@ -197,7 +197,7 @@ impl Selector<'_> {
     }
 
     /// A descriptor moved by `steps` units.
-    fn descriptor(&mut self, base: Atom, steps: i64) -> Result<Atom, Fail> {
+    pub(super) fn descriptor(&mut self, base: Atom, steps: i64) -> Result<Atom, Fail> {
         if let Some(&moved) = self.descriptors.get(&(base, steps)) {
             return Ok(moved);
         }

@@ -26,6 +26,7 @@ mod memory;
 pub mod pattern;
 mod select;
 mod sync;
+mod tcgen05;
 mod tidy;
 mod uses;
 mod values;

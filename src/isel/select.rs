@@ -30,7 +30,7 @@ pub struct Selector<'m> {
     pub(super) loops: Vec<Loop>,
     /// Registers that are another one plus a constant: address slots take them apart.
     pub(super) offsets: FxHashMap<VReg, (Atom, i64)>,
-    /// Descriptors of the wgmma being selected, by base and steps.
+    /// Descriptors of the matrix instructions being selected, by base and steps.
     pub(super) descriptors: FxHashMap<(Atom, i64), Atom>,
 }
 
@@ -168,6 +168,13 @@ impl<'m> Selector<'m> {
             | N::LdMatrix
             | N::StMatrix => self.memory(kind, op),
             N::MmaSync | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
+            N::TensorAlloc
+            | N::TensorRelinquish
+            | N::TensorDealloc
+            | N::TensorLd
+            | N::TensorSt
+            | N::TensorMma
+            | N::TensorCommit => self.tensor(kind, op),
             _ => self.sync(kind, op),
         }
     }

@@ -15,6 +15,8 @@ const FENCES: &[&str] = &[
     "fence.acq_rel.cta",
     "fence.acq_rel.gpu",
     "fence.acq_rel.sys",
+    "tcgen05.fence::before_thread_sync",
+    "tcgen05.fence::after_thread_sync",
 ];
 
 const SHUFFLES: &[&str] = &["bfly", "idx", "up", "down"];

@@ -20,6 +20,8 @@
 //! - [`convert`]: from one register layout to another ([`lookup`], [`shuffle`]);
 //! - [`pieces`]: parts of a tile that are a choice of registers;
 //! - [`reduce`], [`scan`]: in the thread, between lanes, between warps;
+//! - [`tensor`]: matrices in tensor memory;
+//! - [`tcgen05`]: descriptors of `tcgen05.mma`;
 //! - [`tma`]: a shared tile as TMA boxes;
 //! - [`wgmma_desc`]: a shared tile as a `wgmma` matrix descriptor.
 
@@ -43,6 +45,8 @@ pub mod shape;
 pub mod shared;
 pub mod shuffle;
 pub mod swizzle;
+pub mod tcgen05;
+pub mod tensor;
 pub mod tma;
 pub mod wgmma_desc;
 

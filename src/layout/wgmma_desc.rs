@@ -18,7 +18,7 @@ use super::{In, LayoutError};
 pub enum Major {
     /// The dimension that is summed over.
     K,
-    /// The rows of A or the columns of B; 16-bit elements only.
+    /// The rows of A or the columns of B; of `wgmma`, 16-bit elements only.
     Mn,
 }
 
@@ -85,6 +85,16 @@ pub fn describe(
     mn_dim: usize,
     instruction_mn: u64,
 ) -> Result<OperandDescriptor, LayoutError> {
+    describe_for(shared, mn_dim, instruction_mn, &[16])
+}
+
+/// The same for an instruction that takes elements of `transposable` bits with M or N contiguous.
+pub fn describe_for(
+    shared: &SharedLayout,
+    mn_dim: usize,
+    instruction_mn: u64,
+    transposable: &[u32],
+) -> Result<OperandDescriptor, LayoutError> {
     let shape = shared.shape();
     if shape.rank() != 2 || mn_dim > 1 {
         return Err(LayoutError::NoSuchDim {
@@ -100,7 +110,7 @@ pub fn describe(
     }
     let all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
     all.filter_map(|swizzle| Strides::new(shared, mn_dim, swizzle))
-        .find_map(|s| s.canonical(instruction_mn))
+        .find_map(|s| s.canonical(instruction_mn, transposable))
         .ok_or_else(|| {
             LayoutError::Unsupported(format!(
                 "no wgmma descriptor for {} elements of dimension {mn_dim} of {}",
@@ -144,7 +154,7 @@ impl Strides {
         })
     }
 
-    fn canonical(&self, instruction_mn: u64) -> Option<OperandDescriptor> {
+    fn canonical(&self, instruction_mn: u64, transposable: &[u32]) -> Option<OperandDescriptor> {
         let mn_bits = instruction_mn
             .checked_ilog2()
             .filter(|&b| 1 << b == instruction_mn)?;
@@ -153,7 +163,10 @@ impl Strides {
         let (k, k_steps) = self.k.split_at_checked(k_bits as usize)?;
         let (major, (leading_bytes, stride_bytes)) = match self.k_major(mn, k) {
             Some(strides) => (Major::K, strides),
-            None => (Major::Mn, self.mn_major(mn, k)?),
+            None if transposable.contains(&self.element_bits) => {
+                (Major::Mn, self.mn_major(mn, k)?)
+            }
+            None => return None,
         };
         // Steps never change which row of the pattern the start address is in: the forms
         // give those address bits to the first 8 rows (columns) of an instruction.
@@ -193,9 +206,6 @@ impl Strides {
     /// spans and the stride offset between groups of 8 columns (the other way round
     /// without a swizzle). (leading, stride)
     fn mn_major(&self, mn: &[u64], k: &[u64]) -> Option<(u64, u64)> {
-        if self.element_bits != 16 {
-            return None;
-        }
         let span = self.swizzle.span_bytes();
         let span_bits = (span * 8 / u64::from(self.element_bits)).ilog2() as usize;
         let (in_span, spans) = mn.split_at_checked(span_bits)?;

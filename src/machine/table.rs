@@ -388,9 +388,12 @@ fn scan(
         if let Some(more) = after.strip_prefix('*') {
             slot.width = Width::All;
             after = more;
-        } else if let Some(digit) = after.chars().next().and_then(|c| c.to_digit(10)) {
-            slot.width = Width::Each(digit as u8);
-            after = &after[1..];
+        } else {
+            let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            if let Some(Ok(each)) = after.get(..digits).map(str::parse) {
+                slot.width = Width::Each(each);
+                after = &after[digits..];
+            }
         }
         slot.immediate = match after.chars().next() {
             Some('#') => Immediate::Integer,

@@ -68,6 +68,7 @@ impl Parser<'_> {
             "gather_scatter_view" => self.gather_scatter_view(),
             "nv_tileas.tile" => self.distributed(),
             "nv_tileas.shared" => self.shared(),
+            "nv_tileas.tensor" => self.tensor(),
             "nv_tileas.pipeline" => {
                 let stages = self.angled_number()?;
                 Ok(Type::Pipeline { stages })
@@ -374,6 +375,21 @@ impl Parser<'_> {
             elem,
             shape,
             layout,
+            stages,
+        })
+    }
+
+    fn tensor(&mut self) -> Result<Type> {
+        self.c.expect("<")?;
+        let shape = self.shape()?;
+        let elem = self.ty()?;
+        let cell = self.parameter("cell")?;
+        let stages = self.parameter("stages")?;
+        self.c.expect(">")?;
+        Ok(Type::TensorTile {
+            elem,
+            shape,
+            cell,
             stages,
         })
     }

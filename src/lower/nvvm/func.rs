@@ -57,11 +57,13 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         allocations,
         pipelines: FxHashMap::default(),
         maps: Vec::new(),
+        tensor: None,
         warpgroup: None,
         func: op,
         entry_block: block,
         loc: data.loc,
     };
+    lowering.allocate_tensor_memory(op, body)?;
     lowering.block(body)?;
     let smem = lowering.memory.total();
     let occupancy = occupancy.map(|o| o.min(blocks_by_shared(smem, target)).max(1));

@@ -31,6 +31,7 @@ mod shape;
 mod shared;
 mod spill;
 mod sync;
+mod tcgen05;
 mod tiled;
 mod tiled_address;
 mod tiled_copy;
@@ -94,6 +95,8 @@ pub struct Lower<'m> {
     pub pipelines: FxHashMap<ValueId, pipeline::Pipeline>,
     /// Tensor maps so far, with the parameters that hold them.
     pub maps: Vec<(launch::TensorMap, ValueId)>,
+    /// The kernel's tensor memory, if it has any.
+    pub tensor: Option<tcgen05::TensorMemory>,
     /// The warpgroup of a thread of the role at hand.
     pub warpgroup: Option<ValueId>,
     /// The function as it was, and the entry block of what it becomes.
@@ -239,9 +242,14 @@ impl Lower<'_> {
             }
             Some(S::AsyncDot) => self.async_dot(op, data),
             Some(S::AsyncDotWait) => self.async_dot_wait(op, data),
+            Some(S::AllocTensorMemory) => Ok(()),
+            Some(S::TensorLoad) => self.tensor_load(op, data),
+            Some(S::TensorStore) => self.tensor_store(op, data),
+            Some(S::TensorDot) => self.tensor_dot(op, data),
             Some(S::WarpSpecialize) => self.warp_specialize(op, data),
-            Some(S::RoleEnd) => Ok(()),
+            Some(S::RoleEnd) => self.free_tensor_memory(),
             Some(S::Return) => {
+                self.free_tensor_memory()?;
                 self.emit()
                     .op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
                 Ok(())

@@ -35,11 +35,19 @@ pub struct Pipeline {
     kind: u8,
     /// Whether threads load from its stages, beside matrix instructions of a whole warp.
     loaded: bool,
+    /// Arrivals that empty a stage; of products, none where their own role waits for them.
+    consumers: i64,
+    /// Whether its stages are handed back by the products that read them.
+    by_products: bool,
 }
 
 impl Pipeline {
     fn is_tma(self) -> bool {
         enums::PIPELINE_KIND.cases.get(self.kind as usize) == Some(&"tma")
+    }
+
+    fn is_mma(self) -> bool {
+        enums::PIPELINE_KIND.cases.get(self.kind as usize) == Some(&"mma")
     }
 }
 
@@ -138,15 +146,20 @@ impl Lower<'_> {
             bytes: 0,
             kind,
             loaded: false,
-        }
-        .is_tma();
-        let barriers = if tma { stages * MBARRIER } else { 0 };
+            consumers: 0,
+            by_products: false,
+        };
+        let consumers = int(data, "consumers");
+        let (tma, mma) = (tma.is_tma(), tma.is_mma());
+        let barriers = if tma || mma { stages * MBARRIER } else { 0 };
         let full = self
             .memory
             .reserve(barriers, MBARRIER, "mbarriers: stage is full");
+        // Who waits for its own products needs no mbarrier to let them begin.
+        let empties = if consumers == 0 { 0 } else { barriers };
         let empty = self
             .memory
-            .reserve(barriers, MBARRIER, "mbarriers: stage is empty");
+            .reserve(empties, MBARRIER, "mbarriers: stage is empty");
         let pipeline = Pipeline {
             full,
             empty,
@@ -154,16 +167,20 @@ impl Lower<'_> {
             bytes: int(data, "bytes") as u64,
             kind,
             loaded: self.is_loaded(data.results[0]),
+            consumers,
+            by_products: self.by_products(data.results[0]),
         };
         self.pipelines.insert(data.results[0], pipeline);
-        if !tma {
+        if !tma && !mma {
             return Ok(());
         }
-        let consumers = int(data, "consumers");
         let first = self.thread_is(0);
         self.when(first, false, |l| {
             for stage in 0..stages {
                 for (base, count) in [(full, 1), (empty, consumers)] {
+                    if count == 0 {
+                        continue;
+                    }
                     let mut e = l.emit();
                     let at = e.smem(base + stage * MBARRIER);
                     let count = e.i32_attr(count);
@@ -175,6 +192,18 @@ impl Lower<'_> {
         })?;
         self.barrier();
         Ok(())
+    }
+
+    /// Whether products hand the stages of `pipeline` back.
+    fn by_products(&self, pipeline: ValueId) -> bool {
+        let m = &self.m;
+        let ops = m.body_of(self.func, 0).map(|b| m.ops_under(b));
+        ops.unwrap_or_default().iter().any(|&o| {
+            let data = m.op(o);
+            S::of(data.kind) == Some(S::ConsumerRelease)
+                && data.has_unit("products")
+                && operand(data, "pipeline") == Some(pipeline)
+        })
     }
 
     /// Whether some `local_load` reads what the copies of `pipeline` bring.
@@ -265,6 +294,18 @@ impl Lower<'_> {
 
     pub(super) fn producer_acquire(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let p = self.pipeline(op, data)?;
+        if p.is_mma() && p.consumers == 0 {
+            self.tensor_barrier();
+            return Ok(());
+        }
+        if p.is_mma() {
+            let turn = self.turn(op, data, "iteration", p.stages)?;
+            let empty = self.stage_barrier(p.empty, turn.stage);
+            let parity = self.emit().with(N::Xor, turn.parity, 1);
+            self.emit().effect(N::MbarWait, &[empty, parity], []);
+            self.tensor_after();
+            return Ok(());
+        }
         if !p.is_tma() {
             // The consumer's barrier freed the stage.
             return Ok(());
@@ -280,8 +321,14 @@ impl Lower<'_> {
     }
 
     pub(super) fn producer_commit(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+        let p = self.pipeline(op, data)?;
+        if p.is_mma() {
+            let turn = self.turn(op, data, "iteration", p.stages)?;
+            let full = self.stage_barrier(p.full, turn.stage);
+            return self.tensor_commit(full);
+        }
         // With TMA the transactions were announced when the stage was acquired.
-        if !self.pipeline(op, data)?.is_tma() {
+        if !p.is_tma() {
             self.emit().op(N::CpAsyncCommit, &[], [], &[]);
         }
         Ok(())
@@ -289,12 +336,28 @@ impl Lower<'_> {
 
     pub(super) fn consumer_wait(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let p = self.pipeline(op, data)?;
+        if p.is_mma() {
+            let turn = self.turn(op, data, "iteration", p.stages)?;
+            let full = self.stage_barrier(p.full, turn.stage);
+            self.emit().effect(N::MbarWait, &[full, turn.parity], []);
+            self.tensor_after();
+            return Ok(());
+        }
+        if p.by_products {
+            // The others may be a phase behind.
+            return self.by_first_thread(|l| l.wait_full(op, data, p));
+        }
         if !p.is_tma() {
             let pending = self.emit().i32_attr(p.stages as i64 - 2);
             self.emit().op(N::CpAsyncWait, &[], [pending], &[]);
             self.barrier();
             return Ok(());
         }
+        self.wait_full(op, data, p)
+    }
+
+    /// Waits until the stage is full.
+    fn wait_full(&mut self, op: OpId, data: &Op, p: Pipeline) -> Result<(), Diagnostic> {
         let turn = self.turn(op, data, "iteration", p.stages)?;
         let full = self.stage_barrier(p.full, turn.stage);
         self.emit().effect(N::MbarWait, &[full, turn.parity], []);
@@ -304,16 +367,22 @@ impl Lower<'_> {
     /// One arrival per warp; an iteration below 0 has nothing to release.
     pub(super) fn consumer_release(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let p = self.pipeline(op, data)?;
-        if !p.is_tma() {
+        if !p.is_tma() && !(p.is_mma() && p.consumers > 0) {
             return Ok(());
         }
         let turn = self.turn(op, data, "iteration", p.stages)?;
         let empty = self.stage_barrier(p.empty, turn.stage);
+        if data.has_unit("products") {
+            return self.tensor_commit(empty);
+        }
+        if p.is_mma() {
+            self.tensor_before();
+        }
         let iteration = self.get(op, operand(data, "iteration").unwrap_or_default())?;
         let enable = operand(data, "enable")
             .map(|v| self.get(op, v))
             .transpose()?;
-        if p.loaded {
+        if p.loaded || p.is_mma() {
             // The lane that arrives does so for all.
             self.emit().effect(N::BarWarp, &[], []);
         }
@@ -581,6 +650,7 @@ impl Lower<'_> {
             |l| {
                 l.set_registers(fewer, false);
                 let one = l.thread_is(threads);
+                l.own_tensor_memory(false);
                 l.when(one, false, |l| l.block(producer))?;
                 Ok(vec![])
             },
@@ -591,12 +661,14 @@ impl Lower<'_> {
                     barrier: 1,
                     partial: true,
                 };
+                l.own_tensor_memory(true);
                 if consumer_warps > 4 {
                     l.warpgroup = Some(l.find_warpgroup());
                 }
                 let lowered = l.block(consumer);
                 l.role = whole;
                 l.warpgroup = None;
+                l.own_tensor_memory(false);
                 lowered.map(|()| vec![])
             },
         )?;

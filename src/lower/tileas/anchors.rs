@@ -2,6 +2,7 @@
 
 use super::assign::{Assign, Priority, at, is_distributed, shape_of};
 use super::convert::layout_of;
+use super::tcgen05::tensor_matrix;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -9,6 +10,7 @@ use crate::facts::access::{Access, operand, tile_of};
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
+use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::run::Run;
 use crate::lower::unsupported;
@@ -25,6 +27,8 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),
+        Some(S::TensorLoad) => tensor(a, op, a.m.op(op).operands[0], a.m.op(op).results[0]),
+        Some(S::TensorStore) => tensor(a, op, a.m.op(op).operands[1], a.m.op(op).operands[0]),
         _ => Ok(()),
     }
 }
@@ -268,6 +272,26 @@ fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     Ok(())
 }
 
+/// How the kernel's warpgroups hold what is in a buffer in tensor memory.
+fn in_tensor(m: &Module, op: OpId, buffer: ValueId, warps: u64) -> Result<Layout, Diagnostic> {
+    let Some(matrix) = tensor_matrix(m, buffer) else {
+        return Err(unsupported(m, op, "no buffer in tensor memory"));
+    };
+    at(m, op, Share::new(matrix, warps / 4).and_then(|s| s.layout()))
+}
+
+/// A move to or from tensor memory wants its tile as the instructions move it.
+fn tensor(
+    a: &mut Assign<'_>,
+    op: OpId,
+    buffer: ValueId,
+    tile: ValueId,
+) -> Result<(), Diagnostic> {
+    let layout = in_tensor(a.m, op, buffer, a.warps)?;
+    a.propose(tile, Priority::Product, &layout);
+    Ok(())
+}
+
 /// The layout of the left operand of an `async.dot` that takes it from registers.
 fn left_fragment(m: &Module, op: OpId) -> Result<Option<Layout>, Diagnostic> {
     let lhs = m.op(op).operands[0];
@@ -295,6 +319,10 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             Some(fragment) => vec![(0, m.layouts.intern(fragment))],
             None => Needs::new(),
         }),
+        Some(S::TensorStore) => {
+            let layout = in_tensor(m, op, m.op(op).operands[1], warps)?;
+            Ok(vec![(0, m.layouts.intern(layout))])
+        }
         Some(S::TiledStore) => store_needs(m, facts, op, warps),
         Some(S::Store) => Ok(pointed_needs(m, op)),
         _ => Ok(Needs::new()),

@@ -4,7 +4,8 @@
 //!    Before that, permutations are absorbed by the loads they permute ([`transpose`]).
 //! 2. Accesses and products become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
-//! 3. [`assign`] gives every tile a layout and inserts conversions.
+//! 3. Products choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`product`]).
+//! 4. [`assign`] gives every tile a layout and inserts conversions.
 
 mod anchors;
 mod assign;
@@ -15,6 +16,7 @@ pub mod pipeline;
 mod plan;
 mod product;
 pub mod protocol;
+pub mod tcgen05;
 mod transpose;
 mod wgmma;
 
@@ -81,6 +83,7 @@ fn func(
     }
     product::choose(m, body, target)?;
     wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
+    tcgen05::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     overlap::relax(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::missed::Log;
 use super::pipeline::{self, is_product};
-use super::wgmma;
+use super::{tcgen05, wgmma};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -142,6 +142,10 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     if target.has(Feature::Wgmma)
         && let Some(groups) = warpgroups(m, &ops, together)
     {
+        return 4 * groups;
+    }
+    let accumulators = ops.iter().filter_map(|&o| tcgen05::takes(m, o, target));
+    if let Some(groups) = accumulators.map(tcgen05::Extents::warpgroups).max() {
         return 4 * groups;
     }
     if together > MAX_WARPS / 2 * MOST_TOGETHER {

@@ -155,7 +155,7 @@ pub fn comes_from(m: &Module, tile: ValueId, loads: &FxHashSet<OpId>) -> bool {
 }
 
 /// Where an operand is read.
-enum Source {
+pub(super) enum Source {
     /// In the buffer that `load` reads, its dimensions permuted.
     Buffer {
         load: OpId,
@@ -239,8 +239,8 @@ impl Operands {
 }
 
 impl Source {
-    /// The operand of the `async.dot`, and its iteration.
-    fn place(
+    /// The operand of the product, and its iteration.
+    pub(super) fn place(
         self,
         m: &mut Module,
         body: BlockId,
@@ -313,6 +313,19 @@ fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
 
 /// The operand in the buffer that it is loaded from, if the instruction can read it there.
 fn in_place(m: &Module, tile: ValueId, mn_dim: usize, instruction_mn: u64) -> Option<Source> {
+    in_place_if(m, tile, &|shared| {
+        let found = wgmma_desc::describe(shared, mn_dim, instruction_mn);
+        // Only 16-bit elements are read with M or N contiguous.
+        found.is_ok_and(|d| shared.element_bits() == 16 || d.major == Major::K)
+    })
+}
+
+/// The operand in the buffer that it is loaded from, if its layout there `fits`.
+pub(super) fn in_place_if(
+    m: &Module,
+    tile: ValueId,
+    fits: &dyn Fn(&SharedLayout) -> bool,
+) -> Option<Source> {
     let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
     let (load, permutation) = source(m, tile, &local)?;
     let buffer = m.op(load).operands[0];
@@ -325,14 +338,11 @@ fn in_place(m: &Module, tile: ValueId, mn_dim: usize, instruction_mn: u64) -> Op
         let layout = shared.layout().permute(p).ok()?;
         shared = SharedLayout::new(layout, shared.element_bits()).ok()?;
     }
-    let found = wgmma_desc::describe(&shared, mn_dim, instruction_mn).ok()?;
-    // Only 16-bit elements are read with M or N contiguous.
-    (shared.element_bits() == 16 || found.major == Major::K)
-        .then_some(Source::Buffer { load, permutation })
+    fits(&shared).then_some(Source::Buffer { load, permutation })
 }
 
 /// Whether a tile exists before the loop in which its product stands.
-fn is_stationary(m: &Module, body: BlockId, tile: ValueId, dot: OpId) -> bool {
+pub(super) fn is_stationary(m: &Module, body: BlockId, tile: ValueId, dot: OpId) -> bool {
     let home = home(m, tile);
     let block = m.op(dot).block;
     home != block && loop_around(m, body, block) != loop_around(m, body, home)
@@ -428,7 +438,7 @@ fn permuted(
 }
 
 /// Erases what made `tile`, as far as nothing else uses it.
-fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
+pub(super) fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
     let Some(op) = m.def_op(tile) else { return };
     let reads = S::of(m.op(op).kind) == Some(S::LocalLoad)
         || matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute));
@@ -444,14 +454,16 @@ fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
 }
 
 /// `cp.async` writes through the generic proxy: what products read of it in place needs a fence after the wait.
-fn fence_copies(m: &mut Module, body: BlockId) {
+pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
     let of = |kind: S| {
         let is = |o: &OpId| S::of(m.op(*o).kind) == Some(kind);
         ops.iter().copied().filter(is).collect::<Vec<OpId>>()
     };
-    let read: FxHashSet<ValueId> = of(S::AsyncDot)
+    let products = [S::AsyncDot, S::TensorDot];
+    let read: FxHashSet<ValueId> = products
         .into_iter()
+        .flat_map(of)
         .flat_map(|o| m.op(o).operands[..2].to_vec())
         .map(|v| allocation(m, v))
         .collect();

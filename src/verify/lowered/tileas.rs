@@ -5,6 +5,8 @@ use super::Ctx;
 use crate::dialect::nv_tileas::Op;
 use crate::dialect::{OpKind, Traits};
 use crate::ir::{Type, ValueId};
+use crate::layout::tensor::Share;
+use crate::lower::tileas::tcgen05::tensor_matrix;
 use crate::verify::{Check, ensure, fail};
 
 pub fn check(c: &Ctx, kind: Op) -> Check {
@@ -13,7 +15,10 @@ pub fn check(c: &Ctx, kind: Op) -> Check {
         Op::AllocTensor => shared(c, c.op.results[0]),
         Op::LocalLoad => stage(c, c.op.operands[0], c.op.results[0]),
         Op::LocalStore => stage(c, c.op.operands[1], c.op.operands[0]),
-        Op::Dot | Op::AsyncDot => product(c),
+        Op::Dot | Op::AsyncDot | Op::TensorDot => product(c),
+        Op::AllocTensorMemory => tensor(c, c.op.results[0]),
+        Op::TensorLoad => moved(c, c.op.operands[0], c.op.results[0]),
+        Op::TensorStore => moved(c, c.op.operands[1], c.op.operands[0]),
         _ => Ok(()),
     }?;
     for &v in &c.op.results {
@@ -95,6 +100,22 @@ fn shared(c: &Ctx, buffer: ValueId) -> Check {
     )
 }
 
+/// A buffer in tensor memory has a place there, and the kernel's warps reach all of it.
+fn tensor(c: &Ctx, buffer: ValueId) -> Check {
+    let Some(matrix) = tensor_matrix(c.m, buffer) else {
+        return fail(format!("{} is no buffer in tensor memory", c.text(buffer)));
+    };
+    ensure(Share::new(matrix, 1).is_ok(), || {
+        format!("{} has no place in tensor memory", c.text(buffer))
+    })
+}
+
+/// A tile that goes through tensor memory is that buffer's tile, and its warps are whole warpgroups.
+fn moved(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
+    tensor(c, buffer)?;
+    same_tile(c, buffer, tile)
+}
+
 /// A tile that goes through a stage of a buffer is that buffer's tile.
 fn stage(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
     shared(c, buffer)?;
@@ -113,6 +134,10 @@ fn product(c: &Ctx) -> Check {
     let (Some(a), Some(b), Some(acc)) = (shape("lhs"), shape("rhs"), shape("acc")) else {
         return fail("a product of what are no tiles");
     };
+    if c.op.kind == OpKind::from(Op::TensorDot) {
+        let acc = c.operand("acc").unwrap_or_default();
+        tensor(c, acc)?;
+    }
     let fits = match (&a[..], &b[..], &acc[..]) {
         ([ab @ .., m, k], [bb @ .., k2, n], [cb @ .., m2, n2]) => {
             ab == bb && bb == cb && k == k2 && m == m2 && n == n2

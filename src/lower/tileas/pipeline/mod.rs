@@ -15,7 +15,7 @@ pub mod prefetch;
 pub mod roles;
 mod slice;
 pub mod tma;
-mod tokens;
+pub mod tokens;
 
 pub use prefetch::{Prefetch, is_product, reach};
 

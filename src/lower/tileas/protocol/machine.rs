@@ -15,6 +15,9 @@ use crate::lower::unsupported;
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Pipeline {
     pub tma: bool,
+    /// Products fill it, and whether those who read what they compute issue them.
+    pub mma: bool,
+    pub alone: bool,
     pub stages: i64,
     /// Transaction bytes that fill a stage.
     pub bytes: u64,
@@ -70,10 +73,22 @@ struct Group {
     reads: Vec<StageUse>,
 }
 
+/// A product in flight.
+struct Product {
+    op: OpId,
+    shared: Vec<StageUse>,
+    tensor: Vec<ValueId>,
+    /// The commit behind it.
+    committed: Option<Turn>,
+}
+
 pub struct Machine<'s> {
     s: &'s Setting<'s>,
     states: FxHashMap<ValueId, State>,
     groups: VecDeque<Group>,
+    products: Vec<Product>,
+    /// Buffers in tensor memory that warps have read or written since products were last let in.
+    touched: FxHashMap<ValueId, OpId>,
     /// Buffers written through the generic proxy since the last fence.
     dirty: FxHashMap<ValueId, OpId>,
     /// Buffers that copies out of shared memory may still read; whether the thread that started them has waited.
@@ -96,6 +111,8 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         s,
         states: s.pipelines.keys().map(|&p| (p, State::default())).collect(),
         groups: VecDeque::new(),
+        products: Vec::new(),
+        touched: FxHashMap::default(),
         dirty: FxHashMap::default(),
         leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
@@ -150,7 +167,7 @@ impl Machine<'_> {
             Action::Copy(t, buffer) => self.copy(op, *t, *buffer),
             Action::Commit(t) => self.commit(op, *t),
             Action::Wait(t) => self.wait(op, *t),
-            Action::Release(t) => self.release(op, *t),
+            Action::Release(t) => self.release(op, *t, false),
             Action::Drain(p) => self.drain(*p),
             Action::Read(stage) => self.read(op, *stage, false),
             Action::Write(stage) => self.write(op, *stage),
@@ -192,7 +209,45 @@ impl Machine<'_> {
                 "uses an accumulator that async.dot is still computing: missing async.dot_wait",
             ),
             Action::Use(_) => Ok(Step::Done),
+            Action::TensorDot(shared, tensor) => self.product(op, shared, tensor),
+            Action::TensorLoad(buffer) | Action::TensorStore(buffer) => {
+                if let Some(p) = self.products.iter().find(|p| p.tensor.contains(buffer)) {
+                    let waiting = if p.committed.is_some() { "consumer_wait" } else { "producer_commit" };
+                    return self.fail(
+                        op,
+                        format!("touches tensor memory that an async.tensor_dot in flight uses: missing {waiting}"),
+                    );
+                }
+                self.touched.insert(*buffer, op);
+                Ok(Step::Done)
+            }
+            Action::ReleaseByProducts(t) => self.release(op, *t, true),
         }
+    }
+
+    fn product(
+        &mut self,
+        op: OpId,
+        shared: &[StageUse],
+        tensor: &[ValueId],
+    ) -> Result<Step, Diagnostic> {
+        for &stage in shared {
+            self.read(op, stage, true)?;
+            self.fenced(op, stage.buffer)?;
+        }
+        if tensor.iter().any(|b| self.touched.contains_key(b)) {
+            return self.fail(
+                op,
+                "writes tensor memory that warps have touched: missing producer_acquire",
+            );
+        }
+        self.products.push(Product {
+            op,
+            shared: shared.to_vec(),
+            tensor: tensor.to_vec(),
+            committed: None,
+        });
+        Ok(Step::Done)
     }
 
     // ---- the producer ----------------------------------------------------------------------
@@ -208,7 +263,8 @@ impl Machine<'_> {
                 format!("acquires iteration {i} again: missing producer_commit of the first"),
             );
         }
-        if i == 0 && state.next_acquire > 0 && state.undrained.is_some() && !pipeline.tma {
+        let copies = !pipeline.tma && !pipeline.mma;
+        if i == 0 && state.next_acquire > 0 && state.undrained.is_some() && copies {
             return self.fail(
                 op,
                 "starts over at iteration 0 while copies may be in flight: missing async.pipeline.drain",
@@ -225,7 +281,11 @@ impl Machine<'_> {
         if before >= 0 && pipeline.tma && state.next_release <= before {
             return Ok(Step::Blocked);
         }
-        if before >= 0 && !pipeline.tma && state.safe <= before {
+        if before >= 0 && pipeline.mma && !pipeline.alone && state.next_release <= before {
+            return Ok(Step::Blocked);
+        }
+        let copies = !pipeline.tma && !pipeline.mma;
+        if before >= 0 && copies && state.safe <= before {
             let waited = state.waited.get(&before).copied().unwrap_or(op);
             let why = if state.next_release > before {
                 format!(
@@ -239,6 +299,10 @@ impl Machine<'_> {
             return self.fail(waited, why);
         }
         state.next_acquire = i + 1;
+        if pipeline.mma {
+            self.touched.clear();
+        }
+        let state = self.states.entry(t.pipeline).or_default();
         state.open.insert(
             i,
             Open {
@@ -299,7 +363,11 @@ impl Machine<'_> {
         }
         state.next_commit = i + 1;
         state.filled.insert(i, (op, open.buffers));
-        state.undrained = Some(op);
+        state.undrained = Some(op).filter(|_| !pipeline.mma);
+        if pipeline.mma {
+            let open = self.products.iter_mut().filter(|p| p.committed.is_none());
+            open.for_each(|p| p.committed = Some(t));
+        }
         Ok(Step::Done)
     }
 
@@ -315,6 +383,24 @@ impl Machine<'_> {
         }
         if pipeline.tma && state.next_commit <= i {
             return Ok(Step::Blocked);
+        }
+        if pipeline.mma {
+            if state.next_commit <= i {
+                return match pipeline.alone {
+                    true => self.fail(
+                        op,
+                        format!("waits for the products of iteration {i}, which are not committed: missing producer_commit"),
+                    ),
+                    false => Ok(Step::Blocked),
+                };
+            }
+            state.next_wait = i + 1;
+            state.waited.insert(i, op);
+            self.products.retain(|p| {
+                p.committed
+                    .is_none_or(|c| c.pipeline != t.pipeline || c.iteration > i)
+            });
+            return Ok(Step::Done);
         }
         // cp.async.wait_group leaves the newest `stages - 2` groups in flight.
         let leaves = pipeline.stages - 2;
@@ -339,7 +425,7 @@ impl Machine<'_> {
         Ok(Step::Done)
     }
 
-    fn release(&mut self, op: OpId, t: Turn) -> Result<Step, Diagnostic> {
+    fn release(&mut self, op: OpId, t: Turn, by_products: bool) -> Result<Step, Diagnostic> {
         let i = t.iteration;
         if i < 0 {
             return Ok(Step::Done);
@@ -349,6 +435,7 @@ impl Machine<'_> {
             s.filled_by.get(&u.buffer) == Some(&t.pipeline) && u.iteration.unwrap_or(i) == i
         };
         let flying = self.groups.iter().rposition(|g| g.reads.iter().any(reads));
+        let multiplied = self.products.iter().any(|p| p.shared.iter().any(reads));
         let state = self.states.entry(t.pipeline).or_default();
         if !state.waited.contains_key(&i) {
             return self.fail(
@@ -368,6 +455,12 @@ impl Machine<'_> {
             return self.fail(
                 op,
                 format!("releases iteration {i} while an async.dot that reads it is in flight: missing async.dot_wait with `pending` at most {pending}"),
+            );
+        }
+        if multiplied && !by_products {
+            return self.fail(
+                op,
+                format!("releases iteration {i} while an async.tensor_dot that reads it is in flight: missing consumer_wait"),
             );
         }
         state.waited.remove(&i);
@@ -441,6 +534,14 @@ impl Machine<'_> {
             return self.fail(
                 op,
                 "overwrites memory that an async.dot in flight reads: missing async.dot_wait",
+            );
+        }
+        let multiplies =
+            |p: &Product| overlay || p.shared.iter().any(|r| r.buffer == stage.buffer);
+        if self.products.iter().any(multiplies) {
+            return self.fail(
+                op,
+                "overwrites memory that an async.tensor_dot in flight reads: missing consumer_wait",
             );
         }
         let unread = self
@@ -527,6 +628,13 @@ impl Machine<'_> {
                 "is still in flight at the end: missing async.dot_wait",
             ));
         }
+        if let Some(product) = self.products.first() {
+            return Err(unsupported(
+                m,
+                product.op,
+                "is still in flight at the end: missing producer_commit and consumer_wait",
+            ));
+        }
         // The smallest key, for one message whatever the hash order is.
         let leaving = self.leaving.values().filter(|l| !l.1).map(|l| l.0).min();
         if let Some(op) = leaving {
@@ -554,7 +662,8 @@ impl Machine<'_> {
                     ),
                 ));
             }
-            let tma = self.s.pipeline(t.pipeline).tma;
+            let pipeline = self.s.pipeline(t.pipeline);
+            let tma = pipeline.tma || pipeline.mma;
             if !tma && let Some(op) = state.undrained {
                 return Err(unsupported(
                     m,

@@ -8,6 +8,7 @@
 //! | turns | acquire, commit, wait and release of a pipeline each go through 0, 1, 2, …: stage and parity follow from the iteration |
 //! | producer | writes only to what it acquired, commits what it acquired, once |
 //! | consumer | reads only between the wait and the release of the same iteration, and only what was filled |
+//! | tensor memory | what products write or read there is loaded and stored once a commit behind them was waited for, and again written by products behind the next acquire |
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
@@ -191,13 +192,16 @@ impl Static<'_> {
         value: ValueId,
         role: Role,
     ) -> Result<(), Diagnostic> {
-        let tma = data.enum_named("kind") == Some(1);
+        let (tma, mma) = (
+            data.enum_named("kind") == Some(1),
+            data.enum_named("kind") == Some(2),
+        );
         let stages = int(data, "stages");
         let typed = match self.m.types.get(self.m.ty(value)) {
             Type::Pipeline { stages } => i64::from(*stages),
             _ => return self.fail(op, "its result is not a pipeline"),
         };
-        let least = if tma { 1 } else { 2 };
+        let least = if tma || mma { 1 } else { 2 };
         if stages != typed {
             return self.fail(op, format!("has {stages} stages, its type {typed}"));
         }
@@ -219,7 +223,16 @@ impl Static<'_> {
         self.creates.push(op);
         self.setting
             .pipelines
-            .insert(value, Pipeline { tma, stages, bytes });
+            .insert(
+                value,
+                Pipeline {
+                    tma,
+                    mma,
+                    alone: int(data, "consumers") == 0,
+                    stages,
+                    bytes,
+                },
+            );
         Ok(())
     }
 
@@ -260,7 +273,10 @@ impl Static<'_> {
             let data = self.m.op(op);
             let tma = data.enum_named("kind") == Some(1);
             let consumers = int(data, "consumers");
+            // Products hand a stage back with one arrival.
+            let by_products = data.results.first().is_some_and(|&p| self.by_products(p));
             match self.consumer_warps {
+                Some(_) if tma && by_products && consumers == 1 => {}
                 Some(warps) if tma && consumers != warps => {
                     return self.fail(
                         op,
@@ -279,6 +295,20 @@ impl Static<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether all releases of a pipeline are those of products.
+    fn by_products(&self, pipeline: ValueId) -> bool {
+        let ops = self.m.body_of(self.func, 0).map(|b| self.m.ops_under(b));
+        let releases = ops.unwrap_or_default().into_iter().filter(|&o| {
+            let data = self.m.op(o);
+            S::of(data.kind) == Some(S::ConsumerRelease)
+                && operand(data, "pipeline") == Some(pipeline)
+        });
+        let marked: Vec<bool> = releases
+            .map(|o| self.m.op(o).has_unit("products"))
+            .collect();
+        !marked.is_empty() && marked.into_iter().all(|x| x)
     }
 
     /// Roles, kinds and stage counts of the steps; which pipeline fills which buffer.
@@ -340,6 +370,9 @@ impl Static<'_> {
             | S::Drain
             | S::AsyncDot
             | S::AsyncDotWait
+            | S::TensorDot
+            | S::TensorLoad
+            | S::TensorStore
             | S::ProxyFence
             | S::TmaStore
             | S::StoreWait

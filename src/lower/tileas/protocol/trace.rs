@@ -58,6 +58,12 @@ pub enum Action {
     DotWait(usize),
     /// Uses what a group computes.
     Use(u32),
+    /// A product reads these shared buffers, and reads and writes these in tensor memory.
+    TensorDot(Vec<StageUse>, Vec<ValueId>),
+    TensorLoad(ValueId),
+    TensorStore(ValueId),
+    /// A release by the products issued so far.
+    ReleaseByProducts(Turn),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -169,7 +175,14 @@ fn is_step(m: &Module, op: OpId) -> bool {
     S::of(m.op(op).kind).is_some_and(|s| {
         matches!(
             s,
-            S::Return | S::RoleEnd | S::LocalLoad | S::LocalStore | S::AsyncDot | S::AsyncDotWait
+            S::Return
+                | S::RoleEnd
+                | S::LocalLoad
+                | S::LocalStore
+                | S::AsyncDot
+                | S::AsyncDotWait
+                | S::TensorLoad
+                | S::TensorStore
         )
     }) || m.op(op).def().name.starts_with("async.")
 }
@@ -402,7 +415,9 @@ impl Tracer<'_> {
         };
         let m = self.m;
         match m.types.get(m.ty(*result)) {
-            Type::SharedTile { .. } | Type::Pipeline { .. } => return Val::Object(*result),
+            Type::SharedTile { .. } | Type::TensorTile { .. } | Type::Pipeline { .. } => {
+                return Val::Object(*result);
+            }
             Type::Tile { shape, .. } | Type::Distributed { shape, .. }
                 if shape.iter().product::<u64>() == 1 => {}
             _ => return Val::Other,
@@ -634,9 +649,8 @@ impl Tracer<'_> {
             S::AllocTensor
         };
         let created = |v| {
-            self.m
-                .def_op(v)
-                .is_some_and(|d| S::of(self.m.op(d).kind) == Some(creator))
+            let kind = self.m.def_op(v).and_then(|d| S::of(self.m.op(d).kind));
+            kind == Some(creator) || name != "pipeline" && kind == Some(S::AllocTensorMemory)
         };
         match operand(data, name).and_then(|v| self.env.get(&v)) {
             Some(&Val::Object(v)) if created(v) => Ok(v),
@@ -687,6 +701,9 @@ impl Tracer<'_> {
                 let enable = operand(data, "enable").map(|v| self.get(v));
                 match enable {
                     Some(Val::Int(0)) => return Ok(true),
+                    None | Some(Val::Int(_)) if data.has_unit("products") => {
+                        Action::ReleaseByProducts(self.turn(op, data)?)
+                    }
                     None | Some(Val::Int(_)) => Action::Release(self.turn(op, data)?),
                     Some(_) => {
                         return Err(unsupported(
@@ -719,6 +736,29 @@ impl Tracer<'_> {
             S::ProxyFence => Action::Fence,
             S::StoreWait => Action::StoreWait,
             S::TmaStore => Action::StoreOut(self.object(op, data, "source")?),
+            S::TensorDot => {
+                let mut shared = Vec::new();
+                let mut tensor = vec![self.object(op, data, "acc")?];
+                for (name, iteration) in [("lhs", "lhs_iteration"), ("rhs", "rhs_iteration")] {
+                    let Some(value) = operand(data, name) else {
+                        continue;
+                    };
+                    match self.m.types.get(self.m.ty(value)) {
+                        Type::TensorTile { .. } => tensor.push(self.object(op, data, name)?),
+                        _ => shared.push(self.stage(op, data, name, iteration)?),
+                    }
+                }
+                Action::TensorDot(shared, tensor)
+            }
+            S::TensorLoad => {
+                let buffer = self.object(op, data, "source")?;
+                self.bind(&data.results, &[]);
+                Action::TensorLoad(buffer)
+            }
+            S::TensorStore => {
+                self.uses_of(op, data.group(0));
+                Action::TensorStore(self.object(op, data, "destination")?)
+            }
             S::AsyncDot => self.dot(op, data)?,
             S::AsyncDotWait => {
                 let Some(&acc) = data.operands.first() else {

@@ -112,6 +112,10 @@ static ROWS: &[Row] = &[
     Row(&[N::TmaStore], &[Map, I32, Shared], Any, Free),
     Row(&[N::PrefetchMap], &[Map], Any, Free),
     Row(&[N::Wgmma], &[Any, I64, Any, Bool], Any, Free),
+    Row(&[N::TensorAlloc, N::TensorCommit], &[Shared], Any, Free),
+    Row(&[N::TensorDealloc, N::TensorLd], &[I32], Any, Free),
+    Row(&[N::TensorSt], &[I32, Any], Any, Free),
+    Row(&[N::TensorMma], &[I32, Int, I64, Bool], Any, Free),
     Row(&[N::For], &[Int, Int, Int, Any], Any, Free),
     Row(&[N::If], &[Bool], Any, Free),
 ];

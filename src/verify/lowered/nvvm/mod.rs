@@ -4,6 +4,7 @@ mod control;
 mod elements;
 mod matrix;
 mod memory;
+mod tensor;
 
 use super::Ctx;
 use crate::dialect::Traits;
@@ -28,6 +29,9 @@ pub fn check(c: &Ctx) -> Check {
         Op::Func | Op::Return | Op::For | Op::If | Op::Loop => control::check(c, kind),
         Op::Yield | Op::Continue | Op::Break => control::check(c, kind),
         Op::MmaSync | Op::Wgmma | Op::WgmmaWait => matrix::check(c, kind),
+        Op::TensorAlloc | Op::TensorDealloc | Op::TensorLd | Op::TensorSt | Op::TensorMma => {
+            tensor::check(c, kind)
+        }
         _ => memory::check(c, kind),
     }
 }

@@ -16,7 +16,7 @@
 
 mod sites;
 mod slice;
-mod thread;
+pub mod thread;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,8 +29,9 @@ use crate::facts::access::{group, operand};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::lower::build::{self, case};
 use crate::lower::tileas::missed::Log;
-use crate::lower::tileas::wgmma;
+use crate::lower::tileas::{tcgen05, wgmma};
 use crate::target::{Feature, Target};
+pub use sites::ancestor_in;
 use sites::{Ring, Site};
 use slice::{Copier, Slice};
 use thread::{Steps, thread};
@@ -100,7 +101,7 @@ impl Plan {
         }
         let rings = sites::rings(m, &context, &mut sites);
         let by_groups =
-            target.has(Feature::Wgmma) && m.ops_under(body).iter().any(|&o| is_for_groups(m, o));
+            m.ops_under(body).iter().any(|&o| is_for_groups(m, o, target));
         let mut plan = Plan {
             sites,
             rings,
@@ -115,7 +116,10 @@ impl Plan {
         };
         plan.stores(m, func, body, facts);
         let rooms = shared_room(m, func, target);
-        if !rooms.into_iter().any(|room| plan.share(m, body, room)) {
+        if !rooms
+            .into_iter()
+            .any(|room| plan.share(m, body, target, room))
+        {
             log.note(
                 m,
                 func,
@@ -175,7 +179,7 @@ impl Plan {
     }
 
     /// Gives the rings their stages, so that everything fits in `room` bytes.
-    fn share(&mut self, m: &Module, body: BlockId, room: u64) -> bool {
+    fn share(&mut self, m: &Module, body: BlockId, target: &Target, room: u64) -> bool {
         let once: u64 = self
             .rings
             .iter()
@@ -191,10 +195,13 @@ impl Plan {
         let stored = |&op: &OpId| operand(m.op(op), "tile").map_or(0, |t| tile_bytes(m, t));
         let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
         let staged = match self.by_groups {
+            true if target.has(Feature::Tcgen05) => {
+                tcgen05::staged_bytes(m, body, target, &brought)
+            }
             true => wgmma::staged_bytes(m, body, &brought),
             false => 0,
         };
-        let scratch = self.scratch(m, body, &brought);
+        let scratch = self.scratch(m, body, target, &brought);
         let mut stores = self.nested_stores.iter().map(stored).sum::<u64>();
         let mut fixed = once + staged + scratch;
         if fixed + stores + 2 * again > room {
@@ -216,14 +223,20 @@ impl Plan {
         let rings: u64 = self.rings.iter().map(|r| r.stages * r.bytes).sum();
         let before = self.last_stores.len();
         self.last_stores.retain(|s| stored(s) <= rings);
-        before == self.last_stores.len() || self.share(m, body, room)
+        before == self.last_stores.len() || self.share(m, body, target, room)
     }
 
     /// Bytes of scratch to leave: for what takes a trip through shared memory besides the tiles of the rings, and
     /// for operands of a warp's products that no ring brings.
-    fn scratch(&self, m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> u64 {
+    fn scratch(
+        &self,
+        m: &Module,
+        body: BlockId,
+        target: &Target,
+        brought: &FxHashSet<OpId>,
+    ) -> u64 {
         let ops = m.ops_under(body);
-        let other = |&&o: &&OpId| is_product(m, o) && !(self.by_groups && is_for_groups(m, o));
+        let other = |&&o: &&OpId| is_product(m, o) && !is_for_groups(m, o, target);
         let operands = |&op: &OpId| {
             let sides = m.op(op).operands.iter().take(2);
             let alone = sides.filter(|&&v| !wgmma::comes_from(m, v, brought));
@@ -232,18 +245,18 @@ impl Plan {
         let products = ops.iter().filter(other).map(operands).max();
         match products {
             Some(bytes) => bytes.max(super::RESERVE),
-            None if ops.iter().any(|&o| self.moves(m, o, brought)) => super::RESERVE,
+            None if ops.iter().any(|&o| self.moves(m, o, target, brought)) => super::RESERVE,
             None => BARRIERS,
         }
     }
 
     /// Whether an operation may take a trip through shared memory.
-    fn moves(&self, m: &Module, op: OpId, brought: &FxHashSet<OpId>) -> bool {
+    fn moves(&self, m: &Module, op: OpId, target: &Target, brought: &FxHashSet<OpId>) -> bool {
         let data = m.op(op);
         let through_copies = brought.contains(&op)
             || self.nested_stores.contains(&op)
             || self.last_stores.contains(&op)
-            || is_for_groups(m, op);
+            || is_for_groups(m, op, target);
         match (C::of(data.kind), S::of(data.kind)) {
             (_, Some(S::Return)) => false,
             (_, Some(_)) => !through_copies,
@@ -256,9 +269,12 @@ impl Plan {
     }
 }
 
-/// Whether warpgroups can do a product.
-fn is_for_groups(m: &Module, op: OpId) -> bool {
-    S::of(m.op(op).kind) == Some(S::Dot) && wgmma::Extents::of(m, op).is_ok()
+/// Whether warpgroups can do a product, or one thread for them.
+fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
+    let wgmma = target.has(Feature::Wgmma)
+        && S::of(m.op(op).kind) == Some(S::Dot)
+        && wgmma::Extents::of(m, op).is_ok();
+    wgmma || tcgen05::takes(m, op, target).is_some()
 }
 
 /// As many stages as fit: a power of two where at least four do.

@@ -1,0 +1,144 @@
+//! `tcgen05.mma`: what it multiplies, its instruction descriptor, and the matrix descriptors of operands in shared
+//! memory.
+//!
+//! Source: PTX ISA, "tcgen05.mma": "Shape", "Instruction Descriptor", "Matrix Descriptor Format".
+
+use super::shared::{SharedLayout, Swizzle};
+use super::wgmma_desc::{OperandDescriptor, describe_for};
+use super::LayoutError;
+
+/// Elements that a kind of the instruction multiplies.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// As the dialects call it.
+    pub element: &'static str,
+    /// As the instruction's `.kind`.
+    pub kind: &'static str,
+    /// In the instruction descriptor; integers with a sign have the next one.
+    pub code: u32,
+    /// Accumulators: name and code.
+    pub accumulators: &'static [(&'static str, u32)],
+    /// Architectures that have tensor memory, but not this.
+    pub missing_on: &'static [u16],
+}
+
+const F32: (&str, u32) = ("f32", 1);
+const F16: (&str, u32) = ("f16", 0);
+
+/// The formats, a row each. The elements of both operands are of one kind; of `f16` they are the same.
+pub const FORMATS: &[Format] = &[
+    Format { element: "f16", kind: "f16", code: 0, accumulators: &[F32, F16], missing_on: &[] },
+    Format { element: "bf16", kind: "f16", code: 1, accumulators: &[F32], missing_on: &[] },
+    Format { element: "tf32", kind: "tf32", code: 2, accumulators: &[F32], missing_on: &[] },
+    Format { element: "f8E4M3FN", kind: "f8f6f4", code: 0, accumulators: &[F32, F16], missing_on: &[] },
+    Format { element: "f8E5M2", kind: "f8f6f4", code: 1, accumulators: &[F32, F16], missing_on: &[] },
+    Format { element: "i8", kind: "i8", code: 0, accumulators: &[("i32", 2)], missing_on: &[103] },
+];
+
+/// What one product multiplies.
+#[derive(Clone, Copy, Debug)]
+pub struct Atom {
+    pub a: &'static Format,
+    pub b: &'static Format,
+    accumulator: u32,
+}
+
+impl Atom {
+    /// The instruction for elements called `a` and `b` that accumulates in `acc`.
+    pub fn of(a: &str, b: &str, acc: &str) -> Option<Atom> {
+        let format = |name: &str| FORMATS.iter().find(|f| f.element == name);
+        let (a, b) = (format(a)?, format(b)?);
+        let accumulator = |f: &Format| f.accumulators.iter().find(|x| x.0 == acc).map(|x| x.1);
+        let same = a.kind == b.kind && (a.kind != "f16" || a.code == b.code);
+        let (code, _) = (accumulator(a)?, accumulator(b)?);
+        same.then_some(Atom {
+            a,
+            b,
+            accumulator: code,
+        })
+    }
+
+    /// The instruction descriptor of m×n. `signed`: integers; `transposed`: M or N is contiguous in memory.
+    pub fn descriptor(
+        &self,
+        [m, n]: [u64; 2],
+        signed: [bool; 2],
+        transposed: [bool; 2],
+    ) -> u32 {
+        let code = |f: &Format, signed: bool| match f.kind {
+            "i8" => f.code + u32::from(signed),
+            _ => f.code,
+        };
+        let [m, n] = [m, n].map(|x| x as u32);
+        self.accumulator << 4
+            | code(self.a, signed[0]) << 7
+            | code(self.b, signed[1]) << 10
+            | u32::from(transposed[0]) << 15
+            | u32::from(transposed[1]) << 16
+            | (n >> 3) << 17
+            | (m >> 4) << 24
+    }
+}
+
+/// Bits of K of one instruction.
+pub const K_BITS: u64 = 256;
+
+/// The descriptor of the operand tile in `shared`, as [`super::wgmma_desc::describe`]; elements of 8 bits may have
+/// M or N contiguous, too.
+pub fn describe(
+    shared: &SharedLayout,
+    mn_dim: usize,
+    instruction_mn: u64,
+) -> Result<OperandDescriptor, LayoutError> {
+    describe_for(shared, mn_dim, instruction_mn, &[8, 16])
+}
+
+/// The bits of a matrix descriptor other than the start address.
+pub fn constant(operand: &OperandDescriptor) -> u64 {
+    let field = |bytes: u64| (bytes & 0x3ffff) >> 4;
+    let mode = match operand.swizzle {
+        Swizzle::None => 0,
+        Swizzle::B128 => 2,
+        Swizzle::B64 => 4,
+        Swizzle::B32 => 6,
+    };
+    field(operand.leading_bytes) << 16 | field(operand.stride_bytes) << 32 | 1 << 46 | mode << 61
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Shape;
+
+    /// The descriptor that CUTLASS's `make_instr_desc` documents for f16 × f16 → f32, 128 × 256, K-major.
+    #[test]
+    fn instruction_descriptors() {
+        let atom = Atom::of("f16", "f16", "f32").unwrap();
+        assert_eq!(atom.descriptor([128, 256], [false; 2], [false; 2]), 0x0840_0010);
+        let bf16 = Atom::of("bf16", "bf16", "f32").unwrap();
+        let bits = bf16.descriptor([64, 32], [false; 2], [true, false]);
+        assert_eq!(bits, 1 << 4 | 1 << 7 | 1 << 10 | 1 << 15 | 4 << 17 | 4 << 24);
+        let mixed = Atom::of("f8E4M3FN", "f8E5M2", "f32").unwrap();
+        assert_eq!(mixed.descriptor([128, 8], [false; 2], [false, true]) >> 10 & 7, 1);
+        let i8 = Atom::of("i8", "i8", "i32").unwrap();
+        let bits = i8.descriptor([128, 16], [true, false], [false; 2]);
+        assert_eq!((bits >> 4 & 3, bits >> 7 & 7, bits >> 10 & 7), (2, 1, 0));
+        assert!(Atom::of("f16", "bf16", "f32").is_none());
+        assert!(Atom::of("tf32", "tf32", "f16").is_none());
+        assert!(Atom::of("f64", "f64", "f64").is_none());
+    }
+
+    #[test]
+    fn matrix_descriptors() {
+        let shape = Shape::new(&[128, 64]).unwrap();
+        let s = SharedLayout::strips(&shape, &[1, 0], 16, Swizzle::B128).unwrap();
+        let d = describe(&s, 0, 128).unwrap();
+        assert_eq!(constant(&d), 2 << 61 | 1 << 46 | 64 << 32 | 1 << 16);
+        assert_eq!(d.k_steps, [0, 32, 64, 96]);
+        // Bytes with N contiguous: 128 columns a row, 8 rows of k 1024 bytes apart.
+        let shape = Shape::new(&[64, 128]).unwrap();
+        let s = SharedLayout::strips(&shape, &[1, 0], 8, Swizzle::B128).unwrap();
+        let d = describe(&s, 1, 128).unwrap();
+        assert_eq!((d.stride_bytes, &d.k_steps[..]), (1024, &[0, 4096][..]));
+    }
+}

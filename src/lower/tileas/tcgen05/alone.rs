@@ -1,0 +1,143 @@
+//! Loops that do nothing with shared memory but multiply what rings bring: their products are waited for behind them,
+//! and each hands the stages that it has read back by itself.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Placed;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::access::operand;
+use crate::lower::tileas::convert::place;
+
+/// Moves the waits of such loops behind them.
+pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) {
+    let loops = find(m, body, placed);
+    let mut rings: Vec<ValueId> = Vec::new();
+    for (around, products) in &loops {
+        let Some(block) = m.body_of(*around, 0) else {
+            continue;
+        };
+        let releases = ring_releases(m, block, products);
+        for &release in &releases {
+            if let Some(slot) = m.op_mut(release).attrs.first_mut() {
+                *slot = Some(Attr::Unit);
+            }
+            rings.extend(operand(m.op(release), "pipeline"));
+        }
+        for (i, product) in products.iter().enumerate() {
+            let steps = [product.acquire].into_iter().chain(product.after);
+            if i > 0 {
+                steps.for_each(|s| m.erase(s));
+                continue;
+            }
+            for (step, behind) in steps.zip([false, true, true, true]) {
+                let from = m.op(step).block;
+                m.block_mut(from).ops.retain(|&o| o != step);
+                let (home, at) = place(m, *around);
+                // Behind the loop: in front of what was put there to read the accumulator.
+                let at = if behind { at + 1 + place_of(m, product, step) } else { at };
+                m.place(step, home, at);
+            }
+        }
+    }
+    // One arrival empties their stages.
+    let one = m.types.int(32);
+    for ring in rings {
+        let create = m.def_op(ring);
+        if let Some(slot) = create.and_then(|op| m.op_mut(op).attrs.get_mut(2)) {
+            *slot = Some(Attr::Int { value: 1, ty: one });
+        }
+    }
+}
+
+/// How many steps of `product` stand behind the loop before `step`.
+fn place_of(_: &Module, product: &Placed, step: OpId) -> usize {
+    product.after.iter().position(|&s| s == step).unwrap_or(0)
+}
+
+/// The loops, with their products.
+fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&'p Placed>)> {
+    let mut loops: Vec<(OpId, Vec<&Placed>)> = Vec::new();
+    for p in placed.iter().filter(|p| p.untouched) {
+        let Some(around) = m.parent_op(p.dot) else {
+            continue;
+        };
+        match loops.iter_mut().find(|l| l.0 == around) {
+            Some(found) => found.1.push(p),
+            None => loops.push((around, vec![p])),
+        }
+    }
+    loops.retain(|(around, products)| only_multiplies(m, *around, products));
+    // A ring's stages are handed back in one way everywhere.
+    loop {
+        let inside: FxHashSet<OpId> = loops
+            .iter()
+            .filter_map(|l| m.body_of(l.0, 0))
+            .flat_map(|b| m.ops_under(b))
+            .collect();
+        let mut elsewhere: FxHashMap<ValueId, bool> = FxHashMap::default();
+        for op in m.ops_under(body) {
+            if S::of(m.op(op).kind) == Some(S::ConsumerRelease)
+                && let Some(ring) = operand(m.op(op), "pipeline")
+            {
+                *elsewhere.entry(ring).or_default() |= !inside.contains(&op);
+            }
+        }
+        let before = loops.len();
+        loops.retain(|(around, products)| {
+            let Some(block) = m.body_of(*around, 0) else {
+                return false;
+            };
+            let releases = ring_releases(m, block, products).into_iter();
+            let mut rings = releases.filter_map(|r| operand(m.op(r), "pipeline"));
+            rings.all(|ring| elsewhere.get(&ring) == Some(&false))
+        });
+        if loops.len() == before {
+            return loops;
+        }
+    }
+}
+
+/// The releases under `block` that are not the products' own.
+fn ring_releases(m: &Module, block: BlockId, products: &[&Placed]) -> Vec<OpId> {
+    let own: FxHashSet<OpId> = products.iter().flat_map(|p| p.after).collect();
+    let ops = m.ops_under(block).into_iter();
+    ops.filter(|o| S::of(m.op(*o).kind) == Some(S::ConsumerRelease) && !own.contains(o))
+        .collect()
+}
+
+/// Whether a loop touches shared and tensor memory with `products` only, whose operands a producer brings.
+fn only_multiplies(m: &Module, around: OpId, products: &[&Placed]) -> bool {
+    let Some(block) = m.body_of(around, 0) else {
+        return false;
+    };
+    let own = |op: OpId| {
+        products
+            .iter()
+            .any(|p| p.dot == op || p.acquire == op || p.after.contains(&op))
+    };
+    let brings = |op: OpId| {
+        let pipeline = operand(m.op(op), "pipeline").and_then(|p| m.def_op(p));
+        pipeline.is_some_and(|p| m.op(p).enum_named("kind") == Some(1))
+    };
+    m.ops_under(block).into_iter().all(|op| match S::of(m.op(op).kind) {
+        _ if own(op) => true,
+        Some(S::ConsumerWait | S::ConsumerRelease) => m.op(op).block == block && brings(op),
+        Some(
+            S::LocalLoad
+            | S::LocalStore
+            | S::TensorLoad
+            | S::TensorStore
+            | S::TensorDot
+            | S::TiledCopy
+            | S::ProducerAcquire
+            | S::ProducerCommit
+            | S::Drain
+            | S::ProxyFence
+            | S::TmaStore
+            | S::StoreWait
+            | S::Return,
+        ) => false,
+        _ => true,
+    })
+}

@@ -1,0 +1,93 @@
+//! Which columns of tensor memory each buffer has.
+//!
+//! A buffer is in use at its product, or, where a loop carries it, during the whole loop. Buffers that are never in use
+//! at the same time share columns: scores that have been read make room for what is computed from them.
+
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::tcgen05::{stages, tensor_matrix};
+
+/// A buffer, and when it is in use.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    pub buffer: Option<ValueId>,
+    pub dot: OpId,
+    /// Not at the product alone but in all of the loop around it.
+    pub whole_loop: bool,
+    pub columns: u64,
+}
+
+impl Held {
+    /// The operation during which it is in use.
+    fn during(&self, m: &Module) -> OpId {
+        match m.parent_op(self.dot).filter(|_| self.whole_loop) {
+            Some(around) => around,
+            None => self.dot,
+        }
+    }
+}
+
+/// Whether `inner` is `outer` or in it.
+fn holds(m: &Module, outer: OpId, mut inner: OpId) -> bool {
+    while inner != outer {
+        match m.parent_op(inner) {
+            Some(parent) => inner = parent,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// The first column of each buffer: the lowest that those in use at the same time leave.
+pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
+    let mut firsts: Vec<u64> = Vec::new();
+    for (i, held) in all.iter().enumerate() {
+        let during = held.during(m);
+        let meets = |other: &Held| {
+            let theirs = other.during(m);
+            holds(m, during, theirs) || holds(m, theirs, during)
+        };
+        let earlier = all.iter().zip(&firsts).take(i).filter(|(o, _)| meets(o));
+        let mut taken: Vec<(u64, u64)> = earlier.map(|(o, &f)| (f, f + o.columns)).collect();
+        taken.sort_unstable();
+        let mut first = 0;
+        for (from, to) in taken {
+            if first + held.columns <= from {
+                break;
+            }
+            first = first.max(to);
+        }
+        firsts.push(first);
+    }
+    firsts
+}
+
+/// Writes the columns down.
+pub fn assign(m: &mut Module, body: BlockId, all: &[Held]) {
+    let firsts = places(m, all);
+    let i32_ty = m.types.int(32);
+    for (held, first) in all.iter().zip(firsts) {
+        let alloc = held.buffer.and_then(|b| m.def_op(b));
+        let value = first as i64;
+        let slot = alloc.and_then(|op| m.op_mut(op).attrs.first_mut());
+        if let Some(slot) = slot {
+            *slot = Some(Attr::Int { value, ty: i32_ty });
+        }
+    }
+    debug_assert!(end(m, body).is_none_or(|e| e <= crate::layout::tensor::COLUMNS));
+}
+
+/// The first column behind all buffers under `body`, if there are any.
+pub fn end(m: &Module, body: BlockId) -> Option<u64> {
+    let ops = m.ops_under(body).into_iter();
+    let ends = ops.filter(|&o| S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
+    let ends = ends.filter_map(|o| {
+        let buffer = *m.op(o).results.first()?;
+        let first = match m.op(o).attr_named("column") {
+            Some(Attr::Int { value, .. }) => u64::try_from(*value).ok()?,
+            _ => 0,
+        };
+        Some(first + tensor_matrix(m, buffer)?.all_columns() * stages(m, buffer))
+    });
+    ends.max()
+}

@@ -1,0 +1,234 @@
+//! Accumulators that a loop carries live in their buffer for the whole loop.
+//!
+//! What starts the loop is stored in front of it, the result is loaded behind it. Where the loop does something else
+//! with what it carries (attention scales it), that is loaded where it is first used and stored again in front of the
+//! product.
+
+use super::{before, flag_type, is_zero};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::build::case;
+use crate::lower::tileas::convert::place;
+use crate::lower::tileas::pipeline::roles::ancestor_in;
+use crate::lower::tileas::pipeline::tokens::jumps;
+
+/// An accumulator that a loop carries from one product to the same product of the next iteration.
+pub struct Home {
+    /// Which carried value it is.
+    place: usize,
+    /// The operation of the loop's block that first uses it.
+    first: OpId,
+    /// Nothing but the product uses it.
+    pub untouched: bool,
+    /// It starts as zero, and only the product uses it: the first product of the loop writes.
+    zero: bool,
+}
+
+impl Home {
+    /// Whether the accumulator of `dot` can live in its buffer during the loop around it.
+    pub fn find(m: &Module, body: BlockId, dot: OpId) -> Option<Home> {
+        let block = m.op(dot).block;
+        let around = m.parent_op(dot)?;
+        if C::of(m.op(around).kind) != Some(C::For) {
+            return None;
+        }
+        let end = m.terminator(block)?;
+        if jumps(m, around) != [end] {
+            return None;
+        }
+        let result = *m.op(dot).results.first()?;
+        let handed = |v: &&ValueId| **v == result;
+        let place = m.op(end).operands.iter().position(|v| *v == result)?;
+        let times = m.op(end).operands.iter().filter(handed).count();
+        let arg = *m.block(block).args.get(place + 1)?;
+        let users: Vec<OpId> = m
+            .ops_under(block)
+            .into_iter()
+            .filter(|&o| m.op(o).operands.contains(&arg))
+            .collect();
+        let ops = &m.block(block).ops;
+        let at = |op: OpId| ops.iter().position(|&o| o == op);
+        let own = at(dot)?;
+        let places: Option<Vec<usize>> = users
+            .iter()
+            .map(|&u| at(ancestor_in(m, body, block, u)?))
+            .collect();
+        let places = places?;
+        let first = places.iter().min().copied()?;
+        // Behind the product the buffer has the new value.
+        if times != 1 || places.iter().any(|&p| p > own) {
+            return None;
+        }
+        let uses = m.op(dot).operands.iter().filter(|&&v| v == arg).count();
+        let untouched = users == [dot] && uses == 1 && m.op(dot).operands.get(2) == Some(&arg);
+        let init = *m.op(around).group(3).get(place)?;
+        Some(Home {
+            place,
+            first: *ops.get(first)?,
+            untouched,
+            zero: untouched && is_zero(m, init),
+        })
+    }
+
+    /// In front of the product: the accumulator is in `buffer`. The product's `accumulate`.
+    pub fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
+        let around = m.parent_op(dot)?;
+        let block = m.op(dot).block;
+        let init = *m.op(around).group(3).get(self.place)?;
+        let arg = *m.block(block).args.get(self.place + 1)?;
+        if self.zero {
+            return later(m, around, dot);
+        }
+        before(m, around, S::TensorStore, &[&[init], &[buffer], &[]]);
+        if self.untouched {
+            return None;
+        }
+        let (block, at) = place(m, self.first);
+        let ty = m.ty(arg);
+        let loc = m.op(dot).loc;
+        let mut b = m.at(block, at);
+        b.loc = loc;
+        let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+        let loaded = m.op(load).results[0];
+        m.replace_all_uses(arg, loaded);
+        let acc = m.op(dot).operands[2];
+        if acc != loaded {
+            before(m, dot, S::TensorStore, &[&[acc], &[buffer], &[]]);
+        }
+        None
+    }
+
+    /// Behind the product: the loop no longer carries the accumulator, which is loaded behind the loop. Other users
+    /// of the product in the loop load it, too.
+    pub fn leave(&self, m: &mut Module, dot: OpId, buffer: ValueId) {
+        let Some(around) = m.parent_op(dot) else {
+            return;
+        };
+        let block = m.op(dot).block;
+        let (result, loc) = (m.op(dot).results[0], m.op(dot).loc);
+        let ty = m.ty(result);
+        let others = m.ops_under(block).into_iter();
+        let end = m.terminator(block);
+        if others.filter(|&o| Some(o) != end).any(|o| m.op(o).operands.contains(&result)) {
+            let (block, at) = place(m, dot);
+            let mut b = m.at(block, at);
+            b.loc = loc;
+            let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+            let loaded = m.op(load).results[0];
+            m.replace_all_uses(result, loaded);
+        }
+        let (bounds, init) = (m.op(around).operands.to_vec(), m.op(around).group(3).to_vec());
+        let (around, old) = without(m, around, self.place);
+        let used = {
+            let ops = m.ops_under(m.op(around).block);
+            ops.into_iter().any(|o| m.op(o).operands.contains(&old))
+        };
+        if !used {
+            return;
+        }
+        let (home, at) = place(m, around);
+        let new = if self.zero && !runs(m, &bounds) {
+            behind_any(m, around, [bounds[0], bounds[1]], buffer, init[self.place])
+        } else {
+            let mut b = m.at(home, at + 1);
+            b.loc = loc;
+            let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+            m.op(load).results[0]
+        };
+        m.replace_all_uses(old, new);
+    }
+}
+
+/// Whether an iteration is not the loop's first.
+fn later(m: &mut Module, around: OpId, dot: OpId) -> Option<ValueId> {
+    let counter = *m.block(m.op(dot).block).args.first()?;
+    let lower = *m.op(around).operands.first()?;
+    let ty = flag_type(m);
+    let attrs = [
+        case(&enums::CMP_PREDICATE, "not_equal"),
+        case(&enums::SIGNEDNESS, "signed"),
+    ];
+    let (block, at) = place(m, dot);
+    Some(m.at(block, at).value(C::CmpI, &[counter, lower], attrs, ty))
+}
+
+/// Whether a loop with these bounds is known to run at all.
+fn runs(m: &Module, bounds: &[ValueId]) -> bool {
+    let number = |v: ValueId| crate::lower::tileas::protocol::number(m.op(m.def_op(v)?));
+    let [lower, upper] = [0, 1].map(|i| bounds.get(i).and_then(|&v| number(v)));
+    matches!((lower, upper), (Some(l), Some(u)) if l < u)
+}
+
+/// Behind the loop `around`: what is in `buffer` if it ran at all, else `init`.
+fn behind_any(
+    m: &mut Module,
+    around: OpId,
+    [lower, upper]: [ValueId; 2],
+    buffer: ValueId,
+    init: ValueId,
+) -> ValueId {
+    let (flag, ty, loc) = (flag_type(m), m.ty(init), m.op(around).loc);
+    let unsigned = m.op(around).has_unit("unsigned");
+    let regions = [0, 1].map(|_| m.new_region());
+    let blocks = regions.map(|r| m.new_block(r, &[]));
+    let load = m
+        .at_end(blocks[0])
+        .op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+    let loaded = m.op(load).results[0];
+    m.at_end(blocks[0]).op(C::Yield, &[&[loaded]], [], &[], &[]);
+    m.at_end(blocks[1]).op(C::Yield, &[&[init]], [], &[], &[]);
+    let (block, at) = place(m, around);
+    let attrs = [
+        case(&enums::CMP_PREDICATE, "less_than"),
+        case(&enums::SIGNEDNESS, if unsigned { "unsigned" } else { "signed" }),
+    ];
+    let mut b = m.at(block, at + 1);
+    b.loc = loc;
+    let ran = b.value(C::CmpI, &[lower, upper], attrs, flag);
+    let chosen = b.op(C::If, &[&[ran]], [], &[ty], &regions);
+    m.op(chosen).results[0]
+}
+
+/// The loop without what it carries at `place`; the loop, and the old result.
+fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
+    let old = m.op(around).clone();
+    let result = old.results[carried];
+    let Some(body) = m.body_of(around, 0) else {
+        return (around, result);
+    };
+    let mut args = m.block(body).args.to_vec();
+    args.remove(carried + 1);
+    let types: Vec<_> = args.iter().map(|&a| m.ty(a)).collect();
+    let region = m.new_region();
+    let block = m.new_block(region, &types);
+    for (i, op) in std::mem::take(&mut m.block_mut(body).ops).into_iter().enumerate() {
+        m.place(op, block, i);
+    }
+    for (from, to) in args.into_iter().zip(m.block(block).args.clone()) {
+        m.replace_all_uses(from, to);
+    }
+    if let Some(end) = m.terminator(block) {
+        let data = m.op_mut(end);
+        data.operands.remove(carried);
+        data.groups = [data.operands.len() as u32].into_iter().collect();
+    }
+    let mut inits = old.group(3).to_vec();
+    inits.remove(carried);
+    let mut results = old.results.to_vec();
+    results.remove(carried);
+    let types: Vec<_> = results.iter().map(|&r| m.ty(r)).collect();
+    let groups: [&[ValueId]; 4] = [old.group(0), old.group(1), old.group(2), &inits];
+    let (home, at) = place(m, around);
+    let mut b = m.at(home, at);
+    b.loc = old.loc;
+    let attrs: Vec<Option<Attr>> = old.attrs.to_vec();
+    let new = b.op(old.kind, &groups, attrs, &types, &[region]);
+    for (from, to) in results.into_iter().zip(m.op(new).results.clone()) {
+        m.replace_all_uses(from, to);
+    }
+    // Its old result is still in use.
+    m.block_mut(home).ops.retain(|&o| o != around);
+    (new, result)
+}

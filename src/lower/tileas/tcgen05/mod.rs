@@ -1,0 +1,500 @@
+//! Products by `tcgen05.mma`: which can be, where their operands lie, and where their accumulators live.
+//!
+//! An accumulator is a buffer in tensor memory. Each product is, at first, by itself:
+//!
+//! ```text
+//! tensor_store acc            unless it is zero or there already
+//! producer_acquire            a barrier: tensor memory may be written by products
+//! async.tensor_dot            by one thread
+//! producer_commit
+//! consumer_wait
+//! consumer_release
+//! tensor_load                 the result
+//! ```
+//! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
+//! but multiply is waited for behind it ([`alone`]). [`columns`] gives the buffers their columns, [`number`] the steps
+//! their iterations.
+//!
+//! Operands lie as those of `wgmma` do ([`super::wgmma`]); a left operand that is computed next to its product goes to
+//! tensor memory, where it has room there, or to shared memory.
+
+mod alone;
+mod columns;
+mod home;
+mod number;
+
+pub use columns::end as columns_end;
+
+use rustc_hash::FxHashSet;
+
+use super::convert::place;
+use super::missed::Log;
+use super::pipeline::tile_bytes;
+use super::wgmma::{self, Source};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::layout::tcgen05::{self as instruction, Atom, K_BITS};
+use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
+use crate::lower::build::{case, constant};
+use crate::target::{Feature, Target};
+use columns::Held;
+use home::Home;
+
+/// What a product is in messages.
+const WHAT: &str = "tcgen05";
+
+/// The buffer in tensor memory that `value` is.
+pub fn tensor_matrix(m: &Module, value: ValueId) -> Option<TensorMatrix> {
+    let Type::TensorTile {
+        elem, shape, cell, ..
+    } = m.types.get(m.ty(value))
+    else {
+        return None;
+    };
+    let &[rows, columns] = shape.as_slice() else {
+        return None;
+    };
+    Some(TensorMatrix {
+        rows,
+        columns,
+        cell: *cell,
+        element_bits: m.types.bits(*elem)?,
+    })
+}
+
+/// Stages of a buffer in tensor memory.
+pub fn stages(m: &Module, value: ValueId) -> u64 {
+    match m.types.get(m.ty(value)) {
+        Type::TensorTile { stages, .. } => u64::from(*stages),
+        _ => 1,
+    }
+}
+
+/// What [`Atom`] calls a tile's elements.
+pub fn element_name(m: &Module, value: ValueId) -> String {
+    match m.types.get(m.types.elem(m.ty(value))) {
+        Type::Int(n) => format!("i{n}"),
+        Type::Float(f) => f.name().to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Extents of a product that `tcgen05.mma` can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Extents {
+    pub rows: u64,
+    pub columns: u64,
+    pub k: u64,
+}
+
+impl Extents {
+    /// The extents of `dot`, or why there is no instruction for it.
+    pub fn of(m: &Module, dot: OpId, target: &Target) -> Result<Extents, String> {
+        let data = m.op(dot);
+        let &[lhs, rhs, acc, ..] = data.operands.as_slice() else {
+            return Err("an operand is missing".to_owned());
+        };
+        let shape = |v: ValueId| m.types.as_tile(m.ty(v)).map(|t| t.1);
+        let (Some(&[rows, columns]), Some(&[_, k])) = (shape(acc), shape(lhs)) else {
+            return Err("the product has a batch dimension".to_owned());
+        };
+        let [a, b, c] = [lhs, rhs, acc].map(|v| element_name(m, v));
+        let Some(atom) = Atom::of(&a, &b, &c) else {
+            return Err(format!("no tcgen05.mma multiplies {a} and {b} into {c}"));
+        };
+        if [atom.a, atom.b].iter().any(|f| f.missing_on.contains(&target.sm)) {
+            return Err(format!("{target} has no tcgen05.mma of {a}"));
+        }
+        let k_bits = k * u64::from(m.types.bits(m.ty(lhs)).unwrap_or(0));
+        let half = m.types.bits(m.ty(acc)) == Some(16);
+        match () {
+            () if rows < 64 => Err(format!("{rows} rows, 64 needed")),
+            () if rows < LANES && half => Err(format!("{rows} rows in f16, {LANES} needed")),
+            () if columns < 16 => Err(format!("{columns} columns, 16 needed")),
+            () if k_bits < K_BITS => Err(format!("{k_bits} bits of K, {K_BITS} needed")),
+            () => Ok(Extents { rows, columns, k }),
+        }
+    }
+
+    /// Warpgroups whose threads can hold what they read of the accumulator.
+    pub fn warpgroups(self) -> u64 {
+        let registers = self.rows * self.columns / LANES;
+        if registers > MOST_REGISTERS || self.rows > LANES {
+            2
+        } else {
+            1
+        }
+    }
+}
+
+/// Registers of a thread for its part of an accumulator that is read at once.
+const MOST_REGISTERS: u64 = 128;
+
+/// A product in its new form.
+struct Placed {
+    dot: OpId,
+    /// The steps in front of it and behind it.
+    acquire: OpId,
+    after: [OpId; 3],
+    /// Its accumulator stays in its buffer, and nothing else in its loop touches it.
+    untouched: bool,
+}
+
+/// Makes every product under `body` that can be one a product in tensor memory. `room`: bytes of shared memory that
+/// its operands' buffers may take.
+pub fn convert(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    warps: u64,
+    room: u64,
+    log: &mut Log,
+) -> Result<(), Diagnostic> {
+    if !target.has(Feature::Tcgen05) || !warps.is_multiple_of(4) {
+        return Ok(());
+    }
+    let mut c = Convert {
+        body,
+        groups: warps / 4,
+        room,
+        held: Vec::new(),
+        placed: Vec::new(),
+        pipeline: None,
+    };
+    for dot in m.ops_under(body) {
+        if S::of(m.op(dot).kind) != Some(S::Dot) {
+            continue;
+        }
+        let done = match Extents::of(m, dot, target) {
+            Ok(extents) => c.dot(m, dot, extents)?,
+            Err(why) => Err(why),
+        };
+        if let Err(why) = done {
+            log.note(m, dot, WHAT, why);
+        }
+    }
+    let Some(pipeline) = c.pipeline else {
+        return Ok(());
+    };
+    wgmma::fence_copies(m, body);
+    columns::assign(m, body, &c.held);
+    alone::hoist(m, body, &c.placed);
+    number::run(m, body, pipeline);
+    Ok(())
+}
+
+/// The work on one function.
+struct Convert {
+    body: BlockId,
+    groups: u64,
+    room: u64,
+    held: Vec<Held>,
+    placed: Vec<Placed>,
+    pipeline: Option<ValueId>,
+}
+
+/// Where the operands of a product go.
+struct Operands {
+    lhs: Option<Source>,
+    rhs: Source,
+    /// Bytes of shared memory that these need.
+    bytes: u64,
+}
+
+impl Convert {
+    /// Rewrites `dot`, or says why not.
+    fn dot(
+        &mut self,
+        m: &mut Module,
+        dot: OpId,
+        extents: Extents,
+    ) -> Result<Result<(), String>, Diagnostic> {
+        let data = m.op(dot).clone();
+        let acc_bits = m.types.bits(m.ty(data.operands[2])).unwrap_or(32);
+        let acc = TensorMatrix {
+            rows: extents.rows,
+            columns: extents.columns,
+            cell: 32,
+            element_bits: acc_bits,
+        };
+        if let Err(e) = Share::new(acc, self.groups) {
+            return Ok(Err(format!("{} warps cannot share it out: {e}", 4 * self.groups)));
+        }
+        let home = Home::find(m, self.body, dot);
+        let acc_held = Held {
+            buffer: None,
+            dot,
+            whole_loop: home.is_some(),
+            columns: acc.all_columns(),
+        };
+        if !self.fits(m, &[acc_held]) {
+            return Ok(Err("tensor memory has no columns left".to_owned()));
+        }
+        let lhs_cell = m.types.bits(m.ty(data.operands[0])).unwrap_or(16);
+        let lhs = TensorMatrix {
+            rows: extents.rows,
+            columns: extents.k,
+            cell: lhs_cell,
+            element_bits: lhs_cell,
+        };
+        let lhs_held = Held {
+            buffer: None,
+            dot,
+            whole_loop: false,
+            columns: lhs.all_columns(),
+        };
+        let tensor_lhs =
+            Share::new(lhs, self.groups).is_ok() && self.fits(m, &[acc_held, lhs_held]);
+        let operands = self.operands(m, dot, extents, tensor_lhs);
+        if operands.bytes > self.room {
+            return Ok(Err(format!(
+                "its operands need {} bytes of shared memory, {} are left",
+                operands.bytes, self.room
+            )));
+        }
+        self.room -= operands.bytes;
+        let buffer = self.buffer(m, data.operands[2], 32, acc_held);
+        let lhs_buffer = match operands.lhs {
+            Some(_) => None,
+            None => Some(self.buffer(m, data.operands[0], lhs_cell, lhs_held)),
+        };
+        self.rewrite(m, dot, operands, buffer, lhs_buffer, home)?;
+        Ok(Ok(()))
+    }
+
+    /// Whether there are columns for `more`.
+    fn fits(&self, m: &Module, more: &[Held]) -> bool {
+        let all: Vec<Held> = self.held.iter().chain(more).copied().collect();
+        let end = columns::places(m, &all)
+            .into_iter()
+            .zip(&all)
+            .map(|(first, held)| first + held.columns);
+        end.max().unwrap_or(0) <= COLUMNS
+    }
+
+    fn operands(&self, m: &Module, dot: OpId, extents: Extents, tensor_lhs: bool) -> Operands {
+        let data = m.op(dot);
+        let (lhs, rhs) = (data.operands[0], data.operands[1]);
+        let in_place = |tile: ValueId, dim: usize, mn: u64| {
+            wgmma::in_place_if(m, tile, &|shared| {
+                instruction::describe(shared, dim, mn).is_ok()
+            })
+        };
+        let mut bytes = 0;
+        let rhs = in_place(rhs, 1, extents.columns.min(256)).unwrap_or_else(|| {
+            bytes += tile_bytes(m, rhs);
+            Source::Stored
+        });
+        let lhs = match in_place(lhs, 0, extents.rows.min(LANES)) {
+            Some(source) => Some(source),
+            None if tensor_lhs && !wgmma::is_stationary(m, self.body, lhs, dot) => None,
+            None => {
+                bytes += tile_bytes(m, lhs);
+                Some(Source::Stored)
+            }
+        };
+        Operands { lhs, rhs, bytes }
+    }
+
+    /// A buffer in tensor memory for a tile like `tile`.
+    fn buffer(&mut self, m: &mut Module, tile: ValueId, cell: u32, held: Held) -> ValueId {
+        let (elem, shape) = m
+            .types
+            .as_tile(m.ty(tile))
+            .map_or((m.ty(tile), vec![]), |t| (t.0, t.1.to_vec()));
+        let ty = m.types.intern(Type::TensorTile {
+            elem,
+            shape: shape.into(),
+            cell,
+            stages: 1,
+        });
+        let buffer = m
+            .at(self.body, 0)
+            .value(S::AllocTensorMemory, &[], [None], ty);
+        self.held.push(Held {
+            buffer: Some(buffer),
+            ..held
+        });
+        buffer
+    }
+
+    /// The pipeline of the products that their own role waits for.
+    fn pipeline(&mut self, m: &mut Module) -> ValueId {
+        if let Some(pipeline) = self.pipeline {
+            return pipeline;
+        }
+        let i32_ty = m.types.int(32);
+        let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
+        let ty = m.types.intern(Type::Pipeline { stages: 1 });
+        let attrs = [case(&enums::PIPELINE_KIND, "mma"), int(1), int(0), int(0)];
+        let pipeline = m.at(self.body, 0).value(S::PipelineCreate, &[], attrs, ty);
+        self.pipeline = Some(pipeline);
+        pipeline
+    }
+
+    fn rewrite(
+        &mut self,
+        m: &mut Module,
+        dot: OpId,
+        operands: Operands,
+        buffer: ValueId,
+        lhs_buffer: Option<ValueId>,
+        home: Option<Home>,
+    ) -> Result<(), Diagnostic> {
+        let body = self.body;
+        let pipeline = self.pipeline(m);
+        let (lhs_tile, rhs_tile) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+        let (rhs, rhs_iteration) = operands.rhs.place(m, body, dot, 1)?;
+        let (lhs, lhs_iteration) = match (operands.lhs, lhs_buffer) {
+            (Some(source), _) => source.place(m, body, dot, 0)?,
+            (None, buffer) => (buffer.unwrap_or_default(), None),
+        };
+        if let Some(buffer) = lhs_buffer {
+            before(m, dot, S::TensorStore, &[&[lhs_tile], &[buffer], &[]]);
+        }
+        let untouched = home.as_ref().is_some_and(|h| h.untouched);
+        let accumulate = match &home {
+            Some(home) => home.enter(m, dot, buffer),
+            None => self.enter(m, dot, buffer),
+        };
+        let zero = number_at(m, body);
+        let acquire = before(m, dot, S::ProducerAcquire, &[&[pipeline], &[zero]]);
+        let data = m.op(dot).clone();
+        let (block, at) = place(m, dot);
+        let mut b = m.at(block, at);
+        b.loc = data.loc;
+        let attrs = ["signed_lhs", "signed_rhs"].map(|n| data.attr_named(n).cloned());
+        let groups: [&[ValueId]; 7] = [
+            &[lhs],
+            &[rhs],
+            &[buffer],
+            lhs_iteration.as_slice(),
+            rhs_iteration.as_slice(),
+            &[],
+            accumulate.as_slice(),
+        ];
+        let issued = b.op(S::TensorDot, &groups, attrs, &[], &[]);
+        let after = [S::ProducerCommit, S::ConsumerWait, S::ConsumerRelease].map(|kind| {
+            let groups: [&[ValueId]; 3] = [&[pipeline], &[zero], &[]];
+            let many = if kind == S::ConsumerRelease { 3 } else { 2 };
+            before(m, dot, kind, &groups[..many])
+        });
+        match home {
+            Some(home) => home.leave(m, dot, buffer),
+            None => {
+                let ty = m.ty(data.results[0]);
+                let (block, at) = place(m, dot);
+                let mut b = m.at(block, at);
+                b.loc = data.loc;
+                let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+                let result = m.op(load).results[0];
+                m.replace_all_uses(data.results[0], result);
+            }
+        }
+        m.erase(dot);
+        for held in self.held.iter_mut().filter(|h| h.dot == dot) {
+            held.dot = issued;
+        }
+        self.placed.push(Placed {
+            dot: issued,
+            acquire,
+            after,
+            untouched,
+        });
+        for operand in [lhs_tile, rhs_tile] {
+            wgmma::drop_unused(m, body, operand);
+        }
+        Ok(())
+    }
+
+    /// The accumulator of a product by itself goes to its buffer; the product's `accumulate`.
+    fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
+        let acc = m.op(dot).operands[2];
+        if is_zero(m, acc) {
+            return Some(flag(m, dot, false));
+        }
+        before(m, dot, S::TensorStore, &[&[acc], &[buffer], &[]]);
+        None
+    }
+}
+
+/// An operation without results or attributes in front of `op`.
+fn before(m: &mut Module, op: OpId, kind: S, groups: &[&[ValueId]]) -> OpId {
+    let ((block, at), loc) = (place(m, op), m.op(op).loc);
+    let mut b = m.at(block, at);
+    b.loc = loc;
+    b.op(kind, groups, [], &[], &[])
+}
+
+/// The constant 0 (i32) at the front of `body`.
+fn number_at(m: &mut Module, body: BlockId) -> ValueId {
+    let i32_ty = m.types.int(32);
+    let ty = m.types.tile(i32_ty, &[]);
+    constant(&mut m.at(body, 0), 0, ty)
+}
+
+/// A scalar i1 in front of `op`.
+fn flag(m: &mut Module, op: OpId, value: bool) -> ValueId {
+    let ty = flag_type(m);
+    let (block, at) = place(m, op);
+    constant(&mut m.at(block, at), i64::from(value), ty)
+}
+
+fn flag_type(m: &mut Module) -> TypeId {
+    let i1 = m.types.int(1);
+    m.types.tile(i1, &[])
+}
+
+/// Whether all elements of a tile are the constant zero.
+fn is_zero(m: &Module, tile: ValueId) -> bool {
+    let Some(op) = m.def_op(tile) else {
+        return false;
+    };
+    let data = m.op(op);
+    match (C::of(data.kind), data.attr_named("value")) {
+        (Some(C::Broadcast | C::Reshape), _) => is_zero(m, data.operands[0]),
+        (
+            Some(C::Constant),
+            Some(Attr::Dense {
+                data: Dense::Bytes(bytes),
+                ..
+            }),
+        ) => bytes.iter().all(|&b| b == 0),
+        _ => false,
+    }
+}
+
+/// Bytes of the buffers in shared memory that [`convert`] will want, when the tiles of the loads in `brought` come
+/// through rings.
+pub fn staged_bytes(
+    m: &Module,
+    body: BlockId,
+    target: &Target,
+    brought: &FxHashSet<OpId>,
+) -> u64 {
+    let mut bytes = 0;
+    for dot in m.ops_under(body) {
+        let Some(extents) = takes(m, dot, target) else {
+            continue;
+        };
+        let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+        let comes = |tile| wgmma::comes_from(m, tile, brought);
+        if !comes(rhs) {
+            bytes += tile_bytes(m, rhs);
+        }
+        // Of 256 rows, what a product reads and computes fills tensor memory.
+        let in_tensor = extents.rows <= LANES && !wgmma::is_stationary(m, body, lhs, dot);
+        if !comes(lhs) && !in_tensor {
+            bytes += tile_bytes(m, lhs);
+        }
+    }
+    bytes
+}
+
+/// The extents of a product that [`convert`] takes.
+pub fn takes(m: &Module, op: OpId, target: &Target) -> Option<Extents> {
+    let fits = target.has(Feature::Tcgen05) && S::of(m.op(op).kind) == Some(S::Dot);
+    fits.then(|| Extents::of(m, op, target).ok()).flatten()
+}
