@@ -595,3 +595,68 @@ fn kernels_have_whole_warps() {
         k.param(ty);
     });
 }
+
+// ---- tensor memory -------------------------------------------------------------------------
+
+#[test]
+fn tensor_memory_is_allocated_in_powers_of_two() {
+    let nvvm = |kind: N, why: &str, change: fn(&mut Module, OpId)| {
+        let m = lowered(MATMUL, "sm_100a", Stage::Nvvm);
+        change::rejects(verify, m, kind, why, |m| {
+            let op = last(m, kind);
+            change(m, op);
+        });
+    };
+    nvvm(N::TensorAlloc, "48 columns", |m, op| {
+        set_int(m, op, "columns", 48)
+    });
+    nvvm(N::TensorDealloc, "16 columns", |m, op| {
+        set_int(m, op, "columns", 16)
+    });
+    nvvm(N::TensorLd, "the instructions move 64", |m, op| {
+        set_int(m, op, "count", 16)
+    });
+    nvvm(
+        N::TensorMma,
+        "3 of 'a_k_steps' and 4 of 'b_k_steps'",
+        |m, op| {
+            set(m, op, "a_k_steps", Attr::I64s(vec![0, 2, 4]));
+        },
+    );
+}
+
+#[test]
+fn buffers_in_tensor_memory_have_a_place_there() {
+    let m = || lowered(MATMUL, "sm_100a", Stage::NvTileas);
+    let small = |m: &mut Module| {
+        let alloc = last(m, S::AllocTensorMemory);
+        let value = m.op(alloc).results[0];
+        let Type::TensorTile { elem, .. } = *m.types.get(m.ty(value)) else {
+            panic!("no buffer in tensor memory");
+        };
+        let ty = m.types.intern(Type::TensorTile {
+            elem,
+            shape: [32, 128].into_iter().collect(),
+            cell: 32,
+            stages: 1,
+        });
+        m.value_mut(value).ty = ty;
+    };
+    change::rejects(
+        verify,
+        m(),
+        S::AllocTensorMemory,
+        "has no place in tensor memory",
+        small,
+    );
+    change::rejects(
+        verify,
+        m(),
+        S::TensorLoad,
+        "is no buffer in tensor memory",
+        |m| {
+            let load = last(m, S::TensorLoad);
+            m.op_mut(load).operands[0] = m.op(load).results[0];
+        },
+    );
+}

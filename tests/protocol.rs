@@ -89,10 +89,10 @@ fn rejects(m: Module, operation: &str, why: &str, change: impl FnOnce(&mut Modul
 
 #[test]
 fn the_corpus_keeps_the_protocol() {
-    let mut pipelines = [0, 0];
+    let mut pipelines = [0, 0, 0];
     for path in ssa::bytecode_files() {
         let bytes = std::fs::read(&path).unwrap();
-        for (i, target) in ["sm_80", "sm_90a"].into_iter().enumerate() {
+        for (i, target) in ["sm_80", "sm_90a", "sm_100a"].into_iter().enumerate() {
             let module = tilec::bytecode::read(&bytes).unwrap();
             if !streams(&module) {
                 break;
@@ -498,4 +498,105 @@ fn memory_is_used_again_only_when_idle() {
             m.at(block, at).op(S::LocalStore, &groups, [], &[], &[]);
         },
     );
+}
+
+// ---- tensor memory -------------------------------------------------------------------------
+
+/// The form with an accumulator in tensor memory; rings are emptied by products.
+fn tensor() -> Module {
+    let m = matmul("sm_100a");
+    assert!(count(&m, S::TensorDot) == 1 && count(&m, S::TensorLoad) == 1);
+    m
+}
+
+/// A product that reads in tensor memory what was computed from the one before.
+fn attention() -> Module {
+    let file = "production_attention/forward_f16_even.tilebc";
+    let m = lowered(file, "sm_100a", Stage::NvTileas);
+    assert!(count(&m, S::TensorDot) > 1 && count(&m, S::TensorStore) > 0);
+    m
+}
+
+#[test]
+fn accumulators_are_read_when_products_are_done() {
+    rejects(
+        tensor(),
+        "tensor_load",
+        "touches tensor memory that an async.tensor_dot in flight uses: missing consumer_wait",
+        |m| {
+            let end = last(m, S::RoleEnd);
+            for step in [last(m, S::ConsumerWait), last(m, S::ConsumerRelease)] {
+                relocate(m, step, end);
+            }
+        },
+    );
+    rejects(
+        tensor(),
+        "async.tensor_dot",
+        "is still in flight at the end",
+        |m| {
+            let load = last(m, S::TensorLoad);
+            let block = m.op(load).block;
+            let dot = last(m, S::TensorDot);
+            let acc = m.op(dot).operands[2];
+            // Another product behind the last commit, whose result nobody reads.
+            let ty = m.ty(acc);
+            let body = m.body_of(last(m, S::Func), 0).unwrap();
+            let other = m.at(body, 0).value(S::AllocTensorMemory, &[], [None], ty);
+            let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+            let (a, b) = (own(m, body, lhs), own(m, body, rhs));
+            let groups: [&[ValueId]; 7] = [&[a], &[b], &[other], &[], &[], &[], &[]];
+            m.at(block, 0)
+                .op(S::TensorDot, &groups, [None, None], &[], &[]);
+        },
+    );
+}
+
+/// A buffer like `buffer` that no ring fills.
+fn own(m: &mut Module, body: tilec::ir::BlockId, buffer: ValueId) -> ValueId {
+    let ty = m.ty(buffer);
+    m.at(body, 0).value(S::AllocTensor, &[], [], ty)
+}
+
+#[test]
+fn products_follow_what_warps_do_in_tensor_memory() {
+    rejects(
+        attention(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing producer_acquire",
+        |m| {
+            // The operand that the last product reads there is stored behind the barrier.
+            let (store, dot) = (last(m, S::TensorStore), last(m, S::TensorDot));
+            relocate(m, store, dot);
+        },
+    );
+}
+
+#[test]
+fn stages_are_handed_back_by_products_or_behind_them() {
+    rejects(
+        tensor(),
+        "async.pipeline.create",
+        "`consumers` is 1, but the consumer role has 4 warps",
+        |m| {
+            hand_back_by_warps(m);
+        },
+    );
+    rejects(
+        tensor(),
+        "async.pipeline.consumer_release",
+        "releases iteration 0 while an async.tensor_dot that reads it is in flight: missing consumer_wait",
+        |m| {
+            let ring = m.op(hand_back_by_warps(m)).operands[0];
+            let create = m.def_op(ring).unwrap();
+            set_int(m, create, "consumers", 4);
+        },
+    );
+}
+
+/// The ring's stages are released by the consumer's warps; the release.
+fn hand_back_by_warps(m: &mut Module) -> OpId {
+    let release = all(m, S::ConsumerRelease)[0];
+    m.op_mut(release).attrs[0] = None;
+    release
 }

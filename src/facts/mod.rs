@@ -14,6 +14,7 @@ mod axes;
 mod flow;
 mod leaf;
 pub mod semantics;
+pub mod tensor;
 mod transfer;
 
 pub use arith::{Arith, Division, arith_of};

@@ -64,7 +64,11 @@ impl Selector<'_> {
         let form = self.result_form(op)?;
         let offsets = ints(op, "offsets")?;
         let address = self.tensor_address(self.operand(op, 0)?, &offsets)?;
-        let pairs = if op.has_unit("pairs") { ".pack::16b" } else { "" };
+        let pairs = if op.has_unit("pairs") {
+            ".pack::16b"
+        } else {
+            ""
+        };
         let name = format!("{LD}.{}{pairs}.b32", Self::tensor_shape(op)?);
         let words = self.b.op(&name, offsets.len(), vec![address])?.concat();
         self.b.effect("tcgen05.wait::ld.sync.aligned", Vec::new())?;
@@ -79,9 +83,14 @@ impl Selector<'_> {
         let address = self.tensor_address(self.operand(op, 0)?, &offsets)?;
         let (form, atoms) = (self.form(value)?, self.get(value)?);
         let words = self.b.split_words(form, &atoms)?;
-        let pairs = if op.has_unit("pairs") { ".unpack::16b" } else { "" };
+        let pairs = if op.has_unit("pairs") {
+            ".unpack::16b"
+        } else {
+            ""
+        };
         let name = format!("{ST}.{}{pairs}.b32", Self::tensor_shape(op)?);
-        self.b.op(&name, offsets.len(), vec![address, words.into()])?;
+        self.b
+            .op(&name, offsets.len(), vec![address, words.into()])?;
         self.b.effect("tcgen05.wait::st.sync.aligned", Vec::new())
     }
 
@@ -104,7 +113,12 @@ impl Selector<'_> {
         };
         let descriptor = Atom::Imm(int(op, "descriptor")? as u32 as u64);
         let [d_m, d_n, a_m, a_k, b_n, b_k] = [
-            "d_m_steps", "d_n_steps", "a_m_steps", "a_k_steps", "b_n_steps", "b_k_steps",
+            "d_m_steps",
+            "d_n_steps",
+            "a_m_steps",
+            "a_k_steps",
+            "b_n_steps",
+            "b_k_steps",
         ]
         .map(|name| ints(op, name));
         let (d_m, d_n, a_m, a_k, b_n, b_k) = (d_m?, d_n?, a_m?, a_k?, b_n?, b_k?);

@@ -3,9 +3,9 @@
 //!
 //! Source: PTX ISA, "tcgen05.mma": "Shape", "Instruction Descriptor", "Matrix Descriptor Format".
 
+use super::LayoutError;
 use super::shared::{SharedLayout, Swizzle};
 use super::wgmma_desc::{OperandDescriptor, describe_for};
-use super::LayoutError;
 
 /// Elements that a kind of the instruction multiplies.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +27,48 @@ const F16: (&str, u32) = ("f16", 0);
 
 /// The formats, a row each. The elements of both operands are of one kind; of `f16` they are the same.
 pub const FORMATS: &[Format] = &[
-    Format { element: "f16", kind: "f16", code: 0, accumulators: &[F32, F16], missing_on: &[] },
-    Format { element: "bf16", kind: "f16", code: 1, accumulators: &[F32], missing_on: &[] },
-    Format { element: "tf32", kind: "tf32", code: 2, accumulators: &[F32], missing_on: &[] },
-    Format { element: "f8E4M3FN", kind: "f8f6f4", code: 0, accumulators: &[F32, F16], missing_on: &[] },
-    Format { element: "f8E5M2", kind: "f8f6f4", code: 1, accumulators: &[F32, F16], missing_on: &[] },
-    Format { element: "i8", kind: "i8", code: 0, accumulators: &[("i32", 2)], missing_on: &[103] },
+    Format {
+        element: "f16",
+        kind: "f16",
+        code: 0,
+        accumulators: &[F32, F16],
+        missing_on: &[],
+    },
+    Format {
+        element: "bf16",
+        kind: "f16",
+        code: 1,
+        accumulators: &[F32],
+        missing_on: &[],
+    },
+    Format {
+        element: "tf32",
+        kind: "tf32",
+        code: 2,
+        accumulators: &[F32],
+        missing_on: &[],
+    },
+    Format {
+        element: "f8E4M3FN",
+        kind: "f8f6f4",
+        code: 0,
+        accumulators: &[F32, F16],
+        missing_on: &[],
+    },
+    Format {
+        element: "f8E5M2",
+        kind: "f8f6f4",
+        code: 1,
+        accumulators: &[F32, F16],
+        missing_on: &[],
+    },
+    Format {
+        element: "i8",
+        kind: "i8",
+        code: 0,
+        accumulators: &[("i32", 2)],
+        missing_on: &[103],
+    },
 ];
 
 /// What one product multiplies.
@@ -59,12 +95,7 @@ impl Atom {
     }
 
     /// The instruction descriptor of m×n. `signed`: integers; `transposed`: M or N is contiguous in memory.
-    pub fn descriptor(
-        &self,
-        [m, n]: [u64; 2],
-        signed: [bool; 2],
-        transposed: [bool; 2],
-    ) -> u32 {
+    pub fn descriptor(&self, [m, n]: [u64; 2], signed: [bool; 2], transposed: [bool; 2]) -> u32 {
         let code = |f: &Format, signed: bool| match f.kind {
             "i8" => f.code + u32::from(signed),
             _ => f.code,
@@ -114,12 +145,21 @@ mod tests {
     #[test]
     fn instruction_descriptors() {
         let atom = Atom::of("f16", "f16", "f32").unwrap();
-        assert_eq!(atom.descriptor([128, 256], [false; 2], [false; 2]), 0x0840_0010);
+        assert_eq!(
+            atom.descriptor([128, 256], [false; 2], [false; 2]),
+            0x0840_0010
+        );
         let bf16 = Atom::of("bf16", "bf16", "f32").unwrap();
         let bits = bf16.descriptor([64, 32], [false; 2], [true, false]);
-        assert_eq!(bits, 1 << 4 | 1 << 7 | 1 << 10 | 1 << 15 | 4 << 17 | 4 << 24);
+        assert_eq!(
+            bits,
+            1 << 4 | 1 << 7 | 1 << 10 | 1 << 15 | 4 << 17 | 4 << 24
+        );
         let mixed = Atom::of("f8E4M3FN", "f8E5M2", "f32").unwrap();
-        assert_eq!(mixed.descriptor([128, 8], [false; 2], [false, true]) >> 10 & 7, 1);
+        assert_eq!(
+            mixed.descriptor([128, 8], [false; 2], [false, true]) >> 10 & 7,
+            1
+        );
         let i8 = Atom::of("i8", "i8", "i32").unwrap();
         let bits = i8.descriptor([128, 16], [true, false], [false; 2]);
         assert_eq!((bits >> 4 & 3, bits >> 7 & 7, bits >> 10 & 7), (2, 1, 0));

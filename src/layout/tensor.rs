@@ -133,11 +133,8 @@ impl Share {
         let bits = |dim: usize, bits: std::ops::Range<u32>| -> Vec<u64> {
             bits.map(|b| shape.along(dim, 1 << b)).collect()
         };
-        let (registers, lanes, warps) = (
-            bits(1, 0..shape.dim_bits(1)),
-            bits(0, 0..5),
-            bits(0, 5..7),
-        );
+        let (registers, lanes, warps) =
+            (bits(1, 0..shape.dim_bits(1)), bits(0, 0..5), bits(0, 5..7));
         Layout::distributed(shape, registers, lanes, warps)?
             .concat(0, m.blocks() / self.groups_m)?
             .product(&Layout::identity_1d(In::Warp, self.groups_m, 0, 2)?)?
@@ -167,8 +164,8 @@ impl Share {
             let first = block * m.block_columns();
             (0..per_group / (count * width)).map(move |i| first + i * count * width)
         });
-        let rows = (0..self.groups_m.trailing_zeros())
-            .map(|i| (own_blocks * m.block_columns()) << i);
+        let rows =
+            (0..self.groups_m.trailing_zeros()).map(|i| (own_blocks * m.block_columns()) << i);
         let parts = (0..self.groups_n.trailing_zeros()).map(|i| per_group << i);
         let groups = (7..).zip(rows.chain(parts));
         Moves {
@@ -178,7 +175,10 @@ impl Share {
             pairs,
             offsets: offsets.collect(),
             // A lane is a number in the high half of an address.
-            base: [(5, 1 << 21), (6, 1 << 22)].into_iter().chain(groups).collect(),
+            base: [(5, 1 << 21), (6, 1 << 22)]
+                .into_iter()
+                .chain(groups)
+                .collect(),
         }
     }
 }
@@ -191,7 +191,9 @@ mod tests {
     fn place(shape: MoveShape, lane: u64, r: u64) -> (u64, u64) {
         match shape {
             MoveShape::Lanes32x32 => (lane, r),
-            MoveShape::Lanes16x256 => (lane / 4 + 8 * (r / 2 % 2), r / 4 * 8 + lane % 4 * 2 + r % 2),
+            MoveShape::Lanes16x256 => {
+                (lane / 4 + 8 * (r / 2 % 2), r / 4 * 8 + lane % 4 * 2 + r % 2)
+            }
             MoveShape::Lanes16x128 => (lane / 4 + 8 * (r % 2), r / 2 * 4 + lane % 4),
         }
     }
@@ -211,7 +213,12 @@ mod tests {
         assert_eq!(layout.registers(), per_move * moves.offsets.len() as u64);
         for warp in 0..4 * groups {
             let thread = 32 * warp;
-            let base: u64 = moves.base.iter().filter(|(bit, _)| thread >> bit & 1 == 1).map(|b| b.1).sum();
+            let base: u64 = moves
+                .base
+                .iter()
+                .filter(|(bit, _)| thread >> bit & 1 == 1)
+                .map(|b| b.1)
+                .sum();
             for (lane, r) in (0..32).flat_map(|l| (0..layout.registers()).map(move |r| (l, r))) {
                 let (first_lane, first) = (base >> 16, base & 0xffff);
                 let (within, part) = (r % per_move, r % per_register);

@@ -9,13 +9,14 @@ use super::shared::Buffer;
 use super::{Lower, emit::AccessAttrs};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::operand;
+use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LANES, LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::{Major, OperandDescriptor};
-use crate::lower::access::operand;
 use crate::lower::build::case;
-use crate::lower::tileas::tcgen05::{columns_end, element_name, tensor_matrix};
+use crate::lower::tileas::tcgen05::{columns_end, element_name};
 use crate::lower::unsupported;
 
 /// A warp's threads.
@@ -93,8 +94,7 @@ impl Lower<'_> {
         let first = self.first_warp();
         self.when(first, true, |l| {
             let columns = l.emit().i32_attr(memory.columns as i64);
-            l.emit()
-                .effect(N::TensorDealloc, &[memory.base], [columns]);
+            l.emit().effect(N::TensorDealloc, &[memory.base], [columns]);
             Ok(())
         })
     }
@@ -153,7 +153,7 @@ impl Lower<'_> {
         };
         let column = int(self.m.op(alloc), "column");
         let mut address = self.emit().with(N::Add, memory.base, column);
-        let stages = super::super::tileas::tcgen05::stages(self.m, buffer);
+        let stages = stages(self.m, buffer);
         if operand(data, iteration).is_some() && stages > 1 {
             let stage = self.turn(op, data, iteration, stages)?.stage;
             let mut e = self.emit();
@@ -226,8 +226,7 @@ impl Lower<'_> {
         let value = self.convert_value(op, value, &have, &layout)?;
         let value = self.emit().widen(value, layout.registers() as u32);
         let (address, attrs) = self.tensor_moves(op, data, buffer, &share)?;
-        self.emit()
-            .effect(N::TensorSt, &[address, value], attrs);
+        self.emit().effect(N::TensorSt, &[address, value], attrs);
         Ok(())
     }
 
@@ -236,7 +235,11 @@ impl Lower<'_> {
     pub(super) fn tensor_dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let acc = operand(data, "acc").unwrap_or_default();
         let Some(matrix) = tensor_matrix(self.m, acc) else {
-            return Err(unsupported(self.m, op, "the accumulator is not in tensor memory"));
+            return Err(unsupported(
+                self.m,
+                op,
+                "the accumulator is not in tensor memory",
+            ));
         };
         let [a, b, c] = [data.operands[0], data.operands[1], acc].map(|v| element_name(self.m, v));
         let Some(atom) = Atom::of(&a, &b, &c) else {
@@ -270,8 +273,7 @@ impl Lower<'_> {
                 Some(Attr::I64s(rhs.mn_steps)),
                 Some(Attr::I64s(rhs.k_steps)),
             ];
-            let groups: [&[ValueId]; 4] =
-                [&[d], &[lhs.value], &[rhs.value], accumulate.as_slice()];
+            let groups: [&[ValueId]; 4] = [&[d], &[lhs.value], &[rhs.value], accumulate.as_slice()];
             e.op(N::TensorMma, &groups, attrs, &[]);
             Ok(())
         })

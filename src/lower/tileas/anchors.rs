@@ -2,11 +2,11 @@
 
 use super::assign::{Assign, Priority, at, is_distributed, shape_of};
 use super::convert::layout_of;
-use super::tcgen05::tensor_matrix;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{Access, operand, tile_of};
+use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
@@ -277,16 +277,15 @@ fn in_tensor(m: &Module, op: OpId, buffer: ValueId, warps: u64) -> Result<Layout
     let Some(matrix) = tensor_matrix(m, buffer) else {
         return Err(unsupported(m, op, "no buffer in tensor memory"));
     };
-    at(m, op, Share::new(matrix, warps / 4).and_then(|s| s.layout()))
+    at(
+        m,
+        op,
+        Share::new(matrix, warps / 4).and_then(|s| s.layout()),
+    )
 }
 
 /// A move to or from tensor memory wants its tile as the instructions move it.
-fn tensor(
-    a: &mut Assign<'_>,
-    op: OpId,
-    buffer: ValueId,
-    tile: ValueId,
-) -> Result<(), Diagnostic> {
+fn tensor(a: &mut Assign<'_>, op: OpId, buffer: ValueId, tile: ValueId) -> Result<(), Diagnostic> {
     let layout = in_tensor(a.m, op, buffer, a.warps)?;
     a.propose(tile, Priority::Product, &layout);
     Ok(())

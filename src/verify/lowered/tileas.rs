@@ -4,9 +4,9 @@
 use super::Ctx;
 use crate::dialect::nv_tileas::Op;
 use crate::dialect::{OpKind, Traits};
+use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Type, ValueId};
 use crate::layout::tensor::Share;
-use crate::lower::tileas::tcgen05::tensor_matrix;
 use crate::verify::{Check, ensure, fail};
 
 pub fn check(c: &Ctx, kind: Op) -> Check {

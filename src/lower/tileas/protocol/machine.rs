@@ -212,7 +212,11 @@ impl Machine<'_> {
             Action::TensorDot(shared, tensor) => self.product(op, shared, tensor),
             Action::TensorLoad(buffer) | Action::TensorStore(buffer) => {
                 if let Some(p) = self.products.iter().find(|p| p.tensor.contains(buffer)) {
-                    let waiting = if p.committed.is_some() { "consumer_wait" } else { "producer_commit" };
+                    let waiting = if p.committed.is_some() {
+                        "consumer_wait"
+                    } else {
+                        "producer_commit"
+                    };
                     return self.fail(
                         op,
                         format!("touches tensor memory that an async.tensor_dot in flight uses: missing {waiting}"),
@@ -536,8 +540,7 @@ impl Machine<'_> {
                 "overwrites memory that an async.dot in flight reads: missing async.dot_wait",
             );
         }
-        let multiplies =
-            |p: &Product| overlay || p.shared.iter().any(|r| r.buffer == stage.buffer);
+        let multiplies = |p: &Product| overlay || p.shared.iter().any(|r| r.buffer == stage.buffer);
         if self.products.iter().any(multiplies) {
             return self.fail(
                 op,

@@ -221,18 +221,16 @@ impl Static<'_> {
             return self.fail(op, "`bytes` is negative");
         };
         self.creates.push(op);
-        self.setting
-            .pipelines
-            .insert(
-                value,
-                Pipeline {
-                    tma,
-                    mma,
-                    alone: int(data, "consumers") == 0,
-                    stages,
-                    bytes,
-                },
-            );
+        self.setting.pipelines.insert(
+            value,
+            Pipeline {
+                tma,
+                mma,
+                alone: int(data, "consumers") == 0,
+                stages,
+                bytes,
+            },
+        );
         Ok(())
     }
 

@@ -5,8 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Placed;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::lower::access::operand;
 use crate::lower::tileas::convert::place;
 
 /// Moves the waits of such loops behind them.
@@ -35,7 +35,11 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) {
                 m.block_mut(from).ops.retain(|&o| o != step);
                 let (home, at) = place(m, *around);
                 // Behind the loop: in front of what was put there to read the accumulator.
-                let at = if behind { at + 1 + place_of(m, product, step) } else { at };
+                let at = if behind {
+                    at + 1 + place_of(m, product, step)
+                } else {
+                    at
+                };
                 m.place(step, home, at);
             }
         }
@@ -120,24 +124,26 @@ fn only_multiplies(m: &Module, around: OpId, products: &[&Placed]) -> bool {
         let pipeline = operand(m.op(op), "pipeline").and_then(|p| m.def_op(p));
         pipeline.is_some_and(|p| m.op(p).enum_named("kind") == Some(1))
     };
-    m.ops_under(block).into_iter().all(|op| match S::of(m.op(op).kind) {
-        _ if own(op) => true,
-        Some(S::ConsumerWait | S::ConsumerRelease) => m.op(op).block == block && brings(op),
-        Some(
-            S::LocalLoad
-            | S::LocalStore
-            | S::TensorLoad
-            | S::TensorStore
-            | S::TensorDot
-            | S::TiledCopy
-            | S::ProducerAcquire
-            | S::ProducerCommit
-            | S::Drain
-            | S::ProxyFence
-            | S::TmaStore
-            | S::StoreWait
-            | S::Return,
-        ) => false,
-        _ => true,
-    })
+    m.ops_under(block)
+        .into_iter()
+        .all(|op| match S::of(m.op(op).kind) {
+            _ if own(op) => true,
+            Some(S::ConsumerWait | S::ConsumerRelease) => m.op(op).block == block && brings(op),
+            Some(
+                S::LocalLoad
+                | S::LocalStore
+                | S::TensorLoad
+                | S::TensorStore
+                | S::TensorDot
+                | S::TiledCopy
+                | S::ProducerAcquire
+                | S::ProducerCommit
+                | S::Drain
+                | S::ProxyFence
+                | S::TmaStore
+                | S::StoreWait
+                | S::Return,
+            ) => false,
+            _ => true,
+        })
 }

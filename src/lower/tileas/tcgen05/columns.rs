@@ -4,8 +4,8 @@
 //! at the same time share columns: scores that have been read make room for what is computed from them.
 
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::tcgen05::{stages, tensor_matrix};
 
 /// A buffer, and when it is in use.
 #[derive(Clone, Copy, Debug)]

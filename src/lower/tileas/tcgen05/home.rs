@@ -111,7 +111,10 @@ impl Home {
         let ty = m.ty(result);
         let others = m.ops_under(block).into_iter();
         let end = m.terminator(block);
-        if others.filter(|&o| Some(o) != end).any(|o| m.op(o).operands.contains(&result)) {
+        if others
+            .filter(|&o| Some(o) != end)
+            .any(|o| m.op(o).operands.contains(&result))
+        {
             let (block, at) = place(m, dot);
             let mut b = m.at(block, at);
             b.loc = loc;
@@ -119,7 +122,10 @@ impl Home {
             let loaded = m.op(load).results[0];
             m.replace_all_uses(result, loaded);
         }
-        let (bounds, init) = (m.op(around).operands.to_vec(), m.op(around).group(3).to_vec());
+        let (bounds, init) = (
+            m.op(around).operands.to_vec(),
+            m.op(around).group(3).to_vec(),
+        );
         let (around, old) = without(m, around, self.place);
         let used = {
             let ops = m.ops_under(m.op(around).block);
@@ -182,7 +188,10 @@ fn behind_any(
     let (block, at) = place(m, around);
     let attrs = [
         case(&enums::CMP_PREDICATE, "less_than"),
-        case(&enums::SIGNEDNESS, if unsigned { "unsigned" } else { "signed" }),
+        case(
+            &enums::SIGNEDNESS,
+            if unsigned { "unsigned" } else { "signed" },
+        ),
     ];
     let mut b = m.at(block, at + 1);
     b.loc = loc;
@@ -203,7 +212,10 @@ fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
     let types: Vec<_> = args.iter().map(|&a| m.ty(a)).collect();
     let region = m.new_region();
     let block = m.new_block(region, &types);
-    for (i, op) in std::mem::take(&mut m.block_mut(body).ops).into_iter().enumerate() {
+    for (i, op) in std::mem::take(&mut m.block_mut(body).ops)
+        .into_iter()
+        .enumerate()
+    {
         m.place(op, block, i);
     }
     for (from, to) in args.into_iter().zip(m.block(block).args.clone()) {

@@ -45,33 +45,6 @@ use home::Home;
 /// What a product is in messages.
 const WHAT: &str = "tcgen05";
 
-/// The buffer in tensor memory that `value` is.
-pub fn tensor_matrix(m: &Module, value: ValueId) -> Option<TensorMatrix> {
-    let Type::TensorTile {
-        elem, shape, cell, ..
-    } = m.types.get(m.ty(value))
-    else {
-        return None;
-    };
-    let &[rows, columns] = shape.as_slice() else {
-        return None;
-    };
-    Some(TensorMatrix {
-        rows,
-        columns,
-        cell: *cell,
-        element_bits: m.types.bits(*elem)?,
-    })
-}
-
-/// Stages of a buffer in tensor memory.
-pub fn stages(m: &Module, value: ValueId) -> u64 {
-    match m.types.get(m.ty(value)) {
-        Type::TensorTile { stages, .. } => u64::from(*stages),
-        _ => 1,
-    }
-}
-
 /// What [`Atom`] calls a tile's elements.
 pub fn element_name(m: &Module, value: ValueId) -> String {
     match m.types.get(m.types.elem(m.ty(value))) {
@@ -104,7 +77,10 @@ impl Extents {
         let Some(atom) = Atom::of(&a, &b, &c) else {
             return Err(format!("no tcgen05.mma multiplies {a} and {b} into {c}"));
         };
-        if [atom.a, atom.b].iter().any(|f| f.missing_on.contains(&target.sm)) {
+        if [atom.a, atom.b]
+            .iter()
+            .any(|f| f.missing_on.contains(&target.sm))
+        {
             return Err(format!("{target} has no tcgen05.mma of {a}"));
         }
         let k_bits = k * u64::from(m.types.bits(m.ty(lhs)).unwrap_or(0));
@@ -220,7 +196,10 @@ impl Convert {
             element_bits: acc_bits,
         };
         if let Err(e) = Share::new(acc, self.groups) {
-            return Ok(Err(format!("{} warps cannot share it out: {e}", 4 * self.groups)));
+            return Ok(Err(format!(
+                "{} warps cannot share it out: {e}",
+                4 * self.groups
+            )));
         }
         let home = Home::find(m, self.body, dot);
         let acc_held = Held {
@@ -468,12 +447,7 @@ fn is_zero(m: &Module, tile: ValueId) -> bool {
 
 /// Bytes of the buffers in shared memory that [`convert`] will want, when the tiles of the loads in `brought` come
 /// through rings.
-pub fn staged_bytes(
-    m: &Module,
-    body: BlockId,
-    target: &Target,
-    brought: &FxHashSet<OpId>,
-) -> u64 {
+pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHashSet<OpId>) -> u64 {
     let mut bytes = 0;
     for dot in m.ops_under(body) {
         let Some(extents) = takes(m, dot, target) else {

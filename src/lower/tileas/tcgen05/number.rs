@@ -5,8 +5,8 @@ use rustc_hash::FxHashSet;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::access::operand;
 use crate::lower::build::{self, case};
 use crate::lower::tileas::pipeline::roles::thread::{Steps, thread};
 

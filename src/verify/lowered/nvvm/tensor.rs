@@ -38,9 +38,17 @@ fn moved(c: &Ctx, bits: u32, registers: usize) -> Check {
 
 fn product(c: &Ctx) -> Check {
     let count = |name| c.ints(name).len();
-    for [one, other] in [["d_m_steps", "a_m_steps"], ["d_n_steps", "b_n_steps"], ["a_k_steps", "b_k_steps"]] {
+    for [one, other] in [
+        ["d_m_steps", "a_m_steps"],
+        ["d_n_steps", "b_n_steps"],
+        ["a_k_steps", "b_k_steps"],
+    ] {
         ensure(count(one) == count(other) && count(one) > 0, || {
-            format!("{} of '{one}' and {} of '{other}'", count(one), count(other))
+            format!(
+                "{} of '{one}' and {} of '{other}'",
+                count(one),
+                count(other)
+            )
         })?;
     }
     Ok(())

@@ -100,8 +100,10 @@ impl Plan {
             return None;
         }
         let rings = sites::rings(m, &context, &mut sites);
-        let by_groups =
-            m.ops_under(body).iter().any(|&o| is_for_groups(m, o, target));
+        let by_groups = m
+            .ops_under(body)
+            .iter()
+            .any(|&o| is_for_groups(m, o, target));
         let mut plan = Plan {
             sites,
             rings,

@@ -1,0 +1,31 @@
+//! Buffers in tensor memory, read off their types.
+
+use crate::ir::{Module, Type, ValueId};
+use crate::layout::tensor::TensorMatrix;
+
+/// The buffer in tensor memory that `value` is.
+pub fn tensor_matrix(m: &Module, value: ValueId) -> Option<TensorMatrix> {
+    let Type::TensorTile {
+        elem, shape, cell, ..
+    } = m.types.get(m.ty(value))
+    else {
+        return None;
+    };
+    let &[rows, columns] = shape.as_slice() else {
+        return None;
+    };
+    Some(TensorMatrix {
+        rows,
+        columns,
+        cell: *cell,
+        element_bits: m.types.bits(*elem)?,
+    })
+}
+
+/// Stages of a buffer in tensor memory.
+pub fn stages(m: &Module, value: ValueId) -> u64 {
+    match m.types.get(m.ty(value)) {
+        Type::TensorTile { stages, .. } => u64::from(*stages),
+        _ => 1,
+    }
+}
