@@ -656,7 +656,8 @@ fn buffers_in_tensor_memory_have_a_place_there() {
         "is no buffer in tensor memory",
         |m| {
             let load = last(m, S::TensorLoad);
-            m.op_mut(load).operands[0] = m.op(load).results[0];
+            let ring = all(m, S::AllocTensor)[0];
+            m.op_mut(load).operands[0] = m.op(ring).results[0];
         },
     );
 }

@@ -524,9 +524,9 @@ fn accumulators_are_read_when_products_are_done() {
         "tensor_load",
         "touches tensor memory that an async.tensor_dot in flight uses: missing consumer_wait",
         |m| {
-            let end = last(m, S::RoleEnd);
+            let store = last(m, S::LocalStore);
             for step in [last(m, S::ConsumerWait), last(m, S::ConsumerRelease)] {
-                relocate(m, step, end);
+                relocate(m, step, store);
             }
         },
     );
@@ -535,8 +535,8 @@ fn accumulators_are_read_when_products_are_done() {
         "async.tensor_dot",
         "is still in flight at the end",
         |m| {
-            let load = last(m, S::TensorLoad);
-            let block = m.op(load).block;
+            let end = last(m, S::RoleEnd);
+            let (block, at) = (m.op(end).block, position(m, end));
             let dot = last(m, S::TensorDot);
             let acc = m.op(dot).operands[2];
             // Another product behind the last commit, whose result nobody reads.
@@ -546,7 +546,7 @@ fn accumulators_are_read_when_products_are_done() {
             let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
             let (a, b) = (own(m, body, lhs), own(m, body, rhs));
             let groups: [&[ValueId]; 7] = [&[a], &[b], &[other], &[], &[], &[], &[]];
-            m.at(block, 0)
+            m.at(block, at)
                 .op(S::TensorDot, &groups, [None, None], &[], &[]);
         },
     );
@@ -587,7 +587,8 @@ fn stages_are_handed_back_by_products_or_behind_them() {
         "async.pipeline.consumer_release",
         "releases iteration 0 while an async.tensor_dot that reads it is in flight: missing consumer_wait",
         |m| {
-            let ring = m.op(hand_back_by_warps(m)).operands[0];
+            let release = hand_back_by_warps(m);
+            let ring = m.op(release).operands[0];
             let create = m.def_op(ring).unwrap();
             set_int(m, create, "consumers", 4);
         },

@@ -163,9 +163,7 @@ impl Strides {
         let (k, k_steps) = self.k.split_at_checked(k_bits as usize)?;
         let (major, (leading_bytes, stride_bytes)) = match self.k_major(mn, k) {
             Some(strides) => (Major::K, strides),
-            None if transposable.contains(&self.element_bits) => {
-                (Major::Mn, self.mn_major(mn, k)?)
-            }
+            None if transposable.contains(&self.element_bits) => (Major::Mn, self.mn_major(mn, k)?),
             None => return None,
         };
         // Steps never change which row of the pattern the start address is in: the forms
