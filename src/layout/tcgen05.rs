@@ -18,8 +18,10 @@ pub struct Format {
     pub code: u32,
     /// Accumulators: name and code.
     pub accumulators: &'static [(&'static str, u32)],
-    /// Architectures that have tensor memory, but not this.
+    /// Architectures that have tensor memory, but not this (`ptxas` says so).
     pub missing_on: &'static [u16],
+    /// Only the architecture's own target has it (`sm_100a`), not its family's (`sm_100f`).
+    pub own: bool,
 }
 
 const F32: (&str, u32) = ("f32", 1);
@@ -33,6 +35,7 @@ pub const FORMATS: &[Format] = &[
         code: 0,
         accumulators: &[F32, F16],
         missing_on: &[],
+        own: false,
     },
     Format {
         element: "bf16",
@@ -40,6 +43,7 @@ pub const FORMATS: &[Format] = &[
         code: 1,
         accumulators: &[F32],
         missing_on: &[],
+        own: false,
     },
     Format {
         element: "tf32",
@@ -47,6 +51,7 @@ pub const FORMATS: &[Format] = &[
         code: 2,
         accumulators: &[F32],
         missing_on: &[],
+        own: false,
     },
     Format {
         element: "f8E4M3FN",
@@ -54,6 +59,7 @@ pub const FORMATS: &[Format] = &[
         code: 0,
         accumulators: &[F32, F16],
         missing_on: &[],
+        own: false,
     },
     Format {
         element: "f8E5M2",
@@ -61,6 +67,7 @@ pub const FORMATS: &[Format] = &[
         code: 1,
         accumulators: &[F32, F16],
         missing_on: &[],
+        own: false,
     },
     Format {
         element: "i8",
@@ -68,6 +75,7 @@ pub const FORMATS: &[Format] = &[
         code: 0,
         accumulators: &[("i32", 2)],
         missing_on: &[103],
+        own: true,
     },
 ];
 

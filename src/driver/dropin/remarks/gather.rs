@@ -4,8 +4,8 @@ use super::{Category, Kind, Remark};
 use crate::compile::Compilation;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::{enums, nv_tileas::Op as S};
-use crate::ir::{Attr, LocId, Module, OpId, Place, ValueId};
 use crate::facts::access::operand;
+use crate::ir::{Attr, LocId, Module, OpId, Place, ValueId};
 use crate::lower::tileas::Missed;
 
 /// All remarks, kernel by kernel, in the order of the program.

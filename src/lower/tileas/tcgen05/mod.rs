@@ -38,7 +38,7 @@ use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, OpId, Type, TypeId, Va
 use crate::layout::tcgen05::{self as instruction, Atom, K_BITS};
 use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
 use crate::lower::build::{case, constant};
-use crate::target::{Feature, Target};
+use crate::target::{Feature, Suffix, Target};
 use columns::Held;
 use home::Home;
 
@@ -77,10 +77,10 @@ impl Extents {
         let Some(atom) = Atom::of(&a, &b, &c) else {
             return Err(format!("no tcgen05.mma multiplies {a} and {b} into {c}"));
         };
-        if [atom.a, atom.b]
-            .iter()
-            .any(|f| f.missing_on.contains(&target.sm))
-        {
+        if [atom.a, atom.b].iter().any(|f| {
+            let family = f.own && target.suffix != Suffix::Arch;
+            family || f.missing_on.contains(&target.sm)
+        }) {
             return Err(format!("{target} has no tcgen05.mma of {a}"));
         }
         let k_bits = k * u64::from(m.types.bits(m.ty(lhs)).unwrap_or(0));
