@@ -4,7 +4,7 @@
 //! 2.5 for the hyperbolic ones) and rounded once to the format. For f32 and narrower formats the
 //! result is therefore within 0.51 ulp of the true value; f64 has libm's own accuracy. `libm` is
 //! plain Rust, so results do not depend on the machine. The `approx` and `full` forms of Tile IR
-//! promise less than that and are evaluated the same way. `tests/elementary.rs` measures all of it.
+//! promise less than that and are evaluated the same way. `tests/interpreter/elementary.rs` measures all of it.
 
 use super::format::{FloatFormat, Overflow, Rounding};
 

@@ -1,4 +1,4 @@
-//! What must hold of any input. The fuzz targets call these, and `tests/fuzzed.rs` calls them on
+//! What must hold of any input. The fuzz targets call these, and `tests/frontend/fuzzed.rs` calls them on
 //! what the fuzzers found.
 
 use tilec::dialect::Version;

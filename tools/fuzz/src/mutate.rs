@@ -1,5 +1,5 @@
 //! Changes to a module that leave it readable: what a change of bytes seldom does. Used by the
-//! fuzzers and by `tests/mutations.rs`.
+//! fuzzers and by `tests/frontend/mutations.rs`.
 
 use tilec::bytecode;
 use tilec::dialect::{AttrKind, Dialect, OpKind, Version};

@@ -1,0 +1,19 @@
+//! Rules, lowerings, selection, and what comes of them, without a tool of NVIDIA's.
+
+#[path = "../common/change.rs"]
+mod change;
+#[path = "../common/nvvm.rs"]
+mod nvvm;
+#[path = "../common/ssa.rs"]
+mod ssa;
+
+mod checked;
+mod copies;
+mod egraph;
+mod lowered;
+mod promises;
+mod protocol;
+mod rules;
+mod selection;
+mod stages;
+mod widths;

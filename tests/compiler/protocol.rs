@@ -1,0 +1,600 @@
+//! The verifier of the asynchronous protocol accepts the pipelines that the compiler builds and
+//! rejects each of them with one thing wrong.
+
+use crate::change;
+use crate::ssa;
+use change::{all, last, lowered, set_int};
+use tilec::compile::{Options, Stage, lower_to};
+use tilec::dialect::cuda_tile::Op as C;
+use tilec::dialect::nv_tileas::Op as S;
+use tilec::dialect::{OpKind, enums};
+use tilec::ir::{Attr, Dense, EnumAttr, Module, OpId, Type, ValueId};
+use tilec::lower::tileas::protocol::verify;
+
+/// A product with a pipeline, at `nv_tileas`.
+fn matmul(target: &str) -> Module {
+    lowered("matmul/f16_128x128x64.tilebc", target, Stage::NvTileas)
+}
+
+/// The warp-specialised form.
+fn tma() -> Module {
+    let m = matmul("sm_90a");
+    assert!(count(&m, S::TmaLoad) == 2 && count(&m, S::TmaStore) == 1);
+    m
+}
+
+/// The form in which all warps copy.
+fn cp_async() -> Module {
+    let m = matmul("sm_80");
+    assert!(count(&m, S::TiledCopy) > 2 && count(&m, S::Drain) == 1);
+    m
+}
+
+fn count(m: &Module, kind: S) -> usize {
+    all(m, kind).len()
+}
+
+fn erase(m: &mut Module, kind: S) {
+    all(m, kind).into_iter().for_each(|o| m.erase(o));
+}
+
+/// Removes a wait for products; its result becomes what it waited for.
+fn forget(m: &mut Module, wait: OpId) {
+    let (acc, done) = (m.op(wait).operands[0], m.op(wait).results[0]);
+    m.replace_all_uses(done, acc);
+    m.erase(wait);
+}
+
+fn position(m: &Module, op: OpId) -> usize {
+    let block = m.op(op).block;
+    m.block(block).ops.iter().position(|&o| o == op).unwrap()
+}
+
+/// Puts `op` in front of `before`.
+fn relocate(m: &mut Module, op: OpId, before: OpId) {
+    let from = m.op(op).block;
+    m.block_mut(from).ops.retain(|&o| o != op);
+    let (block, at) = (m.op(before).block, position(m, before));
+    m.place(op, block, at);
+}
+
+/// `value + n`, computed in front of `op`.
+fn plus(m: &mut Module, op: OpId, value: ValueId, n: i32) -> ValueId {
+    let (block, at, ty) = (m.op(op).block, position(m, op), m.ty(value));
+    let data = Dense::Bytes(n.to_le_bytes().to_vec());
+    let constant = Attr::Dense { data, ty };
+    let mut b = m.at(block, at);
+    let n = b.value(C::Constant, &[], [Some(constant)], ty);
+    let none = enums::OVERFLOW.cases.iter().position(|c| *c == "none");
+    let attrs = [none.map(|i| Attr::Enum(EnumAttr(i as u8)))];
+    b.value(C::AddI, &[value, n], attrs, ty)
+}
+
+/// Moves the iteration of `op` (its operand `at`) by `n`.
+fn shift(m: &mut Module, op: OpId, at: usize, n: i32) {
+    let moved = plus(m, op, m.op(op).operands[at], n);
+    m.op_mut(op).operands[at] = moved;
+}
+
+/// Changes one thing and expects an error on `operation` that says `why`.
+#[track_caller]
+fn rejects(m: Module, operation: &str, why: &str, change: impl FnOnce(&mut Module)) {
+    let named = |kind: &&S| OpKind::from(**kind).def().name == operation;
+    let kind = *S::ALL.iter().find(named).expect("an operation");
+    change::rejects(verify, m, kind, why, change);
+}
+
+#[test]
+fn the_corpus_keeps_the_protocol() {
+    let mut pipelines = [0, 0, 0];
+    for path in ssa::bytecode_files() {
+        let bytes = std::fs::read(&path).unwrap();
+        for (i, target) in ["sm_80", "sm_90a", "sm_100a"].into_iter().enumerate() {
+            let module = tilec::bytecode::read(&bytes).unwrap();
+            if !streams(&module) {
+                break;
+            }
+            let options = Options::new(target.parse().unwrap());
+            match lower_to(module, &options, Stage::NvTileas) {
+                Ok(lowered) => {
+                    verify(&lowered.module).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                    pipelines[i] += count(&lowered.module, S::PipelineCreate);
+                }
+                // What is not compiled yet says so; only the protocol is at stake here.
+                Err(e) => assert!(!e.to_string().contains("async."), "{}: {e}", path.display()),
+            }
+        }
+    }
+    assert!(pipelines.iter().all(|&n| n > 5), "{pipelines:?} pipelines");
+}
+
+/// Whether a module could have pipelines at all: it has a loop and a product of floats.
+fn streams(m: &Module) -> bool {
+    !all(m, C::For).is_empty() && !all(m, C::MmaF).is_empty()
+}
+
+// ---- stages, roles, counts -----------------------------------------------------------------
+
+#[test]
+fn stage_counts_agree() {
+    rejects(
+        tma(),
+        "async.pipeline.create",
+        "has 3 stages, its type 4",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            set_int(m, create, "stages", 3);
+        },
+    );
+    rejects(
+        tma(),
+        "async.tiled_tma_load",
+        "the buffer has 3 stages, the pipeline 4",
+        |m| {
+            let buffer = m.op(all(m, S::TmaLoad)[0]).group(4)[0];
+            let mut ty = m.types.get(m.ty(buffer)).clone();
+            let Type::SharedTile { stages, .. } = &mut ty else {
+                panic!("not a shared buffer")
+            };
+            *stages = 3;
+            let ty = m.types.intern(ty);
+            m.value_mut(buffer).ty = ty;
+        },
+    );
+}
+
+#[test]
+fn bytes_and_consumers_are_those_of_the_roles() {
+    rejects(
+        tma(),
+        "async.pipeline.producer_commit",
+        "32768 bytes are copied into the stage, but the pipeline's `bytes` is 100",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            set_int(m, create, "bytes", 100);
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.producer_commit",
+        "16384 bytes are copied",
+        |m| {
+            let load = last(m, S::TmaLoad);
+            m.erase(load);
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.create",
+        "`consumers` is 1, but the consumer role has 8 warps",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            set_int(m, create, "consumers", 1);
+        },
+    );
+    rejects(
+        tma(),
+        "async.warp_specialize",
+        "are not the kernel's 8 warps",
+        |m| {
+            let func = last(m, S::Func);
+            set_int(m, func, "num_warps", 8);
+        },
+    );
+}
+
+#[test]
+fn steps_are_in_their_roles() {
+    rejects(
+        tma(),
+        "async.pipeline.consumer_wait",
+        "is in the wrong role: it belongs to the consumer, not to the producer",
+        |m| {
+            let (wait, acquire) = (last(m, S::ConsumerWait), last(m, S::ProducerAcquire));
+            relocate(m, wait, acquire);
+        },
+    );
+    rejects(tma(), "async.fence", "not to the producer", |m| {
+        let (fence, acquire) = (last(m, S::ProxyFence), last(m, S::ProducerAcquire));
+        relocate(m, fence, acquire);
+    });
+    rejects(
+        tma(),
+        "async.pipeline.create",
+        "is in the wrong role: all warps create it",
+        |m| {
+            let (create, wait) = (last(m, S::PipelineCreate), last(m, S::ConsumerWait));
+            relocate(m, create, wait);
+        },
+    );
+}
+
+// ---- counterparts --------------------------------------------------------------------------
+
+#[test]
+fn every_step_has_its_counterpart() {
+    rejects(
+        tma(),
+        "async.pipeline.consumer_wait",
+        "missing consumer_release for consumer_wait",
+        |m| {
+            erase(m, S::ConsumerRelease);
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.producer_acquire",
+        "missing producer_commit",
+        |m| {
+            erase(m, S::ProducerCommit);
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.consumer_wait",
+        "waits without any producer",
+        |m| {
+            for step in [S::ProducerAcquire, S::TmaLoad, S::ProducerCommit] {
+                erase(m, step);
+            }
+        },
+    );
+    rejects(
+        cp_async(),
+        "async.pipeline.consumer_wait",
+        "missing consumer_release for consumer_wait",
+        |m| {
+            erase(m, S::ConsumerRelease);
+        },
+    );
+    rejects(
+        cp_async(),
+        "async.pipeline.producer_commit",
+        "missing consumer_wait",
+        |m| {
+            erase(m, S::ConsumerWait);
+        },
+    );
+}
+
+#[test]
+fn what_is_acquired_is_committed_once() {
+    rejects(
+        tma(),
+        "async.pipeline.producer_acquire",
+        "iteration 0 is acquired and never committed",
+        |m| {
+            // One more acquire, of the iteration after the loop's last.
+            let acquire = last(m, S::ProducerAcquire);
+            let end = all(m, S::RoleEnd)[0];
+            let producer = m.op(end).block;
+            let around = |&&o: &&OpId| m.op(o).kind == C::For.into();
+            let loop_op = *m.block(producer).ops.iter().find(around).unwrap();
+            let (pipeline, next) = (m.op(acquire).operands[0], m.op(loop_op).results[0]);
+            let at = position(m, end);
+            let groups: [&[ValueId]; 2] = [&[pipeline], &[next]];
+            m.at(producer, at)
+                .op(S::ProducerAcquire, &groups, [], &[], &[]);
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.producer_acquire",
+        "acquires iteration 0 again",
+        |m| {
+            let first = last(m, S::ProducerAcquire);
+            let (block, at) = (m.op(first).block, position(m, first));
+            let operands = m.op(first).operands.clone();
+            let groups: [&[ValueId]; 2] = [&operands[..1], &operands[1..]];
+            m.at(block, at)
+                .op(S::ProducerAcquire, &groups, [], &[], &[]);
+        },
+    );
+}
+
+// ---- turns ---------------------------------------------------------------------------------
+
+#[test]
+fn turns_follow_each_other() {
+    let shifted = |kind, at, n| {
+        move |m: &mut Module| {
+            let op = last(m, kind);
+            shift(m, op, at, n);
+        }
+    };
+    rejects(
+        tma(),
+        "async.pipeline.consumer_wait",
+        "waits for iteration 1 out of turn: 0 is next",
+        shifted(S::ConsumerWait, 1, 1),
+    );
+    rejects(
+        tma(),
+        "async.pipeline.producer_acquire",
+        "acquires iteration 1 out of turn",
+        shifted(S::ProducerAcquire, 1, 1),
+    );
+    rejects(
+        tma(),
+        "async.pipeline.producer_commit",
+        "commits iteration 1, which is not acquired",
+        shifted(S::ProducerCommit, 1, 1),
+    );
+    rejects(
+        tma(),
+        "async.pipeline.consumer_release",
+        "releases iteration 1, which is not held",
+        shifted(S::ConsumerRelease, 1, 2),
+    );
+    rejects(
+        cp_async(),
+        "async.pipeline.consumer_wait",
+        "waits for iteration 1 out of turn: 0 is next",
+        shifted(S::ConsumerWait, 1, 1),
+    );
+}
+
+#[test]
+fn reads_and_writes_are_of_the_turn_at_hand() {
+    rejects(
+        tma(),
+        "async.dot",
+        "reads iteration 1, but the iteration waited for is 0: wrong turn",
+        |m| {
+            let dot = last(m, S::AsyncDot);
+            shift(m, dot, 3, 1);
+        },
+    );
+    rejects(
+        cp_async(),
+        "local_load",
+        "reads iteration 1, but the iteration waited for is 0: wrong turn",
+        |m| {
+            let load = last(m, S::LocalLoad);
+            shift(m, load, 1, 1);
+        },
+    );
+    rejects(
+        tma(),
+        "async.tiled_tma_load",
+        "writes to the stage of iteration 1, which is not acquired (acquired: 0)",
+        |m| {
+            let load = last(m, S::TmaLoad);
+            let at = m.op(load).operands.len() - 1;
+            shift(m, load, at, 1);
+        },
+    );
+}
+
+#[test]
+fn nobody_waits_for_ever() {
+    rejects(
+        tma(),
+        "async.pipeline.consumer_wait",
+        "waits for ever: iteration 0 has no producer",
+        |m| {
+            // The producer's loop ends where it begins.
+            let producer = m.op(last(m, S::ProducerAcquire)).block;
+            let for_op = m.region(m.block(producer).region).parent;
+            m.op_mut(for_op).operands[1] = m.op(for_op).operands[0];
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.consumer_wait",
+        "iteration 0 is waited for and never released",
+        |m| {
+            // Releases that only ever say "none yet".
+            for release in all(m, S::ConsumerRelease) {
+                shift(m, release, 1, -1000);
+            }
+        },
+    );
+}
+
+// ---- groups and proxies --------------------------------------------------------------------
+
+#[test]
+fn products_are_waited_for() {
+    rejects(
+        tma(),
+        "async.pipeline.consumer_release",
+        "releases iteration 0 while an async.dot that reads it is in flight: missing async.dot_wait with `pending` at most 0",
+        |m| {
+            // Releases the iteration at hand, not the one before.
+            let release = all(m, S::ConsumerRelease)[0];
+            shift(m, release, 1, 1);
+        },
+    );
+    rejects(
+        tma(),
+        "async.pipeline.consumer_release",
+        "missing async.dot_wait with `pending` at most 1",
+        |m| {
+            let wait = all(m, S::AsyncDotWait)[0];
+            forget(m, wait);
+        },
+    );
+    let error = {
+        let mut m = tma();
+        // What the last product has read is released behind its wait.
+        let release = last(&m, S::ConsumerRelease);
+        m.erase(release);
+        let wait = last(&m, S::AsyncDotWait);
+        forget(&mut m, wait);
+        verify(&m).expect_err("the accumulator is used in flight")
+    };
+    assert!(
+        error.to_string().contains(
+            "uses an accumulator that async.dot is still computing: missing async.dot_wait"
+        ),
+        "{error}"
+    );
+    rejects(
+        tma(),
+        "async.dot",
+        "is still in flight at the end: missing async.dot_wait",
+        |m| {
+            let wait = last(m, S::AsyncDotWait);
+            let (block, at) = (m.op(wait).block, position(m, wait));
+            let epilogue = m.block(block).ops[at..].to_vec();
+            let end = S::RoleEnd.into();
+            for op in epilogue.into_iter().rev() {
+                if m.op(op).kind != end {
+                    m.erase(op);
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn generic_writes_are_fenced_from_asynchronous_reads() {
+    rejects(tma(), "async.tiled_tma_store", "missing async.fence", |m| {
+        erase(m, S::ProxyFence)
+    });
+    rejects(tma(), "async.tiled_tma_store", "missing async.fence", |m| {
+        let (fence, store) = (last(m, S::ProxyFence), last(m, S::LocalStore));
+        relocate(m, fence, store);
+    });
+}
+
+// ---- memory --------------------------------------------------------------------------------
+
+#[test]
+fn memory_is_used_again_only_when_idle() {
+    rejects(
+        cp_async(),
+        "async.pipeline.producer_commit",
+        "missing async.pipeline.drain",
+        |m| erase(m, S::Drain),
+    );
+    rejects(
+        cp_async(),
+        "async.pipeline.consumer_wait",
+        "missing consumer_release for consumer_wait",
+        |m| {
+            let release = all(m, S::ConsumerRelease)[0];
+            shift(m, release, 1, -1000);
+        },
+    );
+    rejects(
+        tma(),
+        "local_store",
+        "while copies into them may be in flight",
+        |m| {
+            // The epilogue's buffer is written before the loop.
+            let store = last(m, S::LocalStore);
+            let (tile, buffer) = (m.op(store).operands[0], m.op(store).operands[1]);
+            let alloc = m.def_op(buffer).unwrap();
+            let body = m.op(last(m, S::ConsumerWait)).block;
+            let for_op = m.region(m.block(body).region).parent;
+            relocate(m, alloc, for_op);
+            let (block, at) = (m.op(for_op).block, position(m, for_op));
+            let groups: [&[ValueId]; 3] = [&[tile], &[buffer], &[]];
+            m.at(block, at).op(S::LocalStore, &groups, [], &[], &[]);
+        },
+    );
+}
+
+// ---- tensor memory -------------------------------------------------------------------------
+
+/// The form with an accumulator in tensor memory; rings are emptied by products.
+fn tensor() -> Module {
+    let m = matmul("sm_100a");
+    assert!(count(&m, S::TensorDot) == 1 && count(&m, S::TensorLoad) == 1);
+    m
+}
+
+/// A product that reads in tensor memory what was computed from the one before.
+fn attention() -> Module {
+    let file = "production_attention/forward_f16_even.tilebc";
+    let m = lowered(file, "sm_100a", Stage::NvTileas);
+    assert!(count(&m, S::TensorDot) > 1 && count(&m, S::TensorStore) > 0);
+    m
+}
+
+#[test]
+fn accumulators_are_read_when_products_are_done() {
+    rejects(
+        tensor(),
+        "tensor_load",
+        "touches tensor memory that an async.tensor_dot in flight uses: missing consumer_wait",
+        |m| {
+            let store = last(m, S::LocalStore);
+            for step in [last(m, S::ConsumerWait), last(m, S::ConsumerRelease)] {
+                relocate(m, step, store);
+            }
+        },
+    );
+    rejects(
+        tensor(),
+        "async.tensor_dot",
+        "is still in flight at the end",
+        |m| {
+            let end = last(m, S::RoleEnd);
+            let (block, at) = (m.op(end).block, position(m, end));
+            let dot = last(m, S::TensorDot);
+            let acc = m.op(dot).operands[2];
+            // Another product behind the last commit, whose result nobody reads.
+            let ty = m.ty(acc);
+            let body = m.body_of(last(m, S::Func), 0).unwrap();
+            let other = m.at(body, 0).value(S::AllocTensorMemory, &[], [None], ty);
+            let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+            let (a, b) = (own(m, body, lhs), own(m, body, rhs));
+            let groups: [&[ValueId]; 7] = [&[a], &[b], &[other], &[], &[], &[], &[]];
+            m.at(block, at)
+                .op(S::TensorDot, &groups, [None, None], &[], &[]);
+        },
+    );
+}
+
+/// A buffer like `buffer` that no ring fills.
+fn own(m: &mut Module, body: tilec::ir::BlockId, buffer: ValueId) -> ValueId {
+    let ty = m.ty(buffer);
+    m.at(body, 0).value(S::AllocTensor, &[], [], ty)
+}
+
+#[test]
+fn products_follow_what_warps_do_in_tensor_memory() {
+    rejects(
+        attention(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing producer_acquire",
+        |m| {
+            // The operand that the last product reads there is stored behind the barrier.
+            let (store, dot) = (last(m, S::TensorStore), last(m, S::TensorDot));
+            relocate(m, store, dot);
+        },
+    );
+}
+
+#[test]
+fn stages_are_handed_back_by_products_or_behind_them() {
+    rejects(
+        tensor(),
+        "async.pipeline.create",
+        "`consumers` is 1, but the consumer role has 4 warps",
+        |m| {
+            hand_back_by_warps(m);
+        },
+    );
+    rejects(
+        tensor(),
+        "async.pipeline.consumer_release",
+        "releases iteration 0 while an async.tensor_dot that reads it is in flight: missing consumer_wait",
+        |m| {
+            let release = hand_back_by_warps(m);
+            let ring = m.op(release).operands[0];
+            let create = m.def_op(ring).unwrap();
+            set_int(m, create, "consumers", 4);
+        },
+    );
+}
+
+/// The ring's stages are released by the consumer's warps; the release.
+fn hand_back_by_warps(m: &mut Module) -> OpId {
+    let release = all(m, S::ConsumerRelease)[0];
+    m.op_mut(release).attrs[0] = None;
+    release
+}

@@ -1,0 +1,36 @@
+//! Our text is `tileirdisasm`'s, modulo SSA names and white space.
+
+use crate::ssa;
+use crate::toolkit;
+use std::process::Command;
+
+use rayon::prelude::*;
+
+/// `tileirdisasm` 13.5 loses bit 63 of f64 attributes that the cuda-tile encoder wrote, so that it
+/// shows −∞ as +∞ (see `Cursor::wide_signed_varint`).
+fn same(theirs: &str, ours: &str) -> bool {
+    theirs == ours || (theirs, ours) == ("0x7FF0000000000000", "0xFFF0000000000000")
+}
+
+#[test]
+fn prints_as_tileirdisasm_does() {
+    let tool = toolkit::tileirdisasm();
+    ssa::bytecode_files().par_iter().for_each(|path| {
+        let theirs = Command::new(&tool).arg(path).output().unwrap();
+        let stderr = String::from_utf8_lossy(&theirs.stderr);
+        assert!(theirs.status.success(), "{}: {stderr}", path.display());
+        let module = tilec::bytecode::read(&std::fs::read(path).unwrap())
+            .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let theirs = ssa::tokens(&String::from_utf8(theirs.stdout).unwrap());
+        let ours = ssa::tokens(&tilec::asm::print_pretty(&module));
+        let differ = theirs.iter().zip(&ours).position(|(t, o)| !same(t, o));
+        let at = differ.unwrap_or(theirs.len().min(ours.len()));
+        assert!(
+            differ.is_none() && theirs.len() == ours.len(),
+            "{}:\n theirs: {:?}\n ours:   {:?}",
+            path.display(),
+            &theirs[at.saturating_sub(20)..theirs.len().min(at + 20)],
+            &ours[at.saturating_sub(20)..ours.len().min(at + 20)],
+        );
+    });
+}

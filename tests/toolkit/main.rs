@@ -1,0 +1,29 @@
+//! What needs the pinned toolkit (`tools/toolkit`): NVIDIA's tools, and Python with numpy. Run by `tools/test`.
+
+#[path = "../common/aliases.rs"]
+mod aliases;
+#[path = "../common/change.rs"]
+mod change;
+#[path = "../common/npy.rs"]
+mod npy;
+#[path = "../common/nvvm.rs"]
+mod nvvm;
+#[path = "../common/ssa.rs"]
+mod ssa;
+#[path = "../common/toolkit.rs"]
+mod toolkit;
+
+mod assembles;
+mod corpus;
+mod disassembly;
+mod dropin;
+mod instructions;
+mod interleavings;
+mod invalid;
+mod isel;
+mod locations;
+mod pack;
+mod python;
+mod quality;
+mod scalar_formats;
+mod tools;
