@@ -11,7 +11,6 @@ pub mod egraph;
 pub mod eval;
 pub mod explain;
 pub mod facts;
-pub mod frozen;
 pub mod input;
 pub mod ir;
 pub mod isel;

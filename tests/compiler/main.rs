@@ -10,6 +10,7 @@ mod ssa;
 mod checked;
 mod copies;
 mod egraph;
+mod layers;
 mod lowered;
 mod promises;
 mod protocol;

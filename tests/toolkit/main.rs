@@ -25,5 +25,6 @@ mod locations;
 mod pack;
 mod python;
 mod quality;
+mod remarks;
 mod scalar_formats;
 mod tools;

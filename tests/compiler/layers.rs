@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, lowest first.
 const LAYERS: &[&str] = &[
-    "scalar", "sexpr", "target", "launch", "frozen", "layout", "dialect", "ir", "facts", "asm",
-    "bytecode", "verify", "input", "eval", "egraph", "rules", "lower", "machine", "ptx", "isel",
-    "compile", "explain", "ptxas", "driver",
+    "scalar", "sexpr", "target", "launch", "layout", "dialect", "ir", "facts", "asm", "bytecode",
+    "verify", "input", "eval", "egraph", "rules", "lower", "machine", "ptx", "isel", "compile",
+    "explain", "ptxas", "driver",
 ];
 
 /// What is compiled into tests only may use everything.

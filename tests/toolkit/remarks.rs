@@ -1,7 +1,6 @@
 //! Remarks of tilec as `tileiras`: the bytes of the toolkit's tool where both compile alike, and the loops, of which that tool says nothing.
 
-#[path = "common/toolkit.rs"]
-mod toolkit;
+use crate::toolkit;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
