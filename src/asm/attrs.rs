@@ -199,7 +199,7 @@ fn numbers(module: &Module, bytes: &[u8], ty: TypeId) -> String {
 }
 
 /// One element; i1 prints as true or false, other integers signed.
-fn element(module: &Module, elem: TypeId, raw: u64) -> String {
+pub fn element(module: &Module, elem: TypeId, raw: u64) -> String {
     match module.types.get(elem) {
         Type::Int(1) => (raw != 0).to_string(),
         Type::Int(n) => {

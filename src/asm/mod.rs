@@ -18,7 +18,7 @@ mod writer;
 pub use generic::{print_generic, print_op_generic};
 pub use inline::debug_info;
 pub use parse::{diagnose, parse, parse_file};
-pub use pretty::print_pretty;
+pub use pretty::{print_disassembly, print_pretty};
 pub use types::{TypeText, simple_type_name, type_text};
 
 use crate::ir::Module;

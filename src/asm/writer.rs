@@ -12,6 +12,10 @@ pub struct Writer<'m> {
     /// Number, and position for one of a list of results.
     names: SecondaryMap<ValueId, (u32, Option<u32>)>,
     next: u32,
+    /// Names that values have instead of numbers.
+    given: SecondaryMap<ValueId, (String, Option<u32>)>,
+    /// Whether blanks are left where NVIDIA's printer leaves them.
+    blank: bool,
     pub indent: usize,
     /// Set where locations are printed.
     pub aliases: Option<Aliases>,
@@ -24,6 +28,8 @@ impl<'m> Writer<'m> {
             out: String::new(),
             names: SecondaryMap::new(),
             next: 0,
+            given: SecondaryMap::new(),
+            blank: false,
             indent: 0,
             aliases: None,
         }
@@ -34,6 +40,19 @@ impl<'m> Writer<'m> {
         let mut writer = Self::new(module);
         writer.aliases = debug_info.then(|| Aliases::new(module));
         writer
+    }
+
+    /// Gives values names, and positions to those that share one.
+    pub fn name(&mut self, given: SecondaryMap<ValueId, (String, Option<u32>)>) {
+        self.given = given;
+        self.blank = true;
+    }
+
+    /// The blank that NVIDIA's printer leaves where something optional is not there.
+    pub fn blank(&mut self) {
+        if self.blank {
+            self.out.push(' ');
+        }
     }
 
     /// Ends the line of an operation.
@@ -79,11 +98,20 @@ impl<'m> Writer<'m> {
 
     /// The name that a list of results shares.
     pub fn pack_name(&mut self, value: ValueId) {
+        if let Some((name, _)) = self.given.get(value) {
+            self.out.push_str(&format!("%{name}"));
+            return;
+        }
         let number = self.names.get(value).map_or(0, |n| n.0);
         self.out.push_str(&format!("%{number}"));
     }
 
     pub fn value(&mut self, value: ValueId) {
+        match self.given.get(value) {
+            Some((name, None)) => return self.out.push_str(&format!("%{name}")),
+            Some((name, Some(i))) => return self.out.push_str(&format!("%{name}#{i}")),
+            None => {}
+        }
         match self.names.get(value) {
             Some((n, None)) => self.out.push_str(&format!("%{n}")),
             Some((n, Some(i))) => self.out.push_str(&format!("%{n}#{i}")),

@@ -1,6 +1,7 @@
 //! The cuda_tile assembly form, as `tileirdisasm` prints it.
 
 pub(super) mod formats;
+mod names;
 mod print;
 
-pub use print::{print, print_pretty};
+pub use print::{print, print_disassembly, print_pretty};

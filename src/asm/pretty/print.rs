@@ -1,6 +1,7 @@
 //! Printing by format.
 
 use super::formats::{Custom, Field, Piece, format_of};
+use super::names;
 use crate::asm::attrs;
 use crate::asm::generic;
 use crate::asm::parse::PRODUCER;
@@ -20,10 +21,21 @@ pub fn print_pretty(module: &Module) -> String {
 
 /// The same, with locations and debug info if that is asked for.
 pub fn print(module: &Module, debug_info: bool) -> String {
-    let mut p = Printer {
-        w: Writer::with_debug_info(module, debug_info),
-        space: false,
-    };
+    write(module, Writer::with_debug_info(module, debug_info))
+}
+
+/// The text of NVIDIA's `tileirdisasm`: as [`print_pretty`], with names for values instead of numbers.
+pub fn print_disassembly(module: &Module, debug_info: bool) -> String {
+    let mut writer = Writer::with_debug_info(module, debug_info);
+    writer.name(names::of(module));
+    match module.block(module.body).ops.is_empty() {
+        true => write(module, writer) + "\n",
+        false => write(module, writer),
+    }
+}
+
+fn write(module: &Module, w: Writer) -> String {
+    let mut p = Printer { w, space: false };
     // Bytecode has no module name and this is what every reader calls it.
     let producer = module.producer.map(|name| module.str(name));
     let line = producer.filter(|text| !text.contains(['\n', '\r']));
@@ -50,6 +62,19 @@ pub fn print(module: &Module, debug_info: bool) -> String {
         p.w.str("}\n");
     }
     p.w.finish()
+}
+
+/// Whether NVIDIA's printer leaves a blank where a field is left out: where a function of its own writes the field.
+fn leaves_blank(op: &Op, field: Field) -> bool {
+    let Field::Attr(i) = field else {
+        return false;
+    };
+    let def = op.def();
+    def.attrs.get(i).is_some_and(|attr| match attr.name {
+        "rounding_mode" => true,
+        "inbounds" => def.name.starts_with("multimem_"),
+        _ => false,
+    })
 }
 
 struct Printer<'m> {
@@ -152,6 +177,8 @@ impl<'m> Printer<'m> {
                 } => {
                     if self.present(op, *field, *unless) {
                         self.pieces(op, pieces);
+                    } else if leaves_blank(op, *field) {
+                        self.w.blank();
                     }
                 }
                 Piece::Custom(custom) => self.custom(op, custom),
@@ -230,6 +257,7 @@ impl<'m> Printer<'m> {
                 if self.present(op, Field::Attr(*i), None) {
                     self.attr(op, *i);
                 }
+                self.w.blank();
             }
             Custom::Symbol(i) => {
                 if let Some(Attr::Str(name)) = op.attr(*i) {
@@ -469,6 +497,7 @@ impl<'m> Printer<'m> {
     }
 
     fn combination(&mut self, op: &Op) {
+        self.w.blank();
         self.w.str("\n");
         self.w.line();
         self.space = false;

@@ -14,9 +14,9 @@ pub fn run(input: &str, line: &Line) -> Result<(), Failure> {
     }
     let module =
         module(&data, line).map_err(|e| e.and("failed to read provided Tile IR bytecode"))?;
-    print(&match line.flag("print-debug-info") {
-        true => asm::print_with_debug_info(&module, asm::Form::Pretty),
-        false => asm::print_pretty(&module),
-    });
+    print(&asm::print_disassembly(
+        &module,
+        line.flag("print-debug-info"),
+    ));
     Ok(())
 }
