@@ -1,4 +1,4 @@
-"""A matrix product in f16 on the tensor cores of an H100, simulated."""
+"""A matmul in f16 on the tensor cores of an H100, simulated."""
 
 import cuda.tile as ct
 import numpy as np
