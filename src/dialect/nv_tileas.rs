@@ -11,8 +11,8 @@
 use super::ResultType::{Explicit, Operand, Token};
 use super::def::dialect_table;
 use super::{
-    AttrDef, AttrKind, OperandDef, ResultDef, Traits, attr, enums, one, op, opt, region, result,
-    var,
+    AttrDef, AttrKind, OperandDef, RegionDef, ResultDef, Traits, attr, enums, one, op, opt, region,
+    result, var,
 };
 
 const PURE: Traits = Traits::PURE;
@@ -145,7 +145,7 @@ dialect_table! { TileAs {
         .doc("Waits until at most `pending` groups are in flight.");
     WarpSpecialize = op("async.warp_specialize")
         .attrs(&[attr("producer_registers", I32), attr("consumer_registers", I32), attr("consumer_warps", I32)])
-        .regions(&[region("producer"), region("consumer")])
-        .doc("Splits the block: consumer warps first, then one producer warpgroup. Control does not come back together.");
+        .regions(&[region("producer"), region("consumer"), RegionDef { name: "products", optional: true }])
+        .doc("Splits the block: consumer warps first, then one producer warpgroup, whose second warp issues products where they have a region. Control does not come back together.");
     RoleEnd = op("async.role_end").traits(Traits::TERMINATOR).doc("Ends a warp role.");
 }}

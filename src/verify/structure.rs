@@ -114,13 +114,21 @@ fn arity(op: &Op) -> Check {
         let (want, got) = (def.results.len(), op.results.len());
         format!("expected {want} results, got {got}")
     })?;
-    ensure(op.regions.len() == def.regions.len(), || {
-        format!(
-            "expected {} regions, got {}",
-            def.regions.len(),
-            op.regions.len()
-        )
-    })
+    // Roles that a kernel does not have are left out.
+    let least = match op.kind.dialect {
+        Dialect::TileAs => def.regions.iter().filter(|r| !r.optional).count(),
+        _ => def.regions.len(),
+    };
+    ensure(
+        (least..=def.regions.len()).contains(&op.regions.len()),
+        || {
+            format!(
+                "expected {} regions, got {}",
+                def.regions.len(),
+                op.regions.len()
+            )
+        },
+    )
 }
 
 fn attributes(op: &Op) -> Check {

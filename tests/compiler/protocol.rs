@@ -598,3 +598,44 @@ fn hand_back_by_warps(m: &mut Module) -> OpId {
     m.op_mut(release).attrs[0] = None;
     release
 }
+
+/// The form in which a thread of its own multiplies.
+#[test]
+fn products_of_persistent_kernels_have_a_role() {
+    let persistent = || {
+        let m = lowered(
+            "production_gemm/persistent_f16.tilebc",
+            "sm_100a",
+            Stage::NvTileas,
+        );
+        assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
+        m
+    };
+    rejects(
+        persistent(),
+        "tensor_load",
+        "is in the wrong role: one thread issues products and nothing else",
+        |m| {
+            let (load, dot) = (last(m, S::TensorLoad), last(m, S::TensorDot));
+            relocate(m, load, dot);
+        },
+    );
+    rejects(
+        persistent(),
+        "async.pipeline.consumer_wait",
+        "iteration 0 is waited for and never released",
+        |m| {
+            // Accumulators that are never handed back: the last release of the consumer is theirs.
+            let release = accumulator_release(m);
+            shift(m, release, 1, -1000);
+        },
+    );
+}
+
+/// The release of accumulators by those who load them.
+fn accumulator_release(m: &Module) -> OpId {
+    let found = all(m, S::ConsumerRelease);
+    let load = last(m, S::TensorLoad);
+    let from = found.into_iter().filter(|&o| !m.op(o).has_unit("products"));
+    from.last().unwrap_or(load)
+}

@@ -97,6 +97,8 @@ pub struct Lower<'m> {
     pub maps: Vec<(launch::TensorMap, ValueId)>,
     /// The kernel's tensor memory, if it has any.
     pub tensor: Option<tcgen05::TensorMemory>,
+    /// Whether one thread alone runs the role at hand.
+    pub single: bool,
     /// The warpgroup of a thread of the role at hand.
     pub warpgroup: Option<ValueId>,
     /// The function as it was, and the entry block of what it becomes.

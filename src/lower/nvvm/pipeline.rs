@@ -644,6 +644,7 @@ impl Lower<'_> {
         let tid = e.sreg("tid.x");
         let limit = e.i32(threads as i64);
         let is_producer = e.icmp("greater_than_or_equal", "unsigned", tid, limit);
+        let products = self.m.body_of(op, 2);
         let whole = self.role;
         self.either(
             is_producer,
@@ -652,6 +653,12 @@ impl Lower<'_> {
                 let one = l.thread_is(threads);
                 l.own_tensor_memory(false);
                 l.when(one, false, |l| l.block(producer))?;
+                if let Some(products) = products {
+                    let one = l.thread_is(threads + 32);
+                    l.single = true;
+                    l.when(one, false, |l| l.block(products))?;
+                    l.single = false;
+                }
                 Ok(vec![])
             },
             |l| {

@@ -284,6 +284,9 @@ impl Lower<'_> {
         &mut self,
         then: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
+        if self.single {
+            return then(self);
+        }
         let mut e = self.emit();
         let (tid, first) = (e.sreg("tid.x"), e.i32(0));
         let first = e.icmp("equal", "unsigned", tid, first);

@@ -486,7 +486,7 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
 }
 
 /// The buffer that a view shows.
-fn allocation(m: &Module, mut buffer: ValueId) -> ValueId {
+pub(super) fn allocation(m: &Module, mut buffer: ValueId) -> ValueId {
     while let Some(op) = m.def_op(buffer)
         && S::of(m.op(op).kind) == Some(S::SharedView)
     {

@@ -77,7 +77,7 @@ struct Group {
 struct Product {
     op: OpId,
     shared: Vec<StageUse>,
-    tensor: Vec<ValueId>,
+    tensor: Vec<StageUse>,
     /// The commit behind it.
     committed: Option<Turn>,
 }
@@ -88,7 +88,7 @@ pub struct Machine<'s> {
     groups: VecDeque<Group>,
     products: Vec<Product>,
     /// Buffers in tensor memory that warps have read or written since products were last let in.
-    touched: FxHashMap<ValueId, OpId>,
+    touched: Vec<StageUse>,
     /// Buffers written through the generic proxy since the last fence.
     dirty: FxHashMap<ValueId, OpId>,
     /// Buffers that copies out of shared memory may still read; whether the thread that started them has waited.
@@ -112,7 +112,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         states: s.pipelines.keys().map(|&p| (p, State::default())).collect(),
         groups: VecDeque::new(),
         products: Vec::new(),
-        touched: FxHashMap::default(),
+        touched: Vec::new(),
         dirty: FxHashMap::default(),
         leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
@@ -122,6 +122,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         .iter()
         .chain(&roles.producer)
         .chain(&roles.consumer)
+        .chain(&roles.products)
     {
         if let Action::Commit(t) = event.action {
             *machine.commits.entry(t.pipeline).or_default() += 1;
@@ -130,17 +131,23 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
     let mut whole: &[Event] = &roles.whole;
     machine.advance(&mut whole)?;
     machine.stuck(whole)?;
-    let (mut producer, mut consumer) = (&roles.producer[..], &roles.consumer[..]);
+    let mut parts = [
+        &roles.producer[..],
+        &roles.products[..],
+        &roles.consumer[..],
+    ];
     loop {
-        let before = (producer.len(), consumer.len());
-        machine.advance(&mut producer)?;
-        machine.advance(&mut consumer)?;
-        if before == (producer.len(), consumer.len()) {
+        let before = parts.map(<[Event]>::len);
+        for part in &mut parts {
+            machine.advance(part)?;
+        }
+        if before == parts.map(<[Event]>::len) {
             break;
         }
     }
-    machine.stuck(producer)?;
-    machine.stuck(consumer)?;
+    for part in parts {
+        machine.stuck(part)?;
+    }
     machine.end(roles)
 }
 
@@ -222,7 +229,7 @@ impl Machine<'_> {
                         format!("touches tensor memory that an async.tensor_dot in flight uses: missing {waiting}"),
                     );
                 }
-                self.touched.insert(*buffer, op);
+                self.touched.push(*buffer);
                 Ok(Step::Done)
             }
             Action::ReleaseByProducts(t) => self.release(op, *t, true),
@@ -233,13 +240,13 @@ impl Machine<'_> {
         &mut self,
         op: OpId,
         shared: &[StageUse],
-        tensor: &[ValueId],
+        tensor: &[StageUse],
     ) -> Result<Step, Diagnostic> {
         for &stage in shared {
             self.read(op, stage, true)?;
             self.fenced(op, stage.buffer)?;
         }
-        if tensor.iter().any(|b| self.touched.contains_key(b)) {
+        if tensor.iter().any(|b| self.touched.contains(b)) {
             return self.fail(
                 op,
                 "writes tensor memory that warps have touched: missing producer_acquire",
@@ -647,7 +654,11 @@ impl Machine<'_> {
                 "may still read shared memory at the end: missing async.store_wait",
             ));
         }
-        let events = roles.whole.iter().chain(&roles.producer);
+        let events = roles
+            .whole
+            .iter()
+            .chain(&roles.producer)
+            .chain(&roles.products);
         // In the order of the kernel, for one message whatever the hash order is.
         for event in events {
             let (Action::Commit(t) | Action::Acquire(t)) = event.action else {

@@ -118,6 +118,8 @@ enum Role {
     Whole,
     Producer,
     Consumer,
+    /// The thread that issues products.
+    Products,
 }
 
 /// What is read off the operations before anything runs.
@@ -156,7 +158,8 @@ impl Static<'_> {
                 let role = match (split, i) {
                     (false, _) => role,
                     (true, 0) => Role::Producer,
-                    (true, _) => Role::Consumer,
+                    (true, 1) => Role::Consumer,
+                    (true, _) => Role::Products,
                 };
                 for &inner in &m.region(region).blocks {
                     self.each(inner, role, visit)?;
@@ -256,7 +259,9 @@ impl Static<'_> {
         }
         let warps = int(data, "consumer_warps");
         let all = int(m.op(self.func), "num_warps");
-        if !PRODUCER_WARPS.contains(&(all - warps)) {
+        // Products have a second warp there.
+        let beside = all - warps - i64::from(data.regions.len() > 2 && all - warps == 2);
+        if !PRODUCER_WARPS.contains(&beside) || data.regions.len() > 2 && all - warps < 2 {
             return self.fail(
                 op,
                 format!("{warps} consumer warps and one or four producer warps are not the kernel's {all} warps"),
@@ -352,6 +357,21 @@ impl Static<'_> {
 
     fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
         let tiles = &[Role::Whole, Role::Consumer][..];
+        if role == Role::Products {
+            return match kind {
+                S::TensorDot
+                | S::ProducerAcquire
+                | S::ProducerCommit
+                | S::ConsumerWait
+                | S::ConsumerRelease
+                | S::RoleEnd
+                | S::Return => Ok(()),
+                _ => self.fail(
+                    op,
+                    "is in the wrong role: one thread issues products and nothing else",
+                ),
+            };
+        }
         let (allowed, who) = match kind {
             S::ProducerAcquire | S::ProducerCommit | S::TmaLoad if tma => {
                 (&[Role::Producer][..], "the producer")
@@ -385,6 +405,7 @@ impl Static<'_> {
             Role::Whole => "all warps",
             Role::Producer => "the producer",
             Role::Consumer => "the consumer",
+            Role::Products => "the products' thread",
         };
         self.fail(
             op,

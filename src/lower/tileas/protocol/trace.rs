@@ -59,9 +59,9 @@ pub enum Action {
     /// Uses what a group computes.
     Use(u32),
     /// A product reads these shared buffers, and reads and writes these in tensor memory.
-    TensorDot(Vec<StageUse>, Vec<ValueId>),
-    TensorLoad(ValueId),
-    TensorStore(ValueId),
+    TensorDot(Vec<StageUse>, Vec<StageUse>),
+    TensorLoad(StageUse),
+    TensorStore(StageUse),
     /// A release by the products issued so far.
     ReleaseByProducts(Turn),
 }
@@ -78,6 +78,7 @@ pub struct Roles {
     pub whole: Vec<Event>,
     pub producer: Vec<Event>,
     pub consumer: Vec<Event>,
+    pub products: Vec<Event>,
     /// Some condition of the protocol's control flow was unknown.
     pub conditional: bool,
 }
@@ -138,6 +139,8 @@ pub struct Tracer<'m> {
     endless: u32,
     /// Whether the loop at hand is on its last trip.
     last: bool,
+    /// Whether products have a role of their own.
+    apart: bool,
 }
 
 /// Runs `func` in `scenario`.
@@ -164,6 +167,10 @@ pub fn trace(m: &Module, func: OpId, scenario: Scenario) -> Result<Roles, Diagno
         depth: 0,
         endless: 0,
         last: false,
+        apart: m
+            .ops_under(body)
+            .into_iter()
+            .any(|o| S::of(m.op(o).kind) == Some(S::WarpSpecialize) && m.op(o).regions.len() > 2),
     };
     t.block(body)?;
     t.roles.whole = std::mem::take(&mut t.events);
@@ -479,7 +486,7 @@ impl Tracer<'_> {
 
     fn roles(&mut self, op: OpId) -> Result<Option<Flow>, Diagnostic> {
         let whole = std::mem::take(&mut self.events);
-        for side in 0..2 {
+        for side in 0..3 {
             let env = self.env.clone();
             self.endless = 0;
             if let Some(body) = self.m.body_of(op, side) {
@@ -487,7 +494,12 @@ impl Tracer<'_> {
             }
             self.env = env;
             let events = std::mem::take(&mut self.events);
-            *[&mut self.roles.producer, &mut self.roles.consumer][side] = events;
+            let roles = &mut self.roles;
+            *[
+                &mut roles.producer,
+                &mut roles.consumer,
+                &mut roles.products,
+            ][side] = events;
         }
         self.events = whole;
         Ok(None)
@@ -513,8 +525,9 @@ impl Tracer<'_> {
         let outer = body.is_some_and(|b| {
             let inner = self.m.ops_under(b);
             inner.iter().any(|o| {
+                // Where a role of its own multiplies, the others' loops around products have no steps.
                 matches!(C::of(self.m.op(*o).kind), Some(C::For | C::Loop))
-                    && self.relevant.contains(o)
+                    && (self.apart || self.relevant.contains(o))
             })
         });
         n.min(if outer {
@@ -738,26 +751,28 @@ impl Tracer<'_> {
             S::TmaStore => Action::StoreOut(self.object(op, data, "source")?),
             S::TensorDot => {
                 let mut shared = Vec::new();
-                let mut tensor = vec![self.object(op, data, "acc")?];
+                let mut tensor = vec![self.stage(op, data, "acc", "acc_iteration")?];
                 for (name, iteration) in [("lhs", "lhs_iteration"), ("rhs", "rhs_iteration")] {
                     let Some(value) = operand(data, name) else {
                         continue;
                     };
                     match self.m.types.get(self.m.ty(value)) {
-                        Type::TensorTile { .. } => tensor.push(self.object(op, data, name)?),
+                        Type::TensorTile { .. } => {
+                            tensor.push(self.stage(op, data, name, iteration)?);
+                        }
                         _ => shared.push(self.stage(op, data, name, iteration)?),
                     }
                 }
                 Action::TensorDot(shared, tensor)
             }
             S::TensorLoad => {
-                let buffer = self.object(op, data, "source")?;
+                let stage = self.stage(op, data, "source", "iteration")?;
                 self.bind(&data.results, &[]);
-                Action::TensorLoad(buffer)
+                Action::TensorLoad(stage)
             }
             S::TensorStore => {
                 self.uses_of(op, data.group(0));
-                Action::TensorStore(self.object(op, data, "destination")?)
+                Action::TensorStore(self.stage(op, data, "destination", "iteration")?)
             }
             S::AsyncDot => self.dot(op, data)?,
             S::AsyncDotWait => {

@@ -9,8 +9,8 @@ use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::convert::place;
 
-/// Moves the waits of such loops behind them.
-pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) {
+/// Moves the waits of such loops behind them; the loops.
+pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
     let loops = find(m, body, placed);
     let mut rings: Vec<ValueId> = Vec::new();
     for (around, products) in &loops {
@@ -52,6 +52,7 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) {
             *slot = Some(Attr::Int { value: 1, ty: one });
         }
     }
+    loops.into_iter().map(|l| l.0).collect()
 }
 
 /// How many steps of `product` stand behind the loop before `step`.

@@ -12,7 +12,7 @@
 //! tensor_load                 the result
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
-//! but multiply is waited for behind it ([`alone`]). [`columns`] gives the buffers their columns, [`number`] the steps
+//! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations.
 //!
 //! Operands lie as those of `wgmma` do ([`super::wgmma`]); a left operand that is computed next to its product goes to
@@ -22,6 +22,7 @@ mod alone;
 mod columns;
 mod home;
 mod number;
+mod role;
 
 pub use columns::end as columns_end;
 
@@ -156,7 +157,9 @@ pub fn convert(
     };
     wgmma::fence_copies(m, body);
     columns::assign(m, body, &c.held);
-    alone::hoist(m, body, &c.placed);
+    let loops = alone::hoist(m, body, &c.placed);
+    let func = m.region(m.block(body).region).parent;
+    role::split(m, func, body, pipeline, &c.placed, &c.held, &loops);
     number::run(m, body, pipeline);
     Ok(())
 }

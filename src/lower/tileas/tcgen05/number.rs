@@ -6,28 +6,92 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::operand;
+use crate::facts::tensor::stages;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::build::{self, case};
 use crate::lower::tileas::pipeline::roles::thread::{Steps, thread};
 
-/// Gives every step of `pipeline` under `body` its iteration.
+/// Gives every step of `pipeline` under `body` its iteration, and what uses a stage of an accumulator.
 pub fn run(m: &mut Module, body: BlockId, pipeline: ValueId) {
     let parts = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
     let split = m.block(body).ops.iter().copied().find(parts);
-    let block = split.and_then(|op| m.body_of(op, 1)).unwrap_or(body);
+    let roles = split.map_or(0, |op| m.op(op).regions.len());
+    let role = |m: &Module, i: usize| split.and_then(|op| m.body_of(op, i));
+    let blocks: Vec<BlockId> = (1..roles).filter_map(|i| role(m, i)).collect();
+    let blocks = if blocks.is_empty() {
+        vec![body]
+    } else {
+        blocks
+    };
     let zero = super::number_at(m, body);
-    let ops = m.ops_under(block).into_iter();
-    let steps = ops.filter(|&o| {
-        let data = m.op(o);
-        let step = data.def().name.starts_with("async.pipeline.");
-        step && operand(data, "pipeline") == Some(pipeline)
-    });
-    let steps = steps.collect();
-    thread(m, block, &mut [zero], &mut Number { steps });
+    for block in blocks {
+        let ops = m.ops_under(block);
+        let kind = |o: OpId| S::of(m.op(o).kind);
+        let is_step = |o: &OpId| {
+            let data = m.op(*o);
+            let step = data.def().name.starts_with("async.pipeline.");
+            step && operand(data, "pipeline") == Some(pipeline)
+        };
+        let steps: FxHashSet<OpId> = ops.iter().copied().filter(is_step).collect();
+        // Who only produces is done with an iteration when it has committed it.
+        let consumes = steps.iter().any(|&o| kind(o) == Some(S::ConsumerRelease));
+        let last = if consumes {
+            S::ConsumerRelease
+        } else {
+            S::ProducerCommit
+        };
+        thread(m, block, &mut [zero], &mut Number { steps, last });
+    }
 }
 
 struct Number {
     steps: FxHashSet<OpId>,
+    /// The step that ends an iteration.
+    last: S,
+}
+
+impl Number {
+    /// What uses a stage of an accumulator in `op`, if all of it is one iteration.
+    fn uses(&self, m: &Module, op: OpId) -> Vec<OpId> {
+        let mut inside = vec![op];
+        for i in 0..m.op(op).regions.len() {
+            inside.extend(m.body_of(op, i).map(|b| m.ops_under(b)).unwrap_or_default());
+        }
+        if inside.iter().any(|o| self.steps.contains(o)) {
+            return Vec::new();
+        }
+        let staged = |o: &OpId| {
+            let data = m.op(*o);
+            let buffer = match S::of(data.kind) {
+                Some(S::TensorDot) => operand(data, "acc"),
+                Some(S::TensorLoad) => operand(data, "source"),
+                _ => None,
+            };
+            buffer.is_some_and(|b| stages(m, b) > 1)
+        };
+        inside.retain(staged);
+        inside
+    }
+}
+
+/// Gives `op` its optional operand `group`.
+fn set_operand(m: &mut Module, op: OpId, group: usize, value: ValueId) {
+    let data = m.op_mut(op);
+    let ends = data.groups.clone();
+    let start = group
+        .checked_sub(1)
+        .and_then(|g| ends.get(g))
+        .copied()
+        .unwrap_or(0);
+    let Some(&end) = ends.get(group) else { return };
+    if end > start {
+        data.operands[start as usize] = value;
+        return;
+    }
+    data.operands.insert(start as usize, value);
+    for end in data.groups.iter_mut().skip(group) {
+        *end += 1;
+    }
 }
 
 impl Steps for Number {
@@ -41,10 +105,14 @@ impl Steps for Number {
         {
             *slot = counters[0];
         }
+        for user in self.uses(m, op) {
+            let dot = S::of(m.op(user).kind) == Some(S::TensorDot);
+            set_operand(m, user, if dot { 5 } else { 1 }, counters[0]);
+        }
     }
 
     fn after(&mut self, m: &mut Module, op: OpId, block: BlockId, counters: &mut [ValueId]) {
-        if self.steps.contains(&op) && S::of(m.op(op).kind) == Some(S::ConsumerRelease) {
+        if self.steps.contains(&op) && S::of(m.op(op).kind) == Some(self.last) {
             let ty = m.ty(counters[0]);
             let mut b = m.at_end(block);
             let one = build::constant(&mut b, 1, ty);

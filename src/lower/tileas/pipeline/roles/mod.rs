@@ -33,7 +33,7 @@ use crate::lower::tileas::{tcgen05, wgmma};
 use crate::target::{Feature, Target};
 pub use sites::ancestor_in;
 use sites::{Ring, Site};
-use slice::{Copier, Slice};
+pub use slice::{Copier, Slice};
 use thread::{Steps, thread};
 
 /// Bytes of shared memory for barriers and alignment.

@@ -1,0 +1,220 @@
+//! A warp of its own for products, where tiles follow one another.
+//!
+//! The loops of a persistent kernel that only multiply ([`super::alone`]) become the program of one thread more:
+//!
+//! ```text
+//! producer: tensor copies          fills the rings
+//! products: waits for the rings, multiplies, empties them; commits accumulators
+//! consumer: waits for an accumulator, loads it, hands it back; the rest
+//! ```
+//! With two stages of accumulators a tile's products run while the one before is converted and stored.
+
+use rustc_hash::FxHashSet;
+
+use super::Placed;
+use super::columns::Held;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
+use crate::facts::tensor::tensor_matrix;
+use crate::ir::{Attr, BlockId, Module, OpId, Type, ValueId};
+use crate::layout::tensor::COLUMNS;
+use crate::lower::tileas::pipeline::roles::{Copier, Slice};
+use crate::lower::tileas::wgmma::allocation;
+
+/// Gives the products of `loops` to a warp of their own if they are all that the kernel has, and one of them stands in
+/// another loop. `pipeline`: theirs.
+pub fn split(
+    m: &mut Module,
+    func: OpId,
+    body: BlockId,
+    pipeline: ValueId,
+    placed: &[Placed],
+    held: &[Held],
+    loops: &[OpId],
+) -> bool {
+    let parts = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
+    let Some(split) = m.block(body).ops.iter().copied().find(parts) else {
+        return false;
+    };
+    let Some(consumer) = m.body_of(split, 1) else {
+        return false;
+    };
+    let covered = |p: &Placed| m.parent_op(p.dot).is_some_and(|l| loops.contains(&l));
+    let again =
+        |l: &OpId| m.op(*l).block != consumer && m.parent_op(*l).is_some_and(|p| is_loop(m, p));
+    if !placed.iter().all(covered) || !loops.iter().any(again) {
+        return false;
+    }
+    let rings = rings(m, consumer);
+    if !placed.iter().all(|p| reads_rings(m, body, p.dot, &rings)) || stores(m, consumer) {
+        return false;
+    }
+    let kept: Vec<OpId> = m
+        .ops_under(consumer)
+        .into_iter()
+        .filter(|&o| is_of_products(m, o, pipeline, &rings))
+        .collect();
+    let shared: FxHashSet<OpId> = m.block(body).ops.iter().copied().collect();
+    let Ok(slice) = Slice::of(m, consumer, &kept, &shared) else {
+        return false;
+    };
+    let region = m.new_region();
+    let block = m.new_block(region, &[]);
+    let mut copier = Copier::new(&slice);
+    copier.block(m, consumer, block);
+    m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
+    for op in kept {
+        m.erase(op);
+    }
+    release_behind_loads(m, consumer, pipeline);
+    m.region_mut(region).parent = split;
+    m.op_mut(split).regions.push(region);
+    let warps = set_stages(m, split, pipeline, held, loops.len());
+    let all = number(m, func, "num_warps");
+    if all - warps == 1 {
+        // A lone producer warp has no warp beside it yet.
+        set(m, func, 1, all + 1);
+    } else if number(m, split, "producer_registers") > 0 {
+        set(m, split, 0, REGISTERS[0]);
+        set(m, split, 1, REGISTERS[1]);
+    }
+    true
+}
+
+/// Registers of a thread beside the consumers and of the consumers', where they are redistributed: with two consumer
+/// warpgroups, 2·128·232 + 128·40 = 64512 of 65536.
+const REGISTERS: [i64; 2] = [40, 232];
+
+fn is_loop(m: &Module, op: OpId) -> bool {
+    matches!(C::of(m.op(op).kind), Some(C::For | C::Loop))
+}
+
+/// The rings whose stages products hand back.
+fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
+    let ops = m.ops_under(consumer).into_iter();
+    let theirs = ops.filter(|&o| {
+        S::of(m.op(o).kind) == Some(S::ConsumerRelease) && m.op(o).has_unit("products")
+    });
+    theirs
+        .filter_map(|o| operand(m.op(o), "pipeline"))
+        .collect()
+}
+
+/// Whether a product reads nothing but what comes through `rings`.
+fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>) -> bool {
+    m.op(dot).operands.iter().take(2).all(|&v| {
+        let buffer = allocation(m, v);
+        m.ops_under(body).into_iter().any(|o| {
+            let data = m.op(o);
+            S::of(data.kind) == Some(S::TmaLoad)
+                && operand(data, "destination") == Some(buffer)
+                && operand(data, "pipeline").is_some_and(|p| rings.contains(&p))
+        })
+    })
+}
+
+/// Whether warps store to tensor memory.
+fn stores(m: &Module, consumer: BlockId) -> bool {
+    let ops = m.ops_under(consumer).into_iter();
+    ops.into_iter()
+        .any(|o| S::of(m.op(o).kind) == Some(S::TensorStore))
+}
+
+/// Whether an operation is a product, or a step of what only products know of.
+fn is_of_products(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
+    let data = m.op(op);
+    let of = operand(data, "pipeline");
+    match S::of(data.kind) {
+        Some(S::TensorDot) => true,
+        Some(S::ProducerAcquire | S::ProducerCommit) => of == Some(pipeline),
+        Some(S::ConsumerWait | S::ConsumerRelease) => of.is_some_and(|p| rings.contains(&p)),
+        _ => false,
+    }
+}
+
+/// Accumulators are handed back when they have been loaded.
+fn release_behind_loads(m: &mut Module, consumer: BlockId, pipeline: ValueId) {
+    for release in m.ops_under(consumer) {
+        let data = m.op(release);
+        let own = operand(data, "pipeline") == Some(pipeline);
+        if S::of(data.kind) != Some(S::ConsumerRelease) || !own {
+            continue;
+        }
+        let block = data.block;
+        let ops = m.block(block).ops.clone();
+        let at = ops.iter().position(|&o| o == release).unwrap_or(0);
+        let loads = |op: &OpId| {
+            let mut inside = vec![*op];
+            for i in 0..m.op(*op).regions.len() {
+                inside.extend(
+                    m.body_of(*op, i)
+                        .map(|b| m.ops_under(b))
+                        .unwrap_or_default(),
+                );
+            }
+            inside
+                .iter()
+                .any(|&o| S::of(m.op(o).kind) == Some(S::TensorLoad))
+        };
+        let waits = |op: &OpId| S::of(m.op(*op).kind) == Some(S::ConsumerWait);
+        // Up to the next accumulator.
+        let behind = ops.iter().enumerate().skip(at + 1);
+        let behind = behind.take_while(|(_, o)| !waits(o));
+        if let Some((last, _)) = behind.filter(|(_, o)| loads(o)).last() {
+            m.block_mut(block).ops.retain(|&o| o != release);
+            // One in front of it has gone.
+            m.place(release, block, last);
+        }
+    }
+}
+
+/// The pipeline's consumers are the other warps; with one loop and room for it, accumulators have two stages. The
+/// number of those warps.
+fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loops: usize) -> i64 {
+    let warps = number(m, split, "consumer_warps");
+    let all: u64 = held.iter().map(|h| h.columns).sum();
+    let stages = if loops == 1 && 2 * all <= COLUMNS {
+        2
+    } else {
+        1
+    };
+    if let Some(create) = m.def_op(pipeline) {
+        set(m, create, 1, i64::from(stages));
+        set(m, create, 2, warps);
+    }
+    let ty = m.types.intern(Type::Pipeline { stages });
+    m.value_mut(pipeline).ty = ty;
+    if stages == 1 {
+        return warps;
+    }
+    let mut first = 0;
+    for buffer in held.iter().filter_map(|h| h.buffer) {
+        let columns = tensor_matrix(m, buffer).map_or(0, |t| t.all_columns());
+        let mut ty = m.types.get(m.ty(buffer)).clone();
+        if let Type::TensorTile { stages: all, .. } = &mut ty {
+            *all = stages;
+        }
+        let ty = m.types.intern(ty);
+        m.value_mut(buffer).ty = ty;
+        if let Some(alloc) = m.def_op(buffer) {
+            set(m, alloc, 0, first as i64);
+        }
+        first += columns * u64::from(stages);
+    }
+    warps
+}
+
+fn number(m: &Module, op: OpId, name: &str) -> i64 {
+    match m.op(op).attr_named(name) {
+        Some(Attr::Int { value, .. }) => *value,
+        _ => 0,
+    }
+}
+
+fn set(m: &mut Module, op: OpId, at: usize, value: i64) {
+    let ty = m.types.int(32);
+    if let Some(slot) = m.op_mut(op).attrs.get_mut(at) {
+        *slot = Some(Attr::Int { value, ty });
+    }
+}
