@@ -531,7 +531,8 @@ impl Tracer<'_> {
             })
         });
         n.min(if outer {
-            OUTER_TRIPS
+            // Two stages of accumulators are full then, and the first is used again.
+            OUTER_TRIPS + u64::from(self.apart)
         } else {
             self.scenario.most
         })
