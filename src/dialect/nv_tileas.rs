@@ -111,6 +111,10 @@ dialect_table! { TileAs {
         .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("destination"), one("pipeline"), one("iteration"), opt("enable")])
         .attrs(&[DIM_MAP, TRAVERSAL, PADDING, INBOUNDS]).traits(MEMORY)
         .doc("Starts cp.async copies of a tile into the stage of a shared buffer; with `enable` false nothing is copied.");
+    PointerCopy = op("async.pointer_copy")
+        .operands(&[one("pointers"), opt("mask"), one("destination"), one("pipeline"), one("iteration"), opt("enable")])
+        .traits(MEMORY)
+        .doc("Starts cp.async copies through a tile of pointers into the stage of a shared buffer, zeros where `mask` is false; with `enable` false nothing is copied.");
     TmaLoad = op("async.tiled_tma_load")
         .operands(&[one("base"), var("extents"), var("strides"), var("index"), one("destination"), one("pipeline"), one("iteration")])
         .attrs(&[DIM_MAP, TRAVERSAL, PADDING]).traits(MEMORY)

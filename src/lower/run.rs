@@ -1,6 +1,7 @@
-//! How the pointers of a tile lie next to each other, as far as facts prove it.
+//! How the pointers of a tile lie next to each other, as far as facts prove it, and how masks cut such runs.
 
-use crate::facts::FactMap;
+use crate::dialect::cuda_tile::Op as C;
+use crate::facts::{self, Axis, FactMap, Facts};
 use crate::ir::{Module, Type, ValueId};
 
 /// Widest access of one thread, in bytes.
@@ -50,5 +51,72 @@ impl Run {
     pub fn order(&self, rank: usize) -> Vec<usize> {
         let others = (0..rank).rev().filter(|&d| d != self.dim);
         std::iter::once(self.dim).chain(others).collect()
+    }
+}
+
+/// Cases of `enums::CMP_PREDICATE`.
+pub mod predicate {
+    pub const LESS: u8 = 2;
+    pub const LESS_OR_EQUAL: u8 = 3;
+    pub const GREATER: u8 = 4;
+    pub const GREATER_OR_EQUAL: u8 = 5;
+}
+
+/// Elements, a power of two, in whose aligned groups a value only grows: runs that do not wrap.
+pub fn monotone(facts: &Facts, axis: &Axis, signed: bool, range: (i64, i64)) -> u64 {
+    let never_wraps = match signed {
+        true => (facts.lo, facts.hi) != range,
+        false => facts.nonneg(),
+    };
+    match never_wraps {
+        true => axis.contiguity,
+        // What starts at a multiple of its length does not wrap either.
+        false => axis.contiguity.min(axis.divisibility),
+    }
+}
+
+/// Whether `mask` is true, in each aligned group of `length` elements along dimension `dim`, for the first few
+/// elements and false for the others: all and none are such, too.
+pub fn cuts_once(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> bool {
+    let axis = |v: ValueId| facts.get(v).and_then(|f| f.axes.get(dim));
+    let many = |n: u64| n > 0 && n.is_multiple_of(length);
+    let still = |v: ValueId| axis(v).is_some_and(|a| many(a.constancy));
+    if still(mask) {
+        return true;
+    }
+    let Some(op) = m.def_op(mask) else {
+        return false;
+    };
+    let data = m.op(op);
+    let extents = |v: ValueId| m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
+    match (C::of(data.kind), &data.operands[..]) {
+        (Some(C::AndI), &[a, b]) => {
+            cuts_once(m, facts, a, dim, length) && cuts_once(m, facts, b, dim, length)
+        }
+        (Some(C::Broadcast), &[source]) => {
+            extents(source).get(dim) == extents(mask).get(dim)
+                && cuts_once(m, facts, source, dim, length)
+        }
+        (Some(C::Reshape), &[source]) => {
+            let long = |e: &[u64]| (0..e.len()).filter(|&i| e[i] > 1).collect::<Vec<_>>();
+            let (from, to) = (extents(source), extents(mask));
+            let (a, b) = (long(from), long(to));
+            let same = a.len() == b.len() && a.iter().zip(&b).all(|(&i, &j)| from[i] == to[j]);
+            let place = b.iter().position(|&d| d == dim).and_then(|i| a.get(i));
+            same && place.is_some_and(|&d| cuts_once(m, facts, source, d, length))
+        }
+        (Some(C::CmpI), &[x, y]) => {
+            let (low, high) = match data.enum_named("comparison_predicate") {
+                Some(predicate::LESS | predicate::LESS_OR_EQUAL) => (x, y),
+                Some(predicate::GREATER | predicate::GREATER_OR_EQUAL) => (y, x),
+                _ => return false,
+            };
+            let signed = data.enum_named("signedness") == Some(1);
+            let range = facts::range(&m.types, m.ty(x));
+            let rises = facts.get(low).zip(axis(low));
+            let rises = rises.map_or(1, |(f, a)| monotone(f, a, signed, range));
+            many(rises) && still(high)
+        }
+        _ => false,
     }
 }

@@ -441,6 +441,7 @@ def case(name, kernel, *parameters) -> Case:
 CASES = [
     case("forward_f16_causal", forward, H4, H4, H4, H4, F32, 1, 64, 64, 64, True, False),
     case("forward_f16_even", forward, H4, H4, H4, H4, F32, 1, 64, 32, 64, False, True),
+    case("forward_f16_256_rows", forward, H4, H4, H4, H4, F32, 1, 256, 128, 64, True, False),
     case("forward_bf16_grouped", forward, B4, B4, B4, B4, F32, 4, 64, 64, 64, True, False),
     case("forward_e5m2", forward, E4, E4, E4, H4, F32, 1, 64, 64, 64, False, False),
     case("two_loops_f16", two_loops, H4, H4, H4, H4, S2, F32, 64, 32, 64),
@@ -611,6 +612,7 @@ def runs():
     half, brain, small = np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2
     yield forward_run("forward_f16_causal", 2, 1, 1, 100, 100, True, half, HALF)
     yield forward_run("forward_f16_even", 1, 1, 1, 64, 96, False, half, HALF)
+    yield forward_run("forward_f16_256_rows", 1, 1, 1, 200, 200, True, half, HALF, tile=256)
     yield forward_run("forward_bf16_grouped", 1, 4, 1, 70, 70, True, brain, ROUGH)
     yield forward_run(
         "forward_e5m2", 1, 1, 1, 64, 100, False, small, Tolerance(absolute=6e-2, relative=1e-1), out=half

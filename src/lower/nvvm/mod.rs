@@ -22,6 +22,7 @@ mod nibbles;
 mod packing;
 mod parts;
 mod pipeline;
+mod pointer_copy;
 mod pointer_runs;
 mod pointers;
 mod print;
@@ -232,7 +233,7 @@ impl Lower<'_> {
             Some(S::ProducerAcquire) => self.producer_acquire(op, data),
             Some(S::ProducerCommit) => self.producer_commit(op, data),
             Some(S::Drain) => self.drain(op, data),
-            Some(S::TiledCopy) => self.tiled_copy(op, data),
+            Some(S::TiledCopy | S::PointerCopy) => self.tile_copy(op, data),
             Some(S::ConsumerWait) => self.consumer_wait(op, data),
             Some(S::ConsumerRelease) => self.consumer_release(op, data),
             Some(S::TmaLoad) => self.tma_load(op, data),

@@ -444,17 +444,22 @@ impl Lower<'_> {
     // ---- cp.async --------------------------------------------------------------------------
 
     /// Copies of 16 bytes where alignment allows; at ragged edges, elements through registers.
-    pub(super) fn tiled_copy(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+    /// A tile copied by the threads themselves, from a view or through pointers.
+    pub(super) fn tile_copy(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let p = self.pipeline(op, data)?;
         let buffer = self.buffer(op, operand(data, "destination").unwrap_or_default())?;
         let stage = self.turn(op, data, "iteration", p.stages)?.stage;
         let base = self.stage_address(&buffer, Some(stage));
+        let copy = |l: &mut Self| match operand(data, "pointers") {
+            Some(pointers) => l.copy_pointed(op, data, pointers, &buffer, base),
+            None => l.copy_tile(op, data, &buffer, base),
+        };
         match operand(data, "enable") {
             Some(enable) => {
                 let enable = self.get(op, enable)?;
-                self.when(enable, true, |l| l.copy_tile(op, data, &buffer, base))
+                self.when(enable, true, copy)
             }
-            None => self.copy_tile(op, data, &buffer, base),
+            None => copy(self),
         }
     }
 

@@ -6,10 +6,10 @@ use super::Lower;
 use super::tiled::memory_order;
 use crate::dialect::cuda_tile::Op as C;
 use crate::facts::access::operand;
-use crate::facts::{self, Axis, Facts};
+use crate::facts::{self, Facts};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{In, Layout};
-use crate::lower::run::Run;
+use crate::lower::run::{Run, monotone, predicate};
 
 /// What one thread accesses through its pointers.
 pub(super) struct Accesses {
@@ -18,16 +18,8 @@ pub(super) struct Accesses {
     pub vec: u64,
     /// For each register in memory order, the one whose pointer stands for it, and how many bytes on
     /// from there it lies.
-    places: Vec<(u32, i64)>,
-    along: Option<(Run, Layout)>,
-}
-
-/// Cases of `enums::CMP_PREDICATE`.
-mod predicate {
-    pub const LESS: u8 = 2;
-    pub const LESS_OR_EQUAL: u8 = 3;
-    pub const GREATER: u8 = 4;
-    pub const GREATER_OR_EQUAL: u8 = 5;
+    pub places: Vec<(u32, i64)>,
+    pub along: Option<(Run, Layout)>,
 }
 
 impl Accesses {
@@ -52,6 +44,12 @@ impl Accesses {
             .step_by(vec as usize)
             .copied()
             .collect()
+    }
+
+    /// Neighbours along `dim` for which a mask with these facts is the same.
+    pub fn mask_constancy(&self, mask: Option<&Facts>, dim: usize) -> u64 {
+        mask.and_then(|f| f.axes.get(dim))
+            .map_or(1, |a| a.constancy)
     }
 
     /// Elements per access for which one mask with these facts is right.
@@ -186,19 +184,6 @@ impl Lower<'_> {
     }
 }
 
-/// Elements, a power of two, in whose aligned groups a value only grows: runs that do not wrap.
-fn monotone(facts: &Facts, axis: &Axis, signed: bool, range: (i64, i64)) -> u64 {
-    let never_wraps = match signed {
-        true => (facts.lo, facts.hi) != range,
-        false => facts.nonneg(),
-    };
-    match never_wraps {
-        true => axis.contiguity,
-        // What starts at a multiple of its length does not wrap either.
-        false => axis.contiguity.min(axis.divisibility),
-    }
-}
-
 /// The element at which the aligned group of `length` along `dim` starts that a register's element
 /// is in, up to what the thread's number adds to it.
 fn start(layout: &Layout, dim: usize, length: u64, register: u32) -> u64 {
@@ -217,7 +202,7 @@ fn thread_bits(layout: &Layout, dim: usize) -> u64 {
 }
 
 /// For each register, one in the same run, and how many bytes on from there it lies in every thread.
-fn places(layout: &Layout, run: &Run, registers: &[u32]) -> Vec<(u32, i64)> {
+pub(super) fn places(layout: &Layout, run: &Run, registers: &[u32]) -> Vec<(u32, i64)> {
     let shape = layout.shape();
     let moving = thread_bits(layout, run.dim);
     let coord = |r: u32| shape.coord(layout.flat(u64::from(r), 0, 0), run.dim);

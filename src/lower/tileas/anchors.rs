@@ -23,7 +23,7 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     match S::of(a.m.op(op).kind) {
         Some(S::TiledLoad) => memory(a, op, Priority::Load),
         Some(S::TiledStore | S::TiledAtomic) => memory(a, op, Priority::Store),
-        Some(S::Load) => pointed(a, op, Priority::Load),
+        Some(S::Load | S::PointerCopy) => pointed(a, op, Priority::Load),
         Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),

@@ -355,12 +355,14 @@ fn ties_all(kind: OpKind) -> bool {
         || matches!(C::of(kind), Some(C::Assume))
         || matches!(
             S::of(kind),
-            Some(S::Load | S::Store | S::AtomicRmw | S::AtomicCas | S::AsyncDotWait)
+            Some(
+                S::Load | S::PointerCopy | S::Store | S::AtomicRmw | S::AtomicCas | S::AsyncDotWait
+            )
         )
 }
 
 /// Pairs (passed value, receiving value) of a control-flow operation.
-fn carried(m: &Module, op: OpId) -> Vec<(ValueId, ValueId)> {
+pub fn carried(m: &Module, op: OpId) -> Vec<(ValueId, ValueId)> {
     let data = m.op(op);
     let mut pairs = Vec::new();
     let mut pass = |from: &[ValueId], to: &[ValueId]| {

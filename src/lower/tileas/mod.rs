@@ -14,8 +14,10 @@ mod missed;
 mod overlap;
 pub mod pipeline;
 mod plan;
+mod pressure;
 mod product;
 pub mod protocol;
+mod strips;
 pub mod tcgen05;
 mod transpose;
 mod wgmma;
@@ -33,7 +35,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts;
 use crate::ir::{Attr, Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
-use crate::target::Target;
+use crate::target::{Feature, Target};
 
 /// Lowers every `nv_tileaa.func` of the module in place. Returns what was considered and not done.
 pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Vec<Missed>, Diagnostics> {
@@ -65,6 +67,10 @@ fn func(
     };
     rename(m, op);
     transpose::absorb(m, body);
+    // Tensor memory holds what registers do not.
+    if !target.has(Feature::Tcgen05) {
+        strips::apply(m, op, body, log);
+    }
     let mut facts = facts::of(m, op);
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);

@@ -152,7 +152,7 @@ impl Carried {
         // What else the loop brings must not be let go before it was read: only this product reads.
         let others = under
             .iter()
-            .any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy));
+            .any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy) || is(m, o, S::PointerCopy));
         let mut releases = Vec::new();
         for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
             let iteration = operand(m.op(op), "iteration")?;

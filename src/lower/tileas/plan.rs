@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::missed::Log;
 use super::pipeline::{self, is_product};
+use super::pressure;
 use super::{tcgen05, wgmma};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -65,8 +66,17 @@ const ELEMENTS_PER_WARP: u64 = 2048;
 /// Most elements of all tiles that live side by side that a warp can hold: 160 registers a thread.
 const MOST_TOGETHER: u64 = 160 * 32;
 
+/// Most elements of all tiles that live side by side that a block can hold, however many its warps.
+pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
+
 /// Registers of a thread for addresses, counters and what is computed between products, next to its tiles.
 const REGISTERS_BESIDE_TILES: u64 = 40;
+
+/// The same where nothing but what is loaded and carried counts.
+const REGISTERS_BESIDE_LOADS: u64 = 24;
+
+/// Most registers of a thread for tiles that live at once.
+const MOST_FOR_TILES: u32 = 200;
 
 /// Most warps that share a tile.
 const MAX_WARPS: u64 = 16;
@@ -90,10 +100,10 @@ pub fn of(
     let hinted = hinted
         .and_then(|w| u64::try_from(w).ok())
         .filter(|w| MAX_WARPS >= *w && w.is_power_of_two());
-    let tile_warps = options
+    let wanted = options
         .warps
-        .or(hinted)
-        .unwrap_or_else(|| default_warps(m, func, target));
+        .or_else(|| hinted.map(|w| more_warps(m, func, w, target.max_registers_per_thread())));
+    let tile_warps = wanted.unwrap_or_else(|| default_warps(m, func, target));
     let roles = options.tma && options.roles && target.has(Feature::Tma);
     if roles && !has_alloca && tile_warps.is_multiple_of(4) {
         let roles = pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log);
@@ -138,7 +148,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     let ops = m.ops_under(body);
     let tiles = ops.iter().flat_map(|&op| &m.op(op).results);
     let largest = tiles.map(|&v| elements(m, v)).max().unwrap_or(1);
-    let together = together(m, &ops);
+    let together = together(m, &ops, &|v| elements(m, v));
     if target.has(Feature::Wgmma)
         && let Some(groups) = warpgroups(m, &ops, together)
     {
@@ -148,30 +158,51 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     if let Some(groups) = accumulators.map(tcgen05::Extents::warpgroups).max() {
         return 4 * groups;
     }
-    if together > MAX_WARPS / 2 * MOST_TOGETHER {
+    let warps = if together > MOST_IN_BLOCK {
         MAX_WARPS
     } else if largest.max(together) > 4 * ELEMENTS_PER_WARP {
         8
     } else {
         4
+    };
+    more_warps(m, func, warps, MOST_FOR_TILES)
+}
+
+/// `warps`, or more where what lives at once would take more than `most` registers of a thread.
+fn more_warps(m: &Module, func: OpId, mut warps: u64, most: u32) -> u64 {
+    let Some(body) = m.body_of(func, 0) else {
+        return warps;
+    };
+    while warps < MAX_WARPS && pressure::registers(m, body, warps) > u64::from(most) {
+        warps *= 2;
     }
+    warps
 }
 
 /// Elements of a tile.
-fn elements(m: &Module, v: ValueId) -> u64 {
+pub fn elements(m: &Module, v: ValueId) -> u64 {
     let tile = m.types.as_tile(m.ty(v));
     tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
 }
 
 /// Elements that live side by side: the results of products beside each other, or what a loop carries.
-fn together(m: &Module, ops: &[OpId]) -> u64 {
+/// `elements`: of a tile.
+pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> u64 {
     let mut products: FxHashMap<BlockId, u64> = FxHashMap::default();
     let mut carried = 0;
     for &op in ops {
         let data = m.op(op);
-        let results: u64 = data.results.iter().map(|&v| elements(m, v)).sum();
+        let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
         if is_product(m, op) {
-            *products.entry(data.block).or_default() += results;
+            // What is added to another product of the block takes that one's place.
+            let chained = |o: &&OpId| is_product(m, **o) && m.op(**o).block == data.block;
+            let into = ops.iter().filter(chained).any(|&o| {
+                let acc = m.op(o).operands.get(2);
+                acc.is_some_and(|v| data.results.contains(v))
+            });
+            if !into {
+                *products.entry(data.block).or_default() += results;
+            }
         } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
             carried = results.max(carried);
         }
@@ -194,11 +225,11 @@ fn occupancy(
     if redistributed {
         return Some(1);
     }
-    let ops = m
-        .body_of(func, 0)
-        .map(|b| m.ops_under(b))
-        .unwrap_or_default();
-    let needed = together(m, &ops) / (32 * tile_warps.max(1)) + REGISTERS_BESIDE_TILES;
+    let body = m.body_of(func, 0)?;
+    let ops = m.ops_under(body);
+    let carried = together(m, &ops, &|v| elements(m, v)) / (32 * tile_warps.max(1));
+    let needed = (carried + REGISTERS_BESIDE_TILES)
+        .max(pressure::registers(m, body, tile_warps) + REGISTERS_BESIDE_LOADS);
     let registers = u64::from(target.registers_per_sm());
     let fits = registers / (needed * 32 * all.max(1));
     Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))
@@ -229,7 +260,7 @@ fn streams(
         .unwrap_or_default();
     let mut found = Vec::new();
     for op in ops.into_iter().filter(|&o| holds_products(m, o)) {
-        match pipeline::Prefetch::find(m, op) {
+        match pipeline::Prefetch::find(m, op, facts) {
             Ok(stream) => found.push((op, stream)),
             Err((at, why)) => log.note(m, at, WHAT, why),
         }

@@ -11,9 +11,10 @@ use rustc_hash::FxHashSet;
 
 use super::convert::place;
 use super::missed::Log;
-use super::pipeline::{shared_type, swizzled, tile_bytes};
+use super::pipeline::{memory_order, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::FactMap;
 use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Def, Diagnostic, Float, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::mma::Wgmma;
@@ -131,22 +132,45 @@ pub fn convert(
 }
 
 /// Bytes of the buffers that [`convert`] will want, when the tiles of the loads in `brought` come through rings.
-pub fn staged_bytes(m: &Module, body: BlockId, brought: &FxHashSet<OpId>) -> u64 {
+pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<OpId>) -> u64 {
     let mut bytes = 0;
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) || Extents::of(m, dot).is_err() {
             continue;
         }
         let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
-        let comes = |tile| comes_from(m, tile, brought);
-        if !comes(rhs) {
+        if !is_read_where_brought(m, facts, rhs, 0, brought) {
             bytes += tile_bytes(m, rhs);
         }
-        if !comes(lhs) && is_stationary(m, body, lhs, dot) {
+        if !is_read_where_brought(m, facts, lhs, 1, brought) && is_stationary(m, body, lhs, dot) {
             bytes += tile_bytes(m, lhs);
         }
     }
     bytes
+}
+
+/// Whether a product can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
+/// where dimension `k` of the operand is contiguous in memory.
+fn is_read_where_brought(
+    m: &Module,
+    facts: &FactMap,
+    tile: ValueId,
+    k: usize,
+    loads: &FxHashSet<OpId>,
+) -> bool {
+    let Some((load, permutation)) = source(m, tile, &|o| loads.contains(&o)) else {
+        return false;
+    };
+    if m.types.bits(m.ty(tile)) == Some(16) {
+        return true;
+    }
+    let loaded = m.op(load).results[0];
+    let extents = m.types.as_tile(m.ty(loaded)).map_or(&[][..], |t| t.1);
+    let long: Vec<usize> = (0..extents.len()).filter(|&d| extents[d] > 1).collect();
+    let inner = memory_order(m, facts, load).first().copied();
+    let inner = inner.and_then(|d| long.iter().position(|&l| l == d));
+    let k = permutation.map_or(Some(k), |p| p.get(k).copied());
+    inner.is_some() && inner == k
 }
 
 /// Whether a tile is what one of `loads` loads, perhaps reshaped.
@@ -469,6 +493,7 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
         .collect();
     let pipelines: FxHashSet<ValueId> = of(S::TiledCopy)
         .into_iter()
+        .chain(of(S::PointerCopy))
         .filter(|&o| operand(m.op(o), "destination").is_some_and(|b| read.contains(&b)))
         .filter_map(|o| operand(m.op(o), "pipeline"))
         .collect();

@@ -13,8 +13,8 @@
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::{
-    ACCESS, Prefetch, RESERVE, forget_token, memory_order, prefetch, shared_room, shared_type,
-    stage_bytes, swizzled,
+    ACCESS, POINTED, Prefetch, RESERVE, address_of, forget_token, memory_order, prefetch,
+    shared_room, shared_type, stage_bytes, swizzled,
 };
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
@@ -50,7 +50,7 @@ impl Plan {
         if !target.has(Feature::CpAsync) {
             return Err(format!("{target} has no cp.async"));
         }
-        let mut stream = Prefetch::find(m, for_op).map_err(|(_, why)| why)?;
+        let mut stream = Prefetch::find(m, for_op, facts).map_err(|(_, why)| why)?;
         let swizzle =
             |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
         stream.loads.retain(swizzle);
@@ -242,9 +242,7 @@ impl Build<'_> {
         map.insert(m.block(stream.body).args[0], counter);
         let mut roots: Vec<ValueId> = Vec::new();
         for &load in &stream.loads {
-            ACCESS
-                .iter()
-                .for_each(|name| roots.extend(group(m.op(load), name)));
+            roots.extend(address_of(m, load));
         }
         for op in backward(m, stream.body, roots) {
             copy(m, op, block, &mut map);
@@ -259,7 +257,9 @@ impl Build<'_> {
         );
         for (&load, &buffer) in stream.loads.iter().zip(&self.buffers) {
             let data = m.op(load).clone();
-            let renamed: Vec<Vec<ValueId>> = ACCESS
+            let through = S::of(data.kind) == Some(S::Load);
+            let names = if through { &POINTED[..] } else { &ACCESS[..] };
+            let renamed: Vec<Vec<ValueId>> = names
                 .iter()
                 .map(|n| {
                     group(&data, n)
@@ -275,7 +275,11 @@ impl Build<'_> {
                 .map(|n| data.attr_named(n).cloned());
             let mut b = m.at_end(block);
             b.loc = data.loc;
-            b.op(S::TiledCopy, &groups, attrs, &[], &[]);
+            if through {
+                b.op(S::PointerCopy, &groups, [], &[], &[]);
+            } else {
+                b.op(S::TiledCopy, &groups, attrs, &[], &[]);
+            }
         }
         m.at_end(block).op(
             S::ProducerCommit,

@@ -13,7 +13,7 @@ pub mod cp_async;
 pub mod induction;
 pub mod prefetch;
 pub mod roles;
-mod slice;
+pub mod slice;
 pub mod tma;
 pub mod tokens;
 
@@ -26,16 +26,19 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{Access, group, operand};
-use crate::ir::{BlockId, Module, OpId, Type, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Dense, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
 use crate::lower::hints::Hints;
+use crate::lower::run::{Run, cuts_once};
 use crate::target::Target;
 
 /// Bytes of shared memory that are left for scratch at least.
 pub const RESERVE: u64 = 16 * 1024;
 /// The operands of a tiled access that say where it goes.
 const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
+/// The operands of an access through pointers that do.
+const POINTED: [&str; 2] = ["pointers", "mask"];
 
 /// Bytes of shared memory that rings may take, wanted first: a block's share where several shall run on an
 /// SM; else all that a block can have.
@@ -91,12 +94,60 @@ pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
         && operand(data, "token").is_none_or(|t| tokens::only_read(m, t))
 }
 
+/// Whether a load through pointers in a loop's `body` can be started iterations ahead, as copies of several
+/// elements each that leave zeros where its mask is false.
+fn gathers_ahead(
+    m: &Module,
+    facts: &FactMap,
+    body: BlockId,
+    load: OpId,
+) -> Result<(), &'static str> {
+    let data = m.op(load);
+    let Some(pointers) = operand(data, "pointers") else {
+        return Err("it has no pointers");
+    };
+    let Some(run) = Run::of(m, facts, pointers).filter(|r| r.width * r.bytes >= 4) else {
+        return Err("neighbours are not known to lie next to each other, four bytes at least");
+    };
+    let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
+    let once = |v: ValueId| cuts_once(m, facts, v, run.dim, run.width);
+    match () {
+        () if S::of(data.kind) != Some(S::Load) || data.block != body => {
+            Err("it is no load of the loop")
+        }
+        () if data.enum_named("order") != Some(0) => Err("it is ordered"),
+        () if !operand(data, "token").is_none_or(|t| tokens::only_read(m, t)) => {
+            Err("it waits for a write")
+        }
+        () if !operand(data, "padding").is_none_or(zero) => Err("its padding is not zero"),
+        () if !operand(data, "mask").is_none_or(once) => {
+            Err("its mask may cut elements out of the middle of a copy")
+        }
+        () if !follows_counter(m, body, load) => Err("its pointers do not follow from the counter"),
+        () => Ok(()),
+    }
+}
+
+/// Whether a constant is zero everywhere.
+fn is_zero(m: &Module, op: OpId) -> bool {
+    matches!(
+        m.op(op).attr_named("value"),
+        Some(Attr::Dense { data: Dense::Bytes(bytes), .. }) if bytes.iter().all(|&b| b == 0)
+    )
+}
+
+/// The values that say where a load loads from.
+pub fn address_of(m: &Module, load: OpId) -> Vec<ValueId> {
+    let names = ACCESS.iter().chain(&POINTED);
+    names
+        .flat_map(|name| group(m.op(load), name).to_vec())
+        .collect()
+}
+
 /// Whether where a load loads from is computed by pure operations from the counter and from outside
 /// the loop.
 fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
-    let roots: Vec<ValueId> = (ACCESS.iter())
-        .flat_map(|name| group(m.op(load), name).to_vec())
-        .collect();
+    let roots = address_of(m, load);
     let slice = slice::backward(m, body, roots.iter().copied());
     let pure = |&o: &OpId| m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
     let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
@@ -164,5 +215,14 @@ pub fn shared_type(m: &mut Module, tile: ValueId, layout: &SharedLayout, stages:
 
 /// The order of a load's tile dimensions in memory.
 pub fn memory_order(m: &Module, facts: &FactMap, op: OpId) -> Vec<usize> {
-    Access::of(m.op(op)).map_or_else(Vec::new, |a| a.order(facts))
+    let data = m.op(op);
+    match (Access::of(data), operand(data, "pointers")) {
+        (Some(access), _) => access.order(facts),
+        (None, Some(pointers)) => {
+            let rank = m.types.as_tile(m.ty(pointers)).map_or(0, |t| t.1.len());
+            let run = Run::of(m, facts, pointers);
+            run.map_or_else(|| (0..rank).rev().collect(), |r| r.order(rank))
+        }
+        (None, None) => Vec::new(),
+    }
 }

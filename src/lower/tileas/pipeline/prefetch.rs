@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{starts_ahead, tile_bytes};
+use super::{gathers_ahead, starts_ahead, tile_bytes};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::FactMap;
 use crate::facts::access::operand;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
@@ -20,7 +21,7 @@ pub struct Prefetch {
 
 impl Prefetch {
     /// The loads of `for_op` that can be started ahead, or what stands against it.
-    pub fn find(m: &Module, for_op: OpId) -> Result<Prefetch, (OpId, String)> {
+    pub fn find(m: &Module, for_op: OpId, facts: &FactMap) -> Result<Prefetch, (OpId, String)> {
         let no = |op: OpId, why: &str| Err((op, why.to_owned()));
         let data = m.op(for_op);
         let (Some(body), Some(C::For), false) = (
@@ -41,12 +42,24 @@ impl Prefetch {
                 "the loop writes memory, is left early or holds another loop",
             );
         }
-        let wanted = |&o: &OpId| starts_ahead(m, body, o) && feeds_product(m, &under, o);
+        let ahead = |o: OpId| starts_ahead(m, body, o) || gathers_ahead(m, facts, body, o).is_ok();
+        let wanted = |&o: &OpId| ahead(o) && feeds_product(m, &under, o);
         let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
         if loads.is_empty() {
+            let gather = m
+                .block(body)
+                .ops
+                .iter()
+                .copied()
+                .find(|&o| S::of(m.op(o).kind) == Some(S::Load) && feeds_product(m, &under, o));
+            if let Some(gather) = gather
+                && let Err(why) = gathers_ahead(m, facts, body, gather)
+            {
+                return no(gather, why);
+            }
             return no(
                 for_op,
-                "no load of a view that follows from the loop's counter feeds a product",
+                "no load that follows from the loop's counter feeds a product",
             );
         }
         Ok(Prefetch {

@@ -332,8 +332,10 @@ impl Static<'_> {
             };
             match kind {
                 S::TmaLoad if !tma => return s.fail(op, "copies by TMA in a cp_async pipeline"),
-                S::TiledCopy if tma => return s.fail(op, "copies by cp.async in a TMA pipeline"),
-                S::TmaLoad | S::TiledCopy => {}
+                S::TiledCopy | S::PointerCopy if tma => {
+                    return s.fail(op, "copies by cp.async in a TMA pipeline");
+                }
+                S::TmaLoad | S::TiledCopy | S::PointerCopy => {}
                 _ => return Ok(()),
             }
             let Some(buffer) = operand(data, "destination") else {
@@ -383,6 +385,7 @@ impl Static<'_> {
             | S::ProducerCommit
             | S::TmaLoad
             | S::TiledCopy
+            | S::PointerCopy
             | S::ConsumerWait
             | S::ConsumerRelease
             | S::Drain

@@ -729,7 +729,7 @@ impl Tracer<'_> {
                 }
             }
             S::Drain => Action::Drain(self.object(op, data, "pipeline")?),
-            S::TiledCopy | S::TmaLoad => {
+            S::TiledCopy | S::PointerCopy | S::TmaLoad => {
                 let buffer = self.object(op, data, "destination")?;
                 Action::Copy(self.turn(op, data)?, buffer)
             }

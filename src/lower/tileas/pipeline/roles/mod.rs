@@ -120,7 +120,7 @@ impl Plan {
         let rooms = shared_room(m, func, target);
         if !rooms
             .into_iter()
-            .any(|room| plan.share(m, body, target, room))
+            .any(|room| plan.share(m, body, target, facts, room))
         {
             log.note(
                 m,
@@ -181,7 +181,14 @@ impl Plan {
     }
 
     /// Gives the rings their stages, so that everything fits in `room` bytes.
-    fn share(&mut self, m: &Module, body: BlockId, target: &Target, room: u64) -> bool {
+    fn share(
+        &mut self,
+        m: &Module,
+        body: BlockId,
+        target: &Target,
+        facts: &FactMap,
+        room: u64,
+    ) -> bool {
         let once: u64 = self
             .rings
             .iter()
@@ -200,7 +207,7 @@ impl Plan {
             true if target.has(Feature::Tcgen05) => {
                 tcgen05::staged_bytes(m, body, target, &brought)
             }
-            true => wgmma::staged_bytes(m, body, &brought),
+            true => wgmma::staged_bytes(m, body, facts, &brought),
             false => 0,
         };
         let scratch = self.scratch(m, body, target, &brought);
@@ -225,7 +232,7 @@ impl Plan {
         let rings: u64 = self.rings.iter().map(|r| r.stages * r.bytes).sum();
         let before = self.last_stores.len();
         self.last_stores.retain(|s| stored(s) <= rings);
-        before == self.last_stores.len() || self.share(m, body, target, room)
+        before == self.last_stores.len() || self.share(m, body, target, facts, room)
     }
 
     /// Bytes of scratch to leave: for what takes a trip through shared memory besides the tiles of the rings, and

@@ -1,0 +1,166 @@
+//! How many registers of a thread the tiles of a kernel take, before layouts are known.
+//!
+//! Tiles count where something stands between their making and their use: a load, a product, a reduction, a loop.
+//! What elementwise operations hand to each other in between is computed element by element and takes none; neither
+//! do constants, numbers of elements, pointers and masks, which are made where they are used, nor what products read
+//! from shared memory.
+
+use rustc_hash::FxHashSet;
+
+use super::pipeline::is_product;
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+
+/// Registers of a thread of `warps` warps for the tiles that live at once, at most.
+pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
+    let mut p = Pressure {
+        m,
+        warps,
+        cheap: FxHashSet::default(),
+        shared: FxHashSet::default(),
+    };
+    p.classify(body);
+    p.block(body, &FxHashSet::default())
+}
+
+struct Pressure<'m> {
+    m: &'m Module,
+    warps: u64,
+    /// Made anew where they are used.
+    cheap: FxHashSet<ValueId>,
+    /// Loaded for products alone.
+    shared: FxHashSet<ValueId>,
+}
+
+impl Pressure<'_> {
+    fn classify(&mut self, body: BlockId) {
+        let m = self.m;
+        let ops = m.ops_under(body);
+        for &op in &ops {
+            let data = m.op(op);
+            let elementwise = data.def().traits.has(Traits::ELEMENTWISE) || changes_shape(m, op);
+            let known = elementwise
+                && data
+                    .operands
+                    .iter()
+                    .all(|v| self.cheap.contains(v) || !is_tile(m, *v));
+            if known || matches!(C::of(data.kind), Some(C::Constant | C::Iota)) {
+                self.cheap.extend(&data.results);
+            }
+        }
+        let mut others: FxHashSet<ValueId> = FxHashSet::default();
+        for &op in ops.iter().rev() {
+            let data = m.op(op);
+            if changes_shape(m, op) && !data.results.iter().any(|r| others.contains(r)) {
+                continue;
+            }
+            let read = if is_product(m, op) { 2 } else { 0 };
+            others.extend(data.operands.iter().skip(read));
+        }
+        for &op in &ops {
+            let load = matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::Load));
+            if let Some(&tile) = m.op(op).results.first()
+                && load
+                && !others.contains(&tile)
+            {
+                self.shared.insert(tile);
+            }
+        }
+    }
+
+    /// The value whose registers `value` is.
+    fn root(&self, mut value: ValueId) -> ValueId {
+        while let Some(op) = self.m.def_op(value)
+            && changes_shape(self.m, op)
+        {
+            value = self.m.op(op).operands[0];
+        }
+        value
+    }
+
+    fn weight(&self, value: ValueId) -> u64 {
+        let Type::Tile { elem, shape } = self.m.types.get(self.m.ty(value)) else {
+            return 0;
+        };
+        if shape.is_empty() || self.cheap.contains(&value) || self.shared.contains(&value) {
+            return 0;
+        }
+        let bits = match self.m.types.get(*elem) {
+            Type::Ptr { .. } | Type::Int(1) => return 0,
+            _ => u64::from(self.m.types.bits(*elem).unwrap_or(32)),
+        };
+        (shape.iter().product::<u64>() * bits).div_ceil(32 * 32 * self.warps.max(1))
+    }
+
+    fn count(&self, live: &FxHashSet<ValueId>) -> u64 {
+        live.iter().map(|&v| self.weight(v)).sum()
+    }
+
+    /// The most that lives at once in `block`, `after` being what lives behind it.
+    fn block(&self, block: BlockId, after: &FxHashSet<ValueId>) -> u64 {
+        let m = self.m;
+        let mut live = after.clone();
+        let mut most = 0;
+        for &op in m.block(block).ops.iter().rev() {
+            let data = m.op(op);
+            let stands = !data.regions.is_empty()
+                || is_product(m, op)
+                || matches!(C::of(data.kind), Some(C::Scan))
+                || matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
+            if stands {
+                let mut here = live.clone();
+                here.extend(&data.results);
+                most = most.max(self.count(&here));
+            }
+            data.results.iter().for_each(|r| {
+                live.remove(r);
+            });
+            let inner = data
+                .regions
+                .iter()
+                .flat_map(|&r| m.region(r).blocks.clone());
+            let flow = matches!(C::of(data.kind), Some(C::For | C::Loop | C::If));
+            for inner in inner.filter(|_| flow) {
+                let mut through = live.clone();
+                let own: FxHashSet<ValueId> = self.made_in(inner);
+                for op in m.ops_under(inner) {
+                    let used = m.op(op).operands.iter().map(|&v| self.root(v));
+                    through.extend(used.filter(|v| !own.contains(v)));
+                }
+                most = most.max(self.block(inner, &through));
+            }
+            live.extend(data.operands.iter().map(|&v| self.root(v)));
+            if stands {
+                most = most.max(self.count(&live));
+            }
+        }
+        most
+    }
+
+    fn made_in(&self, block: BlockId) -> FxHashSet<ValueId> {
+        let m = self.m;
+        let mut made: FxHashSet<ValueId> = m.block(block).args.iter().copied().collect();
+        for op in m.ops_under(block) {
+            made.extend(&m.op(op).results);
+            for &region in &m.op(op).regions {
+                for &inner in &m.region(region).blocks {
+                    made.extend(&m.block(inner).args);
+                }
+            }
+        }
+        made
+    }
+}
+
+fn is_tile(m: &Module, value: ValueId) -> bool {
+    matches!(m.types.get(m.ty(value)), Type::Tile { shape, .. } if !shape.is_empty())
+}
+
+fn changes_shape(m: &Module, op: OpId) -> bool {
+    matches!(
+        C::of(m.op(op).kind),
+        Some(C::Reshape | C::Broadcast | C::Permute | C::Assume)
+    )
+}

@@ -1,0 +1,499 @@
+//! One dimension cut in parts: which operations that concerns, and the loop over the parts.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::dims::{Dim, Dims, extents};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::{Traits, enums};
+use crate::facts::access::{Access, group, operand, tile_of};
+use crate::ir::{Attr, BlockId, Def, Module, OpBuilder, OpId, Type, ValueId};
+use crate::lower::build::{case, constant, int_cast};
+use crate::lower::tileas::pipeline::slice::{Map, copy};
+use crate::lower::tileas::pipeline::tokens::only_read;
+
+/// Why a dimension is not cut, and at which operation.
+pub type Refusal = (OpId, String);
+
+/// A dimension that can be cut.
+pub struct Cut {
+    parts: u64,
+    /// The block in which the loop over the parts stands.
+    home: BlockId,
+    /// Operations of `home` that go into the loop, in order.
+    inside: Vec<OpId>,
+    /// Operations between these that do not depend on the part.
+    before: Vec<OpId>,
+    /// Cheap tiles made elsewhere, to be made anew for a part.
+    again: Vec<OpId>,
+    /// The dimension that is cut of each value.
+    dims: FxHashMap<ValueId, usize>,
+    /// Tokens from inside that something behind waits for.
+    tokens: Vec<ValueId>,
+}
+
+impl Cut {
+    /// Whether the dimension can be cut, and how.
+    pub fn plan(
+        m: &Module,
+        body: BlockId,
+        dims: &mut Dims,
+        set: Dim,
+        parts: u64,
+    ) -> Result<Cut, Refusal> {
+        let ops = m.ops_under(body);
+        let mut places = FxHashMap::default();
+        let mut concerned = Vec::new();
+        for &op in &ops {
+            let mut here = values_of(m, op);
+            let touched = here
+                .iter()
+                .filter_map(|&v| Some((v, dims.find(m, v, set)?)));
+            let touched: Vec<_> = touched.collect();
+            if !touched.is_empty() {
+                concerned.push(op);
+            }
+            places.extend(touched);
+            here.retain(|v| places.contains_key(v));
+            if dims.meets_itself(m, &here, set) {
+                return Err((op, "a tile has the dimension twice".into()));
+            }
+        }
+        let cheap = cheap(m, &concerned, &places);
+        let anchors: Vec<OpId> = (concerned.iter().copied())
+            .filter(|o| !cheap.contains(o))
+            .collect();
+        let home = around(m, body, &anchors);
+        let at = |op: OpId| m.block(home).ops.iter().position(|&o| o == op);
+        let positions = anchors.iter().filter_map(|&o| at(ancestor(m, home, o)?));
+        let (Some(first), Some(last)) = (positions.clone().min(), positions.max()) else {
+            return Err((
+                m.region(m.block(body).region).parent,
+                "nothing is cut".into(),
+            ));
+        };
+        let span = m.block(home).ops.get(first..=last).unwrap_or(&[]).to_vec();
+        let mut cut = Cut {
+            parts,
+            home,
+            inside: Vec::new(),
+            before: Vec::new(),
+            again: Vec::new(),
+            dims: places,
+            tokens: Vec::new(),
+        };
+        cut.sort(m, &span, &concerned);
+        cut.check(m, body, &concerned)?;
+        let within: FxHashSet<OpId> = cut.under(m);
+        let mut needed: FxHashSet<OpId> = within.clone();
+        for &op in concerned.iter().rev() {
+            let used = m.op(op).results.iter().any(|r| {
+                let uses = |o: &OpId| m.op(*o).operands.contains(r);
+                needed.iter().any(uses)
+            });
+            if used && cheap.contains(&op) && !within.contains(&op) {
+                needed.insert(op);
+            }
+        }
+        cut.again = (concerned.iter().copied())
+            .filter(|o| needed.contains(o) && !within.contains(o))
+            .collect();
+        Ok(cut)
+    }
+
+    /// The operations that go into the loop, with those in their regions.
+    fn under(&self, m: &Module) -> FxHashSet<OpId> {
+        let mut all = FxHashSet::default();
+        for &op in &self.inside {
+            all.insert(op);
+            for &region in &m.op(op).regions {
+                for &block in &m.region(region).blocks {
+                    all.extend(m.ops_under(block));
+                }
+            }
+        }
+        all
+    }
+
+    /// Sorts what stands in the span: what does not depend on the part and can be done earlier goes in front.
+    fn sort(&mut self, m: &Module, span: &[OpId], concerned: &[OpId]) {
+        let mut kept: FxHashSet<OpId> = FxHashSet::default();
+        for &op in span {
+            let data = m.op(op);
+            let reads = is_weak_load(m, op);
+            let plain = data.regions.is_empty() && (data.def().traits.has(Traits::PURE) || reads);
+            let depends =
+                (data.operands.iter()).any(|&v| m.def_op(v).is_some_and(|d| kept.contains(&d)));
+            if plain && !depends && !concerned.contains(&op) {
+                self.before.push(op);
+            } else {
+                kept.insert(op);
+                self.inside.push(op);
+            }
+        }
+    }
+
+    /// Whether what goes into the loop may be done once for each part.
+    fn check(&mut self, m: &Module, body: BlockId, concerned: &[OpId]) -> Result<(), Refusal> {
+        let no = |op: OpId, why: &str| Err((op, why.to_owned()));
+        let under = self.under(m);
+        for op in m.ops_under(body) {
+            let data = m.op(op);
+            if !under.contains(&op) {
+                for &v in &data.operands {
+                    if m.def_op(v).is_none_or(|d| !under.contains(&d)) {
+                        continue;
+                    }
+                    if !matches!(m.types.get(m.ty(v)), Type::Token) {
+                        return no(
+                            op,
+                            "something computed with a part is used behind all parts",
+                        );
+                    }
+                    if !self.tokens.contains(&v) {
+                        self.tokens.push(v);
+                    }
+                }
+                continue;
+            }
+            let traits = data.def().traits;
+            let flow = traits.has(Traits::TERMINATOR) && S::of(data.kind) != Some(S::Return)
+                || matches!(
+                    C::of(data.kind),
+                    Some(C::For | C::Loop | C::If | C::Reduce | C::Scan)
+                )
+                || traits.has(Traits::PURE);
+            let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
+                && concerned.contains(&op)
+                && data.enum_named("order") == Some(0);
+            if is_weak_load(m, op) {
+                if operand(data, "token").is_some_and(|t| !only_read(m, t)) {
+                    return no(op, "the load waits for a write");
+                }
+            } else if store {
+                if operand(data, "token").is_some_and(|t| self.waits_inside(m, t, &under)) {
+                    return no(op, "the store waits for a load of all parts");
+                }
+            } else if !flow {
+                return no(op, "it would be done once for each part");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a token follows an access that goes into the loop, other than stores.
+    fn waits_inside(&self, m: &Module, token: ValueId, under: &FxHashSet<OpId>) -> bool {
+        let mut seen = FxHashSet::default();
+        let mut work = vec![token];
+        while let Some(token) = work.pop() {
+            if !seen.insert(token) {
+                continue;
+            }
+            let Def::Result { op, .. } = m.value(token).def else {
+                let Def::Argument { block, .. } = m.value(token).def else {
+                    continue;
+                };
+                // A loop inside that carries tokens may read.
+                if under.contains(&m.region(m.block(block).region).parent) {
+                    return true;
+                }
+                continue;
+            };
+            if !under.contains(&op) {
+                continue;
+            }
+            match (C::of(m.op(op).kind), S::of(m.op(op).kind)) {
+                (Some(C::MakeToken), _) => {}
+                (Some(C::JoinTokens), _) | (_, Some(S::Store | S::TiledStore)) => {
+                    let tokens = m.op(op).operands.iter().copied();
+                    work.extend(tokens.filter(|&v| matches!(m.types.get(m.ty(v)), Type::Token)));
+                }
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// Rewrites the program.
+    pub fn apply(mut self, m: &mut Module, function: BlockId) {
+        let mut under: Vec<OpId> = self.under(m).into_iter().collect();
+        under.sort_unstable();
+        let ops = std::mem::take(&mut m.block_mut(self.home).ops);
+        let start = ops
+            .iter()
+            .position(|o| self.inside.first() == Some(o) || self.before.first() == Some(o));
+        let start = start.unwrap_or(ops.len());
+        let end = ops
+            .iter()
+            .position(|o| self.inside.last() == Some(o))
+            .map_or(start, |i| i + 1);
+        m.block_mut(self.home).ops = ops[..start].iter().chain(&self.before).copied().collect();
+        let (body, counter, tokens, bounds) = self.open(m);
+        let mut map = Map::default();
+        for op in self.again.clone() {
+            let new = copy(m, op, body, &mut map);
+            let old = m.op(op).results.clone();
+            for (&old, &result) in old.iter().zip(&m.op(new).results.clone()) {
+                self.narrow(m, old, result);
+                self.dims.extend(self.dims.get(&old).map(|&d| (result, d)));
+            }
+            self.shift(m, new, counter, &mut map, &old);
+        }
+        for &op in &self.inside {
+            let at = m.block(body).ops.len();
+            m.place(op, body, at);
+        }
+        for &op in &under {
+            m.replace_operands(op, &map);
+        }
+        let values: FxHashSet<ValueId> = under
+            .iter()
+            .flat_map(|&o| {
+                let mut all = m.op(o).results.to_vec();
+                for &r in &m.op(o).regions {
+                    for &b in &m.region(r).blocks {
+                        all.extend(&m.block(b).args);
+                    }
+                }
+                all
+            })
+            .collect();
+        for v in values {
+            self.narrow(m, v, v);
+        }
+        for &op in &under {
+            let mut replaced = Map::default();
+            let results = m.op(op).results.clone();
+            self.shift(m, op, counter, &mut replaced, &results);
+            if !replaced.is_empty() {
+                for &user in &under {
+                    m.replace_operands(user, &replaced);
+                }
+            }
+        }
+        for &op in &under {
+            self.access(m, op, counter);
+        }
+        self.close(m, body, &tokens, bounds);
+        m.block_mut(self.home).ops.extend(&ops[end..]);
+        for &op in self.again.iter().rev() {
+            let results = m.op(op).results.clone();
+            let used = |o: OpId| m.op(o).operands.iter().any(|v| results.contains(v));
+            if !m.ops_under(function).into_iter().any(used) {
+                m.erase(op);
+            }
+        }
+    }
+
+    /// The body of the loop over the parts, its counter, the carried tokens, and bounds with first tokens.
+    fn open(&self, m: &mut Module) -> (BlockId, ValueId, Vec<ValueId>, Vec<ValueId>) {
+        let i32_ty = m.types.int(32);
+        let ty = m.types.tile(i32_ty, &[]);
+        let token = self.tokens.first().map(|&t| m.ty(t));
+        let mut b = m.at_end(self.home);
+        let mut bounds: Vec<ValueId> = [0, self.parts as i64, 1]
+            .into_iter()
+            .map(|n| constant(&mut b, n, ty))
+            .collect();
+        let mut types = vec![ty];
+        for _ in &self.tokens {
+            let token = token.unwrap_or(ty);
+            bounds.push(b.value(C::MakeToken, &[], [], token));
+            types.push(token);
+        }
+        let region = m.new_region();
+        let body = m.new_block(region, &types);
+        let args = m.block(body).args.to_vec();
+        (body, args[0], args[1..].to_vec(), bounds)
+    }
+
+    /// The loop itself, and its tokens behind it.
+    fn close(&self, m: &mut Module, body: BlockId, carried: &[ValueId], bounds: Vec<ValueId>) {
+        let mut last = Vec::new();
+        for (&token, &before) in self.tokens.iter().zip(carried) {
+            let ty = m.ty(token);
+            let both: [&[ValueId]; 1] = [&[before, token]];
+            let joined = m.at_end(body).op(C::JoinTokens, &both, [], &[ty], &[]);
+            last.push(m.op(joined).results[0]);
+        }
+        m.at_end(body).op(C::Continue, &[&last], [], &[], &[]);
+        let types: Vec<_> = self.tokens.iter().map(|&t| m.ty(t)).collect();
+        let region = m.block(body).region;
+        let loc = self.inside.last().map(|&o| m.op(o).loc);
+        let groups: [&[ValueId]; 4] = [&bounds[..1], &bounds[1..2], &bounds[2..3], &bounds[3..]];
+        let mut b = m.at_end(self.home);
+        b.loc = loc.unwrap_or(b.loc);
+        let strips = b.op(C::For, &groups, [None], &types, &[region]);
+        let results = m.op(strips).results.clone();
+        let inside: FxHashSet<OpId> = m.ops_under(body).into_iter().collect();
+        for (&token, &result) in self.tokens.iter().zip(&results) {
+            m.replace_all_uses(token, result);
+            for &op in &inside {
+                m.replace_operands(op, &[(result, token)].into_iter().collect());
+            }
+        }
+    }
+
+    /// Gives `new` the type of a part of `old`.
+    fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
+        let Some(&dim) = self.dims.get(&old) else {
+            return;
+        };
+        let Type::Tile { elem, mut shape } = m.types.get(m.ty(new)).clone() else {
+            return;
+        };
+        if let Some(extent) = shape.get_mut(dim) {
+            *extent /= self.parts;
+        }
+        let ty = m.types.tile(elem, &shape);
+        m.value_mut(new).ty = ty;
+        if let Some(op) = m.def_op(new)
+            && C::of(m.op(op).kind) == Some(C::Constant)
+            && let Some(Some(Attr::Dense { ty: of, .. })) = m.op_mut(op).attrs.first_mut()
+        {
+            *of = ty;
+        }
+    }
+
+    /// Numbers of elements begin at the part's first.
+    fn shift(&mut self, m: &mut Module, op: OpId, part: ValueId, map: &mut Map, old: &[ValueId]) {
+        if C::of(m.op(op).kind) != Some(C::Iota) || !old.iter().all(|v| self.dims.contains_key(v)) {
+            return;
+        }
+        let result = m.op(op).results[0];
+        let ty = m.ty(result);
+        let (elem, length) = (
+            m.types.elem(ty),
+            extents(m, result).first().copied().unwrap_or(1),
+        );
+        let (scalar, one) = (m.types.tile(elem, &[]), m.types.tile(elem, &[1]));
+        let mut b = after(m, op);
+        let first = int_cast(&mut b, part, scalar);
+        let first = times(&mut b, first, length as i64);
+        let first = b.value(C::Reshape, &[first], [], one);
+        let first = b.value(C::Broadcast, &[first], [], ty);
+        let moved = b.value(
+            C::AddI,
+            &[result, first],
+            [case(&enums::OVERFLOW, "none")],
+            ty,
+        );
+        self.dims.insert(moved, 0);
+        for &v in old {
+            map.insert(v, moved);
+        }
+    }
+
+    /// A view's tile begins at the part's first element.
+    fn access(&self, m: &mut Module, op: OpId, part: ValueId) {
+        if !matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::TiledStore)) {
+            return;
+        }
+        let Some((tile, access)) = tile_of(m, op).zip(Access::of(m.op(op))) else {
+            return;
+        };
+        let Some(&dim) = self.dims.get(&tile) else {
+            return;
+        };
+        let length = extents(m, tile).get(dim).copied().unwrap_or(1) as i64;
+        let step = access.traversal[dim];
+        // Positions are counted in what divides both the old steps and the parts.
+        let unit = gcd(step, length);
+        let index = access.index[dim];
+        let ty = m.ty(index);
+        let mut b = before(m, op);
+        let old = times(&mut b, index, step / unit);
+        let part = int_cast(&mut b, part, ty);
+        let part = times(&mut b, part, length / unit);
+        let new = b.value(C::AddI, &[old, part], [case(&enums::OVERFLOW, "none")], ty);
+        let data = m.op(op);
+        let names = data.def().operands.iter().take_while(|o| o.name != "index");
+        let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
+        let attr = data.def().attrs.iter().position(|a| a.name == "traversal");
+        let data = m.op_mut(op);
+        if let Some(slot) = data.operands.get_mut(at) {
+            *slot = new;
+        }
+        if let Some(Some(Attr::I32s(list))) = attr.and_then(|i| data.attrs.get_mut(i))
+            && let Some(slot) = list.get_mut(dim)
+        {
+            *slot = unit as i32;
+        }
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The values that an operation uses and makes, with the arguments of its blocks.
+fn values_of(m: &Module, op: OpId) -> Vec<ValueId> {
+    let data = m.op(op);
+    let mut all: Vec<ValueId> = data.operands.iter().chain(&data.results).copied().collect();
+    for &region in &data.regions {
+        for &block in &m.region(region).blocks {
+            all.extend(&m.block(block).args);
+        }
+    }
+    all
+}
+
+/// Pure operations whose cut tiles come from constants and numbers alone.
+fn cheap(m: &Module, concerned: &[OpId], places: &FxHashMap<ValueId, usize>) -> FxHashSet<OpId> {
+    let mut cheap = FxHashSet::default();
+    for &op in concerned {
+        let data = m.op(op);
+        let known = |&v: &ValueId| {
+            !places.contains_key(&v) || m.def_op(v).is_some_and(|d| cheap.contains(&d))
+        };
+        if data.def().traits.has(Traits::PURE)
+            && data.regions.is_empty()
+            && !super::is_product(m, op)
+            && data.operands.iter().all(known)
+        {
+            cheap.insert(op);
+        }
+    }
+    cheap
+}
+
+/// The innermost block that holds all of `ops`, the function's `body` at last.
+fn around(m: &Module, body: BlockId, ops: &[OpId]) -> BlockId {
+    let mut home = ops.first().map_or(body, |&o| m.op(o).block);
+    while home != body && !ops.iter().all(|&o| ancestor(m, home, o).is_some()) {
+        home = m.op(m.region(m.block(home).region).parent).block;
+    }
+    home
+}
+
+/// The operation of `block` that is `op` or holds it.
+fn ancestor(m: &Module, block: BlockId, mut op: OpId) -> Option<OpId> {
+    while m.op(op).block != block {
+        op = m.parent_op(op)?;
+    }
+    Some(op)
+}
+
+/// A load that needs no order beside its tokens.
+fn is_weak_load(m: &Module, op: OpId) -> bool {
+    let data = m.op(op);
+    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad)) && data.enum_named("order") == Some(0)
+}
+
+fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
+    let ty = b.module.ty(value);
+    let n = constant(b, n, ty);
+    b.value(C::MulI, &[value, n], [case(&enums::OVERFLOW, "none")], ty)
+}
+
+/// A builder behind `op`.
+fn after(m: &mut Module, op: OpId) -> OpBuilder<'_> {
+    let (block, at) = crate::lower::tileas::convert::place(m, op);
+    m.at(block, at + 1)
+}
+
+/// A builder in front of `op`.
+fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
+    let (block, at) = crate::lower::tileas::convert::place(m, op);
+    m.at(block, at)
+}

@@ -1,0 +1,266 @@
+//! Which dimensions of which tiles are one thing: cutting one of them in parts cuts all.
+
+use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
+use rustc_hash::FxHashMap;
+
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::{Access, tile_of};
+use crate::ir::{AssumePredicate, Attr, Dense, Module, OpId, ValueId};
+use crate::lower::tileas::assign::{Relation, carried};
+use crate::lower::tileas::pipeline::is_product;
+
+/// A set of dimensions of tiles.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Dim(u32);
+
+impl UnifyKey for Dim {
+    type Value = Whole;
+    fn index(&self) -> u32 {
+        self.0
+    }
+    fn from_index(i: u32) -> Self {
+        Dim(i)
+    }
+    fn tag() -> &'static str {
+        "dimension"
+    }
+}
+
+/// Whether some operation needs the dimension whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Whole(bool);
+
+impl UnifyValue for Whole {
+    type Error = ena::unify::NoError;
+    fn unify_values(a: &Self, b: &Self) -> Result<Self, Self::Error> {
+        Ok(Whole(a.0 || b.0))
+    }
+}
+
+/// The dimensions of all tiles of a function.
+#[derive(Default)]
+pub struct Dims {
+    table: InPlaceUnificationTable<Dim>,
+    keys: FxHashMap<(ValueId, usize), Dim>,
+}
+
+/// The extents of a tile; none of a scalar or something else.
+pub fn extents(m: &Module, value: ValueId) -> Vec<u64> {
+    m.types
+        .as_tile(m.ty(value))
+        .map_or_else(Vec::new, |t| t.1.to_vec())
+}
+
+impl Dims {
+    /// The dimensions of what `ops` use and make.
+    pub fn of(m: &Module, ops: &[OpId]) -> Dims {
+        let mut dims = Dims::default();
+        for &op in ops {
+            dims.relate(m, op);
+            for (from, to) in carried(m, op) {
+                dims.tie_all(m, from, to);
+            }
+        }
+        dims
+    }
+
+    /// The set that dimension `i` of `value` is in, unless something needs it whole.
+    pub fn free(&mut self, value: ValueId, i: usize) -> Option<Dim> {
+        let key = *self.keys.get(&(value, i))?;
+        let root = self.table.find(key);
+        (!self.table.probe_value(root).0).then_some(root)
+    }
+
+    /// The dimension of `value` that is in `set`.
+    pub fn find(&mut self, m: &Module, value: ValueId, set: Dim) -> Option<usize> {
+        (0..extents(m, value).len()).find(|&i| {
+            let key = self.keys.get(&(value, i)).copied();
+            key.is_some_and(|k| self.table.find(k) == set)
+        })
+    }
+
+    /// Whether some of `values` has two dimensions in `set`.
+    pub fn meets_itself(&mut self, m: &Module, values: &[ValueId], set: Dim) -> bool {
+        values.iter().any(|&v| {
+            let inside = |d: &mut Dims, i| {
+                let key = d.keys.get(&(v, i)).copied();
+                key.is_some_and(|k| d.table.find(k) == set)
+            };
+            (0..extents(m, v).len())
+                .filter(|&i| inside(self, i))
+                .count()
+                > 1
+        })
+    }
+
+    fn key(&mut self, value: ValueId, i: usize) -> Dim {
+        let table = &mut self.table;
+        *self
+            .keys
+            .entry((value, i))
+            .or_insert_with(|| table.new_key(Whole(false)))
+    }
+
+    fn tie(&mut self, a: (ValueId, usize), b: (ValueId, usize)) {
+        let (a, b) = (self.key(a.0, a.1), self.key(b.0, b.1));
+        self.table.union(a, b);
+    }
+
+    fn keep(&mut self, value: ValueId, i: usize) {
+        let key = self.key(value, i);
+        self.table.union_value(key, Whole(true));
+    }
+
+    fn keep_all(&mut self, m: &Module, value: ValueId) {
+        (0..extents(m, value).len()).for_each(|i| self.keep(value, i));
+    }
+
+    fn tie_all(&mut self, m: &Module, a: ValueId, b: ValueId) {
+        let (left, right) = (extents(m, a), extents(m, b));
+        if left == right {
+            (0..left.len()).for_each(|i| self.tie((a, i), (b, i)));
+        } else {
+            self.keep_all(m, a);
+            self.keep_all(m, b);
+        }
+    }
+
+    fn relate(&mut self, m: &Module, op: OpId) {
+        let data = m.op(op);
+        let all = || data.operands.iter().chain(&data.results).copied();
+        all().for_each(|v| {
+            (0..extents(m, v).len()).for_each(|i| {
+                self.key(v, i);
+            });
+        });
+        if is_product(m, op) && self.product(m, op) {
+            return;
+        }
+        if let Some(relation) = Relation::of(m, op) {
+            for (&source, &result) in data.operands.iter().zip(&data.results) {
+                self.related(m, &relation, source, result);
+            }
+            data.operands
+                .windows(2)
+                .for_each(|p| self.tie_all(m, p[0], p[1]));
+            return;
+        }
+        let whole = match (C::of(data.kind), S::of(data.kind)) {
+            (Some(C::Iota | C::For | C::Loop | C::If | C::Yield | C::Continue | C::Break), _) => {
+                return;
+            }
+            (Some(C::Constant), _) => !is_splat(m, op),
+            (Some(C::Assume), _) => is_along(data.attr(0)),
+            (_, Some(S::TiledLoad | S::TiledStore)) => {
+                let Some(tile) = tile_of(m, op) else { return };
+                let regular = Access::of(data)
+                    .is_some_and(|a| a.sparse.is_none() && a.traversal.iter().all(|&t| t > 0));
+                if !regular {
+                    all().for_each(|v| self.keep_all(m, v));
+                }
+                self.key(tile, 0);
+                return;
+            }
+            (_, Some(S::Load | S::Store)) => false,
+            _ => !data.def().traits.has(Traits::ELEMENTWISE),
+        };
+        let tiles: Vec<ValueId> = all().filter(|&v| !extents(m, v).is_empty()).collect();
+        match whole {
+            true => tiles.into_iter().for_each(|v| self.keep_all(m, v)),
+            false => tiles.windows(2).for_each(|p| self.tie_all(m, p[0], p[1])),
+        }
+    }
+
+    /// Rows and columns of a product go with its operands'; what is summed over stays whole. `false`: the
+    /// product has other operands than two matrices and what they are added to.
+    fn product(&mut self, m: &Module, op: OpId) -> bool {
+        let data = m.op(op);
+        let (&[lhs, rhs, acc], &[result]) = (&data.operands[..], &data.results[..]) else {
+            return false;
+        };
+        let rank = extents(m, acc).len();
+        if rank < 2 || [lhs, rhs].iter().any(|&v| extents(m, v).len() != rank) {
+            return false;
+        }
+        self.tie_all(m, acc, result);
+        let (rows, columns) = (rank - 2, rank - 1);
+        self.tie((lhs, rows), (acc, rows));
+        self.tie((rhs, columns), (acc, columns));
+        self.tie((lhs, columns), (rhs, rows));
+        self.keep(lhs, columns);
+        for i in 0..rows {
+            self.tie((lhs, i), (acc, i));
+            self.tie((rhs, i), (acc, i));
+            self.keep(acc, i);
+        }
+        true
+    }
+
+    fn related(&mut self, m: &Module, relation: &Relation, source: ValueId, result: ValueId) {
+        let (from, to) = (extents(m, source), extents(m, result));
+        match relation {
+            Relation::Reshape => {
+                let long = |e: &[u64]| (0..e.len()).filter(|&i| e[i] > 1).collect::<Vec<_>>();
+                let (a, b) = (long(&from), long(&to));
+                let same = a.len() == b.len() && a.iter().zip(&b).all(|(&i, &j)| from[i] == to[j]);
+                if same {
+                    a.iter()
+                        .zip(&b)
+                        .for_each(|(&i, &j)| self.tie((source, i), (result, j)));
+                } else {
+                    self.keep_all(m, source);
+                    self.keep_all(m, result);
+                }
+            }
+            Relation::Broadcast => {
+                for i in 0..from.len().min(to.len()) {
+                    if from[i] == to[i] {
+                        self.tie((source, i), (result, i));
+                    }
+                }
+            }
+            Relation::Permute(order) => {
+                for (i, &d) in order.iter().enumerate() {
+                    self.tie((source, d), (result, i));
+                }
+            }
+            Relation::Reduce(dim) => {
+                self.keep(source, *dim);
+                let left = (0..from.len()).filter(|i| i != dim);
+                left.enumerate()
+                    .for_each(|(j, i)| self.tie((source, i), (result, j)));
+            }
+        }
+    }
+}
+
+/// Whether a constant is one element everywhere.
+pub fn is_splat(m: &Module, op: OpId) -> bool {
+    let data = m.op(op);
+    let Some(Attr::Dense {
+        data: Dense::Bytes(bytes),
+        ..
+    }) = data.attr_named("value")
+    else {
+        return false;
+    };
+    let bits = data.results.first().and_then(|&r| m.types.bits(m.ty(r)));
+    bits.is_some_and(|bits| bytes.len() == (bits as usize).div_ceil(8))
+}
+
+/// Whether an assumption speaks of elements along a dimension.
+fn is_along(attr: Option<&Attr>) -> bool {
+    !matches!(
+        attr,
+        Some(Attr::Assume(
+            AssumePredicate::Bounded { .. }
+                | AssumePredicate::DivBy {
+                    every: None,
+                    along: None,
+                    ..
+                }
+        ))
+    )
+}

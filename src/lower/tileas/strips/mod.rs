@@ -1,0 +1,105 @@
+//! Tiles that all registers of a block cannot hold together are worked on in strips.
+//!
+//! ```text
+//! acc = 0 : 256x256             for strip in 0..2 {
+//! for k { acc += a · b }           acc = 0 : 128x256
+//! store acc                 →      for k { acc += a · b }       a : its 128 rows of the strip
+//!                                  store acc
+//!                               }
+//! ```
+//! A dimension that nothing needs whole ([`dims`]) is cut everywhere it occurs, and what works on it is put in a
+//! loop over its parts ([`cut`]). What does not depend on the part is done again in each. Rows of a matrix product,
+//! and of attention with its softmax, are such dimensions; so are columns of a matrix product.
+
+mod cut;
+mod dims;
+
+use super::missed::Log;
+use super::pipeline::is_product;
+use super::plan;
+use crate::dialect::cuda_tile::Op as C;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use cut::Cut;
+use dims::{Dim, Dims, extents};
+
+/// What is done, in messages.
+const WHAT: &str = "work in strips";
+/// Fewest rows or columns of a strip: two warpgroups multiply 64 rows each.
+const SHORTEST: u64 = 128;
+
+/// Cuts the tiles of the function with this `body` as far as its registers ask for it. Whether anything changed.
+pub fn apply(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) -> bool {
+    let ops = m.ops_under(body);
+    let whole = |v: ValueId| plan::elements(m, v);
+    if plan::together(m, &ops, &whole) <= plan::MOST_IN_BLOCK {
+        return false;
+    }
+    let mut dims = Dims::of(m, &ops);
+    let mut refused = None;
+    for (set, parts) in candidates(m, &ops, &mut dims) {
+        match Cut::plan(m, body, &mut dims, set, parts) {
+            Ok(cut) => {
+                cut.apply(m, body);
+                return true;
+            }
+            Err(why) => refused = Some(why),
+        }
+    }
+    let (op, why) = refused.unwrap_or((
+        func,
+        "each dimension of its products is needed whole".into(),
+    ));
+    log.note(m, op, WHAT, why);
+    false
+}
+
+/// Dimensions of products and of what loops carry, and into how many parts each is to be cut so that what is left fits: those that leave
+/// least first, rows before columns.
+fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims) -> Vec<(Dim, u64)> {
+    let mut found: Vec<(u64, Dim, u64)> = Vec::new();
+    let large = |o: OpId| is_product(m, o) || C::of(m.op(o).kind) == Some(C::For);
+    let made = ops.iter().filter(|&&o| large(o));
+    for acc in made.flat_map(|&o| m.op(o).results.to_vec()) {
+        let shape = extents(m, acc);
+        for i in shape.len().saturating_sub(2)..shape.len() {
+            let Some(set) = dims.free(acc, i) else {
+                continue;
+            };
+            if found.iter().any(|f| f.1 == set) {
+                continue;
+            }
+            let mut parts = 2;
+            while shape[i] / parts >= SHORTEST {
+                let inside: Vec<ValueId> = values(m, ops)
+                    .into_iter()
+                    .filter(|&v| dims.find(m, v, set).is_some())
+                    .collect();
+                let left = |v: ValueId| {
+                    let all = plan::elements(m, v);
+                    if inside.contains(&v) {
+                        all / parts
+                    } else {
+                        all
+                    }
+                };
+                let left = plan::together(m, ops, &left);
+                if left <= plan::MOST_IN_BLOCK {
+                    found.push((left, set, parts));
+                    break;
+                }
+                parts *= 2;
+            }
+        }
+    }
+    found.sort_by_key(|f| f.0);
+    found
+        .into_iter()
+        .map(|(_, set, parts)| (set, parts))
+        .collect()
+}
+
+/// The results of operations that hold tiles.
+fn values(m: &Module, ops: &[OpId]) -> Vec<ValueId> {
+    let results = ops.iter().flat_map(|&o| m.op(o).results.to_vec());
+    results.filter(|&v| !extents(m, v).is_empty()).collect()
+}
