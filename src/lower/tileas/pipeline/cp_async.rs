@@ -57,12 +57,14 @@ impl Plan {
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
         // What needs more works in parts.
         let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
+        let rooms = shared_room(m, func, target);
+        let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
+        keep_what_fits(m, &mut stream.loads, whole / 2);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |room: u64| {
             let room = room.checked_sub(scratch)? / rings.max(1);
             Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
         };
-        let rooms = shared_room(m, func, target);
         let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
             let room = rooms[1];
             format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {rings} rings")
@@ -73,6 +75,22 @@ impl Plan {
             stages,
             bytes,
         })
+    }
+}
+
+/// Leaves loads out, as few bytes as will do, until the others have `room` for a stage; the last one stays.
+fn keep_what_fits(m: &Module, loads: &mut Vec<OpId>, room: u64) {
+    while loads.len() > 1 && stage_bytes(m, loads) > room {
+        let over = stage_bytes(m, loads) - room;
+        let bytes = |&l: &OpId| stage_bytes(m, &[l]);
+        let enough = loads
+            .iter()
+            .filter(|l| bytes(l) >= over)
+            .min_by_key(|l| bytes(l));
+        let Some(&out) = enough.or_else(|| loads.iter().max_by_key(|l| bytes(l))) else {
+            return;
+        };
+        loads.retain(|&l| l != out);
     }
 }
 
@@ -176,6 +194,50 @@ pub fn apply(
     Ok(())
 }
 
+/// Appends a copy of a load of one number through a pointer, which loads only where `enable` is true.
+fn load_number(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &mut Map) {
+    let data = m.op(op).clone();
+    let renamed = |name: &str| -> Vec<ValueId> {
+        let values = group(&data, name).iter();
+        values.map(|v| map.get(v).copied().unwrap_or(*v)).collect()
+    };
+    let [pointers, mask, padding, token] = ["pointers", "mask", "padding", "token"].map(renamed);
+    let shape = m
+        .types
+        .as_tile(m.ty(data.results[0]))
+        .map_or_else(Vec::new, |t| t.1.to_vec());
+    let i1 = m.types.int(1);
+    let ty = m.types.tile(i1, &shape);
+    let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
+    let mut b = m.at_end(block);
+    b.loc = data.loc;
+    let mut here = match shape.is_empty() {
+        true => enable,
+        false => b.value(C::Reshape, &[enable], [], ty),
+    };
+    if let Some(&mask) = mask.first() {
+        here = b.value(C::AndI, &[mask, here], [], ty);
+    }
+    let groups: [&[ValueId]; 4] = [&pointers, &[here], &padding, &token];
+    let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &[]);
+    for (from, to) in data.results.iter().copied().zip(m.op(new).results.clone()) {
+        map.insert(from, to);
+    }
+}
+
+/// What is loaded turns ahead may lie behind the end.
+fn forget_bounds(m: &mut Module, load: OpId) {
+    let at = m
+        .op(load)
+        .def()
+        .attrs
+        .iter()
+        .position(|a| a.name == "inbounds");
+    if let Some(Some(Attr::Bools(list))) = at.and_then(|i| m.op_mut(load).attrs.get_mut(i)) {
+        list.iter_mut().for_each(|b| *b = false);
+    }
+}
+
 fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
     let i32_ty = m.types.int(32);
     let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
@@ -244,10 +306,19 @@ impl Build<'_> {
         for &load in &stream.loads {
             roots.extend(address_of(m, load));
         }
-        for op in backward(m, stream.body, roots) {
-            copy(m, op, block, &mut map);
-        }
         let enable = less(&mut m.at_end(block), counter, self.bounds[1]);
+        for op in backward(m, stream.body, roots) {
+            match S::of(m.op(op).kind) {
+                Some(S::Load) => load_number(m, op, block, enable, &mut map),
+                Some(S::TiledLoad) => {
+                    let new = copy(m, op, block, &mut map);
+                    forget_bounds(m, new);
+                }
+                _ => {
+                    copy(m, op, block, &mut map);
+                }
+            }
+        }
         m.at_end(block).op(
             S::ProducerAcquire,
             &[&[self.pipeline], &[iteration]],

@@ -10,20 +10,20 @@ use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::build::{self, case};
 
-/// Rewrites the uses of carried counters in every loop under `body` that counts by ones. Returns
+/// Rewrites the uses of carried counters in every loop under `body` that counts by a known step. Returns
 /// whether there were any.
 pub fn rewrite(m: &mut Module, body: BlockId, facts: &FactMap) -> bool {
     let mut any = false;
     for op in m.ops_under(body) {
         let data = m.op(op);
-        let by_one = |v: &ValueId| constant(facts, *v) == Some(1);
+        let stride = data.operands.get(2).and_then(|&v| constant(facts, v));
         if C::of(data.kind) == Some(C::For)
-            && data.operands.get(2).is_some_and(by_one)
+            && let Some(stride) = stride.filter(|&s| s > 0)
             && let Some(inner) = m.body_of(op, 0)
         {
             for carried in 0..data.group(3).len() {
                 if let Some(counter) = Counter::find(m, op, inner, carried, facts) {
-                    counter.replace(m, op, inner);
+                    counter.replace(m, op, inner, stride);
                     any = true;
                 }
             }
@@ -91,8 +91,8 @@ impl Counter {
         })
     }
 
-    /// Replaces its uses in the loop's body.
-    fn replace(&self, m: &mut Module, for_op: OpId, body: BlockId) {
+    /// Replaces its uses in the body of the loop, which counts by `stride`.
+    fn replace(&self, m: &mut Module, for_op: OpId, body: BlockId, stride: i64) {
         let turn = m.block(body).args[0];
         let lower = m.op(for_op).operands[0];
         let ty = m.ty(turn);
@@ -103,7 +103,15 @@ impl Counter {
             Step::Constant(step) => build::constant(&mut b, step, ty),
             Step::Value(step) => step,
         };
-        let turns = b.value(C::SubI, &[turn, lower], overflow(), ty);
+        let mut turns = b.value(C::SubI, &[turn, lower], overflow(), ty);
+        if stride > 1 {
+            let stride = build::constant(&mut b, stride, ty);
+            let attrs = [
+                case(&enums::SIGNEDNESS, "unsigned"),
+                case(&enums::ROUNDING, "zero"),
+            ];
+            turns = b.value(C::DivI, &[turns, stride], attrs, ty);
+        }
         let advance = b.value(C::MulI, &[turns, step], overflow(), ty);
         let now = b.value(self.advance, &[self.first, advance], overflow(), ty);
         let replaced = [(self.value, now)].into_iter().collect();

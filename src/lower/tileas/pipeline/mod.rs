@@ -144,12 +144,15 @@ pub fn address_of(m: &Module, load: OpId) -> Vec<ValueId> {
         .collect()
 }
 
-/// Whether where a load loads from is computed by pure operations from the counter and from outside
-/// the loop.
+/// Whether where a load loads from is computed from the counter and from outside the loop, by pure operations and
+/// loads of single numbers, such as a page's.
 fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
     let roots = address_of(m, load);
     let slice = slice::backward(m, body, roots.iter().copied());
-    let pure = |&o: &OpId| m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
+    let pure = |&o: &OpId| {
+        let plain = m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
+        plain || loads_number(m, body, o)
+    };
     let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
     let carried = m.block(body).args.get(1..).unwrap_or(&[]);
     slice.iter().all(pure)
@@ -158,6 +161,24 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
             .copied()
             .chain(operands)
             .all(|v| !carried.contains(&v))
+}
+
+/// Whether an operation of a loop's `body` loads one number and waits for nothing in the loop.
+fn loads_number(m: &Module, body: BlockId, op: OpId) -> bool {
+    let data = m.op(op);
+    let one = data.results.first().is_some_and(|&v| {
+        let tile = m.types.as_tile(m.ty(v));
+        tile.is_some_and(|t| t.1.iter().product::<u64>() == 1)
+    });
+    let before = |t: ValueId| {
+        let inside = m.def_op(t).is_some_and(|d| m.op(d).block == body);
+        !inside && tokens::only_read(m, t)
+    };
+    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
+        && one
+        && data.enum_named("order") == Some(0)
+        && Access::of(data).is_none_or(|a| a.sparse.is_none())
+        && operand(data, "token").is_none_or(before)
 }
 
 /// What waited for a load now waits for what the load waited for, which are reads: whoever uses the tile has
