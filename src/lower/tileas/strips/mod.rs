@@ -61,7 +61,7 @@ fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims) -> Vec<(Dim, u64)> {
     let made = ops.iter().filter(|&&o| large(o));
     for acc in made.flat_map(|&o| m.op(o).results.to_vec()) {
         let shape = extents(m, acc);
-        for i in shape.len().saturating_sub(2)..shape.len() {
+        for (i, &extent) in shape.iter().enumerate().rev().take(2).rev() {
             let Some(set) = dims.free(acc, i) else {
                 continue;
             };
@@ -69,7 +69,7 @@ fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims) -> Vec<(Dim, u64)> {
                 continue;
             }
             let mut parts = 2;
-            while shape[i] / parts >= SHORTEST {
+            while extent / parts >= SHORTEST {
                 let inside: Vec<ValueId> = values(m, ops)
                     .into_iter()
                     .filter(|&v| dims.find(m, v, set).is_some())
