@@ -67,8 +67,8 @@ fn func(
     };
     rename(m, op);
     transpose::absorb(m, body);
-    // Tensor memory holds what registers do not.
-    if !target.has(Feature::Tcgen05) {
+    // Tensor memory holds what registers do not, unless it is worked over between products.
+    if !target.has(Feature::Tcgen05) || product::is_chained(m, body) {
         strips::apply(m, op, body, log);
     }
     let mut facts = facts::of(m, op);

@@ -32,6 +32,16 @@ pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diag
     Ok(())
 }
 
+/// Whether a product's result, worked over, is the left operand of another.
+pub fn is_chained(m: &Module, body: BlockId) -> bool {
+    let ops = m.ops_under(body);
+    let products = || ops.iter().copied().filter(|&o| pipeline::is_product(m, o));
+    products().any(|first| {
+        let reached = pipeline::reach(m, &ops, m.op(first).results[0]);
+        products().any(|o| o != first && reached.contains(&m.op(o).operands[0]))
+    })
+}
+
 /// Products whose result, worked over, is the left operand of another: with whole rows in a warp, what
 /// is between them (attention's softmax) needs no other warp, and neither does the second product.
 fn keep_rows(m: &mut Module, body: BlockId) {
