@@ -367,7 +367,8 @@ impl Lower<'_> {
     /// One arrival per warp; an iteration below 0 has nothing to release.
     pub(super) fn consumer_release(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let p = self.pipeline(op, data)?;
-        if !p.is_tma() && !(p.is_mma() && p.consumers > 0) {
+        let crosses_roles = p.is_tma() || p.is_mma() && p.consumers > 0;
+        if !crosses_roles {
             return Ok(());
         }
         let turn = self.turn(op, data, "iteration", p.stages)?;
