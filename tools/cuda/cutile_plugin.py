@@ -66,6 +66,17 @@ def _cuda(name: str, original):
     return call
 
 
+def _absolute(original):
+    """CUDA has it for booleans, the CPU has not."""
+    import torch
+
+    @functools.wraps(original)
+    def call(x, *args, **kwargs):
+        return x.clone() if x.dtype == torch.bool else original(x, *args, **kwargs)
+
+    return call
+
+
 def _every_type() -> None:
     from cuda.tile._passes import check_dtype_support as checks
 
@@ -87,8 +98,7 @@ def pytest_configure(config) -> None:
         for name in FUNCTIONS:
             setattr(torch, name, _cuda(name, getattr(torch, name)))
             setattr(torch.Tensor, name, _cuda(name, getattr(torch.Tensor, name)))
-    # CUDA has it, the CPU has not.
-    absolute = torch.abs
-    torch.abs = lambda x, **kwargs: x.clone() if x.dtype == torch.bool and not kwargs else absolute(x, **kwargs)
+    for owner, name in ((torch, "abs"), (torch.Tensor, "abs"), (torch.Tensor, "__abs__")):
+        setattr(owner, name, _absolute(getattr(owner, name)))
     if os.environ.get("CUTILE_ANY_GPU"):
         _every_type()
