@@ -44,7 +44,7 @@ pub struct Compiler {
 /// Where the rules of a stage come from. Either way the same rules apply, in the same order.
 enum Rules {
     /// All are read already, by group.
-    Whole([RuleSet; Group::ALL.len()]),
+    Whole(Box<[RuleSet; Group::ALL.len()]>),
     /// Those that a module can need are read when it comes: less work for one module.
     Needed,
 }
@@ -61,7 +61,7 @@ impl Compiler {
         };
         let read = |group| files::load(group, dir(group), Examples::Dropped);
         let [tile, tileaa, tileas, isel] = Group::ALL.map(read);
-        let rules = Rules::Whole([tile?, tileaa?, tileas?, isel?]);
+        let rules = Rules::Whole(Box::new([tile?, tileaa?, tileas?, isel?]));
         let compiler = Compiler {
             options,
             rules,
