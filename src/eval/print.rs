@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(float("<%-9.2e>", 12345.0), "<1.23e+04 >");
         assert_eq!(float("%a", 0.1), "0x1.999999999999ap-4");
         assert_eq!(float("%A", -1.0), "-0X1P+0");
-        assert_eq!(float("%.2a", 3.14), "0x1.92p+1");
+        assert_eq!(float("%.2a", 3.15), "0x1.93p+1");
         assert_eq!(float("%.0a", 1.5), "0x2p+0");
         assert_eq!(float("%a", 5e-324), "0x0.0000000000001p-1022");
         assert_eq!(float("%.15a", 0.0), "0x0.000000000000000p+0");

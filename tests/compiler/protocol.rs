@@ -636,6 +636,6 @@ fn products_of_persistent_kernels_have_a_role() {
 fn accumulator_release(m: &Module) -> OpId {
     let found = all(m, S::ConsumerRelease);
     let load = last(m, S::TensorLoad);
-    let from = found.into_iter().filter(|&o| !m.op(o).has_unit("products"));
-    from.last().unwrap_or(load)
+    let mut from = found.into_iter().filter(|&o| !m.op(o).has_unit("products"));
+    from.next_back().unwrap_or(load)
 }

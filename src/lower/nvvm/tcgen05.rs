@@ -8,6 +8,7 @@ use super::pipeline::int;
 use super::shared::Buffer;
 use super::{Lower, emit::AccessAttrs};
 use crate::dialect::enums;
+use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::operand;
 use crate::facts::tensor::{stages, tensor_matrix};
@@ -225,9 +226,33 @@ impl Lower<'_> {
         let value = self.get(op, tile)?;
         let value = self.convert_value(op, value, &have, &layout)?;
         let value = self.emit().widen(value, layout.registers() as u32);
+        if self.role.warps > 4 && self.shares_columns(buffer) {
+            // Warps of other warpgroups may still read what was there.
+            self.tensor_barrier();
+        }
         let (address, attrs) = self.tensor_moves(op, data, buffer, &share)?;
         self.emit().effect(N::TensorSt, &[address, value], attrs);
         Ok(())
+    }
+
+    /// Whether another buffer has columns of this one.
+    fn shares_columns(&self, buffer: ValueId) -> bool {
+        let m = &*self.m;
+        let range = |alloc: OpId| {
+            let result = *m.op(alloc).results.first()?;
+            let columns = tensor_matrix(m, result)?.all_columns() * stages(m, result);
+            let first = u64::try_from(int(m.op(alloc), "column")).ok()?;
+            Some(first..first + columns)
+        };
+        let Some((own, columns)) = m.def_op(buffer).and_then(|a| Some((a, range(a)?))) else {
+            return false;
+        };
+        let others = m.block(m.op(own).block).ops.iter();
+        let others =
+            others.filter(|&&o| o != own && S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
+        others
+            .filter_map(|&o| range(o))
+            .any(|r| r.start < columns.end && columns.start < r.end)
     }
 
     // ---- products --------------------------------------------------------------------------
