@@ -320,13 +320,8 @@ impl<'m> Selector<'m> {
             return fail("constant data is missing");
         };
         let elements: Vec<Atom> = match form.elem {
-            // Packed bits; a splat is all ones or all zeros.
-            Elem::Int(1) if bytes.len() == 1 && matches!(bytes[0], 0 | 1 | 0xff) && form.n != 8 => {
-                vec![Atom::Imm(u64::from(bytes[0] & 1))]
-            }
-            Elem::Int(1) if bytes.len() == form.n.div_ceil(8) => (0..form.n)
-                .map(|i| Atom::Imm(u64::from(bytes[i / 8] >> (i % 8) & 1)))
-                .collect(),
+            // A byte per element, of which the lowest bit counts.
+            Elem::Int(1) => bytes.iter().map(|b| Atom::Imm(u64::from(b & 1))).collect(),
             elem => bytes
                 .chunks(elem.bits().div_ceil(8) as usize)
                 .map(|chunk| {
