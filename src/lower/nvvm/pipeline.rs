@@ -5,7 +5,7 @@
 //! producer, which needs the phase before on the empty barrier, for the opposite parity: on a fresh
 //! barrier that wait passes at once.
 
-use super::shared::Buffer;
+use super::shared::{BUFFER_ALIGN, Buffer, stage_stride};
 use super::{Lower, Role};
 use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
@@ -92,7 +92,8 @@ impl Lower<'_> {
                 1 => "buffer".to_owned(),
                 _ => format!("ring of {stages} stages of {} bytes", layout.bytes()),
             };
-            self.memory.reserve(stages * layout.bytes(), 1024, what)
+            let bytes = stages * stage_stride(&layout, stages);
+            self.memory.reserve(bytes, BUFFER_ALIGN, what)
         };
         self.memory.buffers.insert(
             value,

@@ -34,9 +34,21 @@ pub struct Buffer {
 impl Buffer {
     /// Bytes from one stage to the next.
     pub fn stage_bytes(&self) -> u64 {
-        self.layout.bytes()
+        stage_stride(&self.layout, self.stages)
     }
 }
+
+/// Bytes from one stage of a ring to the next. Tensor copies and matrix descriptors swizzle by bits of the
+/// address, in patterns of at most 1024 bytes, and each stage begins such a pattern (PTX ISA, "Swizzling modes").
+pub fn stage_stride(layout: &SharedLayout, stages: u64) -> u64 {
+    match stages {
+        1 => layout.bytes(),
+        _ => layout.bytes().max(BUFFER_ALIGN),
+    }
+}
+
+/// Alignment of buffers in shared memory.
+pub const BUFFER_ALIGN: u64 = 1024;
 
 /// The map of a kernel's shared memory: buffers that live throughout, then scratch that
 /// conversions and reductions use in turn.
