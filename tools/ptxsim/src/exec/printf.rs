@@ -306,7 +306,7 @@ mod tests {
     fn floats_by_their_bits() {
         assert_eq!(by_bits(0.1, None), "0x1.999999999999ap-4");
         assert_eq!(by_bits(-1.0, None), "-0x1p+0");
-        assert_eq!(by_bits(3.14, Some(2)), "0x1.92p+1");
+        assert_eq!(by_bits(3.15, Some(2)), "0x1.93p+1");
         assert_eq!(by_bits(1.5, Some(0)), "0x2p+0");
         assert_eq!(by_bits(5e-324, None), "0x0.0000000000001p-1022");
         assert_eq!(by_bits(0.0, Some(15)), "0x0.000000000000000p+0");
