@@ -21,7 +21,7 @@ pub fn print_pretty(module: &Module) -> String {
 
 /// The same, with locations and debug info if that is asked for.
 pub fn print(module: &Module, debug_info: bool) -> String {
-    write(module, Writer::with_debug_info(module, debug_info))
+    write(module, Writer::with_debug_info(module, debug_info), true)
 }
 
 /// The text of NVIDIA's `tileirdisasm`: as [`print_pretty`], with names for values instead of numbers.
@@ -29,13 +29,17 @@ pub fn print_disassembly(module: &Module, debug_info: bool) -> String {
     let mut writer = Writer::with_debug_info(module, debug_info);
     writer.name(names::of(module));
     match module.block(module.body).ops.is_empty() {
-        true => write(module, writer) + "\n",
-        false => write(module, writer),
+        true => write(module, writer, false) + "\n",
+        false => write(module, writer, false),
     }
 }
 
-fn write(module: &Module, w: Writer) -> String {
-    let mut p = Printer { w, space: false };
+fn write(module: &Module, w: Writer, reads_back: bool) -> String {
+    let mut p = Printer {
+        w,
+        reads_back,
+        space: false,
+    };
     // Bytecode has no module name and this is what every reader calls it.
     let producer = module.producer.map(|name| module.str(name));
     let line = producer.filter(|text| !text.contains(['\n', '\r']));
@@ -79,8 +83,19 @@ fn leaves_blank(op: &Op, field: Field) -> bool {
 
 struct Printer<'m> {
     w: Writer<'m>,
+    /// Whether what would not read back as it is takes its generic form.
+    reads_back: bool,
     /// A space is due before the next text.
     space: bool,
+}
+
+/// Whether a load without a mask has truth values for padding, which its assembly form does not tell from a
+/// mask.
+fn looks_masked(module: &Module, op: &Op) -> bool {
+    let padding = |v| module.types.bits(module.ty(v)) == Some(1);
+    CudaTile::of(op.kind) == Some(CudaTile::LoadPtr)
+        && op.optional(1).is_none()
+        && op.optional(2).is_some_and(padding)
 }
 
 impl<'m> Printer<'m> {
@@ -122,8 +137,9 @@ impl<'m> Printer<'m> {
     fn operation(&mut self, id: OpId) {
         let module = self.module();
         let op = module.op(id);
-        let Some((kind, format)) = CudaTile::of(op.kind).and_then(|k| Some((k, format_of(k)?)))
-        else {
+        let generic = self.reads_back && looks_masked(module, op);
+        let format = CudaTile::of(op.kind).filter(|_| !generic);
+        let Some((kind, format)) = format.and_then(|k| Some((k, format_of(k)?))) else {
             generic::operation(&mut self.w, id);
             return;
         };
