@@ -131,7 +131,7 @@ fn run_seeds(seeds: std::ops::Range<u64>, search: &Search) -> ExitCode {
             }
         }
         let n = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if n % 1000 == 0 {
+        if n.is_multiple_of(1000) {
             eprintln!(
                 "{n} of {count}: {} found, {} refused",
                 found.load(Ordering::Relaxed),

@@ -110,7 +110,7 @@ fn element(elem: Elem, fill: Fill, random: u64) -> u64 {
         }
         Fill::Uniform(lo, hi) => elem.encode(lo + (hi - lo) * fraction),
         Fill::Any if elem == Elem::I1 => random >> 40 & 1,
-        Fill::Any if elem.is_float() && random % 4 == 0 => {
+        Fill::Any if elem.is_float() && random.is_multiple_of(4) => {
             let least = 2f64.powi(elem.extent().1);
             let some = [
                 0.0,

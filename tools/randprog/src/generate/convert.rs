@@ -35,8 +35,8 @@ impl Gen {
             {
                 (format!("bitcast {}", a.name), anything(to))
             }
-            (Elem::I(_), _) => self.to_float(a, to),
-            (_, Elem::I(n)) => self.to_int(a, n)?,
+            (Elem::I(_), _) => self.as_float(a, to),
+            (_, Elem::I(n)) => self.as_int(a, n)?,
             _ => {
                 let x = a.float();
                 if !x.is_exact() && x.max() > to.extent().0 / 4.0 {
@@ -95,7 +95,7 @@ impl Gen {
         )
     }
 
-    fn to_float(&mut self, a: &Tile, to: Elem) -> (String, Fact) {
+    fn as_float(&mut self, a: &Tile, to: Elem) -> (String, Fact) {
         let signed = self.c.chance(70);
         let (lo, hi) = a.int();
         let (lo, hi) = if signed || lo >= 0 {
@@ -119,7 +119,7 @@ impl Gen {
         (format!("itof {} {sign}", a.name), Fact::Float(fact))
     }
 
-    fn to_int(&mut self, a: &Tile, n: u32) -> Option<(String, Fact)> {
+    fn as_int(&mut self, a: &Tile, n: u32) -> Option<(String, Fact)> {
         let x = a.float();
         if !x.is_exact() || x.nan || n == 1 {
             return None;

@@ -248,8 +248,8 @@ impl Gen {
             let mut shape = Vec::new();
             for d in 0..rank {
                 let most = room.min(if d + 1 == rank { 10 } else { 7 });
-                let n = 1 << self.c.below(most + 1);
-                room -= (n as u64).ilog2() as usize;
+                let n = 1u64 << self.c.below(most + 1);
+                room -= n.ilog2() as usize;
                 shape.push(n);
             }
             self.shapes.push(shape);

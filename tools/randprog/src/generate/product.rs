@@ -190,7 +190,7 @@ impl Gen {
         let name = self.fresh();
         self.line(&format!(
             "{name} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
-            low.name, by.name, pairs(&[inner.clone()], &[start.clone()]), types(&[start.clone()])
+            low.name, by.name, pairs(std::slice::from_ref(&inner), std::slice::from_ref(&start)), types(std::slice::from_ref(&start))
         ));
         self.around.push(Some(Around {
             counter: counter.clone(),
