@@ -62,7 +62,7 @@ pub fn text_warnings(text: &str, file: &str) -> Result<Vec<Diagnostic>, Diagnost
 /// checks it against every rule of its dialect. Errors say that text comes from `file`.
 ///
 /// # Errors
-/// As [`bytecode`] and [`text`].
+/// As [`bytecode()`] and [`text()`].
 pub fn any(data: &[u8], file: &str) -> Result<Module, Diagnostics> {
     if bytecode::is_bytecode(data) {
         return bytecode(data);

@@ -3,7 +3,7 @@
 //! One [`Op`] stands for `reps` instructions that differ only in their registers: an operation on
 //! a register array is one `Op`. Registers may be written more than once (loop-carried values,
 //! accumulators); [`Inst::Copy`] is a parallel copy, and most copies disappear when
-//! [`super::coalesce`] gives source and destination one register.
+//! `isel::coalesce` gives source and destination one register.
 
 use smallvec::SmallVec;
 

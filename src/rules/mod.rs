@@ -1,7 +1,7 @@
 //! The rule language: reading rule files, and what rules are once read.
 //!
 //! `docs/rules.md` describes the language. [`RuleSet::parse`] reads text; [`files`] finds the
-//! rules that are compiled in or in a directory; [`build`] makes replacements in the e-graph.
+//! rules that are compiled in or in a directory; [`crate::egraph::replace`] makes replacements in the e-graph.
 
 pub mod examples;
 mod expand;
