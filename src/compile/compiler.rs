@@ -55,11 +55,7 @@ impl Compiler {
     /// # Errors
     /// What is wrong in the directories of [`Options`] that replace them.
     pub fn new(options: Options) -> Result<Self, Diagnostics> {
-        let dir = |group| match group {
-            Group::Isel => options.isel_dir.as_deref(),
-            _ => options.rules_dir.as_deref(),
-        };
-        let read = |group| files::load(group, dir(group), Examples::Dropped);
+        let read = |group| files::load(group, options.rules_of(group), Examples::Dropped);
         let [tile, tileaa, tileas, isel] = Group::ALL.map(read);
         let rules = Rules::Whole(Box::new([tile?, tileaa?, tileas?, isel?]));
         let compiler = Compiler {
@@ -203,10 +199,7 @@ impl Compiler {
         match &self.rules {
             Rules::Whole(sets) => Ok(Cow::Borrowed(&sets[group as usize])),
             Rules::Needed => {
-                let dir = match group {
-                    Group::Isel => self.options.isel_dir.as_deref(),
-                    _ => self.options.rules_dir.as_deref(),
-                };
+                let dir = self.options.rules_of(group);
                 stage::needed(module, group, self.options.target, dir).map(Cow::Owned)
             }
         }

@@ -1,9 +1,10 @@
 //! What a compilation is asked for.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::ir::Diagnostic;
 use crate::ptx;
+use crate::rules::files::Group;
 use crate::target::Target;
 
 /// The stages, from what was written to what is emitted.
@@ -79,6 +80,14 @@ impl Options {
             verify: cfg!(debug_assertions),
             embed_manifest: false,
             debug: ptx::Debug::None,
+        }
+    }
+
+    /// The directory that replaces the compiled-in rules of a group, if one does.
+    pub(super) fn rules_of(&self, group: Group) -> Option<&Path> {
+        match group {
+            Group::Isel => self.isel_dir.as_deref(),
+            _ => self.rules_dir.as_deref(),
         }
     }
 }

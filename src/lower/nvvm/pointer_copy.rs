@@ -5,7 +5,7 @@ use super::pointer_runs::{Accesses, places};
 use super::shared::Buffer;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::{operand, pointee};
-use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::addr::{self, AccessPlan};
 use crate::layout::convert::Transfer;
 use crate::lower::run::{Run, cuts_once};
@@ -54,21 +54,8 @@ impl Lower<'_> {
             Some(mask) => Some(self.bytes_there(op, &accesses, mask, &run)?),
             None => None,
         };
-        let (dst, dst_offsets) = self.shared_addresses(base, &plan.thread_base, &plan.groups);
-        // One thread of those that hold the same elements copies them.
-        let owner = self.emit().threads_without(plan.redundant_tid);
-        let mut e = self.emit();
-        let attrs = [
-            e.i32_attr((accesses.vec * run.bytes) as i64),
-            Some(Attr::I64s(dst_offsets)),
-            Some(Attr::I64s(src_offsets)),
-        ];
-        e.op(
-            N::CpAsync,
-            &[&[dst], &[src], read.as_slice(), owner.as_slice()],
-            attrs,
-            &[],
-        );
+        let bytes = accesses.vec * run.bytes;
+        self.start_copies(base, &plan, bytes, (src, src_offsets), read);
         Ok(())
     }
 

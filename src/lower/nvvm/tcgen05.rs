@@ -17,7 +17,7 @@ use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LANES, LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::{Major, OperandDescriptor};
 use crate::lower::build::case;
-use crate::lower::tileas::tcgen05::{columns_end, element_name};
+use crate::lower::tileas::tcgen05::{columns_end, columns_of, element_name};
 use crate::lower::unsupported;
 
 /// A warp's threads.
@@ -238,20 +238,15 @@ impl Lower<'_> {
     /// Whether another buffer has columns of this one.
     fn shares_columns(&self, buffer: ValueId) -> bool {
         let m = &*self.m;
-        let range = |alloc: OpId| {
-            let result = *m.op(alloc).results.first()?;
-            let columns = tensor_matrix(m, result)?.all_columns() * stages(m, result);
-            let first = u64::try_from(int(m.op(alloc), "column")).ok()?;
-            Some(first..first + columns)
-        };
-        let Some((own, columns)) = m.def_op(buffer).and_then(|a| Some((a, range(a)?))) else {
+        let Some((own, columns)) = m.def_op(buffer).and_then(|a| Some((a, columns_of(m, a)?)))
+        else {
             return false;
         };
         let others = m.block(m.op(own).block).ops.iter();
         let others =
             others.filter(|&&o| o != own && S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
         others
-            .filter_map(|&o| range(o))
+            .filter_map(|&o| columns_of(m, o))
             .any(|r| r.start < columns.end && columns.start < r.end)
     }
 
@@ -369,25 +364,9 @@ impl Lower<'_> {
         buffer: &Buffer,
         desc: &OperandDescriptor,
     ) -> Result<ValueId, Diagnostic> {
-        let stage = match operand(data, iteration) {
-            Some(_) if buffer.stages > 1 => {
-                Some(self.turn(op, data, iteration, buffer.stages)?.stage)
-            }
-            _ => None,
-        };
-        let mut e = self.emit();
-        let address = e.smem(buffer.offset);
-        let i32_ty = e.int(32);
-        let address = e.bitcast(address, i32_ty);
-        let field = e.with(N::And, address, 0x3ffff);
-        let mut field = e.with(N::ShrU, field, 4);
-        if let Some(stage) = stage {
-            let offset = e.with(N::Mul, stage, (buffer.stage_bytes() >> 4) as i64);
-            field = e.add(field, offset);
-        }
-        let i64_ty = e.int(64);
-        let wide = e.get(N::ZExt, &[&[field]], [], i64_ty);
-        Ok(e.with(N::Or, wide, tcgen05::constant(desc) as i64))
+        let address = self.emit().smem(buffer.offset);
+        let constant = tcgen05::constant(desc);
+        self.matrix_descriptor(op, data, iteration, buffer, address, constant)
     }
 
     /// An arrival at `barrier` when the products issued so far are done.

@@ -54,12 +54,26 @@ impl Lower<'_> {
             Some(_) => self.bytes_inside(op, &t, &known)?,
         };
         let (src, src_offsets) = self.addresses(op, &t, t.vec)?;
+        self.start_copies(base, &plan, t.vec * t.bytes, (src, src_offsets), read);
+        Ok(())
+    }
+
+    /// Starts the copies of a plan, of `bytes` each: from `src` plus each of its offsets to shared memory at
+    /// `base`. Of each, `read` bytes (all) are read, the others are zeros.
+    pub(super) fn start_copies(
+        &mut self,
+        base: ValueId,
+        plan: &addr::AccessPlan,
+        bytes: u64,
+        (src, src_offsets): (ValueId, Vec<i64>),
+        read: Option<ValueId>,
+    ) {
         let (dst, dst_offsets) = self.shared_addresses(base, &plan.thread_base, &plan.groups);
         // One thread of those that hold the same elements copies them.
         let owner = self.emit().threads_without(plan.redundant_tid);
         let mut e = self.emit();
         let attrs = [
-            e.i32_attr((t.vec * t.bytes) as i64),
+            e.i32_attr(bytes as i64),
             Some(Attr::I64s(dst_offsets)),
             Some(Attr::I64s(src_offsets)),
         ];
@@ -69,7 +83,6 @@ impl Lower<'_> {
             attrs,
             &[],
         );
-        Ok(())
     }
 
     /// How many bytes of each access lie inside, as i32: those that are not are its last.

@@ -146,6 +146,20 @@ impl Lower<'_> {
             let offset = e.with(N::Mul, chosen, bytes as i64);
             address = e.ptr_add(address, offset);
         }
+        self.matrix_descriptor(op, data, iteration, buffer, address, desc.constant())
+    }
+
+    /// The 64-bit descriptor of the stage at hand of an operand's buffer, which begins at `address`: `constant`
+    /// holds the fields that say how the matrix lies there.
+    pub(super) fn matrix_descriptor(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        iteration: &str,
+        buffer: &Buffer,
+        address: ValueId,
+        constant: u64,
+    ) -> Result<ValueId, Diagnostic> {
         let stage = match operand(data, iteration) {
             Some(_) if buffer.stages > 1 => {
                 Some(self.turn(op, data, iteration, buffer.stages)?.stage)
@@ -163,7 +177,7 @@ impl Lower<'_> {
         }
         let i64_ty = e.int(64);
         let wide = e.get(N::ZExt, &[&[field]], [], i64_ty);
-        Ok(e.with(N::Or, wide, desc.constant() as i64))
+        Ok(e.with(N::Or, wide, constant as i64))
     }
 
     pub(super) fn async_dot_wait(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {

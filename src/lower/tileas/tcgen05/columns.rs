@@ -3,6 +3,8 @@
 //! A buffer is in use at its product, or, where a loop carries it, during the whole loop. Buffers that are never in use
 //! at the same time share columns: scores that have been read make room for what is computed from them.
 
+use std::ops::Range;
+
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
@@ -77,17 +79,20 @@ pub fn assign(m: &mut Module, body: BlockId, all: &[Held]) {
     debug_assert!(end(m, body).is_none_or(|e| e <= crate::layout::tensor::COLUMNS));
 }
 
+/// The columns of the buffer that an allocation makes, all stages of it.
+pub fn of(m: &Module, alloc: OpId) -> Option<Range<u64>> {
+    let buffer = *m.op(alloc).results.first()?;
+    let first = match m.op(alloc).attr_named("column") {
+        Some(Attr::Int { value, .. }) => u64::try_from(*value).ok()?,
+        _ => 0,
+    };
+    let columns = tensor_matrix(m, buffer)?.all_columns() * stages(m, buffer);
+    Some(first..first + columns)
+}
+
 /// The first column behind all buffers under `body`, if there are any.
 pub fn end(m: &Module, body: BlockId) -> Option<u64> {
     let ops = m.ops_under(body).into_iter();
-    let ends = ops.filter(|&o| S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
-    let ends = ends.filter_map(|o| {
-        let buffer = *m.op(o).results.first()?;
-        let first = match m.op(o).attr_named("column") {
-            Some(Attr::Int { value, .. }) => u64::try_from(*value).ok()?,
-            _ => 0,
-        };
-        Some(first + tensor_matrix(m, buffer)?.all_columns() * stages(m, buffer))
-    });
-    ends.max()
+    let allocs = ops.filter(|&o| S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
+    allocs.filter_map(|o| Some(of(m, o)?.end)).max()
 }

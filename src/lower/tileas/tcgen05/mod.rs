@@ -24,7 +24,7 @@ mod home;
 mod number;
 mod role;
 
-pub use columns::end as columns_end;
+pub use columns::{end as columns_end, of as columns_of};
 
 use rustc_hash::FxHashSet;
 

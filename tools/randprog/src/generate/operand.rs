@@ -155,39 +155,22 @@ impl Gen {
     }
 
     pub(super) fn reshape(&mut self, from: &Tile, shape: &[u64]) -> Tile {
-        if from.shape == shape {
-            return from.clone();
-        }
-        let types = format!(
-            "{} -> {}",
-            from.ty(),
-            crate::types::tile_type(from.elem, shape)
-        );
-        self.op(
-            &format!("reshape {}", from.name),
-            Some(&types),
-            from.elem,
-            shape,
-            from.fact,
-        )
+        self.reshaped("reshape", from, shape)
     }
 
     pub(super) fn broadcast(&mut self, from: &Tile, shape: &[u64]) -> Tile {
+        self.reshaped("broadcast", from, shape)
+    }
+
+    /// The same elements in another shape, by the operation called `name`.
+    fn reshaped(&mut self, name: &str, from: &Tile, shape: &[u64]) -> Tile {
         if from.shape == shape {
             return from.clone();
         }
-        let types = format!(
-            "{} -> {}",
-            from.ty(),
-            crate::types::tile_type(from.elem, shape)
-        );
-        self.op(
-            &format!("broadcast {}", from.name),
-            Some(&types),
-            from.elem,
-            shape,
-            from.fact,
-        )
+        let to = crate::types::tile_type(from.elem, shape);
+        let types = format!("{} -> {to}", from.ty());
+        let text = format!("{name} {}", from.name);
+        self.op(&text, Some(&types), from.elem, shape, from.fact)
     }
 
     /// A value of another element type in the same shape, converted.
