@@ -2,6 +2,7 @@
 
 use super::constraint::Is;
 use super::meaning::Meaning;
+use super::parts::Attribute;
 
 /// A Tile IR bytecode version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -411,16 +412,40 @@ pub struct OpKind {
     pub index: u8,
 }
 
-/// Declares a dialect's table and the enumeration of its operations.
+/// Declares a dialect's table, the enumeration of its operations and the views of those whose parts it names:
+///
+/// ```text
+/// Name(operand: One, other: Var) { attribute: Int<32> } -> (result: One(Explicit)) = op("name").doc("…");
+/// ```
+///
+/// `=> method(argument)` after a part refines its definition.
 macro_rules! dialect_table {
-    ($dialect:ident { $($(#[$only:meta])? $op:ident = $def:expr;)* }) => {
+    ($dialect:ident { $($(#[$only:meta])? $op:ident
+        $(( $($operand:ident : $arity:ident $(=> $($om:ident($oa:expr)).+)? ),* $(,)? )
+          $({ $($attr:ident : $kind:ty $(=> $($am:ident($aa:expr)).+)? ),* $(,)? })?
+          $(-> ( $($result:ident : $many:ident($ty:expr) $(=> $($rm:ident($ra:expr)).+)? ),* $(,)? ))? )?
+        = $def:expr;)* }) => {
         /// The operations, in table order.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[repr(u8)]
         pub enum Op { $($(#[$only])? $op),* }
 
         /// The rows, indexed by [`Op`].
-        pub static TABLE: &[$crate::dialect::OpDef] = &[$($(#[$only])? $def),*];
+        pub static TABLE: &[$crate::dialect::OpDef] = &[$($(#[$only])?
+            $def $(
+                .operands(&[$(
+                    $crate::dialect::def::group(stringify!($operand), <$arity as $crate::dialect::parts::Group>::ARITY)
+                        $($(.$om($oa))+)?
+                ),*])
+                $(.attrs(&[$(
+                    $crate::dialect::def::attribute::<$kind>(stringify!($attr)) $($(.$am($aa))+)?
+                ),*]))?
+                $(.results(&[$(
+                    $crate::dialect::def::results(stringify!($result), <$many as $crate::dialect::parts::Group>::ARITY, $ty)
+                        $($(.$rm($ra))+)?
+                ),*]))?
+            )?
+        ),*];
 
         impl Op {
             /// Every operation.
@@ -441,6 +466,67 @@ macro_rules! dialect_table {
                 Self { dialect: $crate::dialect::Dialect::$dialect, index: op as u8 }
             }
         }
+
+        /// Typed views of the operations whose parts the table names.
+        #[allow(non_snake_case)]
+        pub mod view {
+            #[allow(unused_imports)]
+            use super::*;
+
+            $($(
+                #[doc = concat!("`", stringify!($op), "` of the table.")]
+                pub struct $op<'m, P>(&'m P);
+
+                impl<'m, P: $crate::dialect::parts::Parts + 'm> $op<'m, P> {
+                    /// The operation as one of this kind, if it is.
+                    pub fn of(op: &'m P) -> Option<Self> {
+                        (op.kind() == super::Op::$op.into()).then_some(Self(op))
+                    }
+
+                    $(pub fn $operand(&self) -> <$arity as $crate::dialect::parts::Group>::Of<'m, P::Value> {
+                        const ROW: &$crate::dialect::OpDef = &super::TABLE[super::Op::$op as usize];
+                        const AT: usize = ROW.operand_index(stringify!($operand));
+                        let values = self.0.group(AT);
+                        $crate::dialect::parts::part($arity::read(values), ROW, stringify!($operand))
+                    })*
+
+                    $($(pub fn $attr(&self) -> <$kind as $crate::dialect::parts::Attribute>::Of<'m, P> {
+                        const ROW: &$crate::dialect::OpDef = &super::TABLE[super::Op::$op as usize];
+                        const AT: usize = ROW.attribute_index(stringify!($attr));
+                        let read = <$kind as $crate::dialect::parts::Attribute>::read::<P>(self.0.attr(AT));
+                        $crate::dialect::parts::part(read, ROW, stringify!($attr))
+                    })*)?
+
+                    $($(pub fn $result(&self) -> <$many as $crate::dialect::parts::Group>::Of<'m, P::Value> {
+                        const ROW: &$crate::dialect::OpDef = &super::TABLE[super::Op::$op as usize];
+                        const AT: usize = ROW.result_index(stringify!($result));
+                        let values = self.0.results().get(AT..).unwrap_or(&[]);
+                        $crate::dialect::parts::part($many::read(values), ROW, stringify!($result))
+                    })*)?
+                }
+            )?)*
+        }
     };
 }
 pub(crate) use dialect_table;
+
+/// A group of operands, by its arity.
+pub const fn group(name: &'static str, arity: Arity) -> OperandDef {
+    OperandDef { arity, ..one(name) }
+}
+
+/// An attribute, by what it holds.
+pub const fn attribute<A: Attribute>(name: &'static str) -> AttrDef {
+    AttrDef {
+        optional: A::OPTIONAL,
+        ..attr(name, A::KIND)
+    }
+}
+
+/// Results, by their arity.
+pub const fn results(name: &'static str, arity: Arity, ty: ResultType) -> ResultDef {
+    ResultDef {
+        arity,
+        ..result(name, ty)
+    }
+}

@@ -2,64 +2,134 @@
 //!
 //! Case names are those of the textual form; encodings are those of the public bytecode.
 
-use super::{EnumDef, Version};
+use super::parts::{Attribute, Parts};
+use super::{AttrKind, EnumDef, Version};
+use crate::scalar::Signedness;
 
 macro_rules! enums {
-    ($($(#[$doc:meta])* $id:ident $name:literal [$($case:literal),* $(,)?];)*) => {
-        $($(#[$doc])* pub static $id: EnumDef = EnumDef { name: $name, cases: &[$($case),*] };)*
+    ($($(#[$doc:meta])* $ty:ident $id:ident $name:literal [$($case:ident $text:literal),* $(,)?];)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+            #[repr(u8)]
+            pub enum $ty { $($case),* }
+
+            impl $ty {
+                /// In the order of their encodings.
+                pub const ALL: &'static [Self] = &[$(Self::$case),*];
+
+                /// The case of an encoding.
+                pub fn of(code: u8) -> Option<Self> {
+                    Self::ALL.get(usize::from(code)).copied()
+                }
+
+                pub const fn code(self) -> u8 {
+                    self as u8
+                }
+
+                /// As text has it.
+                pub fn text(self) -> &'static str {
+                    $id.cases[usize::from(self.code())]
+                }
+            }
+
+            impl Attribute for $ty {
+                const KIND: AttrKind = AttrKind::Enum(&$id);
+                type Of<'m, P: Parts + 'm> = Self;
+                fn read<'m, P: Parts + 'm>(attr: Option<&'m P::Attr>) -> Option<Self> {
+                    Self::of(P::case(attr?)?)
+                }
+            }
+
+            $(#[$doc])*
+            pub static $id: EnumDef = EnumDef { name: $name, cases: &[$($text),*] };
+        )*
 
         /// The enumeration called `name`.
         pub fn by_name(name: &str) -> Option<&'static EnumDef> {
-            [$(&$id),*].into_iter().find(|e| e.name == name)
+            [$(&$id),*, &SIGNEDNESS].into_iter().find(|e| e.name == name)
         }
     };
 }
 
 enums! {
     /// How an integer operation may overflow.
-    OVERFLOW "overflow" ["none", "no_signed_wrap", "no_unsigned_wrap", "no_wrap"];
+    Overflow OVERFLOW "overflow" [
+        None "none", NoSignedWrap "no_signed_wrap", NoUnsignedWrap "no_unsigned_wrap", NoWrap "no_wrap",
+    ];
     /// `nearest_away` is new in 13.4.
-    ROUNDING "rounding" [
-        "nearest_even", "zero", "negative_inf", "positive_inf", "approx", "full", "nearest_int_to_zero",
-        "nearest_away",
+    Rounding ROUNDING "rounding" [
+        NearestEven "nearest_even", Zero "zero", NegativeInf "negative_inf", PositiveInf "positive_inf",
+        Approx "approx", Full "full", NearestIntToZero "nearest_int_to_zero", NearestAway "nearest_away",
     ];
-    SIGNEDNESS "signedness" ["unsigned", "signed"];
-    CMP_PREDICATE "comparison_predicate" [
-        "equal", "not_equal", "less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal",
+    Predicate CMP_PREDICATE "comparison_predicate" [
+        Equal "equal", NotEqual "not_equal", LessThan "less_than", LessThanOrEqual "less_than_or_equal",
+        GreaterThan "greater_than", GreaterThanOrEqual "greater_than_or_equal",
     ];
-    CMP_ORDERING "comparison_ordering" ["unordered", "ordered"];
+    NanOrder CMP_ORDERING "comparison_ordering" [Unordered "unordered", Ordered "ordered"];
     /// Memory ordering of an access.
-    ORDERING "memory_ordering_semantics" ["weak", "relaxed", "acquire", "release", "acq_rel"];
+    Ordering ORDERING "memory_ordering_semantics" [
+        Weak "weak", Relaxed "relaxed", Acquire "acquire", Release "release", AcqRel "acq_rel",
+    ];
     /// Who may access the same memory at the same time.
-    SCOPE "memory_scope" ["tl_blk", "device", "sys"];
+    Scope SCOPE "memory_scope" [Block "tl_blk", Device "device", Sys "sys"];
     /// What an atomic read-modify-write does.
-    RMW_MODE "atomic_rmw_mode" ["and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg"];
-    MULTIMEM_REDUCTION "multimem_reduction_kind" ["add", "min", "max", "and", "or", "xor", "umin", "umax"];
-    VISIBILITY "symbol_visibility" ["public", "private"];
+    RmwMode RMW_MODE "atomic_rmw_mode" [
+        And "and", Or "or", Xor "xor", Add "add", AddF "addf", Max "max", Min "min", MaxU "umax", MinU "umin",
+        Exchange "xchg",
+    ];
+    Reduction MULTIMEM_REDUCTION "multimem_reduction_kind" [
+        Add "add", Min "min", Max "max", And "and", Or "or", Xor "xor", MinU "umin", MaxU "umax",
+    ];
+    Visibility VISIBILITY "symbol_visibility" [Public "public", Private "private"];
     /// What accesses through a pointer reach (13.4): [`crate::ir::Type::Ptr`].
-    PTR_ATTR "ptr_attr" ["none", "unicast", "multicast"];
-    /// What a view yields outside its tensor ([`crate::ir::Padding`]).
-    PADDING "padding_value" ["zero", "neg_zero", "nan", "pos_inf", "neg_inf"];
+    Reach PTR_ATTR "ptr_attr" [None "none", Unicast "unicast", Multicast "multicast"];
+    /// What a view yields for elements outside its tensor.
+    Padding PADDING "padding_value" [Zero "zero", NegZero "neg_zero", Nan "nan", PosInf "pos_inf", NegInf "neg_inf"];
 
     /// The instruction of `nv_tileas.dot`, by its shape.
-    DOT_ATOM "dot_atom" ["m16n8k8", "m16n8k16", "m16n8k32", "m8n8k4", "fma"];
+    DotAtom DOT_ATOM "dot_atom" [
+        M16n8k8 "m16n8k8", M16n8k16 "m16n8k16", M16n8k32 "m16n8k32", M8n8k4 "m8n8k4", Fma "fma",
+    ];
     /// What completes a pipeline's copies.
-    PIPELINE_KIND "pipeline_kind" ["cp_async", "tma", "mma"];
+    PipelineKind PIPELINE_KIND "pipeline_kind" [CpAsync "cp_async", Tma "tma", Mma "mma"];
 
     /// State spaces of `nvvm` memory operations.
-    SPACE "space" ["global", "shared", "generic"];
+    Space SPACE "space" [Global "global", Shared "shared", Generic "generic"];
     /// Cache operators of PTX `ld` and `st`.
-    CACHE "cache" ["default", "cg", "cs", "lu", "nc"];
-    SHFL "shfl_mode" ["bfly", "idx", "up", "down"];
-    FENCE "fence_kind" ["proxy_async_shared", "mbarrier_init", "cta", "gpu", "sys", "tensor_before", "tensor_after"];
-    /// Shapes of moves between registers and tensor memory.
-    TENSOR_MOVE "tensor_move" ["32x32b", "16x256b", "16x128b"];
-    /// Families of element types of `tcgen05.mma`.
-    TENSOR_KIND "tensor_kind" ["f16", "tf32", "f8f6f4", "i8"];
-    SPECIAL_REGISTER "special_register" [
-        "tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
-        "laneid", "warpid", "cluster_ctarank",
+    Cache CACHE "cache" [Default "default", Cg "cg", Cs "cs", Lu "lu", Nc "nc"];
+    Shuffle SHFL "shfl_mode" [Bfly "bfly", Idx "idx", Up "up", Down "down"];
+    FenceKind FENCE "fence_kind" [
+        ProxyAsyncShared "proxy_async_shared", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
+        TensorBefore "tensor_before", TensorAfter "tensor_after",
     ];
+    /// Shapes of moves between registers and tensor memory.
+    TensorMove TENSOR_MOVE "tensor_move" [By32x32 "32x32b", By16x256 "16x256b", By16x128 "16x128b"];
+    /// Families of element types of `tcgen05.mma`.
+    TensorKind TENSOR_KIND "tensor_kind" [F16 "f16", Tf32 "tf32", F8F6F4 "f8f6f4", I8 "i8"];
+    SpecialRegister SPECIAL_REGISTER "special_register" [
+        TidX "tid.x", TidY "tid.y", TidZ "tid.z", CtaidX "ctaid.x", CtaidY "ctaid.y", CtaidZ "ctaid.z",
+        NctaidX "nctaid.x", NctaidY "nctaid.y", NctaidZ "nctaid.z", Laneid "laneid", Warpid "warpid",
+        ClusterCtarank "cluster_ctarank",
+    ];
+}
+
+/// [`Signedness`], which the arithmetic of `scalar` defines.
+pub static SIGNEDNESS: EnumDef = EnumDef {
+    name: "signedness",
+    cases: &["unsigned", "signed"],
+};
+
+impl Attribute for Signedness {
+    const KIND: AttrKind = AttrKind::Enum(&SIGNEDNESS);
+    type Of<'m, P: Parts + 'm> = Self;
+    fn read<'m, P: Parts + 'm>(attr: Option<&'m P::Attr>) -> Option<Self> {
+        match P::case(attr?)? {
+            0 => Some(Self::Unsigned),
+            1 => Some(Self::Signed),
+            _ => None,
+        }
+    }
 }
 
 /// Whether attributes of `cuda_tile` with this enumeration are plain 32-bit integers in MLIR's generic

@@ -13,6 +13,7 @@ pub mod meaning;
 pub mod nv_tileaa;
 pub mod nv_tileas;
 pub mod nvvm;
+pub mod parts;
 mod registry;
 pub mod resolve;
 

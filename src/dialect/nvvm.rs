@@ -11,6 +11,10 @@
 
 use super::ResultType::{BoolLike, Explicit, Operand};
 use super::def::dialect_table;
+use super::enums::{
+    Cache, FenceKind, NanOrder, Ordering, Predicate, RmwMode, Rounding, Scope, Shuffle, Space,
+    SpecialRegister, TensorKind, TensorMove,
+};
 use super::meaning::{
     Meaning,
     Meaning::{
@@ -19,12 +23,13 @@ use super::meaning::{
     },
     Nan, Saturate, Sign, Unit,
 };
+use super::parts::{Bool, Dense, Flag, Group, I32s, I64s, Int, One, Opt, Str, Ty, Var};
 use super::{
-    AttrDef, AttrKind, OpDef, OperandDef, RegionDef, ResultDef, Traits, attr, enums, one, op, opt,
-    result, var,
+    AttrDef, AttrKind, OpDef, OperandDef, RegionDef, ResultDef, Traits, attr, enums, one, op,
+    result,
 };
 
-use crate::scalar::Signedness::{Signed, Unsigned};
+use crate::scalar::Signedness::{self, Signed, Unsigned};
 use crate::scalar::int::IntRounding;
 use crate::scalar::{FloatBinary, FloatUnary, IntBinary, IntUnary, MathUnary};
 
@@ -59,7 +64,6 @@ const fn convert(name: &'static str, doc: &'static str) -> OpDef {
         .doc(doc)
 }
 
-const I32: AttrKind = AttrKind::Int(32);
 const SOURCE: &[OperandDef] = &[one("source")];
 const LHS_RHS: &[OperandDef] = &[one("lhs"), one("rhs")];
 const SAME: &[ResultDef] = &[result("result", Operand(0))];
@@ -67,23 +71,9 @@ const OTHER: &[ResultDef] = &[result("result", Explicit)];
 
 const ROUNDING: AttrDef = attr("rounding", AttrKind::Enum(&enums::ROUNDING));
 const FTZ: AttrDef = attr("ftz", AttrKind::Unit).optional();
-const ORDER: AttrDef = attr("order", AttrKind::Enum(&enums::ORDERING));
-const SCOPE: AttrDef = attr("scope", AttrKind::Enum(&enums::SCOPE));
-const SPACE: AttrDef = attr("space", AttrKind::Enum(&enums::SPACE));
-const CACHE: AttrDef = attr("cache", AttrKind::Enum(&enums::CACHE));
-const OFFSETS: AttrDef = attr("offsets", AttrKind::I64s);
-const VEC: AttrDef = attr("vec", I32);
-const PREDICATE: AttrDef = attr("predicate", AttrKind::Enum(&enums::CMP_PREDICATE));
 const FLOAT: &[AttrDef] = &[ROUNDING, FTZ];
 const FTZ_ONLY: &[AttrDef] = &[FTZ];
 const FMINMAX: &[AttrDef] = &[attr("nan", AttrKind::Unit).optional(), FTZ];
-const ACCESS: &[AttrDef] = &[SPACE, VEC, OFFSETS, CACHE, ORDER, SCOPE];
-const TENSOR_ACCESS: &[AttrDef] = &[
-    attr("shape", AttrKind::Enum(&enums::TENSOR_MOVE)),
-    attr("count", I32),
-    attr("pairs", AttrKind::Unit).optional(),
-    OFFSETS,
-];
 
 const ONE_REGION: &[RegionDef] = &[RegionDef {
     name: "body",
@@ -92,42 +82,50 @@ const ONE_REGION: &[RegionDef] = &[RegionDef {
 
 dialect_table! { Nvvm {
     // ---- module level ----------------------------------------------------------------------
-    Func = op("func").attrs(&[
-            attr("sym_name", AttrKind::Str),
-            attr("reqntid", I32), attr("minctasm", I32), attr("maxnreg", I32).optional(),
-            attr("cluster_dim", AttrKind::I32s).optional(),
-            attr("smem_bytes", I32),
-        ]).regions(ONE_REGION).traits(Traits::ISOLATED.or(Traits::SYMBOL))
+    Func()
+        { sym_name: Str, reqntid: Int<32>, minctasm: Int<32>, maxnreg: Option<Int<32>>, cluster_dim: Option<I32s>,
+          smem_bytes: Int<32> }
+        = op("func").regions(ONE_REGION).traits(Traits::ISOLATED.or(Traits::SYMBOL))
         .doc("A kernel. Block arguments are its parameters; tensor maps come last. `smem_bytes` sizes `global_smem`.");
-    Return = op("return").operands(&[var("operands")]).traits(TERMINATOR).doc("Ends the kernel.");
+    Return(operands: Var)
+        = op("return").traits(TERMINATOR).doc("Ends the kernel.");
 
-    Global = op("global").attrs(&[attr("sym_name", AttrKind::Str), attr("value", AttrKind::Dense), attr("alignment", AttrKind::Int(64))])
+    Global() { sym_name: Str, value: Dense, alignment: Int<64> }
+        = op("global")
         .traits(Traits::SYMBOL)
         .doc("Initialised global memory of the module: the bytes `value` (i8 registers), aligned.");
 
     // ---- values ----------------------------------------------------------------------------
-    Const = op("const").attrs(&[attr("value", AttrKind::Dense)]).results(OTHER)
+    Const() { value: Dense } -> (result: One(Explicit))
+        = op("const")
         .traits(PURE.or(Traits::CONSTANT))
         .doc("A constant: one element (every register the same) or one per register.");
-    Splat = op("splat").operands(SOURCE).results(OTHER).traits(PURE)
+    Splat(source: One) -> (result: One(Explicit))
+        = op("splat").traits(PURE)
         .doc("Every register of the result is the scalar operand.");
-    Take = op("take").operands(SOURCE).attrs(&[attr("indices", AttrKind::I32s)])
-        .results(OTHER).traits(PURE)
+    Take(source: One) { indices: I32s } -> (result: One(Explicit))
+        = op("take").traits(PURE)
         .doc("Register i of the result is register indices[i] of the source. Costs nothing.");
-    Concat = op("concat").operands(&[var("sources")]).results(OTHER).traits(PURE)
+    Concat(sources: Var) -> (result: One(Explicit))
+        = op("concat").traits(PURE)
         .doc("The registers of all sources, one after another. Costs nothing.");
-    Sreg = op("sreg").attrs(&[attr("register", AttrKind::Enum(&enums::SPECIAL_REGISTER))])
-        .results(OTHER).traits(PURE).doc("A special register (i32), constant for a thread.");
-    SmemBase = op("smem_base").attrs(&[attr("offset", I32)]).results(OTHER).traits(PURE)
+    Sreg() { register: SpecialRegister } -> (result: One(Explicit))
+        = op("sreg").traits(PURE).doc("A special register (i32), constant for a thread.");
+    SmemBase() { offset: Int<32> } -> (result: One(Explicit))
+        = op("smem_base").traits(PURE)
         .doc("Shared address of `global_smem` plus a byte offset.");
-    AddressOf = op("address_of").attrs(&[attr("name", AttrKind::Str)]).results(OTHER).traits(PURE)
+    AddressOf() { name: Str } -> (result: One(Explicit))
+        = op("address_of").traits(PURE)
         .doc("Pointer to the first byte of a `global` of the module.");
-    Generic = op("generic").operands(SOURCE).results(OTHER).traits(PURE)
+    Generic(source: One) -> (result: One(Explicit))
+        = op("generic").traits(PURE)
         .doc("The pointer (64 bits) that generic accesses reach a shared address by.");
-    PtrAdd = op("ptr_add").operands(&[one("base"), one("offset")]).results(SAME)
+    PtrAdd(base: One, offset: One) -> (result: One(Operand(0)))
+        = op("ptr_add")
         .traits(ELEMENTWISE).doc("Address plus a byte offset (i64 for global, i32 for shared addresses).")
         .meaning(Advance(Unit::Byte));
-    Undef = op("undef").results(OTHER).traits(PURE).doc("Registers of no particular value.");
+    Undef() -> (result: One(Explicit))
+        = op("undef").traits(PURE).doc("Registers of no particular value.");
 
     // ---- integers --------------------------------------------------------------------------
     Add = binary("add", COMMUTATIVE, "Sum modulo 2^n.")
@@ -172,9 +170,8 @@ dialect_table! { Nvvm {
         .meaning(Int2(IntBinary::Shr(Unsigned)));
     Abs = unary("abs", "Absolute value; the minimum maps to itself.")
         .meaning(Int1(IntUnary::Abs));
-    ICmp = op("icmp").operands(LHS_RHS)
-        .attrs(&[PREDICATE, attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS))])
-        .results(&[result("result", BoolLike(0))]).traits(ELEMENTWISE).doc("Integer comparison.")
+    ICmp(lhs: One, rhs: One) { predicate: Predicate, signedness: Signedness } -> (result: One(BoolLike(0)))
+        = op("icmp").traits(ELEMENTWISE).doc("Integer comparison.")
         .meaning(IntCompare);
     Select = op("select").operands(&[one("condition"), one("then"), one("else")])
         .results(&[result("result", Operand(1))]).traits(ELEMENTWISE).doc("`then` where the condition holds, else `else`.")
@@ -189,8 +186,8 @@ dialect_table! { Nvvm {
         .meaning(Float2(FloatBinary::Mul));
     FDiv = binary("fdiv", ELEMENTWISE, "Quotient; rounding approx and full are the PTX forms of those names.").attrs(FLOAT)
         .meaning(Float2(FloatBinary::Div));
-    Fma = op("fma").operands(&[one("a"), one("b"), one("c")]).attrs(FLOAT)
-        .results(SAME).traits(ELEMENTWISE).doc("a * b + c with one rounding.")
+    Fma(a: One, b: One, c: One) { rounding: Rounding, ftz: Flag } -> (result: One(Operand(0)))
+        = op("fma").traits(ELEMENTWISE).doc("a * b + c with one rounding.")
         .meaning(Meaning::Fma);
     FMin = binary("fmin", COMMUTATIVE, "Minimum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX)
         .meaning(Float2ByNan(|nan| FloatBinary::Min { nan }));
@@ -198,9 +195,8 @@ dialect_table! { Nvvm {
         .meaning(Float2ByNan(|nan| FloatBinary::Max { nan }));
     FNeg = unary("fneg", "Sign flipped.").meaning(Float1(FloatUnary::Neg));
     FAbs = unary("fabs", "Sign cleared.").meaning(Float1(FloatUnary::Abs));
-    FCmp = op("fcmp").operands(LHS_RHS)
-        .attrs(&[PREDICATE, attr("ordering", AttrKind::Enum(&enums::CMP_ORDERING))])
-        .results(&[result("result", BoolLike(0))]).traits(ELEMENTWISE)
+    FCmp(lhs: One, rhs: One) { predicate: Predicate, ordering: NanOrder } -> (result: One(BoolLike(0)))
+        = op("fcmp").traits(ELEMENTWISE)
         .doc("Float comparison: ordered is false, unordered true, on NaN.")
         .meaning(FloatCompare);
     Sqrt = unary("sqrt", "Square root.").attrs(FLOAT)
@@ -248,142 +244,175 @@ dialect_table! { Nvvm {
         .meaning(Meaning::Copy);
 
     // ---- fused forms: only instruction selection's rules (`isel/`) introduce them ----------
-    Mad = op("mad").operands(&[one("a"), one("b"), one("c")]).results(SAME).traits(ELEMENTWISE)
+    Mad(a: One, b: One, c: One) -> (result: One(Operand(0)))
+        = op("mad").traits(ELEMENTWISE)
         .doc("a * b + c modulo 2^n.");
-    MulWideS = op("mul.wide.s").operands(LHS_RHS).results(OTHER).traits(COMMUTATIVE)
+    MulWideS(lhs: One, rhs: One) -> (result: One(Explicit))
+        = op("mul.wide.s").traits(COMMUTATIVE)
         .doc("The whole signed product, twice as wide.");
-    MulWideU = op("mul.wide.u").operands(LHS_RHS).results(OTHER).traits(COMMUTATIVE)
+    MulWideU(lhs: One, rhs: One) -> (result: One(Explicit))
+        = op("mul.wide.u").traits(COMMUTATIVE)
         .doc("The whole unsigned product, twice as wide.");
-    MadWideS = op("mad.wide.s").operands(&[one("a"), one("b"), one("c")])
-        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+    MadWideS(a: One, b: One, c: One) -> (result: One(Operand(2)))
+        = op("mad.wide.s").traits(ELEMENTWISE)
         .doc("The whole signed product plus c, which is twice as wide (an i64 or an address).");
-    MadWideU = op("mad.wide.u").operands(&[one("a"), one("b"), one("c")])
-        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+    MadWideU(a: One, b: One, c: One) -> (result: One(Operand(2)))
+        = op("mad.wide.u").traits(ELEMENTWISE)
         .doc("The whole unsigned product plus c, which is twice as wide (an i64 or an address).");
-    Lop3 = op("lop3").operands(&[one("a"), one("b"), one("c")]).attrs(&[attr("table", I32)])
-        .results(SAME).traits(ELEMENTWISE)
+    Lop3(a: One, b: One, c: One) { table: Int<32> } -> (result: One(Operand(0)))
+        = op("lop3").traits(ELEMENTWISE)
         .doc("Bit i of the result is bit 4·a_i + 2·b_i + c_i of the table.");
-    ShfL = op("shf.l").operands(&[one("low"), one("high"), one("amount")]).results(SAME).traits(ELEMENTWISE)
+    ShfL(low: One, high: One, amount: One) -> (result: One(Operand(0)))
+        = op("shf.l").traits(ELEMENTWISE)
         .doc("High half of high:low shifted left by amount modulo 32.");
-    ShfR = op("shf.r").operands(&[one("low"), one("high"), one("amount")]).results(SAME).traits(ELEMENTWISE)
+    ShfR(low: One, high: One, amount: One) -> (result: One(Operand(0)))
+        = op("shf.r").traits(ELEMENTWISE)
         .doc("Low half of high:low shifted right by amount modulo 32.");
-    ICmpAnd = op("icmp.and").operands(&[one("lhs"), one("rhs"), one("also")])
-        .attrs(&[PREDICATE, attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS))])
-        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+    ICmpAnd(lhs: One, rhs: One, also: One)
+        { predicate: Predicate, signedness: Signedness }
+        -> (result: One(Operand(2)))
+        = op("icmp.and").traits(ELEMENTWISE)
         .doc("An integer comparison and another condition.");
-    ICmpOr = op("icmp.or").operands(&[one("lhs"), one("rhs"), one("also")])
-        .attrs(&[PREDICATE, attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS))])
-        .results(&[result("result", Operand(2))]).traits(ELEMENTWISE)
+    ICmpOr(lhs: One, rhs: One, also: One)
+        { predicate: Predicate, signedness: Signedness }
+        -> (result: One(Operand(2)))
+        = op("icmp.or").traits(ELEMENTWISE)
         .doc("An integer comparison or another condition.");
 
     // ---- memory ----------------------------------------------------------------------------
-    Ld = op("ld").operands(&[one("addr"), opt("mask"), opt("other")])
-        .attrs(ACCESS)
-        .results(OTHER).doc("Loads (see the conventions above).");
-    St = op("st").operands(&[one("addr"), one("value"), opt("mask")])
-        .attrs(ACCESS)
+    Ld(addr: One, mask: Opt, other: Opt)
+        { space: Space, vec: Int<32>, offsets: I64s, cache: Cache, order: Ordering, scope: Scope }
+        -> (result: One(Explicit))
+        = op("ld").doc("Loads (see the conventions above).");
+    St(addr: One, value: One, mask: Opt)
+        { space: Space, vec: Int<32>, offsets: I64s, cache: Cache, order: Ordering, scope: Scope }
+        = op("st")
         .doc("Stores (see the conventions above).");
-    AtomicRmw = op("atom").operands(&[one("addr"), one("value"), opt("mask"), opt("other")])
-        .attrs(&[attr("mode", AttrKind::Enum(&enums::RMW_MODE)), OFFSETS,
-                 ORDER, SCOPE, SPACE])
-        .results(OTHER).doc("Atomic read-modify-write; the result is the old value, `other` (or anything) where masked off.");
-    AtomicCas = op("cas").operands(&[one("addr"), one("compare"), one("value"), opt("mask"), opt("other")])
-        .attrs(&[OFFSETS, ORDER, SCOPE, SPACE])
-        .results(OTHER).doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
-    CpAsync = op("cp_async").operands(&[one("dst"), one("src"), opt("read"), opt("mask")])
-        .attrs(&[attr("bytes", I32), attr("dst_offsets", AttrKind::I64s), attr("src_offsets", AttrKind::I64s)])
+    AtomicRmw(addr: One, value: One, mask: Opt, other: Opt)
+        { mode: RmwMode, offsets: I64s, order: Ordering, scope: Scope, space: Space }
+        -> (result: One(Explicit))
+        = op("atom").doc("Atomic read-modify-write; the result is the old value, `other` (or anything) where masked off.");
+    AtomicCas(addr: One, compare: One, value: One, mask: Opt, other: Opt)
+        { offsets: I64s, order: Ordering, scope: Scope, space: Space }
+        -> (result: One(Explicit))
+        = op("cas").doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
+    CpAsync(dst: One, src: One, read: Opt, mask: Opt) { bytes: Int<32>, dst_offsets: I64s, src_offsets: I64s }
+        = op("cp_async")
         .doc("Starts copies global → shared of `bytes` (4, 8, 16) each, of which the first `read` (i32; all) are read and the others are zeros; none where `mask` is false.");
     CpAsyncCommit = op("cp_async.commit").doc("Closes the group of copies started since the last commit.");
-    CpAsyncWait = op("cp_async.wait").attrs(&[attr("pending", I32)]).doc("Waits until at most `pending` groups are in flight.");
-    LdMatrix = op("ldmatrix").operands(&[one("addr")])
-        .attrs(&[attr("num", I32), attr("trans", AttrKind::Unit).optional(), OFFSETS])
-        .results(OTHER)
+    CpAsyncWait() { pending: Int<32> }
+        = op("cp_async.wait").doc("Waits until at most `pending` groups are in flight.");
+    LdMatrix(addr: One) { num: Int<32>, trans: Flag, offsets: I64s } -> (result: One(Explicit))
+        = op("ldmatrix")
         .doc("Loads 8x8 16-bit matrices, `num` per access; 2*num 16-bit elements per access and thread.");
-    StMatrix = op("stmatrix").operands(&[one("addr"), one("value")])
-        .attrs(&[attr("num", I32), attr("trans", AttrKind::Unit).optional(), OFFSETS])
+    StMatrix(addr: One, value: One) { num: Int<32>, trans: Flag, offsets: I64s }
+        = op("stmatrix")
         .doc("Stores 8x8 16-bit matrices, `num` per access.");
 
     // ---- threads ---------------------------------------------------------------------------
-    Shfl = op("shfl").operands(&[one("source"), opt("lane")])
-        .attrs(&[attr("mode", AttrKind::Enum(&enums::SHFL)), attr("constant", I32)])
-        .results(SAME)
+    Shfl(source: One, lane: Opt) { mode: Shuffle, constant: Int<32> } -> (result: One(Operand(0)))
+        = op("shfl")
         .doc("Exchanges registers within the warp; the lane (or xor mask, or distance) is the operand, else `constant`.");
-    Bar = op("bar").attrs(&[attr("id", I32), attr("threads", I32)]).doc("Barrier `id` of `threads` threads (0: the whole block).");
-    BarArrive = op("bar.arrive").attrs(&[attr("id", I32), attr("threads", I32)]).doc("Arrives at a barrier without waiting.");
+    Bar() { id: Int<32>, threads: Int<32> }
+        = op("bar").doc("Barrier `id` of `threads` threads (0: the whole block).");
+    BarArrive() { id: Int<32>, threads: Int<32> }
+        = op("bar.arrive").doc("Arrives at a barrier without waiting.");
     BarWarp = op("bar.warp").doc("Barrier of a converged warp's lanes.");
-    Elect = op("elect").results(OTHER).doc("True in one lane of a converged warp.");
-    SetMaxNReg = op("setmaxnreg").attrs(&[attr("count", I32), attr("increase", AttrKind::Bool)])
+    Elect() -> (result: One(Explicit))
+        = op("elect").doc("True in one lane of a converged warp.");
+    SetMaxNReg() { count: Int<32>, increase: Bool }
+        = op("setmaxnreg")
         .doc("Gives registers back or takes more, per warpgroup.");
     Trap = op("trap").doc("Aborts the grid.");
-    Print = op("print").operands(&[var("args")]).attrs(&[attr("format", AttrKind::Str)]).doc("vprintf of scalars.");
-    Nanosleep = op("nanosleep").attrs(&[attr("nanoseconds", I32)]).doc("Lets other threads run for about that long.");
+    Print(args: Var) { format: Str }
+        = op("print").doc("vprintf of scalars.");
+    Nanosleep() { nanoseconds: Int<32> }
+        = op("nanosleep").doc("Lets other threads run for about that long.");
     ClusterArrive = op("cluster.arrive").doc("barrier.cluster.arrive with release.");
     ClusterWait = op("cluster.wait").doc("barrier.cluster.wait with acquire.");
     GridDepLaunch = op("griddep.launch").doc("griddepcontrol.launch_dependents.");
     GridDepWait = op("griddep.wait").doc("griddepcontrol.wait.");
-    Fence = op("fence").attrs(&[attr("kind", AttrKind::Enum(&enums::FENCE))]).doc("A memory or proxy fence.");
+    Fence() { kind: FenceKind }
+        = op("fence").doc("A memory or proxy fence.");
 
     // ---- mbarriers and TMA -----------------------------------------------------------------
-    MbarInit = op("mbarrier.init").operands(&[one("addr")]).attrs(&[attr("count", I32)]).doc("Initialises an mbarrier for `count` arrivals.");
-    MbarArrive = op("mbarrier.arrive").operands(&[one("addr")]).doc("Arrives once.");
-    MbarExpectTx = op("mbarrier.arrive.expect_tx").operands(&[one("addr"), one("bytes")]).doc("Arrives once and expects `bytes` (i32) of transactions.");
-    MbarWait = op("mbarrier.wait.parity").operands(&[one("addr"), one("parity")]).doc("Waits until the phase of the given parity (i32) has completed.");
-    TmaLoad = op("tma.load").operands(&[one("dst"), one("map"), var("coords"), one("mbarrier")])
+    MbarInit(addr: One) { count: Int<32> }
+        = op("mbarrier.init").doc("Initialises an mbarrier for `count` arrivals.");
+    MbarArrive(addr: One)
+        = op("mbarrier.arrive").doc("Arrives once.");
+    MbarExpectTx(addr: One, bytes: One)
+        = op("mbarrier.arrive.expect_tx").doc("Arrives once and expects `bytes` (i32) of transactions.");
+    MbarWait(addr: One, parity: One)
+        = op("mbarrier.wait.parity").doc("Waits until the phase of the given parity (i32) has completed.");
+    TmaLoad(dst: One, map: One, coords: Var, mbarrier: One)
+        = op("tma.load")
         .doc("Starts a tensor copy global → shared that completes on the mbarrier. Coordinates innermost first.");
-    TmaStore = op("tma.store").operands(&[one("map"), var("coords"), one("src")]).doc("Starts a tensor copy shared → global in the bulk group. Coordinates innermost first.");
+    TmaStore(map: One, coords: Var, src: One)
+        = op("tma.store").doc("Starts a tensor copy shared → global in the bulk group. Coordinates innermost first.");
     BulkCommit = op("bulk.commit").doc("Closes the bulk group.");
-    BulkWait = op("bulk.wait").attrs(&[attr("pending", I32), attr("read", AttrKind::Unit).optional()]).doc("Waits until at most `pending` bulk groups are in flight (`read`: until their sources were read).");
-    PrefetchMap = op("prefetch.tensormap").operands(&[one("map")]).doc("Prefetches a tensor map.");
+    BulkWait() { pending: Int<32>, read: Flag }
+        = op("bulk.wait").doc("Waits until at most `pending` bulk groups are in flight (`read`: until their sources were read).");
+    PrefetchMap(map: One)
+        = op("prefetch.tensormap").doc("Prefetches a tensor map.");
 
     // ---- matrix units ----------------------------------------------------------------------
-    MmaSync = op("mma.sync").operands(&[one("a"), one("b"), one("c")])
-        .attrs(&[attr("shape", AttrKind::I32s), attr("tiles", AttrKind::I32s),
-                 attr("a_type", AttrKind::Type), attr("b_type", AttrKind::Type),
-                 attr("signed_a", AttrKind::Bool), attr("signed_b", AttrKind::Bool)])
-        .results(&[result("result", Operand(2))])
+    MmaSync(a: One, b: One, c: One)
+        { shape: I32s, tiles: I32s, a_type: Ty, b_type: Ty, signed_a: Bool, signed_b: Bool }
+        -> (result: One(Operand(2)))
+        = op("mma.sync")
         .doc("c + a·b over tiles [mt, nt, kt] of the instruction shape [m, n, k]. Register order: a [mt][kt][fragment], b [nt][kt][fragment], c [mt][nt][fragment].");
-    Wgmma = op("wgmma").operands(&[one("a"), one("b"), one("acc"), opt("accumulate")])
-        .attrs(&[attr("n", I32), attr("k", I32), attr("m_tiles", I32), attr("k_steps", I32),
-                 attr("a_m_step", I32), attr("a_k_steps", AttrKind::I64s), attr("b_k_steps", AttrKind::I64s),
-                 attr("a_type", AttrKind::Type), attr("b_type", AttrKind::Type),
-                 attr("trans_a", AttrKind::Bool), attr("trans_b", AttrKind::Bool),
-                 attr("signed_a", AttrKind::Bool), attr("signed_b", AttrKind::Bool)])
-        .results(&[result("result", Operand(2))])
+    Wgmma(a: One, b: One, acc: One, accumulate: Opt)
+        { n: Int<32>, k: Int<32>, m_tiles: Int<32>, k_steps: Int<32>, a_m_step: Int<32>, a_k_steps: I64s,
+          b_k_steps: I64s, a_type: Ty, b_type: Ty, trans_a: Bool, trans_b: Bool, signed_a: Bool,
+          signed_b: Bool }
+        -> (result: One(Operand(2)))
+        = op("wgmma")
         .doc("acc + a·b by m64nNkK instructions: for each k step, for each m tile. `a` and `b` are i64 descriptors (steps are added to them, in descriptor units of 16 bytes) or, for `a`, a register fragment. A wgmma.fence comes first. With `accumulate` (i1) false the old accumulator is ignored on the first k step. The result is in flight until waited for.");
     WgmmaCommit = op("wgmma.commit").doc("Closes the wgmma group.");
-    WgmmaWait = op("wgmma.wait").operands(&[var("accs")]).attrs(&[attr("pending", I32)])
-        .results(&[result("results", Explicit).variadic()])
+    WgmmaWait(accs: Var) { pending: Int<32> } -> (results: Var(Explicit))
+        = op("wgmma.wait")
         .doc("Waits until at most `pending` groups are in flight; the results are the operands (same registers), usable when their group is done.");
-    TensorAlloc = op("tcgen05.alloc").operands(&[one("slot")]).attrs(&[attr("columns", I32)])
+    TensorAlloc(slot: One) { columns: Int<32> }
+        = op("tcgen05.alloc")
         .doc("Allocates columns of tensor memory and writes their address to shared memory. One warp.");
     TensorRelinquish = op("tcgen05.relinquish").doc("The block will allocate no more tensor memory. One warp.");
-    TensorDealloc = op("tcgen05.dealloc").operands(&[one("address")]).attrs(&[attr("columns", I32)])
+    TensorDealloc(address: One) { columns: Int<32> }
+        = op("tcgen05.dealloc")
         .doc("Gives columns of tensor memory (address: i32) back. The warp that allocated them.");
-    TensorLd = op("tcgen05.ld").operands(&[one("address")]).attrs(TENSOR_ACCESS).results(OTHER)
+    TensorLd(address: One)
+        { shape: TensorMove, count: Int<32>, pairs: Flag, offsets: I64s }
+        -> (result: One(Explicit))
+        = op("tcgen05.ld")
         .doc("Loads from tensor memory (i32 address plus columns), `count` repetitions of the shape for each offset, and waits. `pairs`: elements of 16 bits, each in a column of its own.");
-    TensorSt = op("tcgen05.st").operands(&[one("address"), one("value")]).attrs(TENSOR_ACCESS)
+    TensorSt(address: One, value: One) { shape: TensorMove, count: Int<32>, pairs: Flag, offsets: I64s }
+        = op("tcgen05.st")
         .doc("Stores to tensor memory and waits.");
-    TensorMma = op("tcgen05.mma").operands(&[one("d"), one("a"), one("b"), opt("accumulate")])
-        .attrs(&[attr("kind", AttrKind::Enum(&enums::TENSOR_KIND)), attr("descriptor", I32),
-                 attr("d_m_steps", AttrKind::I64s), attr("d_n_steps", AttrKind::I64s), attr("a_m_steps", AttrKind::I64s),
-                 attr("a_k_steps", AttrKind::I64s), attr("b_n_steps", AttrKind::I64s), attr("b_k_steps", AttrKind::I64s)])
+    TensorMma(d: One, a: One, b: One, accumulate: Opt)
+        { kind: TensorKind, descriptor: Int<32>, d_m_steps: I64s, d_n_steps: I64s, a_m_steps: I64s, a_k_steps: I64s,
+          b_n_steps: I64s, b_k_steps: I64s }
+        = op("tcgen05.mma")
         .doc("d + a·b in tensor memory, by one thread: for each k step, for each tile of M, for each of N. `d` is an i32 address (steps in columns), `b` an i64 descriptor (steps in its units of 16 bytes), `a` a descriptor or an address. With `accumulate` (i1) false the first k step overwrites d.");
-    TensorCommit = op("tcgen05.commit").operands(&[one("mbarrier")])
+    TensorCommit(mbarrier: One)
+        = op("tcgen05.commit")
         .doc("An arrival at the mbarrier once this thread's products so far are done.");
 
     // ---- control flow ----------------------------------------------------------------------
-    For = op("for").operands(&[one("lower"), one("upper"), one("step"), var("inits")]).regions(ONE_REGION)
-        .attrs(&[attr("unsigned", AttrKind::Unit).optional(), attr("unroll", I32).optional()])
-        .results(&[result("results", Explicit).variadic()])
+    For(lower: One, upper: One, step: One, inits: Var)
+        { unsigned: Flag, unroll: Option<Int<32>> }
+        -> (results: Var(Explicit))
+        = op("for").regions(ONE_REGION)
         .doc("Counts from lower to below upper. The block's arguments are the counter, then the carried values; `yield` (or `continue`) gives the next ones.");
-    If = op("if").operands(&[one("condition")])
-        .attrs(&[attr("uniform", AttrKind::Unit).optional()])
+    If(condition: One) { uniform: Flag } -> (results: Var(Explicit))
+        = op("if")
         .regions(&[RegionDef { name: "then", optional: false }, RegionDef { name: "else", optional: true }])
-        .results(&[result("results", Explicit).variadic()])
         .doc("Two ways; `uniform` when all threads of a warp agree.");
-    Loop = op("loop").operands(&[var("inits")]).regions(ONE_REGION).results(&[result("results", Explicit).variadic()])
+    Loop(inits: Var) -> (results: Var(Explicit))
+        = op("loop").regions(ONE_REGION)
         .doc("Repeats until `break`, whose operands are the results.");
-    Yield = op("yield").operands(&[var("operands")]).traits(TERMINATOR).doc("Values of an `if` or the next ones of a `for`.");
-    Continue = op("continue").operands(&[var("operands")]).traits(TERMINATOR).doc("Next iteration of the innermost `for` or `loop`, also from inside an `if`.");
-    Break = op("break").operands(&[var("operands")]).traits(TERMINATOR).doc("Leaves the innermost `loop` with its results, also from inside an `if`.");
+    Yield(operands: Var)
+        = op("yield").traits(TERMINATOR).doc("Values of an `if` or the next ones of a `for`.");
+    Continue(operands: Var)
+        = op("continue").traits(TERMINATOR).doc("Next iteration of the innermost `for` or `loop`, also from inside an `if`.");
+    Break(operands: Var)
+        = op("break").traits(TERMINATOR).doc("Leaves the innermost `loop` with its results, also from inside an `if`.");
 }}

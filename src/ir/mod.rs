@@ -19,9 +19,11 @@ mod diag;
 mod layouts;
 mod loc;
 mod module;
+mod parts;
 mod types;
 mod walk;
 
+pub use crate::dialect::enums::Padding;
 pub use attr::{AssumePredicate, Attr, Dense, EnumAttr};
 pub use diag::{Diagnostic, Diagnostics, Place, Severity};
 pub use layouts::LayoutTable;
@@ -29,4 +31,4 @@ pub use loc::{DebugAttr, LocId, Locations};
 pub use module::{
     Block, BlockId, Def, Module, Name, Op, OpBuilder, OpId, Region, RegionId, Value, ValueId,
 };
-pub use types::{DYNAMIC, Dim, Float, Padding, Type, TypeId, Types};
+pub use types::{DYNAMIC, Dim, Float, Type, TypeId, Types};

@@ -1,5 +1,6 @@
 //! Types of every stage, interned.
 
+use super::Padding;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -15,27 +16,6 @@ pub const DYNAMIC: i64 = i64::MIN;
 
 /// An extent or stride: a number or [`DYNAMIC`].
 pub type Dim = i64;
-
-/// What a view yields for elements outside its tensor.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Padding {
-    Zero,
-    NegZero,
-    Nan,
-    PosInf,
-    NegInf,
-}
-
-impl Padding {
-    /// In the order of their encodings.
-    pub const ALL: [Padding; 5] = [
-        Padding::Zero,
-        Padding::NegZero,
-        Padding::Nan,
-        Padding::PosInf,
-        Padding::NegInf,
-    ];
-}
 
 /// A type. `cuda_tile` uses the first group; the lower stages add the others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
