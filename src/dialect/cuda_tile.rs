@@ -40,7 +40,6 @@ const V13_5: Version = Version::V13_5;
 const SOURCE: &[OperandDef] = &[one("source")];
 const FROM: &[OperandDef] = &[one("from")];
 const LHS_RHS: &[OperandDef] = &[one("lhs"), one("rhs")];
-const TENSOR_VIEW: &[OperandDef] = &[one("tensor_view")];
 
 const SAME: &[ResultDef] = &[result("result", Operand(0))];
 const OTHER: &[ResultDef] = &[result("result", Explicit)];
@@ -135,23 +134,11 @@ const fn recast(name: &'static str, code: u16, doc: &'static str) -> OpDef {
 
 /// A pure operation on one tile or view that yields another type.
 const fn reform(name: &'static str, code: u16, doc: &'static str) -> OpDef {
-    op(name)
-        .code(code)
-        .operands(SOURCE)
-        .results(OTHER)
-        .traits(PURE)
-        .text(RECAST)
-        .doc(doc)
+    op(name).code(code).traits(PURE).text(RECAST).doc(doc)
 }
 
 const fn make_view(name: &'static str, code: u16, doc: &'static str) -> OpDef {
-    op(name)
-        .code(code)
-        .operands(TENSOR_VIEW)
-        .results(OTHER)
-        .traits(PURE)
-        .text(VIEW_TEXT)
-        .doc(doc)
+    op(name).code(code).traits(PURE).text(VIEW_TEXT).doc(doc)
 }
 
 dialect_table! { CudaTile {
@@ -192,7 +179,7 @@ dialect_table! { CudaTile {
         = op("break").code(0x0A).traits(TERMINATOR)
         .doc("Leaves the enclosing loop with these results.")
         .types(&[ANY], &[]).text(EXIT);
-    Broadcast = reform("broadcast", 0x0B, "Repeats extents of 1.")
+    Broadcast(source: One) -> (result: One(Explicit)) = reform("broadcast", 0x0B, "Repeats extents of 1.")
         .types(&[TILE], &[TILE]);
     Cat(lhs: One, rhs: One) { dim: Int<64> } -> (result: One(Explicit))
         = op("cat").code(0x0C)
@@ -344,7 +331,7 @@ dialect_table! { CudaTile {
         = op("loop").code(0x41).regions(&[region("region")])
         .doc("Repeats until a break, carrying values.")
         .types(&[ANY], &[ANY]).text("{loop}");
-    MakePartitionView = make_view("make_partition_view", 0x42, "Divides a tensor view into a grid of tiles.")
+    MakePartitionView(tensor_view: One) -> (result: One(Explicit)) = make_view("make_partition_view", 0x42, "Divides a tensor view into a grid of tiles.")
         .types(&[Is::TensorView], &[Is::PartitionView]);
     MakeTensorView(base: One, dynamicShape: Var, dynamicStrides: Var) -> (result: One(Explicit))
         = op("make_tensor_view").code(0x43)
@@ -421,7 +408,7 @@ dialect_table! { CudaTile {
         .cost(500);
     RemI = int2("remi", 0x5A, Int2BySign(IntBinary::Rem), "Remainder of integers, with the sign of lhs.").attrs(&[SIGNEDNESS])
         .text(SIGNED).cost(300);
-    Reshape = reform("reshape", 0x5B, "The same elements in row-major order in another shape.")
+    Reshape(source: One) -> (result: One(Explicit)) = reform("reshape", 0x5B, "The same elements in row-major order in another shape.")
         .types(&[TILE], &[TILE]);
     Return(operands: Var)
         = op("return").code(0x5C).traits(TERMINATOR).doc("Ends the tile block's work.")
@@ -489,9 +476,9 @@ dialect_table! { CudaTile {
         .doc("Angle of the point whose ordinate is the first operand and abscissa the second.")
         .types(&[BASE_FLOAT, BASE_FLOAT], &[BASE_FLOAT]).text("$x, $y : type(result)")
         .meaning(Math2(MathBinary::Atan2)).cost(250);
-    Pack = reform("pack", 0x6F, "The tile's bits as bytes.").since(V13_3)
+    Pack(source: One) -> (result: One(Explicit)) = reform("pack", 0x6F, "The tile's bits as bytes.").since(V13_3)
         .types(&[NUMBER_I4], &[BYTES]);
-    Unpack = reform("unpack", 0x70, "Elements from bytes.").since(V13_3)
+    Unpack(source: One) -> (result: One(Explicit)) = reform("unpack", 0x70, "Elements from bytes.").since(V13_3)
         .types(&[BYTES], &[NUMBER_I4]);
     Alloca() { num_elem: Int<64>, alignment: Int<64>, global: Flag } -> (result: One(Explicit))
         = op("alloca").code(0x71).since(V13_3).doc("Memory of this tile block's own.")
@@ -502,10 +489,10 @@ dialect_table! { CudaTile {
         .types(&[SCALED, SCALED, SCALED_ACC, SCALED_SCALE, SCALED_SCALE], &[SCALED_ACC])
         .text("$lhs, $rhs, $acc, $lhs_scale, $rhs_scale \
         : type(lhs), type(rhs), type(acc), type(lhs_scale), type(rhs_scale)");
-    MakeGatherScatterView = make_view("make_gather_scatter_view", 0x73,
+    MakeGatherScatterView(tensor_view: One) -> (result: One(Explicit)) = make_view("make_gather_scatter_view", 0x73,
         "Tiles whose rows along one dimension are chosen by an index tile.").since(V13_3)
         .types(&[Is::TensorView], &[Is::GatherScatterView]);
-    MakeStridedView = make_view("make_strided_view", 0x74,
+    MakeStridedView(tensor_view: One) -> (result: One(Explicit)) = make_view("make_strided_view", 0x74,
         "Tiles that start every `traversal_strides` elements, and may overlap.").since(V13_3)
         .types(&[Is::TensorView], &[Is::StridedView]);
     AtomicRedView(view: One, index: Var, value: One, token: Opt)

@@ -473,38 +473,57 @@ macro_rules! dialect_table {
             #[allow(unused_imports)]
             use super::*;
 
-            $($(
+            /// An operation of the dialect as what it is.
+            pub enum View<'m, P> { $($(#[$only])? $op($op<'m, P>)),* }
+
+            impl<'m, P: $crate::dialect::parts::Parts + 'm> View<'m, P> {
+                /// `None` for operations of other dialects.
+                pub fn of(op: &'m P) -> Option<Self> {
+                    Some(match super::Op::of(op.kind())? {
+                        $($(#[$only])? super::Op::$op => Self::$op($op(op))),*
+                    })
+                }
+            }
+
+            $(
+                $(#[$only])?
                 #[doc = concat!("`", stringify!($op), "` of the table.")]
                 pub struct $op<'m, P>(&'m P);
 
+                $(#[$only])?
                 impl<'m, P: $crate::dialect::parts::Parts + 'm> $op<'m, P> {
                     /// The operation as one of this kind, if it is.
                     pub fn of(op: &'m P) -> Option<Self> {
                         (op.kind() == super::Op::$op.into()).then_some(Self(op))
                     }
 
-                    $(pub fn $operand(&self) -> <$arity as $crate::dialect::parts::Group>::Of<'m, P::Value> {
+                    /// The operation itself.
+                    pub fn op(&self) -> &'m P {
+                        self.0
+                    }
+
+                    $($(pub fn $operand(&self) -> <$arity as $crate::dialect::parts::Group>::Of<'m, P::Value> {
                         const ROW: &$crate::dialect::OpDef = &super::TABLE[super::Op::$op as usize];
                         const AT: usize = ROW.operand_index(stringify!($operand));
                         let values = self.0.group(AT);
                         $crate::dialect::parts::part($arity::read(values), ROW, stringify!($operand))
-                    })*
+                    })*)?
 
-                    $($(pub fn $attr(&self) -> <$kind as $crate::dialect::parts::Attribute>::Of<'m, P> {
+                    $($($(pub fn $attr(&self) -> <$kind as $crate::dialect::parts::Attribute>::Of<'m, P> {
                         const ROW: &$crate::dialect::OpDef = &super::TABLE[super::Op::$op as usize];
                         const AT: usize = ROW.attribute_index(stringify!($attr));
                         let read = <$kind as $crate::dialect::parts::Attribute>::read::<P>(self.0.attr(AT));
                         $crate::dialect::parts::part(read, ROW, stringify!($attr))
-                    })*)?
+                    })*)?)?
 
-                    $($(pub fn $result(&self) -> <$many as $crate::dialect::parts::Group>::Of<'m, P::Value> {
+                    $($($(pub fn $result(&self) -> <$many as $crate::dialect::parts::Group>::Of<'m, P::Value> {
                         const ROW: &$crate::dialect::OpDef = &super::TABLE[super::Op::$op as usize];
                         const AT: usize = ROW.result_index(stringify!($result));
                         let values = self.0.results().get(AT..).unwrap_or(&[]);
                         $crate::dialect::parts::part($many::read(values), ROW, stringify!($result))
-                    })*)?
+                    })*)?)?
                 }
-            )?)*
+            )*
         }
     };
 }

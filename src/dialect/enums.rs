@@ -6,6 +6,12 @@ use super::parts::{Attribute, Parts};
 use super::{AttrKind, EnumDef, Version};
 use crate::scalar::Signedness;
 
+/// A case of an enumeration that an attribute may be.
+pub trait Case: Attribute {
+    /// Its encoding.
+    fn code(self) -> u8;
+}
+
 macro_rules! enums {
     ($($(#[$doc:meta])* $ty:ident $id:ident $name:literal [$($case:ident $text:literal),* $(,)?];)*) => {
         $(
@@ -23,13 +29,15 @@ macro_rules! enums {
                     Self::ALL.get(usize::from(code)).copied()
                 }
 
-                pub const fn code(self) -> u8 {
-                    self as u8
-                }
-
                 /// As text has it.
                 pub fn text(self) -> &'static str {
                     $id.cases[usize::from(self.code())]
+                }
+            }
+
+            impl Case for $ty {
+                fn code(self) -> u8 {
+                    self as u8
                 }
             }
 
@@ -119,6 +127,12 @@ pub static SIGNEDNESS: EnumDef = EnumDef {
     name: "signedness",
     cases: &["unsigned", "signed"],
 };
+
+impl Case for Signedness {
+    fn code(self) -> u8 {
+        self as u8
+    }
+}
 
 impl Attribute for Signedness {
     const KIND: AttrKind = AttrKind::Enum(&SIGNEDNESS);

@@ -1,6 +1,7 @@
 //! A tiled access read out of its operation, whichever stage and kind it is.
 
 use crate::dialect::Arity;
+use crate::dialect::enums::{Ordering, Padding, Scope};
 use crate::facts::FactMap;
 use crate::ir::{Attr, Module, Op, OpId, Type, TypeId, ValueId};
 
@@ -18,8 +19,8 @@ pub struct Access {
     pub dim_map: Vec<usize>,
     /// Elements from one index to the next, per tile dimension.
     pub traversal: Vec<i64>,
-    /// Case of `enums::PADDING`; `None`: anything may be outside.
-    pub padding: Option<u8>,
+    /// What elements outside are; `None`: anything.
+    pub padding: Option<Padding>,
     /// Tile dimensions known to be inside.
     pub inbounds: Vec<bool>,
     /// Tile dimension whose index is a tile of element numbers.
@@ -44,6 +45,18 @@ pub fn operand(op: &Op, name: &str) -> Option<ValueId> {
             .all(|o| o.name != name || o.arity != Arity::Variadic)
     );
     group(op, name).first().copied()
+}
+
+/// How an access is ordered with those of other threads; weak where its operation has no say.
+pub fn ordering(op: &Op) -> Ordering {
+    op.enum_named("order")
+        .and_then(Ordering::of)
+        .unwrap_or(Ordering::Weak)
+}
+
+/// Which threads the ordering is among, where the operation says so.
+pub fn scope(op: &Op) -> Option<Scope> {
+    op.enum_named("scope").and_then(Scope::of)
 }
 
 fn numbers(op: &Op, name: &str) -> Vec<i64> {
@@ -71,7 +84,7 @@ impl Access {
                 .map(|d| d as usize)
                 .collect(),
             traversal: numbers(op, "traversal"),
-            padding: op.enum_named("padding"),
+            padding: op.enum_named("padding").and_then(Padding::of),
             inbounds: (0..rank)
                 .map(|i| flags.get(i).copied().unwrap_or(false))
                 .collect(),

@@ -1,7 +1,14 @@
 //! Small constructors shared by the lowerings.
 
-use crate::dialect::{cuda_tile, enums};
+use crate::dialect::cuda_tile;
+use crate::dialect::enums::{Case, Overflow, Rounding};
 use crate::ir::{Attr, Dense, EnumAttr, OpBuilder, TypeId, ValueId};
+use crate::scalar::Signedness;
+
+/// An enumeration attribute.
+pub fn cased(case: impl Case) -> Option<Attr> {
+    Some(Attr::Enum(EnumAttr(case.code())))
+}
 
 /// An enumeration attribute by its case's name.
 pub fn case(def: &'static crate::dialect::EnumDef, name: &str) -> Option<Attr> {
@@ -24,10 +31,7 @@ pub fn constant(b: &mut OpBuilder<'_>, value: i64, ty: TypeId) -> ValueId {
 /// `ceil(a / b)` of non-negative integers of one type.
 pub fn ceil_div(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
     let ty = b.module.ty(lhs);
-    let attrs = [
-        case(&enums::SIGNEDNESS, "signed"),
-        case(&enums::ROUNDING, "positive_inf"),
-    ];
+    let attrs = [cased(Signedness::Signed), cased(Rounding::PositiveInf)];
     b.value(cuda_tile::Op::DivI, &[lhs, rhs], attrs, ty)
 }
 
@@ -40,14 +44,11 @@ pub fn int_cast(b: &mut OpBuilder<'_>, value: ValueId, to: TypeId) -> ValueId {
         std::cmp::Ordering::Less => b.value(
             cuda_tile::Op::ExtI,
             &[value],
-            [case(&enums::SIGNEDNESS, "signed")],
+            [cased(Signedness::Signed)],
             to,
         ),
-        std::cmp::Ordering::Greater => b.value(
-            cuda_tile::Op::TruncI,
-            &[value],
-            [case(&enums::OVERFLOW, "none")],
-            to,
-        ),
+        std::cmp::Ordering::Greater => {
+            b.value(cuda_tile::Op::TruncI, &[value], [cased(Overflow::None)], to)
+        }
     }
 }

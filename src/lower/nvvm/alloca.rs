@@ -3,6 +3,8 @@
 //! Each operation has one place for the whole kernel: its memory lives no longer than the block it
 //! stands in, so a loop's turns can share it.
 
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::Space;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lower;
@@ -11,7 +13,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::group;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, Op, OpId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, Op, OpId, ValueId};
 use crate::lower::unsupported;
 
 /// Most bytes of one allocation: what any target has for a block.
@@ -25,34 +27,31 @@ pub fn reserve(
 ) -> Result<FxHashMap<OpId, u64>, Diagnostic> {
     let mut places = FxHashMap::default();
     for op in m.ops_under(body) {
-        let data = m.op(op);
-        if C::of(data.kind) != Some(C::Alloca) {
+        let Some(v) = view::Alloca::of(m.op(op)) else {
             continue;
-        }
-        let number = |name: &str| match data.attr_named(name) {
-            Some(Attr::Int { value, .. }) => u64::try_from(*value).unwrap_or(0),
-            _ => 0,
         };
-        let pointee = crate::facts::access::pointee(m, data.results[0]);
+        let number = |n: i64| u64::try_from(n).unwrap_or(0);
+        let pointee = crate::facts::access::pointee(m, v.result());
         // One bit takes a byte in memory.
         let bits = match m.types.bits(pointee).unwrap_or(64) {
             1 => 8,
             bits => u64::from(bits),
         };
-        let bytes = number("num_elem").saturating_mul(bits).div_ceil(8);
+        let bytes = number(v.num_elem()).saturating_mul(bits).div_ceil(8);
         if bytes > MOST {
             let why = format!("{bytes} bytes do not fit into shared memory");
             return Err(unsupported(m, op, why));
         }
-        let is_shareable = data.has_unit("global");
-        if is_shareable && let Some(user) = escape(m, body, data.results[0]) {
+        if v.global()
+            && let Some(user) = escape(m, body, v.result())
+        {
             let why = "the address of a global alloca leaves the tile block here, which needs memory \
                        that other blocks can reach: not yet compiled to PTX";
             return Err(unsupported(m, user, why));
         }
         places.insert(
             op,
-            memory.reserve(bytes.max(1), number("alignment").max(16), "alloca"),
+            memory.reserve(bytes.max(1), number(v.alignment()).max(16), "alloca"),
         );
     }
     Ok(places)
@@ -92,23 +91,23 @@ fn escape(m: &Module, body: BlockId, pointer: ValueId) -> Option<OpId> {
 
 impl Lower<'_> {
     /// The state space of accesses through pointers: generic where some may be to an `alloca`.
-    pub fn space(&self) -> &'static str {
+    pub fn space(&self) -> Space {
         if self.allocations.is_empty() {
-            "global"
+            Space::Global
         } else {
-            "generic"
+            Space::Generic
         }
     }
 
-    pub(super) fn alloca(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+    pub(super) fn alloca(&mut self, op: OpId, v: &view::Alloca<Op>) -> Result<(), Diagnostic> {
         let Some(&at) = self.allocations.get(&op) else {
             return Err(unsupported(self.m, op, "an alloca without a place"));
         };
-        let ty = self.m.types.elem(self.m.ty(data.results[0]));
+        let ty = self.m.types.elem(self.m.ty(v.result()));
         let mut e = self.emit();
         let address = e.smem(at);
         let pointer = e.get(N::Generic, &[&[address]], [], ty);
-        self.set(data.results[0], pointer);
+        self.set(v.result(), pointer);
         Ok(())
     }
 }

@@ -5,21 +5,19 @@
 
 use super::Lower;
 use super::atomics::redundant_threads;
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::SpecialRegister as R;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, Place, ValueId};
-use crate::lower::unsupported;
 
 /// Time for other threads to print theirs before a trap ends all; the longest sleep that PTX has.
 const NANOSECONDS: i64 = 1_000_000;
 
 impl Lower<'_> {
-    pub(super) fn assert(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let condition = self.get(op, data.operands[0])?;
-        let message = match data.attr_named("message") {
-            Some(Attr::Str(name)) => self.m.str(*name).to_owned(),
-            _ => return Err(unsupported(self.m, op, "an assertion without a message")),
-        };
-        let layout = self.layout(data.operands[0]);
+    pub(super) fn assert(&mut self, op: OpId, v: &view::Assert<Op>) -> Result<(), Diagnostic> {
+        let condition = self.get(op, v.condition())?;
+        let message = self.m.str(v.message()).to_owned();
+        let layout = self.layout(v.condition());
         let repeats = match &layout {
             Some(layout) => redundant_threads(layout),
             None => self.role.warps * 32 - 1,
@@ -39,7 +37,7 @@ impl Lower<'_> {
         };
         let mut text = self.place_of_assertion();
         self.when(stops, false, |l| {
-            let block = ["ctaid.x", "ctaid.y", "ctaid.z"].map(|name| l.emit().sreg(name));
+            let block = [R::CtaidX, R::CtaidY, R::CtaidZ].map(|r| l.emit().sreg(r));
             let mut positions = Vec::new();
             if let Some(layout) = &layout {
                 let all: Vec<u32> = (0..layout.registers() as u32).collect();

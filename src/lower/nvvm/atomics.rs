@@ -3,11 +3,12 @@
 
 use super::Lower;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::{self, rmw};
+use crate::dialect::enums::{Ordering, Predicate, RmwMode, Rounding};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, EnumAttr, Float, Op, Type, ValueId};
+use crate::ir::{Attr, Float, Op, Type, ValueId};
 use crate::layout::{In, Layout};
-use crate::lower::build::case;
+use crate::lower::build::cased;
+use crate::scalar::Signedness;
 use crate::target::Feature;
 
 /// An atomic update of one element per register.
@@ -44,31 +45,24 @@ impl Lower<'_> {
         let attrs = self.access_attrs(data, 1, offsets);
         [
             Some(Attr::I64s(attrs.offsets)),
-            Some(Attr::Enum(EnumAttr(attrs.order))),
-            Some(Attr::Enum(EnumAttr(attrs.scope))),
-            case(&enums::SPACE, attrs.space),
+            cased(attrs.order),
+            cased(attrs.scope),
+            cased(attrs.space),
         ]
     }
 
     /// The update that `data` asks for; its result is the old values.
-    pub fn update(&mut self, data: &Op, u: &Update) -> ValueId {
+    pub fn update(&mut self, data: &Op, mode: RmwMode, u: &Update) -> ValueId {
         let ty = self.m.ty(u.value);
         let is_bf16 = matches!(
             self.m.types.get(self.m.types.elem(ty)),
             Type::Float(Float::BF16)
         );
-        let adds = data.enum_named("mode") == Some(rmw::ADDF);
-        if is_bf16 && adds && !self.target.has(Feature::Bf16Arithmetic) {
+        if is_bf16 && mode == RmwMode::AddF && !self.target.has(Feature::Bf16Arithmetic) {
             return self.add_by_cas(data, u);
         }
         let [offsets, order, scope, space] = self.atomic_attrs(data, u.offsets.clone());
-        let attrs = [
-            data.attr_named("mode").cloned(),
-            offsets,
-            order,
-            scope,
-            space,
-        ];
+        let attrs = [cased(mode), offsets, order, scope, space];
         let groups: [&[ValueId]; 4] = [
             &[u.address],
             &[u.value],
@@ -112,7 +106,7 @@ impl Lower<'_> {
         let mut e = self.emit();
         let int = e.int(bits);
         let attrs = super::emit::AccessAttrs {
-            order: enums::ordering::RELAXED,
+            order: Ordering::Relaxed,
             ..attrs
         }
         .list(&mut e);
@@ -123,14 +117,14 @@ impl Lower<'_> {
         let outer = std::mem::replace(&mut self.block, block);
         let mut e = self.emit();
         let was = e.bitcast(expected, float);
-        let even = [case(&enums::ROUNDING, "nearest_even")];
+        let even = [cased(Rounding::NearestEven)];
         let sum = e.get(C::AddF, &[&[was], &[value]], even, float);
         let sum = e.bitcast(sum, int);
         let attrs = self.atomic_attrs(data, vec![offset]);
         let groups: [&[ValueId]; 5] = [&[address], &[expected], &[sum], &[], &[]];
         let mut e = self.emit();
         let found = e.get(N::AtomicCas, &groups, attrs, int);
-        let done = e.icmp("equal", "unsigned", found, expected);
+        let done = e.icmp(Predicate::Equal, Signedness::Unsigned, found, expected);
         self.leave_when(done, found);
         self.emit().op(N::Continue, &[&[found]], [], &[]);
         self.block = outer;

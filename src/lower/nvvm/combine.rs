@@ -3,6 +3,7 @@
 use super::Lower;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view::View;
 use crate::ir::{BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::lower::unsupported;
 
@@ -56,22 +57,22 @@ impl Lower<'_> {
         }
         for inner in self.m.block(body).ops.clone() {
             let data = self.m.op(inner).clone();
-            match C::of(data.kind) {
-                Some(C::Yield) => {
+            match View::of(&data) {
+                Some(View::Yield(v)) => {
                     let results: Result<Vec<_>, _> =
-                        data.operands.iter().map(|&v| self.get(op, v)).collect();
+                        v.operands().iter().map(|&v| self.get(op, v)).collect();
                     return Ok(results?
                         .into_iter()
                         .map(|v| self.emit().widen(v, n))
                         .collect());
                 }
-                Some(C::Constant) => {
-                    self.constant(inner, &data)?;
-                    let scalar = self.get(op, data.results[0])?;
+                Some(View::Constant(v)) => {
+                    self.constant(inner, &v)?;
+                    let scalar = self.get(op, v.result())?;
                     let wide = self.emit().widen(scalar, n);
-                    self.set(data.results[0], wide);
+                    self.set(v.result(), wide);
                 }
-                Some(C::If) => {
+                Some(View::If(_)) => {
                     self.only_scalars(inner)?;
                     self.op(inner)?;
                 }

@@ -1,7 +1,7 @@
 //! Structured control flow: the same shape, with register arrays carried and tokens dropped.
 
 use super::Lower;
-use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, RegionId, TypeId, ValueId};
 use crate::lower::unsupported;
@@ -85,11 +85,11 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn for_loop(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let mut bounds = self.carried(op, &data.operands[..3])?;
-        let unsigned = data.has_unit("unsignedCmp");
+    pub(super) fn for_loop(&mut self, op: OpId, v: &view::For<Op>) -> Result<(), Diagnostic> {
+        let mut bounds = self.carried(op, &[v.lowerBound(), v.upperBound(), v.step()])?;
+        let unsigned = v.unsignedCmp();
         let counter = self.widened(&mut bounds, unsigned);
-        let inits = self.carried(op, data.group(3))?;
+        let inits = self.carried(op, v.initValues())?;
         self.memory.enter_loop();
         let region = self.region_counting(self.m.body_of(op, 0), counter)?;
         let [lower, upper, step] = bounds[..] else {
@@ -99,7 +99,7 @@ impl Lower<'_> {
             N::For,
             &[&[lower], &[upper], &[step], &inits],
             vec![unsigned.then_some(Attr::Unit)],
-            data,
+            v.op(),
             &[region],
         );
         Ok(())
@@ -120,16 +120,16 @@ impl Lower<'_> {
         Some(wide)
     }
 
-    pub(super) fn endless_loop(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let inits = self.carried(op, data.group(0))?;
+    pub(super) fn endless_loop(&mut self, op: OpId, v: &view::Loop<Op>) -> Result<(), Diagnostic> {
+        let inits = self.carried(op, v.initValues())?;
         self.memory.enter_loop();
         let region = self.region_of(self.m.body_of(op, 0))?;
-        self.structured(N::Loop, &[&inits], vec![], data, &[region]);
+        self.structured(N::Loop, &[&inits], vec![], v.op(), &[region]);
         Ok(())
     }
 
-    pub(super) fn if_else(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let condition = self.get(op, data.operands[0])?;
+    pub(super) fn if_else(&mut self, op: OpId, v: &view::If<Op>) -> Result<(), Diagnostic> {
+        let condition = self.get(op, v.condition())?;
         let then = self.region_of(self.m.body_of(op, 0))?;
         let other = match self.m.body_of(op, 1) {
             Some(body) => self.region_of(Some(body))?,
@@ -138,16 +138,11 @@ impl Lower<'_> {
         let regions = [then, other];
         // Scalars of a tile program are the same in all threads of the block.
         let uniform = (!self.is_divergent(op)).then_some(Attr::Unit);
-        self.structured(N::If, &[&[condition]], vec![uniform], data, &regions);
+        self.structured(N::If, &[&[condition]], vec![uniform], v.op(), &regions);
         Ok(())
     }
 
-    pub(super) fn jump(&mut self, op: OpId, data: &Op, kind: C) -> Result<(), Diagnostic> {
-        let kind = match kind {
-            C::Continue => N::Continue,
-            C::Break => N::Break,
-            _ => N::Yield,
-        };
+    pub(super) fn jump(&mut self, op: OpId, data: &Op, kind: N) -> Result<(), Diagnostic> {
         let operands = self.carried(op, &data.operands)?;
         self.emit().op(kind, &[&operands], [], &[]);
         Ok(())

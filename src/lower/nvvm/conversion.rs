@@ -3,6 +3,7 @@
 
 use super::Lower;
 use super::shared::back;
+use crate::dialect::nv_tileas::view;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::convert::{self, Conversion, SharedPlan};
 use crate::layout::halves::{Halves, Sides};
@@ -23,8 +24,12 @@ enum Cut {
 }
 
 impl Lower<'_> {
-    pub(super) fn convert_layout(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, result) = (data.operands[0], data.results[0]);
+    pub(super) fn convert_layout(
+        &mut self,
+        op: OpId,
+        v: &view::ConvertLayout<Op>,
+    ) -> Result<(), Diagnostic> {
+        let (source, result) = (v.source(), v.result());
         let value = self.get(op, source)?;
         let (Some(from), Some(to)) = (self.layout(source), self.layout(result)) else {
             return Err(unsupported(

@@ -1,22 +1,18 @@
 //! Constructors of `nvvm` operations: constants, arithmetic that widens scalars to register
 //! arrays, and linear functions of the thread number.
 
+use crate::dialect::OpKind;
+use crate::dialect::enums::{Cache, Ordering, Predicate, Scope, Space, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
-use crate::dialect::{EnumDef, OpKind, enums};
-use crate::ir::{
-    Attr, BlockId, Dense, EnumAttr, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId,
-};
+use crate::ir::{Attr, BlockId, Dense, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId};
+use crate::lower::build::cased;
+use crate::scalar::Signedness;
 
 /// Appends to one block of a module.
 pub struct Emit<'m> {
     pub m: &'m mut Module,
     pub block: BlockId,
     pub loc: LocId,
-}
-
-/// An enumeration attribute by its case's name.
-fn case(def: &'static EnumDef, name: &str) -> Option<Attr> {
-    crate::lower::build::case(def, name)
 }
 
 impl Emit<'_> {
@@ -209,21 +205,18 @@ impl Emit<'_> {
         self.binary(N::PtrAdd, base, offset)
     }
 
-    /// Integer comparison; `predicate` as in `enums::CMP_PREDICATE`.
+    /// Integer comparison.
     pub fn icmp(
         &mut self,
-        predicate: &str,
-        signedness: &str,
+        predicate: Predicate,
+        signedness: Signedness,
         lhs: ValueId,
         rhs: ValueId,
     ) -> ValueId {
         let (operands, n) = self.level(&[lhs, rhs]);
         let i1 = self.int(1);
         let ty = self.regs(i1, n);
-        let attrs = [
-            case(&enums::CMP_PREDICATE, predicate),
-            case(&enums::SIGNEDNESS, signedness),
-        ];
+        let attrs = [cased(predicate), cased(signedness)];
         let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
         self.get(N::ICmp, &groups, attrs, ty)
     }
@@ -252,9 +245,9 @@ impl Emit<'_> {
 
     // ---- threads ---------------------------------------------------------------------------
 
-    pub fn sreg(&mut self, name: &str) -> ValueId {
+    pub fn sreg(&mut self, register: SpecialRegister) -> ValueId {
         let ty = self.int(32);
-        self.get(N::Sreg, &[], [case(&enums::SPECIAL_REGISTER, name)], ty)
+        self.get(N::Sreg, &[], [cased(register)], ty)
     }
 
     /// The xor of the images of the set bits of the thread number (i32): columns are (bit, image).
@@ -267,7 +260,7 @@ impl Emit<'_> {
                 *by_shift.entry(to as i32 - bit as i32).or_default() |= 1 << bit;
             }
         }
-        let tid = self.sreg("tid.x");
+        let tid = self.sreg(SpecialRegister::TidX);
         let mut sum: Option<ValueId> = None;
         for (shift, mask) in by_shift {
             let masked = self.with(N::And, tid, i64::from(mask));
@@ -294,10 +287,10 @@ impl Emit<'_> {
         if mask == 0 {
             return None;
         }
-        let tid = self.sreg("tid.x");
+        let tid = self.sreg(SpecialRegister::TidX);
         let under = self.with(N::And, tid, mask as i64);
         let bits = self.i32(bits as i64);
-        Some(self.icmp("equal", "unsigned", under, bits))
+        Some(self.icmp(Predicate::Equal, Signedness::Unsigned, under, bits))
     }
 
     /// Shared address of a byte of `global_smem`.
@@ -316,40 +309,38 @@ impl Emit<'_> {
 
 /// Attributes of an `ld` or `st`.
 pub struct AccessAttrs {
-    pub space: &'static str,
+    pub space: Space,
     /// Elements per access.
     pub vec: u64,
     /// Bytes added to each access's address.
     pub offsets: Vec<i64>,
-    pub cache: &'static str,
-    /// Case of `enums::ORDERING`.
-    pub order: u8,
-    /// Case of `enums::SCOPE`.
-    pub scope: u8,
+    pub cache: Cache,
+    pub order: Ordering,
+    pub scope: Scope,
 }
 
 impl AccessAttrs {
     /// Plain accesses to shared memory.
     pub fn shared(vec: u64, offsets: Vec<i64>) -> Self {
         Self {
-            space: "shared",
+            space: Space::Shared,
             vec,
             offsets,
-            cache: "default",
-            order: 0,
-            scope: 0,
+            cache: Cache::Default,
+            order: Ordering::Weak,
+            scope: Scope::Block,
         }
     }
 
     /// The attributes in table order.
     pub fn list(&self, e: &mut Emit<'_>) -> [Option<Attr>; 6] {
         [
-            case(&enums::SPACE, self.space),
+            cased(self.space),
             e.i32_attr(self.vec as i64),
             Some(Attr::I64s(self.offsets.clone())),
-            case(&enums::CACHE, self.cache),
-            Some(Attr::Enum(EnumAttr(self.order))),
-            Some(Attr::Enum(EnumAttr(self.scope))),
+            cased(self.cache),
+            cased(self.order),
+            cased(self.scope),
         ]
     }
 }

@@ -5,15 +5,16 @@
 
 use super::Lower;
 use super::spill::{Spilled, embed};
-use crate::dialect::enums;
+use crate::dialect::enums::Rounding;
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
+use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::convert::Transfer;
 use crate::layout::halves::Halves;
 use crate::layout::shared::SharedLayout;
 use crate::layout::{In, Layout, LayoutError, Shape, addr};
-use crate::lower::build::case;
+use crate::lower::build::cased;
 use crate::lower::unsupported;
 
 /// Steps of k in one turn of the loop.
@@ -31,8 +32,8 @@ struct Slices {
 }
 
 impl Lower<'_> {
-    pub(super) fn dot_fma(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let [lhs, rhs, acc] = [data.operands[0], data.operands[1], data.operands[2]];
+    pub(super) fn dot_fma(&mut self, op: OpId, v: &view::Dot<Op>) -> Result<(), Diagnostic> {
+        let [lhs, rhs, acc] = [v.lhs(), v.rhs(), v.acc()];
         let (Some(a), Some(b), Some(c)) = (self.layout(lhs), self.layout(rhs), self.layout(acc))
         else {
             return Err(unsupported(self.m, op, "a product of scalars"));
@@ -46,8 +47,7 @@ impl Lower<'_> {
             ));
         }
         let result_elem = self.m.types.elem(self.m.ty(acc));
-        let signs = ["signed_lhs", "signed_rhs"]
-            .map(|n| matches!(data.attr_named(n), Some(Attr::Bool(true))));
+        let signs = [v.signed_lhs(), v.signed_rhs()];
         let mut values = [lhs, rhs];
         for (value, signed) in values.iter_mut().zip(signs) {
             let operand = self.get(op, *value)?;
@@ -61,7 +61,7 @@ impl Lower<'_> {
             &Type::Float(format) => self.float_cast(sum, format),
             _ => sum,
         };
-        self.set(data.results[0], value);
+        self.set(v.result(), value);
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl Lower<'_> {
         let n = e.count(sum);
         let (x, y) = (e.widen(x, n), e.widen(y, n));
         if matches!(e.m.types.get(e.m.types.elem(ty)), Type::Float(_)) {
-            let even = [case(&enums::ROUNDING, "nearest_even")];
+            let even = [cased(Rounding::NearestEven)];
             return e.get(N::Fma, &[&[x], &[y], &[sum]], even, ty);
         }
         let product = e.mul(x, y);

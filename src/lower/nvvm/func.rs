@@ -1,5 +1,6 @@
 //! The function boundary: kernel ABI, launch bounds, shared memory, the manifest's entry.
 
+use crate::dialect::nv_tileas::view;
 use rustc_hash::FxHashMap;
 
 use super::shared::SharedMemory;
@@ -17,8 +18,10 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
     let Some(body) = m.body_of(op, 0) else {
         return Err(unsupported(m, op, "a function without a body"));
     };
-    let warps = int_attr(data.attr_named("num_warps")).unwrap_or(4) as u64;
-    let occupancy = int_attr(data.attr_named("occupancy"));
+    let Some(v) = view::Func::of(&data) else {
+        return Err(unsupported(m, op, "no kernel"));
+    };
+    let (warps, occupancy) = (v.num_warps() as u64, v.occupancy());
     let region = m.new_region();
     let old_args = m.block(body).args.to_vec();
     let mut params = Vec::new();
@@ -74,10 +77,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         .map(|(map, _)| map)
         .collect();
     let threads = 32 * warps as i64;
-    let name = match data.attr_named("sym_name") {
-        Some(Attr::Str(name)) => *name,
-        _ => return Err(unsupported(m, op, "a kernel without a name")),
-    };
+    let name = v.sym_name();
     let i32_ty = m.types.int(32);
     let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
     let attrs = [
@@ -124,13 +124,6 @@ fn blocks_by_shared(bytes: u64, target: &Target) -> i64 {
 /// Registers per thread that let `occupancy` blocks of `threads` share an SM.
 fn max_registers(occupancy: i64, threads: i64, target: &Target) -> i64 {
     (i64::from(target.registers_per_sm()) / (occupancy * threads).max(1) / 8 * 8).clamp(24, 255)
-}
-
-fn int_attr(attr: Option<&Attr>) -> Option<i64> {
-    match attr {
-        Some(Attr::Int { value, .. }) => Some(*value),
-        _ => None,
-    }
 }
 
 fn param(m: &Module, op: OpId, ty: TypeId) -> Result<launch::Param, Diagnostic> {

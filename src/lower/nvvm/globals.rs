@@ -2,6 +2,8 @@
 
 use super::Lower;
 use super::emit::AccessAttrs;
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::{Cache, Ordering, Scope, Space};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Dense, Diagnostic, Module, Op, OpId, TypeId, ValueId};
 use crate::layout::shared::SharedLayout;
@@ -14,24 +16,21 @@ const ALIGNMENT: i64 = 16;
 /// `cuda_tile.global` as `nvvm.global`.
 pub fn lower(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let name = match data.attr_named("sym_name") {
-        Some(Attr::Str(name) | Attr::Symbol(name)) => *name,
-        _ => return Err(unsupported(m, op, "a global without a name")),
+    let Some(v) = view::Global::of(&data) else {
+        return Ok(());
     };
-    let Some(Attr::Dense {
+    let Attr::Dense {
         data: Dense::Bytes(bytes),
         ty,
-    }) = data.attr_named("value").cloned()
+    } = v.value()
     else {
         return Err(unsupported(m, op, "a global whose value is not numbers"));
     };
+    let (name, ty) = (v.sym_name(), *ty);
     let elements = m.types.as_tile(ty).map_or(1, |t| t.1.iter().product());
     let bits = m.types.bits(ty).unwrap_or(8);
-    let bytes = packed(&bytes, bits, elements);
-    let alignment = match data.attr_named("alignment") {
-        Some(Attr::Int { value, .. }) => (*value).max(ALIGNMENT),
-        _ => ALIGNMENT,
-    };
+    let bytes = packed(bytes, bits, elements);
+    let alignment = v.alignment().max(ALIGNMENT);
     let attrs = global_attrs(m, name, bytes, alignment);
     let kind = m.op_mut(op);
     kind.kind = N::Global.into();
@@ -76,16 +75,11 @@ fn global_attrs(
 }
 
 impl Lower<'_> {
-    pub(super) fn get_global(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let name = match data.attr_named("name") {
-            Some(Attr::Str(name) | Attr::Symbol(name)) => *name,
-            _ => return Err(unsupported(self.m, op, "without a name")),
-        };
-        let ty = self.m.types.elem(self.m.ty(data.results[0]));
-        let value = self
-            .emit()
-            .get(N::AddressOf, &[], [Some(Attr::Str(name))], ty);
-        self.set(data.results[0], value);
+    pub(super) fn get_global(&mut self, v: &view::GetGlobal<Op>) -> Result<(), Diagnostic> {
+        let ty = self.m.types.elem(self.m.ty(v.result()));
+        let name = Some(Attr::Str(v.name()));
+        let value = self.emit().get(N::AddressOf, &[], [name], ty);
+        self.set(v.result(), value);
         Ok(())
     }
 
@@ -151,12 +145,12 @@ impl Lower<'_> {
         let places = e.int_cast(places, 64);
         let address = e.ptr_add(base, places);
         let attrs = AccessAttrs {
-            space: "global",
+            space: Space::Global,
             vec: plan.vector_elems,
             offsets,
-            cache: "default",
-            order: 0,
-            scope: 1,
+            cache: Cache::Default,
+            order: Ordering::Weak,
+            scope: Scope::Device,
         };
         let order = super::shared::order(&plan.groups);
         let elem = e.m.types.elem(ty);

@@ -8,26 +8,30 @@ use super::Lower;
 use super::atomics::Update;
 use super::emit::AccessAttrs;
 use super::tiled::{Tiled, inverse};
-use crate::dialect::enums;
+use crate::dialect::enums::{Cache, Padding, Scope};
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::operand;
+use crate::facts::access::{self};
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
-use crate::lower::unsupported;
 
 impl Lower<'_> {
-    pub(super) fn tiled_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let result = data.results[0];
+    pub(super) fn tiled_load(
+        &mut self,
+        op: OpId,
+        v: &view::TiledLoad<Op>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let result = v.tile();
         let elem = self.m.types.elem(self.m.ty(result));
         let value = if self.m.types.bits(elem) == Some(4) {
-            self.load_nibbles(op, data, result)?
+            self.load_nibbles(op, v.op(), result)?
         } else {
-            let tiled = self.tiled(op, data, result)?;
-            let value = self.load_tile(op, data, &tiled)?;
+            let tiled = self.tiled(op, v.op(), result)?;
+            let value = self.load_tile(op, v.op(), &tiled)?;
             self.from_bytes(value, elem)
         };
         self.set(result, value);
-        self.after_access(data);
+        self.after_access(v.op());
         Ok(())
     }
 
@@ -54,19 +58,21 @@ impl Lower<'_> {
         self.store_masked(op, data, t, value)
     }
 
-    pub(super) fn tiled_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let Some(tile) = operand(data, "tile") else {
-            return Err(unsupported(self.m, op, "a store without a tile"));
-        };
+    pub(super) fn tiled_store(
+        &mut self,
+        op: OpId,
+        v: &view::TiledStore<Op>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let tile = v.tile();
         let value = self.get(op, tile)?;
         let elem = self.emit().elem(value);
         if self.m.types.bits(elem) == Some(4) {
-            return self.store_nibbles(op, data, tile, value);
+            return self.store_nibbles(op, v.op(), tile, value);
         }
-        let tiled = self.tiled(op, data, tile)?;
+        let tiled = self.tiled(op, v.op(), tile)?;
         let (value, _) = self.as_bytes(value);
-        self.store_tile(op, data, &tiled, value)
+        self.store_tile(op, v.op(), &tiled, value)
     }
 
     fn load_masked(&mut self, op: OpId, data: &Op, t: &Tiled) -> Result<ValueId, Diagnostic> {
@@ -171,12 +177,14 @@ impl Lower<'_> {
     }
 
     /// An atomic update of every element inside.
-    pub(super) fn tiled_atomic(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let Some(tile) = operand(data, "tile") else {
-            return Err(unsupported(self.m, op, "an update without a tile"));
-        };
-        let t = self.tiled(op, data, tile)?;
+    pub(super) fn tiled_atomic(
+        &mut self,
+        op: OpId,
+        v: &view::TiledAtomic<Op>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let tile = v.tile();
+        let t = self.tiled(op, v.op(), tile)?;
         let value = self.get(op, tile)?;
         let value = self.emit().take(value, &t.registers);
         let (_, known) = self.inside(op, &t)?;
@@ -189,8 +197,8 @@ impl Lower<'_> {
             mask: self.owned(t.redundant, mask),
             other: None,
         };
-        self.update(data, &update);
-        self.after_access(data);
+        self.update(v.op(), v.mode(), &update);
+        self.after_access(v.op());
         Ok(())
     }
 
@@ -200,34 +208,30 @@ impl Lower<'_> {
             space: self.space(),
             vec,
             offsets,
-            cache: "default",
-            order: data.enum_named("order").unwrap_or(0),
-            scope: data
-                .enum_named("scope")
-                .unwrap_or(enums::SCOPE.cases.len() as u8 - 2),
+            cache: Cache::Default,
+            order: access::ordering(data),
+            scope: access::scope(data).unwrap_or(Scope::Device),
         }
     }
 
     /// The padding of a load in every register of `ty`: zero where none is asked for.
     fn padding(&mut self, t: &Tiled, ty: TypeId) -> ValueId {
-        let case = t
-            .access
-            .padding
-            .and_then(|p| enums::PADDING.cases.get(p as usize))
-            .copied();
+        let padding = t.access.padding;
         let elem = self.m.types.get(t.elem).clone();
         let mut e = self.emit();
         match elem {
             // Minus zero twice; the format has no infinity or NaN.
-            _ if t.halved.is_some() && case == Some("neg_zero") => e.constant(0x88, ty),
-            Type::Float(f) => e.float_bits(f, padding_bits(f, case.unwrap_or("zero")), ty),
+            _ if t.halved.is_some() && padding == Some(Padding::NegZero) => e.constant(0x88, ty),
+            Type::Float(f) => {
+                e.float_bits(f, padding_bits(f, padding.unwrap_or(Padding::Zero)), ty)
+            }
             _ => e.constant(0, ty),
         }
     }
 }
 
 /// Bits of a padding value of a float format.
-fn padding_bits(f: Float, case: &str) -> u64 {
+fn padding_bits(f: Float, padding: Padding) -> u64 {
     let sign = 1u64 << (f.bits() - 1);
     let (infinity, nan) = match f {
         Float::F16 => (0x7c00, 0x7e00),
@@ -237,11 +241,11 @@ fn padding_bits(f: Float, case: &str) -> u64 {
         Float::F8E5M2 => (0x7c, 0x7f),
         _ => (0x7f, 0x7f),
     };
-    match case {
-        "neg_zero" => sign,
-        "nan" => nan,
-        "pos_inf" => infinity,
-        "neg_inf" => infinity | sign,
-        _ => 0,
+    match padding {
+        Padding::Zero => 0,
+        Padding::NegZero => sign,
+        Padding::Nan => nan,
+        Padding::PosInf => infinity,
+        Padding::NegInf => infinity | sign,
     }
 }

@@ -27,9 +27,11 @@ mod pointer_runs;
 mod pointers;
 mod print;
 mod reduce;
+mod roles;
 mod scan;
 mod shape;
 mod shared;
+mod shared_tiles;
 mod spill;
 mod sync;
 mod tcgen05;
@@ -40,8 +42,10 @@ mod wgmma;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::cuda_tile::view::View as C;
+use crate::dialect::enums::SpecialRegister as R;
+use crate::dialect::nv_tileas::view::{Func, View as V};
 use crate::dialect::nvvm;
 use crate::dialect::{Dialect, Traits};
 use crate::facts::{self, FactMap};
@@ -62,10 +66,10 @@ pub type Launches = Vec<launch::Entry>;
 pub fn run(m: &mut Module, target: &Target) -> Result<Launches, Diagnostics> {
     let mut launches = Launches::new();
     for op in m.block(m.body).ops.clone() {
-        if C::of(m.op(op).kind) == Some(C::Global) {
+        if tile::Global::of(m.op(op)).is_some() {
             globals::lower(m, op)?;
         }
-        if S::of(m.op(op).kind) == Some(S::Func) {
+        if Func::of(m.op(op)).is_some() {
             launches.push(func::lower(m, op, target)?);
         }
     }
@@ -178,113 +182,125 @@ impl Lower<'_> {
     }
 
     fn cuda_tile(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let Some(kind) = C::of(data.kind) else {
+        let Some(view) = C::of(data) else {
             return Ok(());
         };
-        match kind {
-            C::MakeToken | C::JoinTokens => Ok(()),
-            C::Assume => self.assume(op, data),
-            C::Constant => self.constant(op, data),
-            C::Iota => self.iota(op, data),
-            C::Reshape | C::Broadcast | C::Permute => self.renamed(op, data),
-            C::Reduce => self.reduce(op, data),
-            C::Scan => self.scan(op, data),
-            C::Alloca => self.alloca(op, data),
-            C::Extract => self.extract(op, data),
-            C::Insert => self.insert(op, data),
-            C::Cat => self.cat(op, data),
-            C::Pack => self.pack(op, data),
-            C::Unpack => self.unpack(op, data),
-            C::GetGlobal => self.get_global(op, data),
-            C::Assert => self.assert(op, data),
-            C::Print => self.print(op, data),
-            C::GdcLaunchDependents => self.grid_dependency(nvvm::Op::GridDepLaunch),
-            C::GdcWait => self.grid_dependency(nvvm::Op::GridDepWait),
-            C::MemoryFenceAlias => self.alias_fence(),
-            C::GetTileBlockId => self.grid(data, ["ctaid.x", "ctaid.y", "ctaid.z"]),
-            C::GetNumTileBlocks => self.grid(data, ["nctaid.x", "nctaid.y", "nctaid.z"]),
-            C::For => self.for_loop(op, data),
-            C::If => self.if_else(op, data),
-            C::Loop => self.endless_loop(op, data),
-            C::Yield | C::Continue | C::Break => self.jump(op, data, kind),
-            C::Offset => self.offset(op, data),
-            C::PtrToInt | C::IntToPtr | C::PtrToPtr | C::Bitcast => self.reinterpret(op, data),
+        match view {
+            C::MakeToken(_) | C::JoinTokens(_) => Ok(()),
+            C::Assume(v) => self.assume(op, &v),
+            C::Constant(v) => self.constant(op, &v),
+            C::Iota(v) => self.iota(op, &v),
+            C::Reshape(_) | C::Broadcast(_) | C::Permute(_) => self.renamed(op, data),
+            C::Reduce(v) => self.reduce(op, &v),
+            C::Scan(v) => self.scan(op, &v),
+            C::Alloca(v) => self.alloca(op, &v),
+            C::Extract(v) => self.extract(op, &v),
+            C::Insert(v) => self.insert(op, &v),
+            C::Cat(v) => self.cat(op, &v),
+            C::Pack(v) => self.pack(op, &v),
+            C::Unpack(v) => self.unpack(op, &v),
+            C::GetGlobal(v) => self.get_global(&v),
+            C::Assert(v) => self.assert(op, &v),
+            C::Print(v) => self.print(op, &v),
+            C::GdcLaunchDependents(_) => self.grid_dependency(nvvm::Op::GridDepLaunch),
+            C::GdcWait(_) => self.grid_dependency(nvvm::Op::GridDepWait),
+            C::MemoryFenceAlias(_) => self.alias_fence(),
+            C::GetTileBlockId(_) => self.grid(data, [R::CtaidX, R::CtaidY, R::CtaidZ]),
+            C::GetNumTileBlocks(_) => self.grid(data, [R::NctaidX, R::NctaidY, R::NctaidZ]),
+            C::For(v) => self.for_loop(op, &v),
+            C::If(v) => self.if_else(op, &v),
+            C::Loop(v) => self.endless_loop(op, &v),
+            C::Yield(_) => self.jump(op, data, nvvm::Op::Yield),
+            C::Continue(_) => self.jump(op, data, nvvm::Op::Continue),
+            C::Break(_) => self.jump(op, data, nvvm::Op::Break),
+            C::Offset(v) => self.offset(op, &v),
+            C::PtrToInt(_) | C::IntToPtr(_) | C::PtrToPtr(_) | C::Bitcast(_) => {
+                self.reinterpret(op, data)
+            }
             _ if data.def().traits.has(Traits::ELEMENTWISE) => self.elementwise(op, data),
             _ => Err(unsupported(self.m, op, "not yet compiled to PTX")),
         }
     }
 
     fn tileas(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        match S::of(data.kind) {
-            Some(S::TiledLoad) => self.tiled_load(op, data),
-            Some(S::TiledStore) => self.tiled_store(op, data),
-            Some(S::TiledAtomic) => self.tiled_atomic(op, data),
-            Some(S::Load) => self.pointer_load(op, data),
-            Some(S::Store) => self.pointer_store(op, data),
-            Some(S::AtomicRmw) => self.atomic_rmw(op, data),
-            Some(S::AtomicCas) => self.atomic_cas(op, data),
-            Some(S::ConvertLayout) => self.convert_layout(op, data),
-            Some(S::Dot) => self.dot(op, data),
-            Some(S::AllocTensor) => self.alloc_tensor(op, data),
-            Some(S::SharedView) => self.shared_view(op, data),
-            Some(S::LocalStore) => self.local_store(op, data),
-            Some(S::LocalLoad) => self.local_load(op, data),
-            Some(S::PipelineCreate) => self.pipeline_create(data),
-            Some(S::ProducerAcquire) => self.producer_acquire(op, data),
-            Some(S::ProducerCommit) => self.producer_commit(op, data),
-            Some(S::Drain) => self.drain(op, data),
-            Some(S::TiledCopy | S::PointerCopy) => self.tile_copy(op, data),
-            Some(S::ConsumerWait) => self.consumer_wait(op, data),
-            Some(S::ConsumerRelease) => self.consumer_release(op, data),
-            Some(S::TmaLoad) => self.tma_load(op, data),
-            Some(S::TmaStore) => self.tma_store(op, data),
-            Some(S::StoreWait) => self.store_wait(data),
-            Some(S::ProxyFence) => {
+        let Some(view) = V::of(data) else {
+            return Err(unsupported(
+                self.m,
+                op,
+                "operation of another stage in nv_tileas",
+            ));
+        };
+        match view {
+            V::TiledLoad(v) => self.tiled_load(op, &v),
+            V::TiledStore(v) => self.tiled_store(op, &v),
+            V::TiledAtomic(v) => self.tiled_atomic(op, &v),
+            V::Load(v) => self.pointer_load(op, &v),
+            V::Store(v) => self.pointer_store(op, &v),
+            V::AtomicRmw(v) => self.atomic_rmw(op, &v),
+            V::AtomicCas(v) => self.atomic_cas(op, &v),
+            V::ConvertLayout(v) => self.convert_layout(op, &v),
+            V::Dot(v) => self.dot(op, &v),
+            V::AllocTensor(v) => self.alloc_tensor(op, &v),
+            V::SharedView(v) => self.shared_view(op, &v),
+            V::LocalStore(v) => self.local_store(op, &v),
+            V::LocalLoad(v) => self.local_load(op, &v),
+            V::PipelineCreate(v) => self.pipeline_create(&v),
+            V::ProducerAcquire(v) => self.producer_acquire(op, &v),
+            V::ProducerCommit(v) => self.producer_commit(op, &v),
+            V::Drain(v) => self.drain(op, &v),
+            V::TiledCopy(v) => self.tiled_copy(op, &v),
+            V::PointerCopy(v) => self.pointer_copy(op, &v),
+            V::ConsumerWait(v) => self.consumer_wait(op, &v),
+            V::ConsumerRelease(v) => self.consumer_release(op, &v),
+            V::TmaLoad(v) => self.tma_load(op, &v),
+            V::TmaStore(v) => self.tma_store(op, &v),
+            V::StoreWait(v) => self.store_wait(&v),
+            V::ProxyFence(_) => {
                 self.proxy_fence();
                 Ok(())
             }
-            Some(S::AsyncDot) => self.async_dot(op, data),
-            Some(S::AsyncDotWait) => self.async_dot_wait(op, data),
-            Some(S::AllocTensorMemory) => Ok(()),
-            Some(S::TensorLoad) => self.tensor_load(op, data),
-            Some(S::TensorStore) => self.tensor_store(op, data),
-            Some(S::TensorDot) => self.tensor_dot(op, data),
-            Some(S::WarpSpecialize) => self.warp_specialize(op, data),
-            Some(S::RoleEnd) => self.free_tensor_memory(),
-            Some(S::Return) => {
+            V::AsyncDot(v) => self.async_dot(op, &v),
+            V::AsyncDotWait(v) => self.async_dot_wait(op, &v),
+            V::AllocTensorMemory(_) => Ok(()),
+            V::TensorLoad(v) => self.tensor_load(op, &v),
+            V::TensorStore(v) => self.tensor_store(op, &v),
+            V::TensorDot(v) => self.tensor_dot(op, &v),
+            V::WarpSpecialize(v) => self.warp_specialize(op, &v),
+            V::RoleEnd(_) => self.free_tensor_memory(),
+            V::Func(_) => Err(unsupported(self.m, op, "a kernel within a kernel")),
+            V::Return(_) => {
                 self.free_tensor_memory()?;
                 self.emit()
                     .op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
                 Ok(())
             }
-            _ => Err(unsupported(self.m, op, "not yet compiled to PTX")),
         }
     }
 
     /// The same operation on register arrays.
     /// Kept where it says something about each element by itself: a rule drops it once its facts are
     /// known. They then hold for the value everywhere, so it must not depend on a condition.
-    fn assume(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+    fn assume(&mut self, op: OpId, v: &tile::Assume<Op>) -> Result<(), Diagnostic> {
         let of_each = matches!(
-            data.attr(0),
-            Some(Attr::Assume(
+            v.predicate(),
+            Attr::Assume(
                 AssumePredicate::Bounded { .. }
                     | AssumePredicate::DivBy {
                         every: None,
                         along: None,
                         ..
                     }
-            ))
+            )
         );
         let always = self
             .m
             .parent_op(op)
             .is_some_and(|parent| self.m.op(parent).def().traits.has(Traits::ISOLATED));
-        if of_each && always && self.ty(self.m.ty(data.results[0])).is_some() {
-            return self.elementwise(op, data);
+        if of_each && always && self.ty(self.m.ty(v.result())).is_some() {
+            return self.elementwise(op, v.op());
         }
-        let value = self.get(op, data.operands[0])?;
-        self.set(data.results[0], value);
+        let value = self.get(op, v.value())?;
+        self.set(v.result(), value);
         Ok(())
     }
 
@@ -304,27 +320,24 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn grid(&mut self, data: &Op, names: [&str; 3]) -> Result<(), Diagnostic> {
-        for (&result, name) in data.results.iter().zip(names) {
-            let value = self.emit().sreg(name);
+    fn grid(&mut self, data: &Op, registers: [R; 3]) -> Result<(), Diagnostic> {
+        for (&result, register) in data.results.iter().zip(registers) {
+            let value = self.emit().sreg(register);
             self.set(result, value);
         }
         Ok(())
     }
 
     /// A splat, or (with as many values as registers everywhere the same) an array of constants.
-    fn constant(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let result = data.results[0];
+    fn constant(&mut self, op: OpId, v: &tile::Constant<Op>) -> Result<(), Diagnostic> {
+        let result = v.result();
         let (
-            Some(Attr::Dense {
+            Attr::Dense {
                 data: Dense::Bytes(bytes),
                 ..
-            }),
+            },
             Some(ty),
-        ) = (
-            data.attr_named("value").cloned(),
-            self.ty(self.m.ty(result)),
-        )
+        ) = (v.value(), self.ty(self.m.ty(result)))
         else {
             return Err(unsupported(self.m, op, "a constant without numbers"));
         };
@@ -333,7 +346,7 @@ impl Lower<'_> {
         let bytes: Vec<u8> = if bits == 1 {
             bytes.iter().map(|&b| u8::from(b != 0)).collect()
         } else {
-            bytes
+            bytes.clone()
         };
         let all_same = bytes
             .chunks(element)

@@ -1,6 +1,7 @@
 //! `pack` and `unpack`: elements as bytes, the first in the lowest bits.
 
 use super::Lower;
+use crate::dialect::cuda_tile::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::blocked::Blocked;
@@ -14,8 +15,8 @@ fn spread(layout: &Layout, many: u64) -> Result<Layout, LayoutError> {
 }
 
 impl Lower<'_> {
-    pub(super) fn pack(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, result) = (data.operands[0], data.results[0]);
+    pub(super) fn pack(&mut self, op: OpId, v: &view::Pack<Op>) -> Result<(), Diagnostic> {
+        let (source, result) = (v.source(), v.result());
         let value = self.get(op, source)?;
         let (Some(from), Some(to)) = (self.layout(source), self.layout(result)) else {
             return Err(unsupported(self.m, op, "a scalar has no bytes to pack"));
@@ -39,8 +40,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn unpack(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, result) = (data.operands[0], data.results[0]);
+    pub(super) fn unpack(&mut self, op: OpId, v: &view::Unpack<Op>) -> Result<(), Diagnostic> {
+        let (source, result) = (v.source(), v.result());
         let value = self.get(op, source)?;
         let (Some(from), Some(to)) = (self.layout(source), self.layout(result)) else {
             return Err(unsupported(self.m, op, "a scalar has no bytes to unpack"));

@@ -3,8 +3,9 @@
 
 use super::Lower;
 use super::spill::embed;
+use crate::dialect::cuda_tile::view;
 use crate::facts::access::constant;
-use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::pieces::Extract;
 use crate::layout::{Layout, Shape};
 use crate::lower::unsupported;
@@ -19,14 +20,14 @@ impl Lower<'_> {
         index.iter().enumerate().map(number).collect()
     }
 
-    pub(super) fn extract(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, result) = (data.operands[0], data.results[0]);
+    pub(super) fn extract(&mut self, op: OpId, v: &view::Extract<Op>) -> Result<(), Diagnostic> {
+        let (source, result) = (v.source(), v.result());
         let value = self.get(op, source)?;
         let (Some(whole), Some(to)) = (self.layout(source), self.layout(result)) else {
             self.set(result, value);
             return Ok(());
         };
-        let index = data.group(1);
+        let index = v.indices();
         let known = self.constant_index(index, whole.shape(), to.shape());
         let new = match (known, Extract::new(&whole, to.shape())) {
             (Some(index), Ok(parts)) => {
@@ -45,8 +46,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn insert(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, destination, result) = (data.operands[0], data.operands[1], data.results[0]);
+    pub(super) fn insert(&mut self, op: OpId, v: &view::Insert<Op>) -> Result<(), Diagnostic> {
+        let (source, destination, result) = (v.source(), v.destination(), v.result());
         let (part, whole) = (self.get(op, source)?, self.get(op, destination)?);
         let (Some(from), Some(have), Some(to)) = (
             self.layout(source),
@@ -56,7 +57,7 @@ impl Lower<'_> {
             self.set(result, part);
             return Ok(());
         };
-        let index = data.group(2);
+        let index = v.indices();
         let known = self.constant_index(index, to.shape(), from.shape());
         let new = match (known, Extract::new(&to, from.shape())) {
             (Some(index), Ok(parts)) => {
@@ -95,17 +96,14 @@ impl Lower<'_> {
         e.take(both, &from)
     }
 
-    pub(super) fn cat(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let dim = match data.attr_named("dim") {
-            Some(Attr::Int { value, .. }) => *value as usize,
-            _ => return Err(unsupported(self.m, op, "without a dimension")),
-        };
-        let result = data.results[0];
+    pub(super) fn cat(&mut self, op: OpId, v: &view::Cat<Op>) -> Result<(), Diagnostic> {
+        let dim = v.dim() as usize;
+        let result = v.result();
         let Some(to) = self.layout(result) else {
             return Err(unsupported(self.m, op, "a result without dimensions"));
         };
         let mut halves: Vec<(ValueId, Layout)> = Vec::new();
-        for &operand in &data.operands {
+        for &operand in &[v.lhs(), v.rhs()] {
             let value = self.get(op, operand)?;
             let Some(layout) = self.layout(operand) else {
                 return Err(unsupported(self.m, op, "operands without dimensions"));

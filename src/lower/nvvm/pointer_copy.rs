@@ -3,8 +3,9 @@
 use super::Lower;
 use super::pointer_runs::{Accesses, places};
 use super::shared::Buffer;
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::{operand, pointee};
+use crate::facts::access::pointee;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::addr::{self, AccessPlan};
 use crate::layout::convert::Transfer;
@@ -17,17 +18,17 @@ impl Lower<'_> {
     pub(super) fn copy_pointed(
         &mut self,
         op: OpId,
-        data: &Op,
-        pointers: ValueId,
+        v: &view::PointerCopy<Op>,
         buffer: &Buffer,
         base: ValueId,
     ) -> Result<(), Diagnostic> {
+        let pointers = v.pointers();
         let Some(layout) = self.layout(pointers) else {
             return Err(unsupported(self.m, op, "pointers without a layout"));
         };
         let plan = addr::plan(&layout, &buffer.layout, 128);
         let plan = self.layout_error(op, plan)?;
-        let mask = operand(data, "mask");
+        let mask = v.mask();
         let bytes = u64::from(buffer.layout.element_bits() / 8);
         let run = Run::of(self.m, &self.facts, pointers).filter(|r| {
             let vec = plan.vector_elems;
@@ -35,13 +36,14 @@ impl Lower<'_> {
             vec <= r.width && vec * r.bytes >= 4 && r.bytes == bytes && cut
         });
         let Some(run) = run else {
-            return self.copy_one_by_one(op, data, pointers, &plan, base);
+            return self.copy_one_by_one(op, v, &plan, base);
         };
         let registers: Vec<u32> = plan
             .accesses()
             .flat_map(|(_, a)| a.registers.clone())
             .collect();
         let accesses = Accesses {
+            pointers,
             places: places(&layout, &run, &registers),
             vec: plan.vector_elems,
             registers,
@@ -102,20 +104,19 @@ impl Lower<'_> {
     fn copy_one_by_one(
         &mut self,
         op: OpId,
-        data: &Op,
-        pointers: ValueId,
+        v: &view::PointerCopy<Op>,
         plan: &AccessPlan,
         base: ValueId,
     ) -> Result<(), Diagnostic> {
-        let address = self.get(op, pointers)?;
+        let address = self.get(op, v.pointers())?;
         let n = self.emit().count(address);
-        let elem = pointee(self.m, pointers);
+        let elem = pointee(self.m, v.pointers());
         let stored = self.stored(elem);
         let ty = self.m.types.regs(stored, n);
-        let mask = operand(data, "mask");
+        let mask = v.mask();
         let mask = mask.map(|m| self.get(op, m)).transpose()?;
         let padding = mask.map(|_| self.emit().constant(0, ty));
-        let attrs = self.access_attrs(data, 1, vec![0; n as usize]);
+        let attrs = self.access_attrs(v.op(), 1, vec![0; n as usize]);
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
         let groups: [&[ValueId]; 3] = [&[address], mask.as_slice(), padding.as_slice()];

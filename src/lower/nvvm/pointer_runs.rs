@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use super::Lower;
 use super::tiled::memory_order;
 use crate::dialect::cuda_tile::Op as C;
-use crate::facts::access::operand;
 use crate::facts::{self, Facts};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{In, Layout};
@@ -13,6 +12,8 @@ use crate::lower::run::{Run, monotone, predicate};
 
 /// What one thread accesses through its pointers.
 pub(super) struct Accesses {
+    /// The tile of pointers (or the one pointer), not yet lowered.
+    pub pointers: ValueId,
     /// Registers in memory order: each `vec` are one access.
     pub registers: Vec<u32>,
     pub vec: u64,
@@ -23,8 +24,9 @@ pub(super) struct Accesses {
 }
 
 impl Accesses {
-    fn single(n: u32) -> Accesses {
+    fn single(pointers: ValueId, n: u32) -> Accesses {
         Accesses {
+            pointers,
             registers: (0..n).collect(),
             vec: 1,
             places: (0..n).map(|r| (r, 0)).collect(),
@@ -67,17 +69,17 @@ impl Lower<'_> {
         &self,
         op: OpId,
         data: &Op,
+        pointers: ValueId,
         n: u32,
     ) -> Result<Accesses, Diagnostic> {
-        let pointers = operand(data, "pointers");
-        let run = pointers.and_then(|p| Run::of(self.m, &self.facts, p));
-        let layout = pointers.and_then(|p| self.layout(p));
+        let run = Run::of(self.m, &self.facts, pointers);
+        let layout = self.layout(pointers);
         let (Some(run), Some(layout)) = (run, layout) else {
-            return Ok(Accesses::single(n));
+            return Ok(Accesses::single(pointers, n));
         };
         // Strong accesses stay what they are: each element by itself.
         if layout.registers() != u64::from(n) || self.is_strong(data) {
-            return Ok(Accesses::single(n));
+            return Ok(Accesses::single(pointers, n));
         }
         let held = layout.contiguous_per_thread(&run.order(layout.rank()));
         let held = self.layout_error(op, held)?;
@@ -85,6 +87,7 @@ impl Lower<'_> {
         let vec = run.width.min(held).min(layout.shape().extent(run.dim));
         let registers = memory_order(&layout, run.dim, vec);
         Ok(Accesses {
+            pointers,
             places: places(&layout, &run, &registers),
             registers,
             vec,

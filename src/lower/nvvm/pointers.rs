@@ -8,44 +8,33 @@ use super::atomics::{Update, redundant_threads};
 use super::emit::AccessAttrs;
 use super::pointer_runs::Accesses;
 use super::tiled::inverse;
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::operand;
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::lower::unsupported;
 
 impl Lower<'_> {
-    fn value_of(&self, op: OpId, data: &Op, name: &str) -> Result<ValueId, Diagnostic> {
-        match operand(data, name) {
-            Some(value) => self.get(op, value),
-            None => Err(unsupported(self.m, op, format!("missing operand {name}"))),
-        }
-    }
-
-    fn optional_of(&self, op: OpId, data: &Op, name: &str) -> Result<Option<ValueId>, Diagnostic> {
-        operand(data, name).map(|v| self.get(op, v)).transpose()
-    }
-
-    pub(super) fn pointer_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let result = data.results[0];
+    pub(super) fn pointer_load(&mut self, op: OpId, v: &view::Load<Op>) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let result = v.tile();
         let Some(ty) = self.ty(self.m.ty(result)) else {
             return Err(unsupported(self.m, op, "a load without registers"));
         };
         let n = self.m.types.reg_count(ty);
-        let a = self.pointer_accesses(op, data, n)?;
+        let a = self.pointer_accesses(op, v.op(), v.pointers(), n)?;
         let elem = self.m.types.elem(ty);
-        let value = match operand(data, "mask") {
-            None => self.load_run(op, data, &a, a.vec, None, None)?,
-            Some(mask) => self.load_masked_run(op, data, &a, mask)?,
+        let value = match v.mask() {
+            None => self.load_run(op, v.op(), &a, a.vec, None, None)?,
+            Some(mask) => self.load_masked_run(op, v, &a, mask)?,
         };
         let value = self.emit().take(value, &inverse(&a.registers));
         let mut value = self.from_bytes(value, elem);
-        if self.is_strong(data) && self.repeats(data) != 0 {
+        if self.is_strong(v.op()) && self.repeats(v.pointers()) != 0 {
             // Other blocks may write meanwhile: all threads go by what one of them saw.
-            value = self.shared_result(op, data, value)?;
+            value = self.shared_result(op, v.pointers(), v.tile(), value)?;
         }
         self.set(result, value);
-        self.after_access(data);
+        self.after_access(v.op());
         Ok(())
     }
 
@@ -54,26 +43,26 @@ impl Lower<'_> {
     fn load_masked_run(
         &mut self,
         op: OpId,
-        data: &Op,
+        v: &view::Load<Op>,
         a: &Accesses,
         mask: ValueId,
     ) -> Result<ValueId, Diagnostic> {
         let given = self.get(op, mask)?;
-        let padding = self.run_padding(op, data, a)?;
+        let padding = self.run_padding(op, v, a)?;
         let narrow = a.mask_vector(self.facts.get(mask));
         if narrow == a.vec {
             let mask = self.emit().take(given, &a.firsts(a.vec));
-            return self.load_run(op, data, a, a.vec, Some(mask), padding);
+            return self.load_run(op, v.op(), a, a.vec, Some(mask), padding);
         }
         let all = self.all_there(op, a, mask)?;
         let loaded = self.fork(
             all,
-            |l| Ok(vec![l.load_run(op, data, a, a.vec, None, None)?]),
+            |l| Ok(vec![l.load_run(op, v.op(), a, a.vec, None, None)?]),
             |l| {
                 let mask = l.emit().take(given, &a.firsts(narrow));
                 Ok(vec![l.load_run(
                     op,
-                    data,
+                    v.op(),
                     a,
                     narrow,
                     Some(mask),
@@ -88,11 +77,11 @@ impl Lower<'_> {
     fn run_padding(
         &mut self,
         op: OpId,
-        data: &Op,
+        v: &view::Load<Op>,
         a: &Accesses,
     ) -> Result<Option<ValueId>, Diagnostic> {
-        let Some(padding) = self.optional_of(op, data, "padding")? else {
-            let ty = self.stored_run(data, a);
+        let Some(padding) = v.padding().map(|x| self.get(op, x)).transpose()? else {
+            let ty = self.stored_run(v.op(), a);
             return Ok(Some(self.emit().constant(0, ty)));
         };
         let padding = self.as_bytes(padding).0;
@@ -116,7 +105,7 @@ impl Lower<'_> {
         mask: Option<ValueId>,
         padding: Option<ValueId>,
     ) -> Result<ValueId, Diagnostic> {
-        let (address, offsets) = self.run_addresses(op, data, a, vec)?;
+        let (address, offsets) = self.run_addresses(op, a, vec)?;
         let ty = self.stored_run(data, a);
         let attrs = self.access_attrs(data, vec, offsets);
         let mut e = self.emit();
@@ -128,11 +117,10 @@ impl Lower<'_> {
     fn run_addresses(
         &mut self,
         op: OpId,
-        data: &Op,
         a: &Accesses,
         vec: u64,
     ) -> Result<(ValueId, Vec<i64>), Diagnostic> {
-        let pointers = self.value_of(op, data, "pointers")?;
+        let pointers = self.get(op, a.pointers)?;
         let (from, offsets) = a.addresses(vec);
         let from = match from.first() {
             Some(&first) if from.iter().all(|&r| r == first) => vec![first],
@@ -141,32 +129,36 @@ impl Lower<'_> {
         Ok((self.emit().take(pointers, &from), offsets))
     }
 
-    pub(super) fn pointer_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let value = self.value_of(op, data, "value")?;
+    pub(super) fn pointer_store(
+        &mut self,
+        op: OpId,
+        v: &view::Store<Op>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let value = self.get(op, v.value())?;
         let (value, _) = self.as_bytes(value);
         let n = self.emit().count(value);
-        let a = self.pointer_accesses(op, data, n)?;
+        let a = self.pointer_accesses(op, v.op(), v.pointers(), n)?;
         let value = self.emit().take(value, &a.registers);
-        let Some(mask) = operand(data, "mask") else {
-            return self.store_run(op, data, &a, a.vec, None, value);
+        let Some(mask) = v.mask() else {
+            return self.store_run(op, v.op(), &a, a.vec, None, value);
         };
         let given = self.get(op, mask)?;
         let narrow = a.mask_vector(self.facts.get(mask));
         if narrow == a.vec {
             let mask = self.emit().take(given, &a.firsts(a.vec));
-            return self.store_run(op, data, &a, a.vec, Some(mask), value);
+            return self.store_run(op, v.op(), &a, a.vec, Some(mask), value);
         }
         let all = self.all_there(op, &a, mask)?;
         self.fork(
             all,
             |l| {
-                l.store_run(op, data, &a, a.vec, None, value)
+                l.store_run(op, v.op(), &a, a.vec, None, value)
                     .map(|()| vec![])
             },
             |l| {
                 let mask = l.emit().take(given, &a.firsts(narrow));
-                l.store_run(op, data, &a, narrow, Some(mask), value)
+                l.store_run(op, v.op(), &a, narrow, Some(mask), value)
                     .map(|()| vec![])
             },
         )?;
@@ -183,8 +175,8 @@ impl Lower<'_> {
         mask: Option<ValueId>,
         value: ValueId,
     ) -> Result<(), Diagnostic> {
-        let (address, offsets) = self.run_addresses(op, data, a, vec)?;
-        let mask = self.owned(self.repeats(data), mask);
+        let (address, offsets) = self.run_addresses(op, a, vec)?;
+        let mask = self.owned(self.repeats(a.pointers), mask);
         let attrs = self.access_attrs(data, vec, offsets);
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
@@ -192,37 +184,49 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn atomic_rmw(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let value = self.value_of(op, data, "value")?;
+    pub(super) fn atomic_rmw(
+        &mut self,
+        op: OpId,
+        v: &view::AtomicRmw<Op>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let value = self.get(op, v.value())?;
         let n = self.emit().count(value) as usize;
-        let given = self.optional_of(op, data, "mask")?;
+        let given = v.mask().map(|x| self.get(op, x)).transpose()?;
         let update = Update {
-            address: self.value_of(op, data, "pointers")?,
+            address: self.get(op, v.pointers())?,
             offsets: vec![0; n],
             value,
-            mask: self.owned(self.repeats(data), given),
+            mask: self.owned(self.repeats(v.pointers()), given),
             // What is masked off yields some value, the same in all threads that see it.
-            other: given.filter(|_| self.is_result_used(data)).map(|_| value),
+            other: given
+                .filter(|_| self.used.contains(&v.old()))
+                .map(|_| value),
         };
-        let old = self.update(data, &update);
-        let old = self.shared_result(op, data, old)?;
-        self.set(data.results[0], old);
-        self.after_access(data);
+        let old = self.update(v.op(), v.mode(), &update);
+        let old = self.shared_result(op, v.pointers(), v.old(), old)?;
+        self.set(v.old(), old);
+        self.after_access(v.op());
         Ok(())
     }
 
-    pub(super) fn atomic_cas(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        self.before_access(op, data);
-        let pointers = self.value_of(op, data, "pointers")?;
-        let compare = self.value_of(op, data, "compare")?;
-        let value = self.value_of(op, data, "value")?;
-        let given = self.optional_of(op, data, "mask")?;
-        let mask = self.owned(self.repeats(data), given);
+    pub(super) fn atomic_cas(
+        &mut self,
+        op: OpId,
+        v: &view::AtomicCas<Op>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, v.op());
+        let pointers = self.get(op, v.pointers())?;
+        let compare = self.get(op, v.compare())?;
+        let value = self.get(op, v.value())?;
+        let given = v.mask().map(|x| self.get(op, x)).transpose()?;
+        let mask = self.owned(self.repeats(v.pointers()), given);
         // Where masked off, the result is the value compared with (Tile IR, `atomic_cas_tko`).
-        let other = given.filter(|_| self.is_result_used(data)).map(|_| compare);
+        let other = given
+            .filter(|_| self.used.contains(&v.old()))
+            .map(|_| compare);
         let n = self.emit().count(value) as usize;
-        let attrs = self.atomic_attrs(data, vec![0; n]);
+        let attrs = self.atomic_attrs(v.op(), vec![0; n]);
         let ty = self.m.ty(value);
         let groups: [&[ValueId]; 5] = [
             &[pointers],
@@ -232,40 +236,34 @@ impl Lower<'_> {
             other.as_slice(),
         ];
         let old = self.emit().get(N::AtomicCas, &groups, attrs, ty);
-        let old = self.shared_result(op, data, old)?;
-        self.set(data.results[0], old);
-        self.after_access(data);
+        let old = self.shared_result(op, v.pointers(), v.old(), old)?;
+        self.set(v.old(), old);
+        self.after_access(v.op());
         Ok(())
     }
 
     /// Bits of tid that only repeat elements of the pointers' tile.
-    fn repeats(&self, data: &Op) -> u64 {
+    fn repeats(&self, pointers: ValueId) -> u64 {
         let all = (self.role.warps * 32).next_power_of_two() - 1;
-        let Some(pointers) = operand(data, "pointers") else {
-            return 0;
-        };
         match self.layout(pointers) {
             Some(layout) => redundant_threads(&layout),
             None => all,
         }
     }
 
-    fn is_result_used(&self, data: &Op) -> bool {
-        data.results.first().is_some_and(|r| self.used.contains(r))
-    }
-
     /// What one thread got, for all threads that hold the element.
     fn shared_result(
         &mut self,
         op: OpId,
-        data: &Op,
+        pointers: ValueId,
+        result: ValueId,
         value: ValueId,
     ) -> Result<ValueId, Diagnostic> {
-        let repeats = self.repeats(data);
-        if repeats == 0 || !self.is_result_used(data) {
+        let repeats = self.repeats(pointers);
+        if repeats == 0 || !self.used.contains(&result) {
             return Ok(value);
         }
-        if let Some(layout) = operand(data, "pointers").and_then(|p| self.layout(p)) {
+        if let Some(layout) = self.layout(pointers) {
             let room = self.spill(op, value, &layout)?;
             return self.fetch(op, &room, room.base, &layout);
         }

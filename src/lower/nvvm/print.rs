@@ -5,10 +5,11 @@
 use super::Lower;
 use super::emit::AccessAttrs;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::Rounding;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
-use crate::lower::build::case;
+use crate::lower::build::cased;
 use crate::lower::unsupported;
 
 /// Arguments of one `vprintf`. Source: CUDA C++ programming guide, "Formatted Output: Limitations".
@@ -67,13 +68,10 @@ struct Line {
 }
 
 impl Lower<'_> {
-    pub(super) fn print(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let text = match data.attr_named("str") {
-            Some(Attr::Str(name)) => self.m.str(*name).to_owned(),
-            _ => return Err(unsupported(self.m, op, "without a format")),
-        };
+    pub(super) fn print(&mut self, op: OpId, v: &view::Print<Op>) -> Result<(), Diagnostic> {
+        let text = self.m.str(v.str()).to_owned();
         let pieces = parse(&text);
-        let arguments = data.group(0).to_vec();
+        let arguments = v.args().to_vec();
         if pieces.iter().filter(|p| p.conversion.is_some()).count() != arguments.len() {
             return Err(unsupported(
                 self.m,
@@ -227,7 +225,7 @@ impl Lower<'_> {
                 }
                 let (i64_ty, n) = (self.emit().int(64), self.emit().count(value));
                 let ty = self.m.types.regs(i64_ty, n);
-                let zero = [case(&enums::ROUNDING, "zero")];
+                let zero = [cased(Rounding::Zero)];
                 let whole = self.emit().get(N::FToSI, &[&[wide]], zero, ty);
                 (whole, "ll")
             }
@@ -246,7 +244,7 @@ impl Lower<'_> {
                 if float {
                     let f64_ty = e.m.types.float(Float::F64);
                     let ty = e.m.types.regs(f64_ty, n);
-                    let even = [case(&enums::ROUNDING, "nearest_even")];
+                    let even = [cased(Rounding::NearestEven)];
                     return (e.get(N::SIToF, &[&[value]], even, ty), "");
                 }
                 (value, if to == 64 { "ll" } else { "" })
@@ -280,7 +278,7 @@ impl Lower<'_> {
             return value;
         }
         let ty = e.m.types.regs(elem, n);
-        let rounding = [case(&enums::ROUNDING, "nearest_even")];
+        let rounding = [cased(Rounding::NearestEven)];
         e.get(C::FToF, &[&[value]], rounding, ty)
     }
 }

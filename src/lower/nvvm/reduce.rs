@@ -1,24 +1,23 @@
 //! Reductions: registers, then lanes by butterflies, then warps through shared memory.
 
 use super::Lower;
-use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::Shuffle;
+use crate::ir::{BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::convert::Transfer;
 use crate::layout::reduce::{Butterfly, CrossWarp, ReducePlan};
 use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
 
 impl Lower<'_> {
-    pub(super) fn reduce(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let dim = match data.attr_named("dim") {
-            Some(Attr::Int { value, .. }) => *value as usize,
-            _ => return Err(unsupported(self.m, op, "a reduction without a dimension")),
-        };
+    pub(super) fn reduce(&mut self, op: OpId, v: &view::Reduce<Op>) -> Result<(), Diagnostic> {
+        let dim = v.dim() as usize;
         let Some(body) = self.m.body_of(op, 0) else {
             return Err(unsupported(self.m, op, "a reduction without a body"));
         };
-        let values: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
+        let values: Result<Vec<_>, _> = v.operands().iter().map(|&v| self.get(op, v)).collect();
         let mut values = values?;
-        let layout = self.layout(data.operands[0]);
+        let layout = self.layout(v.operands()[0]);
         let Some(layout) = layout else {
             return Err(unsupported(self.m, op, "a reduction of a scalar"));
         };
@@ -38,7 +37,7 @@ impl Lower<'_> {
         if let Some(cross) = cross {
             values = self.fold_warps(op, body, &cross, values)?;
         }
-        for (&result, &value) in data.results.iter().zip(&values) {
+        for (&result, &value) in v.results().iter().zip(&values) {
             // A result of rank 0 is a scalar, whatever its layout repeats.
             let value = if self.layout(result).is_none() {
                 self.emit().take(value, &[0])
@@ -115,7 +114,7 @@ impl Lower<'_> {
             let registers: Vec<u32> = (0..n).map(|r| r ^ step.register_xor).collect();
             let given = self.emit().take(value, &registers);
             let (given, elem) = self.as_bytes(given);
-            let got = self.shfl("bfly", given, None, step.lane_mask);
+            let got = self.shfl(Shuffle::Bfly, given, None, step.lane_mask);
             others.push(self.from_bytes(got, elem));
         }
         self.combine(op, body, others, values)

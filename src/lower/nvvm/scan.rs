@@ -2,24 +2,24 @@
 
 use super::Lower;
 use super::emit::AccessAttrs;
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::{Predicate, Shuffle, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::layout::blocked::Blocked;
 use crate::layout::scan::{Reach, ScanPlan, ScanStep};
 use crate::lower::unsupported;
+use crate::scalar::Signedness;
 
 impl Lower<'_> {
-    pub(super) fn scan(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let dim = match data.attr_named("dim") {
-            Some(Attr::Int { value, .. }) => *value as usize,
-            _ => return Err(unsupported(self.m, op, "a scan without a dimension")),
-        };
-        let reverse = matches!(data.attr_named("reverse"), Some(Attr::Bool(true)));
+    pub(super) fn scan(&mut self, op: OpId, v: &view::Scan<Op>) -> Result<(), Diagnostic> {
+        let dim = v.dim() as usize;
+        let reverse = v.reverse();
         let Some(body) = self.m.body_of(op, 0) else {
             return Err(unsupported(self.m, op, "a scan without a body"));
         };
-        let Some(&first) = data.operands.first() else {
+        let Some(&first) = v.operands().first() else {
             return Ok(());
         };
         let Some(have) = self.layout(first) else {
@@ -27,7 +27,7 @@ impl Lower<'_> {
         };
         let (layout, plan) = self.scan_plan(op, &have, dim, reverse)?;
         let mut values = Vec::new();
-        for &operand in &data.operands {
+        for &operand in v.operands() {
             let value = self.get(op, operand)?;
             let from = self.layout(operand).unwrap_or_else(|| have.clone());
             values.push(self.convert_value(op, value, &from, &layout)?);
@@ -35,7 +35,7 @@ impl Lower<'_> {
         for step in &plan.steps {
             values = self.scan_step(op, body, step, values)?;
         }
-        for (&result, value) in data.results.iter().zip(values) {
+        for (&result, value) in v.results().iter().zip(values) {
             let to = self.layout(result).unwrap_or_else(|| layout.clone());
             let value = self.convert_value(op, value, &layout, &to)?;
             self.set(result, value);
@@ -115,11 +115,14 @@ impl Lower<'_> {
     /// `new` in the threads whose number has `bit` as given, `old` in the others.
     fn where_bit(&mut self, bit: u32, is: bool, new: ValueId, old: ValueId) -> ValueId {
         let mut e = self.emit();
-        let tid = e.sreg("tid.x");
+        let tid = e.sreg(SpecialRegister::TidX);
         let masked = e.with(N::And, tid, 1 << bit);
         let zero = e.i32(0);
-        let predicate = if is { "not_equal" } else { "equal" };
-        let takes = e.icmp(predicate, "unsigned", masked, zero);
+        let predicate = match is {
+            true => Predicate::NotEqual,
+            false => Predicate::Equal,
+        };
+        let takes = e.icmp(predicate, Signedness::Unsigned, masked, zero);
         let n = e.count(new);
         let takes = e.widen(takes, n);
         let ty = e.m.ty(new);
@@ -131,7 +134,7 @@ impl Lower<'_> {
         let clear = step.lane.clear | step.warp.clear << 5;
         let set = step.lane.set | step.warp.set << 5;
         let mut e = self.emit();
-        let tid = e.sreg("tid.x");
+        let tid = e.sreg(SpecialRegister::TidX);
         let kept = e.with(N::And, tid, i64::from(mask & !clear));
         e.with(N::Or, kept, i64::from(set & mask))
     }
@@ -141,7 +144,7 @@ impl Lower<'_> {
         let mut received = Vec::new();
         for value in values {
             let (value, elem) = self.as_bytes(value);
-            let got = self.shfl("idx", value, Some(lane), 0);
+            let got = self.shfl(Shuffle::Idx, value, Some(lane), 0);
             received.push(self.from_bytes(got, elem));
         }
         received
@@ -192,7 +195,7 @@ impl Lower<'_> {
             return self.exchange_halves(step, slots.iter().map(|s| (s.0, s.1)), many / 2);
         }
         let at = self.scratch(bytes);
-        let own = self.emit().sreg("tid.x");
+        let own = self.emit().sreg(SpecialRegister::TidX);
         let other = self.source_thread(step, threads as u32 - 1);
         let place = |l: &mut Self, thread: ValueId, size: u64, start: u64| {
             let base = l.emit().smem(at + start);

@@ -2,6 +2,7 @@
 
 use super::Lower;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{Layout, LayoutError, addr};
@@ -59,8 +60,8 @@ impl Lower<'_> {
         e.add(value, adds)
     }
 
-    pub(super) fn iota(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let result = data.results[0];
+    pub(super) fn iota(&mut self, op: OpId, v: &view::Iota<Op>) -> Result<(), Diagnostic> {
+        let result = v.result();
         let elem = self.m.types.elem(self.m.ty(result));
         let bits = self.m.types.bits(elem).unwrap_or(32);
         let value = match self.layout(result) {
@@ -115,18 +116,15 @@ impl Lower<'_> {
     }
 
     /// Pointer plus a number of pointees.
-    pub(super) fn offset(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (pointer, offset) = (
-            self.get(op, data.operands[0])?,
-            self.get(op, data.operands[1])?,
-        );
-        let pointee = crate::facts::access::pointee(self.m, data.operands[0]);
+    pub(super) fn offset(&mut self, op: OpId, v: &view::Offset<Op>) -> Result<(), Diagnostic> {
+        let (pointer, offset) = (self.get(op, v.ptr())?, self.get(op, v.offset())?);
+        let pointee = crate::facts::access::pointee(self.m, v.ptr());
         let bytes = i64::from(self.m.types.bits(pointee).unwrap_or(8).div_ceil(8));
         let mut e = self.emit();
         let wide = e.int_cast(offset, 64);
         let scaled = e.with(N::Mul, wide, bytes);
         let value = e.ptr_add(pointer, scaled);
-        self.set(data.results[0], value);
+        self.set(v.result(), value);
         Ok(())
     }
 

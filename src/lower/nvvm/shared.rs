@@ -1,10 +1,13 @@
 //! Shared memory: where buffers lie, transfers between registers and buffers; shuffles.
 
+use crate::dialect::enums::{Predicate, Shuffle};
+use crate::dialect::nv_tileas::view;
+use crate::lower::build::cased;
+use crate::scalar::Signedness;
 use rustc_hash::FxHashMap;
 
 use super::emit::AccessAttrs;
 use super::{Emit, Lower};
-use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::launch::SharedRegion;
@@ -15,7 +18,6 @@ use crate::layout::shared::SharedLayout;
 use crate::layout::shuffle::{Select, ShufflePlan};
 use crate::layout::swizzle::Capabilities;
 use crate::layout::{Layout, LayoutError};
-use crate::lower::build::case;
 use crate::lower::tileas;
 use crate::lower::unsupported;
 use crate::target::Feature;
@@ -222,7 +224,7 @@ impl Lower<'_> {
         }
         let ty = e.m.ty(value);
         let zero = e.constant(0, ty);
-        e.icmp("not_equal", "unsigned", value, zero)
+        e.icmp(Predicate::NotEqual, Signedness::Unsigned, value, zero)
     }
 
     // ---- transfers -------------------------------------------------------------------------
@@ -385,10 +387,10 @@ impl Lower<'_> {
             let lane = (!plan.butterfly).then(|| self.emit().linear(&lane_map));
             let got = match lane {
                 None if round.lane_xor == 0 => given,
-                None => self.shfl("bfly", given, None, round.lane_xor),
+                None => self.shfl(Shuffle::Bfly, given, None, round.lane_xor),
                 Some(lane) => {
                     let lane = self.emit().with(N::Xor, lane, i64::from(round.lane_xor));
-                    self.shfl("idx", given, Some(lane), 0)
+                    self.shfl(Shuffle::Idx, given, Some(lane), 0)
                 }
             };
             received.extend((0..).zip(&round.destination).map(|(i, &d)| (d, got, i)));
@@ -411,13 +413,13 @@ impl Lower<'_> {
     /// A warp shuffle of every register.
     pub fn shfl(
         &mut self,
-        mode: &str,
+        mode: Shuffle,
         value: ValueId,
         lane: Option<ValueId>,
         constant: u32,
     ) -> ValueId {
         let mut e = self.emit();
-        let attrs = [case(&enums::SHFL, mode), e.i32_attr(i64::from(constant))];
+        let attrs = [cased(mode), e.i32_attr(i64::from(constant))];
         let ty = e.m.ty(value);
         e.get(N::Shfl, &[&[value], lane.as_slice()], attrs, ty)
     }
@@ -438,9 +440,9 @@ impl Lower<'_> {
 
     // ---- products --------------------------------------------------------------------------
 
-    pub(super) fn dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+    pub(super) fn dot(&mut self, op: OpId, v: &view::Dot<Op>) -> Result<(), Diagnostic> {
         if tileas::is_fma(self.m, op) {
-            return self.dot_fma(op, data);
+            return self.dot_fma(op, v);
         }
         let Some(mma) = tileas::mma_of(self.m, op, self.role.warps) else {
             return Err(unsupported(
@@ -450,9 +452,9 @@ impl Lower<'_> {
             ));
         };
         let (a, b, c) = (
-            self.get(op, data.operands[0])?,
-            self.get(op, data.operands[1])?,
-            self.get(op, data.operands[2])?,
+            self.get(op, v.lhs())?,
+            self.get(op, v.rhs())?,
+            self.get(op, v.acc())?,
         );
         let i = mma.instruction;
         let tiles = [
@@ -465,14 +467,14 @@ impl Lower<'_> {
         let attrs = [
             numbers(&[i.m, i.n, i.k]),
             numbers(&tiles),
-            elem(data.operands[0]),
-            elem(data.operands[1]),
-            data.attr_named("signed_lhs").cloned(),
-            data.attr_named("signed_rhs").cloned(),
+            elem(v.lhs()),
+            elem(v.rhs()),
+            Some(Attr::Bool(v.signed_lhs())),
+            Some(Attr::Bool(v.signed_rhs())),
         ];
         let ty = self.m.ty(c);
         let value = self.emit().get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty);
-        self.set(data.results[0], value);
+        self.set(v.result(), value);
         Ok(())
     }
 }
@@ -485,7 +487,7 @@ fn parity(e: &mut Emit<'_>, mask: u32) -> ValueId {
         .collect();
     let bit = e.linear(&columns);
     let zero = e.i32(0);
-    e.icmp("not_equal", "unsigned", bit, zero)
+    e.icmp(Predicate::NotEqual, Signedness::Unsigned, bit, zero)
 }
 
 /// Registers in the order in which the accesses list them.

@@ -1,18 +1,18 @@
 //! Barriers, dependent grids, fences.
 
 use super::Lower;
-use crate::dialect::enums::{self, ordering};
+use crate::dialect::enums::{FenceKind, Ordering};
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::ir::{Diagnostic, Op, OpId};
-use crate::lower::build::case;
+use crate::lower::build::cased;
 use crate::lower::tokens;
 use crate::target::Feature;
 
-/// The orderings, as cases of `enums::ORDERING`, of an access that others wait for.
-const RELEASES: [u8; 2] = [ordering::RELEASE, ordering::ACQ_REL];
+/// The orderings of an access that others wait for.
+const RELEASES: [Ordering; 2] = [Ordering::Release, Ordering::AcqRel];
 /// The orderings of an access that waits for others.
-const ACQUIRES: [u8; 2] = [ordering::ACQUIRE, ordering::ACQ_REL];
+const ACQUIRES: [Ordering; 2] = [Ordering::Acquire, Ordering::AcqRel];
 
 impl Lower<'_> {
     /// A barrier of the warps of this role.
@@ -30,8 +30,7 @@ impl Lower<'_> {
 
     /// Whether an access is ordered with those of other blocks.
     pub(super) fn is_strong(&self, data: &Op) -> bool {
-        data.enum_named("order")
-            .is_some_and(|o| o != ordering::WEAK)
+        access::ordering(data) != Ordering::Weak
     }
 
     /// A barrier where other threads' earlier accesses must be done: where the token says so, and
@@ -40,9 +39,7 @@ impl Lower<'_> {
         let writes = data.results.len() == 1;
         let token = operand(data, "token");
         let conflicts = token.is_some_and(|t| tokens::conflicts(self.m, op, t, writes));
-        let releases = data
-            .enum_named("order")
-            .is_some_and(|o| RELEASES.contains(&o));
+        let releases = RELEASES.contains(&access::ordering(data));
         if conflicts || releases {
             self.barrier();
         }
@@ -50,10 +47,7 @@ impl Lower<'_> {
 
     /// A barrier where what this access has acquired is for the whole block.
     pub(super) fn after_access(&mut self, data: &Op) {
-        if data
-            .enum_named("order")
-            .is_some_and(|o| ACQUIRES.contains(&o))
-        {
+        if ACQUIRES.contains(&access::ordering(data)) {
             self.barrier();
         }
     }
@@ -72,10 +66,10 @@ impl Lower<'_> {
 
     /// Accesses before it are seen by accesses after it, of all threads, by whatever path.
     pub(super) fn alias_fence(&mut self) -> Result<(), Diagnostic> {
-        let fence = [case(&enums::FENCE, "cta")];
+        let fence = [cased(FenceKind::Block)];
         self.emit().effect(N::Fence, &[], fence);
         if self.target.has(Feature::Tma) {
-            let proxy = [case(&enums::FENCE, "proxy_async_shared")];
+            let proxy = [cased(FenceKind::ProxyAsyncShared)];
             self.emit().effect(N::Fence, &[], proxy);
         }
         self.barrier();

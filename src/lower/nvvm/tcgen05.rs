@@ -4,21 +4,21 @@
 //! ends. What its warps hold of a buffer there is `crate::layout::tensor`'s to say. Products are issued by the role's
 //! first thread.
 
-use super::pipeline::int;
-use super::shared::Buffer;
 use super::{Lower, emit::AccessAttrs};
 use crate::dialect::enums;
+use crate::dialect::enums::{FenceKind, Predicate, SpecialRegister, TensorMove};
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::operand;
 use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LANES, LEAST_COLUMNS, MoveShape, Share};
-use crate::layout::wgmma_desc::{Major, OperandDescriptor};
-use crate::lower::build::case;
+use crate::layout::wgmma_desc::Major;
+use crate::lower::build::{case, cased};
 use crate::lower::tileas::tcgen05::{columns_end, columns_of, element_name};
 use crate::lower::unsupported;
+use crate::scalar::Signedness;
 
 /// A warp's threads.
 const WARP: i64 = 32;
@@ -69,9 +69,9 @@ impl Lower<'_> {
             e.effect(N::TensorRelinquish, &[], []);
             Ok(())
         })?;
-        self.tensor_fence("tensor_before");
+        self.fence(FenceKind::TensorBefore);
         self.barrier();
-        self.tensor_fence("tensor_after");
+        self.fence(FenceKind::TensorAfter);
         let mut e = self.emit();
         let (at, ty) = (e.smem(slot), e.int(32));
         let attrs = AccessAttrs::shared(1, vec![0]).list(&mut e);
@@ -89,9 +89,9 @@ impl Lower<'_> {
         let Some(memory) = self.tensor.filter(|t| t.owned) else {
             return Ok(());
         };
-        self.tensor_fence("tensor_before");
+        self.fence(FenceKind::TensorBefore);
         self.barrier();
-        self.tensor_fence("tensor_after");
+        self.fence(FenceKind::TensorAfter);
         let first = self.first_warp();
         self.when(first, true, |l| {
             let columns = l.emit().i32_attr(memory.columns as i64);
@@ -102,20 +102,15 @@ impl Lower<'_> {
 
     fn first_warp(&mut self) -> ValueId {
         let mut e = self.emit();
-        let (tid, threads) = (e.sreg("tid.x"), e.i32(WARP));
-        e.icmp("less_than", "unsigned", tid, threads)
-    }
-
-    fn tensor_fence(&mut self, kind: &str) {
-        let attr = case(&enums::FENCE, kind);
-        self.emit().op(N::Fence, &[], [attr], &[]);
+        let (tid, threads) = (e.sreg(SpecialRegister::TidX), e.i32(WARP));
+        e.icmp(Predicate::LessThan, Signedness::Unsigned, tid, threads)
     }
 
     /// What the role's warps have done to tensor memory comes before what any of them does to it afterwards.
     pub(super) fn tensor_barrier(&mut self) {
-        self.tensor_fence("tensor_before");
+        self.fence(FenceKind::TensorBefore);
         self.barrier();
-        self.tensor_fence("tensor_after");
+        self.fence(FenceKind::TensorAfter);
     }
 
     /// Whether the code at hand gives the kernel's tensor memory back.
@@ -127,12 +122,12 @@ impl Lower<'_> {
 
     /// What a barrier that follows says about tensor memory, it says of what came before this.
     pub(super) fn tensor_before(&mut self) {
-        self.tensor_fence("tensor_before");
+        self.fence(FenceKind::TensorBefore);
     }
 
     /// What the barrier that was waited for says about tensor memory holds from here on.
     pub(super) fn tensor_after(&mut self) {
-        self.tensor_fence("tensor_after");
+        self.fence(FenceKind::TensorAfter);
     }
 
     // ---- tiles -----------------------------------------------------------------------------
@@ -141,9 +136,8 @@ impl Lower<'_> {
     fn tensor_address(
         &mut self,
         op: OpId,
-        data: &Op,
         buffer: ValueId,
-        iteration: &str,
+        iteration: Option<ValueId>,
     ) -> Result<ValueId, Diagnostic> {
         let (Some(memory), Some(alloc), Some(matrix)) = (
             self.tensor,
@@ -152,11 +146,12 @@ impl Lower<'_> {
         ) else {
             return Err(unsupported(self.m, op, "no buffer in tensor memory"));
         };
-        let column = int(self.m.op(alloc), "column");
+        let column = view::AllocTensorMemory::of(self.m.op(alloc)).and_then(|a| a.column());
+        let column = column.unwrap_or(0);
         let mut address = self.emit().with(N::Add, memory.base, column);
         let stages = stages(self.m, buffer);
-        if operand(data, iteration).is_some() && stages > 1 {
-            let stage = self.turn(op, data, iteration, stages)?.stage;
+        if let Some(iteration) = iteration.filter(|_| stages > 1) {
+            let stage = self.stage_of(op, iteration, stages)?;
             let mut e = self.emit();
             let offset = e.with(N::Mul, stage, matrix.all_columns() as i64);
             address = e.add(address, offset);
@@ -175,22 +170,22 @@ impl Lower<'_> {
     fn tensor_moves(
         &mut self,
         op: OpId,
-        data: &Op,
         buffer: ValueId,
+        iteration: Option<ValueId>,
         share: &Share,
     ) -> Result<(ValueId, [Option<Attr>; 4]), Diagnostic> {
-        let address = self.tensor_address(op, data, buffer, "iteration")?;
+        let address = self.tensor_address(op, buffer, iteration)?;
         let moves = share.moves();
         let mut e = self.emit();
         let own = e.linear(&moves.base);
         let address = e.add(address, own);
         let shape = match moves.shape {
-            MoveShape::Lanes32x32 => "32x32b",
-            MoveShape::Lanes16x256 => "16x256b",
-            MoveShape::Lanes16x128 => "16x128b",
+            MoveShape::Lanes32x32 => TensorMove::By32x32,
+            MoveShape::Lanes16x256 => TensorMove::By16x256,
+            MoveShape::Lanes16x128 => TensorMove::By16x128,
         };
         let attrs = [
-            case(&enums::TENSOR_MOVE, shape),
+            cased(shape),
             e.i32_attr(moves.count as i64),
             moves.pairs.then_some(Attr::Unit),
             Some(Attr::I64s(
@@ -200,11 +195,15 @@ impl Lower<'_> {
         Ok((address, attrs))
     }
 
-    pub(super) fn tensor_load(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (buffer, result) = (data.operands[0], data.results[0]);
+    pub(super) fn tensor_load(
+        &mut self,
+        op: OpId,
+        v: &view::TensorLoad<Op>,
+    ) -> Result<(), Diagnostic> {
+        let (buffer, result) = (v.source(), v.result());
         let share = self.share(op, buffer)?;
         let layout = self.layout_error(op, share.layout())?;
-        let (address, attrs) = self.tensor_moves(op, data, buffer, &share)?;
+        let (address, attrs) = self.tensor_moves(op, buffer, v.iteration(), &share)?;
         let elem = self.m.types.elem(self.m.ty(result));
         let ty = self.m.types.regs(elem, layout.registers() as u32);
         let value = self.emit().get(N::TensorLd, &[&[address]], attrs, ty);
@@ -216,8 +215,12 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn tensor_store(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (tile, buffer) = (data.operands[0], data.operands[1]);
+    pub(super) fn tensor_store(
+        &mut self,
+        op: OpId,
+        v: &view::TensorStore<Op>,
+    ) -> Result<(), Diagnostic> {
+        let (tile, buffer) = (v.tile(), v.destination());
         let share = self.share(op, buffer)?;
         let layout = self.layout_error(op, share.layout())?;
         let Some(have) = self.layout(tile) else {
@@ -230,7 +233,7 @@ impl Lower<'_> {
             // Warps of other warpgroups may still read what was there.
             self.tensor_barrier();
         }
-        let (address, attrs) = self.tensor_moves(op, data, buffer, &share)?;
+        let (address, attrs) = self.tensor_moves(op, buffer, v.iteration(), &share)?;
         self.emit().effect(N::TensorSt, &[address, value], attrs);
         Ok(())
     }
@@ -252,8 +255,12 @@ impl Lower<'_> {
 
     // ---- products --------------------------------------------------------------------------
 
-    pub(super) fn tensor_dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let acc = operand(data, "acc").unwrap_or_default();
+    pub(super) fn tensor_dot(
+        &mut self,
+        op: OpId,
+        v: &view::TensorDot<Op>,
+    ) -> Result<(), Diagnostic> {
+        let acc = v.acc();
         let Some(matrix) = tensor_matrix(self.m, acc) else {
             return Err(unsupported(
                 self.m,
@@ -261,20 +268,17 @@ impl Lower<'_> {
                 "the accumulator is not in tensor memory",
             ));
         };
-        let [a, b, c] = [data.operands[0], data.operands[1], acc].map(|v| element_name(self.m, v));
+        let [a, b, c] = [v.lhs(), v.rhs(), acc].map(|v| element_name(self.m, v));
         let Some(atom) = Atom::of(&a, &b, &c) else {
             return Err(unsupported(self.m, op, "no tcgen05.mma for these elements"));
         };
         let (m, n) = (matrix.rows.min(LANES), matrix.columns.min(256));
-        let accumulate = operand(data, "accumulate")
-            .map(|v| self.get(op, v))
-            .transpose()?;
+        let accumulate = v.accumulate().map(|v| self.get(op, v)).transpose()?;
         self.by_first_thread(|l| {
-            let lhs = l.tensor_left(op, data, m)?;
-            let rhs = l.shared_multiplicand(op, data, 1, n)?;
-            let d = l.tensor_address(op, data, acc, "acc_iteration")?;
-            let signed = ["signed_lhs", "signed_rhs"]
-                .map(|name| data.attr_named(name) == Some(&Attr::Bool(true)));
+            let lhs = l.tensor_left(op, v, m)?;
+            let rhs = l.shared_multiplicand(op, 1, v.rhs(), v.rhs_iteration(), n)?;
+            let d = l.tensor_address(op, acc, v.acc_iteration())?;
+            let signed = [v.signed_lhs(), v.signed_rhs()].map(|s| s == Some(true));
             let bits = atom.descriptor([m, n], signed, [lhs.transposed, rhs.transposed]);
             let steps = |count: u64, each: u64| -> Vec<i64> {
                 (0..count).map(|i| (i * each) as i64).collect()
@@ -308,18 +312,23 @@ impl Lower<'_> {
             return then(self);
         }
         let mut e = self.emit();
-        let (tid, first) = (e.sreg("tid.x"), e.i32(0));
-        let first = e.icmp("equal", "unsigned", tid, first);
+        let (tid, first) = (e.sreg(SpecialRegister::TidX), e.i32(0));
+        let first = e.icmp(Predicate::Equal, Signedness::Unsigned, tid, first);
         self.when(first, false, then)
     }
 
     /// The left operand: in tensor memory, or in shared memory.
-    fn tensor_left(&mut self, op: OpId, data: &Op, m: u64) -> Result<Multiplicand, Diagnostic> {
-        let lhs = data.operands[0];
+    fn tensor_left(
+        &mut self,
+        op: OpId,
+        v: &view::TensorDot<Op>,
+        m: u64,
+    ) -> Result<Multiplicand, Diagnostic> {
+        let lhs = v.lhs();
         let Some(matrix) = tensor_matrix(self.m, lhs) else {
-            return self.shared_multiplicand(op, data, 0, m);
+            return self.shared_multiplicand(op, 0, lhs, v.lhs_iteration(), m);
         };
-        let value = self.tensor_address(op, data, lhs, "lhs_iteration")?;
+        let value = self.tensor_address(op, lhs, v.lhs_iteration())?;
         let each = (K_BITS / 32) as i64;
         Ok(Multiplicand {
             value,
@@ -336,16 +345,18 @@ impl Lower<'_> {
     fn shared_multiplicand(
         &mut self,
         op: OpId,
-        data: &Op,
         side: usize,
+        operand: ValueId,
+        iteration: Option<ValueId>,
         instruction_mn: u64,
     ) -> Result<Multiplicand, Diagnostic> {
-        let buffer = self.buffer(op, data.operands[side])?;
+        let buffer = self.buffer(op, operand)?;
         let matrix = self.layout_error(op, buffer.layout.squeezed())?;
         let desc = tcgen05::describe(&matrix, side, instruction_mn);
         let desc = self.layout_error(op, desc)?;
-        let iteration = ["lhs_iteration", "rhs_iteration"][side];
-        let value = self.tensor_descriptor(op, data, iteration, &buffer, &desc)?;
+        let address = self.emit().smem(buffer.offset);
+        let constant = tcgen05::constant(&desc);
+        let value = self.matrix_descriptor(op, iteration, &buffer, address, constant)?;
         let units = |steps: &[u64]| steps.iter().map(|s| (s >> 4) as i64).collect();
         Ok(Multiplicand {
             value,
@@ -353,20 +364,6 @@ impl Lower<'_> {
             k_steps: units(&desc.k_steps),
             transposed: desc.major == Major::Mn,
         })
-    }
-
-    /// The matrix descriptor of a stage of an operand.
-    fn tensor_descriptor(
-        &mut self,
-        op: OpId,
-        data: &Op,
-        iteration: &str,
-        buffer: &Buffer,
-        desc: &OperandDescriptor,
-    ) -> Result<ValueId, Diagnostic> {
-        let address = self.emit().smem(buffer.offset);
-        let constant = tcgen05::constant(desc);
-        self.matrix_descriptor(op, data, iteration, buffer, address, constant)
     }
 
     /// An arrival at `barrier` when the products issued so far are done.

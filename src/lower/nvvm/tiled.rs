@@ -4,12 +4,14 @@ use super::atomics::redundant_threads;
 use super::nibbles::doubled;
 use super::shape::Coords;
 use super::{Emit, Lower};
+use crate::dialect::enums::Predicate;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::FactMap;
 use crate::facts::access::{Access, constant, pointee};
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::lower::unsupported;
+use crate::scalar::Signedness;
 
 /// A tiled access of one thread, worked out.
 pub struct Tiled {
@@ -214,7 +216,7 @@ impl Lower<'_> {
             let mut e = self.emit();
             let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
             let end = e.with(N::Add, origin, t.tile[dim] as i64);
-            let fits = e.icmp("less_than_or_equal", "signed", end, extent);
+            let fits = e.icmp(Predicate::LessThanOrEqual, Signedness::Signed, end, extent);
             all = Some(match all {
                 Some(all) => e.and(all, fits),
                 None => fits,

@@ -8,8 +8,10 @@
 use super::Lower;
 use super::shape::Coords;
 use super::tiled::{Tiled, same_width};
+use crate::dialect::enums::Predicate;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, OpId, ValueId};
+use crate::scalar::Signedness;
 
 impl Lower<'_> {
     /// Addresses of the accesses of `vec` elements: a scalar or one per access, and immediates.
@@ -157,7 +159,7 @@ impl Lower<'_> {
                 let mut e = self.emit();
                 let rows = e.take(rows, &leaders);
                 let (rows, extent) = same_width(&mut e, rows, extent);
-                let inside = e.icmp("less_than", "unsigned", rows, extent);
+                let inside = e.icmp(Predicate::LessThan, Signedness::Unsigned, rows, extent);
                 mask = Some(match mask {
                     Some(mask) => e.and(mask, inside),
                     None => inside,
@@ -166,7 +168,7 @@ impl Lower<'_> {
             }
             let (position, extent, expand) = self.positions(t, dim, vec, extent);
             let mut e = self.emit();
-            let inside = e.icmp("less_than", "unsigned", position, extent);
+            let inside = e.icmp(Predicate::LessThan, Signedness::Unsigned, position, extent);
             let inside = e.take(inside, &expand);
             mask = Some(match mask {
                 Some(mask) => e.and(mask, inside),

@@ -1,10 +1,9 @@
 //! Warpgroup products: descriptors of shared operands, fragments of register operands.
 
 use super::Lower;
-use super::pipeline::int;
 use super::shared::Buffer;
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::operand;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::layout::wgmma_desc::{self, Major, OperandDescriptor};
@@ -23,21 +22,18 @@ struct Multiplicand {
 }
 
 impl Lower<'_> {
-    pub(super) fn async_dot(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
+    pub(super) fn async_dot(&mut self, op: OpId, v: &view::AsyncDot<Op>) -> Result<(), Diagnostic> {
         let Some(w) = tileas::wgmma_of(self.m, op) else {
             return Err(unsupported(self.m, op, "no wgmma tiling for this product"));
         };
-        let a = self.left(op, data, &w)?;
-        let b = self.right(op, data, &w)?;
-        let acc = self.get(op, operand(data, "acc").unwrap_or_default())?;
-        let accumulate = operand(data, "accumulate")
-            .map(|v| self.get(op, v))
-            .transpose()?;
+        let a = self.left(op, v, &w)?;
+        let b = self.right(op, v, &w)?;
+        let acc = self.get(op, v.acc())?;
+        let accumulate = v.accumulate().map(|v| self.get(op, v)).transpose()?;
         let units =
             |steps: &[u64]| Some(Attr::I64s(steps.iter().map(|s| (s >> 4) as i64).collect()));
         let elem = |v: ValueId| Some(Attr::Type(self.m.types.elem(self.m.ty(v))));
-        let (elem_a, elem_b) = (elem(data.operands[0]), elem(data.operands[1]));
-        let signed = |name| Some(Attr::Bool(data.attr_named(name) == Some(&Attr::Bool(true))));
+        let (elem_a, elem_b) = (elem(v.lhs()), elem(v.rhs()));
         let ty = self.m.ty(acc);
         let mut e = self.emit();
         let attrs = [
@@ -52,8 +48,8 @@ impl Lower<'_> {
             elem_b,
             Some(Attr::Bool(a.transposed)),
             Some(Attr::Bool(b.transposed)),
-            signed("signed_lhs"),
-            signed("signed_rhs"),
+            Some(Attr::Bool(v.signed_lhs() == Some(true))),
+            Some(Attr::Bool(v.signed_rhs() == Some(true))),
         ];
         let value = e.get(
             N::Wgmma,
@@ -62,13 +58,18 @@ impl Lower<'_> {
             ty,
         );
         e.op(N::WgmmaCommit, &[], [], &[]);
-        self.set(data.results[0], value);
+        self.set(v.result(), value);
         Ok(())
     }
 
     /// The left operand: a descriptor where it is a shared buffer, its fragment where it is a tile.
-    fn left(&mut self, op: OpId, data: &Op, w: &Wgmma) -> Result<Multiplicand, Diagnostic> {
-        let value = data.operands[0];
+    fn left(
+        &mut self,
+        op: OpId,
+        v: &view::AsyncDot<Op>,
+        w: &Wgmma,
+    ) -> Result<Multiplicand, Diagnostic> {
+        let value = v.lhs();
         if self.layout(value).is_some() {
             return Ok(Multiplicand {
                 value: self.get(op, value)?,
@@ -83,18 +84,23 @@ impl Lower<'_> {
         let parts: Vec<(u32, u64)> = (0..w.warpgroups_m.trailing_zeros())
             .map(|i| (i, step(&desc.mn_steps, (m_tiles << i) as usize)))
             .collect();
-        self.shared_operand(op, data, "lhs_iteration", &buffer, desc, &parts)
+        self.shared_operand(op, v.lhs_iteration(), &buffer, desc, &parts)
     }
 
     /// The right operand, always a shared buffer.
-    fn right(&mut self, op: OpId, data: &Op, w: &Wgmma) -> Result<Multiplicand, Diagnostic> {
-        let buffer = self.buffer(op, data.operands[1])?;
+    fn right(
+        &mut self,
+        op: OpId,
+        v: &view::AsyncDot<Op>,
+        w: &Wgmma,
+    ) -> Result<Multiplicand, Diagnostic> {
+        let buffer = self.buffer(op, v.rhs())?;
         let desc = self.described(op, &buffer, 1, w.instruction_n())?;
         let rows = w.warpgroups_m.trailing_zeros();
         let parts: Vec<(u32, u64)> = (0..w.warpgroups_n.trailing_zeros())
             .map(|i| (i + rows, step(&desc.mn_steps, 1 << i)))
             .collect();
-        self.shared_operand(op, data, "rhs_iteration", &buffer, desc, &parts)
+        self.shared_operand(op, v.rhs_iteration(), &buffer, desc, &parts)
     }
 
     fn described(
@@ -112,13 +118,12 @@ impl Lower<'_> {
     fn shared_operand(
         &mut self,
         op: OpId,
-        data: &Op,
-        iteration: &str,
+        iteration: Option<ValueId>,
         buffer: &Buffer,
         desc: OperandDescriptor,
         parts: &[(u32, u64)],
     ) -> Result<Multiplicand, Diagnostic> {
-        let value = self.descriptor(op, data, iteration, buffer, &desc, parts)?;
+        let value = self.descriptor(op, iteration, buffer, &desc, parts)?;
         Ok(Multiplicand {
             value,
             mn_steps: desc.mn_steps,
@@ -131,8 +136,7 @@ impl Lower<'_> {
     fn descriptor(
         &mut self,
         op: OpId,
-        data: &Op,
-        iteration: &str,
+        iteration: Option<ValueId>,
         buffer: &Buffer,
         desc: &OperandDescriptor,
         parts: &[(u32, u64)],
@@ -146,7 +150,7 @@ impl Lower<'_> {
             let offset = e.with(N::Mul, chosen, bytes as i64);
             address = e.ptr_add(address, offset);
         }
-        self.matrix_descriptor(op, data, iteration, buffer, address, desc.constant())
+        self.matrix_descriptor(op, iteration, buffer, address, desc.constant())
     }
 
     /// The 64-bit descriptor of the stage at hand of an operand's buffer, which begins at `address`: `constant`
@@ -154,15 +158,14 @@ impl Lower<'_> {
     pub(super) fn matrix_descriptor(
         &mut self,
         op: OpId,
-        data: &Op,
-        iteration: &str,
+        iteration: Option<ValueId>,
         buffer: &Buffer,
         address: ValueId,
         constant: u64,
     ) -> Result<ValueId, Diagnostic> {
-        let stage = match operand(data, iteration) {
-            Some(_) if buffer.stages > 1 => {
-                Some(self.turn(op, data, iteration, buffer.stages)?.stage)
+        let stage = match iteration {
+            Some(iteration) if buffer.stages > 1 => {
+                Some(self.stage_of(op, iteration, buffer.stages)?)
             }
             _ => None,
         };
@@ -180,12 +183,16 @@ impl Lower<'_> {
         Ok(e.with(N::Or, wide, constant as i64))
     }
 
-    pub(super) fn async_dot_wait(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let acc = self.get(op, data.operands[0])?;
+    pub(super) fn async_dot_wait(
+        &mut self,
+        op: OpId,
+        v: &view::AsyncDotWait<Op>,
+    ) -> Result<(), Diagnostic> {
+        let acc = self.get(op, v.acc())?;
         let ty = self.m.ty(acc);
-        let pending = self.emit().i32_attr(int(data, "pending"));
+        let pending = self.emit().i32_attr(v.pending());
         let value = self.emit().get(N::WgmmaWait, &[&[acc]], [pending], ty);
-        self.set(data.results[0], value);
+        self.set(v.result(), value);
         Ok(())
     }
 }

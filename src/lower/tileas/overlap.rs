@@ -10,11 +10,12 @@
 
 use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
+use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::operand;
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
-use crate::lower::build::case;
+use crate::lower::build::cased;
+use crate::scalar::Signedness;
 
 /// Lets the products under `body` overlap.
 pub fn relax(m: &mut Module, body: BlockId) {
@@ -226,7 +227,7 @@ fn release_before(m: &mut Module, block: BlockId, release: OpId, now: ValueId, f
     let ty = m.ty(now);
     let minus_one = number(m, block, -1);
     let mut b = m.at_end(block);
-    let overflow = case(&enums::OVERFLOW, "none");
+    let overflow = cased(Overflow::None);
     let before = b.value(C::AddI, &[now, minus_one], [overflow], ty);
     if is_zero(m, first) {
         // An iteration below zero has nothing to release.
@@ -235,10 +236,7 @@ fn release_before(m: &mut Module, block: BlockId, release: OpId, now: ValueId, f
     }
     let i1 = m.types.int(1);
     let i1 = m.types.tile(i1, &[]);
-    let attrs = [
-        case(&enums::CMP_PREDICATE, "not_equal"),
-        case(&enums::SIGNEDNESS, "signed"),
-    ];
+    let attrs = [cased(Predicate::NotEqual), cased(Signedness::Signed)];
     let mut b = m.at_end(block);
     let enable = b.value(C::CmpI, &[now, first], attrs, i1);
     let groups: [&[ValueId]; 3] = [&[pipeline], &[before], &[enable]];

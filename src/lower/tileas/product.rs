@@ -7,10 +7,11 @@
 use super::{anchors, pipeline};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
+use crate::dialect::enums::{DotAtom, Rounding};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Diagnostic, Float, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::layout::mma::MatmulShape;
-use crate::lower::build::{case, constant};
+use crate::lower::build::{case, cased, constant};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 
@@ -92,7 +93,7 @@ fn become_dot(m: &mut Module, op: OpId, atom: &str) {
 
 fn set_fma(m: &mut Module, op: OpId) {
     if let Some(slot) = m.op_mut(op).attrs.first_mut() {
-        *slot = case(&enums::DOT_ATOM, "fma");
+        *slot = cased(DotAtom::Fma);
     }
 }
 
@@ -184,7 +185,7 @@ fn cast(m: &mut Module, op: OpId, value: ValueId, elem: TypeId) -> ValueId {
     if m.ty(value) == ty {
         return value;
     }
-    let even = case(&enums::ROUNDING, "nearest_even");
+    let even = cased(Rounding::NearestEven);
     before(m, op).value(C::FToF, &[value], [even], ty)
 }
 
@@ -210,7 +211,7 @@ fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
         let scale = cast(m, op, scale, f32_ty);
         let scale = repeated(m, op, scale, value, back)?;
         let ty = m.ty(value);
-        let even = case(&enums::ROUNDING, "nearest_even");
+        let even = cased(Rounding::NearestEven);
         wide.push(before(m, op).value(C::MulF, &[value, scale], [even], ty));
     }
     let acc_elem = m.types.elem(m.ty(acc));

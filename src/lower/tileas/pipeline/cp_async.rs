@@ -17,12 +17,13 @@ use super::{
     shared_room, shared_type, stage_bytes, swizzled,
 };
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
+use crate::dialect::enums::{Overflow, PipelineKind, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
-use crate::lower::build::{self, case};
+use crate::lower::build::{self, cased};
+use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 
 /// Most stages that pay.
@@ -245,7 +246,7 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
         stages: plan.stages as u32,
     });
     let attrs = [
-        case(&enums::PIPELINE_KIND, "cp_async"),
+        cased(PipelineKind::CpAsync),
         int(plan.stages as i64),
         int(1),
         int(0),
@@ -255,13 +256,13 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
 
 fn add(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
     let ty = b.module.ty(lhs);
-    b.value(C::AddI, &[lhs, rhs], [case(&enums::OVERFLOW, "none")], ty)
+    b.value(C::AddI, &[lhs, rhs], [cased(Overflow::None)], ty)
 }
 
 fn times(b: &mut OpBuilder<'_>, lhs: ValueId, n: i64) -> ValueId {
     let ty = b.module.ty(lhs);
     let n = build::constant(b, n, ty);
-    b.value(C::MulI, &[lhs, n], [case(&enums::OVERFLOW, "none")], ty)
+    b.value(C::MulI, &[lhs, n], [cased(Overflow::None)], ty)
 }
 
 fn less(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
@@ -270,10 +271,7 @@ fn less(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
     b.value(
         C::CmpI,
         &[lhs, rhs],
-        [
-            case(&enums::CMP_PREDICATE, "less_than"),
-            case(&enums::SIGNEDNESS, "signed"),
-        ],
+        [cased(Predicate::LessThan), cased(Signedness::Signed)],
         ty,
     )
 }

@@ -4,11 +4,12 @@
 //! what they load. Written from the loop's own counter, a load can be started turns ahead.
 
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
+use crate::dialect::enums::{Overflow, Rounding};
 use crate::facts::FactMap;
 use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
-use crate::lower::build::{self, case};
+use crate::lower::build::{self, cased};
+use crate::scalar::Signedness;
 
 /// Rewrites the uses of carried counters in every loop under `body` that counts by a known step. Returns
 /// whether there were any.
@@ -97,7 +98,7 @@ impl Counter {
         let lower = m.op(for_op).operands[0];
         let ty = m.ty(turn);
         let uses = m.ops_under(body);
-        let overflow = || [case(&enums::OVERFLOW, "none")];
+        let overflow = || [cased(Overflow::None)];
         let mut b = m.at(body, 0);
         let step = match self.step {
             Step::Constant(step) => build::constant(&mut b, step, ty),
@@ -106,10 +107,7 @@ impl Counter {
         let mut turns = b.value(C::SubI, &[turn, lower], overflow(), ty);
         if stride > 1 {
             let stride = build::constant(&mut b, stride, ty);
-            let attrs = [
-                case(&enums::SIGNEDNESS, "unsigned"),
-                case(&enums::ROUNDING, "zero"),
-            ];
+            let attrs = [cased(Signedness::Unsigned), cased(Rounding::Zero)];
             turns = b.value(C::DivI, &[turns, stride], attrs, ty);
         }
         let advance = b.value(C::MulI, &[turns, step], overflow(), ty);

@@ -19,6 +19,7 @@ pub mod tokens;
 
 pub use prefetch::{Prefetch, is_product, reach};
 
+use crate::dialect::enums::Padding;
 use smallvec::SmallVec;
 
 use crate::dialect::Traits;
@@ -89,7 +90,7 @@ pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
         .is_some_and(|bits| bits.is_multiple_of(8));
     whole_bytes
         // Where nothing is promised about what is outside, zeros are as good.
-        && access.padding.is_none_or(|case| case == 0)
+        && access.padding.is_none_or(|p| p == Padding::Zero)
         && access.sparse.is_none()
         && operand(data, "token").is_none_or(|t| tokens::only_read(m, t))
 }

@@ -1,14 +1,15 @@
 //! One dimension cut in parts: which operations that concerns, and the loop over the parts.
 
+use crate::dialect::enums::Overflow;
+use crate::lower::build::{cased, constant, int_cast};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dims::{Dim, Dims, extents};
+use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::{Traits, enums};
 use crate::facts::access::{Access, group, operand, tile_of};
 use crate::ir::{Attr, BlockId, Def, Module, OpBuilder, OpId, Type, ValueId};
-use crate::lower::build::{case, constant, int_cast};
 use crate::lower::tileas::pipeline::slice::{Map, copy};
 use crate::lower::tileas::pipeline::tokens::only_read;
 
@@ -372,12 +373,7 @@ impl Cut {
         let first = times(&mut b, first, length as i64);
         let first = b.value(C::Reshape, &[first], [], one);
         let first = b.value(C::Broadcast, &[first], [], ty);
-        let moved = b.value(
-            C::AddI,
-            &[result, first],
-            [case(&enums::OVERFLOW, "none")],
-            ty,
-        );
+        let moved = b.value(C::AddI, &[result, first], [cased(Overflow::None)], ty);
         self.dims.insert(moved, 0);
         for &v in old {
             map.insert(v, moved);
@@ -405,7 +401,7 @@ impl Cut {
         let old = times(&mut b, index, step / unit);
         let part = int_cast(&mut b, part, ty);
         let part = times(&mut b, part, length / unit);
-        let new = b.value(C::AddI, &[old, part], [case(&enums::OVERFLOW, "none")], ty);
+        let new = b.value(C::AddI, &[old, part], [cased(Overflow::None)], ty);
         let data = m.op(op);
         let names = data.def().operands.iter().take_while(|o| o.name != "index");
         let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
@@ -483,7 +479,7 @@ fn is_weak_load(m: &Module, op: OpId) -> bool {
 fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
     let ty = b.module.ty(value);
     let n = constant(b, n, ty);
-    b.value(C::MulI, &[value, n], [case(&enums::OVERFLOW, "none")], ty)
+    b.value(C::MulI, &[value, n], [cased(Overflow::None)], ty)
 }
 
 /// A builder behind `op`.

@@ -7,12 +7,14 @@
 use super::{before, flag_type, is_zero};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums;
+use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::lower::build::case;
+use crate::lower::build::{case, cased};
 use crate::lower::tileas::convert::place;
 use crate::lower::tileas::pipeline::roles::ancestor_in;
 use crate::lower::tileas::pipeline::tokens::jumps;
+use crate::scalar::Signedness;
 
 /// An accumulator that a loop carries from one product to the same product of the next iteration.
 pub struct Home {
@@ -152,10 +154,7 @@ fn later(m: &mut Module, around: OpId, dot: OpId) -> Option<ValueId> {
     let counter = *m.block(m.op(dot).block).args.first()?;
     let lower = *m.op(around).operands.first()?;
     let ty = flag_type(m);
-    let attrs = [
-        case(&enums::CMP_PREDICATE, "not_equal"),
-        case(&enums::SIGNEDNESS, "signed"),
-    ];
+    let attrs = [cased(Predicate::NotEqual), cased(Signedness::Signed)];
     let (block, at) = place(m, dot);
     Some(m.at(block, at).value(C::CmpI, &[counter, lower], attrs, ty))
 }
@@ -187,7 +186,7 @@ fn behind_any(
     m.at_end(blocks[1]).op(C::Yield, &[&[init]], [], &[], &[]);
     let (block, at) = place(m, around);
     let attrs = [
-        case(&enums::CMP_PREDICATE, "less_than"),
+        cased(Predicate::LessThan),
         case(
             &enums::SIGNEDNESS,
             if unsigned { "unsigned" } else { "signed" },

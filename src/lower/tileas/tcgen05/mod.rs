@@ -26,6 +26,8 @@ mod role;
 
 pub use columns::{end as columns_end, of as columns_of};
 
+use crate::dialect::enums::PipelineKind;
+use crate::lower::build::{cased, constant};
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
@@ -33,12 +35,10 @@ use super::missed::Log;
 use super::pipeline::tile_bytes;
 use super::wgmma::{self, Source};
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::tcgen05::{self as instruction, Atom, K_BITS};
 use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
-use crate::lower::build::{case, constant};
 use crate::target::{Feature, Suffix, Target};
 use columns::Held;
 use home::Home;
@@ -310,7 +310,7 @@ impl Convert {
         let i32_ty = m.types.int(32);
         let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
         let ty = m.types.intern(Type::Pipeline { stages: 1 });
-        let attrs = [case(&enums::PIPELINE_KIND, "mma"), int(1), int(0), int(0)];
+        let attrs = [cased(PipelineKind::Mma), int(1), int(0), int(0)];
         let pipeline = m.at(self.body, 0).value(S::PipelineCreate, &[], attrs, ty);
         self.pipeline = Some(pipeline);
         pipeline

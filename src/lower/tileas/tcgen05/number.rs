@@ -1,14 +1,14 @@
 //! The iterations of the pipeline that products of a role step in turn.
 
+use crate::dialect::enums::Overflow;
+use crate::lower::build::{self, cased};
 use rustc_hash::FxHashSet;
 
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::operand;
 use crate::facts::tensor::stages;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::build::{self, case};
 use crate::lower::tileas::pipeline::roles::thread::{Steps, thread};
 
 /// Gives every step of `pipeline` under `body` its iteration, and what uses a stage of an accumulator.
@@ -116,7 +116,7 @@ impl Steps for Number {
             let ty = m.ty(counters[0]);
             let mut b = m.at_end(block);
             let one = build::constant(&mut b, 1, ty);
-            let overflow = case(&enums::OVERFLOW, "none");
+            let overflow = cased(Overflow::None);
             counters[0] = b.value(C::AddI, &[counters[0], one], [overflow], ty);
         }
     }

@@ -18,16 +18,17 @@ mod sites;
 mod slice;
 pub mod thread;
 
+use crate::dialect::enums::{Overflow, PipelineKind};
+use crate::lower::build::{self, cased};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{forget_token, is_product, shared_room, tile_bytes, tma, tokens};
+use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::{Traits, enums};
 use crate::facts::FactMap;
 use crate::facts::access::{group, operand};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
-use crate::lower::build::{self, case};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::{tcgen05, wgmma};
 use crate::target::{Feature, Target};
@@ -422,7 +423,7 @@ fn build(m: &mut Module, block: BlockId, ring: &Ring, plan: &Plan) -> Built {
     };
     let ty = m.types.intern(Type::Pipeline { stages });
     let attrs = [
-        case(&enums::PIPELINE_KIND, "tma"),
+        cased(PipelineKind::Tma),
         int(ring.stages),
         int(plan.consumer_warps),
         int(ring.bytes),
@@ -443,12 +444,7 @@ fn next(m: &mut Module, block: BlockId, counter: ValueId) -> ValueId {
     let ty = m.ty(counter);
     let mut b = m.at_end(block);
     let one = build::constant(&mut b, 1, ty);
-    b.value(
-        C::AddI,
-        &[counter, one],
-        [case(&enums::OVERFLOW, "none")],
-        ty,
-    )
+    b.value(C::AddI, &[counter, one], [cased(Overflow::None)], ty)
 }
 
 /// A step of a pipeline at the end of a block.

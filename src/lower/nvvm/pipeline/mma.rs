@@ -1,0 +1,67 @@
+//! Pipelines that products fill: their stages are accumulators in tensor memory.
+
+use super::ring::Ring;
+use super::{Iteration, Lower, Mechanism, Release};
+use crate::dialect::nv_tileas::view;
+use crate::ir::{Diagnostic, Op};
+
+pub(super) struct Products {
+    ring: Ring,
+    /// Whether who reads a stage is another role than who fills it: it arrives when it has read.
+    consumed: bool,
+}
+
+impl Products {
+    pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            ring: Ring::new(l, v.stages() as u64, v.consumers())?,
+            consumed: v.consumers() > 0,
+        })
+    }
+}
+
+impl Mechanism for Products {
+    fn stages(&self) -> u64 {
+        self.ring.stages
+    }
+
+    fn acquire(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        if !self.consumed {
+            l.tensor_barrier();
+            return Ok(());
+        }
+        let stage = l.stage(at, self.ring.stages);
+        self.ring.wait_empty(l, stage);
+        l.tensor_after();
+        Ok(())
+    }
+
+    fn commit(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        let stage = l.stage(at, self.ring.stages);
+        let full = self.ring.full(l, stage);
+        l.tensor_commit(full)
+    }
+
+    fn wait(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        let stage = l.stage(at, self.ring.stages);
+        self.ring.wait_full(l, stage);
+        l.tensor_after();
+        Ok(())
+    }
+
+    fn release(&self, l: &mut Lower, at: Iteration, how: Release) -> Result<(), Diagnostic> {
+        if !self.consumed {
+            return Ok(());
+        }
+        let stage = l.stage(at, self.ring.stages);
+        let empty = self.ring.empty(l, stage);
+        if how.products {
+            return l.tensor_commit(empty);
+        }
+        l.tensor_before();
+        Ring::arrive_empty(l, empty, at.number, how.enable, true)
+    }
+
+    /// Who waits for the last stage has waited for all.
+    fn drain(&self, _: &mut Lower) {}
+}

@@ -1,0 +1,120 @@
+//! The mbarriers of a ring.
+//!
+//! A ring of S stages has S *full* and S *empty* mbarriers. Iteration i uses stage `i % S`; its full barrier completes
+//! phase `i / S`, so the consumer waits for parity `(i / S) & 1`, and the producer, which needs the phase before on the
+//! empty barrier, for the opposite parity: on a fresh barrier that wait passes at once.
+
+use super::{Lower, Stage};
+use crate::dialect::enums::{FenceKind, Predicate};
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Diagnostic, ValueId};
+use crate::scalar::Signedness;
+
+/// Bytes of an mbarrier.
+const MBARRIER: u64 = 8;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring {
+    pub(super) stages: u64,
+    /// Offsets of the first barriers.
+    full: u64,
+    empty: u64,
+}
+
+impl Ring {
+    /// Barriers of which one arrival makes a stage full and `consumers` arrivals make it empty; with none, nobody
+    /// waits for a stage to become empty.
+    pub(super) fn new(l: &mut Lower, stages: u64, consumers: i64) -> Result<Self, Diagnostic> {
+        let barriers = stages * MBARRIER;
+        let full = l
+            .memory
+            .reserve(barriers, MBARRIER, "mbarriers: stage is full");
+        let empties = if consumers == 0 { 0 } else { barriers };
+        let empty = l
+            .memory
+            .reserve(empties, MBARRIER, "mbarriers: stage is empty");
+        let first = l.thread_is(0);
+        l.when(first, false, |l| {
+            for stage in 0..stages {
+                for (base, count) in [(full, 1), (empty, consumers)] {
+                    if count == 0 {
+                        continue;
+                    }
+                    let mut e = l.emit();
+                    let at = e.smem(base + stage * MBARRIER);
+                    let count = e.i32_attr(count);
+                    e.effect(N::MbarInit, &[at], [count]);
+                }
+            }
+            l.fence(FenceKind::MbarrierInit);
+            Ok(())
+        })?;
+        l.barrier();
+        Ok(Self {
+            stages,
+            full,
+            empty,
+        })
+    }
+
+    /// Address of the barrier of a stage, in the array at `base`.
+    fn barrier(l: &mut Lower, base: u64, stage: Stage) -> ValueId {
+        let mut e = l.emit();
+        let base = e.smem(base);
+        let offset = e.with(N::Mul, stage.index, MBARRIER as i64);
+        e.ptr_add(base, offset)
+    }
+
+    pub(super) fn full(&self, l: &mut Lower, stage: Stage) -> ValueId {
+        Self::barrier(l, self.full, stage)
+    }
+
+    pub(super) fn empty(&self, l: &mut Lower, stage: Stage) -> ValueId {
+        Self::barrier(l, self.empty, stage)
+    }
+
+    pub(super) fn wait_full(&self, l: &mut Lower, stage: Stage) {
+        let full = self.full(l, stage);
+        l.emit().effect(N::MbarWait, &[full, stage.parity], []);
+    }
+
+    pub(super) fn wait_empty(&self, l: &mut Lower, stage: Stage) {
+        let empty = self.empty(l, stage);
+        let parity = l.emit().with(N::Xor, stage.parity, 1);
+        l.emit().effect(N::MbarWait, &[empty, parity], []);
+    }
+
+    /// One arrival of the warp at the empty barrier. Nothing happens where `enable` is false; without it, where the
+    /// iteration is below 0. `converge`: the lane that arrives does so for what the others read.
+    pub(super) fn arrive_empty(
+        l: &mut Lower,
+        empty: ValueId,
+        number: ValueId,
+        enable: Option<ValueId>,
+        converge: bool,
+    ) -> Result<(), Diagnostic> {
+        if converge {
+            l.emit().effect(N::BarWarp, &[], []);
+        }
+        let first_lane = l.emit().threads_without(31);
+        let mut e = l.emit();
+        let zero = e.i32(0);
+        let real = match enable {
+            Some(enable) => enable,
+            None => e.icmp(
+                Predicate::GreaterThanOrEqual,
+                Signedness::Signed,
+                number,
+                zero,
+            ),
+        };
+        let condition = match first_lane {
+            Some(first) => e.and(first, real),
+            None => real,
+        };
+        l.when(condition, false, |l| {
+            l.emit().effect(N::MbarArrive, &[empty], []);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! Pipelines of tensor copies: mbarriers count the transactions; tensor copies out of shared memory.
+
+use super::ring::Ring;
+use super::{Iteration, Lower, Mechanism, Release, Stage};
+use crate::dialect::nv_tileas::view;
+use crate::dialect::nvvm::Op as N;
+use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
+
+pub(super) struct Copies {
+    ring: Ring,
+    /// Transactions that fill a stage.
+    bytes: i64,
+    /// Whether threads load from its stages, beside matrix instructions of a whole warp.
+    loaded: bool,
+    /// Whether its stages are handed back by the products that read them.
+    by_products: bool,
+}
+
+impl Copies {
+    pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
+        Ok(Self {
+            ring: Ring::new(l, v.stages() as u64, v.consumers())?,
+            bytes: v.bytes(),
+            loaded: l.is_loaded(v.result()),
+            by_products: l.by_products(v.result()),
+        })
+    }
+}
+
+impl Mechanism for Copies {
+    fn stages(&self) -> u64 {
+        self.ring.stages
+    }
+
+    fn acquire(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        let stage = l.stage(at, self.ring.stages);
+        self.ring.wait_empty(l, stage);
+        let full = self.ring.full(l, stage);
+        let bytes = l.emit().i32(self.bytes);
+        l.emit().effect(N::MbarExpectTx, &[full, bytes], []);
+        Ok(())
+    }
+
+    /// The transactions were announced when the stage was acquired.
+    fn commit(&self, _: &mut Lower, _: Iteration) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    fn wait(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        let ring = self.ring;
+        let wait = |l: &mut Lower| {
+            let stage = l.stage(at, ring.stages);
+            ring.wait_full(l, stage);
+            Ok(())
+        };
+        match self.by_products {
+            // The other threads may be a phase behind.
+            true => l.by_first_thread(wait),
+            false => wait(l),
+        }
+    }
+
+    fn release(&self, l: &mut Lower, at: Iteration, how: Release) -> Result<(), Diagnostic> {
+        let stage = l.stage(at, self.ring.stages);
+        let empty = self.ring.empty(l, stage);
+        if how.products {
+            return l.tensor_commit(empty);
+        }
+        Ring::arrive_empty(l, empty, at.number, how.enable, self.loaded)
+    }
+
+    /// A stage that was waited for is full.
+    fn drain(&self, _: &mut Lower) {}
+
+    fn completes_on(&self, l: &mut Lower, stage: Stage) -> Option<ValueId> {
+        Some(self.ring.full(l, stage))
+    }
+}
+
+impl Lower<'_> {
+    /// Whether products hand the stages of `pipeline` back.
+    fn by_products(&self, pipeline: ValueId) -> bool {
+        self.all_ops().iter().any(|&o| {
+            view::ConsumerRelease::of(self.m.op(o))
+                .is_some_and(|r| r.products() && r.pipeline() == pipeline)
+        })
+    }
+
+    /// Whether some `local_load` reads what the copies of `pipeline` bring.
+    fn is_loaded(&self, pipeline: ValueId) -> bool {
+        let ops = self.all_ops();
+        let copies = ops.iter().filter_map(|&o| view::TmaLoad::of(self.m.op(o)));
+        let buffers: Vec<ValueId> = copies
+            .filter(|c| c.pipeline() == pipeline)
+            .map(|c| c.destination())
+            .collect();
+        let mut loads = ops
+            .iter()
+            .filter_map(|&o| view::LocalLoad::of(self.m.op(o)));
+        loads.any(|l| buffers.contains(&l.source()))
+    }
+
+    pub(in crate::lower::nvvm) fn tma_load(
+        &mut self,
+        op: OpId,
+        v: &view::TmaLoad<Op>,
+    ) -> Result<(), Diagnostic> {
+        let p = self.pipeline(op, v.pipeline())?;
+        let at = self.iteration(op, v.iteration())?;
+        let stage = self.stage(at, p.stages());
+        let buffer = self.buffer(op, v.destination())?;
+        let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer)?;
+        let map = self.tensor_map(op, &access, &order, &boxes, &buffer)?;
+        let Some(full) = p.completes_on(self, stage) else {
+            let message = "a tensor copy in a pipeline of another kind";
+            return Err(crate::lower::unsupported(self.m, op, message));
+        };
+        let base = self.stage_address(&buffer, Some(stage.index));
+        for b in &boxes.boxes {
+            let coords = self.tma_coords(op, &access, &order, &b.start)?;
+            let mut e = self.emit();
+            let offset = e.i32(b.offset as i64);
+            let dst = e.ptr_add(base, offset);
+            e.op(N::TmaLoad, &[&[dst], &[map], &coords, &[full]], [], &[]);
+        }
+        Ok(())
+    }
+
+    pub(in crate::lower::nvvm) fn tma_store(
+        &mut self,
+        op: OpId,
+        v: &view::TmaStore<Op>,
+    ) -> Result<(), Diagnostic> {
+        let buffer = self.buffer(op, v.source())?;
+        let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer)?;
+        let map = self.tensor_map(op, &access, &order, &boxes, &buffer)?;
+        let first = self.thread_is(0);
+        self.when(first, false, |l| {
+            let base = l.stage_address(&buffer, None);
+            for b in &boxes.boxes {
+                let coords = l.tma_coords(op, &access, &order, &b.start)?;
+                let mut e = l.emit();
+                let offset = e.i32(b.offset as i64);
+                let src = e.ptr_add(base, offset);
+                e.op(N::TmaStore, &[&[map], &coords, &[src]], [], &[]);
+            }
+            l.emit().op(N::BulkCommit, &[], [], &[]);
+            Ok(())
+        })
+    }
+
+    /// In the thread that starts the copies.
+    pub(in crate::lower::nvvm) fn store_wait(
+        &mut self,
+        v: &view::StoreWait<Op>,
+    ) -> Result<(), Diagnostic> {
+        let first = self.thread_is(0);
+        let read = (!v.complete()).then_some(Attr::Unit);
+        self.when(first, false, |l| {
+            let mut e = l.emit();
+            let pending = e.i32_attr(0);
+            e.op(N::BulkWait, &[], [pending, read], &[]);
+            Ok(())
+        })
+    }
+}
