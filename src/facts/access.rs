@@ -47,6 +47,31 @@ pub fn operand(op: &Op, name: &str) -> Option<ValueId> {
     group(op, name).first().copied()
 }
 
+macro_rules! shared_operands {
+    ($($(#[$doc:meta])* $name:ident;)*) => { $(
+        $(#[$doc])*
+        pub fn $name(op: &Op) -> Option<ValueId> {
+            operand(op, stringify!($name))
+        }
+    )* };
+}
+
+// Operands that operations of several kinds have.
+shared_operands! {
+    /// What an access comes after.
+    token;
+    /// The pipeline that a step of the protocol, or a copy, is for.
+    pipeline;
+    /// The iteration whose stage is meant.
+    iteration;
+    /// The tile of pointers of an access.
+    pointers;
+    /// Which elements of an access through pointers happen.
+    mask;
+    /// The shared buffer that a copy fills.
+    destination;
+}
+
 /// How an access is ordered with those of other threads; weak where its operation has no say.
 pub fn ordering(op: &Op) -> Ordering {
     op.enum_named("order")

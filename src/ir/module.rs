@@ -226,6 +226,11 @@ impl Module {
         self.values[value].ty
     }
 
+    /// The first result of an operation that has results.
+    pub fn result(&self, op: OpId) -> ValueId {
+        self.ops[op].results[0]
+    }
+
     /// The operation that defines `value`, unless it is a block argument.
     pub fn def_op(&self, value: ValueId) -> Option<OpId> {
         match self.values[value].def {

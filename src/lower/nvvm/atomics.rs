@@ -131,7 +131,7 @@ impl Lower<'_> {
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
         let op = b.op(N::Loop, &[&[first]], [], &[int], &[region]);
-        let old = self.m.op(op).results[0];
+        let old = self.m.result(op);
         self.emit().bitcast(old, float)
     }
 }

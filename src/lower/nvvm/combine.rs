@@ -99,7 +99,7 @@ impl Lower<'_> {
         let elem = self.m.types.elem(self.m.ty(data.results[0]));
         let ty = self.m.types.regs(elem, n);
         let new = self.emit().like(data, &operands, &[ty]);
-        let result = self.m.op(new).results[0];
+        let result = self.m.result(new);
         self.set(data.results[0], result);
         Ok(())
     }

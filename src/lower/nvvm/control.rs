@@ -217,7 +217,7 @@ impl Lower<'_> {
         let mut b = self.m.at_end(self.block);
         b.loc = self.loc;
         let op = b.op(N::If, &[&[condition]], [None], &[ty], &[first, second]);
-        self.m.op(op).results[0]
+        self.m.result(op)
     }
 
     /// A region that yields what `fill` makes.

@@ -58,7 +58,7 @@ impl Emit<'_> {
         result: TypeId,
     ) -> ValueId {
         let op = self.op(kind, groups, attrs, &[result]);
-        self.m.op(op).results[0]
+        self.m.result(op)
     }
 
     /// A copy of `op`, same kind and attributes, with other operands (one per group) and result types.

@@ -232,7 +232,7 @@ impl Lower<'_> {
         b.loc = self.loc;
         let groups: [&[ValueId]; 4] = [&[zero], &[end], &[step], &[sum]];
         let op = b.op(N::For, &groups, [], &[sum_ty], &[region]);
-        self.m.op(op).results[0]
+        self.m.result(op)
     }
 
     /// The elements of slice `k + i` that belong to the result's registers.

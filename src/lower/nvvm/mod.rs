@@ -315,7 +315,7 @@ impl Lower<'_> {
             ));
         };
         let new = self.emit().like(data, &operands, &[ty]);
-        let result = self.m.op(new).results[0];
+        let result = self.m.result(new);
         self.set(data.results[0], result);
         Ok(())
     }

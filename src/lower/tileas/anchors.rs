@@ -5,7 +5,7 @@ use super::convert::layout_of;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{Access, operand, tile_of};
+use crate::facts::access::{self, Access, operand, tile_of};
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
@@ -27,7 +27,7 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),
-        Some(S::TensorLoad) => tensor(a, op, a.m.op(op).operands[0], a.m.op(op).results[0]),
+        Some(S::TensorLoad) => tensor(a, op, a.m.op(op).operands[0], a.m.result(op)),
         Some(S::TensorStore) => tensor(a, op, a.m.op(op).operands[1], a.m.op(op).operands[0]),
         _ => Ok(()),
     }
@@ -35,7 +35,7 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
 
 /// The pointers of an access through a tile of them.
 pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
-    let pointers = operand(m.op(op), "pointers")?;
+    let pointers = access::pointers(m.op(op))?;
     let held = is_distributed(m, pointers) || layout_of(m, pointers).is_some();
     held.then_some(pointers)
 }

@@ -12,7 +12,7 @@ use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::build::cased;
 use crate::scalar::Signedness;
@@ -90,7 +90,7 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
 
 /// Stages of the pipeline that `op` steps.
 fn stages(m: &Module, op: OpId) -> u32 {
-    let pipeline = operand(m.op(op), "pipeline");
+    let pipeline = access::pipeline(m.op(op));
     match pipeline.map(|p| m.types.get(m.ty(p))) {
         Some(Type::Pipeline { stages }) => *stages,
         _ => 0,
@@ -138,7 +138,7 @@ impl Carried {
         let args = &m.block(block).args;
         let acc = operand(m.op(dot), "acc")?;
         let place = args.iter().skip(1).position(|&a| a == acc)?;
-        let &[wait] = users(m, body, m.op(dot).results[0]).as_slice() else {
+        let &[wait] = users(m, body, m.result(dot)).as_slice() else {
             return None;
         };
         let end = m.terminator(block)?;
@@ -156,7 +156,7 @@ impl Carried {
             .any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy) || is(m, o, S::PointerCopy));
         let mut releases = Vec::new();
         for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
-            let iteration = operand(m.op(op), "iteration")?;
+            let iteration = access::iteration(m.op(op))?;
             let place = args.iter().skip(1).position(|&a| a == iteration)?;
             // With a single stage, the next product's operands come only after the release.
             if m.op(op).block != block || stages(m, op) < 2 {
@@ -209,7 +209,7 @@ impl Carried {
         let mut b = m.at_end(home);
         b.loc = loc;
         let wait = b.op(S::AsyncDotWait, &[&[acc]], [Some(none)], &[ty], &[]);
-        let done = m.op(wait).results[0];
+        let done = m.result(wait);
         m.replace_all_uses(acc, done);
         m.op_mut(wait).operands[0] = acc;
         for (release, place) in self.releases {
@@ -223,7 +223,7 @@ impl Carried {
 /// At the end of `block`: the iteration before `now` of the pipeline that `release` releases is released, unless the
 /// loop has had none since `first`.
 fn release_before(m: &mut Module, block: BlockId, release: OpId, now: ValueId, first: ValueId) {
-    let pipeline = operand(m.op(release), "pipeline").unwrap_or_default();
+    let pipeline = access::pipeline(m.op(release)).unwrap_or_default();
     let ty = m.ty(now);
     let minus_one = number(m, block, -1);
     let mut b = m.at_end(block);

@@ -38,7 +38,7 @@ pub fn is_chained(m: &Module, body: BlockId) -> bool {
     let ops = m.ops_under(body);
     let products = || ops.iter().copied().filter(|&o| pipeline::is_product(m, o));
     products().any(|first| {
-        let reached = pipeline::reach(m, &ops, m.op(first).results[0]);
+        let reached = pipeline::reach(m, &ops, m.result(first));
         products().any(|o| o != first && reached.contains(&m.op(o).operands[0]))
     })
 }
@@ -50,7 +50,7 @@ fn keep_rows(m: &mut Module, body: BlockId) {
     let products = || (ops.iter().copied()).filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
     let mut chained: Vec<OpId> = Vec::new();
     for first in products() {
-        let reached = pipeline::reach(m, &ops, m.op(first).results[0]);
+        let reached = pipeline::reach(m, &ops, m.result(first));
         let next = |&o: &OpId| o != first && reached.contains(&m.op(o).operands[0]);
         for second in products().filter(next) {
             chained.extend([first, second]);
@@ -288,7 +288,7 @@ fn take_apart(m: &mut Module, op: OpId, batch: u64) {
         let groups = parts.each_ref().map(std::slice::from_ref);
         let mut b = before(m, op);
         let product = b.op(data.kind, &groups, data.attrs.iter().cloned(), &[ty], &[]);
-        let value = m.op(product).results[0];
+        let value = m.result(product);
         result = put_back(m, op, value, result, i);
     }
     m.replace_all_uses(data.results[0], result);
@@ -320,7 +320,7 @@ fn slice(m: &mut Module, op: OpId, batch: ValueId, i: u64) -> ValueId {
     let at = index(m, op, i);
     let mut b = before(m, op);
     let part = b.op(C::Extract, &[&[batch], &at], [], &[one], &[]);
-    let part = b.module.op(part).results[0];
+    let part = b.module.result(part);
     b.value(C::Reshape, &[part], [], flat)
 }
 
@@ -337,5 +337,5 @@ fn put_back(m: &mut Module, op: OpId, matrix: ValueId, batch: ValueId, i: u64) -
     let mut b = before(m, op);
     let part = b.value(C::Reshape, &[matrix], [], one);
     let new = b.op(C::Insert, &[&[part], &[batch], &at], [], &[whole], &[]);
-    m.op(new).results[0]
+    m.result(new)
 }

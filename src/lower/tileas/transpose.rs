@@ -37,7 +37,7 @@ impl Transposed {
             return None;
         };
         let ops = m.ops_under(body);
-        let reached = reach(m, &ops, m.op(permute).results[0]);
+        let reached = reach(m, &ops, m.result(permute));
         let takes = |o: OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
         if !ops.iter().any(|&o| is_product(m, o) && takes(o)) {
             return None;
@@ -60,7 +60,7 @@ impl Transposed {
             Some(reshape) => {
                 let long: Vec<usize> = (0..shape.len()).filter(|&d| shape[d] > 1).collect();
                 let kept: Vec<u64> = long.iter().map(|&d| shape[d]).collect();
-                if kept != self::shape(m, m.op(reshape).results[0])? {
+                if kept != self::shape(m, m.result(reshape))? {
                     return None;
                 }
                 let mut dims: Vec<usize> = (0..shape.len()).collect();
@@ -103,13 +103,13 @@ impl Transposed {
         let from = match self.reshape {
             None => tile,
             Some(reshape) => {
-                let from = m.op(reshape).results[0];
-                let ty = m.ty(m.op(self.permute).results[0]);
+                let from = m.result(reshape);
+                let ty = m.ty(m.result(self.permute));
                 m.value_mut(from).ty = ty;
                 from
             }
         };
-        let to = m.op(self.permute).results[0];
+        let to = m.result(self.permute);
         m.replace_all_uses(to, from);
         m.erase(self.permute);
     }

@@ -15,7 +15,7 @@ use super::pipeline::{memory_order, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::ir::{Attr, BlockId, Def, Diagnostic, Float, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::layout::shared::SharedLayout;
@@ -164,7 +164,7 @@ fn is_read_where_brought(
     if m.types.bits(m.ty(tile)) == Some(16) {
         return true;
     }
-    let loaded = m.op(load).results[0];
+    let loaded = m.result(load);
     let extents = m.types.as_tile(m.ty(loaded)).map_or(&[][..], |t| t.1);
     let long: Vec<usize> = (0..extents.len()).filter(|&d| extents[d] > 1).collect();
     let inner = memory_order(m, facts, load).first().copied();
@@ -251,7 +251,7 @@ impl Operands {
         let mut b = m.at(block, at);
         b.loc = data.loc;
         let issued = b.op(S::AsyncDot, &groups, attrs, &[ty], &[]);
-        let issued = b.module.op(issued).results[0];
+        let issued = b.module.result(issued);
         let done = b.value(S::AsyncDotWait, &[issued], [Some(none)], ty);
         m.replace_all_uses(data.results[0], done);
         m.erase(dot);
@@ -277,7 +277,7 @@ impl Source {
             Source::Stored => Ok((store(m, body, value, dot, side)?, None)),
             Source::Buffer { load, permutation } => {
                 let data = m.op(load).clone();
-                let iteration = operand(&data, "iteration");
+                let iteration = access::iteration(&data);
                 let buffer = data.operands[0];
                 let Some(permutation) = permutation else {
                     return Ok((buffer, iteration));
@@ -495,7 +495,7 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
         .into_iter()
         .chain(of(S::PointerCopy))
         .filter(|&o| operand(m.op(o), "destination").is_some_and(|b| read.contains(&b)))
-        .filter_map(|o| operand(m.op(o), "pipeline"))
+        .filter_map(|o| access::pipeline(m.op(o)))
         .collect();
     let waits: Vec<OpId> = of(S::ConsumerWait)
         .into_iter()

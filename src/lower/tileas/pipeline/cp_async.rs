@@ -52,8 +52,7 @@ impl Plan {
             return Err(format!("{target} has no cp.async"));
         }
         let mut stream = Prefetch::find(m, for_op, facts).map_err(|(_, why)| why)?;
-        let swizzle =
-            |&l: &OpId| swizzled(m, m.op(l).results[0], &memory_order(m, facts, l)).is_ok();
+        let swizzle = |&l: &OpId| swizzled(m, m.result(l), &memory_order(m, facts, l)).is_ok();
         stream.loads.retain(swizzle);
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
         // What needs more works in parts.
@@ -117,7 +116,7 @@ pub struct Ring {
 pub fn signature(m: &mut Module, stream: &Prefetch, facts: &FactMap) -> Vec<TypeId> {
     let mut types = Vec::new();
     for &load in &stream.loads {
-        let tile = m.op(load).results[0];
+        let tile = m.result(load);
         let order = memory_order(m, facts, load);
         types.extend(
             swizzled(m, tile, &order)
@@ -138,7 +137,7 @@ fn ring(
 ) -> Result<(Vec<ValueId>, ValueId), Diagnostic> {
     let mut types = Vec::new();
     for &load in &plan.stream.loads {
-        let tile = m.op(load).results[0];
+        let tile = m.result(load);
         let (layout, _) = swizzled(m, tile, &memory_order(m, facts, load))
             .map_err(|e| crate::lower::unsupported(m, load, format!("no layout: {e}")))?;
         types.push(shared_type(m, tile, &layout, plan.stages as u32));
@@ -399,12 +398,12 @@ impl Build<'_> {
         let stream = &self.plan.stream;
         let body = stream.body;
         if let Some(side) = stream.loads.iter().position(|&l| l == op) {
-            let tile = m.op(op).results[0];
+            let tile = m.result(op);
             let ty = m.ty(tile);
             let mut b = m.at_end(body);
             let groups: [&[ValueId]; 2] = [&[self.buffers[side]], &[iteration]];
             let load = b.op(S::LocalLoad, &groups, [], &[ty], &[]);
-            let value = m.op(load).results[0];
+            let value = m.result(load);
             m.replace_all_uses(tile, value);
             let top = self.top;
             forget_token(m, top, op);

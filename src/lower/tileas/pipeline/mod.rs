@@ -19,14 +19,14 @@ pub mod tokens;
 
 pub use prefetch::{Prefetch, is_product, reach};
 
-use crate::dialect::enums::Padding;
+use crate::dialect::enums::{Ordering, Padding};
 use smallvec::SmallVec;
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{Access, group, operand};
+use crate::facts::access::{self, Access, group, operand};
 use crate::ir::{Attr, BlockId, Dense, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
@@ -54,7 +54,7 @@ pub fn shared_room(m: &Module, func: OpId, target: &Target) -> [u64; 2] {
 
 /// Bytes of what these loads load.
 fn stage_bytes(m: &Module, loads: &[OpId]) -> u64 {
-    let bytes = |&load: &OpId| tile_bytes(m, m.op(load).results[0]);
+    let bytes = |&load: &OpId| tile_bytes(m, m.result(load));
     loads.iter().map(bytes).sum()
 }
 
@@ -79,7 +79,7 @@ fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
 /// outside: it is weak and waits for no write.
 pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
     let data = m.op(load);
-    let Some(access) = Access::of(data).filter(|_| data.enum_named("order") == Some(0)) else {
+    let Some(access) = Access::of(data).filter(|_| access::ordering(data) == Ordering::Weak) else {
         return false;
     };
     // Elements of four bits have no address of their own.
@@ -92,7 +92,7 @@ pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
         // Where nothing is promised about what is outside, zeros are as good.
         && access.padding.is_none_or(|p| p == Padding::Zero)
         && access.sparse.is_none()
-        && operand(data, "token").is_none_or(|t| tokens::only_read(m, t))
+        && access::token(data).is_none_or(|t| tokens::only_read(m, t))
 }
 
 /// Whether a load through pointers in a loop's `body` can be started iterations ahead, as copies of several
@@ -104,7 +104,7 @@ fn gathers_ahead(
     load: OpId,
 ) -> Result<(), &'static str> {
     let data = m.op(load);
-    let Some(pointers) = operand(data, "pointers") else {
+    let Some(pointers) = access::pointers(data) else {
         return Err("it has no pointers");
     };
     let Some(run) = Run::of(m, facts, pointers).filter(|r| r.width * r.bytes >= 4) else {
@@ -116,8 +116,8 @@ fn gathers_ahead(
         () if S::of(data.kind) != Some(S::Load) || data.block != body => {
             Err("it is no load of the loop")
         }
-        () if data.enum_named("order") != Some(0) => Err("it is ordered"),
-        () if !operand(data, "token").is_none_or(|t| tokens::only_read(m, t)) => {
+        () if access::ordering(data) != Ordering::Weak => Err("it is ordered"),
+        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => {
             Err("it waits for a write")
         }
         () if !operand(data, "padding").is_none_or(zero) => Err("its padding is not zero"),
@@ -177,9 +177,9 @@ fn loads_number(m: &Module, body: BlockId, op: OpId) -> bool {
     };
     matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
         && one
-        && data.enum_named("order") == Some(0)
+        && access::ordering(data) == Ordering::Weak
         && Access::of(data).is_none_or(|a| a.sparse.is_none())
-        && operand(data, "token").is_none_or(before)
+        && access::token(data).is_none_or(before)
 }
 
 /// What waited for a load now waits for what the load waited for, which are reads: whoever uses the tile has
@@ -192,7 +192,7 @@ pub fn forget_token(m: &mut Module, body: BlockId, load: OpId) {
     if !matches!(m.types.get(m.ty(result)), Type::Token) {
         return;
     }
-    let token = match operand(&data, "token") {
+    let token = match access::token(&data) {
         Some(token) => token,
         None => {
             let ty = m.ty(result);
@@ -238,7 +238,7 @@ pub fn shared_type(m: &mut Module, tile: ValueId, layout: &SharedLayout, stages:
 /// The order of a load's tile dimensions in memory.
 pub fn memory_order(m: &Module, facts: &FactMap, op: OpId) -> Vec<usize> {
     let data = m.op(op);
-    match (Access::of(data), operand(data, "pointers")) {
+    match (Access::of(data), access::pointers(data)) {
         (Some(access), _) => access.order(facts),
         (None, Some(pointers)) => {
             let rank = m.types.as_tile(m.ty(pointers)).map_or(0, |t| t.1.len());

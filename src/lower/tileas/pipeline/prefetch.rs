@@ -1,5 +1,6 @@
 //! Loops whose loads can be started turns ahead.
 
+use crate::dialect::enums::Ordering;
 use rustc_hash::FxHashSet;
 
 use super::{gathers_ahead, starts_ahead, tile_bytes};
@@ -7,7 +8,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// A loop with loads that feed products and that can be started turns ahead. What else it computes
@@ -76,7 +77,7 @@ fn harmless(m: &Module, body: BlockId, op: OpId) -> bool {
     let kind = C::of(data.kind);
     let traits = data.def().traits;
     let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
-        && data.enum_named("order") == Some(0)
+        && access::ordering(data) == Ordering::Weak
         && data.block == body;
     let leaves = traits.has(Traits::TERMINATOR) && kind != Some(C::Yield);
     let loops = matches!(kind, Some(C::For | C::Loop));
@@ -87,7 +88,7 @@ fn harmless(m: &Module, body: BlockId, op: OpId) -> bool {
 
 /// Whether a product takes what `op` loads, as it is or after elementwise operations and changes of shape.
 fn feeds_product(m: &Module, under: &[OpId], op: OpId) -> bool {
-    let reached = reach(m, under, m.op(op).results[0]);
+    let reached = reach(m, under, m.result(op));
     let takes = |&o: &OpId| m.op(o).operands.iter().any(|v| reached.contains(v));
     under.iter().any(|o| is_product(m, *o) && takes(o))
 }

@@ -2,9 +2,10 @@
 
 use super::{memory_order, shared_type, swizzled};
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{Access, constant, operand};
+use crate::facts::access::{self, Access, constant, operand};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
@@ -93,7 +94,7 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
     tma_legal(m, func, op, facts)
-        && data.enum_named("order") == Some(0)
+        && access::ordering(data) == Ordering::Weak
         && all.any(|s| boxes(&layout, &order, s).is_ok())
 }
 

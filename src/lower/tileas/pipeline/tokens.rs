@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::assign::jump_target;
 
@@ -32,7 +32,7 @@ pub fn only_read(m: &Module, token: ValueId) -> bool {
         match (C::of(data.kind), S::of(data.kind)) {
             (Some(C::MakeToken), _) => {}
             (Some(C::JoinTokens), _) => work.extend(&data.operands),
-            (_, Some(S::Load | S::TiledLoad)) => work.extend(operand(data, "token")),
+            (_, Some(S::Load | S::TiledLoad)) => work.extend(access::token(data)),
             (Some(C::For | C::Loop), _) => {
                 let inits = data.group(data.groups.len().saturating_sub(1));
                 work.extend(inits.get(place));

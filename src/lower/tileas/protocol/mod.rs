@@ -24,7 +24,7 @@ mod trace;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
 use machine::{Pipeline, Setting};
@@ -305,8 +305,7 @@ impl Static<'_> {
         let ops = self.m.body_of(self.func, 0).map(|b| self.m.ops_under(b));
         let releases = ops.unwrap_or_default().into_iter().filter(|&o| {
             let data = self.m.op(o);
-            S::of(data.kind) == Some(S::ConsumerRelease)
-                && operand(data, "pipeline") == Some(pipeline)
+            S::of(data.kind) == Some(S::ConsumerRelease) && access::pipeline(data) == Some(pipeline)
         });
         let marked: Vec<bool> = releases
             .map(|o| self.m.op(o).has_unit("products"))
@@ -321,8 +320,7 @@ impl Static<'_> {
             let Some(kind) = S::of(data.kind) else {
                 return Ok(());
             };
-            let pipeline =
-                operand(data, "pipeline").filter(|_| data.def().name.starts_with("async."));
+            let pipeline = access::pipeline(data).filter(|_| data.def().name.starts_with("async."));
             let of = pipeline
                 .and_then(|p| s.setting.pipelines.get(&p))
                 .map(|p| (p.tma, p.stages));
@@ -456,7 +454,7 @@ impl Static<'_> {
             let data = m.op(op);
             Some((
                 S::of(data.kind)?,
-                operand(data, "pipeline").filter(|_| data.def().name.starts_with("async."))?,
+                access::pipeline(data).filter(|_| data.def().name.starts_with("async."))?,
                 op,
             ))
         });

@@ -1,6 +1,6 @@
 //! One dimension cut in parts: which operations that concerns, and the loop over the parts.
 
-use crate::dialect::enums::Overflow;
+use crate::dialect::enums::{Ordering, Overflow};
 use crate::lower::build::{cased, constant, int_cast};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,7 +8,7 @@ use super::dims::{Dim, Dims, extents};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{Access, group, operand, tile_of};
+use crate::facts::access::{self, Access, group, tile_of};
 use crate::ir::{Attr, BlockId, Def, Module, OpBuilder, OpId, Type, ValueId};
 use crate::lower::tileas::pipeline::slice::{Map, copy};
 use crate::lower::tileas::pipeline::tokens::only_read;
@@ -166,13 +166,13 @@ impl Cut {
                 || traits.has(Traits::PURE);
             let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
                 && concerned.contains(&op)
-                && data.enum_named("order") == Some(0);
+                && access::ordering(data) == Ordering::Weak;
             if is_weak_load(m, op) {
-                if operand(data, "token").is_some_and(|t| !only_read(m, t)) {
+                if access::token(data).is_some_and(|t| !only_read(m, t)) {
                     return no(op, "the load waits for a write");
                 }
             } else if store {
-                if operand(data, "token").is_some_and(|t| self.waits_inside(m, t, &under)) {
+                if access::token(data).is_some_and(|t| self.waits_inside(m, t, &under)) {
                     return no(op, "the store waits for a load of all parts");
                 }
             } else if !flow {
@@ -315,7 +315,7 @@ impl Cut {
             let ty = m.ty(token);
             let both: [&[ValueId]; 1] = [&[before, token]];
             let joined = m.at_end(body).op(C::JoinTokens, &both, [], &[ty], &[]);
-            last.push(m.op(joined).results[0]);
+            last.push(m.result(joined));
         }
         m.at_end(body).op(C::Continue, &[&last], [], &[], &[]);
         let types: Vec<_> = self.tokens.iter().map(|&t| m.ty(t)).collect();
@@ -361,7 +361,7 @@ impl Cut {
         if C::of(m.op(op).kind) != Some(C::Iota) || !old.iter().all(|v| self.dims.contains_key(v)) {
             return;
         }
-        let result = m.op(op).results[0];
+        let result = m.result(op);
         let ty = m.ty(result);
         let (elem, length) = (
             m.types.elem(ty),
@@ -473,7 +473,8 @@ fn ancestor(m: &Module, block: BlockId, mut op: OpId) -> Option<OpId> {
 /// A load that needs no order beside its tokens.
 fn is_weak_load(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad)) && data.enum_named("order") == Some(0)
+    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
+        && access::ordering(data) == Ordering::Weak
 }
 
 fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Placed;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::convert::place;
 
@@ -22,7 +22,7 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
             if let Some(slot) = m.op_mut(release).attrs.first_mut() {
                 *slot = Some(Attr::Unit);
             }
-            rings.extend(operand(m.op(release), "pipeline"));
+            rings.extend(access::pipeline(m.op(release)));
         }
         for (i, product) in products.iter().enumerate() {
             let steps = [product.acquire].into_iter().chain(product.after);
@@ -83,7 +83,7 @@ fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&
         let mut elsewhere: FxHashMap<ValueId, bool> = FxHashMap::default();
         for op in m.ops_under(body) {
             if S::of(m.op(op).kind) == Some(S::ConsumerRelease)
-                && let Some(ring) = operand(m.op(op), "pipeline")
+                && let Some(ring) = access::pipeline(m.op(op))
             {
                 *elsewhere.entry(ring).or_default() |= !inside.contains(&op);
             }
@@ -94,7 +94,7 @@ fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&
                 return false;
             };
             let releases = ring_releases(m, block, products).into_iter();
-            let mut rings = releases.filter_map(|r| operand(m.op(r), "pipeline"));
+            let mut rings = releases.filter_map(|r| access::pipeline(m.op(r)));
             rings.all(|ring| elsewhere.get(&ring) == Some(&false))
         });
         if loops.len() == before {
@@ -122,7 +122,7 @@ fn only_multiplies(m: &Module, around: OpId, products: &[&Placed]) -> bool {
             .any(|p| p.dot == op || p.acquire == op || p.after.contains(&op))
     };
     let brings = |op: OpId| {
-        let pipeline = operand(m.op(op), "pipeline").and_then(|p| m.def_op(p));
+        let pipeline = access::pipeline(m.op(op)).and_then(|p| m.def_op(p));
         pipeline.is_some_and(|p| m.op(p).enum_named("kind") == Some(1))
     };
     m.ops_under(block)

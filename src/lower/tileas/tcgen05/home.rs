@@ -93,7 +93,7 @@ impl Home {
         let mut b = m.at(block, at);
         b.loc = loc;
         let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-        let loaded = m.op(load).results[0];
+        let loaded = m.result(load);
         m.replace_all_uses(arg, loaded);
         let acc = m.op(dot).operands[2];
         if acc != loaded {
@@ -109,7 +109,7 @@ impl Home {
             return;
         };
         let block = m.op(dot).block;
-        let (result, loc) = (m.op(dot).results[0], m.op(dot).loc);
+        let (result, loc) = (m.result(dot), m.op(dot).loc);
         let ty = m.ty(result);
         let others = m.ops_under(block).into_iter();
         let end = m.terminator(block);
@@ -121,7 +121,7 @@ impl Home {
             let mut b = m.at(block, at);
             b.loc = loc;
             let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-            let loaded = m.op(load).results[0];
+            let loaded = m.result(load);
             m.replace_all_uses(result, loaded);
         }
         let (bounds, init) = (
@@ -143,7 +143,7 @@ impl Home {
             let mut b = m.at(home, at + 1);
             b.loc = loc;
             let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-            m.op(load).results[0]
+            m.result(load)
         };
         m.replace_all_uses(old, new);
     }
@@ -181,7 +181,7 @@ fn behind_any(
     let load = m
         .at_end(blocks[0])
         .op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-    let loaded = m.op(load).results[0];
+    let loaded = m.result(load);
     m.at_end(blocks[0]).op(C::Yield, &[&[loaded]], [], &[], &[]);
     m.at_end(blocks[1]).op(C::Yield, &[&[init]], [], &[], &[]);
     let (block, at) = place(m, around);
@@ -196,7 +196,7 @@ fn behind_any(
     b.loc = loc;
     let ran = b.value(C::CmpI, &[lower, upper], attrs, flag);
     let chosen = b.op(C::If, &[&[ran]], [], &[ty], &regions);
-    m.op(chosen).results[0]
+    m.result(chosen)
 }
 
 /// The loop without what it carries at `place`; the loop, and the old result.

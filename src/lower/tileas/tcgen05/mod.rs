@@ -371,7 +371,7 @@ impl Convert {
                 let mut b = m.at(block, at);
                 b.loc = data.loc;
                 let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-                let result = m.op(load).results[0];
+                let result = m.result(load);
                 m.replace_all_uses(data.results[0], result);
             }
         }

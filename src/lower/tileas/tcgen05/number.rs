@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::facts::tensor::stages;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::pipeline::roles::thread::{Steps, thread};
@@ -30,7 +30,7 @@ pub fn run(m: &mut Module, body: BlockId, pipeline: ValueId) {
         let is_step = |o: &OpId| {
             let data = m.op(*o);
             let step = data.def().name.starts_with("async.pipeline.");
-            step && operand(data, "pipeline") == Some(pipeline)
+            step && access::pipeline(data) == Some(pipeline)
         };
         let steps: FxHashSet<OpId> = ops.iter().copied().filter(is_step).collect();
         // Who only produces is done with an iteration when it has committed it.

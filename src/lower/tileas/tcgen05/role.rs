@@ -15,7 +15,7 @@ use super::Placed;
 use super::columns::Held;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access::{self, operand};
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Attr, BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
@@ -96,9 +96,7 @@ fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
     let theirs = ops.filter(|&o| {
         S::of(m.op(o).kind) == Some(S::ConsumerRelease) && m.op(o).has_unit("products")
     });
-    theirs
-        .filter_map(|o| operand(m.op(o), "pipeline"))
-        .collect()
+    theirs.filter_map(|o| access::pipeline(m.op(o))).collect()
 }
 
 /// Whether a product reads nothing but what comes through `rings`.
@@ -109,7 +107,7 @@ fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>)
             let data = m.op(o);
             S::of(data.kind) == Some(S::TmaLoad)
                 && operand(data, "destination") == Some(buffer)
-                && operand(data, "pipeline").is_some_and(|p| rings.contains(&p))
+                && access::pipeline(data).is_some_and(|p| rings.contains(&p))
         })
     })
 }
@@ -124,7 +122,7 @@ fn stores(m: &Module, consumer: BlockId) -> bool {
 /// Whether an operation is a product, or a step of what only products know of.
 fn is_of_products(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
     let data = m.op(op);
-    let of = operand(data, "pipeline");
+    let of = access::pipeline(data);
     match S::of(data.kind) {
         Some(S::TensorDot) => true,
         Some(S::ProducerAcquire | S::ProducerCommit) => of == Some(pipeline),
@@ -137,7 +135,7 @@ fn is_of_products(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<Val
 fn release_behind_loads(m: &mut Module, consumer: BlockId, pipeline: ValueId) {
     for release in m.ops_under(consumer) {
         let data = m.op(release);
-        let own = operand(data, "pipeline") == Some(pipeline);
+        let own = access::pipeline(data) == Some(pipeline);
         if S::of(data.kind) != Some(S::ConsumerRelease) || !own {
             continue;
         }

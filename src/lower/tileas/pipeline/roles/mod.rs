@@ -544,7 +544,7 @@ impl Consumer<'_> {
         let (built, iteration) = (&self.built[ring], counters[ring]);
         step(m, block, S::ConsumerWait, built.pipeline, iteration);
         for (&load, &buffer) in self.plan.sites[site].loads.iter().zip(&built.buffers) {
-            let tile = m.op(load).results[0];
+            let tile = m.result(load);
             let ty = m.ty(tile);
             let loc = m.op(load).loc;
             let mut b = m.at_end(block);

@@ -48,7 +48,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         if S::of(m.op(load).kind) != Some(S::TiledLoad) {
             continue;
         }
-        let reached = reach(m, &ops, m.op(load).results[0]);
+        let reached = reach(m, &ops, m.result(load));
         let takes = |&&o: &&OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
         let Some(&product) = products.iter().find(takes) else {
             continue;
@@ -92,7 +92,7 @@ fn can_be_brought(m: &mut Module, c: &Context<'_>, load: OpId) -> Result<(), (Op
         );
     }
     let order = memory_order(m, c.facts, load);
-    let Ok((layout, _)) = swizzled(m, m.op(load).results[0], &order) else {
+    let Ok((layout, _)) = swizzled(m, m.result(load), &order) else {
         return no("the tile has no swizzled layout");
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
@@ -127,7 +127,7 @@ fn readers(
     loads: &[OpId],
     users: &FxHashMap<ValueId, Vec<OpId>>,
 ) -> Option<(OpId, OpId)> {
-    let mut work: Vec<ValueId> = loads.iter().map(|&l| m.op(l).results[0]).collect();
+    let mut work: Vec<ValueId> = loads.iter().map(|&l| m.result(l)).collect();
     let mut reading = FxHashSet::default();
     while let Some(value) = work.pop() {
         for &user in users.get(&value).map_or(&[][..], Vec::as_slice) {
@@ -166,7 +166,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
         let mut buffers = Vec::new();
         let mut bytes = 0;
         for &load in &site.loads {
-            let tile = m.op(load).results[0];
+            let tile = m.result(load);
             let order = memory_order(m, c.facts, load);
             if let Ok((layout, _)) = swizzled(m, tile, &order) {
                 bytes += tile_bytes(m, tile);

@@ -1,5 +1,6 @@
 //! What one warp role runs of a kernel: some operations, all that they depend on, and the control flow around them.
 
+use crate::dialect::enums::Ordering;
 use rustc_hash::FxHashSet;
 
 use super::super::slice::Map;
@@ -7,7 +8,7 @@ use super::super::tokens::{jumps, only_read};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::operand;
+use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::assign::jump_target;
 
@@ -149,8 +150,8 @@ impl Builder<'_> {
         };
         let pure = data.def().traits.has(Traits::PURE) && data.regions.is_empty();
         let reads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-            && data.enum_named("order") == Some(0)
-            && operand(data, "token").is_none_or(|t| only_read(m, t));
+            && access::ordering(data) == Ordering::Weak
+            && access::token(data).is_none_or(|t| only_read(m, t));
         let why = match () {
             () if !pure && !reads => "has effects",
             () if !data.results.iter().all(one) => "computes more than one element",
