@@ -70,6 +70,8 @@ shared_operands! {
     mask;
     /// The shared buffer that a copy fills.
     destination;
+    /// What a store stores, of a view.
+    tile;
 }
 
 /// How an access is ordered with those of other threads; weak where its operation has no say.

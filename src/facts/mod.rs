@@ -13,6 +13,7 @@ mod arith;
 mod axes;
 mod flow;
 mod leaf;
+pub mod matmul;
 pub mod semantics;
 pub mod tensor;
 mod transfer;

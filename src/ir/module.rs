@@ -231,6 +231,26 @@ impl Module {
         self.ops[op].results[0]
     }
 
+    /// The name of an operation that declares a symbol.
+    pub fn symbol(&self, op: OpId) -> Option<&str> {
+        match self.op(op).attr_named("sym_name")? {
+            Attr::Str(name) | Attr::Symbol(name) => Some(self.str(*name)),
+            _ => None,
+        }
+    }
+
+    /// Writes the 32-bit integer attribute called `name` in the operation's row.
+    pub fn set_i32(&mut self, op: OpId, name: &str, value: i64) {
+        let ty = self.types.int(32);
+        let data = &mut self.ops[op];
+        data.attrs[data.kind.def().attribute_index(name)] = Some(Attr::Int { value, ty });
+    }
+
+    /// The operand of an operation of one operand.
+    pub fn source(&self, op: OpId) -> ValueId {
+        self.ops[op].operands[0]
+    }
+
     /// The operation that defines `value`, unless it is a block argument.
     pub fn def_op(&self, value: ValueId) -> Option<OpId> {
         match self.values[value].def {

@@ -1,6 +1,7 @@
 //! What an entry asks for beyond its operations.
 
-use crate::ir::{Attr, Module};
+use crate::dialect::nv_tileas::view;
+use crate::ir::{Attr, Module, OpId};
 use crate::target::Target;
 
 /// The optimization hints of an entry that planning and the function boundary follow.
@@ -13,8 +14,9 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// The hints for `target`, else the default ones.
-    pub fn of(m: &Module, hints: Option<&Attr>, target: &Target) -> Hints {
+    /// The hints of the kernel `func` for `target`, else the default ones.
+    pub fn of(m: &Module, func: OpId, target: &Target) -> Hints {
+        let hints = view::Func::of(m.op(func)).and_then(|v| v.hints());
         let Some(Attr::Hints(by_arch)) = hints else {
             return Hints::default();
         };

@@ -1,8 +1,11 @@
 //! How the pointers of a tile lie next to each other, as far as facts prove it, and how masks cut such runs.
 
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::Predicate;
 use crate::facts::{self, Axis, FactMap, Facts};
 use crate::ir::{Module, Type, ValueId};
+use crate::scalar::Signedness;
 
 /// Widest access of one thread, in bytes.
 const MAX_ACCESS: u64 = 16;
@@ -54,14 +57,6 @@ impl Run {
     }
 }
 
-/// Cases of `enums::CMP_PREDICATE`.
-pub mod predicate {
-    pub const LESS: u8 = 2;
-    pub const LESS_OR_EQUAL: u8 = 3;
-    pub const GREATER: u8 = 4;
-    pub const GREATER_OR_EQUAL: u8 = 5;
-}
-
 /// Elements, a power of two, in whose aligned groups a value only grows: runs that do not wrap.
 pub fn monotone(facts: &Facts, axis: &Axis, signed: bool, range: (i64, i64)) -> u64 {
     let never_wraps = match signed {
@@ -106,12 +101,15 @@ pub fn cuts_once(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length:
             same && place.is_some_and(|&d| cuts_once(m, facts, source, d, length))
         }
         (Some(C::CmpI), &[x, y]) => {
-            let (low, high) = match data.enum_named("comparison_predicate") {
-                Some(predicate::LESS | predicate::LESS_OR_EQUAL) => (x, y),
-                Some(predicate::GREATER | predicate::GREATER_OR_EQUAL) => (y, x),
-                _ => return false,
+            let Some(v) = view::CmpI::of(data) else {
+                return false;
             };
-            let signed = data.enum_named("signedness") == Some(1);
+            let (low, high) = match v.comparison_predicate() {
+                Predicate::LessThan | Predicate::LessThanOrEqual => (x, y),
+                Predicate::GreaterThan | Predicate::GreaterThanOrEqual => (y, x),
+                Predicate::Equal | Predicate::NotEqual => return false,
+            };
+            let signed = v.signedness() == Signedness::Signed;
             let range = facts::range(&m.types, m.ty(x));
             let rises = facts.get(low).zip(axis(low));
             let rises = rises.map_or(1, |(f, a)| monotone(f, a, signed, range));

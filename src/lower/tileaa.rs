@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::build::{ceil_div, constant, int_cast};
 use super::{rebuild, unsupported};
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view;
 use crate::dialect::nv_tileaa::Op as A;
 use crate::ir::{
     Attr, BlockId, DYNAMIC, Diagnostic, Diagnostics, EnumAttr, Module, OpId, Padding, Type, TypeId,
@@ -147,18 +148,23 @@ fn tensor(m: &mut Module, block: BlockId, user: OpId, view: ValueId) -> Result<T
         return Err(unsupported(m, user, "operand is not a tensor view"));
     };
     let data = m.op(def).clone();
-    let dynamic = data.group(1).iter().chain(data.group(2)).next().copied();
+    let Some(v) = view::MakeTensorView::of(&data) else {
+        return Err(unsupported(m, user, "operand is not a tensor view"));
+    };
+    let dynamic = v
+        .dynamicShape()
+        .iter()
+        .chain(v.dynamicStrides())
+        .next()
+        .copied();
     let i32_ty = m.types.int(32);
     let scalar = dynamic
         .map(|v| m.ty(v))
         .unwrap_or_else(|| m.types.tile(i32_ty, &[]));
-    let Some(&base) = data.operands.first() else {
-        return Err(unsupported(m, user, "tensor view without a base"));
-    };
     Ok(Tensor {
-        base,
-        extents: materialize(m, block, user, &shape, data.group(1), scalar)?,
-        strides: materialize(m, block, user, &strides, data.group(2), scalar)?,
+        base: v.base(),
+        extents: materialize(m, block, user, &shape, v.dynamicShape(), scalar)?,
+        strides: materialize(m, block, user, &strides, v.dynamicStrides(), scalar)?,
     })
 }
 
@@ -257,8 +263,10 @@ fn tiled_load(
     replaced: &mut Replaced,
 ) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let view = data.operands[0];
-    let walk = walk(m, op, view)?;
+    let Some(v) = view::LoadView::of(&data) else {
+        return Err(unsupported(m, op, "no load of a view"));
+    };
+    let walk = walk(m, op, v.view())?;
     let t = tensor(m, block, op, walk.tensor_view)?;
     let attrs = [
         Some(Attr::I32s(walk.dim_map)),
@@ -273,12 +281,13 @@ fn tiled_load(
     let results: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
     let mut b = m.at_end(block);
     b.loc = data.loc;
+    let token = v.token();
     let groups: [&[ValueId]; 5] = [
         &[t.base],
         &t.extents,
         &t.strides,
-        data.group(1),
-        data.group(2),
+        v.index(),
+        token.as_slice(),
     ];
     let new = b.op(A::TiledLoad, &groups, attrs, &results, &[]);
     replace(m, op, new, replaced);
@@ -342,7 +351,7 @@ fn tensor_shape(
     replaced: &mut Replaced,
 ) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let t = tensor(m, block, op, data.operands[0])?;
+    let t = tensor(m, block, op, m.source(op))?;
     for (&result, &extent) in data.results.iter().zip(&t.extents) {
         let ty = m.ty(result);
         let value = int_cast(&mut m.at_end(block), extent, ty);
@@ -360,7 +369,7 @@ fn index_space(
     replaced: &mut Replaced,
 ) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let walk = walk(m, op, data.operands[0])?;
+    let walk = walk(m, op, m.source(op))?;
     let t = tensor(m, block, op, walk.tensor_view)?;
     for (i, &result) in data.results.iter().enumerate() {
         let dim = walk.dim_map.get(i).map(|&d| d as usize);

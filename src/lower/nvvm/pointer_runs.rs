@@ -1,5 +1,8 @@
 //! Accesses through pointers that lie next to each other: vectors, shared addresses, masks.
 
+use crate::dialect::cuda_tile::view;
+use crate::dialect::enums::Predicate;
+use crate::scalar::Signedness;
 use rustc_hash::FxHashMap;
 
 use super::Lower;
@@ -8,7 +11,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::facts::{self, Facts};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{In, Layout};
-use crate::lower::run::{Run, monotone, predicate};
+use crate::lower::run::{Run, monotone};
 
 /// What one thread accesses through its pointers.
 pub(super) struct Accesses {
@@ -160,13 +163,9 @@ impl Lower<'_> {
     /// run that decides for all.
     fn last_to_be_there(&self, a: &Accesses, def: &Op) -> Option<Vec<u32>> {
         let (run, layout) = a.along.as_ref()?;
-        if C::of(def.kind)? != C::CmpI {
-            return None;
-        }
-        let signed = def.enum_named("signedness")? == 1;
-        let &[x, y] = def.operands.as_slice() else {
-            return None;
-        };
+        let compare = view::CmpI::of(def)?;
+        let signed = compare.signedness() == Signedness::Signed;
+        let (x, y) = (compare.lhs(), compare.rhs());
         let range = facts::range(&self.m.types, self.m.ty(x));
         let (x, y) = (self.facts.get(x)?, self.facts.get(y)?);
         let rises = |v: &Facts, beside: &Facts| {
@@ -176,12 +175,12 @@ impl Lower<'_> {
         };
         // Whether the greatest or the least element of a run decides.
         let (up, down) = (rises(x, y)?, rises(y, x)?);
-        let (length, last) = match def.enum_named("comparison_predicate")? {
-            predicate::LESS | predicate::LESS_OR_EQUAL if up > 1 => (up, true),
-            predicate::LESS | predicate::LESS_OR_EQUAL => (down, false),
-            predicate::GREATER | predicate::GREATER_OR_EQUAL if up > 1 => (up, false),
-            predicate::GREATER | predicate::GREATER_OR_EQUAL => (down, true),
-            _ => return None,
+        let (length, last) = match compare.comparison_predicate() {
+            Predicate::LessThan | Predicate::LessThanOrEqual if up > 1 => (up, true),
+            Predicate::LessThan | Predicate::LessThanOrEqual => (down, false),
+            Predicate::GreaterThan | Predicate::GreaterThanOrEqual if up > 1 => (up, false),
+            Predicate::GreaterThan | Predicate::GreaterThanOrEqual => (down, true),
+            Predicate::Equal | Predicate::NotEqual => return None,
         };
         (length > 1).then(|| extremes(layout, run.dim, length, last, &a.registers))?
     }

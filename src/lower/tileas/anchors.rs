@@ -3,11 +3,15 @@
 use super::assign::{Assign, Priority, at, is_distributed, shape_of};
 use super::convert::layout_of;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view;
+use crate::dialect::nv_tileas::view::View;
 use crate::facts::FactMap;
-use crate::facts::access::{self, Access, operand, tile_of};
+use crate::facts::access::{self, Access, tile_of};
+use crate::facts::matmul::Matmul;
 use crate::facts::tensor::tensor_matrix;
-use crate::ir::{Attr, Diagnostic, Module, OpId, Type, ValueId};
+use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
 use crate::layout::tensor::Share;
@@ -27,9 +31,19 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),
-        Some(S::TensorLoad) => tensor(a, op, a.m.op(op).operands[0], a.m.result(op)),
-        Some(S::TensorStore) => tensor(a, op, a.m.op(op).operands[1], a.m.op(op).operands[0]),
-        _ => Ok(()),
+        _ => match tensor_move(a.m, op) {
+            Some((tile, buffer)) => tensor(a, op, buffer, tile),
+            None => Ok(()),
+        },
+    }
+}
+
+/// The tile and the buffer of a move between registers and tensor memory.
+fn tensor_move(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
+    match View::of(m.op(op))? {
+        View::TensorLoad(v) => Some((v.result(), v.source())),
+        View::TensorStore(v) => Some((v.tile(), v.destination())),
+        _ => None,
     }
 }
 
@@ -117,17 +131,20 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
 }
 
 /// Instruction shapes, in the order of `enums::DOT_ATOM`.
-const ATOMS: [(&str, MatmulShape); 4] = [
-    ("m16n8k8", MatmulShape { m: 16, n: 8, k: 8 }),
-    ("m16n8k16", MatmulShape { m: 16, n: 8, k: 16 }),
-    ("m16n8k32", MatmulShape { m: 16, n: 8, k: 32 }),
-    ("m8n8k4", MatmulShape { m: 8, n: 8, k: 4 }),
-];
+const fn instruction(atom: DotAtom) -> Option<MatmulShape> {
+    let (m, n, k) = match atom {
+        DotAtom::M16n8k8 => (16, 8, 8),
+        DotAtom::M16n8k16 => (16, 8, 16),
+        DotAtom::M16n8k32 => (16, 8, 32),
+        DotAtom::M8n8k4 => (8, 8, 4),
+        DotAtom::Fma => return None,
+    };
+    Some(MatmulShape { m, n, k })
+}
 
 /// The instruction shape of a `dot`; none of multiply-adds.
 pub fn atom_shape(m: &Module, op: OpId) -> Option<MatmulShape> {
-    let atom = m.op(op).enum_named("atom")?;
-    Some(ATOMS.get(atom as usize)?.1)
+    instruction(view::Dot::of(m.op(op))?.atom())
 }
 
 /// Whether a `dot` is done by multiply-adds.
@@ -137,21 +154,19 @@ pub fn is_fma(m: &Module, op: OpId) -> bool {
 
 /// The mma.sync tiling of a `dot`: shape from its atom, warps over rows and columns.
 pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
-    let data = m.op(op);
-    let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
-    let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
+    let v = view::Dot::of(m.op(op))?;
+    let (elem, lhs) = m.types.as_tile(m.ty(v.lhs()))?;
+    let (_, acc) = m.types.as_tile(m.ty(v.acc()))?;
     let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else {
         return None;
     };
-    let atom = data.enum_named("atom")?;
-    let (_, instruction) = ATOMS.get(atom as usize)?;
-    let instruction = *instruction;
+    let instruction = instruction(v.atom())?;
     let tile = MatmulShape {
         m: rows,
         n: columns,
         k,
     };
-    let spread = match data.has_unit("by_rows") {
+    let spread = match v.by_rows() {
         true => rows_first,
         false => as_square,
     };
@@ -195,18 +210,23 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     if is_fma(a.m, op) {
         // Multiply-adds take their operands in any layout.
         let data = a.m.op(op).clone();
-        a.tie(data.operands[2], data.results[0]);
+        if let Some(Matmul { acc, .. }) = Matmul::of(&data) {
+            a.tie(acc, a.m.result(op));
+        }
         return Ok(());
     }
     let Some(mma) = mma_of(a.m, op, a.warps) else {
         return Err(unsupported(a.m, op, "no mma.sync tiling for this product"));
     };
-    let data = a.m.op(op).clone();
+    let Some(Matmul { lhs, rhs, acc }) = Matmul::of(a.m.op(op)) else {
+        return Ok(());
+    };
     let (c, fa, fb) = (mma.c(), mma.a(), mma.b());
     let (c, fa, fb) = (at(a.m, op, c)?, at(a.m, op, fa)?, at(a.m, op, fb)?);
-    a.tie(data.operands[2], data.results[0]);
-    a.propose(data.results[0], Priority::Product, &c);
-    for (operand, layout) in [(data.operands[0], fa), (data.operands[1], fb)] {
+    let result = a.m.result(op);
+    a.tie(acc, result);
+    a.propose(result, Priority::Product, &c);
+    for (operand, layout) in [(lhs, fa), (rhs, fb)] {
         if from_shared(a.m, operand) {
             a.propose(operand, Priority::Product, &layout);
         }
@@ -224,24 +244,21 @@ fn from_shared(m: &Module, mut tile: ValueId) -> bool {
         if !matches!(C::of(data.kind), Some(C::Reshape | C::Permute)) {
             return false;
         }
-        tile = data.operands[0];
+        tile = m.source(op);
     }
     false
 }
 
 /// The warpgroup tiling of an `async.dot`.
 pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
-    let data = m.op(op);
-    let (elem, lhs) = m.types.as_tile(m.ty(*data.operands.first()?))?;
-    let (_, acc) = m.types.as_tile(m.ty(*data.operands.get(2)?))?;
+    let v = view::AsyncDot::of(m.op(op))?;
+    let (elem, lhs) = m.types.as_tile(m.ty(v.lhs()))?;
+    let (_, acc) = m.types.as_tile(m.ty(v.acc()))?;
     let lhs: Vec<u64> = lhs.iter().copied().filter(|&n| n > 1).collect();
     let (&[rows, k], &[_, columns]) = (&lhs[..], acc) else {
         return None;
     };
-    let Some(Attr::I32s(groups)) = data.attr_named("warpgroups") else {
-        return None;
-    };
-    let &[gm, gn] = groups.as_slice() else {
+    let &[gm, gn] = v.warpgroups() else {
         return None;
     };
     Some(Wgmma {
@@ -262,12 +279,14 @@ fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     };
     let layout = wgmma.accumulator();
     let layout = at(a.m, op, layout)?;
-    let data = a.m.op(op).clone();
-    let acc = operand(&data, "acc").unwrap_or_default();
-    a.tie(acc, data.results[0]);
-    a.propose(data.results[0], Priority::Product, &layout);
-    if let Some(fragment) = left_fragment(a.m, op)?.filter(|_| from_shared(a.m, data.operands[0])) {
-        a.propose(data.operands[0], Priority::Product, &fragment);
+    let Some(Matmul { lhs, acc, .. }) = Matmul::of(a.m.op(op)) else {
+        return Ok(());
+    };
+    let result = a.m.result(op);
+    a.tie(acc, result);
+    a.propose(result, Priority::Product, &layout);
+    if let Some(fragment) = left_fragment(a.m, op)?.filter(|_| from_shared(a.m, lhs)) {
+        a.propose(lhs, Priority::Product, &fragment);
     }
     Ok(())
 }
@@ -293,7 +312,9 @@ fn tensor(a: &mut Assign<'_>, op: OpId, buffer: ValueId, tile: ValueId) -> Resul
 
 /// The layout of the left operand of an `async.dot` that takes it from registers.
 fn left_fragment(m: &Module, op: OpId) -> Result<Option<Layout>, Diagnostic> {
-    let lhs = m.op(op).operands[0];
+    let Some(Matmul { lhs, .. }) = Matmul::of(m.op(op)) else {
+        return Ok(None);
+    };
     if matches!(m.types.get(m.ty(lhs)), Type::SharedTile { .. }) {
         return Ok(None);
     }
@@ -319,7 +340,10 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             None => Needs::new(),
         }),
         Some(S::TensorStore) => {
-            let layout = in_tensor(m, op, m.op(op).operands[1], warps)?;
+            let Some((_, buffer)) = tensor_move(m, op) else {
+                return Ok(Needs::new());
+            };
+            let layout = in_tensor(m, op, buffer, warps)?;
             Ok(vec![(0, m.layouts.intern(layout))])
         }
         Some(S::TiledStore) => store_needs(m, facts, op, warps),
@@ -330,17 +354,15 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
 
 /// The value that `op` stores through pointers in runs: it may come in another layout than theirs.
 pub fn detached(m: &Module, facts: &FactMap, op: OpId) -> Option<ValueId> {
-    if S::of(m.op(op).kind) != Some(S::Store) {
-        return None;
-    }
+    let store = view::Store::of(m.op(op))?;
     Run::of(m, facts, pointers(m, op)?).filter(|r| r.width > 1)?;
-    operand(m.op(op), "value")
+    Some(store.value())
 }
 
 /// What is stored lies as the pointers do.
 fn pointed_needs(m: &Module, op: OpId) -> Needs {
     let data = m.op(op);
-    let value = operand(data, "value");
+    let value = view::Store::of(data).map(|s| s.value());
     let layout = pointers(m, op).and_then(|p| layout_of(m, p));
     let position = data.operands.iter().position(|&o| Some(o) == value);
     position.zip(layout).into_iter().collect()

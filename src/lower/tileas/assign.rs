@@ -16,10 +16,11 @@ use rustc_hash::FxHashMap;
 
 use super::anchors;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view::View;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
 use crate::facts::FactMap;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::unsupported;
@@ -429,18 +430,13 @@ pub enum Relation {
 impl Relation {
     /// The relation of an operation, if it is one.
     pub fn of(m: &Module, op: OpId) -> Option<Relation> {
-        let data = m.op(op);
-        Some(match C::of(data.kind)? {
-            C::Reshape => Relation::Reshape,
-            C::Broadcast => Relation::Broadcast,
-            C::Permute => match data.attr_named("permutation")? {
-                Attr::I32s(p) => Relation::Permute(p.iter().map(|&d| d as usize).collect()),
-                _ => return None,
-            },
-            C::Reduce => match data.attr_named("dim")? {
-                Attr::Int { value, .. } => Relation::Reduce(*value as usize),
-                _ => return None,
-            },
+        Some(match View::of(m.op(op))? {
+            View::Reshape(_) => Relation::Reshape,
+            View::Broadcast(_) => Relation::Broadcast,
+            View::Permute(v) => {
+                Relation::Permute(v.permutation().iter().map(|&d| d as usize).collect())
+            }
+            View::Reduce(v) => Relation::Reduce(v.dim() as usize),
             _ => return None,
         })
     }

@@ -161,7 +161,7 @@ fn leave(m: &mut Module, value: ValueId, body: BlockId, outer: OpId) -> bool {
         return true;
     }
     let reshapes = matches!(C::of(m.op(def).kind), Some(C::Reshape | C::Permute));
-    if !reshapes || !leave(m, m.op(def).operands[0], body, outer) {
+    if !reshapes || !leave(m, m.source(def), body, outer) {
         return false;
     }
     m.block_mut(body).ops.retain(|&o| o != def);

@@ -33,7 +33,7 @@ use missed::Log;
 use crate::dialect::nv_tileaa::Op as A;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts;
-use crate::ir::{Attr, Diagnostic, Diagnostics, Module, OpId};
+use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 
@@ -42,11 +42,7 @@ pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Vec<Mis
     let mut missed = Vec::new();
     for op in m.block(m.body).ops.clone() {
         if A::of(m.op(op).kind) == Some(A::Func) {
-            let name = match m.op(op).attr_named("sym_name") {
-                Some(Attr::Str(name)) => m.str(*name).to_owned(),
-                _ => String::new(),
-            };
-            let mut log = Log::new(name);
+            let mut log = Log::new(m.symbol(op).unwrap_or_default().to_owned());
             func(m, op, target, options, &mut log)?;
             missed.extend(log.into_missed());
         }
@@ -76,9 +72,9 @@ fn func(
         facts = facts::of(m, op);
     }
     let plan = plan::of(m, op, target, options, &facts, log)?;
-    set_number(m, op, 1, plan.all_warps() as i64);
+    m.set_i32(op, "num_warps", plan.all_warps() as i64);
     if let Some(blocks) = plan.occupancy {
-        set_number(m, op, 3, blocks);
+        m.set_i32(op, "occupancy", blocks);
     }
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, &facts)?;
@@ -125,12 +121,4 @@ fn rename(m: &mut Module, func: OpId) {
     ];
     data.kind = S::Func.into();
     data.attrs = attrs.into_iter().collect();
-}
-
-/// Sets attribute `i` of a kernel.
-fn set_number(m: &mut Module, func: OpId, i: usize, value: i64) {
-    let ty = m.types.int(32);
-    if let Some(slot) = m.op_mut(func).attrs.get_mut(i) {
-        *slot = Some(Attr::Int { value, ty });
-    }
 }

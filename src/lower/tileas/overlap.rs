@@ -12,9 +12,11 @@ use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, operand};
+use crate::facts::access::{self};
+use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::build::cased;
+use crate::lower::tileas::pipeline::carried;
 use crate::scalar::Signedness;
 
 /// Lets the products under `body` overlap.
@@ -45,13 +47,13 @@ fn users(m: &Module, body: BlockId, value: ValueId) -> Vec<OpId> {
 /// is released after the next wait.
 fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     let data = m.op(wait).clone();
-    let result = data.results[0];
+    let result = m.result(wait);
     let &[next] = users(m, body, result).as_slice() else {
         return;
     };
     let adds = S::of(m.op(next).kind) == Some(S::AsyncDot)
         && m.op(next).block == data.block
-        && operand(m.op(next), "acc") == Some(result)
+        && Matmul::of(m.op(next)).is_some_and(|p| p.acc == result)
         && m.op(next).operands.iter().filter(|&&v| v == result).count() == 1;
     if !adds {
         return;
@@ -84,7 +86,8 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
         .position(|&o| o == last)
         .map_or(block.ops.len(), |i| i + 1);
     block.ops.splice(after..after, releases);
-    m.replace_all_uses(result, data.operands[0]);
+    let issued = m.source(wait);
+    m.replace_all_uses(result, issued);
     m.erase(wait);
 }
 
@@ -136,7 +139,7 @@ impl Carried {
             return None;
         }
         let args = &m.block(block).args;
-        let acc = operand(m.op(dot), "acc")?;
+        let acc = Matmul::of(m.op(dot))?.acc;
         let place = args.iter().skip(1).position(|&a| a == acc)?;
         let &[wait] = users(m, body, m.result(dot)).as_slice() else {
             return None;
@@ -183,7 +186,7 @@ impl Carried {
         }
         // In the loop: the iteration before is released, where there was one.
         let args = m.block(self.block).args.to_vec();
-        let inits = m.op(self.for_op).group(3).to_vec();
+        let inits = carried::inits(m.op(self.for_op)).to_vec();
         let tail = m.block(self.block).ops.len() - 1;
         let end = m.block_mut(self.block).ops.remove(tail);
         for &(release, place) in &self.releases {

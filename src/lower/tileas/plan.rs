@@ -96,7 +96,7 @@ pub fn of(
             .iter()
             .any(|&o| C::of(m.op(o).kind) == Some(C::Alloca))
     });
-    let hinted = Hints::of(m, m.op(func).attr_named("hints"), target).warps;
+    let hinted = Hints::of(m, func, target).warps;
     let hinted = hinted
         .and_then(|w| u64::try_from(w).ok())
         .filter(|w| MAX_WARPS >= *w && w.is_power_of_two());
@@ -219,7 +219,7 @@ fn occupancy(
     warps: [u64; 2],
     redistributed: bool,
 ) -> Option<i64> {
-    let hints = Hints::of(m, m.op(func).attr_named("hints"), target);
+    let hints = Hints::of(m, func, target);
     let wanted = hints.occupancy?;
     let [all, tile_warps] = warps;
     if redistributed {

@@ -75,7 +75,7 @@ impl Pressure<'_> {
         while let Some(op) = self.m.def_op(value)
             && changes_shape(self.m, op)
         {
-            value = self.m.op(op).operands[0];
+            value = self.m.source(op);
         }
         value
     }

@@ -6,13 +6,18 @@
 
 use super::{anchors, pipeline};
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums;
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{DotAtom, Rounding};
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{Attr, BlockId, Diagnostic, Float, Module, OpBuilder, OpId, Type, TypeId, ValueId};
+use crate::dialect::nv_tileas::view;
+use crate::facts::matmul::Matmul;
+use crate::ir::{
+    Attr, BlockId, Diagnostic, Float, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId,
+};
 use crate::layout::mma::MatmulShape;
-use crate::lower::build::{case, cased, constant};
+use crate::lower::build::{cased, constant};
 use crate::lower::unsupported;
+use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 
 /// Which attribute of a `dot` is `by_rows`.
@@ -39,7 +44,8 @@ pub fn is_chained(m: &Module, body: BlockId) -> bool {
     let products = || ops.iter().copied().filter(|&o| pipeline::is_product(m, o));
     products().any(|first| {
         let reached = pipeline::reach(m, &ops, m.result(first));
-        products().any(|o| o != first && reached.contains(&m.op(o).operands[0]))
+        products()
+            .any(|o| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs)))
     })
 }
 
@@ -51,7 +57,8 @@ fn keep_rows(m: &mut Module, body: BlockId) {
     let mut chained: Vec<OpId> = Vec::new();
     for first in products() {
         let reached = pipeline::reach(m, &ops, m.result(first));
-        let next = |&o: &OpId| o != first && reached.contains(&m.op(o).operands[0]);
+        let next =
+            |&o: &OpId| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs));
         for second in products().filter(next) {
             chained.extend([first, second]);
         }
@@ -70,22 +77,27 @@ fn remaining(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic
     if is_fp8(m, elem) && f32_acc && target.has(Feature::MmaAmpere) {
         let f16 = m.types.float(Float::F16);
         widen_operands(m, op, f16);
-        become_dot(m, op, "m16n8k16");
+        become_dot(m, op, DotAtom::M16n8k16);
     } else {
-        become_dot(m, op, "fma");
+        become_dot(m, op, DotAtom::Fma);
     }
     Ok(())
 }
 
-fn become_dot(m: &mut Module, op: OpId, atom: &str) {
+/// Whether the operands of a `dot` are signed, as attributes.
+pub fn signed(dot: &Op) -> [Option<Attr>; 2] {
+    let signs = view::Dot::of(dot).map(|v| [v.signed_lhs(), v.signed_rhs()]);
+    signs.map_or([None, None], |s| s.map(|s| Some(Attr::Bool(s))))
+}
+
+fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
     let data = m.op(op);
-    let signed = |name: &str| Some(Attr::Bool(data.enum_named(name) == Some(1)));
-    let attrs = [
-        case(&enums::DOT_ATOM, atom),
-        signed("signedness_lhs"),
-        signed("signedness_rhs"),
-        None,
-    ];
+    let signs = match tile::MmaI::of(data) {
+        Some(v) => [v.signedness_lhs(), v.signedness_rhs()],
+        None => [Signedness::Unsigned; 2],
+    };
+    let [lhs, rhs] = signs.map(|s| Some(Attr::Bool(s == Signedness::Signed)));
+    let attrs = [cased(atom), lhs, rhs, None];
     let op = m.op_mut(op);
     op.kind = S::Dot.into();
     op.attrs = attrs.into_iter().collect();
@@ -232,7 +244,15 @@ fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     for (slot, value) in op_data.operands.iter_mut().zip(wide) {
         *slot = value;
     }
-    become_dot(m, op, if by_tf32 { "m16n8k8" } else { "fma" });
+    become_dot(
+        m,
+        op,
+        if by_tf32 {
+            DotAtom::M16n8k8
+        } else {
+            DotAtom::Fma
+        },
+    );
     Ok(())
 }
 
@@ -280,7 +300,14 @@ fn repeated(
 /// A batch of products as products of its matrices.
 fn take_apart(m: &mut Module, op: OpId, batch: u64) {
     let data = m.op(op).clone();
-    let (lhs, rhs, start) = (data.operands[0], data.operands[1], data.operands[2]);
+    let Some(Matmul {
+        lhs,
+        rhs,
+        acc: start,
+    }) = Matmul::of(&data)
+    else {
+        return;
+    };
     let mut result = start;
     for i in 0..batch {
         let parts = [lhs, rhs, start].map(|v| slice(m, op, v, i));
@@ -291,7 +318,7 @@ fn take_apart(m: &mut Module, op: OpId, batch: u64) {
         let value = m.result(product);
         result = put_back(m, op, value, result, i);
     }
-    m.replace_all_uses(data.results[0], result);
+    m.replace_all_uses(m.result(op), result);
     m.erase(op);
 }
 

@@ -5,7 +5,9 @@
 //! users keep the permutation: between a load and a store it is where the layout changes.
 
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view;
 use crate::facts::access::{Access, group};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 
@@ -33,9 +35,7 @@ struct Transposed {
 
 impl Transposed {
     fn find(m: &Module, body: BlockId, permute: OpId) -> Option<Transposed> {
-        let Some(Attr::I32s(perm)) = m.op(permute).attr_named("permutation") else {
-            return None;
-        };
+        let perm = tile::Permute::of(m.op(permute))?.permutation();
         let ops = m.ops_under(body);
         let reached = reach(m, &ops, m.result(permute));
         let takes = |o: OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
@@ -43,10 +43,10 @@ impl Transposed {
             return None;
         }
         let perm: Vec<usize> = perm.iter().map(|&d| d as usize).collect();
-        let source = only_use(m, body, m.op(permute).operands[0])?;
+        let source = only_use(m, body, m.source(permute))?;
         let reshape = (C::of(m.op(source).kind) == Some(C::Reshape)).then_some(source);
         let load = match reshape {
-            Some(reshape) => only_use(m, body, m.op(reshape).operands[0])?,
+            Some(reshape) => only_use(m, body, m.source(reshape))?,
             None => source,
         };
         let data = m.op(load);
@@ -54,7 +54,7 @@ impl Transposed {
         if S::of(data.kind) != Some(S::TiledLoad) {
             return None;
         }
-        let shape = shape(m, data.results[0])?;
+        let shape = shape(m, m.result(load))?;
         let dims = match reshape {
             None => perm,
             Some(reshape) => {
@@ -80,8 +80,10 @@ impl Transposed {
 
     fn rewrite(self, m: &mut Module) {
         let data = m.op(self.load).clone();
-        let tile = data.results[0];
-        let index = group(&data, "index");
+        let Some(v) = view::TiledLoad::of(&data) else {
+            return;
+        };
+        let (tile, index) = (v.tile(), v.index());
         let moved: Vec<ValueId> = self.dims.iter().map(|&d| index[d]).collect();
         let elem = m.types.elem(m.ty(tile));
         let old = shape(m, tile).unwrap_or_default();

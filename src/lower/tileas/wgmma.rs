@@ -7,6 +7,9 @@
 //!
 //! Every product is waited for at once here. [`super::overlap`] then lets them overlap with what follows.
 
+use crate::dialect::cuda_tile::view;
+use crate::facts::matmul::Matmul;
+use crate::lower::tileas::product;
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
@@ -15,7 +18,7 @@ use super::pipeline::{memory_order, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{self, operand};
+use crate::facts::access::{self};
 use crate::ir::{Attr, BlockId, Def, Diagnostic, Float, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::layout::shared::SharedLayout;
@@ -138,7 +141,9 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
         if S::of(m.op(dot).kind) != Some(S::Dot) || Extents::of(m, dot).is_err() {
             continue;
         }
-        let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+        let Some(Matmul { lhs, rhs, .. }) = Matmul::of(m.op(dot)) else {
+            continue;
+        };
         if !is_read_where_brought(m, facts, rhs, 0, brought) {
             bytes += tile_bytes(m, rhs);
         }
@@ -201,8 +206,7 @@ struct Operands {
 impl Operands {
     /// `columns`: of one instruction.
     fn of(m: &Module, body: BlockId, dot: OpId, columns: u64) -> Operands {
-        let data = m.op(dot);
-        let (lhs, rhs) = (data.operands[0], data.operands[1]);
+        let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
         let columns = columns.min(Wgmma::MAX_N);
         let mut bytes = 0;
         let mut stored = |v: ValueId| {
@@ -226,20 +230,22 @@ impl Operands {
         spread: [u64; 2],
     ) -> Result<(), Diagnostic> {
         let data = m.op(dot).clone();
+        let matmul = Matmul::known(&data);
         let (lhs, lhs_iteration) = self.lhs.place(m, body, dot, 0)?;
         let (rhs, rhs_iteration) = self.rhs.place(m, body, dot, 1)?;
         let groups: [&[ValueId]; 6] = [
             &[lhs],
             &[rhs],
-            &data.operands[2..3],
+            &[matmul.acc],
             lhs_iteration.as_slice(),
             rhs_iteration.as_slice(),
             &[],
         ];
+        let signed = product::signed(&data);
         let attrs = [
             Some(Attr::I32s(spread.iter().map(|&n| n as i32).collect())),
-            data.attr_named("signed_lhs").cloned(),
-            data.attr_named("signed_rhs").cloned(),
+            signed[0].clone(),
+            signed[1].clone(),
         ];
         let i32_ty = m.types.int(32);
         let none = Attr::Int {
@@ -247,15 +253,16 @@ impl Operands {
             ty: i32_ty,
         };
         let (block, at) = place(m, dot);
-        let ty = m.ty(data.results[0]);
+        let result = m.result(dot);
+        let ty = m.ty(result);
         let mut b = m.at(block, at);
         b.loc = data.loc;
         let issued = b.op(S::AsyncDot, &groups, attrs, &[ty], &[]);
         let issued = b.module.result(issued);
         let done = b.value(S::AsyncDotWait, &[issued], [Some(none)], ty);
-        m.replace_all_uses(data.results[0], done);
+        m.replace_all_uses(result, done);
         m.erase(dot);
-        for operand in [data.operands[0], data.operands[1]] {
+        for operand in [matmul.lhs, matmul.rhs] {
             drop_unused(m, body, operand);
         }
         Ok(())
@@ -278,7 +285,7 @@ impl Source {
             Source::Buffer { load, permutation } => {
                 let data = m.op(load).clone();
                 let iteration = access::iteration(&data);
-                let buffer = data.operands[0];
+                let buffer = m.source(load);
                 let Some(permutation) = permutation else {
                     return Ok((buffer, iteration));
                 };
@@ -306,19 +313,17 @@ fn source(
         }
         match C::of(data.kind)? {
             C::Permute if permutation.is_none() => {
-                let Attr::I32s(p) = data.attr_named("permutation")? else {
-                    return None;
-                };
-                let (_, shape) = m.types.as_tile(m.ty(data.operands[0]))?;
+                let p = view::Permute::of(data)?.permutation();
+                let (_, shape) = m.types.as_tile(m.ty(m.source(op)))?;
                 if shape.len() != 2 {
                     return None;
                 }
                 permutation = Some(p.iter().map(|&d| d as usize).collect());
             }
-            C::Reshape if only_drops_ones(m, data.operands[0], tile) => {}
+            C::Reshape if only_drops_ones(m, m.source(op), tile) => {}
             _ => return None,
         }
-        tile = data.operands[0];
+        tile = m.source(op);
     }
 }
 
@@ -352,7 +357,7 @@ pub(super) fn in_place_if(
 ) -> Option<Source> {
     let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
     let (load, permutation) = source(m, tile, &local)?;
-    let buffer = m.op(load).operands[0];
+    let buffer = m.source(load);
     let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(buffer)) else {
         return None;
     };
@@ -471,7 +476,7 @@ pub(super) fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
         .iter()
         .any(|&o| m.op(o).operands.contains(&tile));
     if reads && !used {
-        let source = m.op(op).operands[0];
+        let source = m.source(op);
         m.erase(op);
         drop_unused(m, body, source);
     }
@@ -494,12 +499,12 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
     let pipelines: FxHashSet<ValueId> = of(S::TiledCopy)
         .into_iter()
         .chain(of(S::PointerCopy))
-        .filter(|&o| operand(m.op(o), "destination").is_some_and(|b| read.contains(&b)))
+        .filter(|&o| access::destination(m.op(o)).is_some_and(|b| read.contains(&b)))
         .filter_map(|o| access::pipeline(m.op(o)))
         .collect();
     let waits: Vec<OpId> = of(S::ConsumerWait)
         .into_iter()
-        .filter(|&o| pipelines.contains(&m.op(o).operands[0]))
+        .filter(|&o| access::pipeline(m.op(o)).is_some_and(|p| pipelines.contains(&p)))
         .collect();
     for wait in waits {
         let (block, at) = place(m, wait);
@@ -515,7 +520,7 @@ pub(super) fn allocation(m: &Module, mut buffer: ValueId) -> ValueId {
     while let Some(op) = m.def_op(buffer)
         && S::of(m.op(op).kind) == Some(S::SharedView)
     {
-        buffer = m.op(op).operands[0];
+        buffer = m.source(op);
     }
     buffer
 }

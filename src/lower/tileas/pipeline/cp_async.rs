@@ -17,6 +17,7 @@ use super::{
     shared_room, shared_type, stage_bytes, swizzled,
 };
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{Overflow, PipelineKind, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -173,7 +174,10 @@ pub fn apply(
     };
     let (buffers, pipeline) = ring(m, top, plan, facts, rings)?;
     let data = m.op(stream.for_op).clone();
-    let bounds = [data.operands[0], data.operands[1], data.operands[2]];
+    let Some(v) = tile::For::of(&data) else {
+        return Ok(());
+    };
+    let bounds = [v.lowerBound(), v.upperBound(), v.step()];
     let b = Build {
         plan,
         buffers,
@@ -204,7 +208,7 @@ fn load_number(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &
     let [pointers, mask, padding, token] = ["pointers", "mask", "padding", "token"].map(renamed);
     let shape = m
         .types
-        .as_tile(m.ty(data.results[0]))
+        .as_tile(m.ty(m.result(op)))
         .map_or_else(Vec::new, |t| t.1.to_vec());
     let i1 = m.types.int(1);
     let ty = m.types.tile(i1, &shape);

@@ -9,6 +9,7 @@ use crate::facts::FactMap;
 use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::build::{self, cased};
+use crate::lower::tileas::pipeline::carried;
 use crate::scalar::Signedness;
 
 /// Rewrites the uses of carried counters in every loop under `body` that counts by a known step. Returns
@@ -22,7 +23,7 @@ pub fn rewrite(m: &mut Module, body: BlockId, facts: &FactMap) -> bool {
             && let Some(stride) = stride.filter(|&s| s > 0)
             && let Some(inner) = m.body_of(op, 0)
         {
-            for carried in 0..data.group(3).len() {
+            for carried in 0..carried::inits(data).len() {
                 if let Some(counter) = Counter::find(m, op, inner, carried, facts) {
                     counter.replace(m, op, inner, stride);
                     any = true;
@@ -83,7 +84,7 @@ impl Counter {
             None if before => Step::Value(step),
             None => return None,
         };
-        let first = *m.op(for_op).group(3).get(carried)?;
+        let first = *carried::inits(m.op(for_op)).get(carried)?;
         Some(Counter {
             value,
             first,
@@ -94,9 +95,11 @@ impl Counter {
 
     /// Replaces its uses in the body of the loop, which counts by `stride`.
     fn replace(&self, m: &mut Module, for_op: OpId, body: BlockId, stride: i64) {
-        let turn = m.block(body).args[0];
-        let lower = m.op(for_op).operands[0];
-        let ty = m.ty(turn);
+        let counter = m.block(body).args[0];
+        let Some(&lower) = carried::bounds(m.op(for_op)).first() else {
+            return;
+        };
+        let ty = m.ty(counter);
         let uses = m.ops_under(body);
         let overflow = || [cased(Overflow::None)];
         let mut b = m.at(body, 0);
@@ -104,7 +107,7 @@ impl Counter {
             Step::Constant(step) => build::constant(&mut b, step, ty),
             Step::Value(step) => step,
         };
-        let mut turns = b.value(C::SubI, &[turn, lower], overflow(), ty);
+        let mut turns = b.value(C::SubI, &[counter, lower], overflow(), ty);
         if stride > 1 {
             let stride = build::constant(&mut b, stride, ty);
             let attrs = [cased(Signedness::Unsigned), cased(Rounding::Zero)];

@@ -8,7 +8,7 @@
 //! What `cp.async` starts iterations ahead must follow from the loop's counter alone ([`induction`] writes carried
 //! counters that way). No load that is started ahead may wait for a write.
 
-mod carried;
+pub mod carried;
 pub mod cp_async;
 pub mod induction;
 pub mod prefetch;
@@ -19,14 +19,16 @@ pub mod tokens;
 
 pub use prefetch::{Prefetch, is_product, reach};
 
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{Ordering, Padding};
+use crate::dialect::nv_tileas::view;
 use smallvec::SmallVec;
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{self, Access, group, operand};
+use crate::facts::access::{self, Access, group};
 use crate::ir::{Attr, BlockId, Dense, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
@@ -45,7 +47,7 @@ const POINTED: [&str; 2] = ["pointers", "mask"];
 /// SM; else all that a block can have.
 pub fn shared_room(m: &Module, func: OpId, target: &Target) -> [u64; 2] {
     let all = u64::from(target.shared_per_block());
-    let hints = Hints::of(m, m.op(func).attr_named("hints"), target);
+    let hints = Hints::of(m, func, target);
     let blocks = u64::try_from(hints.occupancy.unwrap_or(1)).unwrap_or(1);
     // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
     let share = ((all + 1024) / blocks.max(1)).saturating_sub(1024);
@@ -85,7 +87,7 @@ pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
     // Elements of four bits have no address of their own.
     let whole_bytes = m
         .types
-        .as_tile(m.ty(data.results[0]))
+        .as_tile(m.ty(m.result(load)))
         .and_then(|(elem, _)| m.types.bits(elem))
         .is_some_and(|bits| bits.is_multiple_of(8));
     whole_bytes
@@ -120,8 +122,13 @@ fn gathers_ahead(
         () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => {
             Err("it waits for a write")
         }
-        () if !operand(data, "padding").is_none_or(zero) => Err("its padding is not zero"),
-        () if !operand(data, "mask").is_none_or(once) => {
+        () if !view::Load::of(data)
+            .and_then(|v| v.padding())
+            .is_none_or(zero) =>
+        {
+            Err("its padding is not zero")
+        }
+        () if !access::mask(data).is_none_or(once) => {
             Err("its mask may cut elements out of the middle of a copy")
         }
         () if !follows_counter(m, body, load) => Err("its pointers do not follow from the counter"),
@@ -132,7 +139,7 @@ fn gathers_ahead(
 /// Whether a constant is zero everywhere.
 fn is_zero(m: &Module, op: OpId) -> bool {
     matches!(
-        m.op(op).attr_named("value"),
+        tile::Constant::of(m.op(op)).map(|v| v.value()),
         Some(Attr::Dense { data: Dense::Bytes(bytes), .. }) if bytes.iter().all(|&b| b == 0)
     )
 }

@@ -1,5 +1,6 @@
 //! Loops whose loads can be started turns ahead.
 
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use rustc_hash::FxHashSet;
 
@@ -8,7 +9,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{self, operand};
+use crate::facts::access::{self};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// A loop with loads that feed products and that can be started turns ahead. What else it computes
@@ -25,10 +26,9 @@ impl Prefetch {
     pub fn find(m: &Module, for_op: OpId, facts: &FactMap) -> Result<Prefetch, (OpId, String)> {
         let no = |op: OpId, why: &str| Err((op, why.to_owned()));
         let data = m.op(for_op);
-        let (Some(body), Some(C::For), false) = (
+        let (Some(body), Some(false)) = (
             m.body_of(for_op, 0),
-            C::of(data.kind),
-            data.has_unit("unsignedCmp"),
+            tile::For::of(data).map(|v| v.unsignedCmp()),
         ) else {
             return no(for_op, "the loop does not count by signed numbers");
         };
@@ -120,7 +120,7 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
         .ops_under(body)
         .into_iter()
         .filter(|o| nested && stored(o));
-    let store = stores.filter_map(|o| Some(tile_bytes(m, operand(m.op(o), "tile")?)));
+    let store = stores.filter_map(|o| Some(tile_bytes(m, access::tile(m.op(o))?)));
     let store = store.max().unwrap_or(0);
     let need = |product: OpId| {
         let data = m.op(product);
@@ -145,7 +145,7 @@ fn comes_from(m: &Module, mut tile: ValueId, loads: &[OpId]) -> bool {
         if !matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
             return false;
         }
-        tile = m.op(op).operands[0];
+        tile = m.source(op);
     }
     false
 }

@@ -5,7 +5,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{self, Access, constant, operand};
+use crate::facts::access::{self, Access, constant};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
@@ -16,7 +16,7 @@ pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {
         if C::of(m.op(op).kind) != Some(C::Assume) {
             return None;
         }
-        value = m.op(op).operands[0];
+        value = m.source(op);
     }
     let body = m.body_of(func, 0)?;
     m.block(body)
@@ -85,7 +85,7 @@ fn forbids_tma(m: &Module, hints: &Attr) -> bool {
 /// Whether a store can go through shared memory by a tensor copy.
 pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let data = m.op(op);
-    let Some(tile) = operand(data, "tile") else {
+    let Some(tile) = access::tile(data) else {
         return false;
     };
     let order = memory_order(m, facts, op);
@@ -119,7 +119,7 @@ pub fn store(
     awaited: bool,
 ) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let Some(tile) = operand(&data, "tile") else {
+    let Some(tile) = access::tile(&data) else {
         return Ok(());
     };
     let complete = || [Some(Attr::Unit)];
@@ -160,7 +160,7 @@ pub fn store(
 
 /// The type of the buffer that a store goes through.
 pub fn store_buffer(m: &mut Module, op: OpId, facts: &FactMap) -> Result<TypeId, Diagnostic> {
-    let tile = operand(m.op(op), "tile").unwrap_or_default();
+    let tile = access::tile(m.op(op)).unwrap_or_default();
     let order = memory_order(m, facts, op);
     let (layout, _) = swizzled(m, tile, &order)
         .map_err(|e| crate::lower::unsupported(m, op, format!("no layout: {e}")))?;

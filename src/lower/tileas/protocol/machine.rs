@@ -8,19 +8,33 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::trace::{Action, Event, Roles, StageUse, Turn};
+use crate::dialect::enums::PipelineKind;
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::lower::unsupported;
 
 /// A pipeline as declared.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pipeline {
-    pub tma: bool,
-    /// Products fill it, and whether those who read what they compute issue them.
-    pub mma: bool,
+    pub kind: PipelineKind,
+    /// Whether who fills a stage is also who reads it.
     pub alone: bool,
     pub stages: i64,
     /// Transaction bytes that fill a stage.
     pub bytes: u64,
+}
+
+impl Pipeline {
+    fn is_tma(self) -> bool {
+        self.kind == PipelineKind::Tma
+    }
+
+    fn is_mma(self) -> bool {
+        self.kind == PipelineKind::Mma
+    }
+
+    fn is_cp_async(self) -> bool {
+        self.kind == PipelineKind::CpAsync
+    }
 }
 
 /// What does not change while a kernel runs.
@@ -38,7 +52,12 @@ pub struct Setting<'m> {
 impl Setting<'_> {
     /// The declaration of a pipeline; [`super::trace`] lets no other value through.
     fn pipeline(&self, value: ValueId) -> Pipeline {
-        self.pipelines.get(&value).copied().unwrap_or_default()
+        self.pipelines.get(&value).copied().unwrap_or(Pipeline {
+            kind: PipelineKind::CpAsync,
+            alone: false,
+            stages: 0,
+            bytes: 0,
+        })
     }
 }
 
@@ -274,7 +293,7 @@ impl Machine<'_> {
                 format!("acquires iteration {i} again: missing producer_commit of the first"),
             );
         }
-        let copies = !pipeline.tma && !pipeline.mma;
+        let copies = pipeline.is_cp_async();
         if i == 0 && state.next_acquire > 0 && state.undrained.is_some() && copies {
             return self.fail(
                 op,
@@ -289,13 +308,13 @@ impl Machine<'_> {
             );
         }
         let before = i - pipeline.stages;
-        if before >= 0 && pipeline.tma && state.next_release <= before {
+        if before >= 0 && pipeline.is_tma() && state.next_release <= before {
             return Ok(Step::Blocked);
         }
-        if before >= 0 && pipeline.mma && !pipeline.alone && state.next_release <= before {
+        if before >= 0 && pipeline.is_mma() && !pipeline.alone && state.next_release <= before {
             return Ok(Step::Blocked);
         }
-        let copies = !pipeline.tma && !pipeline.mma;
+        let copies = pipeline.is_cp_async();
         if before >= 0 && copies && state.safe <= before {
             let waited = state.waited.get(&before).copied().unwrap_or(op);
             let why = if state.next_release > before {
@@ -310,7 +329,7 @@ impl Machine<'_> {
             return self.fail(waited, why);
         }
         state.next_acquire = i + 1;
-        if pipeline.mma {
+        if pipeline.is_mma() {
             self.touched.clear();
         }
         let state = self.states.entry(t.pipeline).or_default();
@@ -363,7 +382,7 @@ impl Machine<'_> {
                 format!("commits iteration {i}, which is not acquired: missing producer_acquire"),
             );
         };
-        if pipeline.tma && open.bytes != pipeline.bytes {
+        if pipeline.is_tma() && open.bytes != pipeline.bytes {
             let (have, want) = (open.bytes, pipeline.bytes);
             return self.fail(
                 op,
@@ -374,8 +393,8 @@ impl Machine<'_> {
         }
         state.next_commit = i + 1;
         state.filled.insert(i, (op, open.buffers));
-        state.undrained = Some(op).filter(|_| !pipeline.mma);
-        if pipeline.mma {
+        state.undrained = Some(op).filter(|_| !pipeline.is_mma());
+        if pipeline.is_mma() {
             let open = self.products.iter_mut().filter(|p| p.committed.is_none());
             open.for_each(|p| p.committed = Some(t));
         }
@@ -392,10 +411,10 @@ impl Machine<'_> {
             let due = state.next_wait;
             return self.fail(op, format!("waits for iteration {i} out of turn: {due} is next, so that the parity is wrong"));
         }
-        if pipeline.tma && state.next_commit <= i {
+        if pipeline.is_tma() && state.next_commit <= i {
             return Ok(Step::Blocked);
         }
-        if pipeline.mma {
+        if pipeline.is_mma() {
             if state.next_commit <= i {
                 return match pipeline.alone {
                     true => self.fail(
@@ -415,7 +434,7 @@ impl Machine<'_> {
         }
         // cp.async.wait_group leaves the newest `stages - 2` groups in flight.
         let leaves = pipeline.stages - 2;
-        if !pipeline.tma && state.next_commit - leaves <= i {
+        if !pipeline.is_tma() && state.next_commit - leaves <= i {
             return self.fail(
                 op,
                 format!("waits for iteration {i}, whose copies are not committed {leaves} groups before: without producer, or behind it"),
@@ -424,7 +443,7 @@ impl Machine<'_> {
         state.safe = state.next_release;
         state.next_wait = i + 1;
         state.waited.insert(i, op);
-        if !pipeline.tma {
+        if !pipeline.is_tma() {
             // cp.async writes through the generic proxy.
             let buffers = state
                 .filled
@@ -480,7 +499,7 @@ impl Machine<'_> {
     }
 
     fn drain(&mut self, pipeline: ValueId) -> Result<Step, Diagnostic> {
-        let tma = self.s.pipeline(pipeline).tma;
+        let tma = self.s.pipeline(pipeline).is_tma();
         let state = self.states.entry(pipeline).or_default();
         if !tma {
             *state = State::default();
@@ -677,7 +696,7 @@ impl Machine<'_> {
                 ));
             }
             let pipeline = self.s.pipeline(t.pipeline);
-            let tma = pipeline.tma || pipeline.mma;
+            let tma = !pipeline.is_cp_async();
             if !tma && let Some(op) = state.undrained {
                 return Err(unsupported(
                     m,

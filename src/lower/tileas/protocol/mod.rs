@@ -19,13 +19,17 @@
 //! iteration only modulo twice that number) and [`machine`] runs the roles against each other.
 
 mod machine;
+mod steps;
 mod trace;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::pipeline::tile_bytes;
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, operand};
-use crate::ir::{Attr, BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
+use crate::dialect::nv_tileas::view::{self, View};
+use crate::facts::access;
+use crate::ir::{BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
 use machine::{Pipeline, Setting};
 use trace::Scenario;
@@ -131,13 +135,6 @@ struct Static<'m> {
     consumer_warps: Option<i64>,
 }
 
-fn int(op: &Op, name: &str) -> i64 {
-    match op.attr_named(name) {
-        Some(Attr::Int { value, .. }) => *value,
-        _ => 0,
-    }
-}
-
 impl Static<'_> {
     fn fail(&self, op: OpId, why: impl Into<String>) -> Result<(), Diagnostic> {
         Err(unsupported(self.m, op, why))
@@ -171,40 +168,36 @@ impl Static<'_> {
 
     /// Finds pipelines and buffers.
     fn collect(&mut self, body: BlockId, role: Role) -> Result<(), Diagnostic> {
-        self.each(body, role, &mut |s, op, role| {
-            let data = s.m.op(op);
-            match (S::of(data.kind), data.results.first()) {
-                (Some(S::PipelineCreate), Some(&value)) => s.pipeline(op, data, value, role),
-                (Some(S::AllocTensor), Some(&value)) => {
-                    s.setting.stage_bytes.insert(value, stage_bytes(s.m, value));
-                    if role == Role::Consumer {
-                        s.setting.overlays.push(value);
-                    }
-                    Ok(())
+        self.each(body, role, &mut |s, op, role| match View::of(s.m.op(op)) {
+            Some(View::PipelineCreate(v)) => s.pipeline(op, &v, role),
+            Some(View::AllocTensor(v)) => {
+                let bytes = tile_bytes(s.m, v.result());
+                s.setting.stage_bytes.insert(v.result(), bytes);
+                if role == Role::Consumer {
+                    s.setting.overlays.push(v.result());
                 }
-                (Some(S::WarpSpecialize), _) => s.warp_specialize(op, data),
-                _ => Ok(()),
+                Ok(())
             }
+            Some(View::WarpSpecialize(v)) => s.warp_specialize(op, &v),
+            _ => Ok(()),
         })
     }
 
     fn pipeline(
         &mut self,
         op: OpId,
-        data: &Op,
-        value: ValueId,
+        v: &view::PipelineCreate<'_, Op>,
         role: Role,
     ) -> Result<(), Diagnostic> {
-        let (tma, mma) = (
-            data.enum_named("kind") == Some(1),
-            data.enum_named("kind") == Some(2),
-        );
-        let stages = int(data, "stages");
-        let typed = match self.m.types.get(self.m.ty(value)) {
+        let (kind, stages) = (v.kind(), v.stages());
+        let typed = match self.m.types.get(self.m.ty(v.result())) {
             Type::Pipeline { stages } => i64::from(*stages),
             _ => return self.fail(op, "its result is not a pipeline"),
         };
-        let least = if tma || mma { 1 } else { 2 };
+        let least = match kind {
+            PipelineKind::CpAsync => 2,
+            PipelineKind::Tma | PipelineKind::Mma => 1,
+        };
         if stages != typed {
             return self.fail(op, format!("has {stages} stages, its type {typed}"));
         }
@@ -220,16 +213,15 @@ impl Static<'_> {
                 "is in the wrong role: all warps create it before they part",
             );
         }
-        let Ok(bytes) = u64::try_from(int(data, "bytes")) else {
+        let Ok(bytes) = u64::try_from(v.bytes()) else {
             return self.fail(op, "`bytes` is negative");
         };
         self.creates.push(op);
         self.setting.pipelines.insert(
-            value,
+            v.result(),
             Pipeline {
-                tma,
-                mma,
-                alone: int(data, "consumers") == 0,
+                kind,
+                alone: v.consumers() == 0,
                 stages,
                 bytes,
             },
@@ -237,8 +229,12 @@ impl Static<'_> {
         Ok(())
     }
 
-    fn warp_specialize(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let m = self.m;
+    fn warp_specialize(
+        &mut self,
+        op: OpId,
+        v: &view::WarpSpecialize<'_, Op>,
+    ) -> Result<(), Diagnostic> {
+        let (m, data) = (self.m, v.op());
         if m.parent_op(op) != Some(self.func) {
             return self.fail(op, "the warps of the block part inside of control flow");
         }
@@ -257,8 +253,8 @@ impl Static<'_> {
                 "is not the last operation: its roles do not come back together",
             );
         }
-        let warps = int(data, "consumer_warps");
-        let all = int(m.op(self.func), "num_warps");
+        let warps = v.consumer_warps();
+        let all = view::Func::of(m.op(self.func)).map_or(0, |f| f.num_warps());
         // Products have a second warp there.
         let beside = all - warps - i64::from(data.regions.len() > 2 && all - warps == 2);
         if !PRODUCER_WARPS.contains(&beside) || data.regions.len() > 2 && all - warps < 2 {
@@ -273,11 +269,13 @@ impl Static<'_> {
 
     fn counts(&self) -> Result<(), Diagnostic> {
         for &op in &self.creates {
-            let data = self.m.op(op);
-            let tma = data.enum_named("kind") == Some(1);
-            let consumers = int(data, "consumers");
+            let Some(v) = view::PipelineCreate::of(self.m.op(op)) else {
+                continue;
+            };
+            let tma = v.kind() == PipelineKind::Tma;
+            let consumers = v.consumers();
             // Products hand a stage back with one arrival.
-            let by_products = data.results.first().is_some_and(|&p| self.by_products(p));
+            let by_products = self.by_products(v.result());
             match self.consumer_warps {
                 Some(_) if tma && by_products && consumers == 1 => {}
                 Some(warps) if tma && consumers != warps => {
@@ -303,13 +301,12 @@ impl Static<'_> {
     /// Whether all releases of a pipeline are those of products.
     fn by_products(&self, pipeline: ValueId) -> bool {
         let ops = self.m.body_of(self.func, 0).map(|b| self.m.ops_under(b));
-        let releases = ops.unwrap_or_default().into_iter().filter(|&o| {
-            let data = self.m.op(o);
-            S::of(data.kind) == Some(S::ConsumerRelease) && access::pipeline(data) == Some(pipeline)
-        });
-        let marked: Vec<bool> = releases
-            .map(|o| self.m.op(o).has_unit("products"))
-            .collect();
+        let ops = ops.unwrap_or_default();
+        let releases = ops
+            .iter()
+            .filter_map(|&o| view::ConsumerRelease::of(self.m.op(o)));
+        let own = releases.filter(|r| r.pipeline() == pipeline);
+        let marked: Vec<bool> = own.map(|r| r.products()).collect();
         !marked.is_empty() && marked.into_iter().all(|x| x)
     }
 
@@ -323,7 +320,7 @@ impl Static<'_> {
             let pipeline = access::pipeline(data).filter(|_| data.def().name.starts_with("async."));
             let of = pipeline
                 .and_then(|p| s.setting.pipelines.get(&p))
-                .map(|p| (p.tma, p.stages));
+                .map(|p| (p.kind == PipelineKind::Tma, p.stages));
             s.role(op, kind, of.is_some_and(|p| p.0), role)?;
             let (Some(pipeline), Some((tma, stages))) = (pipeline, of) else {
                 return Ok(());
@@ -336,7 +333,7 @@ impl Static<'_> {
                 S::TmaLoad | S::TiledCopy | S::PointerCopy => {}
                 _ => return Ok(()),
             }
-            let Some(buffer) = operand(data, "destination") else {
+            let Some(buffer) = access::destination(data) else {
                 return Ok(());
             };
             if let Type::SharedTile { stages: have, .. } = s.m.types.get(s.m.ty(buffer))
@@ -470,9 +467,4 @@ impl Static<'_> {
         }
         Ok(())
     }
-}
-
-/// Bytes of one stage of a shared buffer.
-fn stage_bytes(m: &Module, buffer: ValueId) -> u64 {
-    super::pipeline::tile_bytes(m, buffer)
 }

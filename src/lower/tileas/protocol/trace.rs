@@ -6,10 +6,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::{Traits, enums};
-use crate::facts::access::operand;
+use crate::dialect::nv_tileas::view::View;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
 
@@ -90,7 +92,7 @@ const OUTER_TRIPS: u64 = 2;
 
 /// What a value is known to be.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Val {
+pub(super) enum Val {
     Int(i64),
     /// An expression, by number.
     Term(u32),
@@ -121,17 +123,17 @@ enum Flow {
 }
 
 pub struct Tracer<'m> {
-    m: &'m Module,
+    pub(super) m: &'m Module,
     scenario: Scenario,
     /// Operations with regions whose inside matters.
     relevant: FxHashSet<OpId>,
-    env: FxHashMap<ValueId, Val>,
+    pub(super) env: FxHashMap<ValueId, Val>,
     terms: FxHashMap<Term, u32>,
     /// Bounds of loops of unknown length, in the order they were met.
     lengths: Vec<[Val; 3]>,
     events: Vec<Event>,
     roles: Roles,
-    groups: u32,
+    pub(super) groups: u32,
     steps: u64,
     /// Loops and branches without steps around the place at hand.
     depth: u32,
@@ -235,7 +237,7 @@ fn breaks(m: &Module, block: BlockId) -> bool {
 }
 
 impl Tracer<'_> {
-    fn get(&mut self, value: ValueId) -> Val {
+    pub(super) fn get(&mut self, value: ValueId) -> Val {
         match self.env.get(&value) {
             Some(&val) => val,
             None => self.term(Term::Leaf(value)),
@@ -251,14 +253,14 @@ impl Tracer<'_> {
         values.iter().map(|&v| self.get(v)).collect()
     }
 
-    fn bind(&mut self, values: &[ValueId], vals: &[Val]) {
+    pub(super) fn bind(&mut self, values: &[ValueId], vals: &[Val]) {
         for (i, &v) in values.iter().enumerate() {
             self.env
                 .insert(v, vals.get(i).copied().unwrap_or(Val::Other));
         }
     }
 
-    fn event(&mut self, op: OpId, action: Action) {
+    pub(super) fn event(&mut self, op: OpId, action: Action) {
         self.events.push(Event { op, action });
     }
 
@@ -284,11 +286,11 @@ impl Tracer<'_> {
     fn op(&mut self, op: OpId) -> Result<Option<Flow>, Diagnostic> {
         let m = self.m;
         let data = m.op(op);
-        if let Some(s) = S::of(data.kind) {
-            if matches!(s, S::Return | S::RoleEnd) {
+        if let Some(view) = View::of(data) {
+            if matches!(view, View::Return(_) | View::RoleEnd(_)) {
                 return Ok(Some(Flow::Return));
             }
-            if self.step(op, data, s)? {
+            if self.step(op, &view)? {
                 return Ok(None);
             }
         }
@@ -448,10 +450,9 @@ impl Tracer<'_> {
             (Some(C::SubI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_sub(*b)),
             // Iteration numbers are compared for being the same or not.
             (Some(C::CmpI), [Val::Int(a), Val::Int(b)]) => {
-                let predicate = data.enum_named("comparison_predicate").map(usize::from);
-                match predicate.and_then(|p| enums::CMP_PREDICATE.cases.get(p)) {
-                    Some(&"equal") => return Val::Int(i64::from(a == b)),
-                    Some(&"not_equal") => return Val::Int(i64::from(a != b)),
+                match tile::CmpI::of(data).map(|v| v.comparison_predicate()) {
+                    Some(Predicate::Equal) => return Val::Int(i64::from(a == b)),
+                    Some(Predicate::NotEqual) => return Val::Int(i64::from(a != b)),
                     _ => {}
                 }
             }
@@ -639,187 +640,21 @@ impl Tracer<'_> {
         }
     }
 
-    fn uses_of(&mut self, op: OpId, values: &[ValueId]) {
+    pub(super) fn uses_of(&mut self, op: OpId, values: &[ValueId]) {
         for v in values {
             if let Some(&Val::Group(g)) = self.env.get(v) {
                 self.event(op, Action::Use(g));
             }
         }
     }
-
-    // ---- the protocol ----------------------------------------------------------------------
-
-    fn turn(&mut self, op: OpId, data: &Op) -> Result<Turn, Diagnostic> {
-        Ok(Turn {
-            pipeline: self.object(op, data, "pipeline")?,
-            iteration: self.iteration(op, data, "iteration")?.unwrap_or(0),
-        })
-    }
-
-    fn object(&mut self, op: OpId, data: &Op, name: &str) -> Result<ValueId, Diagnostic> {
-        let creator = if name == "pipeline" {
-            S::PipelineCreate
-        } else {
-            S::AllocTensor
-        };
-        let created = |v| {
-            let kind = self.m.def_op(v).and_then(|d| S::of(self.m.op(d).kind));
-            kind == Some(creator) || name != "pipeline" && kind == Some(S::AllocTensorMemory)
-        };
-        match operand(data, name).and_then(|v| self.env.get(&v)) {
-            Some(&Val::Object(v)) if created(v) => Ok(v),
-            _ => Err(unsupported(
-                self.m,
-                op,
-                format!("its {name} is not one that this kernel creates"),
-            )),
-        }
-    }
-
-    fn iteration(&mut self, op: OpId, data: &Op, name: &str) -> Result<Option<i64>, Diagnostic> {
-        let Some(value) = operand(data, name) else {
-            return Ok(None);
-        };
-        match self.get(value) {
-            Val::Int(n) => Ok(Some(n)),
-            _ => Err(unsupported(
-                self.m,
-                op,
-                format!(
-                    "its {name} does not count from a constant by constant steps, so that its turn is not known"
-                ),
-            )),
-        }
-    }
-
-    fn stage(
-        &mut self,
-        op: OpId,
-        data: &Op,
-        buffer: &str,
-        iteration: &str,
-    ) -> Result<StageUse, Diagnostic> {
-        Ok(StageUse {
-            buffer: self.object(op, data, buffer)?,
-            iteration: self.iteration(op, data, iteration)?,
-        })
-    }
-
-    /// Notes what an operation of the protocol does; false for any other.
-    fn step(&mut self, op: OpId, data: &Op, kind: S) -> Result<bool, Diagnostic> {
-        let action = match kind {
-            S::ProducerAcquire => Action::Acquire(self.turn(op, data)?),
-            S::ProducerCommit => Action::Commit(self.turn(op, data)?),
-            S::ConsumerWait => Action::Wait(self.turn(op, data)?),
-            S::ConsumerRelease => {
-                let enable = operand(data, "enable").map(|v| self.get(v));
-                match enable {
-                    Some(Val::Int(0)) => return Ok(true),
-                    None | Some(Val::Int(_)) if data.has_unit("products") => {
-                        Action::ReleaseByProducts(self.turn(op, data)?)
-                    }
-                    None | Some(Val::Int(_)) => Action::Release(self.turn(op, data)?),
-                    Some(_) => {
-                        return Err(unsupported(
-                            self.m,
-                            op,
-                            "whether it releases does not follow from iteration numbers",
-                        ));
-                    }
-                }
-            }
-            S::Drain => Action::Drain(self.object(op, data, "pipeline")?),
-            S::TiledCopy | S::PointerCopy | S::TmaLoad => {
-                let buffer = self.object(op, data, "destination")?;
-                Action::Copy(self.turn(op, data)?, buffer)
-            }
-            S::SharedView => {
-                let source = self.object(op, data, "source")?;
-                self.bind(&data.results, &[Val::Object(source)]);
-                return Ok(true);
-            }
-            S::LocalLoad => {
-                let stage = self.stage(op, data, "source", "iteration")?;
-                self.bind(&data.results, &[]);
-                Action::Read(stage)
-            }
-            S::LocalStore => {
-                self.uses_of(op, data.group(0));
-                Action::Write(self.stage(op, data, "destination", "iteration")?)
-            }
-            S::ProxyFence => Action::Fence,
-            S::StoreWait => Action::StoreWait,
-            S::TmaStore => Action::StoreOut(self.object(op, data, "source")?),
-            S::TensorDot => {
-                let mut shared = Vec::new();
-                let mut tensor = vec![self.stage(op, data, "acc", "acc_iteration")?];
-                for (name, iteration) in [("lhs", "lhs_iteration"), ("rhs", "rhs_iteration")] {
-                    let Some(value) = operand(data, name) else {
-                        continue;
-                    };
-                    match self.m.types.get(self.m.ty(value)) {
-                        Type::TensorTile { .. } => {
-                            tensor.push(self.stage(op, data, name, iteration)?);
-                        }
-                        _ => shared.push(self.stage(op, data, name, iteration)?),
-                    }
-                }
-                Action::TensorDot(shared, tensor)
-            }
-            S::TensorLoad => {
-                let stage = self.stage(op, data, "source", "iteration")?;
-                self.bind(&data.results, &[]);
-                Action::TensorLoad(stage)
-            }
-            S::TensorStore => {
-                self.uses_of(op, data.group(0));
-                Action::TensorStore(self.stage(op, data, "destination", "iteration")?)
-            }
-            S::AsyncDot => self.dot(op, data)?,
-            S::AsyncDotWait => {
-                let Some(&acc) = data.operands.first() else {
-                    return Ok(false);
-                };
-                let val = self.env.get(&acc).copied().unwrap_or(Val::Other);
-                self.bind(&data.results, &[val]);
-                match data.attr_named("pending") {
-                    Some(Attr::Int { value, .. }) if *value >= 0 => {
-                        Action::DotWait(*value as usize)
-                    }
-                    _ => return Err(unsupported(self.m, op, "pending is not a number of groups")),
-                }
-            }
-            _ => return Ok(false),
-        };
-        self.event(op, action);
-        Ok(true)
-    }
-
-    fn dot(&mut self, op: OpId, data: &Op) -> Result<Action, Diagnostic> {
-        let mut reads = Vec::new();
-        for (name, iteration) in [("lhs", "lhs_iteration"), ("rhs", "rhs_iteration")] {
-            let Some(value) = operand(data, name) else {
-                continue;
-            };
-            if matches!(self.m.types.get(self.m.ty(value)), Type::SharedTile { .. }) {
-                reads.push(self.stage(op, data, name, iteration)?);
-            } else {
-                self.uses_of(op, &[value]);
-            }
-        }
-        self.groups += 1;
-        let group = self.groups;
-        self.bind(&data.results, &[Val::Group(group)]);
-        Ok(Action::Dot(group, reads))
-    }
 }
 
 /// The number of a scalar integer constant.
 pub fn number(data: &Op) -> Option<i64> {
-    let Some(Attr::Dense {
+    let Attr::Dense {
         data: Dense::Bytes(bytes),
         ..
-    }) = data.attr_named("value")
+    } = tile::Constant::of(data)?.value()
     else {
         return None;
     };

@@ -1,5 +1,6 @@
 //! Which dimensions of which tiles are one thing: cutting one of them in parts cuts all.
 
+use crate::dialect::cuda_tile::view as tile;
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
 use rustc_hash::FxHashMap;
 
@@ -242,7 +243,7 @@ pub fn is_splat(m: &Module, op: OpId) -> bool {
     let Some(Attr::Dense {
         data: Dense::Bytes(bytes),
         ..
-    }) = data.attr_named("value")
+    }) = tile::Constant::of(data).map(|v| v.value())
     else {
         return false;
     };

@@ -1,6 +1,8 @@
 //! Loops that do nothing with shared memory but multiply what rings bring: their products are waited for behind them,
 //! and each hands the stages that it has read back by itself.
 
+use crate::dialect::enums::PipelineKind;
+use crate::dialect::nv_tileas::view;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Placed;
@@ -123,7 +125,9 @@ fn only_multiplies(m: &Module, around: OpId, products: &[&Placed]) -> bool {
     };
     let brings = |op: OpId| {
         let pipeline = access::pipeline(m.op(op)).and_then(|p| m.def_op(p));
-        pipeline.is_some_and(|p| m.op(p).enum_named("kind") == Some(1))
+        pipeline.is_some_and(|p| {
+            view::PipelineCreate::of(m.op(p)).is_some_and(|v| v.kind() == PipelineKind::Tma)
+        })
     };
     m.ops_under(block)
         .into_iter()

@@ -3,6 +3,7 @@
 //! A buffer is in use at its product, or, where a loop carries it, during the whole loop. Buffers that are never in use
 //! at the same time share columns: scores that have been read make room for what is computed from them.
 
+use crate::dialect::nv_tileas::view;
 use std::ops::Range;
 
 use crate::dialect::nv_tileas::Op as S;
@@ -82,10 +83,8 @@ pub fn assign(m: &mut Module, body: BlockId, all: &[Held]) {
 /// The columns of the buffer that an allocation makes, all stages of it.
 pub fn of(m: &Module, alloc: OpId) -> Option<Range<u64>> {
     let buffer = *m.op(alloc).results.first()?;
-    let first = match m.op(alloc).attr_named("column") {
-        Some(Attr::Int { value, .. }) => u64::try_from(*value).ok()?,
-        _ => 0,
-    };
+    let first = view::AllocTensorMemory::of(m.op(alloc))?.column();
+    let first = u64::try_from(first.unwrap_or(0)).ok()?;
     let columns = tensor_matrix(m, buffer)?.all_columns() * stages(m, buffer);
     Some(first..first + columns)
 }

@@ -6,12 +6,15 @@
 
 use super::{before, flag_type, is_zero};
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums;
 use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::build::{case, cased};
 use crate::lower::tileas::convert::place;
+use crate::lower::tileas::pipeline::carried;
 use crate::lower::tileas::pipeline::roles::ancestor_in;
 use crate::lower::tileas::pipeline::tokens::jumps;
 use crate::scalar::Signedness;
@@ -64,8 +67,8 @@ impl Home {
             return None;
         }
         let uses = m.op(dot).operands.iter().filter(|&&v| v == arg).count();
-        let untouched = users == [dot] && uses == 1 && m.op(dot).operands.get(2) == Some(&arg);
-        let init = *m.op(around).group(3).get(place)?;
+        let untouched = users == [dot] && uses == 1 && Matmul::known(m.op(dot)).acc == arg;
+        let init = *carried::inits(m.op(around)).get(place)?;
         Some(Home {
             place,
             first: *ops.get(first)?,
@@ -78,7 +81,7 @@ impl Home {
     pub fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
         let around = m.parent_op(dot)?;
         let block = m.op(dot).block;
-        let init = *m.op(around).group(3).get(self.place)?;
+        let init = *carried::inits(m.op(around)).get(self.place)?;
         let arg = *m.block(block).args.get(self.place + 1)?;
         if self.zero {
             return later(m, around, dot);
@@ -95,7 +98,7 @@ impl Home {
         let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
         let loaded = m.result(load);
         m.replace_all_uses(arg, loaded);
-        let acc = m.op(dot).operands[2];
+        let acc = Matmul::known(m.op(dot)).acc;
         if acc != loaded {
             before(m, dot, S::TensorStore, &[&[acc], &[buffer], &[]]);
         }
@@ -126,7 +129,7 @@ impl Home {
         }
         let (bounds, init) = (
             m.op(around).operands.to_vec(),
-            m.op(around).group(3).to_vec(),
+            carried::inits(m.op(around)).to_vec(),
         );
         let (around, old) = without(m, around, self.place);
         let used = {
@@ -175,7 +178,7 @@ fn behind_any(
     init: ValueId,
 ) -> ValueId {
     let (flag, ty, loc) = (flag_type(m), m.ty(init), m.op(around).loc);
-    let unsigned = m.op(around).has_unit("unsigned");
+    let unsigned = tile::For::of(m.op(around)).is_some_and(|v| v.unsignedCmp());
     let regions = [0, 1].map(|_| m.new_region());
     let blocks = regions.map(|r| m.new_block(r, &[]));
     let load = m
@@ -225,12 +228,13 @@ fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
         data.operands.remove(carried);
         data.groups = [data.operands.len() as u32].into_iter().collect();
     }
-    let mut inits = old.group(3).to_vec();
+    let mut inits = carried::inits(&old).to_vec();
     inits.remove(carried);
     let mut results = old.results.to_vec();
     results.remove(carried);
     let types: Vec<_> = results.iter().map(|&r| m.ty(r)).collect();
-    let groups: [&[ValueId]; 4] = [old.group(0), old.group(1), old.group(2), &inits];
+    let bounds = carried::bounds(&old);
+    let groups = [&bounds[..1], &bounds[1..2], &bounds[2..], &inits];
     let (home, at) = place(m, around);
     let mut b = m.at(home, at);
     b.loc = old.loc;

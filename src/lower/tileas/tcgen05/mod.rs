@@ -26,15 +26,17 @@ mod role;
 
 pub use columns::{end as columns_end, of as columns_of};
 
+use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::PipelineKind;
+use crate::facts::matmul::Matmul;
 use crate::lower::build::{cased, constant};
+use crate::lower::tileas::product;
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
 use super::missed::Log;
 use super::pipeline::tile_bytes;
 use super::wgmma::{self, Source};
-use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::tcgen05::{self as instruction, Atom, K_BITS};
@@ -190,8 +192,8 @@ impl Convert {
         dot: OpId,
         extents: Extents,
     ) -> Result<Result<(), String>, Diagnostic> {
-        let data = m.op(dot).clone();
-        let acc_bits = m.types.bits(m.ty(data.operands[2])).unwrap_or(32);
+        let matmul = Matmul::known(m.op(dot));
+        let acc_bits = m.types.bits(m.ty(matmul.acc)).unwrap_or(32);
         let acc = TensorMatrix {
             rows: extents.rows,
             columns: extents.columns,
@@ -214,7 +216,7 @@ impl Convert {
         if !self.fits(m, &[acc_held]) {
             return Ok(Err("tensor memory has no columns left".to_owned()));
         }
-        let lhs_cell = m.types.bits(m.ty(data.operands[0])).unwrap_or(16);
+        let lhs_cell = m.types.bits(m.ty(matmul.lhs)).unwrap_or(16);
         let lhs = TensorMatrix {
             rows: extents.rows,
             columns: extents.k,
@@ -237,10 +239,10 @@ impl Convert {
             )));
         }
         self.room -= operands.bytes;
-        let buffer = self.buffer(m, data.operands[2], 32, acc_held);
+        let buffer = self.buffer(m, matmul.acc, 32, acc_held);
         let lhs_buffer = match operands.lhs {
             Some(_) => None,
-            None => Some(self.buffer(m, data.operands[0], lhs_cell, lhs_held)),
+            None => Some(self.buffer(m, matmul.lhs, lhs_cell, lhs_held)),
         };
         self.rewrite(m, dot, operands, buffer, lhs_buffer, home)?;
         Ok(Ok(()))
@@ -257,8 +259,7 @@ impl Convert {
     }
 
     fn operands(&self, m: &Module, dot: OpId, extents: Extents, tensor_lhs: bool) -> Operands {
-        let data = m.op(dot);
-        let (lhs, rhs) = (data.operands[0], data.operands[1]);
+        let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
         let in_place = |tile: ValueId, dim: usize, mn: u64| {
             wgmma::in_place_if(m, tile, &|shared| {
                 instruction::describe(shared, dim, mn).is_ok()
@@ -327,7 +328,11 @@ impl Convert {
     ) -> Result<(), Diagnostic> {
         let body = self.body;
         let pipeline = self.pipeline(m);
-        let (lhs_tile, rhs_tile) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+        let Matmul {
+            lhs: lhs_tile,
+            rhs: rhs_tile,
+            ..
+        } = Matmul::known(m.op(dot));
         let (rhs, rhs_iteration) = operands.rhs.place(m, body, dot, 1)?;
         let (lhs, lhs_iteration) = match (operands.lhs, lhs_buffer) {
             (Some(source), _) => source.place(m, body, dot, 0)?,
@@ -347,7 +352,7 @@ impl Convert {
         let (block, at) = place(m, dot);
         let mut b = m.at(block, at);
         b.loc = data.loc;
-        let attrs = ["signed_lhs", "signed_rhs"].map(|n| data.attr_named(n).cloned());
+        let attrs = product::signed(&data);
         let groups: [&[ValueId]; 7] = [
             &[lhs],
             &[rhs],
@@ -366,13 +371,14 @@ impl Convert {
         match home {
             Some(home) => home.leave(m, dot, buffer),
             None => {
-                let ty = m.ty(data.results[0]);
+                let old = m.result(dot);
+                let ty = m.ty(old);
                 let (block, at) = place(m, dot);
                 let mut b = m.at(block, at);
                 b.loc = data.loc;
                 let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
                 let result = m.result(load);
-                m.replace_all_uses(data.results[0], result);
+                m.replace_all_uses(old, result);
             }
         }
         m.erase(dot);
@@ -393,7 +399,7 @@ impl Convert {
 
     /// The accumulator of a product by itself goes to its buffer; the product's `accumulate`.
     fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
-        let acc = m.op(dot).operands[2];
+        let acc = Matmul::known(m.op(dot)).acc;
         if is_zero(m, acc) {
             return Some(flag(m, dot, false));
         }
@@ -434,16 +440,16 @@ fn is_zero(m: &Module, tile: ValueId) -> bool {
     let Some(op) = m.def_op(tile) else {
         return false;
     };
-    let data = m.op(op);
-    match (C::of(data.kind), data.attr_named("value")) {
-        (Some(C::Broadcast | C::Reshape), _) => is_zero(m, data.operands[0]),
-        (
-            Some(C::Constant),
-            Some(Attr::Dense {
+    match tile::View::of(m.op(op)) {
+        Some(tile::View::Broadcast(v)) => is_zero(m, v.source()),
+        Some(tile::View::Reshape(v)) => is_zero(m, v.source()),
+        Some(tile::View::Constant(v)) => match v.value() {
+            Attr::Dense {
                 data: Dense::Bytes(bytes),
                 ..
-            }),
-        ) => bytes.iter().all(|&b| b == 0),
+            } => bytes.iter().all(|&b| b == 0),
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -456,7 +462,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
         let Some(extents) = takes(m, dot, target) else {
             continue;
         };
-        let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
+        let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
         let comes = |tile| wgmma::comes_from(m, tile, brought);
         if !comes(rhs) {
             bytes += tile_bytes(m, rhs);

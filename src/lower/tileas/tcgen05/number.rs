@@ -1,12 +1,13 @@
 //! The iterations of the pipeline that products of a role step in turn.
 
 use crate::dialect::enums::Overflow;
+use crate::dialect::nv_tileas::view::View;
 use crate::lower::build::{self, cased};
 use rustc_hash::FxHashSet;
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, operand};
+use crate::facts::access::{self};
 use crate::facts::tensor::stages;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::pipeline::roles::thread::{Steps, thread};
@@ -62,9 +63,9 @@ impl Number {
         }
         let staged = |o: &OpId| {
             let data = m.op(*o);
-            let buffer = match S::of(data.kind) {
-                Some(S::TensorDot) => operand(data, "acc"),
-                Some(S::TensorLoad) => operand(data, "source"),
+            let buffer = match View::of(data) {
+                Some(View::TensorDot(v)) => Some(v.acc()),
+                Some(View::TensorLoad(v)) => Some(v.source()),
                 _ => None,
             };
             buffer.is_some_and(|b| stages(m, b) > 1)

@@ -9,15 +9,16 @@
 //! ```
 //! With two stages of accumulators a tile's products run while the one before is converted and stored.
 
+use crate::dialect::nv_tileas::view;
 use rustc_hash::FxHashSet;
 
 use super::Placed;
 use super::columns::Held;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, operand};
+use crate::facts::access::{self};
 use crate::facts::tensor::tensor_matrix;
-use crate::ir::{Attr, BlockId, Module, OpId, Type, ValueId};
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
 use crate::lower::tileas::pipeline::roles::{Copier, Slice};
 use crate::lower::tileas::wgmma::allocation;
@@ -71,13 +72,13 @@ pub fn split(
     m.region_mut(region).parent = split;
     m.op_mut(split).regions.push(region);
     let warps = set_stages(m, split, pipeline, held, loops.len());
-    let all = number(m, func, "num_warps");
+    let all = warps_of(m, func);
     if all - warps == 1 {
         // A lone producer warp has no warp beside it yet.
-        set(m, func, 1, all + 1);
-    } else if number(m, split, "producer_registers") > 0 {
-        set(m, split, 0, REGISTERS[0]);
-        set(m, split, 1, REGISTERS[1]);
+        m.set_i32(func, "num_warps", all + 1);
+    } else if view::WarpSpecialize::of(m.op(split)).is_some_and(|v| v.producer_registers() > 0) {
+        m.set_i32(split, "producer_registers", REGISTERS[0]);
+        m.set_i32(split, "consumer_registers", REGISTERS[1]);
     }
     true
 }
@@ -93,10 +94,9 @@ fn is_loop(m: &Module, op: OpId) -> bool {
 /// The rings whose stages products hand back.
 fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
     let ops = m.ops_under(consumer).into_iter();
-    let theirs = ops.filter(|&o| {
-        S::of(m.op(o).kind) == Some(S::ConsumerRelease) && m.op(o).has_unit("products")
-    });
-    theirs.filter_map(|o| access::pipeline(m.op(o))).collect()
+    let releases = ops.filter_map(|o| view::ConsumerRelease::of(m.op(o)));
+    let theirs = releases.filter(|r| r.products());
+    theirs.map(|r| r.pipeline()).collect()
 }
 
 /// Whether a product reads nothing but what comes through `rings`.
@@ -104,10 +104,8 @@ fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>)
     m.op(dot).operands.iter().take(2).all(|&v| {
         let buffer = allocation(m, v);
         m.ops_under(body).into_iter().any(|o| {
-            let data = m.op(o);
-            S::of(data.kind) == Some(S::TmaLoad)
-                && operand(data, "destination") == Some(buffer)
-                && access::pipeline(data).is_some_and(|p| rings.contains(&p))
+            view::TmaLoad::of(m.op(o))
+                .is_some_and(|c| c.destination() == buffer && rings.contains(&c.pipeline()))
         })
     })
 }
@@ -170,7 +168,8 @@ fn release_behind_loads(m: &mut Module, consumer: BlockId, pipeline: ValueId) {
 /// The pipeline's consumers are the other warps; with one loop and room for it, accumulators have two stages. The
 /// number of those warps.
 fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loops: usize) -> i64 {
-    let warps = number(m, split, "consumer_warps");
+    let split_view = view::WarpSpecialize::of(m.op(split));
+    let warps = split_view.map_or(0, |v| v.consumer_warps());
     let all: u64 = held.iter().map(|h| h.columns).sum();
     let stages = if loops == 1 && 2 * all <= COLUMNS {
         2
@@ -178,8 +177,8 @@ fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loo
         1
     };
     if let Some(create) = m.def_op(pipeline) {
-        set(m, create, 1, i64::from(stages));
-        set(m, create, 2, warps);
+        m.set_i32(create, "stages", i64::from(stages));
+        m.set_i32(create, "consumers", warps);
     }
     let ty = m.types.intern(Type::Pipeline { stages });
     m.value_mut(pipeline).ty = ty;
@@ -196,23 +195,13 @@ fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loo
         let ty = m.types.intern(ty);
         m.value_mut(buffer).ty = ty;
         if let Some(alloc) = m.def_op(buffer) {
-            set(m, alloc, 0, first as i64);
+            m.set_i32(alloc, "column", first as i64);
         }
         first += columns * u64::from(stages);
     }
     warps
 }
 
-fn number(m: &Module, op: OpId, name: &str) -> i64 {
-    match m.op(op).attr_named(name) {
-        Some(Attr::Int { value, .. }) => *value,
-        _ => 0,
-    }
-}
-
-fn set(m: &mut Module, op: OpId, at: usize, value: i64) {
-    let ty = m.types.int(32);
-    if let Some(slot) = m.op_mut(op).attrs.get_mut(at) {
-        *slot = Some(Attr::Int { value, ty });
-    }
+fn warps_of(m: &Module, func: OpId) -> i64 {
+    view::Func::of(m.op(func)).map_or(0, |v| v.num_warps())
 }

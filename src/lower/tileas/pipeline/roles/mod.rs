@@ -27,7 +27,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{group, operand};
+use crate::facts::access::{self, group};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::{tcgen05, wgmma};
@@ -202,7 +202,7 @@ impl Plan {
             .filter(|r| r.repeats)
             .map(|r| r.bytes)
             .sum();
-        let stored = |&op: &OpId| operand(m.op(op), "tile").map_or(0, |t| tile_bytes(m, t));
+        let stored = |&op: &OpId| access::tile(m.op(op)).map_or(0, |t| tile_bytes(m, t));
         let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
         let staged = match self.by_groups {
             true if target.has(Feature::Tcgen05) => {
