@@ -9,8 +9,9 @@ use crate::ir::Diagnostic;
 
 /// Runs a program that uses a GPU on a machine without one.
 ///
-/// The program finds tilec's `libcuda.so.1` before any other, and tilec in the place of `tileiras`. Tile IR, PTX, and
-/// cubins that carry one of them, run in the simulator.
+/// The program finds tilec's `libcuda.so.1` and `libcudart.so.13` before any other, and tilec in the place of
+/// `tileiras`. Tile IR, PTX, and cubins that carry one of them, run in the simulator. What nvcc links meanwhile has the
+/// shared runtime, since NVIDIA's static one accepts no driver but NVIDIA's.
 #[derive(clap::Args)]
 pub struct Args {
     /// The GPU that every device is.
@@ -52,6 +53,11 @@ enum Engine {
 /// The file that cargo builds, and the name under which programs look for the driver.
 const FILE: &str = "libtilec_cuda.so";
 const SONAME: &str = "libcuda.so.1";
+/// What is preloaded for programs that compile with NVRTC, beside the driver's file.
+const NVRTC: &str = "libtilec_nvrtc.so";
+/// The runtime's file, beside the driver's, and the names under which programs and linkers look for it.
+const RUNTIME: &str = "libtilec_cudart.so";
+const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
 
 /// The driver's library: what was given, else what lies beside this program or in `../lib`.
 fn library(given: Option<&Path>) -> Result<PathBuf, Diagnostic> {
@@ -79,11 +85,16 @@ fn folder(library: &Path) -> Result<PathBuf, Diagnostic> {
     let program = std::env::current_exe().and_then(|p| p.canonicalize());
     let program =
         program.map_err(|e| Diagnostic::error(format!("cannot find this program: {e}")))?;
-    let links = [
+    let mut links = vec![
         (SONAME, library),
         ("bin/tileiras", program.as_path()),
         ("bin/tileirdisasm", program.as_path()),
     ];
+    // Programs on the driver API do without the runtime.
+    let runtime = library.with_file_name(RUNTIME);
+    if runtime.is_file() {
+        links.extend(RUNTIME_NAMES.map(|name| (name, runtime.as_path())));
+    }
     let beside = library.parent().map(|p| p.join("tilec-emulate"));
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -130,6 +141,24 @@ fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
     list
 }
 
+/// Libraries in front of those that are preloaded already.
+fn preloaded(libraries: impl Iterator<Item = PathBuf>) -> Option<std::ffi::OsString> {
+    let old = std::env::var_os("LD_PRELOAD").filter(|v| !v.is_empty());
+    let all = libraries.map(PathBuf::into_os_string).chain(old);
+    all.reduce(|mut list, path| {
+        list.push(":");
+        list.push(path);
+        list
+    })
+}
+
+/// What nvcc is given beyond its command line: the shared runtime.
+fn nvcc_flags() -> std::ffi::OsString {
+    let mut flags = std::env::var_os("NVCC_APPEND_FLAGS").unwrap_or_default();
+    flags.push(" --cudart shared");
+    flags
+}
+
 pub fn run(args: &Args) -> Outcome {
     let target = crate::compile::target(&args.gpu_name)?;
     let library = library(args.library.as_deref())?;
@@ -142,12 +171,16 @@ pub fn run(args: &Args) -> Outcome {
     command
         .args(rest)
         .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", &folder))
+        .env("LIBRARY_PATH", in_front("LIBRARY_PATH", &folder))
+        .env("NVCC_APPEND_FLAGS", nvcc_flags())
         .env("PATH", in_front("PATH", &folder.join("bin")))
         .env("TILEC_EMULATE", "1")
         .env("TILEC_EMULATE_GPU", target.to_string())
         .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
-    if args.preload {
-        command.env("LD_PRELOAD", in_front("LD_PRELOAD", &library));
+    let nvrtc = Some(library.with_file_name(NVRTC)).filter(|p| p.is_file());
+    let driver = Some(library).filter(|_| args.preload);
+    if let Some(list) = preloaded(nvrtc.into_iter().chain(driver)) {
+        command.env("LD_PRELOAD", list);
     }
     if args.engine == Engine::Eval {
         command.env("TILEC_EMULATE_ENGINE", "eval");

@@ -26,6 +26,8 @@ pub enum Kind {
     Registered,
     /// a variable of a module
     Variable,
+    /// a variable of a module that the host uses, too
+    ManagedVariable,
     /// memory of another library that stands for device memory
     Lent,
 }
@@ -144,7 +146,7 @@ impl Memory {
                 Kind::Managed => "managed memory",
                 Kind::Host => "host memory",
                 Kind::Registered => "registered host memory",
-                Kind::Variable => "variable",
+                Kind::Variable | Kind::ManagedVariable => "variable",
                 Kind::Lent => "lent memory",
             };
             block.name = format!("{what} {}", self.count);

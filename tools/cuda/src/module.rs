@@ -101,13 +101,15 @@ impl Drop for Module {
         let variables = self.variables.get_mut().unwrap_or_else(|p| p.into_inner());
         for variable in variables.drain(..) {
             // The last launch is over: nothing else holds the module.
-            let _ = memory::release(variable.block.base, &[Kind::Variable], Status::NOT_FOUND);
+            let kinds = [Kind::Variable, Kind::ManagedVariable];
+            let _ = memory::release(variable.block.base, &kinds, Status::NOT_FOUND);
         }
     }
 }
 
 /// Gives variables of a module their places.
 struct Placer<'a> {
+    text: &'a str,
     variables: &'a mut Vec<Variable>,
     context: Handle,
     failed: bool,
@@ -122,10 +124,15 @@ impl Places for Placer<'_> {
         }
         let (bytes, align) = (u64::from(wanted.size.max(1)), wanted.align.max(16) as usize);
         let name = format!("variable {}", wanted.name);
+        let managed = line(self.text, wanted.line).contains(".attribute(.managed)");
         let place = memory::named(
             bytes,
             align,
-            Kind::Variable,
+            if managed {
+                Kind::ManagedVariable
+            } else {
+                Kind::Variable
+            },
             self.context,
             &name,
             wanted.is_const,
@@ -172,6 +179,7 @@ impl Module {
         }
         let mut variables = self.variables.lock().unwrap_or_else(|p| p.into_inner());
         let mut placer = Placer {
+            text: &self.image.text,
             variables: &mut variables,
             context: self.context,
             failed: false,

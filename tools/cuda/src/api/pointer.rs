@@ -23,7 +23,10 @@ unsafe fn attribute(number: i32, to: *mut c_void, address: u64) -> Result {
             4 => put(to.cast::<u64>(), address),
             6 => put(to.cast::<u32>(), 1),
             7 => put(to.cast::<u64>(), block.id),
-            8 => put(to.cast::<u32>(), (block.kind == Kind::Managed).into()),
+            8 => {
+                let managed = matches!(block.kind, Kind::Managed | Kind::ManagedVariable);
+                put(to.cast::<u32>(), managed.into())
+            }
             9 => {
                 let device = context::get(block.context).map_or(0, |c| c.device);
                 put(to.cast::<i32>(), device)

@@ -1,6 +1,7 @@
 //! The driver itself: initialisation, version, errors, functions by name.
 
-use crate::call::{put, put_if, text};
+use crate::abi::Uuid;
+use crate::call::{get, put, put_if, refuse, text};
 use crate::settings::settings;
 use crate::status::Status;
 use crate::table::{self, Found};
@@ -11,6 +12,12 @@ use std::ffi::{c_char, c_void};
 const FOUND: i32 = 0;
 const NOT_FOUND: i32 = 1;
 const TOO_OLD: i32 = 2;
+
+/// The table that NVIDIA's runtime library asks for first.
+const RUNTIME: [u8; 16] = *b"\x6b\xd5\xfb\x6c\x5b\xf4\xe7\x4a\x89\x87\xd9\x39\x12\xfd\x9d\xf9";
+const STATIC_RUNTIME: &str = "the program has NVIDIA's CUDA runtime in it, which works with no driver but NVIDIA's; link it \
+     with the shared runtime (nvcc --cudart shared, which is what nvcc does under `tilec emulate`), so that it finds \
+     tilec's";
 
 unsafe fn lookup(
     name: *const c_char,
@@ -78,6 +85,15 @@ export! {
 
     cuGetProcAddress_v2(name: *const c_char, to: *mut *const c_void, version: i32, _flags: u64, status: *mut i32) {
         lookup(name, to, version, status)
+    }
+
+    /// Private tables between NVIDIA's libraries. There are none here.
+    cuGetExportTable(_to: *mut *const c_void, id: *const Uuid) {
+        if get(id)?.bytes == RUNTIME {
+            return refuse(Status::NOT_SUPPORTED, STATIC_RUNTIME);
+        }
+        // Those that ask for others do without.
+        Err(Status::NOT_SUPPORTED)
     }
 
     cuProfilerStart() {

@@ -1,7 +1,8 @@
 //! Opening images: telling kinds apart, and getting at what containers hold.
 
-use super::measure::FATBIN;
+use super::fatbin::{FATBIN, Kind, members};
 use super::{Refusal, Source};
+use crate::settings::settings;
 use crate::status::Status;
 use tilec::launch::MANIFEST_SYMBOL;
 
@@ -28,12 +29,12 @@ pub fn open(image: &[u8]) -> Opened {
     }
 }
 
-fn number(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
+pub(super) fn number(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(count)?)?;
     Some(bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
 }
 
-fn range(bytes: &[u8], at: u64, count: u64) -> Option<&[u8]> {
+pub(super) fn range(bytes: &[u8], at: u64, count: u64) -> Option<&[u8]> {
     let at = usize::try_from(at).ok()?;
     bytes.get(at..at.checked_add(usize::try_from(count).ok()?)?)
 }
@@ -116,40 +117,26 @@ fn elf(image: &[u8]) -> Opened {
     ))
 }
 
-/// A fatbin: the first of its members that can be opened, PTX before machine code. The layout is that of files which
-/// nvcc 13.5 writes.
+/// A fatbin: of its members that can be opened the one that says most, Tile IR before PTX before machine code, and of
+/// PTX the newest that the device may run. `fatbin.rs` has the layout.
 fn fatbin(image: &[u8]) -> Opened {
-    const PTX: u64 = 1;
-    const COMPRESSED: u64 = 0x2000 | 0x8000;
     let mut refusal = (
         Status::NO_BINARY_FOR_GPU,
         "the fatbin has no member that can be emulated".to_owned(),
     );
-    let mut members = Vec::new();
-    let mut at = number(image, 6, 2);
-    while let Some(start) = at {
-        let field = |offset, bytes| number(image, start as usize + offset, bytes);
-        let (Some(kind), Some(header), Some(size)) = (field(0, 2), field(4, 4), field(8, 8)) else {
-            break;
-        };
-        let payload = start
-            .checked_add(header)
-            .and_then(|from| range(image, from, size));
-        let Some(payload) = payload.filter(|_| header >= 16) else {
-            break;
-        };
-        if header >= 48 && field(40, 8).unwrap_or(0) & COMPRESSED != 0 {
-            refusal.1 = "the fatbin is compressed; build it with nvcc's --no-compress".into();
-        } else {
-            members.push((kind != PTX, payload));
-        }
-        at = start.checked_add(header + size);
-    }
-    members.sort_by_key(|m| m.0);
-    for (_, payload) in members {
-        match open(payload) {
-            Ok(source) => return Ok(source),
-            Err(found) => refusal = found,
+    let sm = u64::from(settings().target.sm);
+    let mut members = members(image);
+    members.sort_by_key(|m| match m.kind {
+        Kind::TileIr => (0, 0),
+        Kind::Ptx if m.sm <= sm => (1, sm - m.sm),
+        Kind::Ptx => (2, m.sm),
+        Kind::Other => (3, 0),
+    });
+    for member in members {
+        match member.content().map(|bytes| open(&bytes)) {
+            Ok(Ok(source)) => return Ok(source),
+            Ok(Err(found)) => refusal = found,
+            Err(why) => refusal.1 = why,
         }
     }
     Err(refusal)

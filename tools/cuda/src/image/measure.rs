@@ -1,5 +1,7 @@
 //! How long an image is: the driver's functions are given a pointer and nothing else.
 
+use super::fatbin::FATBIN;
+
 /// Bytes at an unknown distance, read one by one.
 struct Far(*const u8);
 
@@ -34,8 +36,6 @@ impl Far {
     }
 }
 
-/// `.nv_fatbin`'s magic number.
-pub const FATBIN: u32 = 0xba55_ed50;
 /// What nvcc's host code hands on: a structure that points to a fatbin.
 const FATBIN_WRAPPER: u32 = 0x4662_43b1;
 

@@ -4,6 +4,7 @@
 //! one of the two. PTX of tilec carries its launch manifest as a variable.
 
 mod container;
+mod fatbin;
 mod manifest;
 mod measure;
 
