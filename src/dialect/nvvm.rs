@@ -332,6 +332,8 @@ dialect_table! { Nvvm {
     ClusterWait = op("cluster.wait").doc("barrier.cluster.wait with acquire.");
     GridDepLaunch = op("griddep.launch").doc("griddepcontrol.launch_dependents.");
     GridDepWait = op("griddep.wait").doc("griddepcontrol.wait.");
+    Settle(values: Var)
+        = op("settle").doc("Its operands are computed no later than here; no instruction.");
     Fence() { kind: FenceKind }
         = op("fence").doc("A memory or proxy fence.");
 

@@ -175,7 +175,7 @@ fn is_exchange(op: &Op) -> bool {
 }
 
 /// Some of an operation's repetitions.
-fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
+pub(super) fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
     let slots = &table.row(&op.insn).slots;
     let cut = |(slot, operand): (usize, &Operand)| {
         let w = width(&slots[slot], operand.atoms.len());

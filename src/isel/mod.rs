@@ -18,6 +18,7 @@ mod choose;
 mod coalesce;
 mod control;
 mod cost;
+mod demand;
 mod fold;
 mod interleave;
 mod live;
@@ -153,6 +154,7 @@ fn finish(func: &mut mir::Func, table: &Table) -> Result<(), Diagnostic> {
     tidy::tidy(func, table);
     uses::drop_dead(func, table);
     interleave::interleave(func, table);
+    demand::order(func, table);
     coalesce::coalesce(func, table).map_err(|error| *error)?;
     tidy::tidy(func, table);
     Ok(())

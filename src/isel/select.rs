@@ -175,6 +175,7 @@ impl<'m> Selector<'m> {
             | N::TensorSt
             | N::TensorMma
             | N::TensorCommit => self.tensor(kind, op),
+            N::Settle => Ok(()),
             _ => self.sync(kind, op),
         }
     }

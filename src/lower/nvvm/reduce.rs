@@ -3,11 +3,15 @@
 use super::Lower;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::Shuffle;
+use crate::dialect::nvvm::Op as N;
 use crate::ir::{BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::convert::Transfer;
 use crate::layout::reduce::{Butterfly, CrossWarp, ReducePlan};
 use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
+
+/// Registers combined in a thread from which on that is done where the reduction stands.
+const SETTLED: usize = 16;
 
 impl Lower<'_> {
     pub(super) fn reduce(&mut self, op: OpId, v: &view::Reduce<Op>) -> Result<(), Diagnostic> {
@@ -60,7 +64,8 @@ impl Lower<'_> {
         self.layout_error(op, ReducePlan::new(layout, dim, bits))
     }
 
-    /// Halves the registers of each result until one is left, all results at once.
+    /// Halves the registers of each result until one is left, all results at once. Neighbours are combined first, so
+    /// that few partial results are needed at a time.
     fn fold_registers(
         &mut self,
         op: OpId,
@@ -69,8 +74,15 @@ impl Lower<'_> {
         values: Vec<ValueId>,
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let mut left = groups.first().map_or(1, Vec::len);
-        // Partial j of result r stands at j * results + r.
+        // Partial j of result r stands at j * results + r, with the bits of j reversed.
+        let bits = left.max(1).ilog2();
+        let reversed = |j: usize| {
+            j.reverse_bits()
+                .checked_shr(usize::BITS - bits)
+                .unwrap_or(0)
+        };
         let spread: Vec<u32> = (0..left)
+            .map(reversed)
             .flat_map(|j| groups.iter().map(move |g| g[j]))
             .collect();
         let mut values: Vec<ValueId> = values
@@ -80,6 +92,10 @@ impl Lower<'_> {
         while left > 1 {
             left /= 2;
             values = self.fold_halves(op, body, values)?;
+        }
+        if self.tensor.is_some() && groups.first().is_some_and(|g| g.len() >= SETTLED) {
+            // What follows loads other tiles: the registers of this one are free by then.
+            self.emit().op(N::Settle, &[&values], [], &[]);
         }
         Ok(values)
     }

@@ -139,6 +139,17 @@ impl Lower<'_> {
         buffer: ValueId,
         iteration: Option<ValueId>,
     ) -> Result<ValueId, Diagnostic> {
+        let (address, column) = self.tensor_place(op, buffer, iteration)?;
+        Ok(self.emit().with(N::Add, address, column))
+    }
+
+    /// An address, and how many columns behind it a stage of a buffer begins.
+    fn tensor_place(
+        &mut self,
+        op: OpId,
+        buffer: ValueId,
+        iteration: Option<ValueId>,
+    ) -> Result<(ValueId, i64), Diagnostic> {
         let (Some(memory), Some(alloc), Some(matrix)) = (
             self.tensor,
             self.m.def_op(buffer),
@@ -148,7 +159,7 @@ impl Lower<'_> {
         };
         let column = view::AllocTensorMemory::of(self.m.op(alloc)).and_then(|a| a.column());
         let column = column.unwrap_or(0);
-        let mut address = self.emit().with(N::Add, memory.base, column);
+        let mut address = memory.base;
         let stages = stages(self.m, buffer);
         if let Some(iteration) = iteration.filter(|_| stages > 1) {
             let stage = self.stage_of(op, iteration, stages)?;
@@ -156,7 +167,7 @@ impl Lower<'_> {
             let offset = e.with(N::Mul, stage, matrix.all_columns() as i64);
             address = e.add(address, offset);
         }
-        Ok(address)
+        Ok((address, column))
     }
 
     fn share(&self, op: OpId, buffer: ValueId) -> Result<Share, Diagnostic> {
@@ -174,7 +185,7 @@ impl Lower<'_> {
         iteration: Option<ValueId>,
         share: &Share,
     ) -> Result<(ValueId, [Option<Attr>; 4]), Diagnostic> {
-        let address = self.tensor_address(op, buffer, iteration)?;
+        let (address, column) = self.tensor_place(op, buffer, iteration)?;
         let moves = share.moves();
         let mut e = self.emit();
         let own = e.linear(&moves.base);
@@ -189,7 +200,7 @@ impl Lower<'_> {
             e.i32_attr(moves.count as i64),
             moves.pairs.then_some(Attr::Unit),
             Some(Attr::I64s(
-                moves.offsets.iter().map(|&o| o as i64).collect(),
+                moves.offsets.iter().map(|&o| column + o as i64).collect(),
             )),
         ];
         Ok((address, attrs))

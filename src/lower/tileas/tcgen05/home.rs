@@ -140,15 +140,14 @@ impl Home {
             return;
         }
         let (home, at) = place(m, around);
-        let new = if self.zero && !runs(m, &bounds) {
-            behind_any(m, around, [bounds[0], bounds[1]], buffer, init[self.place])
-        } else {
-            let mut b = m.at(home, at + 1);
-            b.loc = loc;
-            let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-            m.result(load)
-        };
+        let mut b = m.at(home, at + 1);
+        b.loc = loc;
+        let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+        let new = m.result(load);
         m.replace_all_uses(old, new);
+        if self.zero && !runs(m, &bounds) {
+            unless_run(m, around, [bounds[0], bounds[1]], buffer, init[self.place]);
+        }
     }
 }
 
@@ -169,24 +168,23 @@ fn runs(m: &Module, bounds: &[ValueId]) -> bool {
     matches!((lower, upper), (Some(l), Some(u)) if l < u)
 }
 
-/// Behind the loop `around`: what is in `buffer` if it ran at all, else `init`.
-fn behind_any(
+/// Behind the loop `around`: `init` goes to `buffer` unless the loop has run.
+fn unless_run(
     m: &mut Module,
     around: OpId,
     [lower, upper]: [ValueId; 2],
     buffer: ValueId,
     init: ValueId,
-) -> ValueId {
-    let (flag, ty, loc) = (flag_type(m), m.ty(init), m.op(around).loc);
+) {
+    let (flag, loc) = (flag_type(m), m.op(around).loc);
     let unsigned = tile::For::of(m.op(around)).is_some_and(|v| v.unsignedCmp());
     let regions = [0, 1].map(|_| m.new_region());
     let blocks = regions.map(|r| m.new_block(r, &[]));
-    let load = m
-        .at_end(blocks[0])
-        .op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-    let loaded = m.result(load);
-    m.at_end(blocks[0]).op(C::Yield, &[&[loaded]], [], &[], &[]);
-    m.at_end(blocks[1]).op(C::Yield, &[&[init]], [], &[], &[]);
+    m.at_end(blocks[1])
+        .op(S::TensorStore, &[&[init], &[buffer], &[]], [], &[], &[]);
+    for block in blocks {
+        m.at_end(block).op(C::Yield, &[&[]], [], &[], &[]);
+    }
     let (block, at) = place(m, around);
     let attrs = [
         cased(Predicate::LessThan),
@@ -198,8 +196,7 @@ fn behind_any(
     let mut b = m.at(block, at + 1);
     b.loc = loc;
     let ran = b.value(C::CmpI, &[lower, upper], attrs, flag);
-    let chosen = b.op(C::If, &[&[ran]], [], &[ty], &regions);
-    m.result(chosen)
+    b.op(C::If, &[&[ran]], [], &[], &regions);
 }
 
 /// The loop without what it carries at `place`; the loop, and the old result.

@@ -66,6 +66,7 @@ impl Number {
             let buffer = match View::of(data) {
                 Some(View::TensorDot(v)) => Some(v.acc()),
                 Some(View::TensorLoad(v)) => Some(v.source()),
+                Some(View::TensorStore(v)) => Some(v.destination()),
                 _ => None,
             };
             buffer.is_some_and(|b| stages(m, b) > 1)
@@ -107,8 +108,12 @@ impl Steps for Number {
             *slot = counters[0];
         }
         for user in self.uses(m, op) {
-            let dot = S::of(m.op(user).kind) == Some(S::TensorDot);
-            set_operand(m, user, if dot { 5 } else { 1 }, counters[0]);
+            let group = match S::of(m.op(user).kind) {
+                Some(S::TensorDot) => 5,
+                Some(S::TensorStore) => 2,
+                _ => 1,
+            };
+            set_operand(m, user, group, counters[0]);
         }
     }
 

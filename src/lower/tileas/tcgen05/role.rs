@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 
 use super::Placed;
 use super::columns::Held;
+use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self};
@@ -48,7 +49,8 @@ pub fn split(
         return false;
     }
     let rings = rings(m, consumer);
-    if !placed.iter().all(|p| reads_rings(m, body, p.dot, &rings)) || stores(m, consumer) {
+    if !placed.iter().all(|p| reads_rings(m, body, p.dot, &rings)) || stores(m, consumer, pipeline)
+    {
         return false;
     }
     let kept: Vec<OpId> = m
@@ -110,11 +112,23 @@ fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>)
     })
 }
 
-/// Whether warps store to tensor memory.
-fn stores(m: &Module, consumer: BlockId) -> bool {
-    let ops = m.ops_under(consumer).into_iter();
-    ops.into_iter()
-        .any(|o| S::of(m.op(o).kind) == Some(S::TensorStore))
+/// Whether warps store to tensor memory what products read. What they store in place of products that did not run
+/// stands behind the wait for these.
+fn stores(m: &Module, consumer: BlockId, pipeline: ValueId) -> bool {
+    let instead = |store: OpId| {
+        let Some(choice) = m.parent_op(store) else {
+            return false;
+        };
+        let ops = m.block(m.op(choice).block).ops.iter();
+        let mut before = ops.take_while(|&&o| o != choice);
+        let waits = |&o: &OpId| {
+            let data = m.op(o);
+            S::of(data.kind) == Some(S::ConsumerWait) && access::pipeline(data) == Some(pipeline)
+        };
+        C::of(m.op(choice).kind) == Some(C::If) && before.any(waits)
+    };
+    let mut ops = m.ops_under(consumer).into_iter();
+    ops.any(|o| S::of(m.op(o).kind) == Some(S::TensorStore) && !instead(o))
 }
 
 /// Whether an operation is a product, or a step of what only products know of.
@@ -129,7 +143,7 @@ fn is_of_products(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<Val
     }
 }
 
-/// Accumulators are handed back when they have been loaded.
+/// Accumulators are handed back when all that is computed from them has been: they are loaded in parts.
 fn release_behind_loads(m: &mut Module, consumer: BlockId, pipeline: ValueId) {
     for release in m.ops_under(consumer) {
         let data = m.op(release);
@@ -140,29 +154,35 @@ fn release_behind_loads(m: &mut Module, consumer: BlockId, pipeline: ValueId) {
         let block = data.block;
         let ops = m.block(block).ops.clone();
         let at = ops.iter().position(|&o| o == release).unwrap_or(0);
-        let loads = |op: &OpId| {
-            let mut inside = vec![*op];
-            for i in 0..m.op(*op).regions.len() {
-                inside.extend(
-                    m.body_of(*op, i)
-                        .map(|b| m.ops_under(b))
-                        .unwrap_or_default(),
-                );
-            }
-            inside
-                .iter()
-                .any(|&o| S::of(m.op(o).kind) == Some(S::TensorLoad))
-        };
-        let waits = |op: &OpId| S::of(m.op(*op).kind) == Some(S::ConsumerWait);
-        // Up to the next accumulator.
-        let behind = ops.iter().enumerate().skip(at + 1);
-        let behind = behind.take_while(|(_, o)| !waits(o));
-        if let Some((last, _)) = behind.filter(|(_, o)| loads(o)).last() {
+        if let Some(last) = last_use(m, ops.get(at + 1..).unwrap_or(&[])) {
             m.block_mut(block).ops.retain(|&o| o != release);
             // One in front of it has gone.
-            m.place(release, block, last);
+            m.place(release, block, at + 1 + last);
         }
     }
+}
+
+/// Which of `ops`, up to the next accumulator, is the last that touches tensor memory or what is computed from it.
+fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
+    let mut computed: FxHashSet<ValueId> = FxHashSet::default();
+    let mut last = None;
+    let waits = |op: &OpId| S::of(m.op(*op).kind) == Some(S::ConsumerWait);
+    for (i, &op) in ops.iter().enumerate().take_while(|(_, o)| !waits(o)) {
+        let regions = m.op(op).regions.iter();
+        let blocks = regions.flat_map(|&r| m.region(r).blocks.iter());
+        let inside = blocks.flat_map(|&b| m.ops_under(b));
+        for inner in inside.chain([op]) {
+            let data = m.op(inner);
+            let moves = matches!(S::of(data.kind), Some(S::TensorLoad | S::TensorStore));
+            if moves || data.operands.iter().any(|v| computed.contains(v)) {
+                last = Some(i);
+                if moves || data.def().traits.has(Traits::PURE) {
+                    computed.extend(&data.results);
+                }
+            }
+        }
+    }
+    last
 }
 
 /// The pipeline's consumers are the other warps; with one loop and room for it, accumulators have two stages. The

@@ -1,0 +1,494 @@
+//! What works over a tile's registers is done when its results are asked for.
+//!
+//! An operation on a register array is written out register by register; one after the other, each such operation
+//! would need all of its results in registers at once. Here a repetition waits, within its stretch of code, until
+//! something asks for its result, unless doing it at once sets more registers free than it takes:
+//!
+//! ```text
+//! ld   t0..t31, t32..t63         ld t0..t31
+//! h = cvt(t) (32 times)     →    h0..h15 = cvt(t0..t31)
+//! st   h0..h7 (4 times)          st h0..h7;  st h8..h15
+//!                                ld t32..t63 …
+//! ```
+//! Loads from tensor memory wait as computations do, for nothing else reads or writes what they read before a store
+//! to it or an operation that orders its uses. The wait for their data stands where it is first used, by which time
+//! the next load of the tile has been issued.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::interleave::part;
+use crate::machine::class::Class;
+use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
+use crate::machine::table::{Role, Table};
+
+/// Fewest repetitions of an operation that waits.
+const WIDE: u32 = 4;
+
+const LOAD: &str = "tcgen05.ld.";
+const STORE: &str = "tcgen05.st.";
+const LOADED: &str = "tcgen05.wait::ld.";
+const STORED: &str = "tcgen05.wait::st.";
+
+/// Orders the instructions of a function that loads from tensor memory.
+pub fn order(func: &mut Func, table: &Table) {
+    let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if op.insn.mnemonic.starts_with(LOAD));
+    if !func.insts.iter().any(loads) {
+        return;
+    }
+    let insts = std::mem::take(&mut func.insts);
+    let facts = Facts::of(func, &insts, table);
+    let mut out = Vec::with_capacity(insts.len());
+    let mut start = 0;
+    while start < insts.len() {
+        let ends = |i: &Inst| matches!(i, Inst::Label(_) | Inst::Branch { .. });
+        let length = insts[start..].iter().position(ends);
+        let end = length.map_or(insts.len(), |n| start + n);
+        Stretch::new(func, table, &facts, &insts[start..end]).run(table, &mut out);
+        out.extend(insts.get(end).cloned());
+        start = end + 1;
+    }
+    func.insts = out;
+}
+
+/// What holds of registers in the whole function.
+struct Facts {
+    /// How often each is written, and read.
+    writes: Vec<u32>,
+    reads: Vec<u32>,
+    /// Addresses as a register and a number that is added to it.
+    sums: FxHashMap<VReg, (VReg, i64)>,
+    wait: Option<Op>,
+}
+
+impl Facts {
+    fn of(func: &Func, insts: &[Inst], table: &Table) -> Facts {
+        let mut facts = Facts {
+            writes: vec![0; func.regs.len()],
+            reads: vec![0; func.regs.len()],
+            sums: FxHashMap::default(),
+            wait: None,
+        };
+        for inst in insts {
+            visit(inst, table, &mut |_, r, write| {
+                let count = if write {
+                    &mut facts.writes
+                } else {
+                    &mut facts.reads
+                };
+                count[r.0 as usize] += 1;
+            });
+            let Inst::Op(op) = inst else { continue };
+            if op.insn.mnemonic.starts_with(LOADED) {
+                facts.wait = Some(op.clone());
+            }
+            if op.insn.mnemonic.starts_with("add.s32")
+                && op.reps == 1
+                && let [d, a, b] = &op.operands[..]
+                && let ([Atom::Reg(d)], [Atom::Reg(a)], [Atom::Imm(n)]) =
+                    (&d.atoms[..], &a.atoms[..], &b.atoms[..])
+            {
+                facts.sums.insert(*d, (*a, i64::from(*n as u32 as i32)));
+            }
+        }
+        facts
+    }
+
+    fn once(&self, r: VReg) -> bool {
+        self.writes[r.0 as usize] == 1
+    }
+
+    /// A register and what is added to it, that `r` is.
+    fn sum(&self, mut r: VReg) -> (VReg, i64) {
+        let mut all = 0;
+        while let Some(&(base, n)) = self.sums.get(&r)
+            && self.once(r)
+        {
+            (r, all) = (base, all + n);
+        }
+        (r, all)
+    }
+}
+
+/// Every register that an instruction reads or writes, with the repetition: `(repetition, register, is_write)`.
+fn visit(inst: &Inst, table: &Table, f: &mut impl FnMut(usize, VReg, bool)) {
+    match inst {
+        Inst::Op(op) => {
+            let slots = &table.row(&op.insn).slots;
+            for rep in (0..op.reps as usize).filter(|&r| !op.is_dead(r)) {
+                op.reads(slots, rep, &mut |r| f(rep, r, false));
+                op.writes(slots, rep, &mut |r| f(rep, r, true));
+            }
+        }
+        Inst::Copy { dst, src } => {
+            src.iter()
+                .filter_map(|a| a.reg())
+                .for_each(|r| f(0, r, false));
+            dst.iter().for_each(|&r| f(0, r, true));
+        }
+        Inst::Branch { guard, .. } => guard.iter().for_each(|g| f(0, g.0, false)),
+        Inst::Label(_) => {}
+    }
+}
+
+/// What becomes of a repetition of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Its turn has not come.
+    Ahead,
+    /// Nothing has asked for its results.
+    Waiting,
+    Written,
+}
+
+/// One repetition of an instruction of a stretch.
+struct Node {
+    inst: u32,
+    rep: u32,
+    reads: SmallVec<[VReg; 4]>,
+    writes: SmallVec<[VReg; 2]>,
+    /// The columns that it loads from tensor memory.
+    loads: Option<Columns>,
+    /// The last load that it waits for, directly or not: the number of that node and one more.
+    after: usize,
+    state: State,
+}
+
+/// Columns of tensor memory: an address, the first behind it, and the first that is not one of them.
+#[derive(Clone, Copy)]
+struct Columns(VReg, i64, i64);
+
+impl Columns {
+    /// Those that repetition `rep` of a load or store moves.
+    fn of(op: &Op, rep: usize, address: usize, facts: &Facts) -> Option<Columns> {
+        let address = op.operands.get(address)?;
+        let base = address.atoms.get(rep)?.reg()?;
+        let (base, first) = facts.sum(base);
+        let first = first + address.offsets.get(rep).copied().unwrap_or(0);
+        let mut parts = op.insn.mnemonic.split('.').skip_while(|p| !p.contains('x'));
+        let each = match parts.next()? {
+            "32x32b" => 1,
+            "16x256b" => 8,
+            "16x128b" => 4,
+            _ => return None,
+        };
+        let count: i64 = parts.next()?.strip_prefix('x')?.parse().ok()?;
+        let packed = parts.next().is_some_and(|p| p.contains("pack"));
+        Some(Columns(
+            base,
+            first,
+            first + count * each * if packed { 2 } else { 1 },
+        ))
+    }
+
+    /// Whether they may be the same as others.
+    fn meets(self, other: Option<Columns>) -> bool {
+        other.is_none_or(|o| self.0 != o.0 || self.1 < o.2 && o.1 < self.2)
+    }
+}
+
+/// A stretch of instructions that all run when the first does.
+struct Stretch<'a> {
+    func: &'a Func,
+    facts: &'a Facts,
+    insts: &'a [Inst],
+    nodes: Vec<Node>,
+    /// The first node of each instruction.
+    first: Vec<usize>,
+    /// The node that will write a register.
+    makers: FxHashMap<VReg, usize>,
+    /// Waiting nodes that read it.
+    readers: FxHashMap<VReg, Vec<usize>>,
+    /// Reads of a register that are still to come; `None`: it is used elsewhere, too.
+    left: FxHashMap<VReg, Option<u32>>,
+    /// Loads whose data have not been waited for.
+    in_flight: Vec<usize>,
+    /// What is written, repetitions of one instruction together.
+    out: Vec<Piece>,
+}
+
+enum Piece {
+    Part(u32, std::ops::Range<u32>),
+    Wait,
+}
+
+impl<'a> Stretch<'a> {
+    fn new(func: &'a Func, table: &Table, facts: &'a Facts, insts: &'a [Inst]) -> Self {
+        let mut here: FxHashMap<VReg, [u32; 2]> = FxHashMap::default();
+        let (mut nodes, mut first): (Vec<Node>, Vec<usize>) = (Vec::new(), Vec::new());
+        for (i, inst) in insts.iter().enumerate() {
+            first.push(nodes.len());
+            visit(inst, table, &mut |rep, r, write| {
+                here.entry(r).or_default()[usize::from(write)] += 1;
+                let same = |n: &Node| n.inst == i as u32 && n.rep == rep as u32;
+                if !nodes.last().is_some_and(same) {
+                    nodes.push(Node::new(i, rep));
+                }
+                if let Some(node) = nodes.last_mut() {
+                    if write {
+                        node.writes.push(r)
+                    } else {
+                        node.reads.push(r)
+                    }
+                }
+            });
+            if nodes.len() == first[i] {
+                nodes.push(Node::new(i, 0));
+            }
+        }
+        let left = here.into_iter().map(|(r, [reads, writes])| {
+            let own = [reads, writes] == [facts.reads[r.0 as usize], facts.writes[r.0 as usize]];
+            (r, own.then_some(reads))
+        });
+        Stretch {
+            func,
+            facts,
+            insts,
+            nodes,
+            first,
+            makers: FxHashMap::default(),
+            readers: FxHashMap::default(),
+            left: left.collect(),
+            in_flight: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    fn run(mut self, table: &Table, out: &mut Vec<Inst>) {
+        for (i, inst) in self.insts.iter().enumerate() {
+            let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
+            match inst {
+                Inst::Op(op) if op.insn.mnemonic.starts_with(LOADED) => {}
+                Inst::Op(op) => self.op(op, table, self.first[i]..end),
+                _ => (self.first[i]..end).for_each(|n| self.now(n)),
+            }
+        }
+        for n in 0..self.nodes.len() {
+            if self.nodes[n].state == State::Waiting {
+                self.now(n);
+            }
+        }
+        self.wait();
+        for piece in self.out {
+            match piece {
+                Piece::Wait => out.extend(self.facts.wait.clone().map(Inst::Op)),
+                Piece::Part(i, reps) => out.push(match &self.insts[i as usize] {
+                    Inst::Op(op) if reps.len() < op.reps as usize => {
+                        Inst::Op(part(op, table, reps.start as usize..reps.end as usize))
+                    }
+                    whole => whole.clone(),
+                }),
+            }
+        }
+    }
+
+    /// An operation where it stands.
+    fn op(&mut self, op: &Op, table: &Table, nodes: std::ops::Range<usize>) {
+        let name = &op.insn.mnemonic;
+        let (load, store) = (name.starts_with(LOAD), name.starts_with(STORE));
+        if name.starts_with("tcgen05.") && !load && !store && !name.starts_with(STORED) {
+            self.clear(None);
+        }
+        let row = table.row(&op.insn);
+        let pure = row.unit.is_pure() && row.slots.iter().all(|s| s.role != Role::InOut);
+        for n in self.by_loads(op, nodes) {
+            let rep = self.nodes[n].rep as usize;
+            if load {
+                self.nodes[n].loads = Columns::of(op, rep, 1, self.facts);
+            }
+            if store {
+                self.clear(Columns::of(op, rep, 0, self.facts));
+            }
+            let node = &self.nodes[n];
+            let plain = op.pred(rep).is_none() && node.writes.iter().all(|&r| self.facts.once(r));
+            let depends = !self.has_all(n);
+            let wide = op.reps >= WIDE && !self.pays(n);
+            if plain && (load && node.loads.is_some() || pure && (depends || wide)) {
+                let Node { reads, writes, .. } = node;
+                self.makers.extend(writes.iter().map(|&r| (r, n)));
+                for &r in reads {
+                    self.readers.entry(r).or_default().push(n);
+                }
+                self.nodes[n].after = if load { n + 1 } else { self.after(n) };
+                self.nodes[n].state = State::Waiting;
+            } else {
+                self.now(n);
+            }
+        }
+    }
+
+    /// The repetitions of an operation in the order in which they are done: stores as what they store is loaded.
+    fn by_loads(&self, op: &Op, nodes: std::ops::Range<usize>) -> Vec<usize> {
+        let mut nodes: Vec<usize> = nodes.collect();
+        let name = &op.insn.mnemonic;
+        if name.starts_with("st.shared.") || name.starts_with("st.global.") {
+            nodes.sort_by_key(|&n| self.after(n));
+        }
+        nodes
+    }
+
+    /// The last load that `n` waits for, of those that have not been written.
+    fn after(&self, n: usize) -> usize {
+        let makers = self.nodes[n]
+            .reads
+            .iter()
+            .filter_map(|r| self.makers.get(r));
+        makers.map(|&m| self.nodes[m].after).max().unwrap_or(0)
+    }
+
+    /// Loads everything that is still to be loaded and is, perhaps, in these columns.
+    fn clear(&mut self, columns: Option<Columns>) {
+        let meets = |n: &Node| columns.is_none_or(|c| c.meets(n.loads));
+        let is_load = |n: &Node| n.loads.is_some();
+        for n in 0..self.nodes.len() {
+            let node = &self.nodes[n];
+            if node.state == State::Waiting && is_load(node) && meets(node) {
+                self.now(n);
+            }
+        }
+        if self.in_flight.iter().any(|&n| meets(&self.nodes[n])) {
+            self.wait();
+        }
+    }
+
+    /// Whether doing it sets at least as many registers free as it takes.
+    fn pays(&self, n: usize) -> bool {
+        let Node { reads, writes, .. } = &self.nodes[n];
+        let words = |r: VReg| {
+            if self.func.class(r) == Class::B64 {
+                2
+            } else {
+                1
+            }
+        };
+        let taken: u32 = writes.iter().map(|&r| words(r)).sum();
+        let ends = |i: &usize| {
+            let own = reads.iter().filter(|&&r| r == reads[*i]).count() as u32;
+            !reads[..*i].contains(&reads[*i]) && self.left.get(&reads[*i]) == Some(&Some(own))
+        };
+        let freed: u32 = (0..reads.len()).filter(ends).map(|i| words(reads[i])).sum();
+        freed >= taken
+    }
+
+    /// Whether nothing that it reads waits.
+    fn has_all(&self, n: usize) -> bool {
+        self.nodes[n]
+            .reads
+            .iter()
+            .all(|r| !self.makers.contains_key(r))
+    }
+
+    /// Writes a node: before it what it reads, behind it what has become worth doing.
+    fn now(&mut self, n: usize) {
+        let mut stack = vec![(n, false)];
+        while let Some((n, ready)) = stack.pop() {
+            if self.nodes[n].state == State::Written {
+                continue;
+            }
+            if !ready {
+                stack.push((n, true));
+                let needed = self.needed(n);
+                stack.extend(needed.into_iter().rev().map(|n| (n, false)));
+                continue;
+            }
+            self.put(n);
+            stack.extend(self.due(n).into_iter().rev().map(|n| (n, false)));
+        }
+    }
+
+    /// Waiting nodes that are worth doing now that `n` has been written: what it makes is all that they lacked, or they
+    /// are the last to read what it reads.
+    fn due(&self, n: usize) -> Vec<usize> {
+        let Node { reads, writes, .. } = &self.nodes[n];
+        let last = |r: &&VReg| matches!(self.left.get(*r), Some(Some(1 | 2)));
+        let touched = writes.iter().chain(reads.iter().filter(last));
+        let waiting = touched.flat_map(|r| self.readers.get(r).into_iter().flatten());
+        let due = |n: &usize| {
+            let node = &self.nodes[*n];
+            node.state == State::Waiting
+                && self.has_all(*n)
+                && !node.reads.iter().any(|&r| self.is_in_flight(r))
+                && self.pays(*n)
+        };
+        waiting.copied().filter(due).collect()
+    }
+
+    /// The waiting nodes that must come before `n`.
+    fn needed(&self, n: usize) -> Vec<usize> {
+        let Node { reads, writes, .. } = &self.nodes[n];
+        let mut needed: Vec<usize> = reads
+            .iter()
+            .filter_map(|r| self.makers.get(r).copied())
+            .collect();
+        // What reads a register's old value.
+        for r in writes.iter().filter(|r| !self.facts.once(**r)) {
+            let waiting = self.readers.get(r).into_iter().flatten();
+            needed.extend(waiting.filter(|&&o| o != n && self.nodes[o].state == State::Waiting));
+        }
+        needed
+    }
+
+    fn put(&mut self, n: usize) {
+        if self.nodes[n].reads.iter().any(|r| self.is_in_flight(*r)) {
+            self.wait();
+        }
+        let node = &mut self.nodes[n];
+        node.state = State::Written;
+        for r in &node.writes {
+            self.makers.remove(r);
+        }
+        for r in &node.reads {
+            if let Some(Some(left)) = self.left.get_mut(r) {
+                *left = left.saturating_sub(1);
+            }
+        }
+        if node.loads.is_some() {
+            self.in_flight.push(n);
+        }
+        let (i, rep) = (node.inst, node.rep);
+        if let Some(Piece::Part(last, reps)) = self.out.last_mut()
+            && *last == i
+            && reps.end == rep
+        {
+            reps.end += 1;
+            return;
+        }
+        self.out.push(Piece::Part(i, rep..rep + 1));
+    }
+
+    fn is_in_flight(&self, r: VReg) -> bool {
+        self.in_flight
+            .iter()
+            .any(|&n| self.nodes[n].writes.contains(&r))
+    }
+
+    /// Waits for the loads that are in flight; then the next one of that tile begins.
+    fn wait(&mut self) {
+        let Some(last) = self.in_flight.pop() else {
+            return;
+        };
+        self.in_flight.clear();
+        self.out.push(Piece::Wait);
+        let inst = self.nodes[last].inst;
+        let next = self.nodes.get(last + 1);
+        if next.is_some_and(|n| n.inst == inst && n.state == State::Waiting)
+            && self.needed(last + 1).is_empty()
+        {
+            self.put(last + 1);
+        }
+    }
+}
+
+impl Node {
+    fn new(inst: usize, rep: usize) -> Node {
+        Node {
+            inst: inst as u32,
+            rep: rep as u32,
+            reads: SmallVec::new(),
+            writes: SmallVec::new(),
+            loads: None,
+            after: 0,
+            state: State::Ahead,
+        }
+    }
+}
