@@ -21,6 +21,7 @@ mod loc;
 mod module;
 mod parts;
 mod types;
+mod uses;
 mod walk;
 
 pub use crate::dialect::enums::Padding;
@@ -32,3 +33,4 @@ pub use module::{
     Block, BlockId, Def, Module, Name, Op, OpBuilder, OpId, Region, RegionId, Value, ValueId,
 };
 pub use types::{DYNAMIC, Dim, Float, Type, TypeId, Types};
+pub use uses::OpMut;

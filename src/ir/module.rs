@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 use smallvec::SmallVec;
 
+use super::uses::{OpMut, Uses};
 use super::{Attr, DebugAttr, EnumAttr, LayoutTable, LocId, Locations, Place, TypeId, Types};
 use crate::dialect::{AttrKind, Default as AttrDefault, OpDef, OpKind};
 
@@ -141,6 +142,7 @@ pub struct Module {
     names: lasso::Rodeo,
     ops: SlotMap<OpId, Op>,
     values: SlotMap<ValueId, Value>,
+    uses: Uses,
     blocks: SlotMap<BlockId, Block>,
     regions: SlotMap<RegionId, Region>,
 }
@@ -181,16 +183,35 @@ impl Module {
             names,
             ops: SlotMap::with_key(),
             values: SlotMap::with_key(),
+            uses: Uses::default(),
             blocks,
             regions,
         }
     }
 
     arena_access! {
-        op op_mut ops OpId Op;
         value value_mut values ValueId Value;
         block block_mut blocks BlockId Block;
         region region_mut regions RegionId Region;
+    }
+
+    /// The operation behind a live key of this module.
+    pub fn op(&self, key: OpId) -> &Op {
+        &self.ops[key]
+    }
+
+    /// The same, to be changed.
+    pub fn op_mut(&mut self, key: OpId) -> OpMut<'_> {
+        OpMut::new(&mut self.ops[key], &mut self.uses, key)
+    }
+
+    /// The operations that have `value` as an operand, each once, in no particular order.
+    pub fn users(&self, value: ValueId) -> Vec<OpId> {
+        let mut users: Vec<OpId> = self.uses.of(value).to_vec();
+        users.retain(|&o| self.ops.get(o).is_some_and(|o| o.operands.contains(&value)));
+        users.sort_unstable();
+        users.dedup();
+        users
     }
 
     /// Where in the source a location points.
@@ -239,11 +260,46 @@ impl Module {
         }
     }
 
+    /// The attribute called `name` in the operation's row.
+    pub fn attr_mut(&mut self, op: OpId, name: &str) -> &mut Option<Attr> {
+        let data = &mut self.ops[op];
+        &mut data.attrs[data.kind.def().attribute_index(name)]
+    }
+
     /// Writes the 32-bit integer attribute called `name` in the operation's row.
     pub fn set_i32(&mut self, op: OpId, name: &str, value: i64) {
         let ty = self.types.int(32);
+        *self.attr_mut(op, name) = Some(Attr::Int { value, ty });
+    }
+
+    /// Makes an operation another of the same operands and results.
+    pub fn become_op(
+        &mut self,
+        op: OpId,
+        kind: impl Into<OpKind>,
+        attrs: impl IntoIterator<Item = Option<Attr>>,
+    ) {
         let data = &mut self.ops[op];
-        data.attrs[data.kind.def().attribute_index(name)] = Some(Attr::Int { value, ty });
+        data.kind = kind.into();
+        data.attrs = attrs.into_iter().collect();
+    }
+
+    /// Makes `value` the operand of the group called `name`, which holds one value or none.
+    pub fn set_operand(&mut self, op: OpId, name: &str, value: ValueId) {
+        let mut data = self.op_mut(op);
+        let group = data.def().operand_index(name);
+        let start = match group {
+            0 => 0,
+            _ => data.groups[group - 1] as usize,
+        };
+        if data.groups[group] as usize > start {
+            data.operands[start] = value;
+            return;
+        }
+        data.operands.insert(start, value);
+        for end in data.groups.iter_mut().skip(group) {
+            *end += 1;
+        }
     }
 
     /// The operand of an operation of one operand.
@@ -334,7 +390,7 @@ impl Module {
 
     /// Inserts a detached operation with results of the given types.
     pub(super) fn insert_op(&mut self, op: Op, results: &[TypeId]) -> OpId {
-        let (values, regions) = (&mut self.values, &mut self.regions);
+        let (values, regions, uses) = (&mut self.values, &mut self.regions, &mut self.uses);
         self.ops.insert_with_key(|id| {
             let mut op = op;
             op.results.clear();
@@ -346,6 +402,7 @@ impl Module {
             for &region in &op.regions {
                 regions[region].parent = id;
             }
+            uses.add(id, &op.operands);
             op
         })
     }
@@ -431,11 +488,15 @@ impl Module {
 
     /// Makes every use of `old` in the module a use of `new`.
     pub fn replace_all_uses(&mut self, old: ValueId, new: ValueId) {
-        for op in self.ops.values_mut() {
-            op.operands
-                .iter_mut()
-                .filter(|v| **v == old)
-                .for_each(|v| *v = new);
+        for user in self.uses.take(old) {
+            let Some(op) = self.ops.get_mut(user) else {
+                continue;
+            };
+            let mut operands = op.operands.iter_mut().filter(|v| **v == old).peekable();
+            if operands.peek().is_some() {
+                operands.for_each(|v| *v = new);
+                self.uses.add(user, &[new]);
+            }
         }
     }
 

@@ -44,9 +44,7 @@ fn entry(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
         m.replace_operands(op, &replaced);
         lower(m, block, op, &mut replaced)
     })?;
-    let data = m.op_mut(op);
-    data.kind = A::Func.into();
-    data.attrs = attrs.into_iter().collect();
+    m.become_op(op, A::Func, attrs);
     for view in dead_views(m, body) {
         m.erase(view);
     }

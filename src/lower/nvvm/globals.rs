@@ -32,9 +32,7 @@ pub fn lower(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     let bytes = packed(bytes, bits, elements);
     let alignment = v.alignment().max(ALIGNMENT);
     let attrs = global_attrs(m, name, bytes, alignment);
-    let kind = m.op_mut(op);
-    kind.kind = N::Global.into();
-    kind.attrs = attrs.into_iter().collect();
+    m.become_op(op, N::Global, attrs);
     Ok(())
 }
 

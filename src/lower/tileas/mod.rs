@@ -112,13 +112,12 @@ fn rename(m: &mut Module, func: OpId) {
             m.op_mut(op).kind = (*to).into();
         }
     }
-    let data = m.op_mut(func);
+    let data = m.op(func);
     let attrs = [
         data.attr_named("sym_name").cloned(),
         None,
         data.attr_named("hints").cloned(),
         None,
     ];
-    data.kind = S::Func.into();
-    data.attrs = attrs.into_iter().collect();
+    m.become_op(func, S::Func, attrs);
 }

@@ -178,12 +178,7 @@ impl Carried {
 
     fn apply(self, m: &mut Module) {
         let i32_ty = m.types.int(32);
-        if let Some(slot) = m.op_mut(self.wait).attrs.first_mut() {
-            *slot = Some(Attr::Int {
-                value: 1,
-                ty: i32_ty,
-            });
-        }
+        m.set_i32(self.wait, "pending", 1);
         // In the loop: the iteration before is released, where there was one.
         let args = m.block(self.block).args.to_vec();
         let inits = carried::inits(m.op(self.for_op)).to_vec();

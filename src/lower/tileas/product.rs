@@ -20,9 +20,6 @@ use crate::lower::unsupported;
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 
-/// Which attribute of a `dot` is `by_rows`.
-const BY_ROWS: usize = 3;
-
 /// Gives every product under `body` an atom that can do it.
 pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diagnostic> {
     for op in m.ops_under(body) {
@@ -64,9 +61,7 @@ fn keep_rows(m: &mut Module, body: BlockId) {
         }
     }
     for op in chained {
-        if let Some(slot) = m.op_mut(op).attrs.get_mut(BY_ROWS) {
-            *slot = Some(Attr::Unit);
-        }
+        *m.attr_mut(op, "by_rows") = Some(Attr::Unit);
     }
 }
 
@@ -98,15 +93,11 @@ fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
     };
     let [lhs, rhs] = signs.map(|s| Some(Attr::Bool(s == Signedness::Signed)));
     let attrs = [cased(atom), lhs, rhs, None];
-    let op = m.op_mut(op);
-    op.kind = S::Dot.into();
-    op.attrs = attrs.into_iter().collect();
+    m.become_op(op, S::Dot, attrs);
 }
 
 fn set_fma(m: &mut Module, op: OpId) {
-    if let Some(slot) = m.op_mut(op).attrs.first_mut() {
-        *slot = cased(DotAtom::Fma);
-    }
+    *m.attr_mut(op, "atom") = cased(DotAtom::Fma);
 }
 
 /// Takes batches apart, and instructions larger than the tile away.
@@ -236,14 +227,14 @@ fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
             *value = before(m, op).value(C::Bitcast, &[*value], [], ty);
         }
     }
-    let op_data = m.op_mut(op);
-    op_data.kind = C::MmaF.into();
-    op_data.operands.truncate(3);
-    op_data.groups.truncate(3);
-    op_data.attrs = [None].into_iter().collect();
-    for (slot, value) in op_data.operands.iter_mut().zip(wide) {
+    m.become_op(op, C::MmaF, [None]);
+    let mut data = m.op_mut(op);
+    data.operands.truncate(3);
+    data.groups.truncate(3);
+    for (slot, value) in data.operands.iter_mut().zip(wide) {
         *slot = value;
     }
+    drop(data);
     become_dot(
         m,
         op,

@@ -89,18 +89,17 @@ impl Transposed {
         let old = shape(m, tile).unwrap_or_default();
         let new: Vec<u64> = self.dims.iter().map(|&d| old[d]).collect();
         let ty = m.types.tile(elem, &new);
-        let names: Vec<&str> = data.def().attrs.iter().map(|a| a.name).collect();
-        let load = m.op_mut(self.load);
-        for (name, slot) in names.into_iter().zip(&mut load.attrs) {
-            if matches!(name, "dim_map" | "traversal" | "inbounds") {
-                *slot = slot.take().map(|list| self.permuted(list));
-            }
+        for name in ["dim_map", "traversal", "inbounds"] {
+            let slot = m.attr_mut(self.load, name);
+            *slot = slot.take().map(|list| self.permuted(list));
         }
         let before = data.def().operands.iter().take_while(|o| o.name != "index");
         let start: usize = before.map(|o| group(&data, o.name).len()).sum();
+        let mut load = m.op_mut(self.load);
         for (slot, value) in load.operands.iter_mut().skip(start).zip(moved) {
             *slot = value;
         }
+        drop(load);
         m.value_mut(tile).ty = ty;
         let from = match self.reshape {
             None => tile,

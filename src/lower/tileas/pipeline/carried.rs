@@ -40,7 +40,7 @@ pub fn with_one_more(m: &mut Module, block: BlockId, for_op: OpId, first: ValueI
 
 /// The end `op` of an iteration yields one value more.
 pub fn yield_too(m: &mut Module, op: OpId, value: ValueId) {
-    let data = m.op_mut(op);
+    let mut data = m.op_mut(op);
     data.operands.push(value);
     data.groups = [data.operands.len() as u32].into_iter().collect();
 }

@@ -229,15 +229,9 @@ fn load_number(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &
     }
 }
 
-/// What is loaded turns ahead may lie behind the end.
+/// What is loaded iterations ahead may lie behind the end.
 fn forget_bounds(m: &mut Module, load: OpId) {
-    let at = m
-        .op(load)
-        .def()
-        .attrs
-        .iter()
-        .position(|a| a.name == "inbounds");
-    if let Some(Some(Attr::Bools(list))) = at.and_then(|i| m.op_mut(load).attrs.get_mut(i)) {
+    if let Some(Attr::Bools(list)) = m.attr_mut(load, "inbounds") {
         list.iter_mut().for_each(|b| *b = false);
     }
 }

@@ -350,7 +350,7 @@ impl Cut {
         m.value_mut(new).ty = ty;
         if let Some(op) = m.def_op(new)
             && C::of(m.op(op).kind) == Some(C::Constant)
-            && let Some(Some(Attr::Dense { ty: of, .. })) = m.op_mut(op).attrs.first_mut()
+            && let Some(Attr::Dense { ty: of, .. }) = m.attr_mut(op, "value")
         {
             *of = ty;
         }
@@ -405,12 +405,10 @@ impl Cut {
         let data = m.op(op);
         let names = data.def().operands.iter().take_while(|o| o.name != "index");
         let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
-        let attr = data.def().attrs.iter().position(|a| a.name == "traversal");
-        let data = m.op_mut(op);
-        if let Some(slot) = data.operands.get_mut(at) {
+        if let Some(slot) = m.op_mut(op).operands.get_mut(at) {
             *slot = new;
         }
-        if let Some(Some(Attr::I32s(list))) = attr.and_then(|i| data.attrs.get_mut(i))
+        if let Some(Attr::I32s(list)) = m.attr_mut(op, "traversal")
             && let Some(slot) = list.get_mut(dim)
         {
             *slot = unit as i32;

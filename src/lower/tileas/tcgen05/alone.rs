@@ -21,9 +21,7 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
         };
         let releases = ring_releases(m, block, products);
         for &release in &releases {
-            if let Some(slot) = m.op_mut(release).attrs.first_mut() {
-                *slot = Some(Attr::Unit);
-            }
+            *m.attr_mut(release, "products") = Some(Attr::Unit);
             rings.extend(access::pipeline(m.op(release)));
         }
         for (i, product) in products.iter().enumerate() {
@@ -47,12 +45,12 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
         }
     }
     // One arrival empties their stages.
-    let one = m.types.int(32);
-    for ring in rings {
-        let create = m.def_op(ring);
-        if let Some(slot) = create.and_then(|op| m.op_mut(op).attrs.get_mut(2)) {
-            *slot = Some(Attr::Int { value: 1, ty: one });
-        }
+    for create in rings
+        .into_iter()
+        .filter_map(|r| m.def_op(r))
+        .collect::<Vec<_>>()
+    {
+        m.set_i32(create, "consumers", 1);
     }
     loops.into_iter().map(|l| l.0).collect()
 }

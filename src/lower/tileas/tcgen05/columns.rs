@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::tensor::{stages, tensor_matrix};
-use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// A buffer, and when it is in use.
 #[derive(Clone, Copy, Debug)]
@@ -68,13 +68,9 @@ pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
 /// Writes the columns down.
 pub fn assign(m: &mut Module, body: BlockId, all: &[Held]) {
     let firsts = places(m, all);
-    let i32_ty = m.types.int(32);
     for (held, first) in all.iter().zip(firsts) {
-        let alloc = held.buffer.and_then(|b| m.def_op(b));
-        let value = first as i64;
-        let slot = alloc.and_then(|op| m.op_mut(op).attrs.first_mut());
-        if let Some(slot) = slot {
-            *slot = Some(Attr::Int { value, ty: i32_ty });
+        if let Some(alloc) = held.buffer.and_then(|b| m.def_op(b)) {
+            m.set_i32(alloc, "column", first as i64);
         }
     }
     debug_assert!(end(m, body).is_none_or(|e| e <= crate::layout::tensor::COLUMNS));

@@ -221,7 +221,7 @@ fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
         m.replace_all_uses(from, to);
     }
     if let Some(end) = m.terminator(block) {
-        let data = m.op_mut(end);
+        let mut data = m.op_mut(end);
         data.operands.remove(carried);
         data.groups = [data.operands.len() as u32].into_iter().collect();
     }

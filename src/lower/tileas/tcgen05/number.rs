@@ -76,44 +76,19 @@ impl Number {
     }
 }
 
-/// Gives `op` its optional operand `group`.
-fn set_operand(m: &mut Module, op: OpId, group: usize, value: ValueId) {
-    let data = m.op_mut(op);
-    let ends = data.groups.clone();
-    let start = group
-        .checked_sub(1)
-        .and_then(|g| ends.get(g))
-        .copied()
-        .unwrap_or(0);
-    let Some(&end) = ends.get(group) else { return };
-    if end > start {
-        data.operands[start as usize] = value;
-        return;
-    }
-    data.operands.insert(start as usize, value);
-    for end in data.groups.iter_mut().skip(group) {
-        *end += 1;
-    }
-}
-
 impl Steps for Number {
     fn rings_at(&self, op: OpId) -> Vec<usize> {
         self.steps.contains(&op).then_some(0).into_iter().collect()
     }
 
     fn before(&mut self, m: &mut Module, op: OpId, _: BlockId, counters: &mut [ValueId]) {
-        if self.steps.contains(&op)
-            && let Some(slot) = m.op_mut(op).operands.get_mut(1)
-        {
-            *slot = counters[0];
+        if self.steps.contains(&op) {
+            m.set_operand(op, "iteration", counters[0]);
         }
         for user in self.uses(m, op) {
-            let group = match S::of(m.op(user).kind) {
-                Some(S::TensorDot) => 5,
-                Some(S::TensorStore) => 2,
-                _ => 1,
-            };
-            set_operand(m, user, group, counters[0]);
+            let dot = S::of(m.op(user).kind) == Some(S::TensorDot);
+            let name = if dot { "acc_iteration" } else { "iteration" };
+            m.set_operand(user, name, counters[0]);
         }
     }
 

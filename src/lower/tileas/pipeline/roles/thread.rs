@@ -99,7 +99,7 @@ impl Thread<'_> {
             return;
         };
         let more: Vec<ValueId> = rings.iter().map(|&r| counters[r]).collect();
-        let data = m.op_mut(jump);
+        let mut data = m.op_mut(jump);
         data.operands.extend(more);
         data.groups = [data.operands.len() as u32].into_iter().collect();
     }
