@@ -1,7 +1,7 @@
-/* tilec in C: CUDA Tile IR bytecode in, PTX and a launch manifest out.
+/* tilec in C: compiles CUDA Tile IR bytecode to PTX and a launch manifest, and runs kernels in the simulator.
  *
  * Every function may be called from any thread. Nothing is kept between calls: each result is
- * freed by its owner, with tilec_free. Texts are UTF-8, end with a NUL and live as long as their
+ * freed by its owner, with tilec_free or tilec_free_run. Texts are UTF-8, end with a NUL and live as long as their
  * result.
  */
 #ifndef TILEC_H
@@ -42,6 +42,33 @@ const char *tilec_errors(const tilec_result *result);
 
 /* Frees a result; NULL is ignored. */
 void tilec_free(tilec_result *result);
+
+/* An argument of a kernel: memory, or a value where `memory` is NULL. */
+typedef struct tilec_argument {
+  /* `length` bytes that the kernel gets a pointer to, reads and writes. */
+  void *memory;
+  size_t length;
+  /* The bits of a value: the low ones, as many as the parameter has. */
+  uint64_t value;
+} tilec_argument;
+
+/* The outcome of a run. */
+typedef struct tilec_run_result tilec_run_result;
+
+/* Runs an entry of a compiled module (NULL: its only one) in the simulator, on `grid` blocks along x, y, z, with all
+ * checks: of bounds, initialisation, races and the protocols of asynchronous operations. The arguments' memory is
+ * written when the kernel has ended well, and not touched otherwise; arguments do not overlap. Never returns NULL. */
+tilec_run_result *tilec_run(const tilec_result *kernel, const char *entry, const uint32_t grid[3],
+                            const tilec_argument *arguments, size_t count);
+
+/* What the kernel printed; NULL when it failed. */
+const char *tilec_run_output(const tilec_run_result *run);
+
+/* What is wrong with the kernel or the launch; NULL when it ended well. */
+const char *tilec_run_errors(const tilec_run_result *run);
+
+/* Frees the outcome of a run; NULL is ignored. */
+void tilec_free_run(tilec_run_result *run);
 
 /* The compiler's version, such as "0.1.0". */
 const char *tilec_version(void);

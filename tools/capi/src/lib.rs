@@ -3,6 +3,8 @@
 //! `unsafe` is here because C passes raw pointers: each use states what the header asks of the
 //! caller.
 
+mod run;
+
 use std::ffi::{CStr, CString, c_char};
 use std::panic::catch_unwind;
 use std::ptr;
@@ -26,11 +28,11 @@ pub struct CompileOptions {
 }
 
 /// `tilec_result`: the texts, or what went wrong.
-pub struct CompileResult(Result<Texts, CString>);
+pub struct CompileResult(pub(crate) Result<Texts, CString>);
 
-struct Texts {
-    ptx: CString,
-    manifest: CString,
+pub(crate) struct Texts {
+    pub(crate) ptx: CString,
+    pub(crate) manifest: CString,
 }
 
 /// # Safety
@@ -92,7 +94,7 @@ fn texts(kernel: Kernel) -> Result<Texts, Diagnostics> {
 }
 
 /// A text for C, without the NULs that would end it early.
-fn text(s: &str) -> CString {
+pub(crate) fn text(s: &str) -> CString {
     CString::new(s.replace('\0', "")).unwrap_or_default()
 }
 

@@ -17,7 +17,7 @@ fn root() -> PathBuf {
 }
 
 /// Compiles and links the program, warnings being errors.
-fn program(standard: &str) -> PathBuf {
+fn program(source: &str, standard: &str) -> PathBuf {
     let (here, folder) = (Path::new(env!("CARGO_MANIFEST_DIR")), build_folder());
     assert!(
         folder.join("libtilec_c.so").exists(),
@@ -34,11 +34,11 @@ fn program(standard: &str) -> PathBuf {
         .warnings_into_errors(true)
         .include(here.join("include"))
         .get_compiler();
-    let program = folder.join(format!("tilec_c_program_{standard}"));
+    let program = folder.join(format!("tilec_c_{source}_{standard}"));
     let status = compiler
         .to_command()
         .arg(format!("-std={standard}"))
-        .arg(here.join("tests/program.c"))
+        .arg(here.join(format!("tests/{source}.c")))
         .arg("-o")
         .arg(&program)
         .arg("-L")
@@ -60,7 +60,7 @@ const VADD: &str = "tests/corpus/bytecode/vadd/f32.tilebc";
 
 #[test]
 fn a_c_program_compiles_a_module() {
-    let program = program("c99");
+    let program = program("program", "c99");
     let output = run(&program, &[VADD, "sm_80"]);
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success());
@@ -79,7 +79,7 @@ fn a_c_program_compiles_a_module() {
 
 #[test]
 fn errors_reach_c() {
-    let program = program("c11");
+    let program = program("program", "c11");
     for (args, why) in [
         (&["tools/capi/tests/program.c"][..], "error"),
         (&[VADD, "sm_1"][..], "unknown target `sm_1`"),
@@ -89,4 +89,24 @@ fn errors_reach_c() {
         assert_eq!(output.status.code(), Some(1), "{text}");
         assert!(text.contains(why), "{text}");
     }
+}
+
+#[test]
+fn a_c_program_runs_a_kernel() {
+    let program = program("sums", "c99");
+    let output = run(&program, &[VADD]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let sums: Vec<f32> = text.lines().map(|l| l.parse().expect("a number")).collect();
+    let expected: Vec<f32> = (0..1500).map(|i| 1.5 * i as f32).collect();
+    assert_eq!(sums, expected);
+}
+
+#[test]
+fn faults_reach_c_and_leave_memory_alone() {
+    let output = run(&program("sums", "c11"), &[VADD, "short"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("out of bounds"), "{text}");
 }

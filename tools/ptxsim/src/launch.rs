@@ -1,5 +1,7 @@
 //! Launching an entry: the interface of the simulator as a library.
 
+use crate::arguments;
+use crate::manifest::EntryManifest;
 use crate::asynchronous::launch_control::Starts;
 use crate::check::global::GlobalRaces;
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
@@ -147,6 +149,28 @@ impl<'p> Launch<'p> {
             max_steps: 1 << 36,
             printed: String::new(),
         }
+    }
+
+    /// A launch of one block as `entry` says: sizes, and behind `own`, the entry's own arguments, the tensor maps
+    /// that it describes.
+    pub fn of_entry(
+        program: &'p Program,
+        entry: &EntryManifest,
+        own: Vec<Arg>,
+    ) -> Result<Launch<'p>, String> {
+        if own.len() != entry.params.len() {
+            let (have, want, name) = (own.len(), entry.params.len(), &entry.name);
+            return Err(format!("{have} arguments for {want} parameters of `{name}`"));
+        }
+        let mut launch = Launch::new(program);
+        (launch.block, launch.cluster) = (entry.block, entry.cluster);
+        launch.dynamic_shared = entry.shared_bytes;
+        for map in &entry.tensor_maps {
+            let map = arguments::tensor_map(map, &own)?;
+            launch.args.push(Arg::TensorMap(map));
+        }
+        launch.args.splice(0..0, own);
+        Ok(launch)
     }
 
     /// Adds a buffer; returns its index.

@@ -154,6 +154,18 @@ impl Manifest {
     pub fn parse(json: &str) -> Result<Manifest, serde_json::Error> {
         serde_json::from_str(json)
     }
+
+    /// The entry called `name`; without a name, the only one.
+    pub fn entry(&self, name: Option<&str>) -> Result<&EntryManifest, String> {
+        match (self.entries.as_slice(), name) {
+            (entries, Some(name)) => entries
+                .iter()
+                .find(|e| e.name == name)
+                .ok_or_else(|| format!("the module has no entry `{name}`")),
+            ([entry], None) => Ok(entry),
+            _ => Err("the module has several entries: name one".to_owned()),
+        }
+    }
 }
 
 #[cfg(test)]

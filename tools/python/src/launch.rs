@@ -1,6 +1,6 @@
 //! Launches by the reference interpreter and the PTX simulator.
 
-use ptxsim::manifest::{EntryManifest, Manifest};
+use ptxsim::manifest::Manifest;
 use ptxsim::{Arg, Launch, LaunchError, Module as Ptx};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -121,14 +121,12 @@ pub fn simulate<'py>(
 ) -> PyResult<Outcome<'py>> {
     let run = move || {
         let manifest = Manifest::parse(&manifest).map_err(error)?;
-        let entry = choose(&manifest.entries, entry.as_deref())?;
+        let entry = manifest.entry(entry.as_deref()).map_err(error)?;
         let module = Ptx::new(ptx.clone()).map_err(error)?;
         let program = module.entry(Some(&entry.name)).map_err(error)?;
-        let mut launch = Launch::new(&program);
+        let own = arguments.iter().map(argument).collect();
+        let mut launch = Launch::of_entry(&program, entry, own).map_err(error)?;
         launch.grid = grid;
-        launch.block = entry.block;
-        launch.cluster = entry.cluster;
-        launch.dynamic_shared = entry.shared_bytes;
         launch.seed = seed;
         launch.count = true;
         if !checks {
@@ -137,7 +135,6 @@ pub fn simulate<'py>(
         for (name, bytes) in buffers {
             launch.add_buffer(&name, bytes);
         }
-        launch.args = bind(entry, &arguments)?;
         let report = launch.run().map_err(|e| fault(&e, &ptx))?;
         let after = launch.buffers.into_iter().map(|b| b.bytes).collect();
         let stats = serde_json::to_string(&report.stats).map_err(error)?;
@@ -154,43 +151,14 @@ fn outcome<'py>(py: Python<'py>, done: Result<Raw, Diagnostics>) -> PyResult<Out
     Ok((buffers.collect(), output, stats))
 }
 
-fn choose<'e>(
-    entries: &'e [EntryManifest],
-    name: Option<&str>,
-) -> Result<&'e EntryManifest, Diagnostics> {
-    match (entries, name) {
-        (_, Some(name)) => entries
-            .iter()
-            .find(|e| e.name == name)
-            .ok_or_else(|| error(format!("the module has no entry `{name}`"))),
-        ([entry], None) => Ok(entry),
-        _ => Err(error("the module has several entries: name one")),
-    }
-}
-
-/// The entry's own arguments, then its tensor maps.
-fn bind(entry: &EntryManifest, arguments: &[Argument3]) -> Result<Vec<Arg>, Diagnostics> {
-    if arguments.len() != entry.params.len() {
-        return Err(error(format!(
-            "{} arguments for {} parameters of `{}`",
-            arguments.len(),
-            entry.params.len(),
-            entry.name
-        )));
-    }
-    let own = arguments.iter().map(|(kind, a, b)| match kind.as_str() {
+fn argument((kind, a, b): &Argument3) -> Arg {
+    match kind.as_str() {
         "pointer" => Arg::Buffer {
             index: *a as usize,
             offset: *b,
         },
         _ => Arg::Scalar(b.to_le_bytes().into_iter().take(*a as usize).collect()),
-    });
-    let mut args: Vec<Arg> = own.collect();
-    for map in &entry.tensor_maps {
-        let map = ptxsim::arguments::tensor_map(map, &args[..arguments.len()]).map_err(error)?;
-        args.push(Arg::TensorMap(map));
     }
-    Ok(args)
 }
 
 /// A fault with the line of the source that its instruction comes from.
