@@ -51,7 +51,15 @@ pub unsafe extern "C" fn tilec_run(
         let kernel = kernel.map_err(|_| "the kernel was not compiled")?;
         let grid = grid.ok_or("no grid")?;
         // SAFETY: the caller's promise about the arguments' memory.
-        unsafe { simulate(&kernel.ptx, &kernel.manifest, entry.as_deref(), *grid, arguments) }
+        unsafe {
+            simulate(
+                &kernel.ptx,
+                &kernel.manifest,
+                entry.as_deref(),
+                *grid,
+                arguments,
+            )
+        }
     };
     // A panic may not cross into C; it is a bug, and said to be one.
     let outcome = catch_unwind(AssertUnwindSafe(run))

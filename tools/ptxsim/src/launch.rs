@@ -1,13 +1,13 @@
 //! Launching an entry: the interface of the simulator as a library.
 
 use crate::arguments;
-use crate::manifest::EntryManifest;
 use crate::asynchronous::launch_control::Starts;
 use crate::check::global::GlobalRaces;
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
 use crate::exec::heap::{self, Heap};
 use crate::exec::{Fault, rng::Rng, stats::Stats};
+use crate::manifest::EntryManifest;
 use crate::program::{Program, window};
 use crate::record::{self, Observer, Timeline};
 use crate::tensormap::{TensorMap, TensorMapError};
@@ -160,7 +160,9 @@ impl<'p> Launch<'p> {
     ) -> Result<Launch<'p>, String> {
         if own.len() != entry.params.len() {
             let (have, want, name) = (own.len(), entry.params.len(), &entry.name);
-            return Err(format!("{have} arguments for {want} parameters of `{name}`"));
+            return Err(format!(
+                "{have} arguments for {want} parameters of `{name}`"
+            ));
         }
         let mut launch = Launch::new(program);
         (launch.block, launch.cluster) = (entry.block, entry.cluster);
