@@ -52,7 +52,7 @@ enum Engine {
 
 /// The file that cargo builds, and the name under which programs look for the driver.
 const FILE: &str = "libtilec_cuda.so";
-const SONAME: &str = "libcuda.so.1";
+pub(super) const SONAME: &str = "libcuda.so.1";
 /// What is preloaded for programs that compile with NVRTC, beside the driver's file.
 const NVRTC: &str = "libtilec_nvrtc.so";
 /// The runtime's file, beside the driver's, and the names under which programs and linkers look for it.
@@ -60,7 +60,7 @@ const RUNTIME: &str = "libtilec_cudart.so";
 const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
 
 /// The driver's library: what was given, else what lies beside this program or in `../lib`.
-fn library(given: Option<&Path>) -> Result<PathBuf, Diagnostic> {
+pub(super) fn library(given: Option<&Path>) -> Result<PathBuf, Diagnostic> {
     let beside = || {
         let program = std::env::current_exe().ok()?.canonicalize().ok()?;
         let folder = program.parent()?;
@@ -78,28 +78,27 @@ fn library(given: Option<&Path>) -> Result<PathBuf, Diagnostic> {
     })
 }
 
-/// A folder in which the library has the driver's name, and this program that of the assembler whose place it takes:
+/// A folder in which libraries have the names that programs look for, and this program that of the assembler whose place it takes:
 /// beside the library, or in the user's cache. It stays, so that nothing needs to be cleaned up after a program that was
 /// killed.
-fn folder(library: &Path) -> Result<PathBuf, Diagnostic> {
+pub(super) fn folder(
+    library: &Path,
+    name: &str,
+    libraries: &[(&str, &Path)],
+) -> Result<PathBuf, Diagnostic> {
     let program = std::env::current_exe().and_then(|p| p.canonicalize());
     let program =
         program.map_err(|e| Diagnostic::error(format!("cannot find this program: {e}")))?;
-    let mut links = vec![
-        (SONAME, library),
+    let programs = [
         ("bin/tileiras", program.as_path()),
         ("bin/tileirdisasm", program.as_path()),
     ];
-    // Programs on the driver API do without the runtime.
-    let runtime = library.with_file_name(RUNTIME);
-    if runtime.is_file() {
-        links.extend(RUNTIME_NAMES.map(|name| (name, runtime.as_path())));
-    }
-    let beside = library.parent().map(|p| p.join("tilec-emulate"));
+    let links: Vec<_> = libraries.iter().copied().chain(programs).collect();
+    let beside = library.parent().map(|p| p.join(name));
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
-        .map(|cache| cache.join("tilec").join("emulate"));
+        .map(|cache| cache.join("tilec").join(name));
     let mut last = None;
     for folder in beside.into_iter().chain(cache) {
         match links
@@ -132,7 +131,7 @@ fn link(to: &Path, name: &Path) -> std::io::Result<()> {
 }
 
 /// A list of paths in the environment, with one more in front.
-fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
+pub(super) fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
     let mut list = path.as_os_str().to_owned();
     if let Some(old) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
         list.push(":");
@@ -162,7 +161,13 @@ fn nvcc_flags() -> std::ffi::OsString {
 pub fn run(args: &Args) -> Outcome {
     let target = crate::compile::target(&args.gpu_name)?;
     let library = library(args.library.as_deref())?;
-    let folder = folder(&library)?;
+    let runtime = library.with_file_name(RUNTIME);
+    let mut libraries = vec![(SONAME, library.as_path())];
+    // Programs on the driver API do without the runtime.
+    if runtime.is_file() {
+        libraries.extend(RUNTIME_NAMES.map(|name| (name, runtime.as_path())));
+    }
+    let folder = folder(&library, "tilec-emulate", &libraries)?;
     let (program, rest) = args
         .command
         .split_first()

@@ -9,6 +9,7 @@ mod dropin;
 mod emulate;
 mod explain;
 mod input;
+mod launch;
 mod links;
 mod output;
 mod report;
@@ -50,6 +51,8 @@ enum Command {
     Dis(dis::Args),
     /// Run a program with an emulated CUDA driver in front.
     Emulate(emulate::Args),
+    /// Run a program on a GPU, with tilec in front of the driver.
+    Launch(launch::Args),
     /// List or check the rewrite rules.
     Rules(rules::Args),
     /// Launch a kernel on buffers from files.
@@ -90,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Dialects(args) => dialects::run(args),
         Command::Dis(args) => dis::run(args),
         Command::Emulate(args) => emulate::run(args),
+        Command::Launch(args) => launch::run(args),
         Command::Rules(args) => rules::run(args),
         Command::Run(args) => run::run(args),
         Command::Verify(args) => verify::run(args, cli.diagnostics),

@@ -12,6 +12,7 @@
 //! | [`launch`] | kernels run |
 //! | [`stream`], [`event`], [`graph`] | the order of work |
 //! | [`context`], [`device`] | what there is, and what has gone wrong in it |
+//! | [`front`] | the same library in front of a real driver |
 //! | [`status`], [`call`], [`settings`] | results, the border to C, the environment |
 //!
 //! `unsafe` is here because C passes raw pointers; each use states what `cuda.h` asks of the caller.
@@ -23,6 +24,7 @@ pub mod call;
 pub mod context;
 pub mod device;
 pub mod event;
+pub mod front;
 pub mod graph;
 pub mod handles;
 pub mod image;

@@ -64,7 +64,9 @@ pub fn load(bytes: &[u8], context: Handle) -> Result<Arc<Module>> {
             let mut manifests = image.manifest.iter().flat_map(|m| &m.entries);
             Arc::new(Kernel {
                 handle: fresh(),
-                manifest: manifests.find(|e| e.name == name).cloned(),
+                manifest: manifests
+                    .find(|e| e.name == name && settings().manifests)
+                    .cloned(),
                 name: CString::new(name).unwrap_or_default(),
                 max_dynamic_shared: AtomicI32::new(0),
                 noted: Mutex::default(),

@@ -17,6 +17,9 @@ pub const LOG: &str = "TILEC_EMULATE_LOG";
 /// `--max-steps`
 pub const STEPS: &str = "TILEC_EMULATE_MAX_STEPS";
 
+/// `0`: as a driver that knows nothing of tilec. Manifests are passed over, and Tile IR is no image.
+pub const MANIFESTS: &str = "TILEC_EMULATE_MANIFESTS";
+
 /// What runs Tile IR kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -39,6 +42,8 @@ pub struct Settings {
     pub checks: bool,
     /// warp instructions after which a cluster is taken to hang
     pub max_steps: u64,
+    /// whether the emulated driver knows images of tilec's
+    pub manifests: bool,
     log: Option<Mutex<File>>,
 }
 
@@ -80,6 +85,7 @@ fn read() -> Settings {
         engine,
         checks: get(CHECKS).is_some_and(|v| v != "0"),
         max_steps: get(STEPS).and_then(|n| n.parse().ok()).unwrap_or(1 << 36),
+        manifests: get(MANIFESTS).is_none_or(|v| v != "0"),
         log: log.map(Mutex::new),
     }
 }
@@ -109,6 +115,11 @@ impl Settings {
 
 /// Tells the user something that no result of a function can say: on standard error, and in the log.
 pub fn say(line: std::fmt::Arguments<'_>) {
-    eprintln!("tilec emulate: {line}");
+    let command = if crate::front::is_front() {
+        "launch"
+    } else {
+        "emulate"
+    };
+    eprintln!("tilec {command}: {line}");
     settings().log(format_args!("! {line}"));
 }

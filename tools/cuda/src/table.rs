@@ -26,6 +26,8 @@ pub struct Address(pub *const ());
 // SAFETY: functions are everywhere.
 unsafe impl Sync for Address {}
 
+use crate::front::Stub;
+
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
 /// What a lookup by name and version finds.

@@ -74,6 +74,28 @@ fn run(args: &[&str], environment: &[(&str, &str)]) -> Output {
     output
 }
 
+/// The program's environment with the library in front of another driver: a copy of it, which knows nothing of tilec, as
+/// NVIDIA's does not. It takes neither Tile IR nor manifests, so a kernel of tilec's is right only if the library in
+/// front compiles it, and passes block size, shared memory and tensor maps.
+fn in_front(gpu: &'static str) -> Vec<(&'static str, &'static str)> {
+    static REAL: OnceLock<String> = OnceLock::new();
+    let real = REAL.get_or_init(|| {
+        let library = program().with_file_name("libcuda.so.1");
+        let folder = program().with_file_name("real");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let real = folder.join("libcuda.so.1");
+        let fresh = folder.join("fresh");
+        std::fs::copy(library, &fresh).expect("a copy");
+        std::fs::rename(fresh, &real).expect("a name");
+        real.to_str().expect("UTF-8").to_owned()
+    });
+    vec![
+        ("TILEC_LAUNCH_DRIVER", real),
+        ("TILEC_EMULATE_MANIFESTS", "0"),
+        ("TILEC_EMULATE_GPU", gpu),
+    ]
+}
+
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -133,6 +155,41 @@ fn threads_launch_at_once_and_a_child_goes_on() {
 #[test]
 fn many_launches_leave_memory_where_it_was() {
     run(&["many", "20000"], &[]);
+}
+
+/// Files and folders in a folder.
+fn entries(folder: &Path) -> Vec<std::ffi::OsString> {
+    let list = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> = list.map(|e| e.expect("an entry").file_name()).collect();
+    names.sort();
+    names
+}
+
+/// No file, no shared memory, no process: all that the driver has is memory and threads of the program's.
+#[test]
+fn a_killed_process_leaves_nothing_behind() {
+    use std::io::Read;
+    let folder = program().with_file_name("killed");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut child = Command::new(program())
+        .arg("spin")
+        .current_dir(&folder)
+        .envs(["TMPDIR", "HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"].map(|name| (name, &folder)))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut said = [0; 8];
+    let stdout = child.stdout.as_mut().expect("a pipe");
+    stdout.read_exact(&mut said).expect("a word");
+    let id = child.id();
+    let named = |name: &std::ffi::OsString| name.to_string_lossy().contains(&id.to_string());
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+    assert_eq!(children.unwrap_or_default(), "");
+    assert!(!entries(Path::new("/dev/shm")).iter().any(named));
+    child.kill().expect("it still runs");
+    child.wait().expect("it has ended");
+    assert_eq!(entries(&folder), Vec::<std::ffi::OsString>::new());
 }
 
 #[test]
@@ -198,4 +255,88 @@ fn the_log_has_a_line_per_call() {
     let text = std::fs::read_to_string(&log).expect("a log");
     assert!(text.contains("cuInit -> 0\n"), "{text}");
     assert!(text.contains("cuArrayCreate_v2 is not emulated"), "{text}");
+}
+
+#[test]
+fn the_driver_behind_knows_nothing_of_tilec() {
+    let mut command = Command::new(program());
+    command.args(["vadd", VADD]).current_dir(root());
+    command.env("TILEC_EMULATE_MANIFESTS", "0");
+    let output = command.output().expect("the program runs");
+    assert!(!output.status.success());
+}
+
+#[test]
+fn in_front_of_a_driver_everything_else_is_the_drivers() {
+    for case in ["basics", "host_memory", "waits", "graphs", "threads"] {
+        run(&[case], &in_front("sm_90a"));
+    }
+    // So are the functions that the library itself does not have. (Their addresses by name are the driver's, which is
+    // where the program's own case ends.)
+    let mut command = Command::new(program());
+    command.arg("unsupported").envs(in_front("sm_90a"));
+    let text = said(&command.output().expect("the program runs"));
+    assert!(text.contains("cuArrayCreate_v2 is not emulated"), "{text}");
+}
+
+#[test]
+fn in_front_of_a_driver_tile_ir_is_compiled_for_its_gpu() {
+    for target in ["sm_75", "sm_90a"] {
+        run(&["vadd", VADD], &in_front(target));
+    }
+}
+
+#[test]
+fn in_front_of_a_driver_tensor_maps_are_passed() {
+    let module = "tests/corpus/bytecode/matmul/f32_128x128x64.tilebc";
+    let args = [
+        "matmul", module, "256", "128", "192", "128", "128", "matmul",
+    ];
+    run(&args, &in_front("sm_90a"));
+}
+
+/// PTX of tilec's is launched by its manifest; so is machine code, in which `ptxas` leaves the manifest.
+#[test]
+fn the_manifest_is_found_in_ptx_and_in_machine_code() {
+    let module = tilec::bytecode::read(&std::fs::read(root().join(VADD)).expect("a module"));
+    let target: tilec::target::Target = "sm_90a".parse().expect("a target");
+    let options = tilec::compile::Options {
+        embed_manifest: true,
+        ..tilec::compile::Options::new(target)
+    };
+    let kernel = tilec::compile::to_ptx(module.expect("a module"), &options).expect("PTX");
+    let path = program().with_file_name("vadd_front.ptx");
+    std::fs::write(&path, &kernel.ptx).expect("a file");
+    run(
+        &["vadd", path.to_str().expect("UTF-8")],
+        &in_front("sm_90a"),
+    );
+
+    let ptxas = Command::new(root().join("tools/toolkit"))
+        .arg("ptxas")
+        .output();
+    let ptxas = String::from_utf8(ptxas.expect("the toolkit").stdout).expect("a path");
+    let cubin = tilec::ptxas::assemble(Path::new(ptxas.trim()), &kernel.ptx, target, &[]);
+    let found = tilec_cuda::image::manifest_of_cubin(&cubin.expect("machine code"));
+    let value = |json: &str| -> serde_json::Value { serde_json::from_str(json).expect("JSON") };
+    let wanted = kernel.manifest.to_json().expect("JSON");
+    assert_eq!(value(&found.expect("a manifest")), value(&wanted));
+}
+
+#[test]
+fn python_without_torch() {
+    let python = Command::new(root().join("tools/toolkit"))
+        .arg("python")
+        .output();
+    let python = String::from_utf8(python.expect("the toolkit").stdout).expect("a path");
+    let output = Command::new(python.trim())
+        .args(["-m", "tilec.emulate", "numpy_program.py"])
+        .current_dir(root().join("tools/cuda/tests"))
+        .env("PYTHONPATH", root().join("tools/python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("TILEC_EMULATE", "1")
+        .env("LD_LIBRARY_PATH", program().parent().expect("a folder"))
+        .output()
+        .expect("Python runs");
+    assert_eq!(output.stdout, b"right\n", "{}", said(&output));
 }

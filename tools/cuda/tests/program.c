@@ -46,6 +46,7 @@ static const char axpy[] =
     "DONE: ret;\n"
     "}\n"
     ".visible .entry nothing() { ret; }\n"
+    ".visible .entry spin() { AGAIN: bra AGAIN; }\n"
     ".visible .entry stop() { trap; }\n";
 
 static CUcontext context;
@@ -449,6 +450,20 @@ static void *read_file(const char *path)
     return bytes;
 }
 
+/* A kernel that never ends, for those who kill the process. */
+static int spin(void)
+{
+    start();
+    CUmodule module;
+    CUfunction f = function(&module, "spin");
+    CUdeviceptr memory;
+    CHECK(cuMemAlloc(&memory, 1 << 20));
+    puts("spinning");
+    fflush(stdout);
+    CHECK(cuLaunchKernel(f, 4, 1, 1, 32, 1, 1, 0, 0, NULL, NULL));
+    return 0;
+}
+
 /* `vadd FILE`: tests/corpus/bytecode/vadd/f32, as an image: z = x + y in tiles of 1024 elements. */
 static int vadd(const char *path)
 {
@@ -473,6 +488,46 @@ static int vadd(const char *path)
     /* As cuTile passes arrays: address, extents, strides. Tile kernels are launched with blocks of one. */
     void *params[] = {&x, &n, &one, &y, &n, &one, &z, &n, &one};
     CHECK(cuLaunchKernel(f, (N + 1023) / 1024, 1, 1, 1, 1, 1, 0, 0, params, NULL));
+    CHECK(cuMemcpyDtoH(hz, z, sizeof hz));
+    for (int i = 0; i < N; i++)
+        EXPECT(hz[i] == i + 1.0f);
+
+    /* The same as a node of a graph, and recorded from a stream. */
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUstream stream;
+    CUDA_KERNEL_NODE_PARAMS p = {.func = f, .gridDimX = (N + 1023) / 1024, .gridDimY = 1, .gridDimZ = 1,
+        .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .kernelParams = params};
+    CHECK(cuStreamCreate(&stream, 0));
+    for (int recorded = 0; recorded < 2; recorded++) {
+        CHECK(cuMemsetD8(z, 0, sizeof hz));
+        if (recorded) {
+            CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+            CHECK(cuLaunchKernel((CUfunction)kernel, p.gridDimX, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+            CHECK(cuStreamEndCapture(stream, &graph));
+        } else {
+            CHECK(cuGraphCreate(&graph, 0));
+            CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &p));
+        }
+        CHECK(cuGraphInstantiate(&exec, graph, 0));
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuStreamSynchronize(stream));
+        CHECK(cuMemcpyDtoH(hz, z, sizeof hz));
+        for (int i = 0; i < N; i++)
+            EXPECT(hz[i] == i + 1.0f);
+    }
+
+    /* By a configuration and one buffer of all parameters. */
+    struct { CUdeviceptr x; int xn, xs; CUdeviceptr y; int yn, ys; CUdeviceptr z; int zn, zs; } all =
+        {x, n, 1, y, n, 1, z, n, 1};
+    size_t size = sizeof all;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &all, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    CUlaunchConfig config = {.gridDimX = p.gridDimX, .gridDimY = 1, .gridDimZ = 1,
+        .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .hStream = stream};
+    CHECK(cuMemsetD8(z, 0, sizeof hz));
+    CHECK(cuLaunchKernelEx(&config, f, NULL, extra));
+    CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(hz, z, sizeof hz));
     for (int i = 0; i < N; i++)
         EXPECT(hz[i] == i + 1.0f);
@@ -521,7 +576,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     struct { const char *name; int (*run)(void); } cases[] = {
         {"basics", basics}, {"host_memory", host_memory}, {"waits", waits}, {"graphs", graphs},
-        {"fault", fault}, {"unsupported", unsupported}, {"threads", threads},
+        {"fault", fault}, {"unsupported", unsupported}, {"threads", threads}, {"spin", spin},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(name, cases[i].name) == 0)

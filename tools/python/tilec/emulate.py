@@ -8,6 +8,10 @@ are launched on them, in the tensors' own memory::
     python -m tilec.emulate [--gpu-name T] script.py ARG …
     tilec emulate -- pytest -p tilec.emulate  # as a plugin of pytest
 
+Without PyTorch, the same starts the driver, and `device_array` makes NumPy's arrays memory of the device::
+
+    x = tilec.emulate.device_array(numpy.zeros(1024, "f4"))    # has `__cuda_array_interface__`
+
 Kernels that PyTorch itself has for "cuda" are those of its CPU backend here: their elementary functions differ from
 CUDA's in the last bits.
 """
@@ -24,7 +28,7 @@ import threading
 import weakref
 from pathlib import Path
 
-__all__ = ["emulated", "install", "uninstall", "driver"]
+__all__ = ["device_array", "emulated", "install", "uninstall", "driver"]
 
 # CUDA driver API, cuda.h.
 _COMPUTE_CAPABILITY_MAJOR, _COMPUTE_CAPABILITY_MINOR = 75, 76
@@ -130,6 +134,42 @@ def _lend(tensor) -> None:
             del _lent[other]
         _lent[address] = size
     weakref.finalize(storage, _give_back, address, size)
+
+
+class DeviceArray:
+    """An array of the host's that kernels may use where it is, for as long as this object exists."""
+
+    def __init__(self, array):
+        interface = array.__array_interface__
+        shape, size = interface["shape"], int(array.itemsize)
+        strides = interface.get("strides") or array.strides
+        steps = [(n - 1) * step for n, step in zip(shape, strides)]
+        address, read_only = interface["data"]
+        if any(n == 0 for n in shape):
+            first, count = address, 0
+        else:
+            first = address + sum(step for step in steps if step < 0)
+            count = sum(abs(step) for step in steps) + size
+        #: the array itself
+        self.array = array
+        self.__cuda_array_interface__ = {
+            "shape": shape,
+            "strides": tuple(strides),
+            "typestr": interface["typestr"],
+            "data": (address, read_only),
+            "version": 3,
+        }
+        if count:
+            _check(driver(), driver().tilecEmulateLend(first, count, None))
+            weakref.finalize(self, driver().tilecEmulateReturn, first)
+
+
+def device_array(array) -> DeviceArray:
+    """An array of NumPy's (or of anything with `__array_interface__`) as memory of the device.
+
+    Its bytes stay where they are, so that what a kernel writes is in the array. The object has
+    `__cuda_array_interface__`, which cuTile, Numba and others take."""
+    return DeviceArray(array)
 
 
 class _DLManagedTensor(ctypes.Structure):
@@ -468,13 +508,18 @@ def _for_children() -> None:
 
 
 def install() -> None:
-    """Maps device "cuda" to the CPU, in all of this process, until `uninstall`."""
+    """Maps device "cuda" of PyTorch to the CPU, in all of this process, until `uninstall`. Where there is no PyTorch, it
+    makes the driver ready."""
     if _replaced:
         return
-    import torch
-
     driver()
     _current_context()
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        return
     _for_children()
     for name in _FACTORIES:
         if hasattr(torch, name) and not isinstance(getattr(torch, name), type):

@@ -8,7 +8,8 @@
     clippy::too_many_arguments
 )]
 
-/// Exports functions: the bodies are `Result`s, and run inside [`crate::call::answer`].
+/// Exports functions: the bodies are `Result`s, and run inside [`crate::call::answer`]. In front of a real driver it is
+/// the driver's function that runs, or the one of [`crate::front`] that takes its place.
 macro_rules! export {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
@@ -17,6 +18,15 @@ macro_rules! export {
             #[allow(unused_unsafe)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($arg: $ty),*) -> crate::status::Status {
+                static FRONT: crate::front::Slot =
+                    crate::front::Slot::new(concat!(stringify!($name), "\0"));
+                if let Some(found) = FRONT.get() {
+                    type Function = unsafe extern "C" fn($($ty),*) -> crate::status::Status;
+                    // SAFETY: the function has the type that `cuda.h` gives it; the promises are the caller's.
+                    return unsafe {
+                        std::mem::transmute::<*const std::ffi::c_void, Function>(found)($($arg),*)
+                    };
+                }
                 // SAFETY: the body relies on what `cuda.h` asks of the caller, and on nothing else.
                 crate::call::answer(stringify!($name), || unsafe { $body })
             }

@@ -21,7 +21,7 @@ struct Common {
 }
 
 /// `CUtensorMapDataType`, in its order. Elements of 4 and 6 bits are not emulated.
-const ELEMENTS: &[Element] = &[
+pub(crate) const ELEMENTS: &[Element] = &[
     Element::U8,
     Element::U16,
     Element::U32,

@@ -1,7 +1,7 @@
 //! Opening images: telling kinds apart, and getting at what containers hold.
 
 use super::fatbin::{FATBIN, Kind, members};
-use super::{Refusal, Source};
+use super::{Refusal, Source, manifest};
 use crate::settings::settings;
 use crate::status::Status;
 use tilec::launch::MANIFEST_SYMBOL;
@@ -140,4 +140,49 @@ fn fatbin(image: &[u8]) -> Opened {
         }
     }
     Err(refusal)
+}
+
+/// The Tile IR in an image.
+pub enum Tile {
+    /// none
+    None,
+    /// the image is nothing else
+    Alone(Vec<u8>),
+    /// the image has other members, too
+    Beside(Vec<u8>),
+}
+
+/// The Tile IR in an image.
+pub fn tile(image: &[u8]) -> Tile {
+    if image.starts_with(&FATBIN.to_le_bytes()) {
+        let mut tiles = members(image)
+            .into_iter()
+            .filter(|m| m.kind == Kind::TileIr);
+        return match tiles.next().map(|member| member.content()) {
+            Some(Ok(bytes)) => Tile::Beside(bytes.into_owned()),
+            _ => Tile::None,
+        };
+    }
+    match tilec::bytecode::is_bytecode(image) {
+        true => Tile::Alone(image.to_vec()),
+        false => Tile::None,
+    }
+}
+
+/// The JSON of the manifest in a cubin, or in one of a fatbin.
+pub fn manifest_of_cubin(image: &[u8]) -> Option<String> {
+    if image.starts_with(b"\x7fELF") {
+        let json = symbol(&sections(image)?, MANIFEST_SYMBOL)?;
+        return String::from_utf8(json).ok();
+    }
+    if image.starts_with(&FATBIN.to_le_bytes()) {
+        let contents = members(image).into_iter().map(|m| m.content());
+        return contents
+            .flatten()
+            .find_map(|bytes| match bytes.starts_with(b"\x7fELF") {
+                true => manifest_of_cubin(&bytes),
+                false => manifest::split(std::str::from_utf8(&bytes).ok()?).map(|s| s.1),
+            });
+    }
+    None
 }

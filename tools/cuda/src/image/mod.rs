@@ -8,6 +8,7 @@ mod fatbin;
 mod manifest;
 mod measure;
 
+pub use container::{Tile, manifest_of_cubin, open, tile};
 pub use measure::measure;
 
 use crate::call::refuse;
@@ -54,6 +55,9 @@ pub fn compile(image: &[u8]) -> Result<Arc<Compiled>> {
         return Ok(found);
     }
     let source = container::open(image).or_else(|(status, why)| refuse(status, why))?;
+    if !settings().manifests && matches!(source, Source::Tile(_)) {
+        return refuse(Status::INVALID_IMAGE, "Tile IR bytecode is no image here");
+    }
     let compiled = build(source).or_else(|(status, why)| refuse(status, why))?;
     let compiled = Arc::new(compiled);
     let mut cache = CACHE.lock().unwrap_or_else(|p| p.into_inner());
@@ -64,7 +68,7 @@ pub fn compile(image: &[u8]) -> Result<Arc<Compiled>> {
 fn build(source: Source) -> std::result::Result<Compiled, Refusal> {
     let (text, manifest, tile) = match source {
         Source::Tile(bytes) => {
-            let (text, json) = from_tile(&bytes)?;
+            let (text, json) = from_tile(&bytes, settings().target)?;
             let manifest = read_manifest(&json)?;
             (text, Some(manifest), Some(bytes))
         }
@@ -89,7 +93,8 @@ fn build(source: Source) -> std::result::Result<Compiled, Refusal> {
     })
 }
 
-fn read_manifest(json: &str) -> std::result::Result<Manifest, Refusal> {
+/// The manifest of a module.
+pub fn read_manifest(json: &str) -> std::result::Result<Manifest, Refusal> {
     Manifest::parse(json).map_err(|e| {
         let why = format!("the launch manifest in the image cannot be read: {e}");
         (Status::INVALID_IMAGE, why)
@@ -97,8 +102,10 @@ fn read_manifest(json: &str) -> std::result::Result<Manifest, Refusal> {
 }
 
 /// PTX and manifest of Tile IR bytecode.
-fn from_tile(bytes: &[u8]) -> std::result::Result<(String, String), Refusal> {
-    let target = settings().target;
+pub fn from_tile(
+    bytes: &[u8],
+    target: tilec::target::Target,
+) -> std::result::Result<(String, String), Refusal> {
     let module = tilec::input::bytecode(bytes)
         .map_err(|e| (Status::INVALID_IMAGE, format!("the Tile IR bytecode: {e}")))?;
     let kernel = to_ptx(module, &Options::new(target))
@@ -106,6 +113,11 @@ fn from_tile(bytes: &[u8]) -> std::result::Result<(String, String), Refusal> {
     let json = kernel.manifest.to_json();
     let json = json.map_err(|e| (Status::INVALID_IMAGE, e.to_string()))?;
     Ok((kernel.ptx, json))
+}
+
+/// The JSON of the manifest in a PTX text.
+pub fn manifest_in(text: &str) -> Option<String> {
+    Some(manifest::split(text)?.1)
 }
 
 /// A line of a text, to stand behind a message that names its number.
