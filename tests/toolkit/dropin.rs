@@ -291,6 +291,26 @@ fn cutile_rs_agrees_on_a_version_with_it() {
     assert_eq!(version(&tileiras), version(&toolkit::tileiras()));
 }
 
+/// `ptxas` instruments accesses of global memory for compute-sanitizer, as it does for NVIDIA's assembler.
+#[test]
+fn memcheck_instruments_every_access() {
+    const CHECK: &[u8] = b"__cuda_sanitizer_memcheck_global\0";
+    let theirs = toolkit::tileiras();
+    let folder = Folder::new("memcheck");
+    let bytes = std::fs::read(corpus("vadd/f32.tilebc")).expect("a file");
+    folder.file("good.bc", &bytes);
+    let assembled = |program: &Path, args: &[&str]| {
+        let all = [&["good.bc", "--gpu-name", "sm_90", "-o", "out.cubin"], args].concat();
+        let (code, _, stderr) = folder.run(program, &all);
+        assert_eq!(code, Some(0), "{stderr}");
+        std::fs::read(folder.0.join("out.cubin")).expect("machine code")
+    };
+    for program in [folder.bin("tileiras"), theirs] {
+        assert!(!holds(&assembled(&program, &[]), CHECK));
+        assert!(holds(&assembled(&program, &["--sanitize=memcheck"]), CHECK));
+    }
+}
+
 #[test]
 fn says_what_it_cannot_do() {
     let folder = Folder::new("cannot");
