@@ -76,7 +76,7 @@ const REGISTERS_BESIDE_TILES: u64 = 40;
 const REGISTERS_BESIDE_LOADS: u64 = 24;
 
 /// Most registers of a thread for tiles that live at once.
-const MOST_FOR_TILES: u32 = 200;
+const MOST_FOR_TILES: u32 = 231;
 
 /// Most warps that share a tile.
 const MAX_WARPS: u64 = 16;

@@ -102,6 +102,7 @@ pub fn convert(
     if !target.has(Feature::Wgmma) || !warps.is_multiple_of(4) {
         return Ok(());
     }
+    let mut stored = Vec::new();
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) {
             continue;
@@ -118,10 +119,10 @@ pub fn convert(
             log.note(m, dot, "wgmma", why);
             continue;
         };
-        let plan = Operands::of(m, body, dot, extents.columns / spread[1]);
+        let plan = Operands::of(m, body, dot, extents.columns / spread[1], &stored);
         if plan.bytes <= room {
             room -= plan.bytes;
-            plan.apply(m, body, dot, spread)?;
+            plan.apply(m, body, dot, spread, &mut stored)?;
         } else {
             let why = format!(
                 "its operands need {} bytes of shared memory, {room} are left",
@@ -137,6 +138,7 @@ pub fn convert(
 /// Bytes of the buffers that [`convert`] will want, when the tiles of the loads in `brought` come through rings.
 pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<OpId>) -> u64 {
     let mut bytes = 0;
+    let mut seen = FxHashSet::default();
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) || Extents::of(m, dot).is_err() {
             continue;
@@ -144,10 +146,13 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
         let Some(Matmul { lhs, rhs, .. }) = Matmul::of(m.op(dot)) else {
             continue;
         };
-        if !is_read_where_brought(m, facts, rhs, 0, brought) {
+        if !is_read_where_brought(m, facts, rhs, 0, brought) && seen.insert((rhs, 1)) {
             bytes += tile_bytes(m, rhs);
         }
-        if !is_read_where_brought(m, facts, lhs, 1, brought) && is_stationary(m, body, lhs, dot) {
+        if !is_read_where_brought(m, facts, lhs, 1, brought)
+            && is_stationary(m, body, lhs, dot)
+            && seen.insert((lhs, 0))
+        {
             bytes += tile_bytes(m, lhs);
         }
     }
@@ -190,10 +195,13 @@ pub(super) enum Source {
         load: OpId,
         permutation: Option<Vec<usize>>,
     },
-    /// In a buffer that it is stored to.
-    Stored,
+    /// In a buffer that it is stored to, its dimensions in this order.
+    Stored(Order),
     Registers,
 }
+
+/// An order of the dimensions of an operand in memory, fastest first.
+type Order = &'static [usize];
 
 /// Where the operands of a product are read.
 struct Operands {
@@ -204,19 +212,22 @@ struct Operands {
 }
 
 impl Operands {
-    /// `columns`: of one instruction.
-    fn of(m: &Module, body: BlockId, dot: OpId, columns: u64) -> Operands {
+    /// `columns`: of one instruction; `done`: what is stored already.
+    fn of(m: &Module, body: BlockId, dot: OpId, columns: u64, done: &[Stored]) -> Operands {
         let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
         let columns = columns.min(Wgmma::MAX_N);
         let mut bytes = 0;
-        let mut stored = |v: ValueId| {
-            bytes += tile_bytes(m, v);
-            Source::Stored
+        let mut stored = |v: ValueId, order: Order| {
+            if Stored::room_for(m, body, done, v, order).is_none() {
+                bytes += tile_bytes(m, v);
+            }
+            Source::Stored(order)
         };
-        let rhs = in_place(m, rhs, 1, columns).unwrap_or_else(|| stored(rhs));
+        let rhs = in_place(m, rhs, 1, columns)
+            .unwrap_or_else(|| stored(rhs, order_of_rhs(m, rhs, columns)));
         let lhs = match in_place(m, lhs, 0, Wgmma::M) {
             Some(source) => source,
-            None if is_stationary(m, body, lhs, dot) => stored(lhs),
+            None if is_stationary(m, body, lhs, dot) => stored(lhs, ROWS),
             None => Source::Registers,
         };
         Operands { lhs, rhs, bytes }
@@ -228,11 +239,12 @@ impl Operands {
         body: BlockId,
         dot: OpId,
         spread: [u64; 2],
+        stored: &mut Vec<Stored>,
     ) -> Result<(), Diagnostic> {
         let data = m.op(dot).clone();
         let matmul = Matmul::known(&data);
-        let (lhs, lhs_iteration) = self.lhs.place(m, body, dot, 0)?;
-        let (rhs, rhs_iteration) = self.rhs.place(m, body, dot, 1)?;
+        let (lhs, lhs_iteration) = self.lhs.place(m, body, dot, 0, stored)?;
+        let (rhs, rhs_iteration) = self.rhs.place(m, body, dot, 1, stored)?;
         let groups: [&[ValueId]; 6] = [
             &[lhs],
             &[rhs],
@@ -277,11 +289,12 @@ impl Source {
         body: BlockId,
         dot: OpId,
         side: usize,
+        stored: &mut Vec<Stored>,
     ) -> Result<(ValueId, Option<ValueId>), Diagnostic> {
         let value = m.op(dot).operands[side];
         match self {
             Source::Registers => Ok((value, None)),
-            Source::Stored => Ok((store(m, body, value, dot, side)?, None)),
+            Source::Stored(order) => Ok((store(m, body, value, dot, order, stored)?, None)),
             Source::Buffer { load, permutation } => {
                 let data = m.op(load).clone();
                 let iteration = access::iteration(&data);
@@ -397,6 +410,78 @@ pub fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId
     None
 }
 
+/// An operand in a buffer of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Stored {
+    tile: ValueId,
+    order: Order,
+    buffer: ValueId,
+}
+
+impl Stored {
+    /// What is stored already in a buffer that `tile` can be in: the tile itself, or one like it that is there only
+    /// where control goes another way.
+    fn room_for<'s>(
+        m: &Module,
+        body: BlockId,
+        done: &'s [Stored],
+        tile: ValueId,
+        order: Order,
+    ) -> Option<&'s Stored> {
+        let apart = |other: ValueId| {
+            let sharers = done.iter().filter(|s| s.tile == other);
+            let buffer = sharers.map(|s| s.buffer).next();
+            let all = done.iter().filter(|s| Some(s.buffer) == buffer);
+            let mut all = all.map(|s| home(m, s.tile));
+            all.all(|h| is_apart(m, body, h, home(m, tile)))
+        };
+        let alike = |s: &&Stored| s.order == order && m.ty(s.tile) == m.ty(tile);
+        let same = done.iter().filter(alike).find(|s| s.tile == tile);
+        same.or_else(|| done.iter().filter(alike).find(|s| apart(s.tile)))
+    }
+}
+
+/// Rows of memory are rows of the tile.
+pub(super) const ROWS: Order = &[1, 0];
+/// Rows of memory are columns of the tile.
+const COLUMNS: Order = &[0, 1];
+
+/// The order in which a right operand is stored for instructions of `columns` columns: by rows, except where the
+/// instruction wants K contiguous, or where its columns would be a part of a swizzled row.
+pub(super) fn order_of_rhs(m: &Module, tile: ValueId, columns: u64) -> Order {
+    let half = m.types.bits(m.ty(tile)) == Some(16);
+    let by_rows = || {
+        let (layout, _) = swizzled(m, tile, ROWS).ok()?;
+        wgmma_desc::describe(&layout, 1, columns).ok()
+    };
+    if half && by_rows().is_some() {
+        ROWS
+    } else {
+        COLUMNS
+    }
+}
+
+/// Whether two blocks lie in different branches of one condition.
+fn is_apart(m: &Module, body: BlockId, a: BlockId, b: BlockId) -> bool {
+    let branches = |mut block: BlockId| {
+        let mut found = Vec::new();
+        while block != body {
+            let region = m.block(block).region;
+            let parent = m.region(region).parent;
+            if C::of(m.op(parent).kind) == Some(C::If) {
+                found.push((parent, region));
+            }
+            block = m.op(parent).block;
+        }
+        found
+    };
+    let others = branches(b);
+    let parts = |(op, region): &(OpId, crate::ir::RegionId)| {
+        others.iter().any(|(o, r)| o == op && r != region)
+    };
+    branches(a).iter().any(parts)
+}
+
 /// Stores a tile to a buffer of its own as soon as it is known; other threads read it after the barrier of
 /// the fence. Where the store repeats, a barrier before it waits for those that still read.
 fn store(
@@ -404,15 +489,28 @@ fn store(
     body: BlockId,
     tile: ValueId,
     dot: OpId,
-    side: usize,
+    order: Order,
+    stored: &mut Vec<Stored>,
 ) -> Result<ValueId, Diagnostic> {
-    let half = m.types.bits(m.ty(tile)) == Some(16);
-    // Rows of memory are rows of the tile, except where K must be contiguous.
-    let order: &[usize] = if side == 1 && !half { &[0, 1] } else { &[1, 0] };
-    let (layout, _) =
-        swizzled(m, tile, order).map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
-    let ty = shared_type(m, tile, &layout, 1);
-    let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
+    let room = Stored::room_for(m, body, stored, tile, order);
+    if let Some(same) = room.filter(|s| s.tile == tile) {
+        return Ok(same.buffer);
+    }
+    let room = room.map(|s| s.buffer);
+    let buffer = match room {
+        Some(buffer) => buffer,
+        None => {
+            let (layout, _) = swizzled(m, tile, order)
+                .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+            let ty = shared_type(m, tile, &layout, 1);
+            m.at(body, 0).value(S::AllocTensor, &[], [], ty)
+        }
+    };
+    stored.push(Stored {
+        tile,
+        order,
+        buffer,
+    });
     let block = home(m, tile);
     let at = match m.def_op(tile) {
         Some(op) => place(m, op).1 + 1,

@@ -266,16 +266,17 @@ impl Convert {
             })
         };
         let mut bytes = 0;
-        let rhs = in_place(rhs, 1, extents.columns.min(256)).unwrap_or_else(|| {
+        let columns = extents.columns.min(256);
+        let rhs = in_place(rhs, 1, columns).unwrap_or_else(|| {
             bytes += tile_bytes(m, rhs);
-            Source::Stored
+            Source::Stored(wgmma::order_of_rhs(m, rhs, columns))
         });
         let lhs = match in_place(lhs, 0, extents.rows.min(LANES)) {
             Some(source) => Some(source),
             None if tensor_lhs && !wgmma::is_stationary(m, self.body, lhs, dot) => None,
             None => {
                 bytes += tile_bytes(m, lhs);
-                Some(Source::Stored)
+                Some(Source::Stored(wgmma::ROWS))
             }
         };
         Operands { lhs, rhs, bytes }
@@ -333,9 +334,9 @@ impl Convert {
             rhs: rhs_tile,
             ..
         } = Matmul::known(m.op(dot));
-        let (rhs, rhs_iteration) = operands.rhs.place(m, body, dot, 1)?;
+        let (rhs, rhs_iteration) = operands.rhs.place(m, body, dot, 1, &mut Vec::new())?;
         let (lhs, lhs_iteration) = match (operands.lhs, lhs_buffer) {
-            (Some(source), _) => source.place(m, body, dot, 0)?,
+            (Some(source), _) => source.place(m, body, dot, 0, &mut Vec::new())?,
             (None, buffer) => (buffer.unwrap_or_default(), None),
         };
         if let Some(buffer) = lhs_buffer {
