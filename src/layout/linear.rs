@@ -314,6 +314,24 @@ impl Layout {
         Ok(1 << (0..=run).rev().find(|&n| aligned(n)).unwrap_or(0))
     }
 
+    /// The order of dimensions (fastest first) in which this memory layout has the elements one after the other, in
+    /// strips perhaps; `None` if it is swizzled.
+    pub fn row_order(&self) -> Option<Vec<usize>> {
+        let rank = self.shape.rank();
+        let mut order: Vec<usize> = Vec::new();
+        for basis in self.bases(In::Offset) {
+            let dim = (0..rank).find(|&d| basis & self.shape.dim_mask(d) != 0)?;
+            if !basis.is_power_of_two() {
+                return None;
+            }
+            if !order.contains(&dim) {
+                order.push(dim);
+            }
+        }
+        let alone = (0..rank).rev().filter(|d| !order.contains(d));
+        Some(order.iter().copied().chain(alone).collect())
+    }
+
     /// The map `G` from this layout's input bits to `other`'s with `other ∘ G = self`:
     /// where, in `other`, to find what each place of `self` holds. Of several such
     /// places the one with the lowest registers, lanes and warps is taken.

@@ -127,7 +127,6 @@ impl SharedLayout {
             "element bits",
             swizzle.span_bytes() * 8 / u64::from(element_bits.max(1)),
         )?;
-        let mut units = shape.units(order)?;
         let inner = order.first().map_or(0, |&d| shape.dim_bits(d));
         if inner < span {
             return Err(LayoutError::Unsupported(format!(
@@ -135,12 +134,25 @@ impl SharedLayout {
                 swizzle.span_bytes()
             )));
         }
+        let s = SharedLayout::plain_strips(shape, order, element_bits, span)?;
+        s.with_address_swizzle(swizzle)
+    }
+
+    /// The tile cut along `order[0]` into strips of `2^span` elements, or in one where it is narrower: in a strip, rows
+    /// follow each other in `order`; strips follow each other.
+    pub fn plain_strips(
+        shape: &Shape,
+        order: &[usize],
+        element_bits: u32,
+        span: u32,
+    ) -> Result<SharedLayout, LayoutError> {
+        let mut units = shape.units(order)?;
+        let inner = order.first().map_or(0, |&d| shape.dim_bits(d));
         if inner > span {
             let outer: Vec<u64> = units.drain(span as usize..inner as usize).collect();
             units.extend(outer);
         }
-        let s = SharedLayout::new(Layout::memory(shape.clone(), units)?, element_bits)?;
-        s.with_address_swizzle(swizzle)
+        SharedLayout::new(Layout::memory(shape.clone(), units)?, element_bits)
     }
 
     /// This layout with the hardware's swizzle applied to its byte offsets.

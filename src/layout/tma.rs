@@ -35,7 +35,7 @@ pub struct TmaBox {
 }
 
 /// Most elements of a box along one dimension, as a power of two.
-const MAX_EXTENT_BITS: u32 = 8;
+pub const MAX_EXTENT_BITS: u32 = 8;
 /// Most dimensions of a box.
 const MAX_RANK: usize = 5;
 

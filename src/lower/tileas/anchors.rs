@@ -26,6 +26,7 @@ pub type Needs = Vec<(usize, u32)>;
 pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     match S::of(a.m.op(op).kind) {
         Some(S::TiledLoad) => memory(a, op, Priority::Load),
+        Some(S::LocalLoad) => streamed(a, op),
         Some(S::TiledStore | S::TiledAtomic) => memory(a, op, Priority::Store),
         Some(S::Load | S::PointerCopy) => pointed(a, op, Priority::Load),
         Some(S::Store) => pointed(a, op, Priority::Store),
@@ -127,6 +128,33 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
     let layout = coalesced(a.m, a.facts, op, tile, a.warps);
     let layout = at(a.m, op, layout)?;
     a.propose(tile, priority, &layout);
+    Ok(())
+}
+
+/// What is read from shared memory where it lies as in global memory is for threads, not for products: neighbours read
+/// 16 bytes each, next to each other.
+fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    let Some(source) = view::LocalLoad::of(a.m.op(op)).map(|l| l.source()) else {
+        return Ok(());
+    };
+    let tile = a.m.result(op);
+    let Type::SharedTile { layout, .. } = *a.m.types.get(a.m.ty(source)) else {
+        return Ok(());
+    };
+    let shape = at(a.m, op, shape_of(a.m, tile))?;
+    let Some(order) = a.m.layouts.get(layout).row_order() else {
+        return Ok(());
+    };
+    let element_bits = a.m.types.bits(a.m.ty(tile)).unwrap_or(32).max(8);
+    let layout = Blocked {
+        shape,
+        order,
+        max_vector: u64::from(128 / element_bits).max(1),
+        element_bits,
+        warps: a.warps,
+    };
+    let layout = at(a.m, op, layout.layout())?;
+    a.propose(tile, Priority::Load, &layout);
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::missed::Log;
-use super::pipeline::{self, is_product};
+use super::pipeline::stream::Purpose;
+use super::pipeline::{self, Prefetch, is_product};
 use super::pressure;
 use super::{tcgen05, wgmma};
 use crate::dialect::cuda_tile::Op as C;
@@ -78,6 +79,9 @@ const REGISTERS_BESIDE_LOADS: u64 = 24;
 /// Most registers of a thread for tiles that live at once.
 const MOST_FOR_TILES: u32 = 231;
 
+/// The same of a thread of one warpgroup, beside its descriptors, and accumulators that are in flight.
+const MOST_FOR_GROUP: u64 = 200;
+
 /// Most warps that share a tile.
 const MAX_WARPS: u64 = 16;
 
@@ -126,7 +130,7 @@ pub fn of(
     let cp_async = if has_alloca || !options.pipelines {
         Vec::new()
     } else {
-        streams(m, func, target, facts, log)
+        streams(m, func, target, facts, tile_warps, log)
     };
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + pipeline::RESERVE);
@@ -152,7 +156,8 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     if target.has(Feature::Wgmma)
         && let Some(groups) = warpgroups(m, &ops, together)
     {
-        return 4 * groups;
+        let crowded = pressure::registers(m, body, 4 * groups) > MOST_FOR_GROUP;
+        return 4 * if crowded { groups.max(2) } else { groups };
     }
     let accumulators = ops.iter().filter_map(|&o| tcgen05::takes(m, o, target));
     if let Some(groups) = accumulators.map(tcgen05::Extents::warpgroups).max() {
@@ -251,35 +256,35 @@ fn streams(
     func: OpId,
     target: &Target,
     facts: &FactMap,
+    warps: u64,
     log: &mut Log,
 ) -> Vec<pipeline::cp_async::Plan> {
     const WHAT: &str = "asynchronous copies";
-    let ops = m
-        .body_of(func, 0)
-        .map(|b| m.ops_under(b))
-        .unwrap_or_default();
+    let Some(body) = m.body_of(func, 0) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for op in ops.into_iter().filter(|&o| holds_products(m, o)) {
-        match pipeline::Prefetch::find(m, op, facts) {
+    for (op, purpose) in candidates(m, body) {
+        match find(m, op, facts, body, purpose) {
             Ok(stream) => found.push((op, stream)),
             Err((at, why)) => log.note(m, at, WHAT, why),
         }
     }
     // None of them holds another: those with the same tiles use one ring after each other.
-    let mut rings: Vec<(Vec<TypeId>, Vec<OpId>)> = Vec::new();
+    let mut rings: Vec<(Vec<TypeId>, Vec<(OpId, Prefetch)>)> = Vec::new();
     for (op, stream) in found {
         let signature = pipeline::cp_async::signature(m, &stream, facts);
         match rings.iter_mut().find(|r| r.0 == signature) {
-            Some(ring) => ring.1.push(op),
-            None => rings.push((signature, vec![op])),
+            Some(ring) => ring.1.push((op, stream)),
+            None => rings.push((signature, vec![(op, stream)])),
         }
     }
     let share = rings.len() as u64;
     let mut plans = Vec::new();
     for (_, loops) in rings {
         let mut alike = Vec::new();
-        for op in loops {
-            match pipeline::cp_async::Plan::of(m, func, op, target, facts, share) {
+        for (op, stream) in loops {
+            match pipeline::cp_async::Plan::of(m, func, stream, target, facts, share, warps) {
                 Ok(plan) => alike.push(plan),
                 Err(why) => log.note(m, op, WHAT, why),
             }
@@ -296,10 +301,38 @@ fn streams(
     plans
 }
 
-/// Whether an operation is a loop with a product in its own block.
-fn holds_products(m: &Module, op: OpId) -> bool {
-    let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
-    looping
-        && m.body_of(op, 0)
-            .is_some_and(|b| m.block(b).ops.iter().any(|&o| is_product(m, o)))
+/// The loops whose loads are considered: those with products in their own block; where no loop has any, those with
+/// loads of tiles.
+fn candidates(m: &Module, body: BlockId) -> Vec<(OpId, Purpose)> {
+    let streams = !pipeline::stream::is_for_products(m, body);
+    let wanted = |op: OpId| {
+        let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
+        let ops = &m.block(m.body_of(op, 0).filter(|_| looping)?).ops;
+        if ops.iter().any(|&o| is_product(m, o)) {
+            return Some((op, Purpose::Operands));
+        }
+        let loads = streams && ops.iter().any(|&o| pipeline::prefetch::loads_tile(m, o));
+        loads.then_some((op, Purpose::Stream))
+    };
+    m.ops_under(body).into_iter().filter_map(wanted).collect()
+}
+
+/// The loads of a loop that are started ahead.
+fn find(
+    m: &Module,
+    op: OpId,
+    facts: &FactMap,
+    body: BlockId,
+    purpose: Purpose,
+) -> Result<Prefetch, (OpId, String)> {
+    let mut stream = Prefetch::find(m, op, facts, purpose)?;
+    if purpose == Purpose::Stream {
+        let worth = |l: OpId| pipeline::stream::worth(m, facts, body, l).map_err(|why| (l, why));
+        let refused = stream.loads.iter().find_map(|&l| worth(l).err());
+        stream.loads.retain(|&l| worth(l).is_ok());
+        if let Some(refused) = refused.filter(|_| stream.loads.is_empty()) {
+            return Err(refused);
+        }
+    }
+    Ok(stream)
 }

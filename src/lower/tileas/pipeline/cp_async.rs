@@ -12,9 +12,10 @@
 
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
+use super::stream::{Purpose, Share};
 use super::{
     ACCESS, POINTED, Prefetch, RESERVE, address_of, forget_token, memory_order, prefetch,
-    shared_room, shared_type, stage_bytes, swizzled,
+    shared_room, shared_type, stage_bytes,
 };
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
@@ -40,22 +41,30 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for the loop `for_op`, or why there is none: the target copies asynchronously and two stages fit.
+    /// A plan for a loop's `stream`, of a block of `warps`, or why there is none: the target copies asynchronously and two stages fit.
     pub fn of(
         m: &Module,
         func: OpId,
-        for_op: OpId,
+        mut stream: Prefetch,
         target: &Target,
         facts: &FactMap,
         rings: u64,
+        warps: u64,
     ) -> Result<Plan, String> {
         if !target.has(Feature::CpAsync) {
             return Err(format!("{target} has no cp.async"));
         }
-        let mut stream = Prefetch::find(m, for_op, facts).map_err(|(_, why)| why)?;
-        let swizzle = |&l: &OpId| swizzled(m, m.result(l), &memory_order(m, facts, l)).is_ok();
-        stream.loads.retain(swizzle);
+        let purpose = stream.purpose;
+        let has_layout = |&l: &OpId| {
+            let order = memory_order(m, facts, l);
+            purpose.layout(m, m.result(l), &order).is_ok()
+        };
+        stream.loads.retain(has_layout);
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
+        if purpose == Purpose::Stream {
+            let share = Share::of(m, func, top, target, [warps, warps]);
+            return Self::streaming(m, stream, rings, share);
+        }
         // What needs more works in parts.
         let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
         let rooms = shared_room(m, func, target);
@@ -75,6 +84,26 @@ impl Plan {
             stream,
             stages,
             bytes,
+        })
+    }
+}
+
+impl Plan {
+    /// A plan for a loop that feeds no product, if its copies bring more than they cost every thread.
+    fn streaming(m: &Module, stream: Prefetch, rings: u64, share: Share) -> Result<Plan, String> {
+        let bytes = stage_bytes(m, &stream.loads);
+        let under_way = share.blocks * bytes;
+        if under_way >= 2 * share.busy {
+            return Err(format!(
+                "the loads of {} blocks of a multiprocessor are {under_way} bytes, {} keep memory busy",
+                share.blocks, share.busy
+            ));
+        }
+        let stages = share.stages(bytes * rings.max(1), MAX_STAGES)?;
+        Ok(Plan {
+            stream,
+            stages,
+            bytes: stages * bytes,
         })
     }
 }
@@ -119,11 +148,8 @@ pub fn signature(m: &mut Module, stream: &Prefetch, facts: &FactMap) -> Vec<Type
     for &load in &stream.loads {
         let tile = m.result(load);
         let order = memory_order(m, facts, load);
-        types.extend(
-            swizzled(m, tile, &order)
-                .ok()
-                .map(|(l, _)| shared_type(m, tile, &l, 1)),
-        );
+        let layout = stream.purpose.layout(m, tile, &order);
+        types.extend(layout.ok().map(|l| shared_type(m, tile, &l, 1)));
     }
     types
 }
@@ -139,7 +165,9 @@ fn ring(
     let mut types = Vec::new();
     for &load in &plan.stream.loads {
         let tile = m.result(load);
-        let (layout, _) = swizzled(m, tile, &memory_order(m, facts, load))
+        let purpose = plan.stream.purpose;
+        let layout = purpose
+            .layout(m, tile, &memory_order(m, facts, load))
             .map_err(|e| crate::lower::unsupported(m, load, format!("no layout: {e}")))?;
         types.push(shared_type(m, tile, &layout, plan.stages as u32));
     }

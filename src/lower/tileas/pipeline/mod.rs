@@ -1,9 +1,11 @@
-//! Loops that stream tiles into a product become pipelines.
+//! Loops that stream tiles become pipelines.
 //!
 //! Two mechanisms. [`roles`] takes any kernel whose products read tiles that a tensor map describes: a producer
 //! warp runs the part of the program that says what is loaded, the other warps the rest. [`Prefetch`] is any loop
 //! with loads that feed products; [`cp_async`] builds its multi-stage `cp.async` form. Both leave the protocol in
 //! the IR as `nv_tileas.async.*` operations, which [`super::protocol`] verifies.
+//!
+//! Loops that feed no product are [`mod@stream`]s: the same mechanisms, where they pay.
 //!
 //! What `cp.async` starts iterations ahead must follow from the loop's counter alone ([`induction`] writes carried
 //! counters that way). No load that is started ahead may wait for a write.
@@ -14,6 +16,7 @@ pub mod induction;
 pub mod prefetch;
 pub mod roles;
 pub mod slice;
+pub mod stream;
 pub mod tma;
 pub mod tokens;
 

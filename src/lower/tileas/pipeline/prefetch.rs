@@ -4,26 +4,32 @@ use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use rustc_hash::FxHashSet;
 
+use super::stream::{Purpose, is_number};
 use super::{gathers_ahead, starts_ahead, tile_bytes};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{self};
+use crate::facts::access::{self, Access};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
-/// A loop with loads that feed products and that can be started turns ahead. What else it computes
-/// does not matter, as long as it only reads memory.
+/// A loop with loads that can be started turns ahead. What else it computes does not matter.
 #[derive(Clone, Debug)]
 pub struct Prefetch {
     pub for_op: OpId,
     pub body: BlockId,
     pub loads: Vec<OpId>,
+    pub purpose: Purpose,
 }
 
 impl Prefetch {
-    /// The loads of `for_op` that can be started ahead, or what stands against it.
-    pub fn find(m: &Module, for_op: OpId, facts: &FactMap) -> Result<Prefetch, (OpId, String)> {
+    /// The loads of `for_op` that can be started ahead for `purpose`, or what stands against it.
+    pub fn find(
+        m: &Module,
+        for_op: OpId,
+        facts: &FactMap,
+        purpose: Purpose,
+    ) -> Result<Prefetch, (OpId, String)> {
         let no = |op: OpId, why: &str| Err((op, why.to_owned()));
         let data = m.op(for_op);
         let (Some(body), Some(false)) = (
@@ -36,12 +42,15 @@ impl Prefetch {
         let under = m.ops_under(body);
         if let Some(&op) = under
             .iter()
-            .find(|&&o| Some(o) != end && !harmless(m, body, o))
+            .find(|&&o| Some(o) != end && !harmless(m, body, o, purpose))
         {
             return no(
                 op,
                 "the loop writes memory, is left early or holds another loop",
             );
+        }
+        if purpose == Purpose::Stream {
+            return Self::stream(m, for_op, body, facts);
         }
         let ahead = |o: OpId| starts_ahead(m, body, o) || gathers_ahead(m, facts, body, o).is_ok();
         let wanted = |&o: &OpId| ahead(o) && feeds_product(m, &under, o);
@@ -67,12 +76,68 @@ impl Prefetch {
             for_op,
             body,
             loads,
+            purpose,
         })
+    }
+
+    /// The tiles that a loop without products loads, or why the first of them cannot be started ahead.
+    fn stream(
+        m: &Module,
+        for_op: OpId,
+        body: BlockId,
+        facts: &FactMap,
+    ) -> Result<Prefetch, (OpId, String)> {
+        let mut loads = Vec::new();
+        let mut against = None;
+        for &load in &m.block(body).ops {
+            if !loads_tile(m, load) {
+                continue;
+            }
+            let gathers = || gathers_ahead(m, facts, body, load).map_err(str::to_owned);
+            let found = match S::of(m.op(load).kind) {
+                Some(S::Load) => gathers(),
+                _ if !starts_ahead(m, body, load) => Err(
+                    "it waits for a write, pads with something else than zeros, or its place does not follow from the counter"
+                        .to_owned(),
+                ),
+                _ if !copies_words(m, facts, load) => {
+                    Err("its rows are not known to begin at multiples of four bytes".to_owned())
+                }
+                _ => Ok(()),
+            };
+            match found {
+                Ok(()) => loads.push(load),
+                Err(why) => against = against.or(Some((load, why))),
+            }
+        }
+        match against {
+            Some(against) if loads.is_empty() => Err(against),
+            _ => Ok(Prefetch {
+                for_op,
+                body,
+                loads,
+                purpose: Purpose::Stream,
+            }),
+        }
     }
 }
 
-/// Whether an operation neither writes memory nor leaves the loop's turn early, and is no loop by itself.
-fn harmless(m: &Module, body: BlockId, op: OpId) -> bool {
+/// Whether an operation loads a tile of more than one element.
+pub fn loads_tile(m: &Module, op: OpId) -> bool {
+    matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::Load)) && !is_number(m, op)
+}
+
+/// Whether `cp.async`, of four bytes at least, can copy the tile of a tiled load.
+fn copies_words(m: &Module, facts: &FactMap, load: OpId) -> bool {
+    let tile = m.ty(m.result(load));
+    let extents = m.types.as_tile(tile).map_or(&[][..], |t| t.1);
+    let access = Access::of(m.op(load));
+    access.is_some_and(|a| a.alignment(m, facts, extents, m.types.elem(tile)) >= 4)
+}
+
+/// Whether an operation neither leaves the loop's turn early nor writes memory, and is no loop by itself. Streams may
+/// be written beside: their loads wait for no write.
+fn harmless(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> bool {
     let data = m.op(op);
     let kind = C::of(data.kind);
     let traits = data.def().traits;
@@ -83,7 +148,10 @@ fn harmless(m: &Module, body: BlockId, op: OpId) -> bool {
     let loops = matches!(kind, Some(C::For | C::Loop));
     let effect =
         !traits.has(Traits::PURE) && data.regions.is_empty() && !traits.has(Traits::TERMINATOR);
-    reads || !(leaves || loops || effect)
+    let writes = purpose == Purpose::Stream
+        && matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
+        && access::ordering(data) == Ordering::Weak;
+    reads || writes || !(leaves || loops || effect)
 }
 
 /// Whether a product takes what `op` loads, as it is or after elementwise operations and changes of shape.

@@ -16,6 +16,7 @@
 
 mod sites;
 mod slice;
+mod streams;
 pub mod thread;
 
 use crate::dialect::enums::{Overflow, PipelineKind};
@@ -97,6 +98,10 @@ impl Plan {
             shared: in_front(m, body),
         };
         let mut sites = sites::find(m, &context, log);
+        let by_products = !sites.is_empty();
+        if !by_products {
+            sites = streams::find(m, &context, log);
+        }
         if !sites.iter().any(|s| sites::in_loop(m, body, s.block)) {
             return None;
         }
@@ -108,7 +113,7 @@ impl Plan {
         let mut plan = Plan {
             sites,
             rings,
-            shared: context.shared,
+            shared: context.shared.clone(),
             consumer_warps,
             redistributes: consumer_warps > 4 && by_groups,
             by_groups,
@@ -117,21 +122,24 @@ impl Plan {
             awaited: FxHashSet::default(),
             staging: 0,
         };
-        plan.stores(m, func, body, facts);
-        let rooms = shared_room(m, func, target);
-        if !rooms
-            .into_iter()
-            .any(|room| plan.share(m, body, target, facts, room))
-        {
-            log.note(
-                m,
-                func,
-                WHAT,
-                "not even one stage of each ring fits in shared memory",
-            );
-            return None;
+        let fits = if by_products {
+            plan.stores(m, func, body, facts);
+            let mut rooms = shared_room(m, func, target).into_iter();
+            match rooms.any(|room| plan.share(m, body, target, facts, room)) {
+                true => Ok(()),
+                false => Err("not even one stage of each ring fits in shared memory".to_owned()),
+            }
+        } else {
+            // Threads hold what they store in the order of memory already.
+            plan.streams(m, &context, target)
+        };
+        match fits {
+            Ok(()) => Some(plan),
+            Err(why) => {
+                log.note(m, func, WHAT, why);
+                None
+            }
         }
-        Some(plan)
     }
 
     /// Warps of the block.

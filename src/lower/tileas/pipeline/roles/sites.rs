@@ -1,10 +1,14 @@
 //! Loads that a producer can bring, and the rings that they come through.
+//!
+//! Loads that products read come first: where there are any, shared memory is theirs. In other kernels [`streams`] are
+//! what loops load.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::prefetch::{is_product, reach};
+use super::super::stream::Purpose;
 use super::super::tma::tma_legal;
-use super::super::{memory_order, shared_type, starts_anywhere, swizzled, tile_bytes};
+use super::super::{memory_order, shared_type, starts_anywhere, tile_bytes};
 use super::Context;
 use super::slice::{Blocked, Slice};
 use crate::dialect::cuda_tile::Op as C;
@@ -25,6 +29,7 @@ pub struct Site {
     pub first: OpId,
     pub last: OpId,
     pub ring: usize,
+    pub purpose: Purpose,
 }
 
 /// A ring of stages that sites in loops one after another may share.
@@ -53,7 +58,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         let Some(&product) = products.iter().find(takes) else {
             continue;
         };
-        match can_be_brought(m, c, load) {
+        match can_be_brought(m, c, load, Purpose::Operands) {
             Ok(()) => {
                 let key = (m.op(load).block, product);
                 match groups.iter_mut().find(|g| g.0 == key) {
@@ -74,6 +79,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
                 first,
                 last,
                 ring: 0,
+                purpose: Purpose::Operands,
             });
         }
     }
@@ -81,7 +87,12 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
 }
 
 /// Whether a TMA copy that a producer thread starts can take the place of a load.
-fn can_be_brought(m: &mut Module, c: &Context<'_>, load: OpId) -> Result<(), (OpId, String)> {
+pub(super) fn can_be_brought(
+    m: &mut Module,
+    c: &Context<'_>,
+    load: OpId,
+    purpose: Purpose,
+) -> Result<(), (OpId, String)> {
     let no = |why: &str| Err((load, why.to_owned()));
     if !starts_anywhere(m, load) {
         return no("the load is ordered after a write, or its padding is not zero");
@@ -92,8 +103,8 @@ fn can_be_brought(m: &mut Module, c: &Context<'_>, load: OpId) -> Result<(), (Op
         );
     }
     let order = memory_order(m, c.facts, load);
-    let Ok((layout, _)) = swizzled(m, m.result(load), &order) else {
-        return no("the tile has no swizzled layout");
+    let Ok(layout) = purpose.layout(m, m.result(load), &order) else {
+        return no("the tile has no layout in shared memory");
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
     if !all.any(|s| boxes(&layout, &order, s).is_ok()) {
@@ -109,7 +120,7 @@ fn can_be_brought(m: &mut Module, c: &Context<'_>, load: OpId) -> Result<(), (Op
 }
 
 /// The operations that use each value.
-fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
+pub(super) fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
     let mut users: FxHashMap<ValueId, Vec<OpId>> = FxHashMap::default();
     for &op in ops {
         for &v in &m.op(op).operands {
@@ -120,7 +131,7 @@ fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
 }
 
 /// The first and the last operation of `block` that reads what these loads of it load, as it is or reshaped.
-fn readers(
+pub(super) fn readers(
     m: &Module,
     body: BlockId,
     block: BlockId,
@@ -168,7 +179,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
         for &load in &site.loads {
             let tile = m.result(load);
             let order = memory_order(m, c.facts, load);
-            if let Ok((layout, _)) = swizzled(m, tile, &order) {
+            if let Ok(layout) = site.purpose.layout(m, tile, &order) {
                 bytes += tile_bytes(m, tile);
                 buffers.push((shared_type(m, tile, &layout, 1), load));
             }

@@ -1,0 +1,72 @@
+//! Sites of loads in loops that feed no matmul.
+
+use super::super::stream::{Purpose, Share, is_for_products, is_number, worth};
+use super::sites::{self, Site};
+use super::{Context, MAX_STAGES, Plan, WHAT};
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Module, OpId};
+use crate::lower::tileas::missed::Log;
+use crate::target::Target;
+
+/// Finds the loads in loops that a ring pays for; says of the others why not.
+pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
+    if is_for_products(m, c.body) {
+        return Vec::new();
+    }
+    let ops = m.ops_under(c.body);
+    let users = sites::users(m, &ops);
+    let mut found: Vec<Site> = Vec::new();
+    for &load in &ops {
+        let block = m.op(load).block;
+        let tiled = S::of(m.op(load).kind) == Some(S::TiledLoad);
+        if !tiled || is_number(m, load) || !sites::in_loop(m, c.body, block) {
+            continue;
+        }
+        let worth = worth(m, c.facts, c.body, load).map_err(|why| (load, why));
+        let can = worth.and_then(|()| sites::can_be_brought(m, c, load, Purpose::Stream));
+        if let Err((op, why)) = can {
+            log.note(m, op, WHAT, why);
+            continue;
+        }
+        let Some((first, _)) = sites::readers(m, c.body, block, &[load], &users) else {
+            continue;
+        };
+        let at = |op: OpId| m.block(block).ops.iter().position(|&o| o == op);
+        match found.last_mut().filter(|s| s.block == block) {
+            // Loaded before anything of the site is read: they arrive together.
+            Some(site) if at(load) < at(site.first) => {
+                site.loads.push(load);
+                if at(first) < at(site.first) {
+                    (site.first, site.last) = (first, first);
+                }
+            }
+            // Read into registers at once.
+            _ => found.push(Site {
+                block,
+                loads: vec![load],
+                first,
+                last: first,
+                ring: 0,
+                purpose: Purpose::Stream,
+            }),
+        }
+    }
+    found
+}
+
+impl Plan {
+    /// Gives the rings of streams their stages, or says why they have no room.
+    pub(super) fn streams(
+        &mut self,
+        m: &Module,
+        c: &Context<'_>,
+        target: &Target,
+    ) -> Result<(), String> {
+        let warps = [self.all_warps(), self.consumer_warps];
+        let share = Share::of(m, c.func, c.body, target, warps);
+        let stage = self.rings.iter().map(|r| r.bytes).sum();
+        let stages = share.stages(stage, MAX_STAGES)?;
+        self.rings.iter_mut().for_each(|r| r.stages = stages);
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Tiles that loops load for something else than matmuls: rows that are normalised, parts that are summed.
+//!
+//! Without a ring, a block waits for the loads of each iteration before it works on them. Loads that run ahead stay in
+//! flight under the work. That takes shared memory, of which the blocks of a multiprocessor have one supply: stages are
+//! as many as keep memory busy, and no more than leave the blocks their places.
+
+use super::{RESERVE, is_product, swizzled, tile_bytes};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view as tile;
+use crate::facts::FactMap;
+use crate::facts::access::constant;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::layout::shared::SharedLayout;
+use crate::layout::tma::MAX_EXTENT_BITS;
+use crate::layout::{LayoutError, Shape};
+use crate::lower::hints::Hints;
+use crate::lower::tileas::{pressure, wgmma};
+use crate::target::Target;
+
+/// Smallest tile that a ring pays for, in bytes: a sector of the cache.
+const SMALLEST: u64 = 32;
+
+/// Registers of a thread besides its tiles.
+const OTHER_REGISTERS: u64 = 32;
+
+/// Bytes of shared memory for barriers and alignment where nothing else is in it.
+const LITTLE: u64 = 2048;
+
+/// Who reads the tiles that a ring brings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// A matmul, in shared memory or in fragments.
+    Operands,
+    /// Anything else, in registers: each thread reads its elements once.
+    Stream,
+}
+
+impl Purpose {
+    /// How a tile whose dimensions lie in memory in `order` lies in a stage: swizzled for matmuls; else in as few boxes
+    /// of a tensor copy as can be.
+    pub fn layout(
+        self,
+        m: &Module,
+        tile: ValueId,
+        order: &[usize],
+    ) -> Result<SharedLayout, LayoutError> {
+        match self {
+            Purpose::Operands => swizzled(m, tile, order).map(|(layout, _)| layout),
+            Purpose::Stream => {
+                let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
+                let bits = m.types.bits(elem).unwrap_or(8);
+                SharedLayout::plain_strips(&Shape::new(extents)?, order, bits, MAX_EXTENT_BITS)
+            }
+        }
+    }
+}
+
+/// Whether matmuls in loops under `body` want the shared memory that rings of streams would take.
+pub fn is_for_products(m: &Module, body: BlockId) -> bool {
+    let in_loop = |o: OpId| wgmma::loop_around(m, body, m.op(o).block).is_some();
+    m.ops_under(body)
+        .iter()
+        .any(|&o| is_product(m, o) && in_loop(o))
+}
+
+/// Whether a load makes a tile of one element.
+pub fn is_number(m: &Module, load: OpId) -> bool {
+    let tile = m.types.as_tile(m.ty(m.result(load)));
+    tile.is_none_or(|(_, shape)| shape.iter().product::<u64>() == 1)
+}
+
+/// Whether a ring may pay for a load in a loop under `body`, or why not.
+pub fn worth(m: &Module, facts: &FactMap, body: BlockId, load: OpId) -> Result<(), String> {
+    if runs_once(m, facts, body, m.op(load).block) {
+        return Err("its loop runs once: nothing to load ahead".to_owned());
+    }
+    let bytes = tile_bytes(m, m.result(load));
+    if bytes < SMALLEST {
+        return Err(format!(
+            "a tile of {bytes} bytes is not worth a ring, {SMALLEST} would be"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether no loop around `block` runs more than one iteration.
+fn runs_once(m: &Module, facts: &FactMap, body: BlockId, mut block: BlockId) -> bool {
+    while let Some(around) = wgmma::loop_around(m, body, block) {
+        if iterations(m, facts, around).is_none_or(|n| n > 1) {
+            return false;
+        }
+        block = m.op(around).block;
+    }
+    true
+}
+
+/// The most iterations of a loop, where its bounds say.
+fn iterations(m: &Module, facts: &FactMap, op: OpId) -> Option<i64> {
+    let around = tile::For::of(m.op(op)).filter(|f| !f.unsignedCmp())?;
+    let step = constant(facts, around.step()).filter(|&s| s > 0)?;
+    let (lower, upper) = (
+        facts.get(around.lowerBound())?,
+        facts.get(around.upperBound())?,
+    );
+    let span = upper.hi.checked_sub(lower.lo)?;
+    Some(span.max(0).checked_add(step - 1)? / step)
+}
+
+/// A block's share of its multiprocessor.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// Blocks that share the multiprocessor, as far as threads and registers say and the kernel asks.
+    pub blocks: u64,
+    /// Bytes that should be under way.
+    pub busy: u64,
+    /// Bytes of shared memory that a block may have.
+    all: u64,
+    scratch: u64,
+}
+
+impl Share {
+    /// The share of a block of `warps`: all of them, and those that hold tiles.
+    pub fn of(m: &Module, func: OpId, body: BlockId, target: &Target, warps: [u64; 2]) -> Share {
+        let threads = 32 * warps[0];
+        let registers = pressure::registers(m, body, warps[1]) + OTHER_REGISTERS;
+        let by_registers = u64::from(target.registers_per_sm()) / (registers * threads).max(1);
+        let by_threads = u64::from(target.threads_per_sm()) / threads.max(1);
+        let hints = Hints::of(m, func, target);
+        let asked = hints.occupancy.and_then(|o| u64::try_from(o).ok());
+        let blocks = by_registers
+            .min(by_threads)
+            .min(asked.unwrap_or(u64::MAX))
+            .max(1);
+        let moves = [C::Reduce, C::Scan, C::Permute, C::Reshape, C::Cat];
+        let has_scratch = |&o: &OpId| C::of(m.op(o).kind).is_some_and(|k| moves.contains(&k));
+        Share {
+            blocks,
+            busy: target.bytes_in_flight(),
+            all: u64::from(target.shared_per_block()),
+            scratch: match m.ops_under(body).iter().any(has_scratch) {
+                true => RESERVE,
+                false => LITTLE,
+            },
+        }
+    }
+
+    /// Stages, `most` at most, of rings that take `stage` bytes for each, or why there are none.
+    pub fn stages(&self, stage: u64, most: u64) -> Result<u64, String> {
+        let mut sharing = self.blocks;
+        while sharing > 0 {
+            // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
+            let room = ((self.all + 1024) / sharing).saturating_sub(1024 + self.scratch);
+            let fit = (room / stage.max(1)).min(most);
+            // Two stages of half the blocks are as much in flight as one tile of each of them.
+            let as_busy = 2 * sharing >= self.blocks || 2 * stage * sharing >= self.busy;
+            if fit >= 2 && as_busy {
+                let wanted = self.busy.div_ceil(stage * sharing).next_power_of_two();
+                return Ok(wanted.clamp(2, 1 << fit.ilog2()));
+            }
+            sharing /= 2;
+        }
+        let blocks = self.blocks;
+        Err(format!(
+            "two stages of {stage} bytes do not fit in the shared memory of a block, or cost too many of the {blocks} blocks of a multiprocessor"
+        ))
+    }
+}
