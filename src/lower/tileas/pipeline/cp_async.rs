@@ -92,11 +92,12 @@ impl Plan {
     /// A plan for a loop that feeds no product, if its copies bring more than they cost every thread.
     fn streaming(m: &Module, stream: Prefetch, rings: u64, share: Share) -> Result<Plan, String> {
         let bytes = stage_bytes(m, &stream.loads);
-        let under_way = share.blocks * bytes;
-        if under_way >= 2 * share.busy {
+        let others = share.blocks - 1;
+        if others * bytes >= share.busy {
             return Err(format!(
-                "the loads of {} blocks of a multiprocessor are {under_way} bytes, {} keep memory busy",
-                share.blocks, share.busy
+                "while a block works, the loads of {others} others on its multiprocessor are under way: {} bytes, {} keep memory busy",
+                others * bytes,
+                share.busy
             ));
         }
         let stages = share.stages(bytes * rings.max(1), MAX_STAGES)?;

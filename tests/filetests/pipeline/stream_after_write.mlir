@@ -1,7 +1,7 @@
-// A loop whose loads feed no matmul: what is copied ahead is decided for matmuls only.
+// What a write comes before cannot be loaded ahead of it.
 // run: explain --gpu-name sm_80
 // run: explain --gpu-name sm_90a
-// show: pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
+// show: pipeline of | warp roles | no tensor | no async | kernel k | async. | tiled_load | tiled_store
 entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f32>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf32, strides=[1024,1]>
@@ -15,7 +15,8 @@ entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {
   %n = constant <i32: 16> : tile<i32>
   %zero = constant <f32: 0.0> : tile<64x64xf32>
   %sum = for %k in (%c0 to %n, step %c1) : tile<i32> iter_values(%acc = %zero) -> (tile<64x64xf32>) {
-    %l, %t0 = load_view_tko weak %ta[%i, %k] : partition_view<tile=(64x64), tensor_view<1024x1024xf32, strides=[1024,1]>>, tile<i32> -> tile<64x64xf32>, token
+    %t3 = store_view_tko weak %acc, %ta[%i, %c0] : tile<64x64xf32>, partition_view<tile=(64x64), tensor_view<1024x1024xf32, strides=[1024,1]>>, tile<i32> -> token
+    %l, %t0 = load_view_tko weak %ta[%i, %k] token = %t3 : partition_view<tile=(64x64), tensor_view<1024x1024xf32, strides=[1024,1]>>, tile<i32> -> tile<64x64xf32>, token
     %s = addf %l, %acc rounding<nearest_even> : tile<64x64xf32>
     continue %s : tile<64x64xf32>
   }
