@@ -171,11 +171,18 @@ impl Selector<'_> {
         if !(1..=5).contains(&dims) {
             return fail(format!("a tensor copy of {dims} dimensions"));
         }
+        let copies = format!("cp.async.bulk.tensor.{dims}d.");
+        let own = "shared::cta.global.mbarrier::complete_tx::bytes";
+        let has_own = self.b.target.sm >= 100;
         let shared = |group: usize| self.one_address(self.operand(op, group)?);
         let (name, operands) = if load {
             let (dst, mbarrier) = (shared(0)?, shared(3)?);
             (
-                "shared::cluster.global.mbarrier::complete_tx::bytes",
+                // To what may be another block's memory, ptxas 13 guards each copy for sm_120 by a call.
+                match has_own {
+                    true => own,
+                    false => "shared::cluster.global.mbarrier::complete_tx::bytes",
+                },
                 vec![dst, map.into(), coordinates.into(), mbarrier],
             )
         } else {
@@ -184,8 +191,7 @@ impl Selector<'_> {
                 vec![map.into(), coordinates.into(), shared(2)?],
             )
         };
-        self.b
-            .effect(&format!("cp.async.bulk.tensor.{dims}d.{name}"), operands)
+        self.b.effect(&format!("{copies}{name}"), operands)
     }
 
     fn shuffle(&mut self, op: &Op) -> Result<(), Fail> {
