@@ -5,7 +5,8 @@
 //! 2. Accesses and products become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
 //! 3. Products choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`product`]).
-//! 4. [`assign`] gives every tile a layout and inserts conversions.
+//! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their product stands
+//!    ([`sink`]).
 
 mod anchors;
 mod assign;
@@ -17,6 +18,7 @@ mod plan;
 mod pressure;
 mod product;
 pub mod protocol;
+mod sink;
 mod strips;
 pub mod tcgen05;
 mod transpose;
@@ -87,8 +89,11 @@ fn func(
     wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     tcgen05::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     overlap::relax(m, body);
+    sink::split(m, body);
     let facts = facts::of(m, op);
-    assign::run(m, &facts, body, plan.tile_warps)
+    assign::run(m, &facts, body, plan.tile_warps)?;
+    sink::operands(m, body);
+    Ok(())
 }
 
 /// Every `nv_tileaa` operation under its `nv_tileas` name, operands and attributes unchanged.

@@ -1,0 +1,172 @@
+//! Operands that a warp's matmuls read from shared memory are read where the matmul stands.
+//!
+//! A load from a ring stands where the program loaded the tile, which may be long before: attention's values are
+//! loaded before the softmax. Read there, their fragments would be in registers all that time, and instruction
+//! selection can move them down only as far as the next barrier.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::pipeline::slice::{Map, copy};
+
+/// Gives each matmul under `body` loads of its own, so that each reads its fragments as it wants them: a tile that two
+/// read, one transposed, would be converted in registers for one of them.
+pub fn split(m: &mut Module, body: BlockId) {
+    let ops = m.ops_under(body);
+    let mut users = users(m, &ops);
+    // Those behind come first: what they read then has a user for each of theirs.
+    for op in ops.into_iter().rev() {
+        if !is(m, op, S::LocalLoad) && !changes_loaded(m, op) {
+            continue;
+        }
+        let mut readers = users.get(&m.result(op)).cloned().unwrap_or_default();
+        readers.dedup();
+        let into_matmul = |&user: &OpId| leads_to_matmul(m, user, &users);
+        let own: Vec<OpId> = readers.iter().copied().filter(into_matmul).collect();
+        // The first keeps the operation, unless something else reads it, too.
+        let kept = usize::from(own.len() == readers.len());
+        for user in own.into_iter().skip(kept) {
+            let copied = copy_beside(m, op);
+            let replaced = [(m.result(op), m.result(copied))].into_iter().collect();
+            m.replace_operands(user, &replaced);
+            users.insert(m.result(copied), vec![user]);
+            if let Some(left) = users.get_mut(&m.result(op)) {
+                left.retain(|&u| u != user);
+            }
+            for &source in &m.op(copied).operands {
+                users.entry(source).or_default().push(copied);
+            }
+        }
+    }
+}
+
+/// Whether an operation changes the shape of what a load reads from shared memory.
+fn changes_loaded(m: &Module, mut op: OpId) -> bool {
+    while matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
+        match m.def_op(m.op(op).operands[0]) {
+            Some(source) if is(m, source, S::LocalLoad) => return true,
+            Some(source) => op = source,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// A copy of an operation right behind it.
+fn copy_beside(m: &mut Module, op: OpId) -> OpId {
+    let block = m.op(op).block;
+    let copied = copy(m, op, block, &mut Map::default());
+    let ops = &mut m.block_mut(block).ops;
+    ops.pop();
+    let at = ops.iter().position(|&o| o == op).unwrap_or(0);
+    ops.insert(at + 1, copied);
+    copied
+}
+
+/// Whether an operation is a matmul or changes the shape of what one matmul reads.
+fn leads_to_matmul(m: &Module, op: OpId, users: &FxHashMap<ValueId, Vec<OpId>>) -> bool {
+    if !matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
+        return is(m, op, S::Dot);
+    }
+    match users.get(&m.result(op)).map(Vec::as_slice) {
+        Some(&[next]) => leads_to_matmul(m, next, users),
+        _ => false,
+    }
+}
+
+fn is(m: &Module, op: OpId, kind: S) -> bool {
+    S::of(m.op(op).kind) == Some(kind)
+}
+
+/// The operations that use each value, once for each use.
+fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
+    let mut users: FxHashMap<ValueId, Vec<OpId>> = FxHashMap::default();
+    for &op in ops {
+        for &v in &m.op(op).operands {
+            users.entry(v).or_default().push(op);
+        }
+    }
+    users
+}
+
+/// Moves the loads under `body` that one matmul of their own block reads, and changes of shape in between, in front
+/// of it.
+pub fn operands(m: &mut Module, body: BlockId) {
+    let ops = m.ops_under(body);
+    if !ops.iter().any(|&o| is(m, o, S::Dot)) {
+        return;
+    }
+    let users = users(m, &ops);
+    let mut before: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
+    let mut blocks = Vec::new();
+    for &load in ops.iter().filter(|&&o| is(m, o, S::LocalLoad)) {
+        if let Some((dot, chain)) = way_to_matmul(m, load, &users)
+            && is_quiet(m, load, dot)
+        {
+            before.entry(dot).or_default().extend(chain);
+            blocks.push(m.op(load).block);
+        }
+    }
+    blocks.dedup();
+    let moved: FxHashSet<OpId> = before.values().flatten().copied().collect();
+    for block in blocks {
+        let ops = std::mem::take(&mut m.block_mut(block).ops);
+        let mut placed = Vec::with_capacity(ops.len());
+        for op in ops.into_iter().filter(|o| !moved.contains(o)) {
+            placed.extend(before.remove(&op).unwrap_or_default());
+            placed.push(op);
+        }
+        m.block_mut(block).ops = placed;
+    }
+}
+
+/// The matmul that reads what `load` loads, and the operations on the way: the load, then changes of shape. Each has
+/// one user, all stand in one block.
+fn way_to_matmul(
+    m: &Module,
+    load: OpId,
+    users: &FxHashMap<ValueId, Vec<OpId>>,
+) -> Option<(OpId, Vec<OpId>)> {
+    let mut chain = vec![load];
+    loop {
+        let last = *chain.last()?;
+        let &[user] = users.get(&m.result(last))?.as_slice() else {
+            return None;
+        };
+        if m.op(user).block != m.op(load).block {
+            return None;
+        }
+        if S::of(m.op(user).kind) == Some(S::Dot) {
+            return Some((user, chain));
+        }
+        if !matches!(C::of(m.op(user).kind), Some(C::Reshape | C::Permute)) {
+            return None;
+        }
+        chain.push(user);
+    }
+}
+
+/// Whether nothing between two operations of a block hands a stage on or writes shared tiles.
+fn is_quiet(m: &Module, from: OpId, to: OpId) -> bool {
+    let ops = &m.block(m.op(from).block).ops;
+    let at = |op| ops.iter().position(|&o| o == op);
+    let (Some(from), Some(to)) = (at(from), at(to)) else {
+        return false;
+    };
+    let writes = |&o: &OpId| {
+        let kind = S::of(m.op(o).kind);
+        let asynchronous = m.op(o).def().name.starts_with("async.");
+        kind == Some(S::LocalStore) || asynchronous && kind != Some(S::LocalLoad)
+    };
+    let inside = |&o: &OpId| {
+        let regions = 0..m.op(o).regions.len();
+        let bodies = regions.filter_map(move |i| m.body_of(o, i));
+        bodies.flat_map(|b| m.ops_under(b)).collect::<Vec<_>>()
+    };
+    let between = ops.get(from + 1..to).unwrap_or(&[]);
+    between
+        .iter()
+        .all(|o| !writes(o) && !inside(o).iter().any(writes))
+}
