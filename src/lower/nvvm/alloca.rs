@@ -92,7 +92,7 @@ fn escape(m: &Module, body: BlockId, pointer: ValueId) -> Option<OpId> {
 impl Lower<'_> {
     /// The state space of accesses through pointers: generic where some may be to an `alloca`.
     pub fn space(&self) -> Space {
-        if self.allocations.is_empty() {
+        if self.kernel.allocations.is_empty() {
             Space::Global
         } else {
             Space::Generic
@@ -100,7 +100,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn alloca(&mut self, op: OpId, v: &view::Alloca<Op>) -> Result<(), Diagnostic> {
-        let Some(&at) = self.allocations.get(&op) else {
+        let Some(&at) = self.kernel.allocations.get(&op) else {
             return Err(unsupported(self.m, op, "an alloca without a place"));
         };
         let ty = self.m.types.elem(self.m.ty(v.result()));

@@ -4,7 +4,7 @@ use crate::dialect::nv_tileas::view;
 use rustc_hash::FxHashMap;
 
 use super::shared::SharedMemory;
-use super::{Lower, Role, facts_of};
+use super::{Asynchronous, Kernel, Lower, Role, facts_of};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::launch;
@@ -40,6 +40,8 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         warps,
         barrier: 0,
         partial: false,
+        single: false,
+        warpgroup: None,
     };
     let mut memory = SharedMemory::default();
     let allocations = super::alloca::reserve(m, body, &mut memory)?;
@@ -56,23 +58,21 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         block,
         role,
         memory,
-        used,
-        allocations,
-        pipelines: FxHashMap::default(),
-        maps: Vec::new(),
-        tensor: None,
-        single: false,
-        warpgroup: None,
-        func: op,
-        entry_block: block,
         loc: data.loc,
+        asynchronous: Asynchronous::default(),
+        kernel: Kernel {
+            func: op,
+            entry: block,
+            used,
+            allocations,
+        },
     };
     lowering.allocate_tensor_memory(op, body)?;
     lowering.block(body)?;
     let smem = lowering.memory.total();
     let occupancy = occupancy.map(|o| o.min(blocks_by_shared(smem, target)).max(1));
     let shared_map = lowering.memory.map();
-    let tensor_maps = std::mem::take(&mut lowering.maps)
+    let tensor_maps = std::mem::take(&mut lowering.asynchronous.maps)
         .into_iter()
         .map(|(map, _)| map)
         .collect();

@@ -85,6 +85,31 @@ pub struct Role {
     pub barrier: u32,
     /// Whether the block has other warps.
     pub partial: bool,
+    /// Whether one thread alone runs it.
+    pub single: bool,
+    /// The warpgroup of a thread, where it was found once for the whole role.
+    pub warpgroup: Option<ValueId>,
+}
+
+/// The kernel that is lowered, as it was, and where it goes.
+pub struct Kernel {
+    pub func: OpId,
+    /// The entry block of what it becomes.
+    pub entry: BlockId,
+    /// The values that something uses.
+    pub used: FxHashSet<ValueId>,
+    /// Where the memory of each `alloca` lies.
+    pub allocations: FxHashMap<OpId, u64>,
+}
+
+/// What the kernel's asynchronous operations refer to.
+#[derive(Default)]
+pub struct Asynchronous {
+    pub pipelines: FxHashMap<ValueId, pipeline::Pipeline>,
+    /// Tensor maps so far, with the parameters that hold them.
+    pub maps: Vec<(launch::TensorMap, ValueId)>,
+    /// The kernel's tensor memory, if it has any.
+    pub tensor: Option<tcgen05::TensorMemory>,
 }
 
 /// The lowering of one function.
@@ -94,26 +119,13 @@ pub struct Lower<'m> {
     pub facts: FactMap,
     /// What each old value became; tokens become nothing.
     pub map: FxHashMap<ValueId, ValueId>,
+    /// Where operations are appended, and the source location that they get.
     pub block: BlockId,
+    pub loc: crate::ir::LocId,
     pub role: Role,
     pub memory: shared::SharedMemory,
-    pub pipelines: FxHashMap<ValueId, pipeline::Pipeline>,
-    /// Tensor maps so far, with the parameters that hold them.
-    pub maps: Vec<(launch::TensorMap, ValueId)>,
-    /// The kernel's tensor memory, if it has any.
-    pub tensor: Option<tcgen05::TensorMemory>,
-    /// Whether one thread alone runs the role at hand.
-    pub single: bool,
-    /// The warpgroup of a thread of the role at hand.
-    pub warpgroup: Option<ValueId>,
-    /// The function as it was, and the entry block of what it becomes.
-    pub func: OpId,
-    pub entry_block: BlockId,
-    /// The values of the function, as it was, that something uses.
-    pub used: FxHashSet<ValueId>,
-    /// Where the memory of each `alloca` lies.
-    pub allocations: FxHashMap<OpId, u64>,
-    pub loc: crate::ir::LocId,
+    pub asynchronous: Asynchronous,
+    pub kernel: Kernel,
 }
 
 impl Lower<'_> {

@@ -200,7 +200,7 @@ impl Lower<'_> {
             mask: self.owned(self.repeats(v.pointers()), given),
             // What is masked off yields some value, the same in all threads that see it.
             other: given
-                .filter(|_| self.used.contains(&v.old()))
+                .filter(|_| self.kernel.used.contains(&v.old()))
                 .map(|_| value),
         };
         let old = self.update(v.op(), v.mode(), &update);
@@ -223,7 +223,7 @@ impl Lower<'_> {
         let mask = self.owned(self.repeats(v.pointers()), given);
         // Where masked off, the result is the value compared with (Tile IR, `atomic_cas_tko`).
         let other = given
-            .filter(|_| self.used.contains(&v.old()))
+            .filter(|_| self.kernel.used.contains(&v.old()))
             .map(|_| compare);
         let n = self.emit().count(value) as usize;
         let attrs = self.atomic_attrs(v.op(), vec![0; n]);
@@ -260,7 +260,7 @@ impl Lower<'_> {
         value: ValueId,
     ) -> Result<ValueId, Diagnostic> {
         let repeats = self.repeats(pointers);
-        if repeats == 0 || !self.used.contains(&result) {
+        if repeats == 0 || !self.kernel.used.contains(&result) {
             return Ok(value);
         }
         if let Some(layout) = self.layout(pointers) {

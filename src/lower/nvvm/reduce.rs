@@ -93,7 +93,8 @@ impl Lower<'_> {
             left /= 2;
             values = self.fold_halves(op, body, values)?;
         }
-        if self.tensor.is_some() && groups.first().is_some_and(|g| g.len() >= SETTLED) {
+        if self.asynchronous.tensor.is_some() && groups.first().is_some_and(|g| g.len() >= SETTLED)
+        {
             // What follows loads other tiles: the registers of this one are free by then.
             self.emit().op(N::Settle, &[&values], [], &[]);
         }

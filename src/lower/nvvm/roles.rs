@@ -52,9 +52,9 @@ impl Lower<'_> {
                 l.when(one, false, |l| l.block(producer))?;
                 if let Some(products) = products {
                     let one = l.thread_is(threads + 32);
-                    l.single = true;
+                    l.role.single = true;
                     l.when(one, false, |l| l.block(products))?;
-                    l.single = false;
+                    l.role.single = false;
                 }
                 Ok(vec![])
             },
@@ -64,14 +64,15 @@ impl Lower<'_> {
                     warps: consumer_warps,
                     barrier: 1,
                     partial: true,
+                    single: false,
+                    warpgroup: None,
                 };
                 l.own_tensor_memory(true);
                 if consumer_warps > 4 {
-                    l.warpgroup = Some(l.find_warpgroup());
+                    l.role.warpgroup = Some(l.find_warpgroup());
                 }
                 let lowered = l.block(consumer);
                 l.role = whole;
-                l.warpgroup = None;
                 l.own_tensor_memory(false);
                 lowered.map(|()| vec![])
             },
@@ -90,7 +91,7 @@ impl Lower<'_> {
     /// The warpgroup of this thread, in a form that the whole warp shares: found once per role,
     /// since a shuffle stays where it is.
     pub(super) fn warpgroup(&mut self) -> ValueId {
-        self.warpgroup.unwrap_or_else(|| self.find_warpgroup())
+        self.role.warpgroup.unwrap_or_else(|| self.find_warpgroup())
     }
 
     fn find_warpgroup(&mut self) -> ValueId {

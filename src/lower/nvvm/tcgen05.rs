@@ -76,7 +76,7 @@ impl Lower<'_> {
         let (at, ty) = (e.smem(slot), e.int(32));
         let attrs = AccessAttrs::shared(1, vec![0]).list(&mut e);
         let base = e.get(N::Ld, &[&[at], &[], &[]], attrs, ty);
-        self.tensor = Some(TensorMemory {
+        self.asynchronous.tensor = Some(TensorMemory {
             base,
             columns,
             owned: true,
@@ -86,7 +86,7 @@ impl Lower<'_> {
 
     /// At an end of the code that owns the kernel's tensor memory.
     pub(super) fn free_tensor_memory(&mut self) -> Result<(), Diagnostic> {
-        let Some(memory) = self.tensor.filter(|t| t.owned) else {
+        let Some(memory) = self.asynchronous.tensor.filter(|t| t.owned) else {
             return Ok(());
         };
         self.fence(FenceKind::TensorBefore);
@@ -115,7 +115,7 @@ impl Lower<'_> {
 
     /// Whether the code at hand gives the kernel's tensor memory back.
     pub(super) fn own_tensor_memory(&mut self, owned: bool) {
-        if let Some(tensor) = &mut self.tensor {
+        if let Some(tensor) = &mut self.asynchronous.tensor {
             tensor.owned = owned;
         }
     }
@@ -151,7 +151,7 @@ impl Lower<'_> {
         iteration: Option<ValueId>,
     ) -> Result<(ValueId, i64), Diagnostic> {
         let (Some(memory), Some(alloc), Some(matrix)) = (
-            self.tensor,
+            self.asynchronous.tensor,
             self.m.def_op(buffer),
             tensor_matrix(self.m, buffer),
         ) else {
@@ -319,7 +319,7 @@ impl Lower<'_> {
         &mut self,
         then: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
-        if self.single {
+        if self.role.single {
             return then(self);
         }
         let mut e = self.emit();

@@ -68,7 +68,7 @@ pub struct Stage {
 
 impl Lower<'_> {
     fn pipeline(&self, op: OpId, value: ValueId) -> Result<Pipeline, Diagnostic> {
-        let found = self.pipelines.get(&value).cloned();
+        let found = self.asynchronous.pipelines.get(&value).cloned();
         found.ok_or_else(|| unsupported(self.m, op, "the operand is not a pipeline of this kernel"))
     }
 
@@ -117,7 +117,7 @@ impl Lower<'_> {
             PipelineKind::Tma => Rc::new(tma::Copies::new(self, v)?),
             PipelineKind::Mma => Rc::new(mma::Products::new(self, v)?),
         };
-        self.pipelines.insert(v.result(), pipeline);
+        self.asynchronous.pipelines.insert(v.result(), pipeline);
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Lower<'_> {
     /// Whether some shared buffer is used behind `op`, or `op` may run again.
     fn buffers_used_after(&self, op: OpId) -> bool {
         let m = &self.m;
-        if m.parent_op(op) != Some(self.func) {
+        if m.parent_op(op) != Some(self.kernel.func) {
             return true;
         }
         let ops = &m.block(m.op(op).block).ops;
@@ -202,7 +202,7 @@ impl Lower<'_> {
 
     /// The operations of the kernel.
     fn all_ops(&self) -> Vec<OpId> {
-        let body = self.m.body_of(self.func, 0);
+        let body = self.m.body_of(self.kernel.func, 0);
         body.map(|b| self.m.ops_under(b)).unwrap_or_default()
     }
 }

@@ -78,8 +78,8 @@ impl Lower<'_> {
             )
         };
         let number = |l: &Self, v: Option<ValueId>| v.and_then(|v| l.expr(v)).ok_or_else(|| no(l));
-        let base =
-            pipeline::tma::parameter(self.m, self.func, access.base).ok_or_else(|| no(self))?;
+        let base = pipeline::tma::parameter(self.m, self.kernel.func, access.base)
+            .ok_or_else(|| no(self))?;
         let mut map = launch::TensorMap {
             param: 0,
             base,
@@ -112,13 +112,13 @@ impl Lower<'_> {
                 ..old.clone()
             } == map
         };
-        if let Some((_, value)) = self.maps.iter().find(|(old, _)| same(old)) {
+        if let Some((_, value)) = self.asynchronous.maps.iter().find(|(old, _)| same(old)) {
             return Ok(*value);
         }
         let ty = self.m.types.intern(Type::TensorMap);
-        let value = self.m.add_arg(self.entry_block, ty);
-        map.param = self.m.block(self.entry_block).args.len() as u32 - 1;
-        self.maps.push((map, value));
+        let value = self.m.add_arg(self.kernel.entry, ty);
+        map.param = self.m.block(self.kernel.entry).args.len() as u32 - 1;
+        self.asynchronous.maps.push((map, value));
         Ok(value)
     }
 
@@ -126,7 +126,7 @@ impl Lower<'_> {
     fn expr(&self, value: ValueId) -> Option<Expr> {
         match constant(&self.facts, value) {
             Some(number) => u64::try_from(number).ok().map(Expr::Number),
-            None => pipeline::tma::parameter(self.m, self.func, value).map(Expr::param),
+            None => pipeline::tma::parameter(self.m, self.kernel.func, value).map(Expr::param),
         }
     }
 }
