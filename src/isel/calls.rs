@@ -2,7 +2,8 @@
 
 use super::build::{Fail, fail};
 use super::select::Selector;
-use crate::ir::{Attr, Op};
+use crate::dialect::nvvm::view;
+use crate::ir::Op;
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Operand};
 
@@ -10,11 +11,12 @@ impl Selector<'_> {
     /// Arguments lie in local memory as C passes them to a variadic function: one after another,
     /// each aligned to its size. Source: CUDA C++ programming guide, "Formatted Output";
     /// PTX interoperability, "System Calls".
-    pub(super) fn print(&mut self, op: &Op) -> Result<(), Fail> {
-        let format = self.text(op, "format")?;
+    pub(super) fn print(&mut self, v: &view::Print<Op>) -> Result<(), Fail> {
+        let format = self.module.str(v.format()).to_owned();
+        let format = self.text_address(format)?;
         let mut at = 0u32;
         let mut depot = None;
-        for &argument in op.group(0) {
+        for &argument in v.args() {
             let form = self.form(argument)?;
             let (store, class) = match form.elem.bits() {
                 32 => ("st.local.b32", Class::B32),
@@ -46,14 +48,6 @@ impl Selector<'_> {
         self.b.effect("@print.format", vec![format.into()])?;
         self.b.effect("@print.arguments", vec![arguments.into()])?;
         self.b.effect("@print", Vec::new())
-    }
-
-    /// The generic address of a text attribute.
-    fn text(&mut self, op: &Op, attr: &str) -> Result<Atom, Fail> {
-        match op.attr_named(attr) {
-            Some(Attr::Str(name)) => self.text_address(self.module.str(*name).to_owned()),
-            _ => fail(format!("'{attr}' is missing")),
-        }
     }
 
     /// Globals are reached by generic accesses at their own addresses.

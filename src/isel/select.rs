@@ -8,6 +8,7 @@ use super::build::{Builder, Fail, fail};
 use super::choose::{Chooser, Tables};
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
+use crate::dialect::nvvm::view;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Label, Operand, Param, VReg};
@@ -57,25 +58,19 @@ impl<'m> Selector<'m> {
 
     fn kernel(&mut self, id: OpId) -> Result<(), Fail> {
         let op = self.module.op(id);
-        self.b.func.name = match op.attr_named("sym_name") {
-            Some(Attr::Str(name)) => self.module.str(*name).to_owned(),
-            _ => return fail("a kernel without a name"),
+        let Some(v) = view::Func::of(op) else {
+            return fail("no kernel");
         };
-        self.b.func.block = int(op, "reqntid")? as u32;
-        self.b.func.min_ctas = int(op, "minctasm")? as u32;
-        self.b.func.max_regs = match op.attr_named("maxnreg") {
-            Some(_) => Some(int(op, "maxnreg")? as u32),
-            None => None,
-        };
-        self.b.func.cluster = match op.attr_named("cluster_dim") {
-            Some(Attr::I32s(dims)) => {
-                let dim = |i: usize| dims.get(i).map_or(1, |&d| d.max(1) as u32);
-                let dims = [dim(0), dim(1), dim(2)];
-                (dims != [1, 1, 1]).then_some(dims)
-            }
-            _ => None,
-        };
-        self.b.func.shared = int(op, "smem_bytes")? as u32;
+        self.b.func.name = self.module.str(v.sym_name()).to_owned();
+        self.b.func.block = v.reqntid() as u32;
+        self.b.func.min_ctas = v.minctasm() as u32;
+        self.b.func.max_regs = v.maxnreg().map(|n| n as u32);
+        self.b.func.cluster = v.cluster_dim().and_then(|dims| {
+            let dim = |i: usize| dims.get(i).map_or(1, |&d| d.max(1) as u32);
+            let dims = [dim(0), dim(1), dim(2)];
+            (dims != [1, 1, 1]).then_some(dims)
+        });
+        self.b.func.shared = v.smem_bytes() as u32;
         let Some(body) = self.module.body_of(id, 0) else {
             return fail("a kernel without a body");
         };
@@ -176,7 +171,7 @@ impl<'m> Selector<'m> {
             | N::TensorMma
             | N::TensorCommit => self.tensor(kind, op),
             N::Settle => Ok(()),
-            _ => self.sync(kind, op),
+            _ => self.sync(op),
         }
     }
 

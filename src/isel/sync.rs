@@ -1,25 +1,26 @@
 //! Barriers, shuffles, fences, mbarriers and tensor copies.
 
 use super::build::{Fail, fail};
-use super::select::{Selector, boolean, enumeration, int};
+use super::select::Selector;
 use super::values::Elem;
-use crate::dialect::nvvm::Op as N;
-use crate::ir::Op;
+use crate::dialect::enums::{FenceKind, Shuffle};
+use crate::dialect::nvvm::view::{self, View};
+use crate::ir::{Op, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Operand};
 
-/// Names of the fences, in the order of `enums::FENCE`.
-const FENCES: &[&str] = &[
-    "fence.proxy.async.shared::cta",
-    "fence.mbarrier_init.release.cluster",
-    "fence.acq_rel.cta",
-    "fence.acq_rel.gpu",
-    "fence.acq_rel.sys",
-    "tcgen05.fence::before_thread_sync",
-    "tcgen05.fence::after_thread_sync",
-];
-
-const SHUFFLES: &[&str] = &["bfly", "idx", "up", "down"];
+/// The instruction of a fence.
+fn fence(kind: FenceKind) -> &'static str {
+    match kind {
+        FenceKind::ProxyAsyncShared => "fence.proxy.async.shared::cta",
+        FenceKind::MbarrierInit => "fence.mbarrier_init.release.cluster",
+        FenceKind::Block => "fence.acq_rel.cta",
+        FenceKind::Gpu => "fence.acq_rel.gpu",
+        FenceKind::Sys => "fence.acq_rel.sys",
+        FenceKind::TensorBefore => "tcgen05.fence::before_thread_sync",
+        FenceKind::TensorAfter => "tcgen05.fence::after_thread_sync",
+    }
+}
 
 /// A constant operand.
 fn imm(value: i64) -> Operand {
@@ -27,108 +28,113 @@ fn imm(value: i64) -> Operand {
 }
 
 impl Selector<'_> {
-    pub(super) fn sync(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
-        let plain = match kind {
-            N::CpAsyncCommit => "cp.async.commit_group",
-            N::BulkCommit => "cp.async.bulk.commit_group",
-            N::WgmmaCommit => "wgmma.commit_group.sync.aligned",
-            N::ClusterArrive => "barrier.cluster.arrive.release.aligned",
-            N::ClusterWait => "barrier.cluster.wait.acquire.aligned",
-            N::GridDepLaunch => "griddepcontrol.launch_dependents",
-            N::GridDepWait => "griddepcontrol.wait",
-            N::BarWarp => "bar.warp.sync",
-            N::Trap => "trap",
-            _ => "",
+    pub(super) fn sync(&mut self, op: &Op) -> Result<(), Fail> {
+        let Some(view) = View::of(op) else {
+            return fail("no selection for this operation");
         };
-        if !plain.is_empty() {
-            return self.b.effect(plain, Vec::new());
-        }
-        match kind {
-            N::CpAsyncWait => {
-                let pending = int(op, "pending")?;
-                self.b.effect("cp.async.wait_group", vec![imm(pending)])
+        match view {
+            View::CpAsyncCommit(_) => self.plain("cp.async.commit_group"),
+            View::BulkCommit(_) => self.plain("cp.async.bulk.commit_group"),
+            View::WgmmaCommit(_) => self.plain("wgmma.commit_group.sync.aligned"),
+            View::ClusterArrive(_) => self.plain("barrier.cluster.arrive.release.aligned"),
+            View::ClusterWait(_) => self.plain("barrier.cluster.wait.acquire.aligned"),
+            View::GridDepLaunch(_) => self.plain("griddepcontrol.launch_dependents"),
+            View::GridDepWait(_) => self.plain("griddepcontrol.wait"),
+            View::BarWarp(_) => self.plain("bar.warp.sync"),
+            View::Trap(_) => self.plain("trap"),
+            View::Fence(v) => self.plain(fence(v.kind())),
+            View::CpAsyncWait(v) => self.number("cp.async.wait_group", v.pending()),
+            View::BulkWait(v) if v.read() => {
+                self.number("cp.async.bulk.wait_group.read", v.pending())
             }
-            N::BulkWait => {
-                let read = if op.has_unit("read") { ".read" } else { "" };
-                let pending = int(op, "pending")?;
-                self.b.effect(
-                    &format!("cp.async.bulk.wait_group{read}"),
-                    vec![imm(pending)],
-                )
+            View::BulkWait(v) => self.number("cp.async.bulk.wait_group", v.pending()),
+            View::Nanosleep(v) => self.number("nanosleep.u32", v.nanoseconds()),
+            View::SetMaxNReg(v) if v.increase() => {
+                self.number("setmaxnreg.inc.sync.aligned.u32", v.count())
             }
-            N::Bar | N::BarArrive => self.barrier(kind, op),
-            N::Fence => match FENCES.get(enumeration(op, "kind")? as usize) {
-                Some(name) => self.b.effect(name, Vec::new()),
-                None => fail("unknown fence"),
-            },
-            N::Shfl => self.shuffle(op),
-            N::Elect => {
+            View::SetMaxNReg(v) => self.number("setmaxnreg.dec.sync.aligned.u32", v.count()),
+            View::Bar(v) if v.threads() == 0 => self.number("bar.sync", v.id()),
+            View::Bar(v) => {
+                let operands = vec![imm(v.id()), imm(v.threads())];
+                self.b.effect("@bar.sync.n", operands)
+            }
+            View::BarArrive(v) if v.threads() == 0 => {
+                fail("'threads' is needed to arrive at a barrier")
+            }
+            View::BarArrive(v) => {
+                let operands = vec![imm(v.id()), imm(v.threads())];
+                self.b.effect("bar.arrive", operands)
+            }
+            View::Shfl(v) => self.shuffle(&v),
+            View::Elect(_) => {
                 let results = self.b.op("elect.sync", 1, Vec::new())?;
                 match results.into_iter().nth(1) {
                     Some(chosen) => self.define(op, vec![chosen]),
                     None => fail("'elect.sync' yields a lane and a predicate"),
                 }
             }
-            N::SetMaxNReg => {
-                let way = if boolean(op, "increase") {
-                    "inc"
-                } else {
-                    "dec"
-                };
-                let count = int(op, "count")?;
-                self.b.effect(
-                    &format!("setmaxnreg.{way}.sync.aligned.u32"),
-                    vec![imm(count)],
-                )
+            View::MbarInit(v) => {
+                let operands = vec![self.one_address(v.addr())?, imm(v.count())];
+                self.b.effect("mbarrier.init.shared::cta.b64", operands)
             }
-            N::MbarInit => {
-                let address = self.one_address(self.operand(op, 0)?)?;
-                let count = int(op, "count")?;
-                self.b
-                    .effect("mbarrier.init.shared::cta.b64", vec![address, imm(count)])
-            }
-            N::MbarArrive => {
-                let address = self.one_address(self.operand(op, 0)?)?;
+            View::MbarArrive(v) => {
+                let address = self.one_address(v.addr())?;
                 self.b
                     .effect("mbarrier.arrive.shared::cta.b64", vec![address])
             }
-            N::MbarExpectTx => {
-                let address = self.one_address(self.operand(op, 0)?)?;
-                let bytes = self.scalar(self.operand(op, 1)?)?;
+            View::MbarExpectTx(v) => {
+                let address = self.one_address(v.addr())?;
+                let bytes = self.scalar(v.bytes())?;
                 self.b.effect(
                     "mbarrier.arrive.expect_tx.shared::cta.b64",
                     vec![address, bytes.into()],
                 )
             }
-            N::MbarWait => self.wait(op),
-            N::TmaLoad | N::TmaStore => self.tensor_copy(kind, op),
-            N::PrefetchMap => {
-                let map = self.scalar(self.operand(op, 0)?)?;
+            View::MbarWait(v) => self.wait(&v),
+            View::TmaLoad(v) => {
+                let map = self.scalar(v.map())?.into();
+                let coordinates = self.coordinates(v.coords())?;
+                let (to, mbarrier) = (self.one_address(v.dst())?, self.one_address(v.mbarrier())?);
+                let operands = vec![to, map, coordinates, mbarrier];
+                // To what may be another block's memory, ptxas 13 guards each copy for sm_120 by a call.
+                let name = match self.b.target.sm >= 100 {
+                    true => "shared::cta.global.mbarrier::complete_tx::bytes",
+                    false => "shared::cluster.global.mbarrier::complete_tx::bytes",
+                };
+                self.tensor_copy(v.coords().len(), name, operands)
+            }
+            View::TmaStore(v) => {
+                let operands = vec![
+                    self.scalar(v.map())?.into(),
+                    self.coordinates(v.coords())?,
+                    self.one_address(v.src())?,
+                ];
+                let name = "global.shared::cta.bulk_group";
+                self.tensor_copy(v.coords().len(), name, operands)
+            }
+            View::PrefetchMap(v) => {
+                let map = self.scalar(v.map())?;
                 self.b.effect("prefetch.tensormap", vec![map.into()])
             }
-            N::Print => self.print(op),
-            N::Nanosleep => {
-                let time = int(op, "nanoseconds")?;
-                self.b.effect("nanosleep.u32", vec![imm(time)])
-            }
+            View::Print(v) => self.print(&v),
             _ => fail("no selection for this operation"),
         }
     }
 
-    fn barrier(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
-        let (id, threads) = (int(op, "id")?, int(op, "threads")?);
-        match (kind, threads) {
-            (N::Bar, 0) => self.b.effect("bar.sync", vec![imm(id)]),
-            (N::Bar, n) => self.b.effect("@bar.sync.n", vec![imm(id), imm(n)]),
-            (_, 0) => fail("'threads' is needed to arrive at a barrier"),
-            (_, n) => self.b.effect("bar.arrive", vec![imm(id), imm(n)]),
-        }
+    /// An instruction without operands.
+    fn plain(&mut self, name: &str) -> Result<(), Fail> {
+        self.b.effect(name, Vec::new())
+    }
+
+    /// An instruction of one constant operand.
+    fn number(&mut self, name: &str, value: i64) -> Result<(), Fail> {
+        self.b.effect(name, vec![imm(value)])
     }
 
     /// Waits for a phase: tries until it has completed.
-    fn wait(&mut self, op: &Op) -> Result<(), Fail> {
-        let address = self.one_address(self.operand(op, 0)?)?;
-        let parity = self.scalar(self.operand(op, 1)?)?;
+    fn wait(&mut self, v: &view::MbarWait<Op>) -> Result<(), Fail> {
+        let address = self.one_address(v.addr())?;
+        let parity = self.scalar(v.parity())?;
         let address = match address.atoms[..] {
             // Before the label, or the loop would fetch the address again and again.
             [Atom::Reg(_) | Atom::Shared(_)] => address,
@@ -159,65 +165,43 @@ impl Selector<'_> {
         })
     }
 
-    fn tensor_copy(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
-        let load = kind == N::TmaLoad;
-        let (map, coords) = (if load { 1 } else { 0 }, if load { 2 } else { 1 });
-        let map = self.scalar(self.operand(op, map)?)?;
-        let mut coordinates = Vec::new();
-        for &value in op.group(coords) {
-            coordinates.push(self.scalar(value)?);
+    fn coordinates(&mut self, values: &[ValueId]) -> Result<Operand, Fail> {
+        let mut atoms = Vec::new();
+        for &value in values {
+            atoms.push(self.scalar(value)?);
         }
-        let dims = coordinates.len();
+        Ok(atoms.into())
+    }
+
+    fn tensor_copy(&mut self, dims: usize, name: &str, operands: Vec<Operand>) -> Result<(), Fail> {
         if !(1..=5).contains(&dims) {
             return fail(format!("a tensor copy of {dims} dimensions"));
         }
-        let copies = format!("cp.async.bulk.tensor.{dims}d.");
-        let own = "shared::cta.global.mbarrier::complete_tx::bytes";
-        let has_own = self.b.target.sm >= 100;
-        let shared = |group: usize| self.one_address(self.operand(op, group)?);
-        let (name, operands) = if load {
-            let (dst, mbarrier) = (shared(0)?, shared(3)?);
-            (
-                // To what may be another block's memory, ptxas 13 guards each copy for sm_120 by a call.
-                match has_own {
-                    true => own,
-                    false => "shared::cluster.global.mbarrier::complete_tx::bytes",
-                },
-                vec![dst, map.into(), coordinates.into(), mbarrier],
-            )
-        } else {
-            (
-                "global.shared::cta.bulk_group",
-                vec![map.into(), coordinates.into(), shared(2)?],
-            )
-        };
-        self.b.effect(&format!("{copies}{name}"), operands)
+        let name = format!("cp.async.bulk.tensor.{dims}d.{name}");
+        self.b.effect(&name, operands)
     }
 
-    fn shuffle(&mut self, op: &Op) -> Result<(), Fail> {
-        let source = self.operand(op, 0)?;
+    fn shuffle(&mut self, v: &view::Shfl<Op>) -> Result<(), Fail> {
+        let (source, mode) = (v.source(), v.mode());
         let form = self.form(source)?;
-        let Some(&mode) = SHUFFLES.get(enumeration(op, "mode")? as usize) else {
-            return fail("unknown shuffle");
-        };
-        let lane = match op.optional(1) {
+        let lane = match v.lane() {
             Some(lane) => self.scalar(lane)?,
-            None => Atom::Imm(int(op, "constant")? as u64),
+            None => Atom::Imm(v.constant() as u64),
         };
         let atoms = self.get(source)?;
-        let clamp = Atom::Imm(if mode == "up" { 0 } else { 31 });
+        let clamp = Atom::Imm(if mode == Shuffle::Up { 0 } else { 31 });
         let words = if form.elem == Elem::Int(1) {
             self.b
                 .value("selp.b32", &[&[Atom::Imm(1)], &[Atom::Imm(0)], &atoms])?
         } else {
             self.b.split_words(form, &atoms)?
         };
-        let name = format!("shfl.sync.{mode}.b32");
+        let name = format!("shfl.sync.{}.b32", mode.text());
         let moved = self.b.value(&name, &[&words, &[lane], &[clamp]])?;
         let value = match form.elem {
             Elem::Int(1) => self.b.value("setp.ne.s32", &[&moved, &[Atom::Imm(0)]])?,
             _ => self.b.join_words(form, &moved)?,
         };
-        self.define(op, vec![value])
+        self.define(v.op(), vec![value])
     }
 }
