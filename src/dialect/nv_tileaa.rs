@@ -1,6 +1,6 @@
 //! `nv_tileaa`: architecture-agnostic. Views are gone: a tiled access names its base pointer,
 //! extents, strides and index, all of them values that facts are known about. Elementwise
-//! arithmetic, control flow, reductions and products stay the `cuda_tile` operations they were.
+//! arithmetic, control flow, reductions and matmuls stay the `cuda_tile` operations they were.
 
 use super::ResultType::{Explicit, Operand, Token};
 use super::def::dialect_table;

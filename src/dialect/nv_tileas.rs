@@ -1,12 +1,12 @@
-//! `nv_tileas`: architecture-specific. Tiles have layouts, shared memory is explicit, products have
+//! `nv_tileas`: architecture-specific. Tiles have layouts, shared memory is explicit, matmuls have
 //! chosen their atoms, and asynchronous work is a protocol of pipeline operations.
 //!
 //! A pipeline has stages; an iteration number selects the stage (`iteration % stages`) and the
 //! phase (`iteration / stages`). The producer acquires a stage (waits until it is empty), starts
 //! copies into it and commits; the consumer waits until it is full, reads it and releases it.
 //!
-//! A pipeline of kind `mma` is filled by products: its stages are accumulators in tensor memory. Where one role both
-//! issues the products and reads what they compute, acquiring is a barrier of the role's warps.
+//! A pipeline of kind `mma` is filled by matmuls: its stages are accumulators in tensor memory. Where one role both
+//! issues the matmuls and reads what they compute, acquiring is a barrier of the role's warps.
 
 use super::ResultType::{Explicit, Operand, Token};
 use super::def::dialect_table;
@@ -79,7 +79,7 @@ dialect_table! { TileAs {
         { atom: DotAtom, signed_lhs: Bool, signed_rhs: Bool, by_rows: Flag }
         -> (result: One(Operand(2)))
         = op("dot").traits(PURE)
-        .doc("Product by mma.sync of the atom's shape, on fragments. `by_rows`: warps share out rows before columns.");
+        .doc("Matmul by mma.sync of the atom's shape, on fragments. `by_rows`: warps share out rows before columns.");
 
     PipelineCreate()
         { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32> }
@@ -94,9 +94,9 @@ dialect_table! { TileAs {
         .doc("All copies into the stage have been started; it is full when they are done.");
     ConsumerWait(pipeline: One, iteration: One)
         = op("async.pipeline.consumer_wait").doc("Waits until the stage is full.");
-    ConsumerRelease(pipeline: One, iteration: One, enable: Opt) { products: Flag }
+    ConsumerRelease(pipeline: One, iteration: One, enable: Opt) { matmuls: Flag }
         = op("async.pipeline.consumer_release")
-        .doc("This consumer will not read the stage again: the producer may overwrite it. Nothing where the iteration is below zero or `enable` is false. `products`: once the `async.tensor_dot`s issued so far are done; whoever issues them has waited alone.");
+        .doc("This consumer will not read the stage again: the producer may overwrite it. Nothing where the iteration is below zero or `enable` is false. `matmuls`: once the `async.tensor_dot`s issued so far are done; whoever issues them has waited alone.");
     Drain(pipeline: One)
         = op("async.pipeline.drain")
         .doc("Waits until nothing is in flight: the pipeline's buffers are idle from here on.");
@@ -145,7 +145,7 @@ dialect_table! { TileAs {
         .doc("Waits until at most `pending` groups are in flight.");
     WarpSpecialize() { producer_registers: Int<32>, consumer_registers: Int<32>, consumer_warps: Int<32> }
         = op("async.warp_specialize")
-        .regions(&[region("producer"), region("consumer"), RegionDef { name: "products", optional: true }])
-        .doc("Splits the block: consumer warps first, then one producer warpgroup, whose second warp issues products where they have a region. Control does not come back together.");
+        .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }])
+        .doc("Splits the block: consumer warps first, then one producer warpgroup, whose second warp issues matmuls where they have a region. Control does not come back together.");
     RoleEnd = op("async.role_end").traits(Traits::TERMINATOR).doc("Ends a warp role.");
 }}

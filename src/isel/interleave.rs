@@ -1,9 +1,9 @@
-//! Matrix fragments are read just before the products that use them.
+//! Matrix fragments are read just before the matmuls that use them.
 //!
-//! A tile's fragments are one operation of many repetitions, and so is a product: written out one
+//! A tile's fragments are one operation of many repetitions, and so is a matmul: written out one
 //! after the other, all fragments of an operand would be in registers at once, which for the
-//! operands of attention is more than there are. Here every `ldmatrix` moves down to the first product
-//! that reads what it loads, and products are cut where a fragment comes in.
+//! operands of attention is more than there are. Here every `ldmatrix` moves down to the first matmul
+//! that reads what it loads, and matmuls are cut where a fragment comes in.
 //!
 //! Nothing that writes memory or waits is crossed, so what is read is the same.
 
@@ -70,7 +70,7 @@ impl Mover<'_> {
             op.writes(&row.slots, rep, &mut |r| touched.push(r));
         }
         match row.unit {
-            Unit::Mma => self.product(&op, &touched),
+            Unit::Mma => self.matmul(&op, &touched),
             unit if unit.is_pure() || is_exchange(&op) => {
                 self.release(&touched.concat());
                 self.out.push(Inst::Op(op));
@@ -95,8 +95,8 @@ impl Mover<'_> {
         }
     }
 
-    /// A product, with the loads that its repetitions need in between.
-    fn product(&mut self, op: &Op, touched: &[Vec<VReg>]) {
+    /// A matmul, with the loads that its repetitions need in between.
+    fn matmul(&mut self, op: &Op, touched: &[Vec<VReg>]) {
         let mut start = 0;
         for (rep, touched) in touched.iter().enumerate() {
             if touched.iter().any(|r| self.waits(*r)) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! nvvm.func ─ rules ─► cheapest equal forms ─ select ─► machine instructions ─ drop dead ─
-//!             fragments to their products ─ coalesce copies ─ tidy jumps ─► ptx
+//!             fragments to their matmuls ─ coalesce copies ─ tidy jumps ─► ptx
 //! ```
 //! What instructions exist is in `isel/ptx.insn` ([`crate::machine::table`]); which of them compute an operation
 //! in `isel/select/*.sel` ([`pattern`], [`choose`], [`apply`]); the rules of `isel/peephole` and

@@ -243,7 +243,7 @@ fn nothing_and_renaming() {
         panic!()
     };
     assert_eq!(&map[..2], &[0, 16]);
-    // An accumulator is the A operand of the next product, as it stands.
+    // An accumulator is the A operand of the next matmul, as it stands.
     let w = Wgmma {
         tile: MatmulShape {
             m: 64,

@@ -13,7 +13,7 @@
 use super::shape::log2;
 use super::{In, Layout, LayoutError, Shape};
 
-/// Elements of the tile of a matrix product: `C[m, n] += A[m, k] * B[k, n]`.
+/// Elements of the tile of a matmul: `C[m, n] += A[m, k] * B[k, n]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatmulShape {
     /// Rows of A and C.

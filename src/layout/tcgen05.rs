@@ -79,7 +79,7 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// What one product multiplies.
+/// What one matmul multiplies.
 #[derive(Clone, Copy, Debug)]
 pub struct Atom {
     pub a: &'static Format,

@@ -3,9 +3,9 @@
 use tilec::compile::{Options, to_ptx};
 use tilec::target::Target;
 
-/// A product of 8x8 tiles: 64 pieces of four bytes for 128 threads.
+/// A matmul of 8x8 tiles: 64 pieces of four bytes for 128 threads.
 const TEXT: &str = "
-entry @product(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %c: tile<ptr<f32>>, %k: tile<i32>) {
+entry @matmul(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %c: tile<ptr<f32>>, %k: tile<i32>) {
   %token = make_token : token
   %a16 = assume div_by<16>, %a : tile<ptr<f32>>
   %b16 = assume div_by<16>, %b : tile<ptr<f32>>

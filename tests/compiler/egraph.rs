@@ -133,8 +133,8 @@ fn constants_fold_by_bounds() {
     let mut k = Kernel::new(0);
     let body = k.body;
     let (a, b) = (k.constant(body, 6), k.constant(body, 7));
-    let product = k.binary(body, nvvm::Op::Mul, a, b);
-    k.keep(body, product);
+    let matmul = k.binary(body, nvvm::Op::Mul, a, b);
+    k.keep(body, matmul);
     k.end();
     k.run("");
     assert_eq!(k.names(body), ["const", "print", "return"]);

@@ -172,7 +172,7 @@ fn what_goes_through_shared_memory_is_the_buffers_tile() {
 }
 
 #[test]
-fn factors_fit_their_product() {
+fn factors_fit_their_matmul() {
     tileas("sm_80", S::Dot, "is not", |m| {
         let dot = last(m, S::Dot);
         let lhs = m.op(dot).operands[0];

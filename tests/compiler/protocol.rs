@@ -11,7 +11,7 @@ use tilec::dialect::{OpKind, enums};
 use tilec::ir::{Attr, Dense, EnumAttr, Module, OpId, Type, ValueId};
 use tilec::lower::tileas::protocol::verify;
 
-/// A product with a pipeline, at `nv_tileas`.
+/// A matmul with a pipeline, at `nv_tileas`.
 fn matmul(target: &str) -> Module {
     lowered("matmul/f16_128x128x64.tilebc", target, Stage::NvTileas)
 }
@@ -38,7 +38,7 @@ fn erase(m: &mut Module, kind: S) {
     all(m, kind).into_iter().for_each(|o| m.erase(o));
 }
 
-/// Removes a wait for products; its result becomes what it waited for.
+/// Removes a wait for matmuls; its result becomes what it waited for.
 fn forget(m: &mut Module, wait: OpId) {
     let (acc, done) = (m.op(wait).operands[0], m.op(wait).results[0]);
     m.replace_all_uses(done, acc);
@@ -108,7 +108,7 @@ fn the_corpus_keeps_the_protocol() {
     assert!(pipelines.iter().all(|&n| n > 5), "{pipelines:?} pipelines");
 }
 
-/// Whether a module could have pipelines at all: it has a loop and a product of floats.
+/// Whether a module could have pipelines at all: it has a loop and a matmul of floats.
 fn streams(m: &Module) -> bool {
     !all(m, C::For).is_empty() && !all(m, C::MmaF).is_empty()
 }
@@ -305,13 +305,13 @@ fn turns_follow_each_other() {
     rejects(
         tma(),
         "async.pipeline.consumer_wait",
-        "waits for iteration 1 out of turn: 0 is next",
+        "waits for iteration 1 out of order: 0 is next",
         shifted(S::ConsumerWait, 1, 1),
     );
     rejects(
         tma(),
         "async.pipeline.producer_acquire",
-        "acquires iteration 1 out of turn",
+        "acquires iteration 1 out of order",
         shifted(S::ProducerAcquire, 1, 1),
     );
     rejects(
@@ -329,7 +329,7 @@ fn turns_follow_each_other() {
     rejects(
         cp_async(),
         "async.pipeline.consumer_wait",
-        "waits for iteration 1 out of turn: 0 is next",
+        "waits for iteration 1 out of order: 0 is next",
         shifted(S::ConsumerWait, 1, 1),
     );
 }
@@ -339,7 +339,7 @@ fn reads_and_writes_are_of_the_turn_at_hand() {
     rejects(
         tma(),
         "async.dot",
-        "reads iteration 1, but the iteration waited for is 0: wrong turn",
+        "reads iteration 1, but the iteration waited for is 0: wrong iteration",
         |m| {
             let dot = last(m, S::AsyncDot);
             shift(m, dot, 3, 1);
@@ -348,7 +348,7 @@ fn reads_and_writes_are_of_the_turn_at_hand() {
     rejects(
         cp_async(),
         "local_load",
-        "reads iteration 1, but the iteration waited for is 0: wrong turn",
+        "reads iteration 1, but the iteration waited for is 0: wrong iteration",
         |m| {
             let load = last(m, S::LocalLoad);
             shift(m, load, 1, 1);
@@ -395,7 +395,7 @@ fn nobody_waits_for_ever() {
 // ---- groups and proxies --------------------------------------------------------------------
 
 #[test]
-fn products_are_waited_for() {
+fn matmuls_are_waited_for() {
     rejects(
         tma(),
         "async.pipeline.consumer_release",
@@ -417,7 +417,7 @@ fn products_are_waited_for() {
     );
     let error = {
         let mut m = tma();
-        // What the last product has read is released behind its wait.
+        // What the last matmul has read is released behind its wait.
         let release = last(&m, S::ConsumerRelease);
         m.erase(release);
         let wait = last(&m, S::AsyncDotWait);
@@ -499,14 +499,14 @@ fn memory_is_used_again_only_when_idle() {
 
 // ---- tensor memory -------------------------------------------------------------------------
 
-/// The form with an accumulator in tensor memory; rings are emptied by products.
+/// The form with an accumulator in tensor memory; rings are emptied by matmuls.
 fn tensor() -> Module {
     let m = matmul("sm_100a");
     assert!(count(&m, S::TensorDot) == 1 && count(&m, S::TensorLoad) == 1);
     m
 }
 
-/// A product that reads in tensor memory what was computed from the one before.
+/// A matmul that reads in tensor memory what was computed from the one before.
 fn attention() -> Module {
     let file = "production_attention/forward_f16_even.tilebc";
     let m = lowered(file, "sm_100a", Stage::NvTileas);
@@ -515,7 +515,7 @@ fn attention() -> Module {
 }
 
 #[test]
-fn accumulators_are_read_when_products_are_done() {
+fn accumulators_are_read_when_matmuls_are_done() {
     rejects(
         tensor(),
         "tensor_load",
@@ -536,7 +536,7 @@ fn accumulators_are_read_when_products_are_done() {
             let (block, at) = (m.op(end).block, position(m, end));
             let dot = last(m, S::TensorDot);
             let acc = m.op(dot).operands[2];
-            // Another product behind the last commit, whose result nobody reads.
+            // Another matmul behind the last commit, whose result nobody reads.
             let ty = m.ty(acc);
             let body = m.body_of(last(m, S::Func), 0).unwrap();
             let other = m.at(body, 0).value(S::AllocTensorMemory, &[], [None], ty);
@@ -556,13 +556,13 @@ fn own(m: &mut Module, body: tilec::ir::BlockId, buffer: ValueId) -> ValueId {
 }
 
 #[test]
-fn products_follow_what_warps_do_in_tensor_memory() {
+fn matmuls_follow_what_warps_do_in_tensor_memory() {
     rejects(
         attention(),
         "async.tensor_dot",
         "writes tensor memory that warps have touched: missing producer_acquire",
         |m| {
-            // The operand that the last product reads there is stored behind the barrier.
+            // The operand that the last matmul reads there is stored behind the barrier.
             let (store, dot) = (last(m, S::TensorStore), last(m, S::TensorDot));
             relocate(m, store, dot);
         },
@@ -570,7 +570,7 @@ fn products_follow_what_warps_do_in_tensor_memory() {
 }
 
 #[test]
-fn stages_are_handed_back_by_products_or_behind_them() {
+fn stages_are_handed_back_by_matmuls_or_behind_them() {
     rejects(
         tensor(),
         "async.pipeline.create",
@@ -601,7 +601,7 @@ fn hand_back_by_warps(m: &mut Module) -> OpId {
 
 /// The form in which a thread of its own multiplies.
 #[test]
-fn products_of_persistent_kernels_have_a_role() {
+fn matmuls_of_persistent_kernels_have_a_role() {
     let persistent = || {
         let m = lowered(
             "production_gemm/persistent_f16.tilebc",
@@ -614,7 +614,7 @@ fn products_of_persistent_kernels_have_a_role() {
     rejects(
         persistent(),
         "tensor_load",
-        "is in the wrong role: one thread issues products and nothing else",
+        "is in the wrong role: one thread issues matmuls and nothing else",
         |m| {
             let (load, dot) = (last(m, S::TensorLoad), last(m, S::TensorDot));
             relocate(m, load, dot);
@@ -636,6 +636,6 @@ fn products_of_persistent_kernels_have_a_role() {
 fn accumulator_release(m: &Module) -> OpId {
     let found = all(m, S::ConsumerRelease);
     let load = last(m, S::TensorLoad);
-    let mut from = found.into_iter().filter(|&o| !m.op(o).has_unit("products"));
+    let mut from = found.into_iter().filter(|&o| !m.op(o).has_unit("matmuls"));
     from.next_back().unwrap_or(load)
 }

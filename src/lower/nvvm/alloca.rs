@@ -1,7 +1,7 @@
 //! `alloca`: room in shared memory for the block, reached by generic accesses.
 //!
 //! Each operation has one place for the whole kernel: its memory lives no longer than the block it
-//! stands in, so a loop's turns can share it.
+//! stands in, so a loop's iterations can share it.
 
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::Space;

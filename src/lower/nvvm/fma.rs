@@ -17,7 +17,7 @@ use crate::layout::{In, Layout, LayoutError, Shape, addr};
 use crate::lower::build::cased;
 use crate::lower::unsupported;
 
-/// Steps of k in one turn of the loop.
+/// Steps of k in one iteration of the loop.
 const UNROLL: u64 = 4;
 
 /// An operand in scratch memory, as the threads read one slice of it.

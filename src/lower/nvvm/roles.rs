@@ -41,7 +41,7 @@ impl Lower<'_> {
             tid,
             limit,
         );
-        let products = self.m.body_of(op, 2);
+        let matmuls = self.m.body_of(op, 2);
         let whole = self.role;
         self.either(
             is_producer,
@@ -50,10 +50,10 @@ impl Lower<'_> {
                 let one = l.thread_is(threads);
                 l.own_tensor_memory(false);
                 l.when(one, false, |l| l.block(producer))?;
-                if let Some(products) = products {
+                if let Some(matmuls) = matmuls {
                     let one = l.thread_is(threads + 32);
                     l.role.single = true;
-                    l.when(one, false, |l| l.block(products))?;
+                    l.when(one, false, |l| l.block(matmuls))?;
                     l.role.single = false;
                 }
                 Ok(vec![])

@@ -122,7 +122,7 @@ impl SharedMemory {
         map
     }
 
-    /// At the start of a loop's body: an earlier turn may still read scratch.
+    /// At the start of a loop's body: an earlier iteration may still read scratch.
     pub fn enter_loop(&mut self) {
         self.busy = true;
     }
@@ -438,7 +438,7 @@ impl Lower<'_> {
         value
     }
 
-    // ---- products --------------------------------------------------------------------------
+    // ---- matmuls --------------------------------------------------------------------------
 
     pub(super) fn dot(&mut self, op: OpId, v: &view::Dot<Op>) -> Result<(), Diagnostic> {
         if tileas::is_fma(self.m, op) {
@@ -448,7 +448,7 @@ impl Lower<'_> {
             return Err(unsupported(
                 self.m,
                 op,
-                "no mma.sync tiling for this product",
+                "no mma.sync tiling for this matmul",
             ));
         };
         let (a, b, c) = (

@@ -1,7 +1,7 @@
 //! Tensor memory and `tcgen05.mma`.
 //!
 //! A kernel allocates its columns once, by the first warp before anything else, and gives them back at each of its
-//! ends. What its warps hold of a buffer there is `crate::layout::tensor`'s to say. Products are issued by the role's
+//! ends. What its warps hold of a buffer there is `crate::layout::tensor`'s to say. Matmuls are issued by the role's
 //! first thread.
 
 use super::{Lower, emit::AccessAttrs};
@@ -264,7 +264,7 @@ impl Lower<'_> {
             .any(|r| r.start < columns.end && columns.start < r.end)
     }
 
-    // ---- products --------------------------------------------------------------------------
+    // ---- matmuls --------------------------------------------------------------------------
 
     pub(super) fn tensor_dot(
         &mut self,
@@ -314,7 +314,7 @@ impl Lower<'_> {
         })
     }
 
-    /// What the one thread does that issues products.
+    /// What the one thread does that issues matmuls.
     pub(super) fn by_first_thread(
         &mut self,
         then: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
@@ -377,7 +377,7 @@ impl Lower<'_> {
         })
     }
 
-    /// An arrival at `barrier` when the products issued so far are done.
+    /// An arrival at `barrier` when the matmuls issued so far are done.
     pub(super) fn tensor_commit(&mut self, barrier: ValueId) -> Result<(), Diagnostic> {
         self.by_first_thread(|l| {
             l.emit().effect(N::TensorCommit, &[barrier], []);

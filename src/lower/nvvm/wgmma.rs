@@ -1,4 +1,4 @@
-//! Warpgroup products: descriptors of shared operands, fragments of register operands.
+//! Warpgroup matmuls: descriptors of shared operands, fragments of register operands.
 
 use super::Lower;
 use super::shared::Buffer;
@@ -24,7 +24,7 @@ struct Multiplicand {
 impl Lower<'_> {
     pub(super) fn async_dot(&mut self, op: OpId, v: &view::AsyncDot<Op>) -> Result<(), Diagnostic> {
         let Some(w) = tileas::wgmma_of(self.m, op) else {
-            return Err(unsupported(self.m, op, "no wgmma tiling for this product"));
+            return Err(unsupported(self.m, op, "no wgmma tiling for this matmul"));
         };
         let a = self.left(op, v, &w)?;
         let b = self.right(op, v, &w)?;

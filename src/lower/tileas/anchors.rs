@@ -1,4 +1,4 @@
-//! Operations that know which layout they want: accesses to memory and products.
+//! Operations that know which layout they want: accesses to memory and matmuls.
 
 use super::assign::{Assign, Priority, at, is_distributed, shape_of};
 use super::convert::layout_of;
@@ -131,7 +131,7 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
     Ok(())
 }
 
-/// What is read from shared memory where it lies as in global memory is for threads, not for products: neighbours read
+/// What is read from shared memory where it lies as in global memory is for threads, not for matmuls: neighbours read
 /// 16 bytes each, next to each other.
 fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let Some(source) = view::LocalLoad::of(a.m.op(op)).map(|l| l.source()) else {
@@ -244,7 +244,7 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         return Ok(());
     }
     let Some(mma) = mma_of(a.m, op, a.warps) else {
-        return Err(unsupported(a.m, op, "no mma.sync tiling for this product"));
+        return Err(unsupported(a.m, op, "no mma.sync tiling for this matmul"));
     };
     let Some(Matmul { lhs, rhs, acc }) = Matmul::of(a.m.op(op)) else {
         return Ok(());
@@ -253,10 +253,10 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let (c, fa, fb) = (at(a.m, op, c)?, at(a.m, op, fa)?, at(a.m, op, fb)?);
     let result = a.m.result(op);
     a.tie(acc, result);
-    a.propose(result, Priority::Product, &c);
+    a.propose(result, Priority::Matmul, &c);
     for (operand, layout) in [(lhs, fa), (rhs, fb)] {
         if from_shared(a.m, operand) {
-            a.propose(operand, Priority::Product, &layout);
+            a.propose(operand, Priority::Matmul, &layout);
         }
     }
     Ok(())
@@ -303,7 +303,7 @@ pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
 
 fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let Some(wgmma) = wgmma_of(a.m, op) else {
-        return Err(unsupported(a.m, op, "no wgmma tiling for this product"));
+        return Err(unsupported(a.m, op, "no wgmma tiling for this matmul"));
     };
     let layout = wgmma.accumulator();
     let layout = at(a.m, op, layout)?;
@@ -312,9 +312,9 @@ fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     };
     let result = a.m.result(op);
     a.tie(acc, result);
-    a.propose(result, Priority::Product, &layout);
+    a.propose(result, Priority::Matmul, &layout);
     if let Some(fragment) = left_fragment(a.m, op)?.filter(|_| from_shared(a.m, lhs)) {
-        a.propose(lhs, Priority::Product, &fragment);
+        a.propose(lhs, Priority::Matmul, &fragment);
     }
     Ok(())
 }
@@ -334,7 +334,7 @@ fn in_tensor(m: &Module, op: OpId, buffer: ValueId, warps: u64) -> Result<Layout
 /// A move to or from tensor memory wants its tile as the instructions move it.
 fn tensor(a: &mut Assign<'_>, op: OpId, buffer: ValueId, tile: ValueId) -> Result<(), Diagnostic> {
     let layout = in_tensor(a.m, op, buffer, a.warps)?;
-    a.propose(tile, Priority::Product, &layout);
+    a.propose(tile, Priority::Matmul, &layout);
     Ok(())
 }
 
@@ -347,7 +347,7 @@ fn left_fragment(m: &Module, op: OpId) -> Result<Option<Layout>, Diagnostic> {
         return Ok(None);
     }
     let Some(wgmma) = wgmma_of(m, op) else {
-        return Err(unsupported(m, op, "no wgmma tiling for this product"));
+        return Err(unsupported(m, op, "no wgmma tiling for this matmul"));
     };
     at(m, op, wgmma.a_in_registers()).map(Some)
 }

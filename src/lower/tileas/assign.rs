@@ -1,7 +1,7 @@
 //! Layout assignment: one unification variable per tile, anchors that propose, relations that derive.
 //!
 //! * Elementwise operations, control flow and loop-carried values *unify* their tiles.
-//! * Memory accesses and products are *anchors*: they propose a layout with a priority.
+//! * Memory accesses and matmuls are *anchors*: they propose a layout with a priority.
 //! * Reshapes, permutations, broadcasts and reductions are *relations*: one side's layout follows
 //!   from the other's.
 //!
@@ -49,7 +49,7 @@ pub enum Priority {
     Derived,
     Load,
     Store,
-    Product,
+    Matmul,
 }
 
 /// The layout a variable has so far (number in the module's table).
@@ -196,14 +196,14 @@ impl Assign<'_> {
         self.unify_carried(op);
     }
 
-    /// What is stored in vectors through pointers lies as they do, unless a product makes it: that is
+    /// What is stored in vectors through pointers lies as they do, unless a matmul makes it: that is
     /// converted.
     fn unify_stored(&mut self, op: OpId) {
         let Some(value) = anchors::detached(self.m, self.facts, op) else {
             return;
         };
         let made = self.var(value).and_then(|v| self.table.probe_value(v).0);
-        if made.is_none_or(|(priority, _)| priority < Priority::Product)
+        if made.is_none_or(|(priority, _)| priority < Priority::Matmul)
             && let Some(pointers) = anchors::pointers(self.m, op)
         {
             self.tie(value, pointers);

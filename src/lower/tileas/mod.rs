@@ -2,21 +2,21 @@
 //!
 //! 1. [`plan`] decides for each kernel: how many warps, which loops become pipelines, by which means.
 //!    Before that, permutations are absorbed by the loads they permute ([`transpose`]).
-//! 2. Accesses and products become their `nv_tileas` forms; planned loops become pipelines
+//! 2. Accesses and matmuls become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
-//! 3. Products choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`product`]).
-//! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their product stands
+//! 3. Matmuls choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`matmul`]).
+//! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their matmul stands
 //!    ([`sink`]).
 
 mod anchors;
 mod assign;
 mod convert;
+mod matmul;
 mod missed;
 mod overlap;
 pub mod pipeline;
 mod plan;
 mod pressure;
-mod product;
 pub mod protocol;
 mod sink;
 mod strips;
@@ -65,8 +65,8 @@ fn func(
     };
     rename(m, op);
     transpose::absorb(m, body);
-    // Tensor memory holds what registers do not, unless it is worked over between products.
-    if !target.has(Feature::Tcgen05) || product::is_chained(m, body) {
+    // Tensor memory holds what registers do not, unless it is worked over between matmuls.
+    if !target.has(Feature::Tcgen05) || matmul::is_chained(m, body) {
         strips::apply(m, op, body, log);
     }
     let mut facts = facts::of(m, op);
@@ -85,7 +85,7 @@ fn func(
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
     }
-    product::choose(m, body, target)?;
+    matmul::choose(m, body, target)?;
     wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     tcgen05::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     overlap::relax(m, body);

@@ -1,10 +1,10 @@
-//! Products that are waited for later than they must be issued.
+//! Matmuls that are waited for later than they must be issued.
 //!
-//! [`super::wgmma`] waits for each product at once. Two waits can go or come later:
+//! [`super::wgmma`] waits for each matmul at once. Two waits can go or come later:
 //!
-//! * A product that only adds to what the next one computes is waited for with that one ([`chain`]).
-//! * A loop's only product, which only adds to what the loop carries, stays in flight while the next iteration's is
-//!   issued ([`Carried`]): each iteration waits for the product before, and what that has read is released then.
+//! * A matmul that only adds to what the next one computes is waited for with that one ([`chain`]).
+//! * A loop's only matmul, which only adds to what the loop carries, stays in flight while the next iteration's is
+//!   issued ([`Carried`]): each iteration waits for the matmul before, and what that has read is released then.
 //!
 //! [`super::protocol`] checks what comes of it.
 
@@ -19,7 +19,7 @@ use crate::lower::build::cased;
 use crate::lower::tileas::pipeline::carried;
 use crate::scalar::Signedness;
 
-/// Lets the products under `body` overlap.
+/// Lets the matmuls under `body` overlap.
 pub fn relax(m: &mut Module, body: BlockId) {
     for op in m.ops_under(body) {
         if S::of(m.op(op).kind) == Some(S::AsyncDotWait) {
@@ -43,7 +43,7 @@ fn users(m: &Module, body: BlockId, value: ValueId) -> Vec<OpId> {
     m.ops_under(body).into_iter().filter(uses).collect()
 }
 
-/// Takes the wait away whose result only the next product of the block adds to. What is released between them
+/// Takes the wait away whose result only the next matmul of the block adds to. What is released between them
 /// is released after the next wait.
 fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     let data = m.op(wait).clone();
@@ -104,7 +104,7 @@ fn is(m: &Module, op: OpId, kind: S) -> bool {
     S::of(m.op(op).kind) == Some(kind)
 }
 
-/// Whether an operation, or one in it, writes shared memory that products may read.
+/// Whether an operation, or one in it, writes shared memory that matmuls may read.
 fn writes(m: &Module, op: OpId) -> bool {
     let here = is(m, op, S::LocalStore) || is(m, op, S::ProducerAcquire);
     here || (0..m.op(op).regions.len()).any(|i| {
@@ -113,14 +113,14 @@ fn writes(m: &Module, op: OpId) -> bool {
     })
 }
 
-/// A loop whose only product adds to a carried tile that nothing else in the loop uses.
+/// A loop whose only matmul adds to a carried tile that nothing else in the loop uses.
 struct Carried {
     for_op: OpId,
     block: BlockId,
     wait: OpId,
     /// Which carried value the accumulator is.
     place: usize,
-    /// The releases of what the product reads, and which carried value the iteration of each is.
+    /// The releases of what the matmul reads, and which carried value the iteration of each is.
     releases: Vec<(OpId, usize)>,
 }
 
@@ -132,7 +132,7 @@ impl Carried {
         let (dot, None) = (dots.next()?, dots.next()) else {
             return None;
         };
-        // A fragment in registers is made anew in each iteration, while the product before would still read it.
+        // A fragment in registers is made anew in each iteration, while the matmul before would still read it.
         let lhs = *m.op(dot).operands.first()?;
         let in_memory = matches!(m.types.get(m.ty(lhs)), Type::SharedTile { .. });
         if !in_memory || m.op(dot).block != block || under.iter().any(|&o| writes(m, o)) {
@@ -153,7 +153,7 @@ impl Carried {
         if !only_carried || !is(m, wait, S::AsyncDotWait) {
             return None;
         }
-        // What else the loop brings must not be let go before it was read: only this product reads.
+        // What else the loop brings must not be let go before it was read: only this matmul reads.
         let others = under
             .iter()
             .any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy) || is(m, o, S::PointerCopy));
@@ -161,7 +161,7 @@ impl Carried {
         for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
             let iteration = access::iteration(m.op(op))?;
             let place = args.iter().skip(1).position(|&a| a == iteration)?;
-            // With a single stage, the next product's operands come only after the release.
+            // With a single stage, the next matmul's operands come only after the release.
             if m.op(op).block != block || stages(m, op) < 2 {
                 return None;
             }
@@ -189,7 +189,7 @@ impl Carried {
             release_before(m, self.block, release, now, first);
         }
         m.block_mut(self.block).ops.push(end);
-        // Behind it: the last product is done, and what it read is released.
+        // Behind it: the last matmul is done, and what it read is released.
         let home = m.op(self.for_op).block;
         let ops = std::mem::take(&mut m.block_mut(home).ops);
         let at = ops

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::missed::Log;
 use super::pipeline::stream::Purpose;
-use super::pipeline::{self, Prefetch, is_product};
+use super::pipeline::{self, Prefetch, is_matmul};
 use super::pressure;
 use super::{tcgen05, wgmma};
 use crate::dialect::cuda_tile::Op as C;
@@ -49,7 +49,7 @@ pub struct Plan {
     pub cp_async: Vec<pipeline::cp_async::Plan>,
     /// Blocks that should share a multiprocessor.
     pub occupancy: Option<i64>,
-    /// Bytes of shared memory for operands that products read there and that no pipeline brings.
+    /// Bytes of shared memory for operands that matmuls read there and that no pipeline brings.
     pub staging: u64,
 }
 
@@ -70,7 +70,7 @@ const MOST_TOGETHER: u64 = 160 * 32;
 /// Most elements of all tiles that live side by side that a block can hold, however many its warps.
 pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
 
-/// Registers of a thread for addresses, counters and what is computed between products, next to its tiles.
+/// Registers of a thread for addresses, counters and what is computed between matmuls, next to its tiles.
 const REGISTERS_BESIDE_TILES: u64 = 40;
 
 /// The same where nothing but what is loaded and carried counts.
@@ -143,7 +143,7 @@ pub fn of(
     })
 }
 
-/// Four warps; eight where the largest tile, or what a loop carries, or the results of products beside each
+/// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each
 /// other, would fill four warps' registers; as many as there can be where even eight would not hold these.
 fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
@@ -190,29 +190,29 @@ pub fn elements(m: &Module, v: ValueId) -> u64 {
     tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
 }
 
-/// Elements that live side by side: the results of products beside each other, or what a loop carries.
+/// Elements that live side by side: the results of matmuls beside each other, or what a loop carries.
 /// `elements`: of a tile.
 pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> u64 {
-    let mut products: FxHashMap<BlockId, u64> = FxHashMap::default();
+    let mut matmuls: FxHashMap<BlockId, u64> = FxHashMap::default();
     let mut carried = 0;
     for &op in ops {
         let data = m.op(op);
         let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
-        if is_product(m, op) {
-            // What is added to another product of the block takes that one's place.
-            let chained = |o: &&OpId| is_product(m, **o) && m.op(**o).block == data.block;
+        if is_matmul(m, op) {
+            // What is added to another matmul of the block takes that one's place.
+            let chained = |o: &&OpId| is_matmul(m, **o) && m.op(**o).block == data.block;
             let into = ops.iter().filter(chained).any(|&o| {
                 let acc = m.op(o).operands.get(2);
                 acc.is_some_and(|v| data.results.contains(v))
             });
             if !into {
-                *products.entry(data.block).or_default() += results;
+                *matmuls.entry(data.block).or_default() += results;
             }
         } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
             carried = results.max(carried);
         }
     }
-    products.into_values().max().unwrap_or(0).max(carried)
+    matmuls.into_values().max().unwrap_or(0).max(carried)
 }
 
 /// The blocks that should share a multiprocessor, as far as the hint asks and registers admit: each thread
@@ -240,7 +240,7 @@ fn occupancy(
     Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))
 }
 
-/// Warpgroups for the products that `wgmma` can do, if there are any: one for each 64 rows up to two, and
+/// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two, and
 /// two where one cannot hold what lives `together`.
 fn warpgroups(m: &Module, ops: &[OpId], together: u64) -> Option<u64> {
     let dots = ops.iter().filter(|&&o| S::of(m.op(o).kind) == Some(S::Dot));
@@ -301,14 +301,14 @@ fn streams(
     plans
 }
 
-/// The loops whose loads are considered: those with products in their own block; where no loop has any, those with
+/// The loops whose loads are considered: those with matmuls in their own block; where no loop has any, those with
 /// loads of tiles.
 fn candidates(m: &Module, body: BlockId) -> Vec<(OpId, Purpose)> {
-    let streams = !pipeline::stream::is_for_products(m, body);
+    let streams = !pipeline::stream::is_for_matmuls(m, body);
     let wanted = |op: OpId| {
         let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
         let ops = &m.block(m.body_of(op, 0).filter(|_| looping)?).ops;
-        if ops.iter().any(|&o| is_product(m, o)) {
+        if ops.iter().any(|&o| is_matmul(m, o)) {
             return Some((op, Purpose::Operands));
         }
         let loads = streams && ops.iter().any(|&o| pipeline::prefetch::loads_tile(m, o));

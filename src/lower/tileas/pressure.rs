@@ -1,13 +1,13 @@
 //! How many registers of a thread the tiles of a kernel take, before layouts are known.
 //!
-//! Tiles count where something stands between their making and their use: a load, a product, a reduction, a loop.
+//! Tiles count where something stands between their making and their use: a load, a matmul, a reduction, a loop.
 //! What elementwise operations hand to each other in between is computed element by element and takes none; neither
-//! do constants, numbers of elements, pointers and masks, which are made where they are used, nor what products read
+//! do constants, numbers of elements, pointers and masks, which are made where they are used, nor what matmuls read
 //! from shared memory.
 
 use rustc_hash::FxHashSet;
 
-use super::pipeline::is_product;
+use super::pipeline::is_matmul;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -30,7 +30,7 @@ struct Pressure<'m> {
     warps: u64,
     /// Made anew where they are used.
     cheap: FxHashSet<ValueId>,
-    /// Loaded for products alone.
+    /// Loaded for matmuls alone.
     shared: FxHashSet<ValueId>,
 }
 
@@ -56,7 +56,7 @@ impl Pressure<'_> {
             if changes_shape(m, op) && !data.results.iter().any(|r| others.contains(r)) {
                 continue;
             }
-            let read = if is_product(m, op) { 2 } else { 0 };
+            let read = if is_matmul(m, op) { 2 } else { 0 };
             others.extend(data.operands.iter().skip(read));
         }
         for &op in &ops {
@@ -106,7 +106,7 @@ impl Pressure<'_> {
         for &op in m.block(block).ops.iter().rev() {
             let data = m.op(op);
             let stands = !data.regions.is_empty()
-                || is_product(m, op)
+                || is_matmul(m, op)
                 || matches!(C::of(data.kind), Some(C::Scan))
                 || matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
             if stands {

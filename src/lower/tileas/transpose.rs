@@ -1,7 +1,7 @@
-//! Products of transposed operands (`x @ w.T`) meet their loads directly.
+//! Matmuls of transposed operands (`x @ w.T`) meet their loads directly.
 //!
 //! A tiled access says for each dimension of its tile which dimension of the tensor it walks, so
-//! `permute(load)` is a load whose lists are permuted. Products take operands in any memory order. Other
+//! `permute(load)` is a load whose lists are permuted. Matmuls take operands in any memory order. Other
 //! users keep the permutation: between a load and a store it is where the layout changes.
 
 use crate::dialect::cuda_tile::Op as C;
@@ -11,7 +11,7 @@ use crate::dialect::nv_tileas::view;
 use crate::facts::access::{Access, group};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 
-use super::pipeline::{is_product, reach};
+use super::pipeline::{is_matmul, reach};
 
 /// Rewrites every such permutation under `body`.
 pub fn absorb(m: &mut Module, body: BlockId) {
@@ -39,7 +39,7 @@ impl Transposed {
         let ops = m.ops_under(body);
         let reached = reach(m, &ops, m.result(permute));
         let takes = |o: OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
-        if !ops.iter().any(|&o| is_product(m, o) && takes(o)) {
+        if !ops.iter().any(|&o| is_matmul(m, o) && takes(o)) {
             return None;
         }
         let perm: Vec<usize> = perm.iter().map(|&d| d as usize).collect();

@@ -1,15 +1,15 @@
-//! Products by warpgroups (`wgmma`): which can be, and where their operands lie.
+//! Matmuls by warpgroups (`wgmma`): which can be, and where their operands lie.
 //!
 //! The right operand is read from shared memory, the left one from there or from registers. What a pipeline has
 //! brought is read in place; any other right operand is stored to a buffer of its own first. A left operand that is
-//! computed next to its product comes from registers, as attention's probabilities do; one that exists before the
-//! loop around the product goes to a buffer, where it costs no registers.
+//! computed next to its matmul comes from registers, as attention's probabilities do; one that exists before the
+//! loop around the matmul goes to a buffer, where it costs no registers.
 //!
-//! Every product is waited for at once here. [`super::overlap`] then lets them overlap with what follows.
+//! Every matmul is waited for at once here. [`super::overlap`] then lets them overlap with what follows.
 
 use crate::dialect::cuda_tile::view;
 use crate::facts::matmul::Matmul;
-use crate::lower::tileas::product;
+use crate::lower::tileas::matmul;
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
@@ -26,7 +26,7 @@ use crate::layout::wgmma_desc::{self, Major};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 
-/// Extents of a product that warpgroups can do.
+/// Extents of a matmul that warpgroups can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Extents {
     pub rows: u64,
@@ -49,7 +49,7 @@ impl Extents {
             return Err("an operand is no tile".to_owned());
         };
         let (&[rows, columns], &[_, k]) = (acc, lhs) else {
-            return Err("the product has a batch dimension".to_owned());
+            return Err("the matmul has a batch dimension".to_owned());
         };
         if !has_instruction(m.types.get(a), m.types.get(b), m.types.get(c)) {
             return Err("no wgmma multiplies these element types".to_owned());
@@ -89,7 +89,7 @@ fn has_instruction(a: &Type, b: &Type, acc: &Type) -> bool {
     )
 }
 
-/// Makes every product under `body` that can be one a product of `warps / 4` warpgroups. `room`: bytes of
+/// Makes every matmul under `body` that can be one a matmul of `warps / 4` warpgroups. `room`: bytes of
 /// shared memory that its operands' buffers may take.
 pub fn convert(
     m: &mut Module,
@@ -159,7 +159,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
     bytes
 }
 
-/// Whether a product can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
+/// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
 /// where dimension `k` of the operand is contiguous in memory.
 fn is_read_where_brought(
     m: &Module,
@@ -203,7 +203,7 @@ pub(super) enum Source {
 /// An order of the dimensions of an operand in memory, fastest first.
 type Order = &'static [usize];
 
-/// Where the operands of a product are read.
+/// Where the operands of a matmul are read.
 struct Operands {
     lhs: Source,
     rhs: Source,
@@ -253,7 +253,7 @@ impl Operands {
             rhs_iteration.as_slice(),
             &[],
         ];
-        let signed = product::signed(&data);
+        let signed = matmul::signed(&data);
         let attrs = [
             Some(Attr::I32s(spread.iter().map(|&n| n as i32).collect())),
             signed[0].clone(),
@@ -282,7 +282,7 @@ impl Operands {
 }
 
 impl Source {
-    /// The operand of the product, and its iteration.
+    /// The operand of the matmul, and its iteration.
     pub(super) fn place(
         self,
         m: &mut Module,
@@ -383,7 +383,7 @@ pub(super) fn in_place_if(
     fits(&shared).then_some(Source::Buffer { load, permutation })
 }
 
-/// Whether a tile exists before the loop in which its product stands.
+/// Whether a tile exists before the loop in which its matmul stands.
 pub(super) fn is_stationary(m: &Module, body: BlockId, tile: ValueId, dot: OpId) -> bool {
     let home = home(m, tile);
     let block = m.op(dot).block;
@@ -580,15 +580,15 @@ pub(super) fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
     }
 }
 
-/// `cp.async` writes through the generic proxy: what products read of it in place needs a fence after the wait.
+/// `cp.async` writes through the generic proxy: what matmuls read of it in place needs a fence after the wait.
 pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
     let of = |kind: S| {
         let is = |o: &OpId| S::of(m.op(*o).kind) == Some(kind);
         ops.iter().copied().filter(is).collect::<Vec<OpId>>()
     };
-    let products = [S::AsyncDot, S::TensorDot];
-    let read: FxHashSet<ValueId> = products
+    let matmuls = [S::AsyncDot, S::TensorDot];
+    let read: FxHashSet<ValueId> = matmuls
         .into_iter()
         .flat_map(of)
         .flat_map(|o| m.op(o).operands[..2].to_vec())

@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Matmuls.
 
 use super::{Ctx, dims};
 use crate::ir::{Float, Type};

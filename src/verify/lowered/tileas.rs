@@ -1,4 +1,4 @@
-//! `nv_tileas`: layouts, shared buffers, products. The asynchronous protocol has a verifier of its
+//! `nv_tileas`: layouts, shared buffers, matmuls. The asynchronous protocol has a verifier of its
 //! own, [`crate::lower::tileas::protocol`].
 
 use super::Ctx;
@@ -15,7 +15,7 @@ pub fn check(c: &Ctx, kind: Op) -> Check {
         Op::AllocTensor => shared(c, c.op.results[0]),
         Op::LocalLoad => stage(c, c.op.operands[0], c.op.results[0]),
         Op::LocalStore => stage(c, c.op.operands[1], c.op.operands[0]),
-        Op::Dot | Op::AsyncDot | Op::TensorDot => product(c),
+        Op::Dot | Op::AsyncDot | Op::TensorDot => matmul(c),
         Op::AllocTensorMemory => tensor(c, c.op.results[0]),
         Op::TensorLoad => moved(c, c.op.operands[0], c.op.results[0]),
         Op::TensorStore => moved(c, c.op.operands[1], c.op.operands[0]),
@@ -123,7 +123,7 @@ fn stage(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
 }
 
 /// [m, k] · [k, n] + [m, n], each with a batch in front or none.
-fn product(c: &Ctx) -> Check {
+fn matmul(c: &Ctx) -> Check {
     let shape = |name| {
         let value = c.operand(name)?;
         let shape = c.m.types.as_tile(c.ty(value))?.1.iter().copied();
@@ -132,7 +132,7 @@ fn product(c: &Ctx) -> Check {
         Some(shape.filter(|&n| !buffer || n > 1).collect::<Vec<u64>>())
     };
     let (Some(a), Some(b), Some(acc)) = (shape("lhs"), shape("rhs"), shape("acc")) else {
-        return fail("a product of what are no tiles");
+        return fail("a matmul of what are no tiles");
     };
     if c.op.kind == OpKind::from(Op::TensorDot) {
         let acc = c.operand("acc").unwrap_or_default();

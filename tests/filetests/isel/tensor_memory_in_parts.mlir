@@ -1,5 +1,5 @@
 // Tensor memory is read 32 columns at a time, each part as it is converted and stored: no thread holds the whole of its
-// rows. The number of iterations is not known: zeros are stored in place of products that did not run.
+// rows. The number of iterations is not known: zeros are stored in place of matmuls that did not run.
 // run: compile --gpu-name sm_100a
 // show: tcgen05.ld | tcgen05.st | wait:: | cvt. | st.shared | bar.sync | tcgen05.fence
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f16>>, %n: tile<i32>) {

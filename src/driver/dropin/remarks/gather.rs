@@ -144,7 +144,7 @@ impl Kernel<'_> {
         );
     }
 
-    /// A product by `wgmma`: 64 rows, the columns of one warpgroup, 256 bits of K.
+    /// A matmul by `wgmma`: 64 rows, the columns of one warpgroup, 256 bits of K.
     fn warpgroup_dot(&mut self, op: OpId) {
         let data = self.m.op(op);
         let groups = match data.attr_named("warpgroups") {
@@ -241,9 +241,9 @@ impl Kernel<'_> {
                 reasons.push(reason);
             }
         }
-        let product = |&o: &OpId| matches!(S::of(m.op(o).kind), Some(S::Dot | S::AsyncDot));
-        if reasons.is_empty() && !body.iter().any(product) {
-            reasons.push("no product in the loop uses what it loads".to_owned());
+        let matmul = |&o: &OpId| matches!(S::of(m.op(o).kind), Some(S::Dot | S::AsyncDot));
+        if reasons.is_empty() && !body.iter().any(matmul) {
+            reasons.push("no matmul in the loop uses what it loads".to_owned());
         }
         reasons.into_iter().map(|r| ("Reason", r)).collect()
     }
@@ -258,7 +258,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Loads without tensor copies, products without warpgroups.
+    /// Loads without tensor copies, matmuls without warpgroups.
     fn failures(&mut self) {
         for missed in self.missed.clone() {
             let what = match missed.what {

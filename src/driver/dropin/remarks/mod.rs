@@ -1,7 +1,7 @@
-//! Remarks: what became of loads, stores, products and loops, in the two forms that `tileiras` 13.5.37 has for them.
+//! Remarks: what became of loads, stores, matmuls and loops, in the two forms that `tileiras` 13.5.37 has for them.
 //!
-//! Names, texts and arguments of remarks on memory accesses and on products are those of `tileiras`; remarks on loops
-//! (`RemarkLoopPipelined`, `RemarkLoopNotPipelined`) and on products without warpgroups are tilec's own.
+//! Names, texts and arguments of remarks on memory accesses and on matmuls are those of `tileiras`; remarks on loops
+//! (`RemarkLoopPipelined`, `RemarkLoopNotPipelined`) and on matmuls without warpgroups are tilec's own.
 
 mod gather;
 mod write;

@@ -1,17 +1,17 @@
-//! Pipelines that products fill: their stages are accumulators in tensor memory.
+//! Pipelines that matmuls fill: their stages are accumulators in tensor memory.
 
 use super::ring::Ring;
 use super::{Iteration, Lower, Mechanism, Release};
 use crate::dialect::nv_tileas::view;
 use crate::ir::{Diagnostic, Op};
 
-pub(super) struct Products {
+pub(super) struct Matmuls {
     ring: Ring,
     /// Whether who reads a stage is another role than who fills it: it arrives when it has read.
     consumed: bool,
 }
 
-impl Products {
+impl Matmuls {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
         Ok(Self {
             ring: Ring::new(l, v.stages() as u64, v.consumers())?,
@@ -20,7 +20,7 @@ impl Products {
     }
 }
 
-impl Mechanism for Products {
+impl Mechanism for Matmuls {
     fn stages(&self) -> u64 {
         self.ring.stages
     }
@@ -55,7 +55,7 @@ impl Mechanism for Products {
         }
         let stage = l.stage(at, self.ring.stages);
         let empty = self.ring.empty(l, stage);
-        if how.products {
+        if how.matmuls {
             return l.tensor_commit(empty);
         }
         l.tensor_before();

@@ -1,7 +1,7 @@
 //! Pipelines as instructions: a ring of stages, whatever fills it.
 //!
 //! What the operations of the protocol mean depends on the mechanism: counted groups of `cp.async` ([`cp_async`]),
-//! transactions of tensor copies ([`tma`]), or products into tensor memory ([`mma`]). A further one is a file of its
+//! transactions of tensor copies ([`tma`]), or matmuls into tensor memory ([`mma`]). A further one is a file of its
 //! own, a case of `enums::PIPELINE_KIND` and an arm in [`Lower::pipeline_create`].
 
 mod cp_async;
@@ -55,8 +55,8 @@ pub struct Iteration {
 pub struct Release {
     /// A truth value, lowered: nothing happens where it is false.
     pub enable: Option<ValueId>,
-    /// Only when the products issued so far are done.
-    pub products: bool,
+    /// Only when the matmuls issued so far are done.
+    pub matmuls: bool,
 }
 
 /// Where an iteration is in a ring: its stage and the parity of its phase, both i32.
@@ -115,7 +115,7 @@ impl Lower<'_> {
         let pipeline: Pipeline = match v.kind() {
             PipelineKind::CpAsync => Rc::new(cp_async::Groups::new(v)),
             PipelineKind::Tma => Rc::new(tma::Copies::new(self, v)?),
-            PipelineKind::Mma => Rc::new(mma::Products::new(self, v)?),
+            PipelineKind::Mma => Rc::new(mma::Matmuls::new(self, v)?),
         };
         self.asynchronous.pipelines.insert(v.result(), pipeline);
         Ok(())
@@ -160,7 +160,7 @@ impl Lower<'_> {
         let at = self.iteration(op, v.iteration())?;
         let how = Release {
             enable: v.enable().map(|e| self.get(op, e)).transpose()?,
-            products: v.products(),
+            matmuls: v.matmuls(),
         };
         p.release(self, at, how)
     }

@@ -12,8 +12,8 @@ pub(super) struct Copies {
     bytes: i64,
     /// Whether threads load from its stages, beside matrix instructions of a whole warp.
     loaded: bool,
-    /// Whether its stages are handed back by the products that read them.
-    by_products: bool,
+    /// Whether its stages are handed back by the matmuls that read them.
+    by_matmuls: bool,
 }
 
 impl Copies {
@@ -22,7 +22,7 @@ impl Copies {
             ring: Ring::new(l, v.stages() as u64, v.consumers())?,
             bytes: v.bytes(),
             loaded: l.is_loaded(v.result()),
-            by_products: l.by_products(v.result()),
+            by_matmuls: l.by_matmuls(v.result()),
         })
     }
 }
@@ -53,7 +53,7 @@ impl Mechanism for Copies {
             ring.wait_full(l, stage);
             Ok(())
         };
-        match self.by_products {
+        match self.by_matmuls {
             // The other threads may be a phase behind.
             true => l.by_first_thread(wait),
             false => wait(l),
@@ -63,7 +63,7 @@ impl Mechanism for Copies {
     fn release(&self, l: &mut Lower, at: Iteration, how: Release) -> Result<(), Diagnostic> {
         let stage = l.stage(at, self.ring.stages);
         let empty = self.ring.empty(l, stage);
-        if how.products {
+        if how.matmuls {
             return l.tensor_commit(empty);
         }
         Ring::arrive_empty(l, empty, at.number, how.enable, self.loaded)
@@ -78,11 +78,11 @@ impl Mechanism for Copies {
 }
 
 impl Lower<'_> {
-    /// Whether products hand the stages of `pipeline` back.
-    fn by_products(&self, pipeline: ValueId) -> bool {
+    /// Whether matmuls hand the stages of `pipeline` back.
+    fn by_matmuls(&self, pipeline: ValueId) -> bool {
         self.all_ops().iter().any(|&o| {
             view::ConsumerRelease::of(self.m.op(o))
-                .is_some_and(|r| r.products() && r.pipeline() == pipeline)
+                .is_some_and(|r| r.matmuls() && r.pipeline() == pipeline)
         })
     }
 

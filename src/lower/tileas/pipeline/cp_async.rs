@@ -1,14 +1,14 @@
-//! The multi-stage `cp.async` form of a loop whose loads feed products.
+//! The multi-stage `cp.async` form of a loop whose loads feed matmuls.
 //!
 //! ```text
-//! for the first S-1 turns   { tiled_copy a, b, …; producer_commit }
+//! for the first S-1 iterations   { tiled_copy a, b, …; producer_commit }
 //! for i                     { consumer_wait; producer_acquire i+S-1;
-//!                             tiled_copy a, b, … of turn i+S-1; producer_commit;
+//!                             tiled_copy a, b, … of iteration i+S-1; producer_commit;
 //!                             local_load a, b, … where they were loaded; consumer_release }
 //! drain
 //! ```
 //! All warps copy and all multiply. The barrier in `consumer_wait` i also says that everyone is done
-//! with stage `i - 1`, which is the stage that the tiles of turn `i + S - 1` go to.
+//! with stage `i - 1`, which is the stage that the tiles of iteration `i + S - 1` go to.
 
 use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
@@ -89,7 +89,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// A plan for a loop that feeds no product, if its copies bring more than they cost every thread.
+    /// A plan for a loop that feeds no matmul, if its copies bring more than they cost every thread.
     fn streaming(m: &Module, stream: Prefetch, rings: u64, share: Share) -> Result<Plan, String> {
         let bytes = stage_bytes(m, &stream.loads);
         let others = share.blocks - 1;
@@ -136,7 +136,7 @@ struct Build<'p> {
     top: BlockId,
 }
 
-/// A pipeline and its buffers, which loops after one another use in turn.
+/// A pipeline and its buffers, which loops after one another use in iteration.
 pub struct Ring {
     types: Vec<TypeId>,
     buffers: Vec<ValueId>,
@@ -309,7 +309,7 @@ fn number(b: &mut OpBuilder<'_>, value: i64) -> ValueId {
 }
 
 impl Build<'_> {
-    /// The first S-1 turns.
+    /// The first S-1 iterations.
     fn prologue(&self, m: &mut Module, block: BlockId) {
         let [lower, _, step] = self.bounds;
         for stage in 0..self.plan.stages as i64 - 1 {

@@ -1,7 +1,7 @@
-//! Carried counters as what they are: first value + turn × step.
+//! Carried counters as what they are: first value + iteration × step.
 //!
 //! `for i { … x …; continue x + step }` uses `x`, a number that the loop carries, where loads say
-//! what they load. Written from the loop's own counter, a load can be started turns ahead.
+//! what they load. Written from the loop's own counter, a load can be started iterations ahead.
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Rounding};
@@ -34,7 +34,7 @@ pub fn rewrite(m: &mut Module, body: BlockId, facts: &FactMap) -> bool {
     any
 }
 
-/// A carried scalar to which every turn adds the same, or takes it away.
+/// A carried scalar to which every iteration adds the same, or takes it away.
 struct Counter {
     value: ValueId,
     first: ValueId,
@@ -59,10 +59,10 @@ impl Counter {
         facts: &FactMap,
     ) -> Option<Counter> {
         let args = &m.block(body).args;
-        let (turn, value) = (*args.first()?, *args.get(carried + 1)?);
+        let (counter, value) = (*args.first()?, *args.get(carried + 1)?);
         let scalar =
             matches!(m.types.get(m.ty(value)), Type::Tile { shape, .. } if shape.is_empty());
-        if !scalar || m.ty(turn) != m.ty(value) {
+        if !scalar || m.ty(counter) != m.ty(value) {
             return None;
         }
         let under = m.ops_under(body);
@@ -107,13 +107,13 @@ impl Counter {
             Step::Constant(step) => build::constant(&mut b, step, ty),
             Step::Value(step) => step,
         };
-        let mut turns = b.value(C::SubI, &[counter, lower], overflow(), ty);
+        let mut iterations = b.value(C::SubI, &[counter, lower], overflow(), ty);
         if stride > 1 {
             let stride = build::constant(&mut b, stride, ty);
             let attrs = [cased(Signedness::Unsigned), cased(Rounding::Zero)];
-            turns = b.value(C::DivI, &[turns, stride], attrs, ty);
+            iterations = b.value(C::DivI, &[iterations, stride], attrs, ty);
         }
-        let advance = b.value(C::MulI, &[turns, step], overflow(), ty);
+        let advance = b.value(C::MulI, &[iterations, step], overflow(), ty);
         let now = b.value(self.advance, &[self.first, advance], overflow(), ty);
         let replaced = [(self.value, now)].into_iter().collect();
         for op in uses {

@@ -1,11 +1,11 @@
 //! Loops that stream tiles become pipelines.
 //!
-//! Two mechanisms. [`roles`] takes any kernel whose products read tiles that a tensor map describes: a producer
+//! Two mechanisms. [`roles`] takes any kernel whose matmuls read tiles that a tensor map describes: a producer
 //! warp runs the part of the program that says what is loaded, the other warps the rest. [`Prefetch`] is any loop
-//! with loads that feed products; [`cp_async`] builds its multi-stage `cp.async` form. Both leave the protocol in
+//! with loads that feed matmuls; [`cp_async`] builds its multi-stage `cp.async` form. Both leave the protocol in
 //! the IR as `nv_tileas.async.*` operations, which [`super::protocol`] verifies.
 //!
-//! Loops that feed no product are [`mod@stream`]s: the same mechanisms, where they pay.
+//! Loops that feed no matmul are [`mod@stream`]s: the same mechanisms, where they pay.
 //!
 //! What `cp.async` starts iterations ahead must follow from the loop's counter alone ([`induction`] writes carried
 //! counters that way). No load that is started ahead may wait for a write.
@@ -20,7 +20,7 @@ pub mod stream;
 pub mod tma;
 pub mod tokens;
 
-pub use prefetch::{Prefetch, is_product, reach};
+pub use prefetch::{Prefetch, is_matmul, reach};
 
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{Ordering, Padding};

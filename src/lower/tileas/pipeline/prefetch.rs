@@ -1,4 +1,4 @@
-//! Loops whose loads can be started turns ahead.
+//! Loops whose loads can be started iterations ahead.
 
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
@@ -13,7 +13,7 @@ use crate::facts::FactMap;
 use crate::facts::access::{self, Access};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
-/// A loop with loads that can be started turns ahead. What else it computes does not matter.
+/// A loop with loads that can be started iterations ahead. What else it computes does not matter.
 #[derive(Clone, Debug)]
 pub struct Prefetch {
     pub for_op: OpId,
@@ -53,7 +53,7 @@ impl Prefetch {
             return Self::stream(m, for_op, body, facts);
         }
         let ahead = |o: OpId| starts_ahead(m, body, o) || gathers_ahead(m, facts, body, o).is_ok();
-        let wanted = |&o: &OpId| ahead(o) && feeds_product(m, &under, o);
+        let wanted = |&o: &OpId| ahead(o) && feeds_matmul(m, &under, o);
         let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
         if loads.is_empty() {
             let gather = m
@@ -61,7 +61,7 @@ impl Prefetch {
                 .ops
                 .iter()
                 .copied()
-                .find(|&o| S::of(m.op(o).kind) == Some(S::Load) && feeds_product(m, &under, o));
+                .find(|&o| S::of(m.op(o).kind) == Some(S::Load) && feeds_matmul(m, &under, o));
             if let Some(gather) = gather
                 && let Err(why) = gathers_ahead(m, facts, body, gather)
             {
@@ -69,7 +69,7 @@ impl Prefetch {
             }
             return no(
                 for_op,
-                "no load that follows from the loop's counter feeds a product",
+                "no load that follows from the loop's counter feeds a matmul",
             );
         }
         Ok(Prefetch {
@@ -80,7 +80,7 @@ impl Prefetch {
         })
     }
 
-    /// The tiles that a loop without products loads, or why the first of them cannot be started ahead.
+    /// The tiles that a loop without matmuls loads, or why the first of them cannot be started ahead.
     fn stream(
         m: &Module,
         for_op: OpId,
@@ -135,7 +135,7 @@ fn copies_words(m: &Module, facts: &FactMap, load: OpId) -> bool {
     access.is_some_and(|a| a.alignment(m, facts, extents, m.types.elem(tile)) >= 4)
 }
 
-/// Whether an operation neither leaves the loop's turn early nor writes memory, and is no loop by itself. Streams may
+/// Whether an operation neither leaves the loop's iteration early nor writes memory, and is no loop by itself. Streams may
 /// be written beside: their loads wait for no write.
 fn harmless(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> bool {
     let data = m.op(op);
@@ -154,11 +154,11 @@ fn harmless(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> bool {
     reads || writes || !(leaves || loops || effect)
 }
 
-/// Whether a product takes what `op` loads, as it is or after elementwise operations and changes of shape.
-fn feeds_product(m: &Module, under: &[OpId], op: OpId) -> bool {
+/// Whether a matmul takes what `op` loads, as it is or after elementwise operations and changes of shape.
+fn feeds_matmul(m: &Module, under: &[OpId], op: OpId) -> bool {
     let reached = reach(m, under, m.result(op));
     let takes = |&o: &OpId| m.op(o).operands.iter().any(|v| reached.contains(v));
-    under.iter().any(|o| is_product(m, *o) && takes(o))
+    under.iter().any(|o| is_matmul(m, *o) && takes(o))
 }
 
 /// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
@@ -175,11 +175,11 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     reached
 }
 
-/// Bytes of scratch memory that the products under `body` may need while the rings are in use: operands
+/// Bytes of scratch memory that the matmuls under `body` may need while the rings are in use: operands
 /// that do not come out of a ring take a trip through it, and multiply-adds take both through it.
 ///
 /// Stores that follow in a loop around this one convert their tiles, too: the ring is not free for that,
-/// because the next turn fills it again.
+/// because the next iteration fills it again.
 pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     let loads = &stream.loads;
     let stored = |o: &OpId| matches!(S::of(m.op(*o).kind), Some(S::TiledStore | S::TiledAtomic));
@@ -190,8 +190,8 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
         .filter(|o| nested && stored(o));
     let store = stores.filter_map(|o| Some(tile_bytes(m, access::tile(m.op(o))?)));
     let store = store.max().unwrap_or(0);
-    let need = |product: OpId| {
-        let data = m.op(product);
+    let need = |matmul: OpId| {
+        let data = m.op(matmul);
         let undecided = S::of(data.kind) != Some(S::Dot);
         let operands = data.operands.iter().take(2);
         operands
@@ -200,8 +200,8 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
             .map(|&v| tile_bytes(m, v) * if undecided { 2 } else { 1 })
             .sum()
     };
-    let products = m.ops_under(body).into_iter().filter(|&o| is_product(m, o));
-    products.map(need).max().unwrap_or(0).max(store)
+    let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
+    matmuls.map(need).max().unwrap_or(0).max(store)
 }
 
 /// Whether a tile is what one of `loads` loads, perhaps with its shape changed.
@@ -218,8 +218,8 @@ fn comes_from(m: &Module, mut tile: ValueId, loads: &[OpId]) -> bool {
     false
 }
 
-/// Whether an operation is a product, already given an instruction or not.
-pub fn is_product(m: &Module, op: OpId) -> bool {
+/// Whether an operation is a matmul, already given an instruction or not.
+pub fn is_matmul(m: &Module, op: OpId) -> bool {
     let kind = m.op(op).kind;
     S::of(kind) == Some(S::Dot) || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
 }

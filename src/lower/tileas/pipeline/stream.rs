@@ -4,7 +4,7 @@
 //! flight under the work. That takes shared memory, of which the blocks of a multiprocessor have one supply: stages are
 //! as many as keep memory busy, and no more than leave the blocks their places.
 
-use super::{RESERVE, is_product, swizzled, tile_bytes};
+use super::{RESERVE, is_matmul, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::facts::FactMap;
@@ -56,11 +56,11 @@ impl Purpose {
 }
 
 /// Whether matmuls in loops under `body` want the shared memory that rings of streams would take.
-pub fn is_for_products(m: &Module, body: BlockId) -> bool {
+pub fn is_for_matmuls(m: &Module, body: BlockId) -> bool {
     let in_loop = |o: OpId| wgmma::loop_around(m, body, m.op(o).block).is_some();
     m.ops_under(body)
         .iter()
-        .any(|&o| is_product(m, o) && in_loop(o))
+        .any(|&o| is_matmul(m, o) && in_loop(o))
 }
 
 /// Whether a load makes a tile of one element.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
-use super::trace::{Action, Event, Roles, StageUse, Turn};
+use super::trace::{Action, Event, RingIteration, Roles, StageUse};
 use crate::dialect::enums::PipelineKind;
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::lower::unsupported;
@@ -92,21 +92,21 @@ struct Group {
     reads: Vec<StageUse>,
 }
 
-/// A product in flight.
-struct Product {
+/// A matmul in flight.
+struct Matmul {
     op: OpId,
     shared: Vec<StageUse>,
     tensor: Vec<StageUse>,
     /// The commit behind it.
-    committed: Option<Turn>,
+    committed: Option<RingIteration>,
 }
 
 pub struct Machine<'s> {
     s: &'s Setting<'s>,
     states: FxHashMap<ValueId, State>,
     groups: VecDeque<Group>,
-    products: Vec<Product>,
-    /// Buffers in tensor memory that warps have read or written since products were last let in.
+    matmuls: Vec<Matmul>,
+    /// Buffers in tensor memory that warps have read or written since matmuls were last let in.
     touched: Vec<StageUse>,
     /// Buffers written through the generic proxy since the last fence.
     dirty: FxHashMap<ValueId, OpId>,
@@ -130,7 +130,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         s,
         states: s.pipelines.keys().map(|&p| (p, State::default())).collect(),
         groups: VecDeque::new(),
-        products: Vec::new(),
+        matmuls: Vec::new(),
         touched: Vec::new(),
         dirty: FxHashMap::default(),
         leaving: FxHashMap::default(),
@@ -141,7 +141,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         .iter()
         .chain(&roles.producer)
         .chain(&roles.consumer)
-        .chain(&roles.products)
+        .chain(&roles.matmuls)
     {
         if let Action::Commit(t) = event.action {
             *machine.commits.entry(t.pipeline).or_default() += 1;
@@ -150,11 +150,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
     let mut whole: &[Event] = &roles.whole;
     machine.advance(&mut whole)?;
     machine.stuck(whole)?;
-    let mut parts = [
-        &roles.producer[..],
-        &roles.products[..],
-        &roles.consumer[..],
-    ];
+    let mut parts = [&roles.producer[..], &roles.matmuls[..], &roles.consumer[..]];
     loop {
         let before = parts.map(<[Event]>::len);
         for part in &mut parts {
@@ -235,9 +231,9 @@ impl Machine<'_> {
                 "uses an accumulator that async.dot is still computing: missing async.dot_wait",
             ),
             Action::Use(_) => Ok(Step::Done),
-            Action::TensorDot(shared, tensor) => self.product(op, shared, tensor),
+            Action::TensorDot(shared, tensor) => self.matmul(op, shared, tensor),
             Action::TensorLoad(buffer) | Action::TensorStore(buffer) => {
-                if let Some(p) = self.products.iter().find(|p| p.tensor.contains(buffer)) {
+                if let Some(p) = self.matmuls.iter().find(|p| p.tensor.contains(buffer)) {
                     let waiting = if p.committed.is_some() {
                         "consumer_wait"
                     } else {
@@ -251,11 +247,11 @@ impl Machine<'_> {
                 self.touched.push(*buffer);
                 Ok(Step::Done)
             }
-            Action::ReleaseByProducts(t) => self.release(op, *t, true),
+            Action::ReleaseByMatmuls(t) => self.release(op, *t, true),
         }
     }
 
-    fn product(
+    fn matmul(
         &mut self,
         op: OpId,
         shared: &[StageUse],
@@ -271,7 +267,7 @@ impl Machine<'_> {
                 "writes tensor memory that warps have touched: missing producer_acquire",
             );
         }
-        self.products.push(Product {
+        self.matmuls.push(Matmul {
             op,
             shared: shared.to_vec(),
             tensor: tensor.to_vec(),
@@ -282,7 +278,7 @@ impl Machine<'_> {
 
     // ---- the producer ----------------------------------------------------------------------
 
-    fn acquire(&mut self, op: OpId, t: Turn) -> Result<Step, Diagnostic> {
+    fn acquire(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
         let (i, pipeline) = (t.iteration, self.s.pipeline(t.pipeline));
         let Some(state) = self.states.get_mut(&t.pipeline) else {
             return Ok(Step::Done);
@@ -304,7 +300,7 @@ impl Machine<'_> {
             let due = state.next_acquire;
             return self.fail(
                 op,
-                format!("acquires iteration {i} out of turn: {due} is next"),
+                format!("acquires iteration {i} out of order: {due} is next"),
             );
         }
         let before = i - pipeline.stages;
@@ -344,7 +340,7 @@ impl Machine<'_> {
         Ok(Step::Done)
     }
 
-    fn copy(&mut self, op: OpId, t: Turn, buffer: ValueId) -> Result<Step, Diagnostic> {
+    fn copy(&mut self, op: OpId, t: RingIteration, buffer: ValueId) -> Result<Step, Diagnostic> {
         let bytes = self.s.stage_bytes.get(&buffer).copied().unwrap_or(0);
         let state = self.states.entry(t.pipeline).or_default();
         let Some(open) = state.open.get_mut(&t.iteration) else {
@@ -365,7 +361,7 @@ impl Machine<'_> {
         Ok(Step::Done)
     }
 
-    fn commit(&mut self, op: OpId, t: Turn) -> Result<Step, Diagnostic> {
+    fn commit(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
         let i = t.iteration;
         let pipeline = self.s.pipeline(t.pipeline);
         let state = self.states.entry(t.pipeline).or_default();
@@ -373,7 +369,7 @@ impl Machine<'_> {
             let due = state.next_commit;
             return self.fail(
                 op,
-                format!("commits iteration {i} out of turn: {due} is next"),
+                format!("commits iteration {i} out of order: {due} is next"),
             );
         }
         let Some(open) = state.open.remove(&i) else {
@@ -395,7 +391,7 @@ impl Machine<'_> {
         state.filled.insert(i, (op, open.buffers));
         state.undrained = Some(op).filter(|_| !pipeline.is_mma());
         if pipeline.is_mma() {
-            let open = self.products.iter_mut().filter(|p| p.committed.is_none());
+            let open = self.matmuls.iter_mut().filter(|p| p.committed.is_none());
             open.for_each(|p| p.committed = Some(t));
         }
         Ok(Step::Done)
@@ -403,13 +399,13 @@ impl Machine<'_> {
 
     // ---- the consumer ----------------------------------------------------------------------
 
-    fn wait(&mut self, op: OpId, t: Turn) -> Result<Step, Diagnostic> {
+    fn wait(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
         let i = t.iteration;
         let pipeline = self.s.pipeline(t.pipeline);
         let state = self.states.entry(t.pipeline).or_default();
         if i != state.next_wait {
             let due = state.next_wait;
-            return self.fail(op, format!("waits for iteration {i} out of turn: {due} is next, so that the parity is wrong"));
+            return self.fail(op, format!("waits for iteration {i} out of order: {due} is next, so that the parity is wrong"));
         }
         if pipeline.is_tma() && state.next_commit <= i {
             return Ok(Step::Blocked);
@@ -419,14 +415,14 @@ impl Machine<'_> {
                 return match pipeline.alone {
                     true => self.fail(
                         op,
-                        format!("waits for the products of iteration {i}, which are not committed: missing producer_commit"),
+                        format!("waits for the matmuls of iteration {i}, which are not committed: missing producer_commit"),
                     ),
                     false => Ok(Step::Blocked),
                 };
             }
             state.next_wait = i + 1;
             state.waited.insert(i, op);
-            self.products.retain(|p| {
+            self.matmuls.retain(|p| {
                 p.committed
                     .is_none_or(|c| c.pipeline != t.pipeline || c.iteration > i)
             });
@@ -455,7 +451,12 @@ impl Machine<'_> {
         Ok(Step::Done)
     }
 
-    fn release(&mut self, op: OpId, t: Turn, by_products: bool) -> Result<Step, Diagnostic> {
+    fn release(
+        &mut self,
+        op: OpId,
+        t: RingIteration,
+        by_matmuls: bool,
+    ) -> Result<Step, Diagnostic> {
         let i = t.iteration;
         if i < 0 {
             return Ok(Step::Done);
@@ -465,7 +466,7 @@ impl Machine<'_> {
             s.filled_by.get(&u.buffer) == Some(&t.pipeline) && u.iteration.unwrap_or(i) == i
         };
         let flying = self.groups.iter().rposition(|g| g.reads.iter().any(reads));
-        let multiplied = self.products.iter().any(|p| p.shared.iter().any(reads));
+        let multiplied = self.matmuls.iter().any(|p| p.shared.iter().any(reads));
         let state = self.states.entry(t.pipeline).or_default();
         if !state.waited.contains_key(&i) {
             return self.fail(
@@ -477,7 +478,7 @@ impl Machine<'_> {
             let due = state.next_release;
             return self.fail(
                 op,
-                format!("releases iteration {i} out of turn: {due} is next"),
+                format!("releases iteration {i} out of order: {due} is next"),
             );
         }
         if let Some(at) = flying {
@@ -487,7 +488,7 @@ impl Machine<'_> {
                 format!("releases iteration {i} while an async.dot that reads it is in flight: missing async.dot_wait with `pending` at most {pending}"),
             );
         }
-        if multiplied && !by_products {
+        if multiplied && !by_matmuls {
             return self.fail(
                 op,
                 format!("releases iteration {i} while an async.tensor_dot that reads it is in flight: missing consumer_wait"),
@@ -526,7 +527,9 @@ impl Machine<'_> {
                 format!("reads iteration {i}: missing consumer_wait")
             } else {
                 let held = held.join(", ");
-                format!("reads iteration {i}, but the iteration waited for is {held}: wrong turn")
+                format!(
+                    "reads iteration {i}, but the iteration waited for is {held}: wrong iteration"
+                )
             };
             return self.fail(op, why);
         }
@@ -566,8 +569,8 @@ impl Machine<'_> {
                 "overwrites memory that an async.dot in flight reads: missing async.dot_wait",
             );
         }
-        let multiplies = |p: &Product| overlay || p.shared.iter().any(|r| r.buffer == stage.buffer);
-        if self.products.iter().any(multiplies) {
+        let multiplies = |p: &Matmul| overlay || p.shared.iter().any(|r| r.buffer == stage.buffer);
+        if self.matmuls.iter().any(multiplies) {
             return self.fail(
                 op,
                 "overwrites memory that an async.tensor_dot in flight reads: missing consumer_wait",
@@ -657,10 +660,10 @@ impl Machine<'_> {
                 "is still in flight at the end: missing async.dot_wait",
             ));
         }
-        if let Some(product) = self.products.first() {
+        if let Some(matmul) = self.matmuls.first() {
             return Err(unsupported(
                 m,
-                product.op,
+                matmul.op,
                 "is still in flight at the end: missing producer_commit and consumer_wait",
             ));
         }
@@ -677,7 +680,7 @@ impl Machine<'_> {
             .whole
             .iter()
             .chain(&roles.producer)
-            .chain(&roles.products);
+            .chain(&roles.matmuls);
         // In the order of the kernel, for one message whatever the hash order is.
         for event in events {
             let (Action::Commit(t) | Action::Acquire(t)) = event.action else {

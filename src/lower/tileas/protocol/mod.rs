@@ -5,10 +5,10 @@
 //! | stages | a pipeline, its type and its buffers agree on how many there are |
 //! | roles | TMA is started by the producer role and read by the consumer role; the producer, one thread, does nothing that needs a barrier |
 //! | counts | `consumers` is the consumer role's warps; `bytes` is what the copies of a stage bring |
-//! | turns | acquire, commit, wait and release of a pipeline each go through 0, 1, 2, …: stage and parity follow from the iteration |
+//! | order | acquire, commit, wait and release of a pipeline each go through 0, 1, 2, …: stage and parity follow from the iteration |
 //! | producer | writes only to what it acquired, commits what it acquired, once |
 //! | consumer | reads only between the wait and the release of the same iteration, and only what was filled |
-//! | tensor memory | what products write or read there is loaded and stored once a commit behind them was waited for, and again written by products behind the next acquire |
+//! | tensor memory | what matmuls write or read there is loaded and stored once a commit behind them was waited for, and again written by matmuls behind the next acquire |
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
@@ -122,8 +122,8 @@ enum Role {
     Whole,
     Producer,
     Consumer,
-    /// The thread that issues products.
-    Products,
+    /// The thread that issues matmuls.
+    Matmuls,
 }
 
 /// What is read off the operations before anything runs.
@@ -156,7 +156,7 @@ impl Static<'_> {
                     (false, _) => role,
                     (true, 0) => Role::Producer,
                     (true, 1) => Role::Consumer,
-                    (true, _) => Role::Products,
+                    (true, _) => Role::Matmuls,
                 };
                 for &inner in &m.region(region).blocks {
                     self.each(inner, role, visit)?;
@@ -255,7 +255,7 @@ impl Static<'_> {
         }
         let warps = v.consumer_warps();
         let all = view::Func::of(m.op(self.func)).map_or(0, |f| f.num_warps());
-        // Products have a second warp there.
+        // Matmuls have a second warp there.
         let beside = all - warps - i64::from(data.regions.len() > 2 && all - warps == 2);
         if !PRODUCER_WARPS.contains(&beside) || data.regions.len() > 2 && all - warps < 2 {
             return self.fail(
@@ -274,10 +274,10 @@ impl Static<'_> {
             };
             let tma = v.kind() == PipelineKind::Tma;
             let consumers = v.consumers();
-            // Products hand a stage back with one arrival.
-            let by_products = self.by_products(v.result());
+            // Matmuls hand a stage back with one arrival.
+            let by_matmuls = self.by_matmuls(v.result());
             match self.consumer_warps {
-                Some(_) if tma && by_products && consumers == 1 => {}
+                Some(_) if tma && by_matmuls && consumers == 1 => {}
                 Some(warps) if tma && consumers != warps => {
                     return self.fail(
                         op,
@@ -298,15 +298,15 @@ impl Static<'_> {
         Ok(())
     }
 
-    /// Whether all releases of a pipeline are those of products.
-    fn by_products(&self, pipeline: ValueId) -> bool {
+    /// Whether all releases of a pipeline are those of matmuls.
+    fn by_matmuls(&self, pipeline: ValueId) -> bool {
         let ops = self.m.body_of(self.func, 0).map(|b| self.m.ops_under(b));
         let ops = ops.unwrap_or_default();
         let releases = ops
             .iter()
             .filter_map(|&o| view::ConsumerRelease::of(self.m.op(o)));
         let own = releases.filter(|r| r.pipeline() == pipeline);
-        let marked: Vec<bool> = own.map(|r| r.products()).collect();
+        let marked: Vec<bool> = own.map(|r| r.matmuls()).collect();
         !marked.is_empty() && marked.into_iter().all(|x| x)
     }
 
@@ -354,7 +354,7 @@ impl Static<'_> {
 
     fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
         let tiles = &[Role::Whole, Role::Consumer][..];
-        if role == Role::Products {
+        if role == Role::Matmuls {
             return match kind {
                 S::TensorDot
                 | S::ProducerAcquire
@@ -365,7 +365,7 @@ impl Static<'_> {
                 | S::Return => Ok(()),
                 _ => self.fail(
                     op,
-                    "is in the wrong role: one thread issues products and nothing else",
+                    "is in the wrong role: one thread issues matmuls and nothing else",
                 ),
             };
         }
@@ -403,7 +403,7 @@ impl Static<'_> {
             Role::Whole => "all warps",
             Role::Producer => "the producer",
             Role::Consumer => "the consumer",
-            Role::Products => "the products' thread",
+            Role::Matmuls => "the matmuls' thread",
         };
         self.fail(
             op,

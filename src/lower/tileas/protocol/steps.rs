@@ -1,16 +1,21 @@
 //! The operations of the protocol as what they do to its state.
 
-use super::trace::{Action, StageUse, Tracer, Turn, Val};
+use super::trace::{Action, RingIteration, StageUse, Tracer, Val};
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
 
 impl Tracer<'_> {
-    fn turn(&mut self, op: OpId, pipeline: ValueId, at: ValueId) -> Result<Turn, Diagnostic> {
+    fn at(
+        &mut self,
+        op: OpId,
+        pipeline: ValueId,
+        at: ValueId,
+    ) -> Result<RingIteration, Diagnostic> {
         let pipeline = self.object(op, pipeline, "pipeline", &[S::PipelineCreate])?;
         let iteration = self.iteration(op, at, "iteration")?;
-        Ok(Turn {
+        Ok(RingIteration {
             pipeline,
             iteration,
         })
@@ -46,7 +51,7 @@ impl Tracer<'_> {
                 self.m,
                 op,
                 format!(
-                    "its {name} does not count from a constant by constant steps, so that its turn is not known"
+                    "its {name} does not count from a constant by constant steps, so that it is not known which one it is"
                 ),
             )),
         }
@@ -68,12 +73,10 @@ impl Tracer<'_> {
     pub(super) fn step(&mut self, op: OpId, view: &View<'_, Op>) -> Result<bool, Diagnostic> {
         let action = match view {
             View::ProducerAcquire(v) => {
-                Action::Acquire(self.turn(op, v.pipeline(), v.iteration())?)
+                Action::Acquire(self.at(op, v.pipeline(), v.iteration())?)
             }
-            View::ProducerCommit(v) => {
-                Action::Commit(self.turn(op, v.pipeline(), v.iteration())?)
-            }
-            View::ConsumerWait(v) => Action::Wait(self.turn(op, v.pipeline(), v.iteration())?),
+            View::ProducerCommit(v) => Action::Commit(self.at(op, v.pipeline(), v.iteration())?),
+            View::ConsumerWait(v) => Action::Wait(self.at(op, v.pipeline(), v.iteration())?),
             View::ConsumerRelease(v) => match self.release(op, v)? {
                 Some(action) => action,
                 None => return Ok(true),
@@ -139,7 +142,7 @@ impl Tracer<'_> {
         at: ValueId,
     ) -> Result<Action, Diagnostic> {
         let buffer = self.buffer(op, buffer, "destination")?;
-        Ok(Action::Copy(self.turn(op, pipeline, at)?, buffer))
+        Ok(Action::Copy(self.at(op, pipeline, at)?, buffer))
     }
 
     /// What a release does; nothing where it is not enabled.
@@ -151,10 +154,10 @@ impl Tracer<'_> {
         match v.enable().map(|e| self.get(e)) {
             Some(Val::Int(0)) => Ok(None),
             None | Some(Val::Int(_)) => {
-                let turn = self.turn(op, v.pipeline(), v.iteration())?;
-                Ok(Some(match v.products() {
-                    true => Action::ReleaseByProducts(turn),
-                    false => Action::Release(turn),
+                let at = self.at(op, v.pipeline(), v.iteration())?;
+                Ok(Some(match v.matmuls() {
+                    true => Action::ReleaseByMatmuls(at),
+                    false => Action::Release(at),
                 }))
             }
             Some(_) => Err(unsupported(

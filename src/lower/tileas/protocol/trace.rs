@@ -28,7 +28,7 @@ pub struct Scenario {
 
 /// An iteration of a pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn {
+pub struct RingIteration {
     pub pipeline: ValueId,
     pub iteration: i64,
 }
@@ -43,11 +43,11 @@ pub struct StageUse {
 /// What a role does to the protocol's state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    Acquire(Turn),
-    Copy(Turn, ValueId),
-    Commit(Turn),
-    Wait(Turn),
-    Release(Turn),
+    Acquire(RingIteration),
+    Copy(RingIteration, ValueId),
+    Commit(RingIteration),
+    Wait(RingIteration),
+    Release(RingIteration),
     Drain(ValueId),
     Read(StageUse),
     Write(StageUse),
@@ -60,12 +60,12 @@ pub enum Action {
     DotWait(usize),
     /// Uses what a group computes.
     Use(u32),
-    /// A product reads these shared buffers, and reads and writes these in tensor memory.
+    /// A matmul reads these shared buffers, and reads and writes these in tensor memory.
     TensorDot(Vec<StageUse>, Vec<StageUse>),
     TensorLoad(StageUse),
     TensorStore(StageUse),
-    /// A release by the products issued so far.
-    ReleaseByProducts(Turn),
+    /// A release by the matmuls issued so far.
+    ReleaseByMatmuls(RingIteration),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,7 +80,7 @@ pub struct Roles {
     pub whole: Vec<Event>,
     pub producer: Vec<Event>,
     pub consumer: Vec<Event>,
-    pub products: Vec<Event>,
+    pub matmuls: Vec<Event>,
     /// Some condition of the protocol's control flow was unknown.
     pub conditional: bool,
 }
@@ -141,7 +141,7 @@ pub struct Tracer<'m> {
     endless: u32,
     /// Whether the loop at hand is on its last trip.
     last: bool,
-    /// Whether products have a role of their own.
+    /// Whether matmuls have a role of their own.
     apart: bool,
 }
 
@@ -496,11 +496,7 @@ impl Tracer<'_> {
             self.env = env;
             let events = std::mem::take(&mut self.events);
             let roles = &mut self.roles;
-            *[
-                &mut roles.producer,
-                &mut roles.consumer,
-                &mut roles.products,
-            ][side] = events;
+            *[&mut roles.producer, &mut roles.consumer, &mut roles.matmuls][side] = events;
         }
         self.events = whole;
         Ok(None)
@@ -526,7 +522,7 @@ impl Tracer<'_> {
         let outer = body.is_some_and(|b| {
             let inner = self.m.ops_under(b);
             inner.iter().any(|o| {
-                // Where a role of its own multiplies, the others' loops around products have no steps.
+                // Where a role of its own multiplies, the others' loops around matmuls have no steps.
                 matches!(C::of(self.m.op(*o).kind), Some(C::For | C::Loop))
                     && (self.apart || self.relevant.contains(o))
             })

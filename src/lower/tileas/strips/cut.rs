@@ -442,7 +442,7 @@ fn cheap(m: &Module, concerned: &[OpId], places: &FxHashMap<ValueId, usize>) -> 
         };
         if data.def().traits.has(Traits::PURE)
             && data.regions.is_empty()
-            && !super::is_product(m, op)
+            && !super::is_matmul(m, op)
             && data.operands.iter().all(known)
         {
             cheap.insert(op);

@@ -10,7 +10,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{Access, tile_of};
 use crate::ir::{AssumePredicate, Attr, Dense, Module, OpId, ValueId};
 use crate::lower::tileas::assign::{Relation, carried};
-use crate::lower::tileas::pipeline::is_product;
+use crate::lower::tileas::pipeline::is_matmul;
 
 /// A set of dimensions of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -136,7 +136,7 @@ impl Dims {
                 self.key(v, i);
             });
         });
-        if is_product(m, op) && self.product(m, op) {
+        if is_matmul(m, op) && self.matmul(m, op) {
             return;
         }
         if let Some(relation) = Relation::of(m, op) {
@@ -174,9 +174,9 @@ impl Dims {
         }
     }
 
-    /// Rows and columns of a product go with its operands'; what is summed over stays whole. `false`: the
-    /// product has other operands than two matrices and what they are added to.
-    fn product(&mut self, m: &Module, op: OpId) -> bool {
+    /// Rows and columns of a matmul go with its operands'; what is summed over stays whole. `false`: the
+    /// matmul has other operands than two matrices and what they are added to.
+    fn matmul(&mut self, m: &Module, op: OpId) -> bool {
         let data = m.op(op);
         let (&[lhs, rhs, acc], &[result]) = (&data.operands[..], &data.results[..]) else {
             return false;

@@ -8,14 +8,14 @@
 //!                               }
 //! ```
 //! A dimension that nothing needs whole ([`dims`]) is cut everywhere it occurs, and what works on it is put in a
-//! loop over its parts ([`cut`]). What does not depend on the part is done again in each. Rows of a matrix product,
-//! and of attention with its softmax, are such dimensions; so are columns of a matrix product.
+//! loop over its parts ([`cut`]). What does not depend on the part is done again in each. Rows of a matmul,
+//! and of attention with its softmax, are such dimensions; so are columns of a matmul.
 
 mod cut;
 mod dims;
 
 use super::missed::Log;
-use super::pipeline::is_product;
+use super::pipeline::is_matmul;
 use super::plan;
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
@@ -45,19 +45,17 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) -> bool {
             Err(why) => refused = Some(why),
         }
     }
-    let (op, why) = refused.unwrap_or((
-        func,
-        "each dimension of its products is needed whole".into(),
-    ));
+    let (op, why) =
+        refused.unwrap_or((func, "each dimension of its matmuls is needed whole".into()));
     log.note(m, op, WHAT, why);
     false
 }
 
-/// Dimensions of products and of what loops carry, and into how many parts each is to be cut so that what is left fits: those that leave
+/// Dimensions of matmuls and of what loops carry, and into how many parts each is to be cut so that what is left fits: those that leave
 /// least first, rows before columns.
 fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims) -> Vec<(Dim, u64)> {
     let mut found: Vec<(u64, Dim, u64)> = Vec::new();
-    let large = |o: OpId| is_product(m, o) || C::of(m.op(o).kind) == Some(C::For);
+    let large = |o: OpId| is_matmul(m, o) || C::of(m.op(o).kind) == Some(C::For);
     let made = ops.iter().filter(|&&o| large(o));
     for acc in made.flat_map(|&o| m.op(o).results.to_vec()) {
         let shape = extents(m, acc);

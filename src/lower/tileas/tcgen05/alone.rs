@@ -1,4 +1,4 @@
-//! Loops that do nothing with shared memory but multiply what rings bring: their products are waited for behind them,
+//! Loops that do nothing with shared memory but multiply what rings bring: their matmuls are waited for behind them,
 //! and each hands the stages that it has read back by itself.
 
 use crate::dialect::enums::PipelineKind;
@@ -15,17 +15,17 @@ use crate::lower::tileas::convert::place;
 pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
     let loops = find(m, body, placed);
     let mut rings: Vec<ValueId> = Vec::new();
-    for (around, products) in &loops {
+    for (around, matmuls) in &loops {
         let Some(block) = m.body_of(*around, 0) else {
             continue;
         };
-        let releases = ring_releases(m, block, products);
+        let releases = ring_releases(m, block, matmuls);
         for &release in &releases {
-            *m.attr_mut(release, "products") = Some(Attr::Unit);
+            *m.attr_mut(release, "matmuls") = Some(Attr::Unit);
             rings.extend(access::pipeline(m.op(release)));
         }
-        for (i, product) in products.iter().enumerate() {
-            let steps = [product.acquire].into_iter().chain(product.after);
+        for (i, matmul) in matmuls.iter().enumerate() {
+            let steps = [matmul.acquire].into_iter().chain(matmul.after);
             if i > 0 {
                 steps.for_each(|s| m.erase(s));
                 continue;
@@ -36,7 +36,7 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
                 let (home, at) = place(m, *around);
                 // Behind the loop: in front of what was put there to read the accumulator.
                 let at = if behind {
-                    at + 1 + place_of(m, product, step)
+                    at + 1 + place_of(m, matmul, step)
                 } else {
                     at
                 };
@@ -55,12 +55,12 @@ pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {
     loops.into_iter().map(|l| l.0).collect()
 }
 
-/// How many steps of `product` stand behind the loop before `step`.
-fn place_of(_: &Module, product: &Placed, step: OpId) -> usize {
-    product.after.iter().position(|&s| s == step).unwrap_or(0)
+/// How many steps of `matmul` stand behind the loop before `step`.
+fn place_of(_: &Module, matmul: &Placed, step: OpId) -> usize {
+    matmul.after.iter().position(|&s| s == step).unwrap_or(0)
 }
 
-/// The loops, with their products.
+/// The loops, with their matmuls.
 fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&'p Placed>)> {
     let mut loops: Vec<(OpId, Vec<&Placed>)> = Vec::new();
     for p in placed.iter().filter(|p| p.untouched) {
@@ -72,7 +72,7 @@ fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&
             None => loops.push((around, vec![p])),
         }
     }
-    loops.retain(|(around, products)| only_multiplies(m, *around, products));
+    loops.retain(|(around, matmuls)| only_multiplies(m, *around, matmuls));
     // A ring's stages are handed back in one way everywhere.
     loop {
         let inside: FxHashSet<OpId> = loops
@@ -89,11 +89,11 @@ fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&
             }
         }
         let before = loops.len();
-        loops.retain(|(around, products)| {
+        loops.retain(|(around, matmuls)| {
             let Some(block) = m.body_of(*around, 0) else {
                 return false;
             };
-            let releases = ring_releases(m, block, products).into_iter();
+            let releases = ring_releases(m, block, matmuls).into_iter();
             let mut rings = releases.filter_map(|r| access::pipeline(m.op(r)));
             rings.all(|ring| elsewhere.get(&ring) == Some(&false))
         });
@@ -103,21 +103,21 @@ fn find<'p>(m: &Module, body: BlockId, placed: &'p [Placed]) -> Vec<(OpId, Vec<&
     }
 }
 
-/// The releases under `block` that are not the products' own.
-fn ring_releases(m: &Module, block: BlockId, products: &[&Placed]) -> Vec<OpId> {
-    let own: FxHashSet<OpId> = products.iter().flat_map(|p| p.after).collect();
+/// The releases under `block` that are not the matmuls' own.
+fn ring_releases(m: &Module, block: BlockId, matmuls: &[&Placed]) -> Vec<OpId> {
+    let own: FxHashSet<OpId> = matmuls.iter().flat_map(|p| p.after).collect();
     let ops = m.ops_under(block).into_iter();
     ops.filter(|o| S::of(m.op(*o).kind) == Some(S::ConsumerRelease) && !own.contains(o))
         .collect()
 }
 
-/// Whether a loop touches shared and tensor memory with `products` only, whose operands a producer brings.
-fn only_multiplies(m: &Module, around: OpId, products: &[&Placed]) -> bool {
+/// Whether a loop touches shared and tensor memory with `matmuls` only, whose operands a producer brings.
+fn only_multiplies(m: &Module, around: OpId, matmuls: &[&Placed]) -> bool {
     let Some(block) = m.body_of(around, 0) else {
         return false;
     };
     let own = |op: OpId| {
-        products
+        matmuls
             .iter()
             .any(|p| p.dot == op || p.acquire == op || p.after.contains(&op))
     };

@@ -1,6 +1,6 @@
 //! Which columns of tensor memory each buffer has.
 //!
-//! A buffer is in use at its product, or, where a loop carries it, during the whole loop. Buffers that are never in use
+//! A buffer is in use at its matmul, or, where a loop carries it, during the whole loop. Buffers that are never in use
 //! at the same time share columns: scores that have been read make room for what is computed from them.
 
 use crate::dialect::nv_tileas::view;
@@ -15,7 +15,7 @@ use crate::ir::{BlockId, Module, OpId, ValueId};
 pub struct Held {
     pub buffer: Option<ValueId>,
     pub dot: OpId,
-    /// Not at the product alone but in all of the loop around it.
+    /// Not at the matmul alone but in all of the loop around it.
     pub whole_loop: bool,
     pub columns: u64,
 }

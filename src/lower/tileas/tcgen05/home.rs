@@ -2,7 +2,7 @@
 //!
 //! What starts the loop is stored in front of it, the result is loaded behind it. Where the loop does something else
 //! with what it carries (attention scales it), that is loaded where it is first used and stored again in front of the
-//! product.
+//! matmul.
 
 use super::{before, flag_type, is_zero};
 use crate::dialect::cuda_tile::Op as C;
@@ -19,15 +19,15 @@ use crate::lower::tileas::pipeline::roles::ancestor_in;
 use crate::lower::tileas::pipeline::tokens::jumps;
 use crate::scalar::Signedness;
 
-/// An accumulator that a loop carries from one product to the same product of the next iteration.
+/// An accumulator that a loop carries from one matmul to the same matmul of the next iteration.
 pub struct Home {
     /// Which carried value it is.
     place: usize,
     /// The operation of the loop's block that first uses it.
     first: OpId,
-    /// Nothing but the product uses it.
+    /// Nothing but the matmul uses it.
     pub untouched: bool,
-    /// It starts as zero, and only the product uses it: the first product of the loop writes.
+    /// It starts as zero, and only the matmul uses it: the first matmul of the loop writes.
     zero: bool,
 }
 
@@ -62,7 +62,7 @@ impl Home {
             .collect();
         let places = places?;
         let first = places.iter().min().copied()?;
-        // Behind the product the buffer has the new value.
+        // Behind the matmul the buffer has the new value.
         if times != 1 || places.iter().any(|&p| p > own) {
             return None;
         }
@@ -77,7 +77,7 @@ impl Home {
         })
     }
 
-    /// In front of the product: the accumulator is in `buffer`. The product's `accumulate`.
+    /// In front of the matmul: the accumulator is in `buffer`. The matmul's `accumulate`.
     pub fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
         let around = m.parent_op(dot)?;
         let block = m.op(dot).block;
@@ -105,8 +105,8 @@ impl Home {
         None
     }
 
-    /// Behind the product: the loop no longer carries the accumulator, which is loaded behind the loop. Other users
-    /// of the product in the loop load it, too.
+    /// Behind the matmul: the loop no longer carries the accumulator, which is loaded behind the loop. Other users
+    /// of the matmul in the loop load it, too.
     pub fn leave(&self, m: &mut Module, dot: OpId, buffer: ValueId) {
         let Some(around) = m.parent_op(dot) else {
             return;

@@ -1,10 +1,10 @@
-//! Products by `tcgen05.mma`: which can be, where their operands lie, and where their accumulators live.
+//! Matmuls by `tcgen05.mma`: which can be, where their operands lie, and where their accumulators live.
 //!
-//! An accumulator is a buffer in tensor memory. Each product is, at first, by itself:
+//! An accumulator is a buffer in tensor memory. Each matmul is, at first, by itself:
 //!
 //! ```text
 //! tensor_store acc            unless it is zero or there already
-//! producer_acquire            a barrier: tensor memory may be written by products
+//! producer_acquire            a barrier: tensor memory may be written by matmuls
 //! async.tensor_dot            by one thread
 //! producer_commit
 //! consumer_wait
@@ -15,7 +15,7 @@
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations.
 //!
-//! Operands lie as those of `wgmma` do ([`super::wgmma`]); a left operand that is computed next to its product goes to
+//! Operands lie as those of `wgmma` do ([`super::wgmma`]); a left operand that is computed next to its matmul goes to
 //! tensor memory, where it has room there, or to shared memory.
 
 mod alone;
@@ -30,7 +30,7 @@ use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::PipelineKind;
 use crate::facts::matmul::Matmul;
 use crate::lower::build::{cased, constant};
-use crate::lower::tileas::product;
+use crate::lower::tileas::matmul;
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
@@ -45,7 +45,7 @@ use crate::target::{Feature, Suffix, Target};
 use columns::Held;
 use home::Home;
 
-/// What a product is in messages.
+/// What a matmul is in messages.
 const WHAT: &str = "tcgen05";
 
 /// What [`Atom`] calls a tile's elements.
@@ -57,7 +57,7 @@ pub fn element_name(m: &Module, value: ValueId) -> String {
     }
 }
 
-/// Extents of a product that `tcgen05.mma` can do.
+/// Extents of a matmul that `tcgen05.mma` can do.
 #[derive(Clone, Copy, Debug)]
 pub struct Extents {
     pub rows: u64,
@@ -74,7 +74,7 @@ impl Extents {
         };
         let shape = |v: ValueId| m.types.as_tile(m.ty(v)).map(|t| t.1);
         let (Some(&[rows, columns]), Some(&[_, k])) = (shape(acc), shape(lhs)) else {
-            return Err("the product has a batch dimension".to_owned());
+            return Err("the matmul has a batch dimension".to_owned());
         };
         let [a, b, c] = [lhs, rhs, acc].map(|v| element_name(m, v));
         let Some(atom) = Atom::of(&a, &b, &c) else {
@@ -111,7 +111,7 @@ impl Extents {
 /// Registers of a thread for its part of an accumulator that is read at once.
 const MOST_REGISTERS: u64 = 128;
 
-/// A product in its new form.
+/// A matmul in its new form.
 struct Placed {
     dot: OpId,
     /// The steps in front of it and behind it.
@@ -121,7 +121,7 @@ struct Placed {
     untouched: bool,
 }
 
-/// Makes every product under `body` that can be one a product in tensor memory. `room`: bytes of shared memory that
+/// Makes every matmul under `body` that can be one a matmul in tensor memory. `room`: bytes of shared memory that
 /// its operands' buffers may take.
 pub fn convert(
     m: &mut Module,
@@ -176,7 +176,7 @@ struct Convert {
     pipeline: Option<ValueId>,
 }
 
-/// Where the operands of a product go.
+/// Where the operands of a matmul go.
 struct Operands {
     lhs: Option<Source>,
     rhs: Source,
@@ -304,7 +304,7 @@ impl Convert {
         buffer
     }
 
-    /// The pipeline of the products that their own role waits for.
+    /// The pipeline of the matmuls that their own role waits for.
     fn pipeline(&mut self, m: &mut Module) -> ValueId {
         if let Some(pipeline) = self.pipeline {
             return pipeline;
@@ -353,7 +353,7 @@ impl Convert {
         let (block, at) = place(m, dot);
         let mut b = m.at(block, at);
         b.loc = data.loc;
-        let attrs = product::signed(&data);
+        let attrs = matmul::signed(&data);
         let groups: [&[ValueId]; 7] = [
             &[lhs],
             &[rhs],
@@ -398,7 +398,7 @@ impl Convert {
         Ok(())
     }
 
-    /// The accumulator of a product by itself goes to its buffer; the product's `accumulate`.
+    /// The accumulator of a matmul by itself goes to its buffer; the matmul's `accumulate`.
     fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
         let acc = Matmul::known(m.op(dot)).acc;
         if is_zero(m, acc) {
@@ -468,7 +468,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
         if !comes(rhs) {
             bytes += tile_bytes(m, rhs);
         }
-        // Of 256 rows, what a product reads and computes fills tensor memory.
+        // Of 256 rows, what a matmul reads and computes fills tensor memory.
         let in_tensor = extents.rows <= LANES && !wgmma::is_stationary(m, body, lhs, dot);
         if !comes(lhs) && !in_tensor {
             bytes += tile_bytes(m, lhs);
@@ -477,7 +477,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
     bytes
 }
 
-/// The extents of a product that [`convert`] takes.
+/// The extents of a matmul that [`convert`] takes.
 pub fn takes(m: &Module, op: OpId, target: &Target) -> Option<Extents> {
     let fits = target.has(Feature::Tcgen05) && S::of(m.op(op).kind) == Some(S::Dot);
     fits.then(|| Extents::of(m, op, target).ok()).flatten()

@@ -1,4 +1,4 @@
-//! The iterations of the pipeline that products of a role step in turn.
+//! The iterations of the pipeline that matmuls of a role step in turn.
 
 use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::view::View;

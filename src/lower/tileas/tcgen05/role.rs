@@ -1,13 +1,13 @@
-//! A warp of its own for products, where tiles follow one another.
+//! A warp of its own for matmuls, where tiles follow one another.
 //!
 //! The loops of a persistent kernel that only multiply ([`super::alone`]) become the program of one thread more:
 //!
 //! ```text
 //! producer: tensor copies          fills the rings
-//! products: waits for the rings, multiplies, empties them; commits accumulators
+//! matmuls: waits for the rings, multiplies, empties them; commits accumulators
 //! consumer: waits for an accumulator, loads it, hands it back; the rest
 //! ```
-//! With two stages of accumulators a tile's products run while the one before is converted and stored.
+//! With two stages of accumulators a tile's matmuls run while the one before is converted and stored.
 
 use crate::dialect::nv_tileas::view;
 use rustc_hash::FxHashSet;
@@ -24,7 +24,7 @@ use crate::layout::tensor::COLUMNS;
 use crate::lower::tileas::pipeline::roles::{Copier, Slice};
 use crate::lower::tileas::wgmma::allocation;
 
-/// Gives the products of `loops` to a warp of their own if they are all that the kernel has, and one of them stands in
+/// Gives the matmuls of `loops` to a warp of their own if they are all that the kernel has, and one of them stands in
 /// another loop. `pipeline`: theirs.
 pub fn split(
     m: &mut Module,
@@ -56,7 +56,7 @@ pub fn split(
     let kept: Vec<OpId> = m
         .ops_under(consumer)
         .into_iter()
-        .filter(|&o| is_of_products(m, o, pipeline, &rings))
+        .filter(|&o| is_of_matmuls(m, o, pipeline, &rings))
         .collect();
     let shared: FxHashSet<OpId> = m.block(body).ops.iter().copied().collect();
     let Ok(slice) = Slice::of(m, consumer, &kept, &shared) else {
@@ -93,15 +93,15 @@ fn is_loop(m: &Module, op: OpId) -> bool {
     matches!(C::of(m.op(op).kind), Some(C::For | C::Loop))
 }
 
-/// The rings whose stages products hand back.
+/// The rings whose stages matmuls hand back.
 fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
     let ops = m.ops_under(consumer).into_iter();
     let releases = ops.filter_map(|o| view::ConsumerRelease::of(m.op(o)));
-    let theirs = releases.filter(|r| r.products());
+    let theirs = releases.filter(|r| r.matmuls());
     theirs.map(|r| r.pipeline()).collect()
 }
 
-/// Whether a product reads nothing but what comes through `rings`.
+/// Whether a matmul reads nothing but what comes through `rings`.
 fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>) -> bool {
     m.op(dot).operands.iter().take(2).all(|&v| {
         let buffer = allocation(m, v);
@@ -112,7 +112,7 @@ fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>)
     })
 }
 
-/// Whether warps store to tensor memory what products read. What they store in place of products that did not run
+/// Whether warps store to tensor memory what matmuls read. What they store in place of matmuls that did not run
 /// stands behind the wait for these.
 fn stores(m: &Module, consumer: BlockId, pipeline: ValueId) -> bool {
     let instead = |store: OpId| {
@@ -131,8 +131,8 @@ fn stores(m: &Module, consumer: BlockId, pipeline: ValueId) -> bool {
     ops.any(|o| S::of(m.op(o).kind) == Some(S::TensorStore) && !instead(o))
 }
 
-/// Whether an operation is a product, or a step of what only products know of.
-fn is_of_products(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
+/// Whether an operation is a matmul, or a step of what only matmuls know of.
+fn is_of_matmuls(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
     let data = m.op(op);
     let of = access::pipeline(data);
     match S::of(data.kind) {

@@ -1,4 +1,4 @@
-//! Tensor memory: registers add up to what the instructions move, steps to the tiles of a product.
+//! Tensor memory: registers add up to what the instructions move, steps to the tiles of a matmul.
 
 use super::super::Ctx;
 use crate::dialect::nvvm::Op as N;
@@ -10,7 +10,7 @@ pub fn check(c: &Ctx, kind: N) -> Check {
         N::TensorAlloc | N::TensorDealloc => columns(c),
         N::TensorLd => moved(c, c.bits(c.op.results[0]), c.regs(c.op.results[0])),
         N::TensorSt => moved(c, c.bits(c.op.operands[1]), c.regs(c.op.operands[1])),
-        _ => product(c),
+        _ => matmul(c),
     }
 }
 
@@ -36,7 +36,7 @@ fn moved(c: &Ctx, bits: u32, registers: usize) -> Check {
     })
 }
 
-fn product(c: &Ctx) -> Check {
+fn matmul(c: &Ctx) -> Check {
     let count = |name| c.ints(name).len();
     for [one, other] in [
         ["d_m_steps", "a_m_steps"],

@@ -23,7 +23,7 @@ use crate::dialect::enums::{Overflow, PipelineKind};
 use crate::lower::build::{self, cased};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{forget_token, is_product, shared_room, tile_bytes, tma, tokens};
+use super::{forget_token, is_matmul, shared_room, tile_bytes, tma, tokens};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -81,7 +81,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan for `func`, if tensor copies can bring what some product in a loop reads.
+    /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
     pub fn of(
         m: &mut Module,
         func: OpId,
@@ -98,8 +98,8 @@ impl Plan {
             shared: in_front(m, body),
         };
         let mut sites = sites::find(m, &context, log);
-        let by_products = !sites.is_empty();
-        if !by_products {
+        let by_matmuls = !sites.is_empty();
+        if !by_matmuls {
             sites = streams::find(m, &context, log);
         }
         if !sites.iter().any(|s| sites::in_loop(m, body, s.block)) {
@@ -122,7 +122,7 @@ impl Plan {
             awaited: FxHashSet::default(),
             staging: 0,
         };
-        let fits = if by_products {
+        let fits = if by_matmuls {
             plan.stores(m, func, body, facts);
             let mut rooms = shared_room(m, func, target).into_iter();
             match rooms.any(|room| plan.share(m, body, target, facts, room)) {
@@ -155,9 +155,9 @@ impl Plan {
     /// Finds the stores that tensor copies can do.
     fn stores(&mut self, m: &Module, func: OpId, body: BlockId, facts: &FactMap) {
         let at = |op: OpId| m.block(body).ops.iter().position(|&o| o == op);
-        // Until then shared memory holds tiles and operands of products.
-        let products = m.ops_under(body).into_iter().filter(|&o| is_product(m, o));
-        let users = self.sites.iter().map(|s| s.last).chain(products);
+        // Until then shared memory holds tiles and operands of matmuls.
+        let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
+        let users = self.sites.iter().map(|s| s.last).chain(matmuls);
         let busy = users
             .filter_map(|o| at(sites::ancestor_in(m, body, body, o)?))
             .max();
@@ -245,7 +245,7 @@ impl Plan {
     }
 
     /// Bytes of scratch to leave: for what takes a trip through shared memory besides the tiles of the rings, and
-    /// for operands of a warp's products that no ring brings.
+    /// for operands of a warp's matmuls that no ring brings.
     fn scratch(
         &self,
         m: &Module,
@@ -254,14 +254,14 @@ impl Plan {
         brought: &FxHashSet<OpId>,
     ) -> u64 {
         let ops = m.ops_under(body);
-        let other = |&&o: &&OpId| is_product(m, o) && !is_for_groups(m, o, target);
+        let other = |&&o: &&OpId| is_matmul(m, o) && !is_for_groups(m, o, target);
         let operands = |&op: &OpId| {
             let sides = m.op(op).operands.iter().take(2);
             let alone = sides.filter(|&&v| !wgmma::comes_from(m, v, brought));
             alone.map(|&v| tile_bytes(m, v)).sum::<u64>()
         };
-        let products = ops.iter().filter(other).map(operands).max();
-        match products {
+        let matmuls = ops.iter().filter(other).map(operands).max();
+        match matmuls {
             Some(bytes) => bytes.max(super::RESERVE),
             None if ops.iter().any(|&o| self.moves(m, o, target, brought)) => super::RESERVE,
             None => BARRIERS,
@@ -287,7 +287,7 @@ impl Plan {
     }
 }
 
-/// Whether warpgroups can do a product, or one thread for them.
+/// Whether warpgroups can do a matmul, or one thread for them.
 fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
     let wgmma = target.has(Feature::Wgmma)
         && S::of(m.op(op).kind) == Some(S::Dot)

@@ -1,11 +1,11 @@
 //! Loads that a producer can bring, and the rings that they come through.
 //!
-//! Loads that products read come first: where there are any, shared memory is theirs. In other kernels [`streams`] are
+//! Loads that matmuls read come first: where there are any, shared memory is theirs. In other kernels [`streams`] are
 //! what loops load.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::prefetch::{is_product, reach};
+use super::super::prefetch::{is_matmul, reach};
 use super::super::stream::Purpose;
 use super::super::tma::tma_legal;
 use super::super::{memory_order, shared_type, starts_anywhere, tile_bytes};
@@ -19,7 +19,7 @@ use crate::layout::tma::boxes;
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::wgmma;
 
-/// Loads of one block that feed one product: they fill a stage of a ring together.
+/// Loads of one block that feed one matmul: they fill a stage of a ring together.
 #[derive(Clone, Debug)]
 pub struct Site {
     pub block: BlockId,
@@ -47,7 +47,7 @@ pub struct Ring {
 /// Finds the sites of a kernel.
 pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     let ops = m.ops_under(c.body);
-    let products: Vec<OpId> = ops.iter().copied().filter(|&o| is_product(m, o)).collect();
+    let matmuls: Vec<OpId> = ops.iter().copied().filter(|&o| is_matmul(m, o)).collect();
     let mut groups: Vec<((BlockId, OpId), Vec<OpId>)> = Vec::new();
     for &load in &ops {
         if S::of(m.op(load).kind) != Some(S::TiledLoad) {
@@ -55,12 +55,12 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         }
         let reached = reach(m, &ops, m.result(load));
         let takes = |&&o: &&OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
-        let Some(&product) = products.iter().find(takes) else {
+        let Some(&matmul) = matmuls.iter().find(takes) else {
             continue;
         };
         match can_be_brought(m, c, load, Purpose::Operands) {
             Ok(()) => {
-                let key = (m.op(load).block, product);
+                let key = (m.op(load).block, matmul);
                 match groups.iter_mut().find(|g| g.0 == key) {
                     Some(group) => group.1.push(load),
                     None => groups.push((key, vec![load])),

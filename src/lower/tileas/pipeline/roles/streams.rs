@@ -1,6 +1,6 @@
 //! Sites of loads in loops that feed no matmul.
 
-use super::super::stream::{Purpose, Share, is_for_products, is_number, worth};
+use super::super::stream::{Purpose, Share, is_for_matmuls, is_number, worth};
 use super::sites::{self, Site};
 use super::{Context, MAX_STAGES, Plan, WHAT};
 use crate::dialect::nv_tileas::Op as S;
@@ -10,7 +10,7 @@ use crate::target::Target;
 
 /// Finds the loads in loops that a ring pays for; says of the others why not.
 pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
-    if is_for_products(m, c.body) {
+    if is_for_matmuls(m, c.body) {
         return Vec::new();
     }
     let ops = m.ops_under(c.body);

@@ -1,7 +1,7 @@
-//! Products that rules gave no instruction, or one larger than the tile: fused multiply-adds.
+//! Matmuls that rules gave no instruction, or one larger than the tile: fused multiply-adds.
 //!
-//! Scaled products multiply their operands by their scales first. 8-bit floats are multiplied as
-//! f16 where the target has no instruction for them. Batches are taken apart. Products in a row keep
+//! Scaled matmuls multiply their operands by their scales first. 8-bit floats are multiplied as
+//! f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a row keep
 //! their rows in one warp.
 
 use super::{anchors, pipeline};
@@ -20,7 +20,7 @@ use crate::lower::unsupported;
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 
-/// Gives every product under `body` an atom that can do it.
+/// Gives every matmul under `body` an atom that can do it.
 pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diagnostic> {
     for op in m.ops_under(body) {
         match C::of(m.op(op).kind) {
@@ -35,28 +35,28 @@ pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diag
     Ok(())
 }
 
-/// Whether a product's result, worked over, is the left operand of another.
+/// Whether a matmul's result, worked over, is the left operand of another.
 pub fn is_chained(m: &Module, body: BlockId) -> bool {
     let ops = m.ops_under(body);
-    let products = || ops.iter().copied().filter(|&o| pipeline::is_product(m, o));
-    products().any(|first| {
+    let matmuls = || ops.iter().copied().filter(|&o| pipeline::is_matmul(m, o));
+    matmuls().any(|first| {
         let reached = pipeline::reach(m, &ops, m.result(first));
-        products()
+        matmuls()
             .any(|o| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs)))
     })
 }
 
-/// Products whose result, worked over, is the left operand of another: with whole rows in a warp, what
-/// is between them (attention's softmax) needs no other warp, and neither does the second product.
+/// Matmuls whose result, worked over, is the left operand of another: with whole rows in a warp, what
+/// is between them (attention's softmax) needs no other warp, and neither does the second matmul.
 fn keep_rows(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
-    let products = || (ops.iter().copied()).filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
+    let matmuls = || (ops.iter().copied()).filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
     let mut chained: Vec<OpId> = Vec::new();
-    for first in products() {
+    for first in matmuls() {
         let reached = pipeline::reach(m, &ops, m.result(first));
         let next =
             |&o: &OpId| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs));
-        for second in products().filter(next) {
+        for second in matmuls().filter(next) {
             chained.extend([first, second]);
         }
     }
@@ -65,7 +65,7 @@ fn keep_rows(m: &mut Module, body: BlockId) {
     }
 }
 
-/// A product for which there is no rule: by multiply-adds, unless its operands fit in f16.
+/// A matmul for which there is no rule: by multiply-adds, unless its operands fit in f16.
 fn remaining(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     let [elem, acc] = elements(m, op);
     let f32_acc = matches!(m.types.get(acc), Type::Float(Float::F32));
@@ -114,7 +114,7 @@ fn fit(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Extents of a product: batch (none in rank 2), m, n, k.
+/// Extents of a matmul: batch (none in rank 2), m, n, k.
 #[derive(Clone, Copy)]
 struct Extents {
     batch: Option<u64>,
@@ -148,7 +148,7 @@ impl Extents {
 
 fn extents(m: &Module, op: OpId) -> Result<Extents, Diagnostic> {
     Extents::of(m, op)
-        .ok_or_else(|| unsupported(m, op, "operands of a product must have rank 2 or 3"))
+        .ok_or_else(|| unsupported(m, op, "operands of a matmul must have rank 2 or 3"))
 }
 
 /// The elements of the left operand and of the accumulator.
@@ -200,8 +200,8 @@ fn widen_operands(m: &mut Module, op: OpId, elem: TypeId) {
     }
 }
 
-/// Multiplies the operands of a scaled product by their scales: what is left is a product. All
-/// scaled formats and their products are exact in tf32.
+/// Multiplies the operands of a scaled matmul by their scales: what is left is a matmul. All
+/// scaled formats and the products of their elements are exact in tf32.
 fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let f32_ty = m.types.float(Float::F32);
@@ -288,7 +288,7 @@ fn repeated(
     Ok(before(m, op).value(C::Reshape, &[scale], [], ty))
 }
 
-/// A batch of products as products of its matrices.
+/// A batch of matmuls as matmuls of its matrices.
 fn take_apart(m: &mut Module, op: OpId, batch: u64) {
     let data = m.op(op).clone();
     let Some(Matmul {
@@ -305,8 +305,8 @@ fn take_apart(m: &mut Module, op: OpId, batch: u64) {
         let ty = m.ty(parts[2]);
         let groups = parts.each_ref().map(std::slice::from_ref);
         let mut b = before(m, op);
-        let product = b.op(data.kind, &groups, data.attrs.iter().cloned(), &[ty], &[]);
-        let value = m.result(product);
+        let matmul = b.op(data.kind, &groups, data.attrs.iter().cloned(), &[ty], &[]);
+        let value = m.result(matmul);
         result = put_back(m, op, value, result, i);
     }
     m.replace_all_uses(m.result(op), result);
