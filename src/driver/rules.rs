@@ -1,10 +1,15 @@
 //! `tilec rules`: lists rules, and checks them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use rayon::prelude::*;
 
 use super::Outcome;
 use crate::ir::{Diagnostic, Diagnostics, Place};
 use crate::rules::files::{self, Group};
+use crate::rules::prove::solver::{self, Solver};
+use crate::rules::prove::{self, Verdict};
 use crate::rules::{Examples, Rule, RuleSet, examples, soundness};
 
 /// Lists the rewrite rules, or checks them: examples and soundness.
@@ -15,6 +20,21 @@ pub struct Args {
     /// Run examples and soundness checks.
     #[arg(long)]
     check: bool,
+    /// Prove the rules with an SMT solver, as far as it can.
+    #[arg(long, conflicts_with = "check")]
+    prove: bool,
+    /// Write the table of what is proven, in Markdown.
+    #[arg(long, requires = "prove")]
+    table: bool,
+    /// The solver: Z3, by default the `z3` in PATH or in `target/toolkit`.
+    #[arg(long, requires = "prove")]
+    solver: Option<PathBuf>,
+    /// Steps that the solver may take for one query, in its own unit.
+    #[arg(long, default_value_t = prove::STEPS, requires = "prove")]
+    steps: u64,
+    /// Where the solver gives up, try all operands if they have at most so many bits together.
+    #[arg(long, value_name = "BITS", default_value_t = 16, requires = "prove")]
+    exhaust: u32,
     /// Only rules whose name contains this.
     #[arg(long)]
     only: Option<String>,
@@ -22,14 +42,13 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let sets = load(args)?;
+    if args.prove {
+        return prove_all(args, &sets);
+    }
     let mut wrong = Vec::new();
     for set in &sets {
         for rule in &set.rules {
-            if args
-                .only
-                .as_ref()
-                .is_some_and(|only| !rule.name.contains(only))
-            {
+            if !wanted(args, rule) {
                 continue;
             }
             match args.check {
@@ -46,6 +65,55 @@ pub fn run(args: &Args) -> Outcome {
     } else {
         Err(Diagnostics(wrong))
     }
+}
+
+/// Proves the rules; a wrong one is an error with the values that show it.
+fn prove_all(args: &Args, sets: &[RuleSet]) -> Outcome {
+    let path = solver::find(args.solver.as_deref()).map_err(Diagnostic::error)?;
+    let effort = prove::Effort {
+        exhaust: args.exhaust,
+    };
+    let (mut wrong, mut table) = (Vec::new(), BTreeMap::new());
+    for set in sets {
+        let rules: Vec<&Rule> = set.rules.iter().filter(|r| wanted(args, r)).collect();
+        let proofs: Vec<Result<Verdict, Diagnostic>> = rules
+            .par_iter()
+            .map(|rule| {
+                let mut solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
+                prove::prove(rule, effort, &mut solver).map_err(|message| failure(rule, message))
+            })
+            .collect();
+        for (rule, proof) in rules.into_iter().zip(proofs) {
+            match proof {
+                Ok(verdict) if args.table => {
+                    table.insert((rule.file.clone(), rule.name.clone()), verdict);
+                }
+                Ok(verdict) => println!("{}: {verdict}", rule.name),
+                Err(error) => wrong.push(error),
+            }
+        }
+    }
+    if args.table {
+        print!("{}", prove::table::write(&table));
+    }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Diagnostics(wrong))
+    }
+}
+
+fn wanted(args: &Args, rule: &Rule) -> bool {
+    let only = args.only.as_ref();
+    only.is_none_or(|only| rule.name.contains(only))
+}
+
+fn failure(rule: &Rule, message: String) -> Diagnostic {
+    Diagnostic::error(format!("rule {}: {message}", rule.name)).at(Place::Line {
+        file: rule.file.clone(),
+        line: rule.pos.line,
+        column: rule.pos.column,
+    })
 }
 
 fn load(args: &Args) -> Result<Vec<RuleSet>, Diagnostic> {
@@ -67,14 +135,7 @@ fn load(args: &Args) -> Result<Vec<RuleSet>, Diagnostic> {
 }
 
 fn check(set: &RuleSet, rule: &Rule) -> Result<(), Diagnostic> {
-    let at = Place::Line {
-        file: rule.file.clone(),
-        line: rule.pos.line,
-        column: rule.pos.column,
-    };
-    let fail = |message: String| {
-        Diagnostic::error(format!("rule {}: {message}", rule.name)).at(at.clone())
-    };
+    let fail = |message: String| failure(rule, message);
     let count = examples::run(set, rule).map_err(&fail)?;
     if let Some(reason) = soundness::exempt(&rule.check) {
         println!("{}: {count} examples; not checked: {reason}", rule.name);

@@ -7,9 +7,11 @@ pub mod examples;
 mod expand;
 pub mod files;
 mod index;
+mod instance;
 mod lower;
 mod parse;
 mod program;
+pub mod prove;
 pub mod soundness;
 #[cfg(test)]
 mod tests;

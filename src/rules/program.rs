@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::trial::Random;
 use crate::dialect::Traits;
+use crate::dialect::resolve::{Attributes, Given};
 use crate::egraph::analysis::Graph;
 use crate::egraph::node::{Head, Node};
 use crate::facts::semantics::{self, Attrs, Element, Outcome, Scalar, element_type};
@@ -94,9 +95,16 @@ impl Input {
     }
 }
 
-enum Step {
+/// A step; operands are numbers of earlier steps.
+#[derive(Debug)]
+pub(super) enum Step {
     Input(usize),
-    Constant(u64),
+    Constant {
+        bits: u64,
+        scalar: Scalar,
+        /// The class that it is in the graph.
+        class: Id,
+    },
     Op {
         head: Head,
         leaves: SmallVec<[Leaf; 4]>,
@@ -108,8 +116,9 @@ enum Step {
 }
 
 /// A straight line of scalar operations.
+#[derive(Debug)]
 pub struct Program {
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
 }
 
 impl Program {
@@ -128,9 +137,11 @@ impl Program {
         let node: Node = graph.id_to_node(id).clone();
         let step = match node.head {
             Head::Value(i) => Step::Input(i as usize),
-            Head::Op(kind) if kind.def().traits.has(Traits::CONSTANT) => {
-                Step::Constant(graph[id].data.facts.constant?)
-            }
+            Head::Op(kind) if kind.def().traits.has(Traits::CONSTANT) => Step::Constant {
+                bits: graph[id].data.facts.constant?,
+                scalar: element_type(&graph.analysis.types, graph[id].data.ty?)?,
+                class: id,
+            },
             Head::Op(_) => {
                 let types = &graph.analysis.types;
                 let mut args = SmallVec::new();
@@ -164,7 +175,7 @@ impl Program {
         for step in &self.steps {
             let outcome = match step {
                 Step::Input(i) => inputs.get(*i).copied().into(),
-                Step::Constant(bits) => Outcome::Value(*bits),
+                Step::Constant { bits, .. } => Outcome::Value(*bits),
                 Step::Select([c, a, b]) => match values[*c] {
                     Outcome::Value(c) => values[if c & 1 == 1 { *a } else { *b }],
                     other => other,
@@ -203,6 +214,26 @@ impl Program {
         }
     }
 
+    /// Whether every operation is one of its row, on types that it has.
+    pub(super) fn is_meaningful(&self) -> bool {
+        self.steps.iter().all(|step| match step {
+            Step::Op {
+                head: Head::Op(kind),
+                leaves,
+                args,
+                result,
+            } => kind.def().meaning.is_none_or(|meaning| {
+                let leaf = |i: usize| leaves.get(i).copied().unwrap_or(Leaf::Absent);
+                let value = |i| Given::from(leaf(i));
+                let row = kind.def();
+                let scalars: SmallVec<[Scalar; 3]> = args.iter().map(|a| a.1).collect();
+                let attributes = Attributes { row, value: &value };
+                meaning.function(attributes, &scalars, *result).is_ok()
+            }),
+            _ => true,
+        })
+    }
+
     /// Whether every operation has a semantics on these types.
     pub fn known(&self, inputs: &[u64]) -> bool {
         self.run(inputs) != Outcome::Unknown
@@ -211,7 +242,7 @@ impl Program {
     /// The constants, for messages.
     pub fn constants(&self) -> String {
         let constants = self.steps.iter().filter_map(|s| match s {
-            Step::Constant(bits) => Some(format!("{bits:#x}")),
+            Step::Constant { bits, .. } => Some(format!("{bits:#x}")),
             _ => None,
         });
         constants.collect::<Vec<_>>().join(", ")

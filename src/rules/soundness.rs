@@ -5,20 +5,10 @@
 //! and evaluates both sides: for every operand where those are few, for special and random
 //! values otherwise. Trials are drawn from a generator seeded by the rule's name.
 
-use egg::Id;
-
-use super::program::{Input, Program};
-use super::trial::{Random, Trial};
-use crate::dialect::Dialect;
-use crate::egraph::analysis::Graph;
-use crate::egraph::guards;
-use crate::egraph::node::Node;
-use crate::egraph::replace::Build;
+use super::instance::{Failure, Instance};
+use super::trial::Random;
 use crate::egraph::rule::{Check, Rule, is_nan};
-use crate::egraph::{self, matcher};
 use crate::facts::semantics::{Outcome, Scalar, element_type};
-use crate::ir::Types;
-use crate::target::Target;
 
 /// How thoroughly rules are checked.
 #[derive(Clone, Copy, Debug)]
@@ -75,11 +65,6 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Covered, String> {
     }
 }
 
-enum Failure {
-    Wrong(String),
-    NoSemantics(String),
-}
-
 /// One trial; whether the rule applied.
 fn attempt(
     rule: &Rule,
@@ -87,85 +72,29 @@ fn attempt(
     random: &mut Random,
     covered: &mut Covered,
 ) -> Result<bool, Failure> {
-    let mut graph = egraph::graph(Types::default(), Dialect::CudaTile);
-    // Folding would replace what is to be evaluated.
-    graph.analysis.constant = None;
-    let mut trial = Trial::new(&mut graph, rule, random);
-    let Some(root) = trial.pattern(&rule.pattern, None) else {
+    let Some(instance) = Instance::draw(rule, random)? else {
         return Ok(false);
     };
-    let inputs = trial.inputs();
-    let target = random.pick(&Target::all().collect::<Vec<_>>());
-    let Some(binds) = applies(&graph, rule, target, root) else {
-        return Ok(false);
-    };
-    let Some(before) = Program::new(&graph, root) else {
-        return Ok(false);
-    };
-    let ty = graph[root].data.ty;
-    let mut sides = Vec::new();
-    for template in &rule.templates {
-        let mut build = Build::new(&mut graph, &binds, &rule.locals, ty);
-        match build.root(template) {
-            Ok(id) => sides.push(id),
-            Err(crate::egraph::replace::BuildError::Constant) => {}
-            Err(error) => return Err(Failure::Wrong(error.to_string())),
-        }
-    }
-    let mut programs = Vec::new();
-    for id in sides {
-        if graph[id].data.ty != ty {
-            return Err(Failure::Wrong(
-                "the replacement has another type than the pattern".into(),
-            ));
-        }
-        let program = Program::new(&graph, id);
-        programs.push(program.ok_or_else(|| Failure::NoSemantics("the replacement".into()))?);
-    }
-    if programs.is_empty() || !before.known(&first(&inputs)) {
-        return Ok(false);
-    }
     covered.trials += 1;
     let comparison = Comparison {
-        graph: &graph,
-        root,
+        instance: &instance,
         rule,
-        before: &before,
-        programs: &programs,
-        inputs: &inputs,
     };
     comparison.run(effort, random, covered)?;
     Ok(true)
 }
 
-/// The bindings with which the rule applies to a node.
-fn applies(graph: &Graph, rule: &Rule, target: Target, root: Id) -> Option<matcher::Binds> {
-    let node: Node = graph.id_to_node(root).clone();
-    let mut found = None;
-    matcher::matches(graph, &rule.pattern, rule.vars.len(), &node, &mut |binds| {
-        if found.is_none()
-            && rule
-                .guards
-                .iter()
-                .all(|g| guards::holds(graph, target, binds, g))
-        {
-            found = Some(binds.clone());
-        }
-    });
-    found
-}
-
-fn first(inputs: &[Input]) -> Vec<u64> {
-    inputs.iter().map(|i| i.clamp(1)).collect()
+/// Compares both sides on values of the inputs; the error says how they differ.
+pub(super) fn compare(rule: &Rule, instance: &Instance, values: &[u64]) -> Result<(), String> {
+    let comparison = Comparison { instance, rule };
+    comparison
+        .compare(values, &mut Covered::default())
+        .map_err(Failure::text)
 }
 
 struct Comparison<'a> {
-    graph: &'a Graph,
-    root: Id,
+    instance: &'a Instance,
     rule: &'a Rule,
-    before: &'a Program,
-    programs: &'a [Program],
-    inputs: &'a [Input],
 }
 
 impl Comparison<'_> {
@@ -175,12 +104,13 @@ impl Comparison<'_> {
         random: &mut Random,
         covered: &mut Covered,
     ) -> Result<(), Failure> {
-        let bits: u32 = self.inputs.iter().map(|i| i.scalar.bits()).sum();
+        let bits: u32 = self.instance.inputs.iter().map(|i| i.scalar.bits()).sum();
         if bits <= effort.exhaustive_bits || bits <= 16 && covered.exhaustive < 2 {
             covered.exhaustive += 1;
             for all in 0..1u64 << bits {
                 let mut rest = all;
                 let values: Vec<u64> = self
+                    .instance
                     .inputs
                     .iter()
                     .map(|i| {
@@ -189,7 +119,13 @@ impl Comparison<'_> {
                         value
                     })
                     .collect();
-                if self.inputs.iter().zip(&values).all(|(i, v)| i.allows(*v)) {
+                if self
+                    .instance
+                    .inputs
+                    .iter()
+                    .zip(&values)
+                    .all(|(i, v)| i.allows(*v))
+                {
                     self.compare(&values, covered)?;
                 }
             }
@@ -202,8 +138,19 @@ impl Comparison<'_> {
             effort.samples
         };
         for _ in 0..samples {
-            let values: Vec<u64> = self.inputs.iter().map(|i| i.draw(random)).collect();
-            if self.inputs.iter().zip(&values).all(|(i, v)| i.allows(*v)) {
+            let values: Vec<u64> = self
+                .instance
+                .inputs
+                .iter()
+                .map(|i| i.draw(random))
+                .collect();
+            if self
+                .instance
+                .inputs
+                .iter()
+                .zip(&values)
+                .all(|(i, v)| i.allows(*v))
+            {
                 self.compare(&values, covered)?;
             }
         }
@@ -211,13 +158,13 @@ impl Comparison<'_> {
     }
 
     fn compare(&self, values: &[u64], covered: &mut Covered) -> Result<(), Failure> {
-        let expected = match self.before.run(values) {
+        let expected = match self.instance.before.run(values) {
             Outcome::Value(bits) => bits,
             Outcome::Undefined => return Ok(()),
             Outcome::Unknown => return Err(Failure::NoSemantics("the pattern".into())),
         };
         covered.samples += 1;
-        for (i, program) in self.programs.iter().enumerate() {
+        for (i, (program, ..)) in self.instance.after.iter().enumerate() {
             match program.run(values) {
                 Outcome::Value(bits) => {
                     let distance = self.distance(expected, bits);
@@ -242,8 +189,8 @@ impl Comparison<'_> {
         if expected == actual {
             return 0.0;
         }
-        let types = &self.graph.analysis.types;
-        let Some(ty) = self.graph[self.root].data.ty else {
+        let types = &self.instance.graph.analysis.types;
+        let Some(ty) = self.instance.graph[self.instance.root].data.ty else {
             return f64::INFINITY;
         };
         let Some(Scalar::Float(float)) = element_type(types, ty) else {
@@ -271,8 +218,8 @@ impl Comparison<'_> {
 
     /// Whether the absolute difference is allowed.
     fn close(&self, expected: u64, actual: u64) -> bool {
-        let types = &self.graph.analysis.types;
-        let scalar = self.graph[self.root]
+        let types = &self.instance.graph.analysis.types;
+        let scalar = self.instance.graph[self.instance.root]
             .data
             .ty
             .and_then(|ty| element_type(types, ty));
@@ -286,12 +233,13 @@ impl Comparison<'_> {
 
     fn wrong(&self, alternative: usize, values: &[u64], expected: u64, got: &str) -> Failure {
         let inputs: Vec<String> = self
+            .instance
             .inputs
             .iter()
             .zip(values)
             .map(|(i, v)| i.show(*v))
             .collect();
-        let constants = self.before.constants();
+        let constants = self.instance.before.constants();
         Failure::Wrong(format!(
             "replacement {} gives {got} where the pattern gives {expected:#x}, for {}{}",
             alternative + 1,

@@ -57,6 +57,13 @@ pub fn cuobjdump() -> PathBuf {
     tool("cuobjdump")
 }
 
+/// `z3`: the solver that proves rules. It is a part of the toolkit that only this needs.
+pub fn z3() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| PathBuf::from(run(&["z3"]).trim()))
+        .clone()
+}
+
 fn tool(name: &str) -> PathBuf {
     static TOOLS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
     TOOLS
@@ -68,8 +75,18 @@ fn tool(name: &str) -> PathBuf {
 
 /// Runs `tools/toolkit` and reads its `name=path` lines.
 fn locate() -> HashMap<String, PathBuf> {
+    run(&[])
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, path)| (name.to_owned(), PathBuf::from(path)))
+        .collect()
+}
+
+/// What `tools/toolkit` prints.
+fn run(arguments: &[&str]) -> String {
     let script = repository_root().join("tools/toolkit");
     let output = Command::new(&script)
+        .args(arguments)
         .stdin(Stdio::null())
         .output()
         .unwrap_or_else(|error| panic!("cannot run {}: {error}", script.display()));
@@ -80,9 +97,5 @@ fn locate() -> HashMap<String, PathBuf> {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .filter_map(|line| line.split_once('='))
-        .map(|(name, path)| (name.to_owned(), PathBuf::from(path)))
-        .collect()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -23,6 +23,7 @@ mod invalid;
 mod isel;
 mod locations;
 mod pack;
+mod proofs;
 mod python;
 mod quality;
 mod remarks;
