@@ -27,3 +27,4 @@ pub mod scalar;
 mod sexpr;
 pub mod target;
 pub mod verify;
+pub mod view;

@@ -119,6 +119,37 @@ pub fn assemble(
     std::fs::read(&output).map_err(|e| failed("read the output of", e))
 }
 
+/// The `nvdisasm` that belongs to an assembler: the one beside it.
+pub fn disassembler(assembler: &Path) -> Option<PathBuf> {
+    let name = Path::new("nvdisasm").with_extension(std::env::consts::EXE_EXTENSION);
+    Some(assembler.parent()?.join(name)).filter(|path| path.is_file())
+}
+
+/// The text that the disassembler `program` writes of a cubin with these options.
+///
+/// # Errors
+/// The system's or the program's reason.
+pub fn disassemble(program: &Path, cubin: &[u8], flags: &[&str]) -> Result<String, Diagnostics> {
+    let failed = |what: &str, e: std::io::Error| -> Diagnostics {
+        Diagnostic::error(format!("cannot {what} '{}': {e}", program.display())).into()
+    };
+    let folder = Scratch::new().map_err(|e| failed("make a scratch folder for", e))?;
+    let input = folder.0.join("in.cubin");
+    std::fs::write(&input, cubin).map_err(|e| failed("write the input of", e))?;
+    let done = Command::new(program)
+        .args(flags)
+        .arg(&input)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| failed("run", e))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let error = Diagnostic::error(format!("nvdisasm failed ({})", done.status));
+        return Err(said.lines().take(20).fold(error, Diagnostic::note).into());
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
 /// A folder that is removed at the end.
 struct Scratch(PathBuf);
 

@@ -14,7 +14,11 @@ pub fn print_generic(module: &Module) -> String {
 
 /// The same, with locations and debug info if that is asked for.
 pub(super) fn print(module: &Module, debug_info: bool) -> String {
-    let mut w = Writer::with_debug_info(module, debug_info);
+    write(module, Writer::with_debug_info(module, debug_info)).finish()
+}
+
+/// What [`print_generic`] writes.
+pub(super) fn write<'m>(module: &'m Module, mut w: Writer<'m>) -> Writer<'m> {
     let mut ops = module.block(module.body).ops.iter();
     let cuda_tile = ops.all(|&op| module.op(op).kind.dialect == Dialect::CudaTile);
     let name = if cuda_tile {
@@ -36,7 +40,7 @@ pub(super) fn print(module: &Module, debug_info: bool) -> String {
     }
     w.indent -= 1;
     w.str("}) : () -> ()\n");
-    w.finish()
+    w
 }
 
 /// One operation and what it holds; values from outside are numbered from 0 in order of use.
@@ -52,6 +56,7 @@ pub fn print_op_generic(module: &Module, op: OpId) -> String {
 pub(super) fn operation(w: &mut Writer, id: OpId) {
     let module = w.module;
     let op = module.op(id);
+    w.begin_op(op.loc);
     w.line();
     for &result in &op.results {
         w.define(result);

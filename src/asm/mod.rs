@@ -21,7 +21,7 @@ pub use parse::{diagnose, parse, parse_file};
 pub use pretty::{print_disassembly, print_pretty};
 pub use types::{TypeText, simple_type_name, type_text};
 
-use crate::ir::Module;
+use crate::ir::{LocId, Module};
 
 /// The two forms of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +30,14 @@ pub enum Form {
     Pretty,
     /// MLIR's generic form.
     Generic,
+}
+
+/// The module's text, and for each line the location of the operation that begins or ends there.
+pub fn print_with_places(module: &Module, form: Form) -> (String, Vec<LocId>) {
+    match form {
+        Form::Pretty => pretty::print_with_places(module),
+        Form::Generic => generic::write(module, writer::Writer::new(module)).finish_with_places(),
+    }
 }
 
 /// The module with its locations and debug info, which [`print_pretty`] and [`print_generic`]

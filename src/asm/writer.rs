@@ -19,6 +19,8 @@ pub struct Writer<'m> {
     pub indent: usize,
     /// Set where locations are printed.
     pub aliases: Option<Aliases>,
+    /// Where operations begin and end, in bytes.
+    marks: Vec<(usize, LocId)>,
 }
 
 impl<'m> Writer<'m> {
@@ -32,6 +34,7 @@ impl<'m> Writer<'m> {
             blank: false,
             indent: 0,
             aliases: None,
+            marks: Vec::new(),
         }
     }
 
@@ -55,14 +58,35 @@ impl<'m> Writer<'m> {
         }
     }
 
+    /// What is written next is an operation.
+    pub fn begin_op(&mut self, loc: LocId) {
+        self.marks.push((self.out.len(), loc));
+    }
+
     /// Ends the line of an operation.
     pub fn end_op(&mut self, loc: LocId) {
+        self.marks.push((self.out.len(), loc));
         if let Some(aliases) = &self.aliases {
             self.out.push_str(" loc(");
             self.out.push_str(aliases.reference(loc));
             self.out.push(')');
         }
         self.out.push('\n');
+    }
+
+    /// The text, and for each of its lines the location of the operation that begins or ends there.
+    pub fn finish_with_places(self) -> (String, Vec<LocId>) {
+        let mut marks = self.marks.into_iter().peekable();
+        let (mut places, mut end) = (Vec::new(), 0);
+        for line in self.out.split_inclusive('\n') {
+            end += line.len();
+            let mut place = LocId::UNKNOWN;
+            while let Some((_, at)) = marks.next_if(|mark| mark.0 < end) {
+                place = at;
+            }
+            places.push(place);
+        }
+        (self.out, places)
     }
 
     /// The finished text, with the definitions that it needs.

@@ -16,6 +16,7 @@ mod report;
 mod rules;
 mod run;
 mod verify;
+mod view;
 
 use std::process::ExitCode;
 
@@ -57,6 +58,8 @@ enum Command {
     Rules(rules::Args),
     /// Launch a kernel on buffers from files.
     Run(run::Args),
+    /// Write a page that shows source, stages, PTX and machine code side by side, and what was decided.
+    View(view::Args),
     /// Check a module against every rule of its dialect.
     Verify(verify::Args),
     /// Put `tileiras` and `tileirdisasm`, links to this program, into a folder.
@@ -97,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Rules(args) => rules::run(args),
         Command::Run(args) => run::run(args),
         Command::Verify(args) => verify::run(args, cli.diagnostics),
+        Command::View(args) => view::run(args),
         Command::InstallLinks(args) => links::run(args),
         Command::Tileiras(rest) => return Tool::Tileiras.run("tileiras", &rest.args),
         Command::Tileirdisasm(rest) => return Tool::Tileirdisasm.run("tileirdisasm", &rest.args),

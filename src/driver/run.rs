@@ -2,7 +2,7 @@
 
 mod arguments;
 mod progress;
-mod simulate;
+pub(super) mod simulate;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use self::progress::Progress;
 use super::{Outcome, input, output};
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
+use crate::ptx::Debug;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -55,7 +56,7 @@ enum Engine {
 /// Largest grid extent (Tile IR, `get_tile_block_id`).
 const MAX_GRID: u32 = (1 << 24) - 1;
 
-fn parse_grid(text: &str) -> Result<[u32; 3], String> {
+pub(super) fn parse_grid(text: &str) -> Result<[u32; 3], String> {
     let mut grid = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
@@ -73,11 +74,7 @@ fn parse_grid(text: &str) -> Result<[u32; 3], String> {
 
 pub fn run(args: &Args) -> Outcome {
     let module = input::verified(&args.module)?;
-    let mut arguments = Vec::new();
-    for (i, text) in args.args.iter().enumerate() {
-        let argument = Arg::parse(text);
-        arguments.push(argument.map_err(|e| Diagnostic::error(format!("argument {i}: {e}")))?);
-    }
+    let mut arguments = parse_arguments(&args.args)?;
     let failed_assertion = match args.engine {
         Engine::Eval => evaluate(args, &module, &mut arguments)?,
         Engine::Sim => {
@@ -88,8 +85,13 @@ pub fn run(args: &Args) -> Outcome {
                 tma: !args.no_tma,
                 rules_dir: args.rules_dir.clone(),
                 seed: args.seed,
+                debug: Debug::None,
+                draws: false,
             };
-            print!("{}", simulate::run(&simulation, module, &mut arguments)?);
+            print!(
+                "{}",
+                simulate::run(&simulation, module, &mut arguments)?.printed
+            );
             None
         }
     };
@@ -104,6 +106,14 @@ pub fn run(args: &Args) -> Outcome {
         Some(assertion) => Err(assertion.into()),
         None => Ok(()),
     }
+}
+
+/// The arguments of a launch.
+pub(super) fn parse_arguments(texts: &[String]) -> Result<Vec<Arg>, Diagnostic> {
+    let parse = |(i, text): (usize, &String)| {
+        Arg::parse(text).map_err(|e| Diagnostic::error(format!("argument {i}: {e}")))
+    };
+    texts.iter().enumerate().map(parse).collect()
 }
 
 /// Runs the interpreter and leaves in the buffers what memory holds afterwards. A failed assertion

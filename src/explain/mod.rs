@@ -12,36 +12,36 @@ use crate::launch::Entry;
 
 /// Everything that was decided about a module.
 #[derive(Serialize)]
-struct Explanation {
-    target: String,
-    kernels: Vec<Kernel>,
+pub(crate) struct Explanation {
+    pub target: String,
+    pub kernels: Vec<Kernel>,
     /// Name and matrix of each layout.
-    layouts: Vec<(String, String)>,
-    launches: Vec<Entry>,
-    rules: Vec<Rules>,
+    pub layouts: Vec<(String, String)>,
+    pub launches: Vec<Entry>,
+    pub rules: Vec<Rules>,
 }
 
 /// The schedule of a kernel, as the nv_tileas stage has it.
 #[derive(Serialize)]
-struct Kernel {
-    name: String,
-    warps: i64,
-    decisions: Vec<Decision>,
-    missed: Vec<Missed>,
+pub(crate) struct Kernel {
+    pub name: String,
+    pub warps: i64,
+    pub decisions: Vec<Decision>,
+    pub missed: Vec<Missed>,
 }
 
 /// Something that the target has and an operation did not get; `at` is where in the source, if known.
 #[derive(Serialize)]
-struct Missed {
-    what: &'static str,
-    why: String,
-    at: String,
+pub(crate) struct Missed {
+    pub what: &'static str,
+    pub why: String,
+    pub at: String,
 }
 
 /// One decision; `at` is where in the source, if known.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Decision {
+pub(crate) enum Decision {
     SharedBuffer {
         ty: String,
     },
@@ -63,25 +63,25 @@ enum Decision {
 
 /// What the rules of one group did to one kernel.
 #[derive(Serialize)]
-struct Rules {
-    group: String,
-    kernel: String,
-    iterations: u32,
-    nodes: usize,
-    classes: usize,
-    fired: Vec<Fired>,
-    choices: Vec<crate::egraph::ChoiceReport>,
+pub(crate) struct Rules {
+    pub group: String,
+    pub kernel: String,
+    pub iterations: u32,
+    pub nodes: usize,
+    pub classes: usize,
+    pub fired: Vec<Fired>,
+    pub choices: Vec<crate::egraph::ChoiceReport>,
 }
 
 /// A rule that made something new.
 #[derive(Serialize)]
-struct Fired {
-    rule: String,
-    file: String,
-    line: u32,
-    times: u32,
-    chosen: u32,
-    at: Vec<String>,
+pub(crate) struct Fired {
+    pub rule: String,
+    pub file: String,
+    pub line: u32,
+    pub times: u32,
+    pub chosen: u32,
+    pub at: Vec<String>,
 }
 
 /// An explanation, written.
@@ -114,7 +114,12 @@ pub fn explanation(
     })
 }
 
-fn explain(first: Module, second: Module, options: &Options) -> Result<Explanation, Diagnostics> {
+/// Compiles both, which are the same module, and gathers.
+pub(crate) fn explain(
+    first: Module,
+    second: Module,
+    options: &Options,
+) -> Result<Explanation, Diagnostics> {
     let scheduled = lower_to(first, options, Stage::NvTileas)?;
     let (kernels, layouts) = gather::schedule(&scheduled);
     let lowered = selected(second, options)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&str] = &[
     "scalar", "sexpr", "target", "launch", "layout", "dialect", "ir", "facts", "asm", "bytecode",
     "verify", "input", "eval", "egraph", "rules", "lower", "machine", "ptx", "isel", "compile",
-    "explain", "ptxas", "driver",
+    "explain", "view", "ptxas", "driver",
 ];
 
 /// What is compiled into tests only may use everything.

@@ -30,7 +30,7 @@ fn vector_add(name: &str, length: usize, claimed: u32, more: &[&str]) -> (bool, 
 }
 
 /// A file of f32, version 1.0 of the format.
-fn npy(values: &[f32]) -> Vec<u8> {
+pub fn npy(values: &[f32]) -> Vec<u8> {
     let mut header = format!(
         "{{'descr': '<f4', 'fortran_order': False, 'shape': ({},), }}",
         values.len()

@@ -4,6 +4,8 @@
 mod aliases;
 #[path = "../common/change.rs"]
 mod change;
+#[path = "../common/html.rs"]
+mod html;
 #[path = "../common/npy.rs"]
 mod npy;
 #[path = "../common/nvvm.rs"]
@@ -29,3 +31,4 @@ mod quality;
 mod remarks;
 mod scalar_formats;
 mod tools;
+mod view;

@@ -4,4 +4,4 @@ pub(super) mod formats;
 mod names;
 mod print;
 
-pub use print::{print, print_disassembly, print_pretty};
+pub use print::{print, print_disassembly, print_pretty, print_with_places};

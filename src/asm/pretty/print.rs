@@ -19,9 +19,14 @@ pub fn print_pretty(module: &Module) -> String {
     print(module, false)
 }
 
+/// The same, with the place of each line.
+pub fn print_with_places(module: &Module) -> (String, Vec<LocId>) {
+    write(module, Writer::new(module), true).finish_with_places()
+}
+
 /// The same, with locations and debug info if that is asked for.
 pub fn print(module: &Module, debug_info: bool) -> String {
-    write(module, Writer::with_debug_info(module, debug_info), true)
+    write(module, Writer::with_debug_info(module, debug_info), true).finish()
 }
 
 /// The text of NVIDIA's `tileirdisasm`: as [`print_pretty`], with names for values instead of numbers.
@@ -29,12 +34,12 @@ pub fn print_disassembly(module: &Module, debug_info: bool) -> String {
     let mut writer = Writer::with_debug_info(module, debug_info);
     writer.name(names::of(module));
     match module.block(module.body).ops.is_empty() {
-        true => write(module, writer, false) + "\n",
-        false => write(module, writer, false),
+        true => write(module, writer, false).finish() + "\n",
+        false => write(module, writer, false).finish(),
     }
 }
 
-fn write(module: &Module, w: Writer, reads_back: bool) -> String {
+fn write<'m>(module: &'m Module, w: Writer<'m>, reads_back: bool) -> Writer<'m> {
     let mut p = Printer {
         w,
         reads_back,
@@ -65,7 +70,7 @@ fn write(module: &Module, w: Writer, reads_back: bool) -> String {
     if wrapped {
         p.w.str("}\n");
     }
-    p.w.finish()
+    p.w
 }
 
 /// Whether NVIDIA's printer leaves a blank where a field is left out: where a function of its own writes the field.
@@ -143,6 +148,7 @@ impl<'m> Printer<'m> {
             generic::operation(&mut self.w, id);
             return;
         };
+        self.w.begin_op(op.loc);
         self.w.line();
         self.results(op);
         self.w.str(op.def().name);

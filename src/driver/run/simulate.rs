@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ptxsim::record::svg;
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
 
@@ -11,6 +12,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::eval::Elem;
 use crate::ir::{Attr, Diagnostic, Diagnostics, Module};
 use crate::launch::{self, Entry, Expr};
+use crate::ptx::Debug;
 use crate::target::Target;
 
 /// What to launch, and how.
@@ -22,30 +24,37 @@ pub struct Simulation<'a> {
     pub rules_dir: Option<PathBuf>,
     /// Interleaving of warps and completion of asynchronous work.
     pub seed: u64,
+    pub debug: Debug,
+    /// Draw what the first cluster does when.
+    pub draws: bool,
+}
+
+/// What a kernel did.
+pub struct Ran {
+    /// What it printed.
+    pub printed: String,
+    /// The picture, as SVG.
+    pub picture: Option<String>,
 }
 
 /// Lines that a kernel printed, shown where it fails.
 const PRINTED: usize = 20;
 
-/// Compiles and runs; the buffers among `arguments` then hold what memory holds. Returns what the
-/// kernel printed.
-pub fn run(
-    s: &Simulation,
-    mut module: Module,
-    arguments: &mut [Arg],
-) -> Result<String, Diagnostics> {
+/// Compiles and runs; the buffers among `arguments` then hold what memory holds.
+pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<Ran, Diagnostics> {
     if let Some(name) = s.entry {
         keep_entry(&mut module, name);
     }
     let options = Options {
         tma: s.tma,
         rules_dir: s.rules_dir.clone(),
+        debug: s.debug,
         ..Options::new(s.target)
     };
     let kernel = to_ptx(module, &options)?;
     let entry = choose(&kernel.manifest.entries, s.entry)?;
     let error = |e: &dyn std::fmt::Display| Diagnostic::error(e.to_string());
-    let ptx = Ptx::new(kernel.ptx).map_err(|e| error(&e))?;
+    let ptx = Ptx::new(kernel.ptx.clone()).map_err(|e| error(&e))?;
     let program = ptx.entry(Some(&entry.name)).map_err(|e| error(&e))?;
     let mut launch = Launch::new(&program);
     launch.grid = s.grid;
@@ -53,6 +62,7 @@ pub fn run(
     launch.cluster = entry.cluster;
     launch.dynamic_shared = entry.shared_bytes;
     launch.seed = s.seed;
+    launch.timeline = s.draws.then_some(0);
     launch.args = bind(entry, arguments, &mut launch.buffers)?;
     let report = match launch.run() {
         Ok(report) => report,
@@ -71,7 +81,11 @@ pub fn run(
     for (buffer, after) in written.zip(buffers) {
         buffer.set_data(&after.bytes);
     }
-    Ok(report.output)
+    let drawn = report.timeline.as_ref();
+    Ok(Ran {
+        picture: drawn.map(|timeline| svg::draw(timeline, &entry.name, &kernel.ptx)),
+        printed: report.output,
+    })
 }
 
 /// Drops the entries that are not launched: they need no compiling.
