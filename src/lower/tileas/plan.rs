@@ -259,6 +259,8 @@ fn streams(
     warps: u64,
     log: &mut Log,
 ) -> Vec<pipeline::cp_async::Plan> {
+    /// A loop, and what of it is started ahead.
+    type Loop = (OpId, Prefetch);
     const WHAT: &str = "asynchronous copies";
     let Some(body) = m.body_of(func, 0) else {
         return Vec::new();
@@ -271,7 +273,7 @@ fn streams(
         }
     }
     // None of them holds another: those with the same tiles use one ring after each other.
-    let mut rings: Vec<(Vec<TypeId>, Vec<(OpId, Prefetch)>)> = Vec::new();
+    let mut rings: Vec<(Vec<TypeId>, Vec<Loop>)> = Vec::new();
     for (op, stream) in found {
         let signature = pipeline::cp_async::signature(m, &stream, facts);
         match rings.iter_mut().find(|r| r.0 == signature) {

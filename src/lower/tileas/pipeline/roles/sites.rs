@@ -1,7 +1,7 @@
 //! Loads that a producer can bring, and the rings that they come through.
 //!
-//! Loads that matmuls read come first: where there are any, shared memory is theirs. In other kernels [`streams`] are
-//! what loops load.
+//! Loads that matmuls read come first: where there are any, shared memory is theirs. In other kernels
+//! [`super::streams`] are what loops load.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
