@@ -2,7 +2,6 @@
 
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use super::analysis::Graph;
 use super::matcher::{self, Binds};
@@ -27,6 +26,16 @@ impl Default for Limits {
             iterations: 16,
             nodes: 100_000,
         }
+    }
+}
+
+impl Limits {
+    /// The nodes that a graph which begins with `first` may have: rules that only rearrange long sums would otherwise
+    /// fill a small kernel's graph up to the limit of the largest ones.
+    fn most(&self, first: usize) -> usize {
+        const GROWTH: usize = 8;
+        const LEAST: usize = 12_000;
+        self.nodes.min((GROWTH * first).max(LEAST))
     }
 }
 
@@ -79,6 +88,7 @@ pub fn saturate(
     };
     graph.rebuild();
     graph.analysis.touched.clear();
+    let most = limits.most(graph.total_size());
     let mut dirty: Vec<Id> = graph.classes().map(|c| c.id).collect();
     dirty.sort_unstable();
     let mut seen = Seen::default();
@@ -89,7 +99,7 @@ pub fn saturate(
         for m in found.drain(..) {
             apply(graph, rules, &m, &mut run)?;
             // The first count is free, and never smaller: nodes that became equal count twice in it.
-            if graph.total_size() > limits.nodes && graph.total_number_of_nodes() > limits.nodes {
+            if graph.total_size() > most && graph.total_number_of_nodes() > most {
                 run.stop = Stop::Nodes;
                 graph.rebuild();
                 return Ok(run);
@@ -144,17 +154,13 @@ fn search(
 
 /// The matches that were found so far.
 #[derive(Default)]
-struct Seen(FxHashMap<(u32, Id), SmallVec<[Binds; 1]>>);
+struct Seen(FxHashMap<(u32, Id), FxHashSet<Binds>>);
 
 impl Seen {
     /// Whether the match is new; it is not the next time.
     fn insert(&mut self, rule: u32, class: Id, binds: &Binds) -> bool {
         let known = self.0.entry((rule, class)).or_default();
-        let new = !known.contains(binds);
-        if new {
-            known.push(binds.clone());
-        }
-        new
+        !known.contains(binds) && known.insert(binds.clone())
     }
 }
 
