@@ -131,7 +131,7 @@ fn link(to: &Path, name: &Path) -> std::io::Result<()> {
 }
 
 /// A list of paths in the environment, with one more in front.
-pub(super) fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
+fn in_front(variable: &str, path: &Path) -> std::ffi::OsString {
     let mut list = path.as_os_str().to_owned();
     if let Some(old) = std::env::var_os(variable).filter(|v| !v.is_empty()) {
         list.push(":");
@@ -158,6 +158,31 @@ fn nvcc_flags() -> std::ffi::OsString {
     flags
 }
 
+/// The program with its arguments, for which the libraries and the assembler in `folder` come first.
+pub(super) fn program_in(folder: &Path, command: &[String]) -> Result<Command, Diagnostic> {
+    let (program, rest) = command
+        .split_first()
+        .ok_or_else(|| Diagnostic::error("no program to run"))?;
+    let mut command = Command::new(program);
+    command
+        .args(rest)
+        .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", folder))
+        .env("PATH", in_front("PATH", &folder.join("bin")))
+        .env("TILEC_EMULATE", "1");
+    Ok(command)
+}
+
+/// Has the library write a line per call to `log`, and becomes the program. Returns only if there is no such program.
+pub(super) fn become_program(mut command: Command, log: Option<&Path>) -> Outcome {
+    if let Some(log) = log {
+        let log = std::path::absolute(log).unwrap_or_else(|_| log.to_owned());
+        command.env("TILEC_EMULATE_LOG", log);
+    }
+    let error = command.exec();
+    let program = command.get_program().to_string_lossy();
+    Err(Diagnostic::error(format!("cannot run '{program}': {error}")).into())
+}
+
 pub fn run(args: &Args) -> Outcome {
     let target = crate::compile::target(&args.gpu_name)?;
     let library = library(args.library.as_deref())?;
@@ -168,18 +193,10 @@ pub fn run(args: &Args) -> Outcome {
         libraries.extend(RUNTIME_NAMES.map(|name| (name, runtime.as_path())));
     }
     let folder = folder(&library, "tilec-emulate", &libraries)?;
-    let (program, rest) = args
-        .command
-        .split_first()
-        .ok_or_else(|| Diagnostic::error("no program to run"))?;
-    let mut command = Command::new(program);
+    let mut command = program_in(&folder, &args.command)?;
     command
-        .args(rest)
-        .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", &folder))
         .env("LIBRARY_PATH", in_front("LIBRARY_PATH", &folder))
         .env("NVCC_APPEND_FLAGS", nvcc_flags())
-        .env("PATH", in_front("PATH", &folder.join("bin")))
-        .env("TILEC_EMULATE", "1")
         .env("TILEC_EMULATE_GPU", target.to_string())
         .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
     let nvrtc = Some(library.with_file_name(NVRTC)).filter(|p| p.is_file());
@@ -193,14 +210,8 @@ pub fn run(args: &Args) -> Outcome {
     if args.checks {
         command.env("TILEC_EMULATE_CHECKS", "1");
     }
-    if let Some(log) = &args.log {
-        let log = std::path::absolute(log).unwrap_or_else(|_| log.clone());
-        command.env("TILEC_EMULATE_LOG", log);
-    }
     if let Some(steps) = args.max_steps {
         command.env("TILEC_EMULATE_MAX_STEPS", steps.to_string());
     }
-    // Returns only if there is no such program.
-    let error = command.exec();
-    Err(Diagnostic::error(format!("cannot run '{program}': {error}")).into())
+    become_program(command, args.log.as_deref())
 }

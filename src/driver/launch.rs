@@ -1,11 +1,9 @@
 //! `tilec launch`: a program on a GPU, with tilec in front of its driver.
 
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::Outcome;
-use super::emulate::{SONAME, folder, in_front, library};
+use super::emulate::{SONAME, become_program, folder, library, program_in};
 use crate::ir::Diagnostic;
 
 /// Runs a program on a GPU, with tilec in front of the driver.
@@ -72,18 +70,9 @@ pub fn run(args: &Args) -> Outcome {
     let library = library(args.library.as_deref())?;
     let driver = driver(args.driver.as_deref(), &library)?;
     let folder = folder(&library, "tilec-launch", &[(SONAME, &library)])?;
-    let (program, rest) = args
-        .command
-        .split_first()
-        .ok_or_else(|| Diagnostic::error("no program to run"))?;
-    let mut command = Command::new(program);
-    command
-        .args(rest)
-        .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", &folder))
-        .env("PATH", in_front("PATH", &folder.join("bin")))
-        .env("TILEC_LAUNCH_DRIVER", driver)
-        // What tilec's `tileiras` writes is PTX, which the driver assembles.
-        .env("TILEC_EMULATE", "1");
+    // What tilec's `tileiras` writes there is PTX, which the driver assembles.
+    let mut command = program_in(&folder, &args.command)?;
+    command.env("TILEC_LAUNCH_DRIVER", driver);
     if let Some(name) = &args.gpu_name {
         let target = crate::compile::target(name)?;
         command.env("TILEC_LAUNCH_GPU", target.to_string());
@@ -91,11 +80,5 @@ pub fn run(args: &Args) -> Outcome {
     if args.always {
         command.env("TILEC_LAUNCH_ALWAYS", "1");
     }
-    if let Some(log) = &args.log {
-        let log = std::path::absolute(log).unwrap_or_else(|_| log.clone());
-        command.env("TILEC_EMULATE_LOG", log);
-    }
-    // Returns only if there is no such program.
-    let error = command.exec();
-    Err(Diagnostic::error(format!("cannot run '{program}': {error}")).into())
+    become_program(command, args.log.as_deref())
 }
