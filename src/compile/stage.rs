@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::dialect::{Dialect, Traits};
 use crate::egraph::{self, Context, CostModel, Legal, Limits, Report, TableCost};
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId};
 use crate::isel::{SelectionCost, Tables};
 use crate::rules::RuleSet;
 use crate::rules::files::{self, Group};
@@ -113,8 +113,5 @@ fn functions(module: &Module) -> Vec<OpId> {
 }
 
 fn name(module: &Module, func: OpId) -> String {
-    match module.op(func).attr_named("sym_name") {
-        Some(Attr::Str(name)) => module.str(*name).to_string(),
-        _ => String::new(),
-    }
+    module.symbol(func).unwrap_or_default().to_owned()
 }

@@ -46,8 +46,8 @@ const OTHER: &[ResultDef] = &[result("result", Explicit)];
 const TO: &[ResultDef] = &[result("to", Explicit)];
 
 const ROUNDING: AttrDef = attr("rounding_mode", AttrKind::Enum(&enums::ROUNDING));
-const TO_FULL: Default = Default::Case(enums::rounding::FULL);
-const NEAREST_EVEN: Default = Default::Case(enums::rounding::NEAREST_EVEN);
+const TO_FULL: Default = Default::Case(Rounding::Full as u8);
+const NEAREST_EVEN: Default = Default::Case(Rounding::NearestEven as u8);
 const SIGNEDNESS: AttrDef = attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS));
 const WRAP: AttrDef = attr("overflow", AttrKind::Enum(&enums::OVERFLOW)).default(Default::Case(0));
 const FLUSH: AttrDef = attr("flush_to_zero", AttrKind::Unit).optional();
@@ -215,7 +215,7 @@ dialect_table! { CudaTile {
     DivF = float2("divf", 0x14, Float2(FloatBinary::Div), "Quotient of floats.").attrs(&[ROUNDING, FLUSH])
         .text(ROUNDED).cost(120);
     DivI = int2("divi", 0x15, Divide, "Quotient of integers.").attrs(&[SIGNEDNESS,
-        attr("rounding", AttrKind::Enum(&enums::ROUNDING)).default(Default::Case(enums::rounding::ZERO))])
+        attr("rounding", AttrKind::Enum(&enums::ROUNDING)).default(Default::Case(Rounding::Zero as u8))])
         .text("$lhs, $rhs $signedness (rounding? rounding<$rounding>) : type(result)").cost(300);
     Entry()
         { sym_name: Str, function_type: Ty, arg_attrs: Option<Array> => since(V13_5), res_attrs: Option<Array>,

@@ -154,45 +154,36 @@ pub fn is_integer(def: &EnumDef) -> bool {
 
 /// First version with a case of an enumeration.
 pub fn since(def: &EnumDef, case: u8) -> Version {
-    match case {
-        rounding::NEAREST_AWAY if *def == ROUNDING => Version::V13_4,
-        // `multicast`.
-        2 if *def == PTR_ATTR => Version::V13_5,
-        _ => Version::V13_1,
+    let is = |of: &EnumDef, code: u8| of == def && code == case;
+    if is(&ROUNDING, Rounding::NearestAway.code()) {
+        Version::V13_4
+    } else if is(&PTR_ATTR, Reach::Multicast.code()) {
+        Version::V13_5
+    } else {
+        Version::V13_1
     }
 }
 
-/// Encodings of [`ROUNDING`].
+/// Encodings of [`Rounding`], for patterns over encodings.
 pub mod rounding {
-    pub const NEAREST_EVEN: u8 = 0;
-    pub const ZERO: u8 = 1;
-    pub const NEGATIVE_INF: u8 = 2;
-    pub const POSITIVE_INF: u8 = 3;
-    pub const APPROX: u8 = 4;
-    pub const FULL: u8 = 5;
-    pub const NEAREST_INT_TO_ZERO: u8 = 6;
-    pub const NEAREST_AWAY: u8 = 7;
+    use super::Rounding as R;
+
+    pub const NEAREST_EVEN: u8 = R::NearestEven as u8;
+    pub const ZERO: u8 = R::Zero as u8;
+    pub const NEGATIVE_INF: u8 = R::NegativeInf as u8;
+    pub const POSITIVE_INF: u8 = R::PositiveInf as u8;
+    pub const APPROX: u8 = R::Approx as u8;
+    pub const FULL: u8 = R::Full as u8;
+    pub const NEAREST_INT_TO_ZERO: u8 = R::NearestIntToZero as u8;
+    pub const NEAREST_AWAY: u8 = R::NearestAway as u8;
 }
 
-/// Encodings of [`ORDERING`].
+/// Encodings of [`Ordering`], for patterns over encodings.
 pub mod ordering {
-    pub const WEAK: u8 = 0;
-    pub const RELAXED: u8 = 1;
-    pub const ACQUIRE: u8 = 2;
-    pub const RELEASE: u8 = 3;
-    pub const ACQ_REL: u8 = 4;
-}
+    use super::Ordering as O;
 
-/// Encodings of [`RMW_MODE`].
-pub mod rmw {
-    pub const AND: u8 = 0;
-    pub const OR: u8 = 1;
-    pub const XOR: u8 = 2;
-    pub const ADD: u8 = 3;
-    pub const ADDF: u8 = 4;
-    pub const MAX: u8 = 5;
-    pub const MIN: u8 = 6;
-    pub const UMAX: u8 = 7;
-    pub const UMIN: u8 = 8;
-    pub const XCHG: u8 = 9;
+    pub const WEAK: u8 = O::Weak as u8;
+    pub const RELAXED: u8 = O::Relaxed as u8;
+    pub const ACQUIRE: u8 = O::Acquire as u8;
+    pub const RELEASE: u8 = O::Release as u8;
 }

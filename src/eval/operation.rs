@@ -6,6 +6,7 @@ use super::machine::Context;
 use super::types::{TileType, ViewType};
 use super::value::{Args, Value, Values};
 use crate::dialect::cuda_tile::Op as Name;
+use crate::dialect::enums::Ordering;
 use crate::ir::{Attr, Module, Op, OpId, TypeId};
 use crate::scalar::{Lanes, Signedness};
 
@@ -108,11 +109,12 @@ impl Operation<'_> {
 
     /// Whether the operation orders other accesses before or after it.
     pub fn fence(&self) -> Fence {
-        use crate::dialect::enums::ordering as o;
-        match self.op.enum_named("memory_ordering_semantics") {
-            Some(o::ACQUIRE | o::RELEASE | o::ACQ_REL) => Fence(true),
-            _ => Fence(false),
-        }
+        let order = self.op.enum_named("memory_ordering_semantics");
+        let orders = matches!(
+            order.and_then(Ordering::of),
+            Some(Ordering::Acquire | Ordering::Release | Ordering::AcqRel)
+        );
+        Fence(orders)
     }
 }
 

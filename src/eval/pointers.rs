@@ -7,7 +7,7 @@ use super::selection::canonical;
 use super::types::Elem;
 use super::value::Value;
 use crate::dialect::cuda_tile::Op as Name;
-use crate::dialect::enums::rmw;
+use crate::dialect::enums::RmwMode;
 use crate::scalar::{FloatBinary, FloatMode, IntBinary, Lanes, Signedness, float, int};
 
 pub fn decode(o: &Operation) -> Decoded {
@@ -92,23 +92,25 @@ pub enum ReadModifyWrite {
 
 impl ReadModifyWrite {
     pub fn new(mode: u8, elem: Elem) -> Result<Self, String> {
+        let Some(mode) = RmwMode::of(mode) else {
+            return Err(format!("unknown atomic mode {mode}"));
+        };
         let op = match mode {
-            rmw::XCHG => return Ok(ReadModifyWrite::Exchange),
-            rmw::ADDF => {
+            RmwMode::Exchange => return Ok(ReadModifyWrite::Exchange),
+            RmwMode::AddF => {
                 return match elem {
                     Elem::Float(format) => Ok(ReadModifyWrite::FloatAdd(format)),
                     other => Err(format!("addf of {other}")),
                 };
             }
-            rmw::AND => IntBinary::And,
-            rmw::OR => IntBinary::Or,
-            rmw::XOR => IntBinary::Xor,
-            rmw::ADD => IntBinary::Add,
-            rmw::MAX => IntBinary::Max(Signedness::Signed),
-            rmw::MIN => IntBinary::Min(Signedness::Signed),
-            rmw::UMAX => IntBinary::Max(Signedness::Unsigned),
-            rmw::UMIN => IntBinary::Min(Signedness::Unsigned),
-            other => return Err(format!("unknown atomic mode {other}")),
+            RmwMode::And => IntBinary::And,
+            RmwMode::Or => IntBinary::Or,
+            RmwMode::Xor => IntBinary::Xor,
+            RmwMode::Add => IntBinary::Add,
+            RmwMode::Max => IntBinary::Max(Signedness::Signed),
+            RmwMode::Min => IntBinary::Min(Signedness::Signed),
+            RmwMode::MaxU => IntBinary::Max(Signedness::Unsigned),
+            RmwMode::MinU => IntBinary::Min(Signedness::Unsigned),
         };
         match elem {
             Elem::Int(width) => Ok(ReadModifyWrite::Int(op, width)),

@@ -142,22 +142,20 @@ fn items(module: &Module) -> Vec<OpId> {
     items
 }
 
-fn symbol(module: &Module, op: OpId) -> &str {
-    match module.op(op).attr_named("sym_name") {
-        Some(Attr::Str(name)) => module.str(*name),
-        _ => "",
-    }
-}
-
 fn find_entry(module: &Module, wanted: Option<&str>) -> Result<(String, OpId), Diagnostic> {
     let is_entry = |&op: &OpId| Name::of(module.op(op).kind) == Some(Name::Entry);
     let entries: Vec<OpId> = items(module).into_iter().filter(is_entry).collect();
     let names = || {
-        let names: Vec<&str> = entries.iter().map(|&op| symbol(module, op)).collect();
+        let names: Vec<&str> = entries
+            .iter()
+            .map(|&op| module.symbol(op).unwrap_or_default())
+            .collect();
         names.join(", ")
     };
     let found = match (wanted, &entries[..]) {
-        (Some(wanted), _) => entries.iter().find(|&&op| symbol(module, op) == wanted),
+        (Some(wanted), _) => entries
+            .iter()
+            .find(|&&op| module.symbol(op).unwrap_or_default() == wanted),
         (None, [only]) => Some(only),
         (None, []) => return Err(Diagnostic::error("the module has no entry")),
         (None, _) => {
@@ -165,7 +163,7 @@ fn find_entry(module: &Module, wanted: Option<&str>) -> Result<(String, OpId), D
         }
     };
     match (found, wanted) {
-        (Some(&op), _) => Ok((symbol(module, op).to_owned(), op)),
+        (Some(&op), _) => Ok((module.symbol(op).unwrap_or_default().to_owned(), op)),
         (None, wanted) => Err(Diagnostic::error(format!(
             "the module has no entry `{}`",
             wanted.unwrap_or_default()
@@ -183,7 +181,7 @@ fn load_globals(
         if Name::of(module.op(op).kind) != Some(Name::Global) {
             continue;
         }
-        let name = symbol(module, op);
+        let name = module.symbol(op).unwrap_or_default();
         let address = load_global(module, op, name, memory)
             .map_err(|message| located(module, op, message))?;
         globals.insert(name.to_owned(), address);

@@ -17,10 +17,7 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
     // Operations come in order, a kernel before what is in it.
     for op in m.ops_under(m.body) {
         if S::of(m.op(op).kind) == Some(S::Func) {
-            let name = match m.op(op).attr_named("sym_name") {
-                Some(Attr::Str(name)) => m.str(*name).to_owned(),
-                _ => String::new(),
-            };
+            let name = m.symbol(op).unwrap_or_default().to_owned();
             let missed = c.missed.iter().filter(|x| x.kernel == name);
             let missed = missed.map(|x| Missed {
                 what: x.what,

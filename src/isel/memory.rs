@@ -3,7 +3,7 @@
 use super::build::{Fail, fail};
 use super::select::{Selector, enumeration, int, ints};
 use super::values::{Elem, Form};
-use crate::dialect::enums::{ordering, rmw};
+use crate::dialect::enums::{Ordering, RmwMode};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Op, ValueId};
 use crate::machine::class::Class;
@@ -58,25 +58,32 @@ fn space(op: &Op) -> Result<&'static str, Fail> {
     }
 }
 
+fn ordering(op: &Op) -> Result<Ordering, Fail> {
+    match Ordering::of(enumeration(op, "order")?) {
+        Some(order) => Ok(order),
+        None => fail("unknown memory ordering"),
+    }
+}
+
 /// The mnemonic of a load or store, up to its type.
-fn access_name(op: &Op, stem: &str, strong: &[(u8, &str)]) -> Result<String, Fail> {
+fn access_name(op: &Op, stem: &str, strong: &[Ordering]) -> Result<String, Fail> {
     let space = space(op)?;
     let shared = space == ".shared";
-    let order = enumeration(op, "order")?;
+    let order = ordering(op)?;
     let cache = CACHES
         .get(enumeration(op, "cache")? as usize)
         .copied()
         .unwrap_or("");
-    if order == ordering::WEAK {
+    if order == Ordering::Weak {
         let cache = if shared { "" } else { cache };
         return Ok(format!("{stem}{space}{cache}"));
     }
     if shared {
         return Ok(format!("{stem}.volatile.shared"));
     }
-    match strong.iter().find(|(case, _)| *case == order) {
-        Some((_, order)) => Ok(format!("{stem}.{order}.{}{space}", scope(op)?)),
-        None => fail(format!("'{stem}' has no such memory ordering")),
+    match strong.contains(&order) {
+        true => Ok(format!("{stem}.{}.{}{space}", order.text(), scope(op)?)),
+        false => fail(format!("'{stem}' has no such memory ordering")),
     }
 }
 
@@ -171,14 +178,7 @@ impl Selector<'_> {
             return fail("'vec' and 'offsets' do not fit the type");
         }
         let access = Access::of(memory.elem.bits(), vec)?;
-        let name = access_name(
-            op,
-            "ld",
-            &[
-                (ordering::RELAXED, "relaxed"),
-                (ordering::ACQUIRE, "acquire"),
-            ],
-        )?;
+        let name = access_name(op, "ld", &[Ordering::Relaxed, Ordering::Acquire])?;
         let insn = self.b.insn(&format!("{name}.{}", access.ty))?;
         let address = self.address(self.operand(op, 0)?, &offsets)?;
         let guard = self.guard(op.optional(1), offsets.len())?;
@@ -212,14 +212,7 @@ impl Selector<'_> {
             return fail("'vec' and 'offsets' do not fit the type");
         }
         let access = Access::of(memory.elem.bits(), vec)?;
-        let name = access_name(
-            op,
-            "st",
-            &[
-                (ordering::RELAXED, "relaxed"),
-                (ordering::RELEASE, "release"),
-            ],
-        )?;
+        let name = access_name(op, "st", &[Ordering::Relaxed, Ordering::Release])?;
         let insn = self.b.insn(&format!("{name}.{}", access.ty))?;
         let address = self.address(self.operand(op, 0)?, &offsets)?;
         let atoms = self.get(value)?;
@@ -292,32 +285,37 @@ impl Selector<'_> {
     }
 
     fn atomic_name(op: &Op) -> Result<String, Fail> {
-        let order = match enumeration(op, "order")? {
-            ordering::WEAK | ordering::RELAXED => "relaxed",
-            ordering::ACQUIRE => "acquire",
-            ordering::RELEASE => "release",
-            _ => "acq_rel",
+        let order = match ordering(op)? {
+            Ordering::Weak => Ordering::Relaxed,
+            order => order,
         };
-        Ok(format!("atom.{order}.{}{}", scope(op)?, space(op)?))
+        Ok(format!(
+            "atom.{}.{}{}",
+            order.text(),
+            scope(op)?,
+            space(op)?
+        ))
     }
 
     fn atomic(&mut self, op: &Op) -> Result<(), Fail> {
         let form = self.result_form(op)?;
         let bits = form.elem.bits();
         let float = form.elem;
-        let action = match enumeration(op, "mode")? {
-            rmw::AND => format!("and.b{bits}"),
-            rmw::OR => format!("or.b{bits}"),
-            rmw::XOR => format!("xor.b{bits}"),
-            rmw::ADD => format!("add.u{bits}"),
-            rmw::ADDF if bits == 16 => format!("add.noftz.{float}"),
-            rmw::ADDF => format!("add.{float}"),
-            rmw::MAX => format!("max.s{bits}"),
-            rmw::MIN => format!("min.s{bits}"),
-            rmw::UMAX => format!("max.u{bits}"),
-            rmw::UMIN => format!("min.u{bits}"),
-            rmw::XCHG => format!("exch.b{bits}"),
-            _ => return fail("unknown atomic operation"),
+        let Some(mode) = RmwMode::of(enumeration(op, "mode")?) else {
+            return fail("unknown atomic operation");
+        };
+        let action = match mode {
+            RmwMode::And => format!("and.b{bits}"),
+            RmwMode::Or => format!("or.b{bits}"),
+            RmwMode::Xor => format!("xor.b{bits}"),
+            RmwMode::Add => format!("add.u{bits}"),
+            RmwMode::AddF if bits == 16 => format!("add.noftz.{float}"),
+            RmwMode::AddF => format!("add.{float}"),
+            RmwMode::Max => format!("max.s{bits}"),
+            RmwMode::Min => format!("min.s{bits}"),
+            RmwMode::MaxU => format!("max.u{bits}"),
+            RmwMode::MinU => format!("min.u{bits}"),
+            RmwMode::Exchange => format!("exch.b{bits}"),
         };
         let name = format!("{}.{action}", Self::atomic_name(op)?);
         self.atomic_access(op, &name, &[1], [2, 3])

@@ -2,7 +2,9 @@
 
 use super::parse::resolve;
 use crate::dialect::{
-    Arity, AttrKind, Dialect, OpDef, OpKind, Traits, cuda_tile, enums::rounding, nvvm,
+    Arity, AttrKind, Dialect, OpDef, OpKind, Traits, cuda_tile,
+    enums::{Case, Rounding},
+    nvvm,
 };
 use crate::egraph::node::{Head, Leaf, explicit_results};
 use crate::egraph::rule::{
@@ -319,7 +321,7 @@ impl<'a> Lower<'a> {
             sum = Template::Op(OpTemplate {
                 head: Head::Op(nvvm::Op::Fma.into()),
                 attrs: vec![
-                    AttrExpr::Is(Leaf::Enum(rounding::NEAREST_EVEN)),
+                    AttrExpr::Is(Leaf::Enum(Rounding::NearestEven.code())),
                     AttrExpr::Is(Leaf::Absent),
                 ],
                 children,

@@ -10,7 +10,7 @@ use super::arguments::Arg;
 use crate::compile::{Options, to_ptx};
 use crate::dialect::cuda_tile::Op as C;
 use crate::eval::Elem;
-use crate::ir::{Attr, Diagnostic, Diagnostics, Module};
+use crate::ir::{Diagnostic, Diagnostics, Module};
 use crate::launch::{self, Entry, Expr};
 use crate::ptx::Debug;
 use crate::target::Target;
@@ -91,9 +91,8 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
 /// Drops the entries that are not launched: they need no compiling.
 fn keep_entry(module: &mut Module, name: &str) {
     for op in module.block(module.body).ops.clone() {
-        let data = module.op(op);
-        let is_other = C::of(data.kind) == Some(C::Entry)
-            && !matches!(data.attr_named("sym_name"), Some(Attr::Str(n)) if module.str(*n) == name);
+        let is_entry = C::of(module.op(op).kind) == Some(C::Entry);
+        let is_other = is_entry && module.symbol(op) != Some(name);
         if is_other {
             module.erase(op);
         }

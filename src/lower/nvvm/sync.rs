@@ -5,7 +5,6 @@ use crate::dialect::enums::{FenceKind, Ordering};
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::{self, operand};
 use crate::ir::{Diagnostic, Op, OpId};
-use crate::lower::build::cased;
 use crate::lower::tokens;
 use crate::target::Feature;
 
@@ -66,11 +65,9 @@ impl Lower<'_> {
 
     /// Accesses before it are seen by accesses after it, of all threads, by whatever path.
     pub(super) fn alias_fence(&mut self) -> Result<(), Diagnostic> {
-        let fence = [cased(FenceKind::Block)];
-        self.emit().effect(N::Fence, &[], fence);
+        self.fence(FenceKind::Block);
         if self.target.has(Feature::Tma) {
-            let proxy = [cased(FenceKind::ProxyAsyncShared)];
-            self.emit().effect(N::Fence, &[], proxy);
+            self.fence(FenceKind::ProxyAsyncShared);
         }
         self.barrier();
         Ok(())

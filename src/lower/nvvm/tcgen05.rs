@@ -69,9 +69,7 @@ impl Lower<'_> {
             e.effect(N::TensorRelinquish, &[], []);
             Ok(())
         })?;
-        self.fence(FenceKind::TensorBefore);
-        self.barrier();
-        self.fence(FenceKind::TensorAfter);
+        self.tensor_barrier();
         let mut e = self.emit();
         let (at, ty) = (e.smem(slot), e.int(32));
         let attrs = AccessAttrs::shared(1, vec![0]).list(&mut e);
@@ -89,9 +87,7 @@ impl Lower<'_> {
         let Some(memory) = self.asynchronous.tensor.filter(|t| t.owned) else {
             return Ok(());
         };
-        self.fence(FenceKind::TensorBefore);
-        self.barrier();
-        self.fence(FenceKind::TensorAfter);
+        self.tensor_barrier();
         let first = self.first_warp();
         self.when(first, true, |l| {
             let columns = l.emit().i32_attr(memory.columns as i64);
@@ -322,9 +318,7 @@ impl Lower<'_> {
         if self.role.single {
             return then(self);
         }
-        let mut e = self.emit();
-        let (tid, first) = (e.sreg(SpecialRegister::TidX), e.i32(0));
-        let first = e.icmp(Predicate::Equal, Signedness::Unsigned, tid, first);
+        let first = self.thread_is(0);
         self.when(first, false, then)
     }
 

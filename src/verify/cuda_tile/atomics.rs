@@ -1,7 +1,7 @@
 //! Atomic read-modify-write, compare-and-swap, reductions into views.
 
 use super::{Ctx, dims, views};
-use crate::dialect::enums::{RMW_MODE, ordering as o, rmw};
+use crate::dialect::enums::{Case, Ordering, RmwMode};
 use crate::ir::{Float, Type, TypeId};
 use crate::verify::{Check, ensure, fail};
 
@@ -56,29 +56,26 @@ fn pointee(c: &Ctx, elem: TypeId, name: &str, what: &str) -> Check {
 
 fn ordering(c: &Ctx) -> Check {
     let ordering = c.case("memory_ordering_semantics");
-    ensure(ordering.is_some_and(|x| x != o::WEAK), || {
+    ensure(ordering.is_some_and(|x| x != Ordering::Weak.code()), || {
         "memory ordering semantics must be one of: relaxed, acquire, release, acq_rel".into()
     })
 }
 
 /// Whether the mode works on the element type.
 pub fn mode(c: &Ctx, elem: TypeId) -> Check {
-    let mode = c.case("mode").unwrap_or(0);
-    let name = RMW_MODE
-        .cases
-        .get(usize::from(mode))
-        .copied()
-        .unwrap_or("?");
+    let Some(mode) = c.case("mode").and_then(RmwMode::of) else {
+        return fail("unknown atomic mode");
+    };
     let elem = c.get(elem);
     let (fits, what) = match mode {
-        rmw::ADDF => (
+        RmwMode::AddF => (
             matches!(
                 elem,
                 Type::Float(Float::F16 | Float::BF16 | Float::F32 | Float::F64)
             ),
             "floats f16, bf16, f32, and f64",
         ),
-        rmw::XCHG => (
+        RmwMode::Exchange => (
             matches!(
                 elem,
                 Type::Int(32 | 64) | Type::Float(Float::F32 | Float::F64)
@@ -87,7 +84,7 @@ pub fn mode(c: &Ctx, elem: TypeId) -> Check {
         ),
         _ => (matches!(elem, Type::Int(32 | 64)), "integers i32 and i64"),
     };
-    ensure(fits, || format!("'{name}' works only with {what}"))
+    ensure(fits, || format!("'{}' works only with {what}", mode.text()))
 }
 
 pub fn red_view(c: &Ctx) -> Check {
@@ -112,12 +109,13 @@ pub fn red_view(c: &Ctx) -> Check {
             dims(value.1)
         )
     })?;
-    ensure(c.case("mode") != Some(rmw::XCHG), || {
-        "atomic_red_view_tko op cannot use xchg operation".into()
-    })?;
+    ensure(
+        c.case("mode").and_then(RmwMode::of) != Some(RmwMode::Exchange),
+        || "atomic_red_view_tko op cannot use xchg operation".into(),
+    )?;
     mode(c, elem)?;
     ensure(
-        c.case("memory_ordering_semantics") == Some(o::RELAXED),
+        c.case("memory_ordering_semantics") == Some(Ordering::Relaxed.code()),
         || "only 'relaxed' memory ordering is supported for view-based atomic reductions".into(),
     )?;
     ensure(c.case("memory_scope") != Some(SYS), || {

@@ -14,11 +14,11 @@ pub fn remarks(c: &Compilation) -> Vec<Remark> {
     let mut out = Vec::new();
     let funcs = m.ops_under(m.body);
     for func in funcs {
-        let Some(Attr::Str(name)) = m.op(func).attr_named("sym_name") else {
+        let Some(name) = m.symbol(func) else {
             continue;
         };
         if S::of(m.op(func).kind) == Some(S::Func) {
-            let name = m.str(*name).to_owned();
+            let name = name.to_owned();
             let missed = c.missed.iter().filter(|x| x.kernel == name).collect();
             let mut kernel = Kernel {
                 m,
