@@ -4,7 +4,7 @@
 
 use super::ResultType::{Explicit, Operand, Token};
 use super::def::dialect_table;
-use super::enums::{Ordering, Padding, RmwMode, Scope};
+use super::enums::{Ordering, Padding, Reduction, RmwMode, Scope};
 use super::parts::{Bools, Group, Hints, I32s, Int, One, Opt, Str, Var};
 use super::{Traits, op, region};
 
@@ -31,6 +31,19 @@ dialect_table! { TileAa {
           sparse: Option<Int<32>> }
         -> (result_token: One(Token))
         = op("tiled_atomic").traits(MEMORY).doc("Updates the tile at an index atomically.");
+    MultimemLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
+        { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
+          reduction: Reduction, inbounds: Bools }
+        -> (tile: One(Explicit), result_token: One(Token))
+        = op("multimem_load").traits(MEMORY).doc("Loads a tile from every device of a multicast address, combined element by element.");
+    MultimemReduce(base: One, extents: Var, strides: Var, index: Var, tile: One, token: Opt)
+        { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, reduction: Reduction, inbounds: Bools }
+        -> (result_token: One(Token))
+        = op("multimem_reduce").traits(MEMORY).doc("Combines a tile into the memory of every device of a multicast address.");
+    MultimemStore(base: One, extents: Var, strides: Var, index: Var, tile: One, token: Opt)
+        { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, inbounds: Bools }
+        -> (result_token: One(Token))
+        = op("multimem_store").traits(MEMORY).doc("Stores a tile to the memory of every device of a multicast address.");
     Load(pointers: One, mask: Opt, padding: Opt, token: Opt)
         { order: Ordering, scope: Option<Scope>, hints: Option<Hints> }
         -> (tile: One(Explicit), result_token: One(Token))

@@ -10,7 +10,7 @@
 
 use super::ResultType::{Explicit, Operand, Token};
 use super::def::dialect_table;
-use super::enums::{DotAtom, Ordering, Padding, PipelineKind, RmwMode, Scope};
+use super::enums::{DotAtom, Ordering, Padding, PipelineKind, Reduction, RmwMode, Scope};
 use super::parts::{Bool, Bools, Flag, Group, Hints, I32s, Int, One, Opt, Str, Var};
 use super::{RegionDef, Traits, op, region};
 
@@ -40,6 +40,19 @@ dialect_table! { TileAs {
           sparse: Option<Int<32>> }
         -> (result_token: One(Token))
         = op("tiled_atomic").traits(MEMORY).doc("nv_tileaa.tiled_atomic from a layout.");
+    MultimemLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
+        { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
+          reduction: Reduction, inbounds: Bools }
+        -> (tile: One(Explicit), result_token: One(Token))
+        = op("multimem_load").traits(MEMORY).doc("nv_tileaa.multimem_load into a layout.");
+    MultimemReduce(base: One, extents: Var, strides: Var, index: Var, tile: One, token: Opt)
+        { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, reduction: Reduction, inbounds: Bools }
+        -> (result_token: One(Token))
+        = op("multimem_reduce").traits(MEMORY).doc("nv_tileaa.multimem_reduce from a layout.");
+    MultimemStore(base: One, extents: Var, strides: Var, index: Var, tile: One, token: Opt)
+        { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, inbounds: Bools }
+        -> (result_token: One(Token))
+        = op("multimem_store").traits(MEMORY).doc("nv_tileaa.multimem_store from a layout.");
     Load(pointers: One, mask: Opt, padding: Opt, token: Opt)
         { order: Ordering, scope: Option<Scope>, hints: Option<Hints> }
         -> (tile: One(Explicit), result_token: One(Token))

@@ -12,8 +12,8 @@
 use super::ResultType::{BoolLike, Explicit, Operand};
 use super::def::dialect_table;
 use super::enums::{
-    Cache, FenceKind, NanOrder, Ordering, Predicate, RmwMode, Rounding, Scope, Shuffle, Space,
-    SpecialRegister, TensorKind, TensorMove,
+    Cache, FenceKind, NanOrder, Ordering, Predicate, Reduction, RmwMode, Rounding, Scope, Shuffle,
+    Space, SpecialRegister, TensorKind, TensorMove,
 };
 use super::meaning::{
     Meaning,
@@ -296,6 +296,19 @@ dialect_table! { Nvvm {
         { offsets: I64s, order: Ordering, scope: Scope, space: Space }
         -> (result: One(Explicit))
         = op("cas").doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
+    MultimemLoad(addr: One, mask: Opt, other: Opt)
+        { reduction: Reduction, vec: Int<32>, offsets: I64s, order: Ordering, scope: Scope }
+        -> (result: One(Explicit))
+        = op("multimem.ld_reduce")
+        .doc("Loads from every device of a multicast address, combined; 16-bit elements by twos, fours or eights.");
+    MultimemReduce(addr: One, value: One, mask: Opt)
+        { reduction: Reduction, vec: Int<32>, offsets: I64s, order: Ordering, scope: Scope }
+        = op("multimem.red")
+        .doc("Combines values into the memory of every device of a multicast address, atomically.");
+    MultimemStore(addr: One, value: One, mask: Opt)
+        { vec: Int<32>, offsets: I64s, order: Ordering, scope: Scope }
+        = op("multimem.st")
+        .doc("Stores to the memory of every device of a multicast address, at least 4 bytes an access.");
     CpAsync(dst: One, src: One, read: Opt, mask: Opt) { bytes: Int<32>, dst_offsets: I64s, src_offsets: I64s }
         = op("cp_async")
         .doc("Starts copies global → shared of `bytes` (4, 8, 16) each, of which the first `read` (i32; all) are read and the others are zeros; none where `mask` is false.");

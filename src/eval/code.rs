@@ -205,9 +205,6 @@ pub fn located(module: &Module, op: OpId, message: String) -> Diagnostic {
 
 fn unsupported(name: Name) -> String {
     match name {
-        Name::MultimemLoadReduceView | Name::MultimemReduceView | Name::MultimemStoreView => {
-            "needs several devices; the interpreter is one".into()
-        }
         Name::PreviewCall => "calls a function that is not in the module".into(),
         _ => "cannot stand inside a kernel".into(),
     }

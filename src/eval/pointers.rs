@@ -7,7 +7,7 @@ use super::selection::canonical;
 use super::types::Elem;
 use super::value::Value;
 use crate::dialect::cuda_tile::Op as Name;
-use crate::dialect::enums::RmwMode;
+use crate::dialect::enums::{Case, Reduction, RmwMode};
 use crate::scalar::{FloatBinary, FloatMode, IntBinary, Lanes, Signedness, float, int};
 
 pub fn decode(o: &Operation) -> Decoded {
@@ -116,6 +116,23 @@ impl ReadModifyWrite {
             Elem::Int(width) => Ok(ReadModifyWrite::Int(op, width)),
             other => Err(format!("an integer mode on {other}")),
         }
+    }
+
+    /// The modification of a reduction over devices.
+    pub fn of_reduction(reduction: u8, elem: Elem) -> Result<Self, String> {
+        let mode = match Reduction::of(reduction) {
+            Some(Reduction::Add) if matches!(elem, Elem::Float(_)) => RmwMode::AddF,
+            Some(Reduction::Add) => RmwMode::Add,
+            Some(Reduction::Min) => RmwMode::Min,
+            Some(Reduction::Max) => RmwMode::Max,
+            Some(Reduction::And) => RmwMode::And,
+            Some(Reduction::Or) => RmwMode::Or,
+            Some(Reduction::Xor) => RmwMode::Xor,
+            Some(Reduction::MinU) => RmwMode::MinU,
+            Some(Reduction::MaxU) => RmwMode::MaxU,
+            None => return Err(format!("unknown reduction {reduction}")),
+        };
+        Self::new(mode.code(), elem)
     }
 
     /// What memory holds afterwards.

@@ -148,20 +148,6 @@ fn a_failed_assertion_stops_nothing() {
     );
 }
 
-#[test]
-fn operations_of_several_devices_are_refused() {
-    let (mut module, block) = kernel();
-    let token = module.types.intern(crate::ir::Type::Token);
-    module
-        .at_end(block)
-        .op(Name::MultimemStoreView, &[], [], &[token], &[]);
-    let error = run(&module, 1, 1000).1.expect_err("one device");
-    assert!(
-        error.contains("multimem_store_view_tko' op needs several devices"),
-        "{error}"
-    );
-}
-
 /// A constant condition and `depth` regions that it leads into.
 fn nested(depth: usize) -> Module {
     let (mut module, entry) = kernel();

@@ -27,9 +27,22 @@ pub fn decode(o: &Operation) -> Decoded {
         }
         Name::GetTensorShape => tensor_shape(o)?,
         Name::GetIndexSpaceShape => index_space_shape(o)?,
-        Name::LoadView => load(o)?,
-        Name::StoreView => store(o)?,
-        Name::AtomicRedView => reduce(o)?,
+        // A multicast address is taken for that of one device: what is combined is one value.
+        Name::LoadView | Name::MultimemLoadReduceView => load(o)?,
+        Name::StoreView => store(o, 0, Selector::new(o, 1, 2)?)?,
+        Name::MultimemStoreView => store(o, 1, Selector::new(o, 0, 2)?)?,
+        Name::AtomicRedView => {
+            let mode = o.case("mode")?;
+            reduce(o, o.group_start(2), Selector::new(o, 0, 1)?, |e| {
+                ReadModifyWrite::new(mode, e)
+            })?
+        }
+        Name::MultimemReduceView => {
+            let reduction = o.case("reduction")?;
+            reduce(o, 1, Selector::new(o, 0, 2)?, |e| {
+                ReadModifyWrite::of_reduction(reduction, e)
+            })?
+        }
         _ => return Ok(None),
     }))
 }
@@ -145,25 +158,29 @@ fn load(o: &Operation) -> Result<Action, String> {
     }))
 }
 
-fn store(o: &Operation) -> Result<Action, String> {
-    let selector = Selector::new(o, 1, 2)?;
-    let ty = o.operand(0)?;
+/// Stores the operand number `value`.
+fn store(o: &Operation, value: usize, selector: Selector) -> Result<Action, String> {
+    let ty = o.operand(value)?;
     same_tile(&selector.view, &ty)?;
     let (fence, count, bits) = (o.fence(), ty.count(), ty.elem.bits());
     Ok(Box::new(move |context, args| {
         let selection = selector.select(args)?;
-        let tile = args.lanes(0)?.expand(count);
+        let tile = args.lanes(value)?.expand(count);
         fence.around(|| with_word!(bits, W => selection.store(context.memory, W::slice(&tile))))?;
         Ok(smallvec![Value::Token])
     }))
 }
 
-fn reduce(o: &Operation) -> Result<Action, String> {
-    let selector = Selector::new(o, 0, 1)?;
-    let value = o.group_start(2);
+/// Combines the operand number `value` into memory.
+fn reduce(
+    o: &Operation,
+    value: usize,
+    selector: Selector,
+    update: impl FnOnce(Elem) -> Result<ReadModifyWrite, String>,
+) -> Result<Action, String> {
     let ty = o.operand(value)?;
     same_tile(&selector.view, &ty)?;
-    let (update, count) = (ReadModifyWrite::new(o.case("mode")?, ty.elem)?, ty.count());
+    let (update, count) = (update(ty.elem)?, ty.count());
     Ok(Box::new(move |context, args| {
         let selection = selector.select(args)?;
         let tile = args.lanes(value)?.expand(count);

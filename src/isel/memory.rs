@@ -10,15 +10,19 @@ use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Guard, Operand, VReg};
 
 /// One access of a load or store: the PTX type, and the registers it moves.
-struct Access {
+pub(super) struct Access {
     /// `b32`, `v4.b32`, …
-    ty: &'static str,
+    pub ty: &'static str,
     class: Class,
     /// Registers per access.
-    words: usize,
+    pub words: usize,
 }
 
 impl Access {
+    pub fn bytes(&self) -> usize {
+        self.words * self.class.bits() as usize / 8
+    }
+
     /// The access of `vec` elements of `bits`.
     fn of(bits: u32, vec: usize) -> Result<Access, Fail> {
         let access = |ty, class, words| Ok(Access { ty, class, words });
@@ -43,7 +47,7 @@ const SPACES: &[&str] = &[".global", ".shared", ""];
 const CACHES: &[&str] = &["", ".cg", ".cs", ".lu", ".nc"];
 
 /// The name of a scope.
-fn scope(op: &Op) -> Result<&'static str, Fail> {
+pub(super) fn scope(op: &Op) -> Result<&'static str, Fail> {
     match SCOPES.get(enumeration(op, "scope")? as usize) {
         Some(&scope) => Ok(scope),
         None => fail("unknown scope"),
@@ -58,7 +62,7 @@ fn space(op: &Op) -> Result<&'static str, Fail> {
     }
 }
 
-fn ordering(op: &Op) -> Result<Ordering, Fail> {
+pub(super) fn ordering(op: &Op) -> Result<Ordering, Fail> {
     match Ordering::of(enumeration(op, "order")?) {
         Some(order) => Ok(order),
         None => fail("unknown memory ordering"),
@@ -97,6 +101,9 @@ impl Selector<'_> {
             N::CpAsync => self.cp_async(op),
             N::LdMatrix => self.ldmatrix(op),
             N::StMatrix => self.stmatrix(op),
+            N::MultimemLoad => self.multimem_load(op),
+            N::MultimemReduce => self.multimem_reduce(op),
+            N::MultimemStore => self.multimem_store(op),
             _ => fail("no memory operation"),
         }
     }
@@ -171,6 +178,18 @@ impl Selector<'_> {
     }
 
     fn load(&mut self, op: &Op) -> Result<(), Fail> {
+        self.read(op, |_, access| {
+            let name = access_name(op, "ld", &[Ordering::Relaxed, Ordering::Acquire])?;
+            Ok(format!("{name}.{}", access.ty))
+        })
+    }
+
+    /// A load by the instruction that `name` gives for the accesses of elements.
+    pub(super) fn read(
+        &mut self,
+        op: &Op,
+        name: impl FnOnce(Elem, &Access) -> Result<String, Fail>,
+    ) -> Result<(), Fail> {
         let form = self.result_form(op)?;
         let memory = Self::memory_form(form);
         let (vec, offsets) = (int(op, "vec")?.max(1) as usize, ints(op, "offsets")?);
@@ -178,8 +197,7 @@ impl Selector<'_> {
             return fail("'vec' and 'offsets' do not fit the type");
         }
         let access = Access::of(memory.elem.bits(), vec)?;
-        let name = access_name(op, "ld", &[Ordering::Relaxed, Ordering::Acquire])?;
-        let insn = self.b.insn(&format!("{name}.{}", access.ty))?;
+        let insn = self.b.insn(&name(form.elem, &access)?)?;
         let address = self.address(self.operand(op, 0)?, &offsets)?;
         let guard = self.guard(op.optional(1), offsets.len())?;
         let into = match &guard {
@@ -204,6 +222,18 @@ impl Selector<'_> {
     }
 
     fn store(&mut self, op: &Op) -> Result<(), Fail> {
+        self.write(op, |_, access| {
+            let name = access_name(op, "st", &[Ordering::Relaxed, Ordering::Release])?;
+            Ok(format!("{name}.{}", access.ty))
+        })
+    }
+
+    /// A store by the instruction that `name` gives for the accesses of elements.
+    pub(super) fn write(
+        &mut self,
+        op: &Op,
+        name: impl FnOnce(Elem, &Access) -> Result<String, Fail>,
+    ) -> Result<(), Fail> {
         let value = self.operand(op, 1)?;
         let form = self.form(value)?;
         let memory = Self::memory_form(form);
@@ -212,8 +242,7 @@ impl Selector<'_> {
             return fail("'vec' and 'offsets' do not fit the type");
         }
         let access = Access::of(memory.elem.bits(), vec)?;
-        let name = access_name(op, "st", &[Ordering::Relaxed, Ordering::Release])?;
-        let insn = self.b.insn(&format!("{name}.{}", access.ty))?;
+        let insn = self.b.insn(&name(form.elem, &access)?)?;
         let address = self.address(self.operand(op, 0)?, &offsets)?;
         let atoms = self.get(value)?;
         let words = self.words_of(form, memory, vec, &access, atoms)?;

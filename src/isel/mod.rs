@@ -24,6 +24,7 @@ mod interleave;
 mod live;
 mod matrix;
 mod memory;
+mod multimem;
 pub mod pattern;
 mod select;
 mod sync;

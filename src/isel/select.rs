@@ -161,7 +161,10 @@ impl<'m> Selector<'m> {
             | N::AtomicCas
             | N::CpAsync
             | N::LdMatrix
-            | N::StMatrix => self.memory(kind, op),
+            | N::StMatrix
+            | N::MultimemLoad
+            | N::MultimemReduce
+            | N::MultimemStore => self.memory(kind, op),
             N::MmaSync | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
             N::TensorAlloc
             | N::TensorRelinquish

@@ -39,10 +39,16 @@ impl Blocked {
     /// );
     /// ```
     pub fn layout(&self) -> Result<Layout, LayoutError> {
+        self.layout_of_at_least(1)
+    }
+
+    /// The same with at least `least` elements (a power of two) in a vector, as far as `max_vector` and the tile
+    /// allow: threads repeat elements rather than hold fewer.
+    pub fn layout_of_at_least(&self, least: u64) -> Result<Layout, LayoutError> {
         let warp_bits = log2("number of warps", self.warps)?;
         let units = self.shape.units(&self.order)?;
         let mut walk = units.into_iter();
-        let vector = self.vector_bits(warp_bits)?;
+        let vector = self.vector_bits(warp_bits, least)?;
         let mut registers: Vec<u64> = walk.by_ref().take(vector as usize).collect();
         let lanes = take_or_repeat(&mut walk, In::LANE_BITS);
         let warps = take_or_repeat(&mut walk, warp_bits);
@@ -51,7 +57,7 @@ impl Blocked {
     }
 
     /// Base-2 logarithm of the elements each thread holds next to each other.
-    fn vector_bits(&self, warp_bits: u32) -> Result<u32, LayoutError> {
+    fn vector_bits(&self, warp_bits: u32, least: u64) -> Result<u32, LayoutError> {
         let allowed = log2("vector length", self.max_vector)?;
         let per_access = MAX_ACCESS_BITS / u64::from(self.element_bits.max(1));
         let fits = per_access.max(1).ilog2();
@@ -59,7 +65,8 @@ impl Blocked {
         let per_thread = self
             .shape
             .total_bits()
-            .saturating_sub(In::LANE_BITS + warp_bits);
+            .saturating_sub(In::LANE_BITS + warp_bits)
+            .max(log2("vector length", least)?);
         Ok(allowed.min(fits).min(row).min(per_thread))
     }
 }

@@ -4,9 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::build::{ceil_div, constant, int_cast};
 use super::{rebuild, unsupported};
+use crate::dialect::OpKind;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::nv_tileaa::Op as A;
+use crate::facts::access::group;
 use crate::ir::{
     Attr, BlockId, DYNAMIC, Diagnostic, Diagnostics, EnumAttr, Module, OpId, Padding, Type, TypeId,
     ValueId,
@@ -79,12 +81,12 @@ fn lower(
     replaced: &mut Replaced,
 ) -> Result<(), Diagnostic> {
     match C::of(m.op(op).kind) {
-        Some(C::LoadView) => tiled_load(m, block, op, replaced),
-        Some(C::StoreView) => tiled_update(m, block, op, A::TiledStore, replaced),
-        Some(C::AtomicRedView) => tiled_update(m, block, op, A::TiledAtomic, replaced),
-        Some(C::MultimemLoadReduceView | C::MultimemReduceView | C::MultimemStoreView) => {
-            Err(unsupported(m, op, "not yet compiled to PTX"))
-        }
+        Some(C::LoadView) => tiled(m, block, op, A::TiledLoad, replaced),
+        Some(C::StoreView) => tiled(m, block, op, A::TiledStore, replaced),
+        Some(C::AtomicRedView) => tiled(m, block, op, A::TiledAtomic, replaced),
+        Some(C::MultimemLoadReduceView) => tiled(m, block, op, A::MultimemLoad, replaced),
+        Some(C::MultimemReduceView) => tiled(m, block, op, A::MultimemReduce, replaced),
+        Some(C::MultimemStoreView) => tiled(m, block, op, A::MultimemStore, replaced),
         Some(C::GetTensorShape) => tensor_shape(m, block, op, replaced),
         Some(C::GetIndexSpaceShape) => index_space(m, block, op, replaced),
         Some(C::LoadPtr) => renamed(m, block, op, A::Load),
@@ -246,53 +248,8 @@ fn walk(m: &Module, user: OpId, view: ValueId) -> Result<Walk, Diagnostic> {
     })
 }
 
-fn sparse_attr(m: &mut Module, sparse: Option<i32>) -> Option<Attr> {
-    let ty = m.types.int(32);
-    sparse.map(|d| Attr::Int {
-        value: i64::from(d),
-        ty,
-    })
-}
-
-fn tiled_load(
-    m: &mut Module,
-    block: BlockId,
-    op: OpId,
-    replaced: &mut Replaced,
-) -> Result<(), Diagnostic> {
-    let data = m.op(op).clone();
-    let Some(v) = view::LoadView::of(&data) else {
-        return Err(unsupported(m, op, "no load of a view"));
-    };
-    let walk = walk(m, op, v.view())?;
-    let t = tensor(m, block, op, walk.tensor_view)?;
-    let attrs = [
-        Some(Attr::I32s(walk.dim_map)),
-        Some(Attr::I32s(walk.traversal)),
-        walk.padding.map(|p| Attr::Enum(EnumAttr(p as u8))),
-        data.attr_named("memory_ordering_semantics").cloned(),
-        data.attr_named("memory_scope").cloned(),
-        data.attr_named("optimization_hints").cloned(),
-        data.attr_named("inbounds").cloned(),
-        sparse_attr(m, walk.sparse),
-    ];
-    let results: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
-    let mut b = m.at_end(block);
-    b.loc = data.loc;
-    let token = v.token();
-    let groups: [&[ValueId]; 5] = [
-        &[t.base],
-        &t.extents,
-        &t.strides,
-        v.index(),
-        token.as_slice(),
-    ];
-    let new = b.op(A::TiledLoad, &groups, attrs, &results, &[]);
-    replace(m, op, new, replaced);
-    Ok(())
-}
-
-fn tiled_update(
+/// An access through a view as the operation `to`: the operands and attributes that its row names.
+fn tiled(
     m: &mut Module,
     block: BlockId,
     op: OpId,
@@ -300,44 +257,40 @@ fn tiled_update(
     replaced: &mut Replaced,
 ) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
-    let named = |name: &str| data.def().operands.iter().position(|o| o.name == name);
-    let group = |name: &str| named(name).map_or(&[][..], |i| data.group(i));
-    let tile = if to == A::TiledStore {
-        group("tile")
-    } else {
-        group("value")
-    };
-    let (&[view], &[tile]) = (group("view"), tile) else {
-        return Err(unsupported(m, op, "wrong number of operands"));
+    let &[view] = group(&data, "view") else {
+        return Err(unsupported(m, op, "an access without a view"));
     };
     let walk = walk(m, op, view)?;
     let t = tensor(m, block, op, walk.tensor_view)?;
-    let common = [
-        Some(Attr::I32s(walk.dim_map)),
-        Some(Attr::I32s(walk.traversal)),
-        data.attr_named("memory_ordering_semantics").cloned(),
-        data.attr_named("memory_scope").cloned(),
-        data.attr_named(if to == A::TiledStore {
-            "optimization_hints"
-        } else {
-            "mode"
-        })
-        .cloned(),
-        data.attr_named("inbounds").cloned(),
-        sparse_attr(m, walk.sparse),
-    ];
+    let def = OpKind::from(to).def();
+    let i32_ty = m.types.int(32);
+    let attribute = |name: &str| match name {
+        "dim_map" => Some(Attr::I32s(walk.dim_map.clone())),
+        "traversal" => Some(Attr::I32s(walk.traversal.clone())),
+        "padding" => walk.padding.map(|p| Attr::Enum(EnumAttr(p as u8))),
+        "sparse" => walk.sparse.map(|d| Attr::Int {
+            value: i64::from(d),
+            ty: i32_ty,
+        }),
+        "order" => data.attr_named("memory_ordering_semantics").cloned(),
+        "scope" => data.attr_named("memory_scope").cloned(),
+        "hints" => data.attr_named("optimization_hints").cloned(),
+        same => data.attr_named(same).cloned(),
+    };
+    let attrs: Vec<Option<Attr>> = def.attrs.iter().map(|a| attribute(a.name)).collect();
+    let operands = |name: &str| match name {
+        "base" => std::slice::from_ref(&t.base),
+        "extents" => &t.extents,
+        "strides" => &t.strides,
+        // A reduction calls its tile so.
+        "tile" if group(&data, "tile").is_empty() => group(&data, "value"),
+        same => group(&data, same),
+    };
+    let groups: Vec<&[ValueId]> = def.operands.iter().map(|o| operands(o.name)).collect();
     let results: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
     let mut b = m.at_end(block);
     b.loc = data.loc;
-    let groups: [&[ValueId]; 6] = [
-        &[t.base],
-        &t.extents,
-        &t.strides,
-        group("index"),
-        &[tile],
-        group("token"),
-    ];
-    let new = b.op(to, &groups, common, &results, &[]);
+    let new = b.op(to, &groups, attrs, &results, &[]);
     replace(m, op, new, replaced);
     Ok(())
 }

@@ -69,6 +69,8 @@ pub enum Feature {
     GridDependency,
     /// Global accesses of 32 bytes.
     Wide256,
+    /// Multicast addresses (`multimem`).
+    Multimem,
     /// Tensor memory and `tcgen05`.
     Tcgen05,
 }
@@ -137,6 +139,7 @@ impl Target {
             | Feature::Tma
             | Feature::Clusters
             | Feature::StMatrix
+            | Feature::Multimem
             | Feature::GridDependency => self.sm >= 90,
             Feature::Wgmma => self.sm == 90 && self.suffix == Suffix::Arch,
             Feature::SetMaxNReg => self.sm >= 90 && own,

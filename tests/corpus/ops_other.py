@@ -21,11 +21,12 @@ from cuda.tile._bytecode.encodings import (
 )
 
 import kernel
-from emit import Entry, EntryHints, Module, PointerKind, Ptr, Tile, Token
+from emit import EntryHints, PointerKind, Ptr, TensorView, Tile, Token
+from formats import FLOATS, INTS
 from kernel import Kernel, given, i32, pointer, scalar, wanted
 from ops_control import compare
 from ops_view import matrix_view, partition
-from values import storage
+from values import storage, to_array
 
 N = 16
 
@@ -205,49 +206,104 @@ def hinted():
         yield Kernel(f"hints_{name}", (pointer("f32"),) * 2, fill, arguments, since, hints=hints)
 
 
+COMBINE = {
+    Kind.ADD: np.add,
+    Kind.MIN: np.minimum,
+    Kind.MAX: np.maximum,
+    Kind.AND: np.bitwise_and,
+    Kind.OR: np.bitwise_or,
+    Kind.XOR: np.bitwise_xor,
+    Kind.UMIN: np.minimum,
+    Kind.UMAX: np.maximum,
+}
+
+
 def multimem():
-    """Reductions over the copies of memory on several devices: read and
-    written only, a single device cannot run them."""
-    sizes = (scalar("i32"),) * 3
+    """Memory of several devices; where there is one, what is combined over them is its value. `edge`: a tile that
+    ends in the middle of a word of two halves, in rows that begin there, too. `whole`: tiles for wide accesses."""
     shared = {"memory_ordering_semantics": Order.RELAXED, "memory_scope": Scope.SYS}
+    kinds = {"i32": list(Kind), "i64": list(Kind), "f32": [Kind.ADD], "f64": [Kind.ADD]}
+    kinds["f16"] = kinds["bf16"] = [Kind.ADD, Kind.MIN, Kind.MAX]
 
-    def view_of(b, base, rows, cols, pitch):
-        return partition(b, matrix_view(b, base, rows, cols, pitch), (8, 16))
+    def kernel_of(t, kind, static, name, index="i32"):
+        # Floats: only a load reduces to the least or greatest.
+        reduces = kind is Kind.ADD or t[0] == "i"
+        tile = (16, 64) if static else (8, 16)
+        rows, cols, pitch = (16, 128, 128) if static else (7, 29, 33)
 
-    kinds = {"i32": list(Kind), "i64": [Kind.ADD], "f32": [Kind.ADD], "f16": [Kind.ADD, Kind.MIN, Kind.MAX]}
-    kinds["bf16"] = kinds["f16"]
-    for t, reductions in kinds.items():
-        for kind in reductions:
-
-            def fill(b, x, y, rows, cols, pitch, t=t, kind=kind):
-                view = view_of(b, x, rows, cols, pitch)
-                index = [b.i32(0), b.i32(0)]
-                tile, token = b.op(
-                    "MultimemLoadReduceViewTko",
-                    [Tile(t, (8, 16)), Token()],
+        def fill(b, x, y, v, *sizes):
+            if static:
+                aligned = b.op("Assume", x.type, value=x, predicate=DivBy(16))
+                type_ = TensorView(t, (rows, cols), (pitch, 1), PointerKind.MULTICAST)
+                tensor = b.op("MakeTensorView", type_, base=aligned, dynamicShape=[], dynamicStrides=[])
+            else:
+                tensor = matrix_view(b, x, *sizes)
+            view = partition(b, tensor, tile)
+            first = [b.constant(Tile(index), bytes(INTS[index] + 7 >> 3))] * 2
+            # Other types than the usual one: a second tile has no number in i1.
+            second = [b.i32(0), b.i32(1)] if index == "i32" else first
+            loaded, token = b.op(
+                "MultimemLoadReduceViewTko",
+                [Tile(t, tile), Token()],
+                view=view,
+                index=first,
+                reduction=kind,
+                token=b.token(),
+                **shared,
+            )
+            b.store(y, loaded)
+            value = b.load(v, tile)
+            if reduces:
+                token = b.op(
+                    "MultimemReduceViewTko",
+                    Token(),
                     view=view,
-                    index=index,
+                    tile=value,
+                    index=first,
                     reduction=kind,
-                    token=b.token(),
+                    token=token,
                     **shared,
                 )
-                # Floats: only a load reduces to the least or greatest.
-                if kind is Kind.ADD or t[0] == "i":
-                    token = b.op(
-                        "MultimemReduceViewTko",
-                        Token(),
-                        view=view,
-                        tile=tile,
-                        index=index,
-                        reduction=kind,
-                        token=token,
-                        **shared,
-                    )
-                b.op("MultimemStoreViewTko", Token(), view=view, tile=tile, index=index, token=token, **shared)
-                b.store(y, tile)
+            b.op("MultimemStoreViewTko", Token(), view=view, tile=value, index=second, token=token, **shared)
 
-            everywhere = Tile(Ptr(t, PointerKind.MULTICAST))
-            yield Entry(f"multimem_{kind.name.lower()}_{t}", (everywhere, pointer(t), *sizes), fill, "13.5")
+        def arguments(rng):
+            def raw(numbers):
+                """As the buffer's elements; all of these are numbers of every format."""
+                if t[0] == "i":
+                    return numbers.astype(storage(t))
+                bits = [FLOATS[t].encode(float(n)) for n in numbers.flat]
+                return to_array(t, bits).reshape(numbers.shape)
+
+            x = rng.integers(-99, 99, (rows, pitch))
+            v = rng.integers(-99, 99, tile)
+            y = np.zeros(tile, x.dtype)
+            y[:rows] = x[:, : tile[1]]
+            after = x.copy()
+            if reduces:
+                part = after[:, : tile[1]], v[:rows]
+                if kind in (Kind.UMIN, Kind.UMAX):
+                    part = tuple(p.astype(np.uint64) for p in part)
+                after[:, : tile[1]] = COMBINE[kind](*part).astype(np.int64)
+            start = tile[1] if index == "i32" else 0
+            after[:, start : start + tile[1]][:, : cols - start] = v[:rows, : cols - start]
+            sizes = () if static else (i32(rows), i32(cols), i32(pitch))
+            return [
+                wanted("x", t, raw(after), before=raw(x)),
+                wanted("y", t, raw(y)),
+                given("v", t, raw(v)),
+                *sizes,
+            ]
+
+        everywhere = Tile(Ptr(t, PointerKind.MULTICAST))
+        sizes = () if static else (scalar("i32"),) * 3
+        return Kernel(name, (everywhere, pointer(t), pointer(t), *sizes), fill, arguments, "13.5")
+
+    for t, reductions in kinds.items():
+        for kind in reductions:
+            for static, where in ((False, "edge"), (True, "whole")):
+                yield kernel_of(t, kind, static, f"multimem_{kind.name.lower()}_{t}_{where}")
+    for index in ("i1", "i8", "i16", "i64"):
+        yield kernel_of("f32", Kind.ADD, True, f"multimem_index_{index}", index)
 
 
 def pointer_kinds():
@@ -273,10 +329,10 @@ GROUPS = {
     "gdc": [dependencies()],
     "hints": list(hinted()),
     "pointer_kinds": list(pointer_kinds()),
+    "multimem": list(multimem()),
 }
 
 CASES = [kernel.module(name, kernels) for name, kernels in GROUPS.items()]
-CASES.append(Module("multimem", list(multimem())))
 
 
 def runs():

@@ -61,10 +61,6 @@ fn every_entry_is_run(file: &str) {
             let op = module.op(op);
             if let (Some(Attr::Str(name)), "entry") = (op.attr_named("sym_name"), op.def().name) {
                 let entry = (path.clone(), module.str(*name).to_owned());
-                // One device cannot run these.
-                if entry.1.starts_with("multimem_") {
-                    continue;
-                }
                 assert!(run.contains(&entry), "no run of {entry:?}");
             }
         }

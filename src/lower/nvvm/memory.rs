@@ -76,22 +76,8 @@ impl Lower<'_> {
     }
 
     fn load_masked(&mut self, op: OpId, data: &Op, t: &Tiled) -> Result<ValueId, Diagnostic> {
-        let (inside, known) = self.inside(op, t)?;
-        // Rows chosen by number are masked even where the rest of the tile is inside.
-        let others = t.others_known(&known);
-        let Some(inside) = inside else {
-            return self.load(op, data, t, t.vec, others.as_deref());
-        };
-        let narrow = self.mask_vector(t, &known);
-        let few = t.registers.len() as u64 / t.vec <= 2;
-        if narrow == t.vec && few {
-            return self.load(op, data, t, t.vec, Some(&known));
-        }
-        let results = self.either(
-            inside,
-            |l| Ok(vec![l.load(op, data, t, t.vec, others.as_deref())?]),
-            |l| Ok(vec![l.load(op, data, t, narrow, Some(&known))?]),
-        )?;
+        let one = |l: &mut Self, vec, known: Option<&[bool]>| l.load(op, data, t, vec, known);
+        let results = self.by_edges(op, t, |l, vec, known| Ok(vec![one(l, vec, known)?]))?;
         Ok(results[0])
     }
 
@@ -102,28 +88,37 @@ impl Lower<'_> {
         t: &Tiled,
         value: ValueId,
     ) -> Result<(), Diagnostic> {
+        let one =
+            |l: &mut Self, vec, known: Option<&[bool]>| l.store(op, data, t, vec, known, value);
+        self.by_edges(op, t, |l, vec, known| one(l, vec, known).map(|()| vec![]))?;
+        Ok(())
+    }
+
+    /// The accesses of a tile, as wide as its place allows: `access` is given the elements of one access and the
+    /// dimensions known to be inside (`None`: all). Where masks would break vectors, the kernel asks whether the
+    /// whole tile is inside.
+    pub(super) fn by_edges(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        access: impl Fn(&mut Self, u64, Option<&[bool]>) -> Result<Vec<ValueId>, Diagnostic>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
         let (inside, known) = self.inside(op, t)?;
+        // Rows chosen by number are masked even where the rest of the tile is inside.
         let others = t.others_known(&known);
         let Some(inside) = inside else {
-            return self.store(op, data, t, t.vec, others.as_deref(), value);
+            return access(self, t.vec, others.as_deref());
         };
         let narrow = self.mask_vector(t, &known);
         let few = t.registers.len() as u64 / t.vec <= 2;
         if narrow == t.vec && few {
-            return self.store(op, data, t, t.vec, Some(&known), value);
+            return access(self, t.vec, Some(&known));
         }
         self.either(
             inside,
-            |l| {
-                l.store(op, data, t, t.vec, others.as_deref(), value)
-                    .map(|()| vec![])
-            },
-            |l| {
-                l.store(op, data, t, narrow, Some(&known), value)
-                    .map(|()| vec![])
-            },
-        )?;
-        Ok(())
+            |l| access(l, t.vec, others.as_deref()),
+            |l| access(l, narrow, Some(&known)),
+        )
     }
 
     /// One load of every register, in memory order, with masks for the dimensions not `known`.
@@ -215,7 +210,7 @@ impl Lower<'_> {
     }
 
     /// The padding of a load in every register of `ty`: zero where none is asked for.
-    fn padding(&mut self, t: &Tiled, ty: TypeId) -> ValueId {
+    pub(super) fn padding(&mut self, t: &Tiled, ty: TypeId) -> ValueId {
         let padding = t.access.padding;
         let elem = self.m.types.get(t.elem).clone();
         let mut e = self.emit();

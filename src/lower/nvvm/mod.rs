@@ -18,6 +18,7 @@ mod fma;
 mod func;
 mod globals;
 mod memory;
+mod multimem;
 mod nibbles;
 mod packing;
 mod parts;
@@ -246,6 +247,9 @@ impl Lower<'_> {
             V::TiledLoad(v) => self.tiled_load(op, &v),
             V::TiledStore(v) => self.tiled_store(op, &v),
             V::TiledAtomic(v) => self.tiled_atomic(op, &v),
+            V::MultimemLoad(v) => self.multimem_load(op, &v),
+            V::MultimemReduce(v) => self.multimem_reduce(op, &v),
+            V::MultimemStore(v) => self.multimem_store(op, &v),
             V::Load(v) => self.pointer_load(op, &v),
             V::Store(v) => self.pointer_store(op, &v),
             V::AtomicRmw(v) => self.atomic_rmw(op, &v),

@@ -25,9 +25,11 @@ pub type Needs = Vec<(usize, u32)>;
 /// Lets `op` propose layouts for its tiles.
 pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     match S::of(a.m.op(op).kind) {
-        Some(S::TiledLoad) => memory(a, op, Priority::Load),
+        Some(S::TiledLoad | S::MultimemLoad) => memory(a, op, Priority::Load),
         Some(S::LocalLoad) => streamed(a, op),
-        Some(S::TiledStore | S::TiledAtomic) => memory(a, op, Priority::Store),
+        Some(S::TiledStore | S::TiledAtomic | S::MultimemReduce | S::MultimemStore) => {
+            memory(a, op, Priority::Store)
+        }
         Some(S::Load | S::PointerCopy) => pointed(a, op, Priority::Load),
         Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot) => dot(a, op),
@@ -86,6 +88,15 @@ pub fn coalesced(
         },
     };
     let max_vector = (bytes * 8 / u64::from(element_bits)).max(1);
+    let multicast = matches!(
+        S::of(data.kind),
+        Some(S::MultimemLoad | S::MultimemReduce | S::MultimemStore)
+    );
+    // No access to a multicast address moves less than a word.
+    let least = match multicast {
+        true => u64::from(32 / element_bits).max(1),
+        false => 1,
+    };
     Blocked {
         shape,
         order,
@@ -93,7 +104,7 @@ pub fn coalesced(
         element_bits,
         warps,
     }
-    .layout()
+    .layout_of_at_least(least)
 }
 
 /// The layout of a tile of `shape` that is accessed through pointers in runs.

@@ -182,7 +182,12 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
 /// because the next iteration fills it again.
 pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     let loads = &stream.loads;
-    let stored = |o: &OpId| matches!(S::of(m.op(*o).kind), Some(S::TiledStore | S::TiledAtomic));
+    let stored = |o: &OpId| {
+        matches!(
+            S::of(m.op(*o).kind),
+            Some(S::TiledStore | S::TiledAtomic | S::MultimemReduce | S::MultimemStore)
+        )
+    };
     let nested = m.op(stream.for_op).block != body;
     let stores = m
         .ops_under(body)

@@ -10,15 +10,22 @@ const BARRIERS: i64 = 16;
 
 pub fn check(c: &Ctx, kind: N) -> Check {
     match kind {
-        N::Ld => {
+        N::Ld | N::MultimemLoad => {
             let result = c.op.results[0];
             access(c, result)?;
+            if kind == N::MultimemLoad {
+                words(c, result)?;
+            }
             match c.operand("other") {
                 Some(other) => c.same_type("'other' and the result", other, result),
                 None => Ok(()),
             }
         }
         N::St => access(c, c.op.operands[1]),
+        N::MultimemReduce | N::MultimemStore => {
+            access(c, c.op.operands[1])?;
+            words(c, c.op.operands[1])
+        }
         N::AtomicRmw | N::AtomicCas => atomic(c),
         N::CpAsync => copy(c),
         N::LdMatrix => matrices(c, c.op.results[0]),
@@ -65,6 +72,12 @@ fn access(c: &Ctx, value: ValueId) -> Check {
         format!("{bytes} bytes are more than one access can move")
     })?;
     space(c)
+}
+
+/// An access to a multicast address moves at least 32 bits (PTX ISA, "multimem").
+fn words(c: &Ctx, value: ValueId) -> Check {
+    let bits = c.int("vec") * i64::from(c.bits(value));
+    ensure(bits >= 32, || format!("a multimem access of {bits} bits"))
 }
 
 /// The space is that of the address.

@@ -1,0 +1,112 @@
+//! Accesses to multicast addresses: `multimem.ld_reduce`, `multimem.red`, `multimem.st` (PTX ISA, "multimem").
+
+use super::build::{Fail, fail};
+use super::memory::{Access, ordering, scope};
+use super::select::{Selector, enumeration};
+use super::values::Elem;
+use crate::dialect::enums::{Ordering, Reduction};
+use crate::ir::{Float, Op};
+
+/// The instruction up to its operation or type: ordering, scope and state space.
+fn stem(op: &Op, what: &str) -> Result<String, Fail> {
+    let semantics = match ordering(op)? {
+        Ordering::Weak => "weak".to_owned(),
+        order => format!("{}.{}", order.text(), scope(op)?),
+    };
+    Ok(format!("multimem.{what}.{semantics}.global"))
+}
+
+fn reduction(op: &Op) -> Result<Reduction, Fail> {
+    match Reduction::of(enumeration(op, "reduction")?) {
+        Some(reduction) => Ok(reduction),
+        None => fail("unknown reduction"),
+    }
+}
+
+/// Vectors and types of accesses to floats: two halves are one type.
+fn floats(float: Float, access: &Access) -> Result<String, Fail> {
+    let vector = match access.words {
+        1 => "",
+        2 => ".v2",
+        4 => ".v4",
+        words => return fail(format!("a multimem access of {words} registers")),
+    };
+    match float {
+        Float::F16 | Float::BF16 if access.bytes() >= 4 => {
+            Ok(format!("{vector}.{float}x2", float = float.name()))
+        }
+        Float::F32 | Float::F64 => Ok(format!("{vector}.{}", float.name())),
+        _ => fail(format!(
+            "a multimem access of {} bytes of {}",
+            access.bytes(),
+            float.name()
+        )),
+    }
+}
+
+/// The operation and type of a reduction; `wide`: sums of halves are computed in f32.
+fn action(op: &Op, elem: Elem, access: &Access, wide: bool) -> Result<String, Fail> {
+    let reduction = reduction(op)?;
+    let float = match elem {
+        Elem::Float(float) => float,
+        _ => {
+            let bits = elem.bits();
+            return Ok(match reduction {
+                Reduction::Add => format!("add.u{bits}"),
+                Reduction::Min => format!("min.s{bits}"),
+                Reduction::Max => format!("max.s{bits}"),
+                Reduction::MinU => format!("min.u{bits}"),
+                Reduction::MaxU => format!("max.u{bits}"),
+                Reduction::And => format!("and.b{bits}"),
+                Reduction::Or => format!("or.b{bits}"),
+                Reduction::Xor => format!("xor.b{bits}"),
+            });
+        }
+    };
+    let half = matches!(float, Float::F16 | Float::BF16);
+    let precision = match reduction {
+        Reduction::Add if half && wide => ".acc::f32",
+        Reduction::Add | Reduction::Min | Reduction::Max => "",
+        _ => return fail("this reduction is for integers only"),
+    };
+    Ok(format!(
+        "{}{precision}{}",
+        reduction.text(),
+        floats(float, access)?
+    ))
+}
+
+impl Selector<'_> {
+    pub(super) fn multimem_load(&mut self, op: &Op) -> Result<(), Fail> {
+        self.read(op, |elem, access| {
+            Ok(format!(
+                "{}.{}",
+                stem(op, "ld_reduce")?,
+                action(op, elem, access, true)?
+            ))
+        })
+    }
+
+    pub(super) fn multimem_reduce(&mut self, op: &Op) -> Result<(), Fail> {
+        self.write(op, |elem, access| {
+            Ok(format!(
+                "{}.{}",
+                stem(op, "red")?,
+                action(op, elem, access, false)?
+            ))
+        })
+    }
+
+    /// A store moves bits: vectors are spelled as those of f32, whatever they hold.
+    pub(super) fn multimem_store(&mut self, op: &Op) -> Result<(), Fail> {
+        self.write(op, |_, access| {
+            let ty = match access.ty {
+                "b32" | "b64" => access.ty,
+                "v2.b32" => "v2.f32",
+                "v4.b32" => "v4.f32",
+                other => return fail(format!("a multimem store of {other}")),
+            };
+            Ok(format!("{}.{ty}", stem(op, "st")?))
+        })
+    }
+}
