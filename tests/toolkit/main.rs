@@ -16,6 +16,7 @@ mod ssa;
 mod toolkit;
 
 mod assembles;
+mod bench;
 mod corpus;
 mod disassembly;
 mod dropin;

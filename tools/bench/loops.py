@@ -140,14 +140,14 @@ def natural_loops(successors: list[list[int]]) -> dict[int, set[int]]:
     return loops
 
 
-def hot_loop(code: Code) -> HotLoop | None:
-    """The innermost loop with matrix instructions that does most matrix work an iteration.
+def bodies(code: Code) -> list[list[Instruction]]:
+    """What an iteration of each innermost loop executes; with matrix instructions, innermost among those that have some.
 
-    Loops inside of it that do none (waits that spin, element by element copies) are left out, and
+    Loops inside of it that have none (waits that spin, element by element copies) are left out, and
     so is what lies behind its last instruction: slow paths that the compiler moved away.
     """
     if not code.instructions:
-        return None
+        return []
     flow = graph(code)
     loops = natural_loops(flow.successors)
 
@@ -156,11 +156,23 @@ def hot_loop(code: Code) -> HotLoop | None:
 
     matrix = {h: b for h, b in loops.items() if any(x.base in MATRIX for n in b for x in instructions(n))}
     found = []
-    for header, body in matrix.items():
-        if any(inner < body for inner in matrix.values()):
+    for header, body in loops.items():
+        if any(inner < body for inner in (matrix if header in matrix else loops).values()):
             continue
         latch = max(b for b in body if header in flow.successors[b])
         nested = set().union(*(b for b in loops.values() if b < body))
-        part = [x for b in body - nested if header <= b <= latch for x in instructions(b) if x.base != "NOP"]
-        found.append(HotLoop(len(part), sum(map(work, part))))
-    return max(found, key=lambda loop: (loop.work, -loop.instructions), default=None)
+        part = [x for b in sorted(body - nested) if header <= b <= latch for x in instructions(b) if x.base != "NOP"]
+        found.append(part)
+    return found
+
+
+def hot_body(code: Code) -> list[Instruction] | None:
+    """The loop that does most matrix work an iteration, the shortest of these; None without matrix instructions."""
+    found = [body for body in bodies(code) if any(x.base in MATRIX for x in body)]
+    return max(found, key=lambda body: (sum(map(work, body)), -len(body)), default=None)
+
+
+def hot_loop(code: Code) -> HotLoop | None:
+    """See `hot_body`."""
+    body = hot_body(code)
+    return body and HotLoop(len(body), sum(map(work, body)))
