@@ -20,19 +20,21 @@ use smallvec::SmallVec;
 use super::interleave::part;
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
-use crate::machine::table::{Role, Table};
+use crate::machine::table::{Does, Role, Table, Width};
 
 /// Fewest repetitions of an operation that waits.
 const WIDE: u32 = 4;
 
-const LOAD: &str = "tcgen05.ld.";
-const STORE: &str = "tcgen05.st.";
-const LOADED: &str = "tcgen05.wait::ld.";
-const STORED: &str = "tcgen05.wait::st.";
+/// Takes two columns for each that its row says.
+const PACKED: &str = "pack::16b";
+
+fn does(op: &Op, table: &Table) -> Does {
+    table.row(&op.insn).does
+}
 
 /// Orders the instructions of a function that loads from tensor memory.
 pub fn order(func: &mut Func, table: &Table) {
-    let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if op.insn.mnemonic.starts_with(LOAD));
+    let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if does(op, table) == Does::TensorLoad);
     if !func.insts.iter().any(loads) {
         return;
     }
@@ -79,10 +81,10 @@ impl Facts {
                 count[r.0 as usize] += 1;
             });
             let Inst::Op(op) = inst else { continue };
-            if op.insn.mnemonic.starts_with(LOADED) {
+            if does(op, table) == Does::TensorLoaded {
                 facts.wait = Some(op.clone());
             }
-            if op.insn.mnemonic.starts_with("add.s32")
+            if &*op.insn.mnemonic == "add.s32"
                 && op.reps == 1
                 && let [d, a, b] = &op.operands[..]
                 && let ([Atom::Reg(d)], [Atom::Reg(a)], [Atom::Imm(n)]) =
@@ -160,24 +162,24 @@ struct Columns(VReg, i64, i64);
 
 impl Columns {
     /// Those that repetition `rep` of a load or store moves.
-    fn of(op: &Op, rep: usize, address: usize, facts: &Facts) -> Option<Columns> {
+    fn of(op: &Op, table: &Table, rep: usize, address: usize, facts: &Facts) -> Option<Columns> {
         let address = op.operands.get(address)?;
         let base = address.atoms.get(rep)?.reg()?;
         let (base, first) = facts.sum(base);
         let first = first + address.offsets.get(rep).copied().unwrap_or(0);
-        let mut parts = op.insn.mnemonic.split('.').skip_while(|p| !p.contains('x'));
-        let each = match parts.next()? {
-            "32x32b" => 1,
-            "16x256b" => 8,
-            "16x128b" => 4,
-            _ => return None,
+        let row = table.row(&op.insn);
+        let registers = row.slots.iter().map(|s| match s.width {
+            Width::Each(n) if s.role != Role::Address => i64::from(n),
+            _ => 0,
+        });
+        let each = match op.insn.mnemonic.contains(PACKED) {
+            true => 2 * row.columns,
+            false => row.columns,
         };
-        let count: i64 = parts.next()?.strip_prefix('x')?.parse().ok()?;
-        let packed = parts.next().is_some_and(|p| p.contains("pack"));
         Some(Columns(
             base,
             first,
-            first + count * each * if packed { 2 } else { 1 },
+            first + registers.sum::<i64>() * i64::from(each),
         ))
     }
 
@@ -258,7 +260,7 @@ impl<'a> Stretch<'a> {
         for (i, inst) in self.insts.iter().enumerate() {
             let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
             match inst {
-                Inst::Op(op) if op.insn.mnemonic.starts_with(LOADED) => {}
+                Inst::Op(op) if does(op, table) == Does::TensorLoaded => {}
                 Inst::Op(op) => self.op(op, table, self.first[i]..end),
                 _ => (self.first[i]..end).for_each(|n| self.now(n)),
             }
@@ -284,20 +286,19 @@ impl<'a> Stretch<'a> {
 
     /// An operation where it stands.
     fn op(&mut self, op: &Op, table: &Table, nodes: std::ops::Range<usize>) {
-        let name = &op.insn.mnemonic;
-        let (load, store) = (name.starts_with(LOAD), name.starts_with(STORE));
-        if name.starts_with("tcgen05.") && !load && !store && !name.starts_with(STORED) {
+        let row = table.row(&op.insn);
+        let (load, store) = (row.does == Does::TensorLoad, row.does == Does::TensorStore);
+        if row.does == Does::Tensor {
             self.clear(None);
         }
-        let row = table.row(&op.insn);
         let pure = row.unit.is_pure() && row.slots.iter().all(|s| s.role != Role::InOut);
-        for n in self.by_loads(op, nodes) {
+        for n in self.by_loads(row.does, nodes) {
             let rep = self.nodes[n].rep as usize;
             if load {
-                self.nodes[n].loads = Columns::of(op, rep, 1, self.facts);
+                self.nodes[n].loads = Columns::of(op, table, rep, 1, self.facts);
             }
             if store {
-                self.clear(Columns::of(op, rep, 0, self.facts));
+                self.clear(Columns::of(op, table, rep, 0, self.facts));
             }
             let node = &self.nodes[n];
             let plain = op.pred(rep).is_none() && node.writes.iter().all(|&r| self.facts.once(r));
@@ -318,10 +319,9 @@ impl<'a> Stretch<'a> {
     }
 
     /// The repetitions of an operation in the order in which they are done: stores as what they store is loaded.
-    fn by_loads(&self, op: &Op, nodes: std::ops::Range<usize>) -> Vec<usize> {
+    fn by_loads(&self, does: Does, nodes: std::ops::Range<usize>) -> Vec<usize> {
         let mut nodes: Vec<usize> = nodes.collect();
-        let name = &op.insn.mnemonic;
-        if name.starts_with("st.shared.") || name.starts_with("st.global.") {
+        if does == Does::Store {
             nodes.sort_by_key(|&n| self.after(n));
         }
         nodes

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::uses::width;
 use crate::machine::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
-use crate::machine::table::{Table, Unit};
+use crate::machine::table::{Does, Table, Unit};
 
 /// Moves the function's fragment loads down.
 pub fn interleave(func: &mut Func, table: &Table) {
@@ -47,7 +47,7 @@ struct Mover<'t> {
 impl Mover<'_> {
     fn inst(&mut self, inst: Inst) {
         match inst {
-            Inst::Op(op) if is_fragment_load(&op) => self.hold(&op),
+            Inst::Op(op) if is_fragment_load(&op, self.table) => self.hold(&op),
             Inst::Op(op) => self.op(op),
             Inst::Copy { ref dst, ref src } => {
                 let read = src.iter().filter_map(|a| a.reg());
@@ -71,7 +71,7 @@ impl Mover<'_> {
         }
         match row.unit {
             Unit::Mma => self.matmul(&op, &touched),
-            unit if unit.is_pure() || is_exchange(&op) => {
+            unit if unit.is_pure() || is_exchange(&op, self.table) => {
                 self.release(&touched.concat());
                 self.out.push(Inst::Op(op));
             }
@@ -165,13 +165,13 @@ impl Mover<'_> {
     }
 }
 
-fn is_fragment_load(op: &Op) -> bool {
-    op.insn.mnemonic.starts_with("ldmatrix.") && op.guard.is_none()
+fn is_fragment_load(op: &Op, table: &Table) -> bool {
+    table.row(&op.insn).does == Does::Fragments && op.guard.is_none()
 }
 
 /// Exchanges within a warp touch no memory.
-fn is_exchange(op: &Op) -> bool {
-    op.insn.mnemonic.starts_with("shfl.")
+fn is_exchange(op: &Op, table: &Table) -> bool {
+    table.row(&op.insn).does == Does::Exchange
 }
 
 /// Some of an operation's repetitions.

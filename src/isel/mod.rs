@@ -19,6 +19,7 @@ mod coalesce;
 mod control;
 mod cost;
 mod demand;
+mod effects;
 mod fold;
 mod interleave;
 mod live;

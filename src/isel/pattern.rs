@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::effects::Effects;
 use super::values::{Elem, Form};
 use crate::dialect::{OpKind, nvvm};
 use crate::ir::{Diagnostic, Float, Place};
@@ -112,6 +113,8 @@ pub struct Patterns {
     /// File and line of each row.
     places: Vec<String>,
     spelling: FxHashMap<(String, String), String>,
+    /// Operations that are one instruction without results.
+    pub(super) effects: Effects,
 }
 
 /// An attribute as a row sees it: its name, and its case if it has one.
@@ -141,10 +144,7 @@ impl Patterns {
             }
             let added = match line.strip_prefix("spell ") {
                 Some(rest) => self.spell(rest),
-                None => {
-                    self.places.push(format!("{file}:{}", number + 1));
-                    self.row(line)
-                }
+                None => self.row(line, format!("{file}:{}", number + 1)),
             };
             added.map_err(|what| {
                 Diagnostic::error(what).at(Place::Line {
@@ -168,14 +168,13 @@ impl Patterns {
         Ok(())
     }
 
-    fn row(&mut self, line: &str) -> Result<(), String> {
+    fn row(&mut self, line: &str, place: String) -> Result<(), String> {
         let (head, expr) = line
             .split_once(" : ")
             .ok_or("no ' : ' before what computes it")?;
-        let (ops, types) = head
-            .trim()
-            .split_once(char::is_whitespace)
-            .ok_or("no types")?;
+        let Some((ops, types)) = head.trim().split_once(char::is_whitespace) else {
+            return self.effects.add(head.trim(), expr);
+        };
         let (ops, cases) = match ops.strip_suffix(']').and_then(|o| o.split_once('[')) {
             Some((ops, cases)) => (ops, cases.split(',').map(str::to_owned).collect()),
             None => (ops, Vec::new()),
@@ -195,6 +194,7 @@ impl Patterns {
             text => shapes(text)?,
         };
         let expr = ExprParser::parse(expr)?;
+        self.places.push(place);
         for name in ops.split('|') {
             let op = nvvm::Op::ALL
                 .iter()

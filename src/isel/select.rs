@@ -166,13 +166,7 @@ impl<'m> Selector<'m> {
             | N::MultimemReduce
             | N::MultimemStore => self.memory(kind, op),
             N::MmaSync | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
-            N::TensorAlloc
-            | N::TensorRelinquish
-            | N::TensorDealloc
-            | N::TensorLd
-            | N::TensorSt
-            | N::TensorMma
-            | N::TensorCommit => self.tensor(kind, op),
+            N::TensorLd | N::TensorSt | N::TensorMma => self.tensor(kind, op),
             N::Settle => Ok(()),
             _ => self.sync(op),
         }

@@ -1,4 +1,4 @@
-//! Tensor memory: allocation, moves between it and registers, `tcgen05.mma` and its completion.
+//! Tensor memory: moves between it and registers, and `tcgen05.mma`.
 
 use super::build::{Fail, fail};
 use super::mir::{Atom, Operand};
@@ -14,30 +14,9 @@ const ST: &str = "tcgen05.st.sync.aligned";
 impl Selector<'_> {
     pub(super) fn tensor(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
         match kind {
-            N::TensorAlloc => {
-                let slot = self.one_address(self.operand(op, 0)?)?;
-                let columns = Atom::Imm(int(op, "columns")? as u64);
-                let name = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32";
-                self.b.effect(name, vec![slot, columns.into()])
-            }
-            N::TensorRelinquish => self.b.effect(
-                "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",
-                Vec::new(),
-            ),
-            N::TensorDealloc => {
-                let address = self.scalar(self.operand(op, 0)?)?;
-                let columns = Atom::Imm(int(op, "columns")? as u64);
-                let name = "tcgen05.dealloc.cta_group::1.sync.aligned.b32";
-                self.b.effect(name, vec![address.into(), columns.into()])
-            }
             N::TensorLd => self.tensor_ld(op),
             N::TensorSt => self.tensor_st(op),
             N::TensorMma => self.tensor_mma(op),
-            N::TensorCommit => {
-                let barrier = self.one_address(self.operand(op, 0)?)?;
-                let name = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64";
-                self.b.effect(name, vec![barrier])
-            }
             _ => fail("no operation of tensor memory"),
         }
     }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::class::Class;
 use crate::ir::Diagnostic;
-use crate::target::{PtxVersion, Suffix, Target};
+use crate::target::{Feature, PtxVersion, Suffix, Target};
 
 /// The table that is compiled in.
 pub const BUILTIN: &str = include_str!("../../isel/ptx.insn");
@@ -98,6 +98,35 @@ pub struct Algebra {
     pub idempotent: bool,
 }
 
+/// What passes over selected instructions ask about an instruction; see the table's header.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Does {
+    /// Nothing of what follows.
+    #[default]
+    Otherwise,
+    Exchange,
+    Fragments,
+    Store,
+    TensorLoad,
+    TensorStore,
+    TensorLoaded,
+    TensorStored,
+    Tensor,
+}
+
+impl Does {
+    const NAMES: &[(&'static str, Does)] = &[
+        ("exchange", Does::Exchange),
+        ("fragments", Does::Fragments),
+        ("store", Does::Store),
+        ("tensor.load", Does::TensorLoad),
+        ("tensor.store", Does::TensorStore),
+        ("tensor.loaded", Does::TensorLoaded),
+        ("tensor.stored", Does::TensorStored),
+        ("tensor", Does::Tensor),
+    ];
+}
+
 /// A row of the table; stands for every mnemonic its pattern matches.
 #[derive(Debug)]
 pub struct Row {
@@ -108,6 +137,12 @@ pub struct Row {
     pub unit: Unit,
     pub cost: u32,
     pub algebra: Algebra,
+    pub does: Does,
+    /// Columns of tensor memory that a register of a load or store is.
+    pub columns: u32,
+    /// Bytes that shared memory must be aligned to.
+    pub align: u32,
+    feature: Option<Feature>,
     sm: u16,
     own_features: bool,
     ptx: PtxVersion,
@@ -117,10 +152,23 @@ impl Row {
     /// Whether `target` has the instruction.
     pub fn available_on(&self, target: Target) -> bool {
         target.sm >= self.sm
-            && (!self.own_features
-                || target.suffix == Suffix::Arch
-                    && (target.sm == self.sm || !self.pattern.starts_with("wgmma"))
-                || target.suffix == Suffix::Family && !self.pattern.starts_with("wgmma"))
+            && (!self.own_features || target.suffix != Suffix::None)
+            && self.feature.is_none_or(|f| target.has(f))
+    }
+
+    /// Takes note of `NAME=VALUE` if it is one of these facts; `None` if it is malformed.
+    fn learn(&mut self, fact: &str) -> Option<bool> {
+        let Some((name, value)) = fact.split_once('=') else {
+            return Some(false);
+        };
+        match name {
+            "feature" => self.feature = Some(Feature::named(value)?),
+            "does" => self.does = Does::NAMES.iter().find(|row| row.0 == value)?.1,
+            "columns" => self.columns = value.parse().ok()?,
+            "align" => self.align = value.parse().ok()?,
+            _ => return Some(false),
+        }
+        Some(true)
     }
 
     /// The lowest PTX ISA version that has the instruction.
@@ -281,13 +329,17 @@ fn parse_row(line: &str) -> Result<Row, String> {
         unit,
         cost,
         algebra: Algebra::default(),
+        does: Does::default(),
+        columns: 0,
+        align: 1,
+        feature: None,
         sm: 75,
         own_features: false,
         ptx: PtxVersion(6, 3),
     };
     for fact in facts {
         let unknown = || format!("unknown fact '{fact}'");
-        if row.algebra.learn(fact).ok_or_else(unknown)? {
+        if row.learn(fact).ok_or_else(unknown)? || row.algebra.learn(fact).ok_or_else(unknown)? {
             continue;
         }
         if let Some(sm) = fact.strip_prefix("sm") {

@@ -23,15 +23,16 @@ pub struct Text {
     pub dynamic_shared: Vec<u32>,
 }
 
-/// Alignment of `global_smem`: 1024 where 128-byte swizzles of tensor copies and wgmma may need it.
-fn shared_align(func: &Func) -> u32 {
-    let swizzles = func.insts.iter().any(|inst| match inst {
-        Inst::Op(op) => ["wgmma.", "cp.async.bulk."]
-            .iter()
-            .any(|stem| op.insn.mnemonic.starts_with(stem)),
-        _ => false,
+/// Least alignment of `global_smem`: vectors of 16 bytes.
+const ALIGNMENT: u32 = 16;
+
+/// Alignment of `global_smem`: what its vectors and its instructions need.
+fn shared_align(func: &Func, table: &Table) -> u32 {
+    let needs = func.insts.iter().filter_map(|inst| match inst {
+        Inst::Op(op) => Some(table.row(&op.insn).align),
+        _ => None,
     });
-    if swizzles { 1024 } else { 16 }
+    needs.fold(ALIGNMENT, u32::max)
 }
 
 /// The version that has `inlined_at`. Source: PTX ISA, release history.
@@ -103,7 +104,7 @@ pub fn write(
     let debug = lines.target_suffix();
     let mut text = format!(".version {version}\n.target {target}{debug}\n.address_size 64\n");
     let dynamic = funcs.iter().filter(|f| f.shared > Target::STATIC_SHARED);
-    if let Some(align) = dynamic.map(shared_align).max() {
+    if let Some(align) = dynamic.map(|f| shared_align(f, table)).max() {
         let _ = write!(
             text,
             "\n.extern .shared .align {align} .b8 global_smem[];\n"
@@ -271,7 +272,7 @@ impl<'f> Writer<'f> {
             let _ = writeln!(
                 out,
                 "\t.shared .align {} .b8 global_smem[{}];",
-                shared_align(f),
+                shared_align(f, self.table),
                 f.shared
             );
         }

@@ -503,7 +503,7 @@ impl<'a> Lower<'a> {
                 self.tests(t, t.symbol().unwrap_or_default())?,
             ),
             (Some("sm"), [_, range]) => self.sm(range)?,
-            (Some("feature"), [_, name]) => match name.symbol().and_then(feature) {
+            (Some("feature"), [_, name]) => match name.symbol().and_then(Feature::named) {
                 Some(feature) => Guard::Feature(feature),
                 None => return self.error(name, "there is no such feature"),
             },
@@ -538,24 +538,6 @@ impl<'a> Lower<'a> {
             None => self.error(form, "expected 80, 80.., ..89 or 80..89"),
         }
     }
-}
-
-fn feature(name: &str) -> Option<Feature> {
-    Some(match name {
-        "cp-async" => Feature::CpAsync,
-        "mma-ampere" => Feature::MmaAmpere,
-        "bf16-arithmetic" => Feature::Bf16Arithmetic,
-        "fp8-convert" => Feature::Fp8Convert,
-        "tma" => Feature::Tma,
-        "clusters" => Feature::Clusters,
-        "wgmma" => Feature::Wgmma,
-        "setmaxnreg" => Feature::SetMaxNReg,
-        "stmatrix" => Feature::StMatrix,
-        "grid-dependency" => Feature::GridDependency,
-        "wide256" => Feature::Wide256,
-        "tcgen05" => Feature::Tcgen05,
-        _ => return None,
-    })
 }
 
 fn attr_leaf(symbol: &str, kind: AttrKind) -> Option<Leaf> {

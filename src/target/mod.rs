@@ -117,6 +117,30 @@ const ARCHS: &[(u16, PtxVersion, Option<PtxVersion>, Option<PtxVersion>)] = &[
     ),
 ];
 
+impl Feature {
+    /// Its name in rules (`(feature NAME)`) and in the instruction table (`feature=NAME`).
+    const NAMES: &[(&str, Feature)] = &[
+        ("cp-async", Feature::CpAsync),
+        ("mma-ampere", Feature::MmaAmpere),
+        ("bf16-arithmetic", Feature::Bf16Arithmetic),
+        ("fp8-convert", Feature::Fp8Convert),
+        ("tma", Feature::Tma),
+        ("clusters", Feature::Clusters),
+        ("wgmma", Feature::Wgmma),
+        ("setmaxnreg", Feature::SetMaxNReg),
+        ("stmatrix", Feature::StMatrix),
+        ("grid-dependency", Feature::GridDependency),
+        ("wide256", Feature::Wide256),
+        ("multimem", Feature::Multimem),
+        ("tcgen05", Feature::Tcgen05),
+    ];
+
+    pub fn named(name: &str) -> Option<Feature> {
+        let row = Self::NAMES.iter().find(|row| row.0 == name);
+        row.map(|row| row.1)
+    }
+}
+
 impl Target {
     /// The lowest PTX ISA version whose `.target` knows this one.
     pub fn ptx_version(self) -> PtxVersion {

@@ -40,6 +40,8 @@ fn lines() -> Vec<Line<'static>> {
                     .filter(|s| s.starts_with(|c: char| c.is_ascii_digit()))
                 {
                     line.target = format!("sm_{sm}");
+                } else if let Some(feature) = word.strip_prefix("feature=") {
+                    line.target = first_with(feature).into();
                 } else if let Some((major, minor)) =
                     word.strip_prefix("ptx").and_then(|v| v.split_once('.'))
                 {
@@ -62,6 +64,16 @@ fn lines() -> Vec<Line<'static>> {
             line
         })
         .collect()
+}
+
+/// The first target with a feature (PTX ISA, "Target ISA Notes" of its instructions).
+fn first_with(feature: &str) -> &'static str {
+    match feature {
+        "multimem" => "sm_90",
+        "wgmma" | "setmaxnreg" => "sm_90a",
+        "tcgen05" => "sm_100a",
+        other => panic!("no target for {other}"),
+    }
 }
 
 /// The mnemonics that show every alternative of a pattern once.

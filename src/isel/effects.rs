@@ -1,0 +1,276 @@
+//! Operations that are one instruction without results: the rows of `isel/select/*.sel` that have no types.
+//! `docs/selection.md` describes their format.
+
+use rustc_hash::FxHashMap;
+
+use super::build::{Fail, fail};
+use super::select::Selector;
+use crate::dialect::{AttrKind, OpDef, OpKind, nvvm};
+use crate::facts::access::group;
+use crate::ir::{Attr, Op};
+use crate::machine::mir::{Atom, Operand};
+
+/// What an operation's attributes must be for a row to be about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Condition {
+    /// An enumeration has this case, or a flag of this name is set.
+    Case(String),
+    Equals(String, i64),
+    Not(Box<Condition>),
+}
+
+/// An operand of an instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Argument {
+    /// All values of an operand, or an integer attribute.
+    Value(String),
+    /// The address that an operand is.
+    Address(String),
+}
+
+/// A row.
+#[derive(Clone, Debug)]
+struct Effect {
+    conditions: Vec<Condition>,
+    /// A mnemonic; it may have `{…}` in it.
+    insn: String,
+    arguments: Vec<Argument>,
+}
+
+/// The rows, by operation.
+#[derive(Debug, Default)]
+pub struct Effects {
+    rows: FxHashMap<OpKind, Vec<Effect>>,
+}
+
+impl Effects {
+    /// Adds the row `OPERATION : INSTRUCTION`.
+    pub fn add(&mut self, operation: &str, instruction: &str) -> Result<(), String> {
+        let (name, cases) = match operation.strip_suffix(']').and_then(|o| o.split_once('[')) {
+            Some((name, cases)) => (name, cases),
+            None => (operation, ""),
+        };
+        let mut ops = nvvm::Op::ALL.iter().map(|&op| OpKind::from(op));
+        let Some(kind) = ops.find(|kind| kind.def().name == name) else {
+            return Err(format!("no operation 'nvvm.{name}'"));
+        };
+        let def = kind.def();
+        let cases = cases.split(',').map(str::trim).filter(|c| !c.is_empty());
+        let (insn, arguments) = instruction
+            .trim()
+            .split_once(char::is_whitespace)
+            .unwrap_or((instruction.trim(), ""));
+        let arguments = arguments
+            .split(',')
+            .map(str::trim)
+            .filter(|a| !a.is_empty());
+        let effect = Effect {
+            conditions: cases
+                .map(|c| Condition::parse(def, c))
+                .collect::<Result<_, _>>()?,
+            insn: insn.to_owned(),
+            arguments: arguments
+                .map(|a| Argument::parse(def, a))
+                .collect::<Result<_, _>>()?,
+        };
+        for name in placeholders(insn) {
+            let known = match name.strip_suffix(".len") {
+                Some(operand) => def.operands.iter().any(|o| o.name == operand),
+                None => def
+                    .attrs
+                    .iter()
+                    .any(|a| a.name == name && cases_of(a.kind).is_some()),
+            };
+            if !known {
+                return Err(format!("nvvm.{} has no '{name}' to spell", def.name));
+            }
+        }
+        self.rows.entry(kind).or_default().push(effect);
+        Ok(())
+    }
+
+    /// The mnemonics of all rows, with what they may spell.
+    #[cfg(test)]
+    pub fn mnemonics(&self) -> impl Iterator<Item = &str> {
+        self.rows.values().flatten().map(|row| row.insn.as_str())
+    }
+}
+
+/// The cases of an enumeration.
+fn cases_of(kind: AttrKind) -> Option<&'static [&'static str]> {
+    match kind {
+        AttrKind::Enum(def) => Some(def.cases),
+        _ => None,
+    }
+}
+
+/// The names between braces.
+fn placeholders(insn: &str) -> impl Iterator<Item = &str> {
+    insn.split('{')
+        .skip(1)
+        .filter_map(|part| part.split('}').next())
+}
+
+impl Condition {
+    fn parse(def: &'static OpDef, text: &str) -> Result<Condition, String> {
+        if let Some(text) = text.strip_prefix('!') {
+            return Ok(Condition::Not(Box::new(Self::parse(def, text)?)));
+        }
+        if let Some((name, number)) = text.split_once('=') {
+            let number = number
+                .parse()
+                .map_err(|_| format!("'{number}' is no number"))?;
+            return match def.attrs.iter().any(|a| a.name == name) {
+                true => Ok(Condition::Equals(name.to_owned(), number)),
+                false => Err(format!("nvvm.{} has no attribute '{name}'", def.name)),
+            };
+        }
+        let mut attrs = def.attrs.iter();
+        let known = attrs.any(|a| match a.kind {
+            AttrKind::Unit | AttrKind::Bool => a.name == text,
+            kind => cases_of(kind).is_some_and(|cases| cases.contains(&text)),
+        });
+        match known {
+            true => Ok(Condition::Case(text.to_owned())),
+            false => Err(format!("nvvm.{} has no case '{text}'", def.name)),
+        }
+    }
+
+    fn holds(&self, op: &Op) -> bool {
+        match self {
+            Condition::Not(other) => !other.holds(op),
+            Condition::Equals(name, number) => {
+                matches!(op.attr_named(name), Some(Attr::Int { value, .. }) if value == number)
+            }
+            Condition::Case(case) => match op.attr_named(case) {
+                Some(Attr::Unit | Attr::Bool(true)) => true,
+                Some(Attr::Bool(false)) => false,
+                _ => op
+                    .def()
+                    .attrs
+                    .iter()
+                    .any(|a| spelled(op, a.name) == Some(case)),
+            },
+        }
+    }
+}
+
+/// The case of an enumeration, as the dialect writes it.
+fn spelled<'a>(op: &Op, attribute: &str) -> Option<&'a str> {
+    let attr = op.def().attrs.iter().find(|a| a.name == attribute)?;
+    let case = usize::from(op.enum_named(attribute)?);
+    cases_of(attr.kind)?.get(case).copied()
+}
+
+impl Argument {
+    fn parse(def: &'static OpDef, text: &str) -> Result<Argument, String> {
+        let operand = |name: &str| def.operands.iter().any(|o| o.name == name);
+        let attribute = |name: &str| def.attrs.iter().any(|a| a.name == name);
+        match text.strip_prefix('&') {
+            Some(name) if operand(name) => Ok(Argument::Address(name.to_owned())),
+            None if operand(text) || attribute(text) => Ok(Argument::Value(text.to_owned())),
+            _ => Err(format!(
+                "nvvm.{} has no operand or attribute '{text}'",
+                def.name
+            )),
+        }
+    }
+}
+
+impl Selector<'_> {
+    /// Selects an operation by the table of effects; `false` where no row is about it.
+    pub(super) fn effect(&mut self, op: &Op) -> Result<bool, Fail> {
+        let tables = self.chooser.tables;
+        let rows = tables.patterns.effects.rows.get(&op.kind);
+        let rows = rows.into_iter().flatten();
+        let mut missing = None;
+        for row in rows.filter(|row| row.conditions.iter().all(|c| c.holds(op))) {
+            let name = mnemonic(&row.insn, op)?;
+            if self.b.lookup(&name).is_none() {
+                missing.get_or_insert(name);
+                continue;
+            }
+            let operands = row.arguments.iter().map(|a| self.argument(a, op));
+            let operands = operands.collect::<Result<Vec<_>, _>>()?;
+            self.b.effect(&name, operands)?;
+            return Ok(true);
+        }
+        match missing {
+            // The error says what the target lacks.
+            Some(name) => self.b.insn(&name).map(|_| true),
+            None => Ok(false),
+        }
+    }
+
+    fn argument(&mut self, argument: &Argument, op: &Op) -> Result<Operand, Fail> {
+        match argument {
+            Argument::Address(name) => match group(op, name) {
+                &[address] => self.one_address(address),
+                _ => fail(format!("'{name}' is not one operand")),
+            },
+            Argument::Value(name) => match op.attr_named(name) {
+                Some(Attr::Int { value, .. }) => Ok(Atom::Imm(*value as u64).into()),
+                _ => {
+                    let values = group(op, name).iter().map(|&v| self.scalar(v));
+                    Ok(values.collect::<Result<Vec<Atom>, _>>()?.into())
+                }
+            },
+        }
+    }
+}
+
+/// The mnemonic of a row for an operation.
+fn mnemonic(insn: &str, op: &Op) -> Result<String, Fail> {
+    let mut name = insn.to_owned();
+    for what in placeholders(insn) {
+        let text = match what.strip_suffix(".len") {
+            Some(operand) => group(op, operand).len().to_string(),
+            None => match spelled(op, what) {
+                Some(case) => case.to_owned(),
+                None => return fail(format!("attribute '{what}' is missing")),
+            },
+        };
+        name = name.replace(&format!("{{{what}}}"), &text);
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isel::Tables;
+
+    #[test]
+    fn every_instruction_of_the_shipped_rows_exists() {
+        let tables = Tables::load(None).expect("the tables");
+        let names: Vec<&str> = tables.patterns.effects.mnemonics().collect();
+        assert!(names.len() > 30, "{names:?}");
+        for name in names {
+            // A number of coordinates.
+            let name = name.replace("{coords.len}", "2");
+            assert!(tables.insns.find(&name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn wrong_rows_are_refused() {
+        let rows = [
+            ("trip", "trap", "no operation 'nvvm.trip'"),
+            ("fence[moon]", "trap", "no case 'moon'"),
+            ("bar[threads=few]", "bar.sync id", "'few' is no number"),
+            ("bar[thread=0]", "bar.sync id", "no attribute 'thread'"),
+            ("bar", "bar.sync it", "no operand or attribute 'it'"),
+            (
+                "mbarrier.init",
+                "mbarrier.init.shared::cta.b64 &count",
+                "no operand or attribute '&count'",
+            ),
+            ("fence", "fence.{knd}", "no 'knd' to spell"),
+        ];
+        for (operation, instruction, why) in rows {
+            let error = Effects::default().add(operation, instruction);
+            let error = error.expect_err(operation);
+            assert!(error.contains(why), "{operation} : {instruction}: {error}");
+        }
+    }
+}
