@@ -10,6 +10,7 @@ use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::isel;
 use crate::launch::Manifest;
 use crate::lower;
+use crate::ptx;
 use crate::rules::files::{self, Group};
 use crate::rules::{Examples, RuleSet};
 use crate::verify;
@@ -68,7 +69,7 @@ impl Compiler {
     }
 
     /// A compiler that reads what its only module needs.
-    pub(super) fn for_one_module(options: Options) -> Self {
+    pub(crate) fn for_one_module(options: Options) -> Self {
         Compiler {
             options,
             rules: Rules::Needed,
@@ -86,12 +87,7 @@ impl Compiler {
     /// What the target or tilec cannot do, at the operation that asks for it.
     pub fn compile(&self, module: Module) -> Result<Kernel, Diagnostics> {
         let mut c = self.selected(module)?;
-        let text = isel::compile_with(
-            &c.module,
-            &self.options.target,
-            self.tables()?,
-            self.options.debug,
-        )?;
+        let (text, _) = self.written(&c)?;
         for (entry, bytes) in c.entries.iter_mut().zip(&text.dynamic_shared) {
             entry.shared_bytes = *bytes;
         }
@@ -129,6 +125,23 @@ impl Compiler {
         let mut c = self.lower_to(module, Stage::Nvvm)?;
         self.rewrite(&mut c, Group::Isel)?;
         Ok(c)
+    }
+
+    /// The PTX of selected forms, and what the passes over their instructions did, kernel by kernel.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub(crate) fn written(
+        &self,
+        c: &Compilation,
+    ) -> Result<(ptx::Text, isel::Passed), Diagnostics> {
+        let Options {
+            target,
+            debug,
+            without,
+            ..
+        } = &self.options;
+        isel::compile(&c.module, target, self.tables()?, *debug, without)
     }
 
     /// The selected machine instructions as text, before copies are coalesced.
@@ -178,7 +191,14 @@ impl Compiler {
 
     /// Runs the rules of a group; those of `isel/` with the costs of the instructions that its tables choose.
     fn rewrite(&self, c: &mut Compilation, group: Group) -> Result<(), Diagnostics> {
-        let rules = self.rules(group, &c.module)?;
+        let mut rules = self.rules(group, &c.module)?;
+        let without = &self.options.without;
+        if !without.is_empty() {
+            rules
+                .to_mut()
+                .rules
+                .retain(|rule| !without.contains(&rule.name));
+        }
         let run = stage::Options {
             tables: match group {
                 Group::Isel => Some(self.tables()?),

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use rustc_hash::FxHashSet;
+
 use crate::ir::Diagnostic;
+use crate::isel::passes;
 use crate::ptx;
-use crate::rules::files::Group;
+use crate::rules::Examples;
+use crate::rules::files::{self, Group};
 use crate::target::Target;
 
 /// The stages, from what was written to what is emitted.
@@ -57,6 +61,8 @@ pub struct Options {
     pub rules_dir: Option<PathBuf>,
     /// Directory that replaces the compiled-in `isel/`.
     pub isel_dir: Option<PathBuf>,
+    /// Rules, and passes over selected instructions, that are left out, by name.
+    pub without: Vec<String>,
     /// Record what the rules did and what each choice cost.
     pub explain: bool,
     /// Run the verifier after each stage.
@@ -76,10 +82,32 @@ impl Options {
             opt_level: OptLevel::default(),
             rules_dir: None,
             isel_dir: None,
+            without: Vec::new(),
             explain: false,
             verify: cfg!(debug_assertions),
             embed_manifest: false,
             debug: ptx::Debug::None,
+        }
+    }
+
+    /// That each name of [`Options::without`] is one of a rule or of a pass.
+    ///
+    /// # Errors
+    /// A name that is none; what is wrong in the directories that replace the rules.
+    pub fn check_names(&self) -> Result<(), Diagnostic> {
+        if self.without.is_empty() {
+            return Ok(());
+        }
+        let mut known: FxHashSet<String> = passes::all().map(|p| p.name.to_owned()).collect();
+        for group in Group::ALL {
+            let set = files::load(group, self.rules_of(group), Examples::Dropped)?;
+            known.extend(set.rules.into_iter().map(|rule| rule.name));
+        }
+        match self.without.iter().find(|name| !known.contains(*name)) {
+            Some(name) => Err(Diagnostic::error(format!(
+                "no rule and no pass is called '{name}'"
+            ))),
+            None => Ok(()),
         }
     }
 

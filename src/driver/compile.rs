@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::options::CompileArgs;
 use super::{Outcome, input, output};
-use crate::compile::{OptLevel, Options, Stage, lower_to, machine, target, to_ptx};
+use crate::compile::{Options, Stage, lower_to, machine, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::ptx::Debug;
 use crate::ptxas;
@@ -34,25 +35,11 @@ pub struct Args {
     /// Where the result goes, `-` for standard output.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    /// Architecture to compile for.
-    #[arg(long, default_value = "sm_90a")]
-    gpu_name: String,
+    #[command(flatten)]
+    compile: CompileArgs,
     /// What to write.
     #[arg(long, value_enum, default_value_t = Emit::Ptx)]
     emit: Emit,
-    /// Use no tensor maps: the kernel's parameters are the entry's own.
-    #[arg(long)]
-    no_tma: bool,
-    /// 0: operations as written; 1: also simplified; 2: also loops whose loads run ahead (cp.async); 3: also
-    /// warps with roles of their own (TMA).
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=3))]
-    opt_level: u8,
-    /// Directory that replaces the compiled-in rules.
-    #[arg(long)]
-    rules_dir: Option<PathBuf>,
-    /// Directory that replaces the compiled-in `isel/`: instructions, selection tables, peepholes.
-    #[arg(long)]
-    isel_dir: Option<PathBuf>,
     /// Put the launch manifest into the PTX and so into the cubin, as the constant `__tilec_manifest`.
     #[arg(long)]
     embed_manifest: bool,
@@ -69,19 +56,14 @@ pub struct Args {
 
 impl Args {
     fn options(&self) -> Result<Options, Diagnostics> {
-        let target = target(&self.gpu_name)?;
         Ok(Options {
-            tma: !self.no_tma,
-            opt_level: OptLevel::from_number(self.opt_level).unwrap_or_default(),
-            rules_dir: self.rules_dir.clone(),
-            isel_dir: self.isel_dir.clone(),
             verify: self.verify,
             embed_manifest: self.embed_manifest,
             debug: match self.lineinfo {
                 true => Debug::Lines,
                 false => Debug::None,
             },
-            ..Options::new(target)
+            ..self.compile.options()?
         })
     }
 }

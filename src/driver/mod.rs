@@ -11,6 +11,7 @@ mod explain;
 mod input;
 mod launch;
 mod links;
+mod options;
 mod output;
 mod report;
 mod rules;

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::Outcome;
 use crate::ir::{Diagnostic, Diagnostics, Place};
+use crate::isel::passes;
 use crate::rules::files::{self, Group};
 use crate::rules::prove::solver::{self, Solver};
 use crate::rules::prove::{self, Verdict};
@@ -59,6 +60,11 @@ pub fn run(args: &Args) -> Outcome {
                 ),
             }
         }
+    }
+    if !args.check && args.files.is_empty() {
+        let passes =
+            passes::all().filter(|p| args.only.as_ref().is_none_or(|only| p.name.contains(only)));
+        passes.for_each(|p| println!("pass: {}  {}", p.name, p.doc));
     }
     if wrong.is_empty() {
         Ok(())

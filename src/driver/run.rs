@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 use self::arguments::Arg;
 use self::progress::Progress;
+use super::options::CompileArgs;
 use super::{Outcome, input, output};
 use crate::eval::{Argument, Hooks, Launch, Memory, Program};
 use crate::ir::{Diagnostic, Module};
-use crate::ptx::Debug;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -27,15 +27,8 @@ pub struct Args {
     /// What runs the kernel: the reference interpreter, or the PTX simulator on what tilec compiles.
     #[arg(long, value_enum, default_value_t)]
     engine: Engine,
-    /// The GPU that the simulator stands for.
-    #[arg(long, default_value = "sm_90a")]
-    gpu_name: String,
-    /// Simulate without tensor maps.
-    #[arg(long)]
-    no_tma: bool,
-    /// Directory that replaces the compiled-in rules when compiling for the simulator.
-    #[arg(long)]
-    rules_dir: Option<PathBuf>,
+    #[command(flatten)]
+    compile: CompileArgs,
     /// How the simulator interleaves warps and completes asynchronous work.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -81,11 +74,8 @@ pub fn run(args: &Args) -> Outcome {
             let simulation = simulate::Simulation {
                 entry: args.entry.as_deref(),
                 grid: args.grid,
-                target: crate::compile::target(&args.gpu_name)?,
-                tma: !args.no_tma,
-                rules_dir: args.rules_dir.clone(),
+                options: args.compile.options()?,
                 seed: args.seed,
-                debug: Debug::None,
                 draws: false,
             };
             print!(

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::options::CompileArgs;
 use super::run::simulate::{self, Simulation};
 use super::run::{parse_arguments, parse_grid};
 use super::{Outcome, input, output};
-use crate::compile::{Options, target};
+use crate::compile::Options;
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::ptx::Debug;
 use crate::ptxas;
@@ -18,15 +19,8 @@ pub struct Args {
     /// Where the page goes, `-` for standard output.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    /// Architecture to compile for.
-    #[arg(long, default_value = "sm_90a")]
-    gpu_name: String,
-    /// Compile without tensor maps.
-    #[arg(long)]
-    no_tma: bool,
-    /// Directory that replaces the compiled-in rules.
-    #[arg(long)]
-    rules_dir: Option<PathBuf>,
+    #[command(flatten)]
+    compile: CompileArgs,
     /// Where the files are that the module's locations name, if not where they say.
     #[arg(long)]
     source_dir: Option<PathBuf>,
@@ -48,11 +42,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    let options = Options {
-        tma: !args.no_tma,
-        rules_dir: args.rules_dir.clone(),
-        ..Options::new(target(&args.gpu_name)?)
-    };
+    let options = args.compile.options()?;
     let data = input::bytes(&args.input)?;
     let read = || input::verified_from(&args.input, &data);
     let name = args.input.file_name().unwrap_or_default();
@@ -67,11 +57,11 @@ pub fn run(args: &Args) -> Outcome {
         let simulation = Simulation {
             entry: args.entry.as_deref(),
             grid,
-            target: options.target,
-            tma: options.tma,
-            rules_dir: options.rules_dir.clone(),
+            options: Options {
+                debug: Debug::Lines,
+                ..options.clone()
+            },
             seed: args.seed,
-            debug: Debug::Lines,
             draws: true,
         };
         let mut arguments = parse_arguments(&args.args)?;

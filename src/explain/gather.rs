@@ -1,6 +1,6 @@
 //! The facts of an explanation, from the modules of the stages.
 
-use super::{Decision, Fired, Kernel, Missed, Rules};
+use super::{Decision, Fired, Kernel, Missed, Passed, Passes, Rules};
 use crate::asm::type_text;
 use crate::compile::{Compilation, GroupReport};
 use crate::dialect::nv_tileas::Op as S;
@@ -64,6 +64,22 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
         },
         _ => return None,
     })
+}
+
+/// What the passes did.
+pub fn passes(passed: crate::isel::Passed) -> Vec<Passes> {
+    let kernels = passed.into_iter();
+    let done = |d: &crate::isel::passes::Done| Passed {
+        pass: d.pass.name,
+        counts: d.pass.counts,
+        times: d.times,
+    };
+    kernels
+        .map(|(kernel, passes)| Passes {
+            kernel,
+            done: passes.iter().map(done).collect(),
+        })
+        .collect()
 }
 
 /// Which rules fired, and the choices between equal forms.

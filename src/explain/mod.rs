@@ -6,7 +6,7 @@ mod text;
 
 use serde::Serialize;
 
-use crate::compile::{Options, Stage, lower_to, selected};
+use crate::compile::{Compiler, Options, Stage, lower_to};
 use crate::ir::{Diagnostic, Diagnostics, Module};
 use crate::launch::Entry;
 
@@ -19,6 +19,7 @@ pub(crate) struct Explanation {
     pub layouts: Vec<(String, String)>,
     pub launches: Vec<Entry>,
     pub rules: Vec<Rules>,
+    pub passes: Vec<Passes>,
 }
 
 /// The schedule of a kernel, as the nv_tileas stage has it.
@@ -73,6 +74,21 @@ pub(crate) struct Rules {
     pub choices: Vec<crate::egraph::ChoiceReport>,
 }
 
+/// What the passes over selected instructions did to one kernel.
+#[derive(Serialize)]
+pub(crate) struct Passes {
+    pub kernel: String,
+    pub done: Vec<Passed>,
+}
+
+/// What one of them did: `times` of what it `counts`.
+#[derive(Serialize)]
+pub(crate) struct Passed {
+    pub pass: &'static str,
+    pub counts: &'static str,
+    pub times: usize,
+}
+
 /// A rule that made something new.
 #[derive(Serialize)]
 pub(crate) struct Fired {
@@ -122,8 +138,11 @@ pub(crate) fn explain(
 ) -> Result<Explanation, Diagnostics> {
     let scheduled = lower_to(first, options, Stage::NvTileas)?;
     let (kernels, layouts) = gather::schedule(&scheduled);
-    let lowered = selected(second, options)?;
+    let compiler = Compiler::for_one_module(options.clone());
+    let lowered = compiler.selected(second)?;
+    let (_, passed) = compiler.written(&lowered)?;
     Ok(Explanation {
+        passes: gather::passes(passed),
         target: options.target.to_string(),
         kernels,
         layouts,

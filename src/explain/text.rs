@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Decision, Explanation, Kernel, Rules};
+use super::{Decision, Explanation, Kernel, Passes, Rules};
 use crate::launch::Entry;
 
 pub fn write(e: &Explanation) -> String {
@@ -19,6 +19,9 @@ pub fn write(e: &Explanation) -> String {
     }
     for group in &e.rules {
         rules(&mut text, group);
+    }
+    for kernel in &e.passes {
+        passes(&mut text, kernel);
     }
     text
 }
@@ -92,6 +95,13 @@ fn launch(text: &mut String, entry: &Entry) {
             "  tensor map in parameter {}: {} of parameter {}, box {:?}, swizzle {:?}",
             map.param, map.element, map.base, map.box_dims, map.swizzle
         );
+    }
+}
+
+fn passes(text: &mut String, p: &Passes) {
+    let _ = writeln!(text, "\npasses on {}", p.kernel);
+    for done in &p.done {
+        let _ = writeln!(text, "  {}: {} {}", done.pass, done.times, done.counts);
     }
 }
 

@@ -40,8 +40,8 @@ impl UnifyKey for Key {
     }
 }
 
-/// Merges registers that copies connect, and writes the remaining copies as moves.
-pub fn coalesce(func: &mut Func, table: &Table) -> Result<(), Fail> {
+/// Merges registers that copies connect. Returns how many copies are of a register to itself then.
+pub fn merge(func: &mut Func, table: &Table) -> usize {
     let live = live::ranges(func, table);
     let mut classes: InPlaceUnificationTable<Key> = InPlaceUnificationTable::new();
     for range in live.ranges {
@@ -69,7 +69,15 @@ pub fn coalesce(func: &mut Func, table: &Table) -> Result<(), Fail> {
         }
     }
     rename(func, |r| VReg(classes.find(Key(r.0)).0));
-    expand_copies(func, table)
+    let copies = func.insts.iter().map(|inst| match inst {
+        Inst::Copy { dst, src } => dst
+            .iter()
+            .zip(src)
+            .filter(|(d, s)| **s == Atom::Reg(**d))
+            .count(),
+        _ => 0,
+    });
+    copies.sum()
 }
 
 fn join(classes: &mut InPlaceUnificationTable<Key>, d: VReg, s: VReg) {
@@ -85,7 +93,7 @@ fn join(classes: &mut InPlaceUnificationTable<Key>, d: VReg, s: VReg) {
 }
 
 /// Replaces parallel copies by moves.
-fn expand_copies(func: &mut Func, table: &Table) -> Result<(), Fail> {
+pub fn write_moves(func: &mut Func, table: &Table) -> Result<(), Fail> {
     let insts = std::mem::take(&mut func.insts);
     for inst in insts {
         match inst {

@@ -32,25 +32,27 @@ fn does(op: &Op, table: &Table) -> Does {
     table.row(&op.insn).does
 }
 
-/// Orders the instructions of a function that loads from tensor memory.
-pub fn order(func: &mut Func, table: &Table) {
+/// Orders the instructions of a function that loads from tensor memory. Returns how many waited.
+pub fn order(func: &mut Func, table: &Table) -> usize {
     let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if does(op, table) == Does::TensorLoad);
     if !func.insts.iter().any(loads) {
-        return;
+        return 0;
     }
     let insts = std::mem::take(&mut func.insts);
     let facts = Facts::of(func, &insts, table);
     let mut out = Vec::with_capacity(insts.len());
-    let mut start = 0;
+    let (mut start, mut waited) = (0, 0);
     while start < insts.len() {
         let ends = |i: &Inst| matches!(i, Inst::Label(_) | Inst::Branch { .. });
         let length = insts[start..].iter().position(ends);
         let end = length.map_or(insts.len(), |n| start + n);
-        Stretch::new(func, table, &facts, &insts[start..end]).run(table, &mut out);
+        let stretch = Stretch::new(func, table, &facts, &insts[start..end]);
+        waited += stretch.run(table, &mut out);
         out.extend(insts.get(end).cloned());
         start = end + 1;
     }
     func.insts = out;
+    waited
 }
 
 /// What holds of registers in the whole function.
@@ -207,6 +209,7 @@ struct Stretch<'a> {
     in_flight: Vec<usize>,
     /// What is written, repetitions of one instruction together.
     out: Vec<Piece>,
+    waited: usize,
 }
 
 enum Piece {
@@ -253,10 +256,12 @@ impl<'a> Stretch<'a> {
             left: left.collect(),
             in_flight: Vec::new(),
             out: Vec::new(),
+            waited: 0,
         }
     }
 
-    fn run(mut self, table: &Table, out: &mut Vec<Inst>) {
+    /// Writes the stretch to `out`; returns how many of its nodes waited.
+    fn run(mut self, table: &Table, out: &mut Vec<Inst>) -> usize {
         for (i, inst) in self.insts.iter().enumerate() {
             let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
             match inst {
@@ -282,6 +287,7 @@ impl<'a> Stretch<'a> {
                 }),
             }
         }
+        self.waited
     }
 
     /// An operation where it stands.
@@ -312,6 +318,7 @@ impl<'a> Stretch<'a> {
                 }
                 self.nodes[n].after = if load { n + 1 } else { self.after(n) };
                 self.nodes[n].state = State::Waiting;
+                self.waited += 1;
             } else {
                 self.now(n);
             }

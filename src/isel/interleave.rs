@@ -13,13 +13,14 @@ use super::uses::width;
 use crate::machine::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
 use crate::machine::table::{Does, Table, Unit};
 
-/// Moves the function's fragment loads down.
-pub fn interleave(func: &mut Func, table: &Table) {
+/// Moves the function's fragment loads down. Returns how many it moved.
+pub fn interleave(func: &mut Func, table: &Table) -> usize {
     let insts = std::mem::take(&mut func.insts);
     let mut mover = Mover {
         table,
         out: Vec::with_capacity(insts.len()),
         held: Vec::new(),
+        moved: 0,
         loaded: FxHashMap::default(),
     };
     for inst in insts {
@@ -27,11 +28,14 @@ pub fn interleave(func: &mut Func, table: &Table) {
     }
     mover.release_all();
     func.insts = mover.out;
+    mover.moved
 }
 
 /// One repetition of a load that waits for a use.
 struct Held {
     load: Op,
+    /// How much had been written when it was met.
+    at: usize,
     released: bool,
 }
 
@@ -40,6 +44,7 @@ struct Mover<'t> {
     out: Vec<Inst>,
     /// In the order in which they stood.
     held: Vec<Held>,
+    moved: usize,
     /// Which held load writes a register.
     loaded: FxHashMap<VReg, usize>,
 }
@@ -90,8 +95,11 @@ impl Mover<'_> {
             load.writes(slots, 0, &mut |r| {
                 self.loaded.insert(r, index);
             });
-            let released = false;
-            self.held.push(Held { load, released });
+            self.held.push(Held {
+                load,
+                at: self.out.len(),
+                released: false,
+            });
         }
     }
 
@@ -157,6 +165,7 @@ impl Mover<'_> {
             return;
         }
         let load = held.load.clone();
+        self.moved += usize::from(self.out.len() > held.at);
         let slots = &self.table.row(&load.insn).slots;
         load.writes(slots, 0, &mut |r| {
             self.loaded.remove(&r);

@@ -26,6 +26,7 @@ mod live;
 mod matrix;
 mod memory;
 mod multimem;
+pub mod passes;
 pub mod pattern;
 mod select;
 mod sync;
@@ -45,25 +46,27 @@ use crate::machine::table::Table;
 use crate::ptx;
 use crate::target::Target;
 
-/// Compiles every kernel of a module of the nvvm stage, after the rules of `isel/`.
+/// What the passes did to the kernels of a module, by name.
+pub type Passed = Vec<(String, Vec<passes::Done>)>;
+
+/// Compiles every kernel of a module of the nvvm stage, after the rules of `isel/`, with line information as `debug`
+/// says. Passes named in `without` are left out.
 pub fn compile(
     module: &Module,
     target: &Target,
     tables: &Tables,
-) -> Result<ptx::Text, Diagnostics> {
-    compile_with(module, target, tables, ptx::Debug::None)
-}
-
-/// The same with line information.
-pub fn compile_with(
-    module: &Module,
-    target: &Target,
-    tables: &Tables,
     debug: ptx::Debug,
-) -> Result<ptx::Text, Diagnostics> {
-    let (globals, funcs) = select_module(module, target, tables, finish)?;
+    without: &[String],
+) -> Result<(ptx::Text, Passed), Diagnostics> {
+    let mut passed = Vec::new();
+    let (globals, funcs) = select_module(module, target, tables, |func, table| {
+        let done = passes::finish(func, table, without)?;
+        passed.push((func.name.clone(), done));
+        Ok(())
+    })?;
     let lines = ptx::Lines::new(module, debug);
-    ptx::write(&globals, &funcs, *target, &tables.insns, lines).map_err(Diagnostics::from)
+    let text = ptx::write(&globals, &funcs, *target, &tables.insns, lines)?;
+    Ok((text, passed))
 }
 
 /// The machine functions as text: what was selected, before copies are coalesced.
@@ -81,7 +84,7 @@ fn select_module(
     module: &Module,
     target: &Target,
     tables: &Tables,
-    finish: impl Fn(&mut mir::Func, &Table) -> Result<(), Diagnostic>,
+    mut finish: impl FnMut(&mut mir::Func, &Table) -> Result<(), Diagnostic>,
 ) -> Result<(Vec<mir::Global>, Vec<mir::Func>), Diagnostics> {
     let mut globals = Vec::new();
     let mut funcs = Vec::new();
@@ -149,15 +152,4 @@ fn texts(func: &mir::Func) -> impl Iterator<Item = mir::Global> + '_ {
         align: 1,
         bytes: text.bytes().chain([0]).collect(),
     })
-}
-
-/// What happens to selected instructions before they are written.
-fn finish(func: &mut mir::Func, table: &Table) -> Result<(), Diagnostic> {
-    tidy::tidy(func, table);
-    uses::drop_dead(func, table);
-    interleave::interleave(func, table);
-    demand::order(func, table);
-    coalesce::coalesce(func, table).map_err(|error| *error)?;
-    tidy::tidy(func, table);
-    Ok(())
 }

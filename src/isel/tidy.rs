@@ -6,8 +6,9 @@ use rustc_hash::FxHashSet;
 use crate::machine::mir::{Func, Inst, Label};
 use crate::machine::table::{Table, Unit};
 
-/// Removes it, until nothing changes.
-pub fn tidy(func: &mut Func, table: &Table) {
+/// Removes it, until nothing changes. Returns how many instructions and labels are gone.
+pub fn tidy(func: &mut Func, table: &Table) -> usize {
+    let first = func.insts.len();
     loop {
         let before = func.insts.len();
         drop_unreached(func, table);
@@ -24,7 +25,7 @@ pub fn tidy(func: &mut Func, table: &Table) {
         func.insts
             .retain(|inst| !matches!(inst, Inst::Label(label) if !targets.contains(label)));
         if func.insts.len() == before {
-            return;
+            return first - before;
         }
     }
 }

@@ -100,8 +100,9 @@ pub(super) fn rename(func: &mut Func, mut f: impl FnMut(VReg) -> VReg) {
     }
 }
 
-/// Drops pure repetitions and copies whose results nothing needs.
-pub(super) fn drop_dead(func: &mut Func, table: &Table) {
+/// Drops pure repetitions and copies whose results nothing needs. Returns how many.
+pub(super) fn drop_dead(func: &mut Func, table: &Table) -> usize {
+    let mut dropped = 0;
     let needed = needed_registers(func, table);
     let is_needed = |r: &VReg| needed[r.0 as usize];
     func.insts.retain_mut(|inst| match inst {
@@ -117,6 +118,7 @@ pub(super) fn drop_dead(func: &mut Func, table: &Table) {
                     !live
                 })
                 .collect();
+            dropped += op.dead.iter().filter(|dead| **dead).count();
             op.dead.iter().any(|dead| !dead)
         }
         Inst::Copy { dst, src } => {
@@ -126,11 +128,13 @@ pub(super) fn drop_dead(func: &mut Func, table: &Table) {
                 .zip(src.iter().copied())
                 .filter(|(d, _)| is_needed(d))
                 .collect();
+            dropped += dst.len() - kept.len();
             (*dst, *src) = kept.into_iter().unzip();
             !dst.is_empty()
         }
         _ => true,
     });
+    dropped
 }
 
 /// Registers that something with an effect depends on.

@@ -6,6 +6,7 @@ use tilec::compile::stage;
 use tilec::dialect::nvvm::Op as N;
 use tilec::ir::{Attr, BlockId, Dense, EnumAttr, Float, Module, OpBuilder, Type, TypeId, ValueId};
 use tilec::isel;
+use tilec::ptx::Debug;
 use tilec::rules::files::Group;
 use tilec::target::Target;
 
@@ -155,8 +156,8 @@ impl Kernel {
 
     /// The PTX of the finished kernel as it is.
     pub fn select(&self, tables: &isel::Tables, target: Target) -> Result<String, String> {
-        isel::compile(&self.module, &target, tables)
-            .map(|text| text.text)
+        isel::compile(&self.module, &target, tables, Debug::None, &[])
+            .map(|(text, _)| text.text)
             .map_err(|errors| errors.to_string())
     }
 }

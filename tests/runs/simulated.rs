@@ -25,6 +25,11 @@ const KNOWN: &[Known] = &[
         because: "elements of four bits in memory: a tile may start in the middle of a byte",
     },
     Known {
+        run: "ops_other/multimem/",
+        engine: "sm_80",
+        because: "multicast addresses need sm_90 or later",
+    },
+    Known {
         run: "ops_other/assert/assert_fails",
         engine: "",
         // A failed assertion stops the grid: there are no results.
@@ -75,4 +80,19 @@ simulated! {
     production_attention: sm_75 sm_80 sm_90a sm_100a sm_120a;
     production_rows: sm_75 sm_80 sm_90a sm_100a sm_120a;
     production_cuda: sm_75 sm_80 sm_90a sm_100a sm_120a;
+}
+
+/// No pass over selected instructions is needed for right results.
+#[test]
+fn passes_can_be_left_out() {
+    let kernels = ["matmul/f16_128x128x64/", "programs_attention/f16/"];
+    let passes: Vec<&str> = tilec::isel::passes::all().map(|p| p.name).collect();
+    let mut engines = Vec::new();
+    for pass in passes {
+        for target in ["sm_80", "sm_90a", "sm_100a"] {
+            engines.push(["--engine", "sim", "--gpu-name", target, "--without", pass]);
+        }
+    }
+    let engines: Vec<&[&str]> = engines.iter().map(|e| &e[..]).collect();
+    runs::check_all("without_passes", &kernels, &engines, KNOWN);
 }

@@ -1,7 +1,5 @@
 //! The `sim` engine: compiles the module and runs the PTX in the simulator, by the launch manifest.
 
-use std::path::PathBuf;
-
 use ptxsim::record::svg;
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
@@ -12,19 +10,15 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::eval::Elem;
 use crate::ir::{Diagnostic, Diagnostics, Module};
 use crate::launch::{self, Entry, Expr};
-use crate::ptx::Debug;
-use crate::target::Target;
 
 /// What to launch, and how.
 pub struct Simulation<'a> {
     pub entry: Option<&'a str>,
     pub grid: [u32; 3],
-    pub target: Target,
-    pub tma: bool,
-    pub rules_dir: Option<PathBuf>,
+    /// How it is compiled.
+    pub options: Options,
     /// Interleaving of warps and completion of asynchronous work.
     pub seed: u64,
-    pub debug: Debug,
     /// Draw what the first cluster does when.
     pub draws: bool,
 }
@@ -45,13 +39,7 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     if let Some(name) = s.entry {
         keep_entry(&mut module, name);
     }
-    let options = Options {
-        tma: s.tma,
-        rules_dir: s.rules_dir.clone(),
-        debug: s.debug,
-        ..Options::new(s.target)
-    };
-    let kernel = to_ptx(module, &options)?;
+    let kernel = to_ptx(module, &s.options)?;
     let entry = choose(&kernel.manifest.entries, s.entry)?;
     let error = |e: &dyn std::fmt::Display| Diagnostic::error(e.to_string());
     let ptx = Ptx::new(kernel.ptx.clone()).map_err(|e| error(&e))?;

@@ -1,0 +1,106 @@
+//! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
+//! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
+
+use super::{coalesce, demand, interleave, tidy, uses};
+use crate::ir::Diagnostic;
+use crate::machine::mir::Func;
+use crate::machine::table::Table;
+
+/// A pass.
+pub struct Pass {
+    pub name: &'static str,
+    pub doc: &'static str,
+    /// What a unit of its count is.
+    pub counts: &'static str,
+    /// Returns how much it did.
+    run: fn(&mut Func, &Table) -> usize,
+}
+
+static TIDY: Pass = Pass {
+    name: "tidy-jumps",
+    doc: "Jumps that change nothing, code that is never reached and labels that nothing jumps to go.",
+    counts: "removed",
+    run: tidy::tidy,
+};
+
+/// Those before copies are written as moves.
+static BEFORE_MOVES: [&Pass; 5] = [
+    &TIDY,
+    &Pass {
+        name: "drop-unused",
+        doc: "Computations and copies whose results nothing needs go.",
+        counts: "removed",
+        run: uses::drop_dead,
+    },
+    &Pass {
+        name: "late-fragments",
+        doc: "Matrix fragments are read just before the matmuls that use them.",
+        counts: "moved",
+        run: interleave::interleave,
+    },
+    &Pass {
+        name: "read-on-demand",
+        doc: "Tensor memory is read in parts, and what works over a tile's registers is done when its results are asked for.",
+        counts: "waited",
+        run: demand::order,
+    },
+    &Pass {
+        name: "merge-copies",
+        doc: "Source and destination of a copy become one register where their lives do not overlap.",
+        counts: "copies removed",
+        run: coalesce::merge,
+    },
+];
+
+/// Those after it.
+static AFTER_MOVES: [&Pass; 1] = [&TIDY];
+
+/// What a pass did to a kernel.
+pub struct Done {
+    pub pass: &'static Pass,
+    pub times: usize,
+}
+
+/// Every pass, in the order in which they first run.
+pub fn all() -> impl Iterator<Item = &'static Pass> {
+    BEFORE_MOVES.into_iter()
+}
+
+/// What happens to selected instructions before they are written. Passes named in `without` are left out.
+pub(super) fn finish(
+    func: &mut Func,
+    table: &Table,
+    without: &[String],
+) -> Result<Vec<Done>, Diagnostic> {
+    let mut done: Vec<Done> = Vec::new();
+    let mut run = |pass: &'static Pass, func: &mut Func| {
+        if without.iter().any(|name| name == pass.name) {
+            return;
+        }
+        let times = (pass.run)(func, table);
+        match done.iter_mut().find(|d| d.pass.name == pass.name) {
+            Some(earlier) => earlier.times += times,
+            None => done.push(Done { pass, times }),
+        }
+    };
+    BEFORE_MOVES.iter().for_each(|pass| run(pass, func));
+    coalesce::write_moves(func, table).map_err(|error| *error)?;
+    AFTER_MOVES.iter().for_each(|pass| run(pass, func));
+    Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pass_is_listed_once() {
+        let mut names: Vec<&str> = all().map(|p| p.name).collect();
+        let later = AFTER_MOVES.iter().all(|p| names.contains(&p.name));
+        assert!(later, "a pass that runs later only");
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
