@@ -93,6 +93,11 @@ dialect_table! { TileAs {
         -> (result: One(Operand(2)))
         = op("dot").traits(PURE)
         .doc("Matmul by mma.sync of the atom's shape, on fragments. `by_rows`: warps share out rows before columns.");
+    ScaledDot(lhs: One, rhs: One, acc: One, lhs_scale: One, rhs_scale: One)
+        { atom: DotAtom, by_rows: Flag }
+        -> (result: One(Operand(2)))
+        = op("scaled_dot").traits(PURE)
+        .doc("Matmul by block-scaled mma.sync of the atom's shape: acc + (lhs · lhs_scale) · (rhs · rhs_scale), each scale for a block of elements along K.");
 
     PipelineCreate()
         { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32> }

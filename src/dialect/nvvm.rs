@@ -376,6 +376,11 @@ dialect_table! { Nvvm {
         -> (result: One(Operand(2)))
         = op("mma.sync")
         .doc("c + a·b over tiles [mt, nt, kt] of the instruction shape [m, n, k]. Register order: a [mt][kt][fragment], b [nt][kt][fragment], c [mt][nt][fragment].");
+    MmaScaled(a: One, b: One, c: One, a_scale: One, b_scale: One)
+        { shape: I32s, tiles: I32s, a_type: Ty, b_type: Ty, scale_type: Ty, scales: Int<32> }
+        -> (result: One(Operand(2)))
+        = op("mma.block_scale")
+        .doc("As mma.sync, each operand multiplied by its scales: `scales` for an instruction's K. Their registers are those of crate::layout::scales, four to a word.");
     Wgmma(a: One, b: One, acc: One, accumulate: Opt)
         { n: Int<32>, k: Int<32>, m_tiles: Int<32>, k_steps: Int<32>, a_m_step: Int<32>, a_k_steps: I64s,
           b_k_steps: I64s, a_type: Ty, b_type: Ty, trans_a: Bool, trans_b: Bool, signed_a: Bool,

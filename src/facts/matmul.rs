@@ -11,13 +11,18 @@ pub struct Matmul {
     pub lhs: ValueId,
     pub rhs: ValueId,
     pub acc: ValueId,
+    /// What blocks of `lhs` and of `rhs` are multiplied by.
+    pub scales: Option<[ValueId; 2]>,
 }
 
 impl Matmul {
     /// Reads a matrix multiplication of `cuda_tile` or `nv_tileas`; `None` of other operations.
     pub fn of(op: &Op) -> Option<Self> {
         let tile = matches!(C::of(op.kind), Some(C::MmaF | C::MmaI | C::MmaFScaled));
-        let chosen = matches!(S::of(op.kind), Some(S::Dot | S::AsyncDot | S::TensorDot));
+        let chosen = matches!(
+            S::of(op.kind),
+            Some(S::Dot | S::ScaledDot | S::AsyncDot | S::TensorDot)
+        );
         if !tile && !chosen {
             return None;
         }
@@ -25,7 +30,17 @@ impl Matmul {
             lhs: operand(op, "lhs")?,
             rhs: operand(op, "rhs")?,
             acc: operand(op, "acc")?,
+            scales: operand(op, "lhs_scale")
+                .zip(operand(op, "rhs_scale"))
+                .map(Into::into),
         })
+    }
+
+    /// What is multiplied: all operands but the accumulator.
+    pub fn sources(self) -> impl Iterator<Item = ValueId> {
+        [self.lhs, self.rhs]
+            .into_iter()
+            .chain(self.scales.into_iter().flatten())
     }
 
     /// Reads an operation that is known to be one; any other is an error in the pass that asks.

@@ -12,6 +12,7 @@ impl Selector<'_> {
     pub(super) fn matrix(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
         match kind {
             N::MmaSync => self.mma(op),
+            N::MmaScaled => self.mma_scaled(op),
             N::Wgmma => self.wgmma(op),
             N::WgmmaWait => self.wgmma_wait(op),
             _ => fail("no matrix operation"),
@@ -19,7 +20,12 @@ impl Selector<'_> {
     }
 
     /// PTX name of a multiplicand's type.
-    fn multiplicand(&self, op: &Op, name: &str, signed: &str) -> Result<&'static str, Fail> {
+    pub(super) fn multiplicand(
+        &self,
+        op: &Op,
+        name: &str,
+        signed: &str,
+    ) -> Result<&'static str, Fail> {
         let Some(Attr::Type(ty)) = op.attr_named(name) else {
             return fail(format!("attribute '{name}' is missing"));
         };
@@ -30,6 +36,7 @@ impl Selector<'_> {
             Type::Float(Float::F64) => Ok("f64"),
             Type::Float(Float::F8E4M3FN) => Ok("e4m3"),
             Type::Float(Float::F8E5M2) => Ok("e5m2"),
+            Type::Float(Float::F4E2M1FN) => Ok("e2m1"),
             Type::Int(8) if boolean(op, signed) => Ok("s8"),
             Type::Int(8) => Ok("u8"),
             other => fail(format!("no matrix unit multiplies {other:?}")),
@@ -95,7 +102,7 @@ impl Selector<'_> {
     }
 
     /// A multiplicand's registers: 32-bit words, or f64 values.
-    fn words(&mut self, op: &Op, group: usize) -> Result<Vec<Atom>, Fail> {
+    pub(super) fn words(&mut self, op: &Op, group: usize) -> Result<Vec<Atom>, Fail> {
         let value = self.operand(op, group)?;
         let (form, atoms) = (self.form(value)?, self.get(value)?);
         match form.elem {

@@ -11,6 +11,7 @@
 //! memory, synchronisation, matrix units.
 
 mod apply;
+mod block_scale;
 mod build;
 mod calls;
 mod check;

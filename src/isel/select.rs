@@ -165,7 +165,7 @@ impl<'m> Selector<'m> {
             | N::MultimemLoad
             | N::MultimemReduce
             | N::MultimemStore => self.memory(kind, op),
-            N::MmaSync | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
+            N::MmaSync | N::MmaScaled | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
             N::TensorLd | N::TensorSt | N::TensorMma => self.tensor(kind, op),
             N::Settle => Ok(()),
             _ => self.sync(op),

@@ -44,9 +44,19 @@ pub struct MmaSync {
 
 impl MmaSync {
     /// Warps over the columns with work of their own.
-    fn own_n(&self) -> u64 {
+    pub(super) fn own_n(&self) -> u64 {
         let columns = self.tile.n / self.instruction.n.max(1);
         self.warps_n.min(columns.max(1))
+    }
+
+    /// Instructions of a warp along M, N and K.
+    pub fn instructions(&self) -> [u64; 3] {
+        let (t, i) = (&self.tile, &self.instruction);
+        [
+            t.m / (i.m * self.warps_m),
+            t.n / (i.n * self.own_n()),
+            t.k / i.k,
+        ]
     }
 
     /// The warps over the columns: the next part each, then again from the first.
@@ -95,7 +105,7 @@ impl MmaSync {
             .product(&self.columns()?)
     }
 
-    fn check(&self) -> Result<MatmulShape, LayoutError> {
+    pub(super) fn check(&self) -> Result<MatmulShape, LayoutError> {
         let i = self.instruction;
         let steps: &[u64] = match (i.m, self.element_bits) {
             (8, 64) => &[4],

@@ -12,6 +12,7 @@
 //! - [`ops`]: how layouts follow tile operations (reshape, permute, slice, broadcast, …);
 //! - [`blocked`]: coalesced layouts for loads, stores and elementwise work;
 //! - [`mma`]: the fragments of `mma.sync` and `wgmma`;
+//! - [`scales`]: the scale factors of block-scaled `mma.sync`;
 //! - [`shared`]: shared-memory layouts and their swizzles;
 //! - [`addr`]: byte offsets as thread base, xor constants and immediates;
 //! - [`bank`]: bank conflicts;
@@ -40,6 +41,7 @@ pub mod ops;
 pub mod pieces;
 mod print;
 pub mod reduce;
+pub mod scales;
 pub mod scan;
 pub mod shape;
 pub mod shared;

@@ -73,6 +73,8 @@ pub enum Feature {
     Multimem,
     /// Tensor memory and `tcgen05`.
     Tcgen05,
+    /// `mma.sync` that multiplies its operands by scale factors.
+    BlockScale,
 }
 
 /// Architectures with the lowest PTX ISA version that names each: plain, family, own.
@@ -133,6 +135,7 @@ impl Feature {
         ("wide256", Feature::Wide256),
         ("multimem", Feature::Multimem),
         ("tcgen05", Feature::Tcgen05),
+        ("block-scale", Feature::BlockScale),
     ];
 
     pub fn named(name: &str) -> Option<Feature> {
@@ -169,6 +172,7 @@ impl Target {
             Feature::SetMaxNReg => self.sm >= 90 && own,
             Feature::Wide256 => self.sm >= 100,
             Feature::Tcgen05 => own && (100..120).contains(&self.sm),
+            Feature::BlockScale => own && (120..130).contains(&self.sm),
         }
     }
 

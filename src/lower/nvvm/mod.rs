@@ -29,6 +29,7 @@ mod pointers;
 mod print;
 mod reduce;
 mod roles;
+mod scaled_dot;
 mod scan;
 mod shape;
 mod shared;
@@ -256,6 +257,7 @@ impl Lower<'_> {
             V::AtomicCas(v) => self.atomic_cas(op, &v),
             V::ConvertLayout(v) => self.convert_layout(op, &v),
             V::Dot(v) => self.dot(op, &v),
+            V::ScaledDot(v) => self.scaled_dot(op, &v),
             V::AllocTensor(v) => self.alloc_tensor(op, &v),
             V::SharedView(v) => self.shared_view(op, &v),
             V::LocalStore(v) => self.local_store(op, &v),

@@ -457,16 +457,11 @@ impl Lower<'_> {
             self.get(op, v.acc())?,
         );
         let i = mma.instruction;
-        let tiles = [
-            mma.tile.m / (i.m * mma.warps_m),
-            (mma.tile.n / (i.n * mma.warps_n)).max(1),
-            mma.tile.k / i.k,
-        ];
         let numbers = |v: &[u64]| Some(Attr::I32s(v.iter().map(|&x| x as i32).collect()));
         let elem = |v: ValueId| Some(Attr::Type(self.m.types.elem(self.m.ty(v))));
         let attrs = [
             numbers(&[i.m, i.n, i.k]),
-            numbers(&tiles),
+            numbers(&mma.instructions()),
             elem(v.lhs()),
             elem(v.rhs()),
             Some(Attr::Bool(v.signed_lhs())),

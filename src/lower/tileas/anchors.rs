@@ -14,6 +14,7 @@ use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
+use crate::layout::scales::MmaScales;
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::run::Run;
@@ -32,7 +33,7 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         }
         Some(S::Load | S::PointerCopy) => pointed(a, op, Priority::Load),
         Some(S::Store) => pointed(a, op, Priority::Store),
-        Some(S::Dot) => dot(a, op),
+        Some(S::Dot | S::ScaledDot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),
         _ => match tensor_move(a.m, op) {
             Some((tile, buffer)) => tensor(a, op, buffer, tile),
@@ -175,15 +176,25 @@ const fn instruction(atom: DotAtom) -> Option<MatmulShape> {
         DotAtom::M16n8k8 => (16, 8, 8),
         DotAtom::M16n8k16 => (16, 8, 16),
         DotAtom::M16n8k32 => (16, 8, 32),
+        DotAtom::M16n8k64 => (16, 8, 64),
         DotAtom::M8n8k4 => (8, 8, 4),
         DotAtom::Fma => return None,
     };
     Some(MatmulShape { m, n, k })
 }
 
-/// The instruction shape of a `dot`; none of multiply-adds.
+/// The atom of a `dot` or `scaled_dot`, and whether warps share out its rows first.
+fn atom_of(m: &Module, op: OpId) -> Option<(DotAtom, bool)> {
+    match View::of(m.op(op))? {
+        View::Dot(v) => Some((v.atom(), v.by_rows())),
+        View::ScaledDot(v) => Some((v.atom(), v.by_rows())),
+        _ => None,
+    }
+}
+
+/// The instruction shape of a `dot` or `scaled_dot`; none of multiply-adds.
 pub fn atom_shape(m: &Module, op: OpId) -> Option<MatmulShape> {
-    instruction(view::Dot::of(m.op(op))?.atom())
+    instruction(atom_of(m, op)?.0)
 }
 
 /// Whether a `dot` is done by multiply-adds.
@@ -191,21 +202,22 @@ pub fn is_fma(m: &Module, op: OpId) -> bool {
     atom_shape(m, op).is_none()
 }
 
-/// The mma.sync tiling of a `dot`: shape from its atom, warps over rows and columns.
+/// The mma.sync tiling of a `dot` or `scaled_dot`: shape from its atom, warps over rows and columns.
 pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
-    let v = view::Dot::of(m.op(op))?;
-    let (elem, lhs) = m.types.as_tile(m.ty(v.lhs()))?;
-    let (_, acc) = m.types.as_tile(m.ty(v.acc()))?;
+    let (atom, by_rows) = atom_of(m, op)?;
+    let v = Matmul::of(m.op(op))?;
+    let (elem, lhs) = m.types.as_tile(m.ty(v.lhs))?;
+    let (_, acc) = m.types.as_tile(m.ty(v.acc))?;
     let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else {
         return None;
     };
-    let instruction = instruction(v.atom())?;
+    let instruction = instruction(atom)?;
     let tile = MatmulShape {
         m: rows,
         n: columns,
         k,
     };
-    let spread = match v.by_rows() {
+    let spread = match by_rows {
         true => rows_first,
         false => as_square,
     };
@@ -217,6 +229,28 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
         warps_m,
         warps_n,
     })
+}
+
+/// Which thread holds which scale factor of a `scaled_dot`.
+pub fn scales_of(m: &Module, op: OpId, warps: u64) -> Option<MmaScales> {
+    let [scale, _] = Matmul::of(m.op(op))?.scales?;
+    let along_k = *m.types.as_tile(m.ty(scale))?.1.last()?;
+    Some(MmaScales {
+        mma: mma_of(m, op, warps)?,
+        along_k,
+    })
+}
+
+/// The layouts that a warp's matmul reads its sources in, in the order of [`Matmul::sources`].
+fn fragments(m: &Module, op: OpId, warps: u64) -> Result<Vec<Layout>, Diagnostic> {
+    let Some(mma) = mma_of(m, op, warps) else {
+        return Err(unsupported(m, op, "no mma.sync tiling for this matmul"));
+    };
+    let mut all = vec![mma.a(), mma.b()];
+    if let Some(scales) = scales_of(m, op, warps) {
+        all.extend([scales.a(), scales.b()]);
+    }
+    all.into_iter().map(|layout| at(m, op, layout)).collect()
 }
 
 /// Warps over rows and columns: as square a part per warp as can be had.
@@ -257,15 +291,15 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let Some(mma) = mma_of(a.m, op, a.warps) else {
         return Err(unsupported(a.m, op, "no mma.sync tiling for this matmul"));
     };
-    let Some(Matmul { lhs, rhs, acc }) = Matmul::of(a.m.op(op)) else {
+    let Some(matmul) = Matmul::of(a.m.op(op)) else {
         return Ok(());
     };
-    let (c, fa, fb) = (mma.c(), mma.a(), mma.b());
-    let (c, fa, fb) = (at(a.m, op, c)?, at(a.m, op, fa)?, at(a.m, op, fb)?);
+    let c = at(a.m, op, mma.c())?;
     let result = a.m.result(op);
-    a.tie(acc, result);
+    a.tie(matmul.acc, result);
     a.propose(result, Priority::Matmul, &c);
-    for (operand, layout) in [(lhs, fa), (rhs, fb)] {
+    let fragments = fragments(a.m, op, a.warps)?;
+    for (operand, layout) in matmul.sources().zip(fragments) {
         if from_shared(a.m, operand) {
             a.propose(operand, Priority::Matmul, &layout);
         }
@@ -366,13 +400,17 @@ fn left_fragment(m: &Module, op: OpId) -> Result<Option<Layout>, Diagnostic> {
 /// The layouts that `op` needs its operands in, given the types already written.
 pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
     match S::of(m.op(op).kind) {
-        Some(S::Dot) => {
-            let Some(mma) = mma_of(m, op, warps) else {
+        Some(S::Dot | S::ScaledDot) => {
+            if is_fma(m, op) {
                 return Ok(Needs::new());
-            };
-            let (fa, fb) = (mma.a(), mma.b());
-            let (fa, fb) = (at(m, op, fa)?, at(m, op, fb)?);
-            Ok(vec![(0, m.layouts.intern(fa)), (1, m.layouts.intern(fb))])
+            }
+            // The accumulator stands between the operands and their scales.
+            let fragments = fragments(m, op, warps)?;
+            let positions = [0, 1, 3, 4].into_iter();
+            Ok(positions
+                .zip(fragments)
+                .map(|(position, layout)| (position, m.layouts.intern(layout)))
+                .collect())
         }
         Some(S::AsyncDot) => Ok(match left_fragment(m, op)? {
             Some(fragment) => vec![(0, m.layouts.intern(fragment))],

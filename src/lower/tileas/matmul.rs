@@ -1,9 +1,10 @@
 //! Matmuls that rules gave no instruction, or one larger than the tile: fused multiply-adds.
 //!
-//! Scaled matmuls multiply their operands by their scales first. 8-bit floats are multiplied as
+//! Scaled matmuls that have no instruction, or one larger than the tile, multiply their operands by their scales first. 8-bit floats are multiplied as
 //! f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a row keep
 //! their rows in one warp.
 
+use super::missed::Log;
 use super::{anchors, pipeline};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
@@ -21,18 +22,63 @@ use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 
 /// Gives every matmul under `body` an atom that can do it.
-pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diagnostic> {
+pub fn choose(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    log: &mut Log,
+) -> Result<(), Diagnostic> {
     for op in m.ops_under(body) {
         match C::of(m.op(op).kind) {
             Some(C::MmaF | C::MmaI) => remaining(m, op, target)?,
-            Some(C::MmaFScaled) => scaled(m, op, target)?,
-            _ if S::of(m.op(op).kind) == Some(S::Dot) => {}
-            _ => continue,
+            Some(C::MmaFScaled) => {
+                let elem = |v| super::tcgen05::element_name(m, v);
+                let [a, .., scale] = m.op(op).operands[..] else {
+                    return Err(unsupported(m, op, "wrong number of operands"));
+                };
+                if target.has(Feature::BlockScale) {
+                    let why = format!(
+                        "no instruction multiplies {} by scales of {}",
+                        elem(a),
+                        elem(scale)
+                    );
+                    log.note(m, op, BLOCK_SCALE, why);
+                }
+                scaled(m, op, target)?;
+            }
+            _ => match S::of(m.op(op).kind) {
+                Some(S::Dot) => {}
+                Some(S::ScaledDot) => {
+                    if let Err(why) = fits_scaled(m, op) {
+                        log.note(m, op, BLOCK_SCALE, why);
+                        scaled(m, op, target)?;
+                    }
+                }
+                _ => continue,
+            },
         }
         fit(m, op)?;
     }
     keep_rows(m, body);
     Ok(())
+}
+
+/// What a scaled matmul is in messages.
+const BLOCK_SCALE: &str = "block-scaled mma.sync";
+
+/// Whether the tile of a `scaled_dot` is at least as large as its instruction.
+fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
+    let (Some(size), Some(shape)) = (Extents::of(m, op), anchors::atom_shape(m, op)) else {
+        return Err("its operands have neither rank 2 nor 3".to_owned());
+    };
+    if size.hold(shape) {
+        return Ok(());
+    }
+    let Extents { m, n, k, .. } = size;
+    Err(format!(
+        "the tile is {m}x{n}x{k}, {}x{}x{} needed",
+        shape.m, shape.n, shape.k
+    ))
 }
 
 /// Whether a matmul's result, worked over, is the left operand of another.
@@ -50,7 +96,8 @@ pub fn is_chained(m: &Module, body: BlockId) -> bool {
 /// is between them (attention's softmax) needs no other warp, and neither does the second matmul.
 fn keep_rows(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
-    let matmuls = || (ops.iter().copied()).filter(|&o| S::of(m.op(o).kind) == Some(S::Dot));
+    let chosen = |&o: &OpId| matches!(S::of(m.op(o).kind), Some(S::Dot | S::ScaledDot));
+    let matmuls = || ops.iter().copied().filter(chosen);
     let mut chained: Vec<OpId> = Vec::new();
     for first in matmuls() {
         let reached = pipeline::reach(m, &ops, m.result(first));
@@ -291,19 +338,21 @@ fn repeated(
 /// A batch of matmuls as matmuls of its matrices.
 fn take_apart(m: &mut Module, op: OpId, batch: u64) {
     let data = m.op(op).clone();
-    let Some(Matmul {
-        lhs,
-        rhs,
-        acc: start,
-    }) = Matmul::of(&data)
-    else {
+    let Some(Matmul { acc: start, .. }) = Matmul::of(&data) else {
         return;
     };
     let mut result = start;
     for i in 0..batch {
-        let parts = [lhs, rhs, start].map(|v| slice(m, op, v, i));
-        let ty = m.ty(parts[2]);
-        let groups = parts.each_ref().map(std::slice::from_ref);
+        let mut ty = m.ty(start);
+        let mut parts = Vec::new();
+        for &operand in &data.operands {
+            let part = slice(m, op, operand, i);
+            if operand == start {
+                ty = m.ty(part);
+            }
+            parts.push(part);
+        }
+        let groups: Vec<&[ValueId]> = parts.iter().map(std::slice::from_ref).collect();
         let mut b = before(m, op);
         let matmul = b.op(data.kind, &groups, data.attrs.iter().cloned(), &[ty], &[]);
         let value = m.result(matmul);

@@ -24,7 +24,7 @@ pub mod tcgen05;
 mod transpose;
 mod wgmma;
 
-pub use anchors::{is_fma, mma_of, wgmma_of};
+pub use anchors::{is_fma, mma_of, scales_of, wgmma_of};
 pub use assign::{Relation, canonical, jump_target};
 pub use convert::layout_of;
 pub use missed::Missed;
@@ -85,7 +85,7 @@ fn func(
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
     }
-    matmul::choose(m, body, target)?;
+    matmul::choose(m, body, target, log)?;
     wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     tcgen05::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
     overlap::relax(m, body);

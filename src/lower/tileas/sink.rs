@@ -68,12 +68,17 @@ fn copy_beside(m: &mut Module, op: OpId) -> OpId {
 /// Whether an operation is a matmul or changes the shape of what one matmul reads.
 fn leads_to_matmul(m: &Module, op: OpId, users: &FxHashMap<ValueId, Vec<OpId>>) -> bool {
     if !matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
-        return is(m, op, S::Dot);
+        return by_warps(m, op);
     }
     match users.get(&m.result(op)).map(Vec::as_slice) {
         Some(&[next]) => leads_to_matmul(m, next, users),
         _ => false,
     }
+}
+
+/// Whether an operation is a matmul of a warp's own.
+fn by_warps(m: &Module, op: OpId) -> bool {
+    matches!(S::of(m.op(op).kind), Some(S::Dot | S::ScaledDot))
 }
 
 fn is(m: &Module, op: OpId, kind: S) -> bool {
@@ -95,7 +100,7 @@ fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
 /// of it.
 pub fn operands(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
-    if !ops.iter().any(|&o| is(m, o, S::Dot)) {
+    if !ops.iter().any(|&o| by_warps(m, o)) {
         return;
     }
     let users = users(m, &ops);
@@ -138,7 +143,7 @@ fn way_to_matmul(
         if m.op(user).block != m.op(load).block {
             return None;
         }
-        if S::of(m.op(user).kind) == Some(S::Dot) {
+        if by_warps(m, user) {
             return Some((user, chain));
         }
         if !matches!(C::of(m.op(user).kind), Some(C::Reshape | C::Permute)) {

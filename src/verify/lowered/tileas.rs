@@ -15,7 +15,7 @@ pub fn check(c: &Ctx, kind: Op) -> Check {
         Op::AllocTensor => shared(c, c.op.results[0]),
         Op::LocalLoad => stage(c, c.op.operands[0], c.op.results[0]),
         Op::LocalStore => stage(c, c.op.operands[1], c.op.operands[0]),
-        Op::Dot | Op::AsyncDot | Op::TensorDot => matmul(c),
+        Op::Dot | Op::ScaledDot | Op::AsyncDot | Op::TensorDot => matmul(c),
         Op::AllocTensorMemory => tensor(c, c.op.results[0]),
         Op::TensorLoad => moved(c, c.op.operands[0], c.op.results[0]),
         Op::TensorStore => moved(c, c.op.operands[1], c.op.operands[0]),

@@ -56,7 +56,7 @@ impl Kernel<'_> {
                 }
                 (Some(S::TiledCopy), _) => self.load(op, "Ldgsts instruction"),
                 (Some(S::TmaLoad), _) => self.load(op, "TMA Load instruction"),
-                (Some(S::Dot), _) => self.dot(op),
+                (Some(S::Dot | S::ScaledDot), _) => self.dot(op),
                 (Some(S::AsyncDot), _) => self.warpgroup_dot(op),
                 (_, Some(C::For | C::Loop)) => self.repeated(op),
                 _ => {}
@@ -241,7 +241,12 @@ impl Kernel<'_> {
                 reasons.push(reason);
             }
         }
-        let matmul = |&o: &OpId| matches!(S::of(m.op(o).kind), Some(S::Dot | S::AsyncDot));
+        let matmul = |&o: &OpId| {
+            matches!(
+                S::of(m.op(o).kind),
+                Some(S::Dot | S::ScaledDot | S::AsyncDot)
+            )
+        };
         if reasons.is_empty() && !body.iter().any(matmul) {
             reasons.push("no matmul in the loop uses what it loads".to_owned());
         }

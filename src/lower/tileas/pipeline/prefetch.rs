@@ -11,6 +11,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access};
+use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// A loop with loads that can be started iterations ahead. What else it computes does not matter.
@@ -197,12 +198,12 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     let store = store.max().unwrap_or(0);
     let need = |matmul: OpId| {
         let data = m.op(matmul);
-        let undecided = S::of(data.kind) != Some(S::Dot);
-        let operands = data.operands.iter().take(2);
+        let undecided = !matches!(S::of(data.kind), Some(S::Dot | S::ScaledDot));
+        let operands = Matmul::of(data).into_iter().flat_map(Matmul::sources);
         operands
-            .filter(|&&v| undecided || !comes_from(m, v, loads))
+            .filter(|&v| undecided || !comes_from(m, v, loads))
             // Eight bits may be widened first.
-            .map(|&v| tile_bytes(m, v) * if undecided { 2 } else { 1 })
+            .map(|v| tile_bytes(m, v) * if undecided { 2 } else { 1 })
             .sum()
     };
     let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
@@ -226,5 +227,6 @@ fn comes_from(m: &Module, mut tile: ValueId, loads: &[OpId]) -> bool {
 /// Whether an operation is a matmul, already given an instruction or not.
 pub fn is_matmul(m: &Module, op: OpId) -> bool {
     let kind = m.op(op).kind;
-    S::of(kind) == Some(S::Dot) || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
+    let chosen = matches!(S::of(kind), Some(S::Dot | S::ScaledDot));
+    chosen || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
 }

@@ -29,6 +29,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, group};
+use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::{tcgen05, wgmma};
@@ -256,9 +257,9 @@ impl Plan {
         let ops = m.ops_under(body);
         let other = |&&o: &&OpId| is_matmul(m, o) && !is_for_groups(m, o, target);
         let operands = |&op: &OpId| {
-            let sides = m.op(op).operands.iter().take(2);
-            let alone = sides.filter(|&&v| !wgmma::comes_from(m, v, brought));
-            alone.map(|&v| tile_bytes(m, v)).sum::<u64>()
+            let sides = Matmul::of(m.op(op)).into_iter().flat_map(Matmul::sources);
+            let alone = sides.filter(|&v| !wgmma::comes_from(m, v, brought));
+            alone.map(|v| tile_bytes(m, v)).sum::<u64>()
         };
         let matmuls = ops.iter().filter(other).map(operands).max();
         match matmuls {

@@ -13,6 +13,7 @@ use super::Context;
 use super::slice::{Blocked, Slice};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
@@ -54,7 +55,9 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             continue;
         }
         let reached = reach(m, &ops, m.result(load));
-        let takes = |&&o: &&OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
+        let takes = |&&o: &&OpId| {
+            Matmul::of(m.op(o)).is_some_and(|p| p.sources().any(|v| reached.contains(&v)))
+        };
         let Some(&matmul) = matmuls.iter().find(takes) else {
             continue;
         };
