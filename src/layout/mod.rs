@@ -18,6 +18,7 @@
 //! - [`bank`]: bank conflicts;
 //! - [`ldmatrix`]: where `ldmatrix` and `stmatrix` fit;
 //! - [`swizzle`]: the shared layout for a tile written and read in two layouts;
+//! - [`bytes`]: elements smaller than a byte;
 //! - [`convert`]: from one register layout to another ([`lookup`], [`shuffle`]);
 //! - [`pieces`]: parts of a tile that are a choice of registers;
 //! - [`reduce`], [`scan`]: in the thread, between lanes, between warps;
@@ -29,6 +30,7 @@
 pub mod addr;
 pub mod bank;
 pub mod blocked;
+pub mod bytes;
 pub mod convert;
 mod error;
 pub mod gf2;

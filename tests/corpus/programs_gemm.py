@@ -115,6 +115,56 @@ def scaled(a, a_scale, b, b_scale, c, tm: ct.Constant[int], tn: ct.Constant[int]
     ct.store(c, (m, n), acc)
 
 
+@ct.kernel
+def scaled_rows(
+    a, a_scale, b, b_scale, c,
+    tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], block: ct.Constant[int], nibbles: ct.Constant[bool],
+):  # fmt: skip
+    """A @ Bᵀ of f8, or of f4 two to a byte, with a scale for each block along K, in rows as the operands are."""
+    m, n = ct.bid(0), ct.bid(1)
+    per = 2 if nibbles else 1
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk // per)):
+        x = ct.load(a, (m, k), (tm, tk // per), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk // per), padding_mode=ZERO)
+        if nibbles:
+            x = ct.unpack_from_bytes(x.reshape((-1,)), ct.float4_e2m1fn).reshape((tm, tk))
+            y = ct.unpack_from_bytes(y.reshape((-1,)), ct.float4_e2m1fn).reshape((tn, tk))
+        xs = ct.load(a_scale, (m, k), (tm, tk // block), padding_mode=ZERO)
+        ys = ct.load(b_scale, (n, k), (tn, tk // block), padding_mode=ZERO)
+        acc = ct.mma_scaled(x, xs, ct.transpose(y), ct.transpose(ys), acc)
+    ct.store(c, (m, n), acc)
+
+
+def unswizzled(scales):
+    """What `swizzled` packed, as a matrix again."""
+    m, k, _, _ = scales.shape
+    scales = ct.permute(scales.reshape((m, k, 32, 4, 4)), (0, 3, 2, 1, 4))
+    return scales.reshape((m * 128, k * 4))
+
+
+@ct.kernel
+def scaled_swizzled(
+    a, a_scale, b, b_scale, c,
+    tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], block: ct.Constant[int], nibbles: ct.Constant[bool],
+):  # fmt: skip
+    """As `scaled_rows`, with scales in the order of tensor memory: 128 rows by 4 as 32 by 4 by 4."""
+    m, n = ct.bid(0), ct.bid(1)
+    per = 2 if nibbles else 1
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk // per)):
+        x = ct.load(a, (m, k), (tm, tk // per), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk // per), padding_mode=ZERO)
+        if nibbles:
+            x = ct.unpack_from_bytes(x.reshape((-1,)), ct.float4_e2m1fn).reshape((tm, tk))
+            y = ct.unpack_from_bytes(y.reshape((-1,)), ct.float4_e2m1fn).reshape((tn, tk))
+        groups = tk // block // 4
+        xs = unswizzled(ct.load(a_scale, (m, k, 0, 0), (tm // 128, groups, 32, 16), padding_mode=ZERO))
+        ys = unswizzled(ct.load(b_scale, (n, k, 0, 0), (tn // 128, groups, 32, 16), padding_mode=ZERO))
+        acc = ct.mma_scaled(x, xs, ct.transpose(y), ct.transpose(ys), acc)
+    ct.store(c, (m, n), acc)
+
+
 def matrices(*dtypes):
     return [array(t, 2) for t in dtypes]
 
@@ -134,7 +184,32 @@ CASES = [
     Program("eight_bits_e4m3", eight_bits, [*matrices(e4m3, e4m3, f32), 64, 64, 32], "13.3"),
     Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32], "13.3"),
     Program("scaled_e4m3", scaled, [*matrices(e4m3, e8m0, e4m3, e8m0, f32), 32, 32, 64], "13.3"),
+    Program("mxf8_columns", scaled, [*matrices(e5m2, e8m0, e5m2, e8m0, f32), 128, 64, 128], "13.3"),
 ]
+
+# Block-scaled formats: operand, scale (cuTile's and ours), elements for each scale.
+SCALED = {
+    "mxf8": (e4m3, "f8E4M3FN", e8m0, "f8E8M0FNU", 32),
+    "mxf4": (u8, "f4E2M1FN", e8m0, "f8E8M0FNU", 32),
+    "mxf4_16": (u8, "f4E2M1FN", e8m0, "f8E8M0FNU", 16),
+    "nvf4": (u8, "f4E2M1FN", e4m3, "f8E4M3FN", 16),
+}
+# How scales lie, and tiles.
+SCALED_CASES = [
+    ("mxf8", "rows", (128, 128, 128)),
+    ("mxf8", "swizzled", (128, 128, 128)),
+    ("mxf4", "rows", (128, 64, 256)),
+    ("mxf4_16", "rows", (64, 64, 64)),
+    ("nvf4", "rows", (128, 128, 128)),
+    ("nvf4", "swizzled", (128, 256, 256)),
+]
+
+for format_, order, tile in SCALED_CASES:
+    operand, _, scale, _, block = SCALED[format_]
+    lying = 4 if order == "swizzled" else 2
+    parameters = [array(operand, 2), array(scale, lying)] * 2 + [array(f32, 2), *tile, block, operand is u8]
+    kernel = scaled_swizzled if order == "swizzled" else scaled_rows
+    CASES.append(Program(f"{format_}_{order}", kernel, parameters, "13.3"))
 
 
 def grid(m, n, tile):
@@ -220,6 +295,55 @@ def scaled_run():
     return Run("scaled_e4m3", f"{m}x{n}x{k}", grid(m, n, 32), args)
 
 
+def scaled_columns_run():
+    m, n, k = 140, 80, 256
+    rng = np.random.default_rng(4)
+    args, wide = [], []
+    for name, shape, scales, axis in (("a", (m, k), (m, k // 32), 1), ("b", (k, n), (k // 32, n), 0)):
+        x, wide_x = floats("f8E5M2", rng.integers(-4, 5, shape))
+        s, wide_s = floats("f8E8M0FNU", 2.0 ** rng.integers(-2, 3, scales))
+        args += matrix_args(Buffer(name, padded(x, 60, 16), type="f8E5M2"), shape)
+        args += matrix_args(Buffer(f"{name}_scale", padded(s, 127, 16), type="f8E8M0FNU"), scales)
+        wide.append(wide_x * np.repeat(wide_s, 32, axis=axis))
+    c = (wide[0] @ wide[1]).astype(np.float32)
+    args += matrix_args(output(c), (m, n))
+    return Run("mxf8_columns", f"{m}x{n}x{k}", (-(-m // 128), -(-n // 64)), args)
+
+
+def swizzled(scales):
+    """Rows and columns filled up to 128 by 4, then 128 by 4 as 32 by 4 (rows 32 apart) by 4."""
+    m, k = scales.shape
+    whole = np.zeros((-(-m // 128) * 128, -(-k // 4) * 4), scales.dtype)
+    whole[:m, :k] = scales
+    parts = whole.reshape(-1, 4, 32, whole.shape[1] // 4, 4).transpose(0, 3, 2, 1, 4)
+    return np.ascontiguousarray(parts).reshape(parts.shape[0], parts.shape[1], 32, 16)
+
+
+def scaled_rows_run(format_, order, tile, m, n, k):
+    """Values of all of a format's: sums of them are exact in f32, whatever the order."""
+    operand, type_, _, scale_type, block = SCALED[format_]
+    rng = np.random.default_rng((m, n, k))
+    args, wide = [], []
+    for name, rows in (("a", m), ("b", n)):
+        x, wide_x = floats(type_, rng.integers(-6, 7, (rows, k)) / (2 if operand is u8 else 1))
+        # Of nvf4: products of two scales have a few bits more.
+        values = rng.integers(1, 8, (rows, k // block)) / 4 if scale_type == "f8E4M3FN" else None
+        values = 2.0 ** rng.integers(-2, 3, (rows, k // block)) if values is None else values
+        s, wide_s = floats(scale_type, values)
+        x = x.reshape(rows, -1)
+        args += matrix_args(Buffer(name, padded(x, 0x55, 16), type=None if operand is u8 else type_), x.shape)
+        if order == "swizzled":
+            packed = swizzled(s)
+            strides = [st // packed.itemsize for st in packed.strides]
+            args += array_args(Buffer(f"{name}_scale", packed, type=scale_type), packed.shape, strides)
+        else:
+            args += matrix_args(Buffer(f"{name}_scale", padded(s, 0x55, 16), type=scale_type), s.shape)
+        wide.append(wide_x * np.repeat(wide_s, block, axis=1))
+    c = (wide[0] @ wide[1].T).astype(np.float32)
+    args += matrix_args(output(c), (m, n))
+    return Run(f"{format_}_{order}", f"{m}x{n}x{k}", (-(-m // tile[0]), -(-n // tile[1])), args)
+
+
 def runs():
     yield batched_run("batched_tf32", np.float32, 2, 40, 50, 36, 32)
     yield batched_run("batched_f16", np.float16, 2, 100, 70, 136, 64)
@@ -231,3 +355,6 @@ def runs():
     yield float_run("eight_bits_e4m3", "f8E4M3FN", 64, 80, 70, 64)
     yield float_run("eight_bits_e5m2", "f8E5M2", 70, 64, 64, 64)
     yield scaled_run()
+    yield scaled_columns_run()
+    for format_, order, tile in SCALED_CASES:
+        yield scaled_rows_run(format_, order, tile, tile[0] + 20, tile[1] - 10, 3 * tile[2])

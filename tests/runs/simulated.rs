@@ -60,7 +60,7 @@ simulated! {
     ops_debug: sm_80;
     ops_integer: sm_75 sm_90a;
     ops_math: sm_75 sm_90a;
-    ops_mma: sm_75 sm_80 sm_90a sm_100a;
+    ops_mma: sm_75 sm_80 sm_90a sm_100a sm_120a;
     ops_other: sm_80 sm_90a;
     ops_pointer: sm_80 sm_90a;
     ops_reduce: sm_80 sm_90a;

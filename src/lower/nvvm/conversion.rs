@@ -5,6 +5,7 @@ use super::Lower;
 use super::shared::back;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
+use crate::layout::bytes::pairs;
 use crate::layout::convert::{self, Conversion, SharedPlan};
 use crate::layout::halves::{Halves, Sides};
 use crate::layout::{Layout, addr};
@@ -51,6 +52,18 @@ impl Lower<'_> {
         from: &Layout,
         to: &Layout,
     ) -> Result<ValueId, Diagnostic> {
+        if from == to {
+            return Ok(value);
+        }
+        if self.m.types.bits(self.m.ty(value)) == Some(4)
+            && let Some([from, to]) = pairs(from, to)
+        {
+            // Two elements of a byte stay together.
+            let elem = self.emit().elem(value);
+            let bytes = self.join_bits(value, 4);
+            let bytes = self.convert_value(op, bytes, &from, &to)?;
+            return Ok(self.split_bits(bytes, 4, elem));
+        }
         let (value, elem) = self.as_bytes(value);
         let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
         let plan = convert::convert(from, to, bits, self.capabilities());

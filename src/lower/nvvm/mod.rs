@@ -121,6 +121,8 @@ pub struct Lower<'m> {
     pub facts: FactMap,
     /// What each old value became; tokens become nothing.
     pub map: FxHashMap<ValueId, ValueId>,
+    /// The bytes that new values of four-bit elements were taken from, two a byte.
+    pub bytes_of: FxHashMap<ValueId, ValueId>,
     /// Where operations are appended, and the source location that they get.
     pub block: BlockId,
     pub loc: crate::ir::LocId,

@@ -9,7 +9,7 @@ use super::tiled::Tiled;
 use crate::facts::access::{Access, constant, pointee};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::blocked::Blocked;
-use crate::layout::{In, Layout, LayoutError, Shape};
+use crate::layout::{Layout, Shape, bytes};
 use crate::lower::unsupported;
 
 /// `shape` with twice the extent along `dim`.
@@ -19,23 +19,6 @@ pub(super) fn doubled(shape: &[u64], dim: usize) -> Vec<u64> {
         *extent *= 2;
     }
     shape
-}
-
-/// The layout of the elements whose bytes are in `bytes`: the two of a byte next to each other
-/// along `dim` in one thread.
-fn halves(bytes: &Layout, dim: usize) -> Result<Layout, LayoutError> {
-    let shape = Shape::new(&doubled(&bytes.shape().extents(), dim))?;
-    let bases = In::ALL.map(|i| {
-        let wide = |&v: &u64| {
-            let mut at = bytes.shape().unflatten(v);
-            at[dim] *= 2;
-            shape.flatten(&at)
-        };
-        let first = (i == In::Register).then(|| shape.along(dim, 1));
-        let all = first.into_iter().chain(bytes.bases(i).iter().map(wide));
-        all.collect()
-    });
-    Layout::new(shape, bases)
 }
 
 impl Lower<'_> {
@@ -81,13 +64,13 @@ impl Lower<'_> {
         let extents = layout.shape().extents();
         let elem = pointee(self.m, access.base);
         let aligned = access.alignment(self.m, &self.facts, &extents, elem);
-        let mut bytes = extents.clone();
-        bytes[inner] /= 2;
-        if bytes[inner] == 0 {
+        let mut halved = extents.clone();
+        halved[inner] /= 2;
+        if halved[inner] == 0 {
             let why = "elements of four bits in memory: a tile ends in the middle of a byte";
             return Err(unsupported(self.m, op, why));
         }
-        let shape = self.layout_error(op, Shape::new(&bytes))?;
+        let shape = self.layout_error(op, Shape::new(&halved))?;
         let blocked = Blocked {
             shape,
             order,
@@ -96,8 +79,8 @@ impl Lower<'_> {
             warps: self.role.warps,
         };
         let blocked = self.layout_error(op, blocked.layout())?;
-        let elements = self.layout_error(op, halves(&blocked, inner))?;
-        Ok((self.tiled_as(op, data, bytes.to_vec(), blocked)?, elements))
+        let elements = self.layout_error(op, bytes::spread(&blocked, inner, 2))?;
+        Ok((self.tiled_as(op, data, halved.to_vec(), blocked)?, elements))
     }
 
     pub(super) fn load_nibbles(

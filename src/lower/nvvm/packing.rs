@@ -5,13 +5,13 @@ use crate::dialect::cuda_tile::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::blocked::Blocked;
-use crate::layout::{In, Layout, LayoutError};
+use crate::layout::{Layout, LayoutError, bytes};
 use crate::lower::unsupported;
 
 /// The layout of the tile of one dimension in which `many` elements take the place of each of
 /// `layout`'s, next to each other in a thread.
 fn spread(layout: &Layout, many: u64) -> Result<Layout, LayoutError> {
-    Layout::identity_1d(In::Register, many, 0, 1)?.product(layout)
+    bytes::spread(layout, 0, many)
 }
 
 impl Lower<'_> {
@@ -48,7 +48,9 @@ impl Lower<'_> {
         };
         let elem = self.m.types.elem(self.m.ty(result));
         let bits = self.m.types.bits(elem).unwrap_or(8);
-        let (elements, have) = if bits >= 8 {
+        let (elements, have) = if bits == 8 {
+            (self.recast(value, elem, from.registers()), from)
+        } else if bits > 8 {
             let n = u64::from(bits / 8);
             let layout = self.blocked_1d(op, to.shape().elements())?;
             let want = self.layout_error(op, spread(&layout, n))?;
@@ -87,8 +89,11 @@ impl Lower<'_> {
         e.get(N::Bitcast, &[&[value]], [], ty)
     }
 
-    /// Bytes of elements of `bits` bits each, in order.
+    /// Bytes of elements of `bits` bits each, in order: those that they were taken from, where they were.
     pub(super) fn join_bits(&mut self, value: ValueId, bits: u32) -> ValueId {
+        if let Some(&bytes) = self.bytes_of.get(&value) {
+            return bytes;
+        }
         let (value, _) = self.as_bytes(value);
         let mut e = self.emit();
         let (n, per) = (e.count(value), 8 / bits);
@@ -120,6 +125,10 @@ impl Lower<'_> {
             .flat_map(|b| (0..per).map(move |i| i * n + b))
             .collect();
         let all = e.take(all, &order);
-        self.from_bytes(all, elem)
+        let elements = self.from_bytes(all, elem);
+        if bits == 4 {
+            self.bytes_of.insert(elements, value);
+        }
+        elements
     }
 }

@@ -54,7 +54,7 @@ impl Lower<'_> {
 
     /// Elements of four bits, two to a byte.
     fn whole_bytes(&mut self, value: ValueId) -> ValueId {
-        let mut e = self.emit();
+        let e = self.emit();
         let elem = e.elem(value);
         match e.m.types.bits(elem) {
             Some(bits @ 4) => self.join_bits(value, bits),

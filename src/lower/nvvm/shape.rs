@@ -84,7 +84,9 @@ impl Lower<'_> {
         let new = match (self.layout(source), self.layout(result)) {
             (Some(from), Some(to)) => {
                 let map = self.register_map(op, &from, &to)?;
-                self.emit().take(value, &map)
+                let new = self.emit().take(value, &map);
+                self.follow_bytes(value, new, &map);
+                new
             }
             (None, Some(to)) => self.emit().widen(value, to.registers() as u32),
             // A tile of one element becomes a scalar.
@@ -92,6 +94,20 @@ impl Lower<'_> {
         };
         self.set(result, new);
         Ok(())
+    }
+
+    /// Elements taken from bytes remain those of bytes where `map` takes both of a byte.
+    fn follow_bytes(&mut self, value: ValueId, new: ValueId, map: &[u32]) {
+        let pair = |p: &[u32]| match *p {
+            [low, high] if low % 2 == 0 && high == low + 1 => Some(low / 2),
+            _ => None,
+        };
+        if let Some(&bytes) = self.bytes_of.get(&value)
+            && let Some(map) = map.chunks(2).map(pair).collect::<Option<Vec<u32>>>()
+        {
+            let bytes = self.emit().take(bytes, &map);
+            self.bytes_of.insert(new, bytes);
+        }
     }
 
     /// For each register of the result, the register of the source that holds its element.

@@ -1,8 +1,8 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
-use super::assign::{Assign, Priority, at, is_distributed, shape_of};
+use super::assign::{Assign, Priority, Relation, at, is_distributed, shape_of};
 use super::convert::layout_of;
-use crate::dialect::cuda_tile::Op as C;
+use super::pipeline::is_view;
 use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view;
@@ -299,27 +299,53 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     a.tie(matmul.acc, result);
     a.propose(result, Priority::Matmul, &c);
     let fragments = fragments(a.m, op, a.warps)?;
-    for (operand, layout) in matmul.sources().zip(fragments) {
-        if from_shared(a.m, operand) {
-            a.propose(operand, Priority::Matmul, &layout);
+    for (i, (operand, layout)) in matmul.sources().zip(fragments).enumerate() {
+        // Scales are few: each warp reads its own where they lie.
+        let source = origin(a.m, operand).and_then(|o| S::of(a.m.op(o).kind));
+        if source == Some(S::LocalLoad) || i > 1 && source == Some(S::TiledLoad) {
+            propose_source(a, op, operand, layout)?;
         }
     }
     Ok(())
 }
 
-/// Whether a tile is read from a shared buffer, perhaps with its shape changed: it can be read in any layout.
-fn from_shared(m: &Module, mut tile: ValueId) -> bool {
-    while let Some(op) = m.def_op(tile) {
-        let data = m.op(op);
-        if S::of(data.kind) == Some(S::LocalLoad) {
-            return true;
-        }
-        if !matches!(C::of(data.kind), Some(C::Reshape | C::Permute)) {
-            return false;
+/// What makes the tile that `tile` shows.
+fn origin(m: &Module, mut tile: ValueId) -> Option<OpId> {
+    loop {
+        let op = m.def_op(tile)?;
+        if !is_view(m, op) {
+            return Some(op);
         }
         tile = m.source(op);
     }
-    false
+}
+
+/// Whether a tile is read from a shared buffer, perhaps with its shape changed: it can be read in any layout.
+fn from_shared(m: &Module, tile: ValueId) -> bool {
+    origin(m, tile).is_some_and(|op| S::of(m.op(op).kind) == Some(S::LocalLoad))
+}
+
+/// Proposes a matmul's layout for its operand, and what follows from it for the tiles that the operand shows.
+fn propose_source(
+    a: &mut Assign<'_>,
+    op: OpId,
+    mut tile: ValueId,
+    mut layout: Layout,
+) -> Result<(), Diagnostic> {
+    loop {
+        a.propose(tile, Priority::Matmul, &layout);
+        let Some(def) = a.m.def_op(tile).filter(|&d| is_view(a.m, d)) else {
+            return Ok(());
+        };
+        let Some(relation) = Relation::of(a.m, def) else {
+            return Ok(());
+        };
+        tile = a.m.source(def);
+        match at(a.m, op, relation.source_of(a.m, tile, &layout))? {
+            Some(source) => layout = source,
+            None => return Ok(()),
+        }
+    }
 }
 
 /// The warpgroup tiling of an `async.dot`.

@@ -22,7 +22,7 @@ use crate::dialect::{OpKind, Traits};
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
-use crate::layout::{Layout, LayoutError, Shape};
+use crate::layout::{Layout, LayoutError, Shape, bytes};
 use crate::lower::unsupported;
 
 /// A set of tiles that have one layout.
@@ -425,6 +425,8 @@ pub enum Relation {
     Permute(Vec<usize>),
     Broadcast,
     Reduce(usize),
+    /// So many elements in each byte.
+    Unpack(u64),
 }
 
 impl Relation {
@@ -437,6 +439,10 @@ impl Relation {
                 Relation::Permute(v.permutation().iter().map(|&d| d as usize).collect())
             }
             View::Reduce(v) => Relation::Reduce(v.dim() as usize),
+            View::Unpack(v) => match m.types.bits(m.ty(v.result()))? {
+                bits @ 1..=8 => Relation::Unpack(u64::from(8 / bits)),
+                _ => return None,
+            },
             _ => return None,
         })
     }
@@ -454,6 +460,7 @@ impl Relation {
             Relation::Permute(p) => source.permute(p)?,
             Relation::Broadcast => source.broadcast(&shape)?,
             Relation::Reduce(dim) => source.slice(*dim)?,
+            Relation::Unpack(many) => bytes::spread(source, 0, *many)?,
         }))
     }
 
@@ -477,6 +484,7 @@ impl Relation {
             Relation::Permute(p) => result.permute(&inverse(p))?,
             Relation::Broadcast => result.broadcast_source(shape)?,
             Relation::Reduce(_) => return Ok(None),
+            Relation::Unpack(many) => return bytes::joined(result, 0, *many),
         }))
     }
 }

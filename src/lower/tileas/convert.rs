@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::anchors::{self, Needs};
 use super::assign::{Layouts, Relation, at};
+use super::pipeline::is_view;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -160,8 +161,7 @@ fn leave(m: &mut Module, value: ValueId, body: BlockId, outer: OpId) -> bool {
     if m.op(def).block != body {
         return true;
     }
-    let reshapes = matches!(C::of(m.op(def).kind), Some(C::Reshape | C::Permute));
-    if !reshapes || !leave(m, m.source(def), body, outer) {
+    if !is_view(m, def) || !leave(m, m.source(def), body, outer) {
         return false;
     }
     m.block_mut(body).ops.retain(|&o| o != def);

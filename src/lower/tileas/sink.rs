@@ -6,9 +6,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::pipeline::is_view;
 use crate::lower::tileas::pipeline::slice::{Map, copy};
 
 /// Gives each matmul under `body` loads of its own, so that each reads its fragments as it wants them: a tile that two
@@ -44,7 +44,7 @@ pub fn split(m: &mut Module, body: BlockId) {
 
 /// Whether an operation changes the shape of what a load reads from shared memory.
 fn changes_loaded(m: &Module, mut op: OpId) -> bool {
-    while matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
+    while is_view(m, op) {
         match m.def_op(m.op(op).operands[0]) {
             Some(source) if is(m, source, S::LocalLoad) => return true,
             Some(source) => op = source,
@@ -67,7 +67,7 @@ fn copy_beside(m: &mut Module, op: OpId) -> OpId {
 
 /// Whether an operation is a matmul or changes the shape of what one matmul reads.
 fn leads_to_matmul(m: &Module, op: OpId, users: &FxHashMap<ValueId, Vec<OpId>>) -> bool {
-    if !matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
+    if !is_view(m, op) {
         return by_warps(m, op);
     }
     match users.get(&m.result(op)).map(Vec::as_slice) {
@@ -146,7 +146,7 @@ fn way_to_matmul(
         if by_warps(m, user) {
             return Some((user, chain));
         }
-        if !matches!(C::of(m.op(user).kind), Some(C::Reshape | C::Permute)) {
+        if !is_view(m, user) {
             return None;
         }
         chain.push(user);

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 
 use super::convert::place;
 use super::missed::Log;
-use super::pipeline::{memory_order, shared_type, swizzled, tile_bytes};
+use super::pipeline::{is_view, memory_order, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -567,8 +567,7 @@ fn permuted(
 /// Erases what made `tile`, as far as nothing else uses it.
 pub(super) fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
     let Some(op) = m.def_op(tile) else { return };
-    let reads = S::of(m.op(op).kind) == Some(S::LocalLoad)
-        || matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute));
+    let reads = S::of(m.op(op).kind) == Some(S::LocalLoad) || is_view(m, op);
     let used = m
         .ops_under(body)
         .iter()

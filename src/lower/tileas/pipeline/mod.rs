@@ -20,7 +20,7 @@ pub mod stream;
 pub mod tma;
 pub mod tokens;
 
-pub use prefetch::{Prefetch, is_matmul, reach};
+pub use prefetch::{Prefetch, is_matmul, is_view, reach, shows};
 
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{Ordering, Padding};

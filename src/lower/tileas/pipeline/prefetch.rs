@@ -167,8 +167,7 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     let mut reached: FxHashSet<ValueId> = [tile].into_iter().collect();
     for &op in ops {
         let data = m.op(op);
-        let passes = data.def().traits.has(Traits::ELEMENTWISE)
-            || matches!(C::of(data.kind), Some(C::Reshape | C::Permute));
+        let passes = data.def().traits.has(Traits::ELEMENTWISE) || is_view(m, op);
         if passes && data.operands.iter().any(|v| reached.contains(v)) {
             reached.extend(&data.results);
         }
@@ -201,7 +200,7 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
         let undecided = !matches!(S::of(data.kind), Some(S::Dot | S::ScaledDot));
         let operands = Matmul::of(data).into_iter().flat_map(Matmul::sources);
         operands
-            .filter(|&v| undecided || !comes_from(m, v, loads))
+            .filter(|&v| undecided || !shows(m, v, |o| loads.contains(&o)))
             // Eight bits may be widened first.
             .map(|v| tile_bytes(m, v) * if undecided { 2 } else { 1 })
             .sum()
@@ -210,18 +209,31 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     matmuls.map(need).max().unwrap_or(0).max(store)
 }
 
-/// Whether a tile is what one of `loads` loads, perhaps with its shape changed.
-fn comes_from(m: &Module, mut tile: ValueId, loads: &[OpId]) -> bool {
+/// Whether a tile is what such a load loads, perhaps shown otherwise.
+pub fn shows(m: &Module, mut tile: ValueId, is_load: impl Fn(OpId) -> bool) -> bool {
     while let Some(op) = m.def_op(tile) {
-        if loads.contains(&op) {
+        if is_load(op) {
             return true;
         }
-        if !matches!(C::of(m.op(op).kind), Some(C::Reshape | C::Permute)) {
+        if !is_view(m, op) {
             return false;
         }
         tile = m.source(op);
     }
     false
+}
+
+/// Whether an operation only shows its operand's elements otherwise: with other extents, in another order, or bytes as
+/// elements of at most eight bits.
+pub fn is_view(m: &Module, op: OpId) -> bool {
+    match C::of(m.op(op).kind) {
+        Some(C::Reshape | C::Permute) => true,
+        Some(C::Unpack) => m
+            .types
+            .bits(m.ty(m.result(op)))
+            .is_some_and(|bits| bits <= 8),
+        _ => false,
+    }
 }
 
 /// Whether an operation is a matmul, already given an instruction or not.

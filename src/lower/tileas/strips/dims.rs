@@ -215,6 +215,10 @@ impl Dims {
                     self.keep_all(m, result);
                 }
             }
+            Relation::Unpack(_) => {
+                self.keep_all(m, source);
+                self.keep_all(m, result);
+            }
             Relation::Broadcast => {
                 for i in 0..from.len().min(to.len()) {
                     if from[i] == to[i] {

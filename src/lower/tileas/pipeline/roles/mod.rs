@@ -23,7 +23,7 @@ use crate::dialect::enums::{Overflow, PipelineKind};
 use crate::lower::build::{self, cased};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{forget_token, is_matmul, shared_room, tile_bytes, tma, tokens};
+use super::{forget_token, is_matmul, shared_room, shows, tile_bytes, tma, tokens};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -258,7 +258,7 @@ impl Plan {
         let other = |&&o: &&OpId| is_matmul(m, o) && !is_for_groups(m, o, target);
         let operands = |&op: &OpId| {
             let sides = Matmul::of(m.op(op)).into_iter().flat_map(Matmul::sources);
-            let alone = sides.filter(|&v| !wgmma::comes_from(m, v, brought));
+            let alone = sides.filter(|&v| !shows(m, v, |o| brought.contains(&o)));
             alone.map(|v| tile_bytes(m, v)).sum::<u64>()
         };
         let matmuls = ops.iter().filter(other).map(operands).max();

@@ -5,13 +5,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::prefetch::{is_matmul, reach};
+use super::super::prefetch::{is_matmul, is_view, reach};
 use super::super::stream::Purpose;
 use super::super::tma::tma_legal;
 use super::super::{memory_order, shared_type, starts_anywhere, tile_bytes};
 use super::Context;
 use super::slice::{Blocked, Slice};
-use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
@@ -146,7 +145,7 @@ pub(super) fn readers(
     while let Some(value) = work.pop() {
         for &user in users.get(&value).map_or(&[][..], Vec::as_slice) {
             reading.extend(ancestor_in(m, body, block, user));
-            if matches!(C::of(m.op(user).kind), Some(C::Reshape | C::Permute)) {
+            if is_view(m, user) {
                 work.extend(&m.op(user).results);
             }
         }
