@@ -58,6 +58,7 @@ fn lines() -> Vec<Line<'static>> {
                 "sm_89" | "sm_90" => (7, 8),
                 "sm_90a" => (8, 0),
                 "sm_100" | "sm_100a" => (8, 6),
+                "sm_120a" => (8, 7),
                 other => panic!("no PTX version for {other}"),
             };
             line.version = line.version.max(least);
@@ -165,6 +166,8 @@ fn number(mnemonic: &str, slot: &Slot, index: usize) -> String {
         _ if mnemonic.starts_with("setmaxnreg") => "24".into(),
         // A barrier's number, then its threads.
         _ if mnemonic.starts_with("bar.") => ["1", "32"][index.min(1)].into(),
+        // A selector of scales: any instruction has the first.
+        _ if mnemonic.starts_with("mma.sync") => "0".into(),
         _ => "1".into(),
     }
 }
