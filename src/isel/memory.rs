@@ -1,10 +1,10 @@
 //! Loads, stores, atomics, asynchronous copies and matrix loads.
 
 use super::build::{Fail, fail};
-use super::select::{Selector, enumeration, int, ints};
+use super::select::Selector;
 use super::values::{Elem, Form};
-use crate::dialect::enums::{Ordering, RmwMode};
-use crate::dialect::nvvm::Op as N;
+use crate::dialect::enums::{Cache, Ordering, RmwMode, Scope, Space};
+use crate::dialect::nvvm::view::{self, View};
 use crate::ir::{Op, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Guard, Operand, VReg};
@@ -41,71 +41,108 @@ impl Access {
     }
 }
 
-const SCOPES: &[&str] = &["cta", "gpu", "sys"];
-/// In the order of `enums::SPACE`; generic accesses name none.
-const SPACES: &[&str] = &[".global", ".shared", ""];
-const CACHES: &[&str] = &["", ".cg", ".cs", ".lu", ".nc"];
-
 /// The name of a scope.
-pub(super) fn scope(op: &Op) -> Result<&'static str, Fail> {
-    match SCOPES.get(enumeration(op, "scope")? as usize) {
-        Some(&scope) => Ok(scope),
-        None => fail("unknown scope"),
+pub(super) fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Block => "cta",
+        Scope::Device => "gpu",
+        Scope::Sys => "sys",
     }
 }
 
 /// What the state space of an access adds to its mnemonic.
-fn space(op: &Op) -> Result<&'static str, Fail> {
-    match SPACES.get(enumeration(op, "space")? as usize) {
-        Some(&space) => Ok(space),
-        None => fail("unknown state space"),
+fn space(space: Space) -> &'static str {
+    match space {
+        Space::Global => ".global",
+        Space::Shared => ".shared",
+        Space::Generic => "",
     }
 }
 
-pub(super) fn ordering(op: &Op) -> Result<Ordering, Fail> {
-    match Ordering::of(enumeration(op, "order")?) {
-        Some(order) => Ok(order),
-        None => fail("unknown memory ordering"),
+/// What the cache operator of an access adds to its mnemonic.
+fn cache(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Default => "",
+        Cache::Cg => ".cg",
+        Cache::Cs => ".cs",
+        Cache::Lu => ".lu",
+        Cache::Nc => ".nc",
     }
 }
 
-/// The mnemonic of a load or store, up to its type.
-fn access_name(op: &Op, stem: &str, strong: &[Ordering]) -> Result<String, Fail> {
-    let space = space(op)?;
-    let shared = space == ".shared";
-    let order = ordering(op)?;
-    let cache = CACHES
-        .get(enumeration(op, "cache")? as usize)
-        .copied()
-        .unwrap_or("");
-    if order == Ordering::Weak {
-        let cache = if shared { "" } else { cache };
-        return Ok(format!("{stem}{space}{cache}"));
+/// How a load or store is ordered and cached.
+struct Manner {
+    space: Space,
+    cache: Cache,
+    order: Ordering,
+    scope: Scope,
+}
+
+impl Manner {
+    /// The mnemonic up to its type; `strong` are the orderings that the instruction has.
+    fn name(&self, stem: &str, strong: &[Ordering]) -> Result<String, Fail> {
+        let at = space(self.space);
+        match (self.order, self.space) {
+            (Ordering::Weak, Space::Shared) => Ok(format!("{stem}{at}")),
+            (Ordering::Weak, _) => Ok(format!("{stem}{at}{}", cache(self.cache))),
+            (_, Space::Shared) => Ok(format!("{stem}.volatile{at}")),
+            (order, _) if strong.contains(&order) => {
+                Ok(format!("{stem}.{}.{}{at}", order.text(), scope(self.scope)))
+            }
+            _ => fail(format!("'{stem}' has no such memory ordering")),
+        }
     }
-    if shared {
-        return Ok(format!("{stem}.volatile.shared"));
-    }
-    match strong.contains(&order) {
-        true => Ok(format!("{stem}.{}.{}{space}", order.text(), scope(op)?)),
-        false => fail(format!("'{stem}' has no such memory ordering")),
-    }
+}
+
+/// The accesses of a load or store: `vec` elements each, at an address plus each of the offsets.
+pub(super) struct Accesses<'a> {
+    pub address: ValueId,
+    pub vec: i64,
+    pub offsets: &'a [i64],
+    pub mask: Option<ValueId>,
+}
+
+/// The accesses of an operation by its view.
+macro_rules! accesses {
+    ($v:expr) => {
+        &crate::isel::memory::Accesses {
+            address: $v.addr(),
+            vec: $v.vec(),
+            offsets: $v.offsets(),
+            mask: $v.mask(),
+        }
+    };
+}
+pub(super) use accesses;
+
+/// The manner of a load or store by its view.
+macro_rules! manner {
+    ($v:expr) => {
+        Manner {
+            space: $v.space(),
+            cache: $v.cache(),
+            order: $v.order(),
+            scope: $v.scope(),
+        }
+    };
 }
 
 impl Selector<'_> {
-    pub(super) fn memory(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
-        match kind {
-            N::Ld => self.load(op),
-            N::St => self.store(op),
-            N::AtomicRmw => self.atomic(op),
-            N::AtomicCas => self.compare_and_swap(op),
-            N::CpAsync => self.cp_async(op),
-            N::LdMatrix => self.ldmatrix(op),
-            N::StMatrix => self.stmatrix(op),
-            N::MultimemLoad => self.multimem_load(op),
-            N::MultimemReduce => self.multimem_reduce(op),
-            N::MultimemStore => self.multimem_store(op),
-            _ => fail("no memory operation"),
-        }
+    /// An access to memory; `None` for an operation that is none.
+    pub(super) fn memory(&mut self, view: &View<Op>) -> Option<Result<(), Fail>> {
+        Some(match view {
+            View::Ld(v) => self.load(v),
+            View::St(v) => self.store(v),
+            View::AtomicRmw(v) => self.atomic(v),
+            View::AtomicCas(v) => self.compare_and_swap(v),
+            View::CpAsync(v) => self.cp_async(v),
+            View::LdMatrix(v) => self.ldmatrix(v),
+            View::StMatrix(v) => self.stmatrix(v),
+            View::MultimemLoad(v) => self.multimem_load(v),
+            View::MultimemReduce(v) => self.multimem_reduce(v),
+            View::MultimemStore(v) => self.multimem_store(v),
+            _ => return None,
+        })
     }
 
     /// The address slot for `offsets.len()` accesses.
@@ -177,53 +214,53 @@ impl Selector<'_> {
         }
     }
 
-    fn load(&mut self, op: &Op) -> Result<(), Fail> {
-        self.read(op, |_, access| {
-            let name = access_name(op, "ld", &[Ordering::Relaxed, Ordering::Acquire])?;
+    fn load(&mut self, v: &view::Ld<Op>) -> Result<(), Fail> {
+        self.read(v.op(), accesses!(v), v.other(), |_, access| {
+            let name = manner!(v).name("ld", &[Ordering::Relaxed, Ordering::Acquire])?;
             Ok(format!("{name}.{}", access.ty))
         })
     }
 
-    /// A load by the instruction that `name` gives for the accesses of elements.
+    /// A load by the instruction that `name` gives for the accesses of elements; `other` is what comes where
+    /// the accesses are masked off.
     pub(super) fn read(
         &mut self,
         op: &Op,
+        of: &Accesses,
+        other: Option<ValueId>,
         name: impl FnOnce(Elem, &Access) -> Result<String, Fail>,
     ) -> Result<(), Fail> {
         let form = self.result_form(op)?;
         let memory = Self::memory_form(form);
-        let (vec, offsets) = (int(op, "vec")?.max(1) as usize, ints(op, "offsets")?);
-        if vec * offsets.len() != form.n {
+        let (vec, accesses) = (of.vec.max(1) as usize, of.offsets.len());
+        if vec * accesses != form.n {
             return fail("'vec' and 'offsets' do not fit the type");
         }
         let access = Access::of(memory.elem.bits(), vec)?;
         let insn = self.b.insn(&name(form.elem, &access)?)?;
-        let address = self.address(self.operand(op, 0)?, &offsets)?;
-        let guard = self.guard(op.optional(1), offsets.len())?;
+        let address = self.address(of.address, of.offsets)?;
+        let guard = self.guard(of.mask, accesses)?;
         let into = match &guard {
             None => None,
             Some(_) => {
-                let initial = match op.optional(2) {
+                let initial = match other {
                     Some(other) => {
                         let atoms = self.get(other)?;
                         self.words_of(form, memory, vec, &access, atoms)?
                     }
-                    None => vec![Atom::Undef; access.words * offsets.len()],
+                    None => vec![Atom::Undef; access.words * accesses],
                 };
                 Some(vec![self.b.copy(access.class, &initial)])
             }
         };
-        let loaded = self
-            .b
-            .emit(insn, offsets.len(), vec![address], guard, into)?
-            .concat();
-        let value = self.value_of(form, memory, vec, &access, loaded)?;
+        let loaded = self.b.emit(insn, accesses, vec![address], guard, into)?;
+        let value = self.value_of(form, memory, vec, &access, loaded.concat())?;
         self.define(op, vec![value])
     }
 
-    fn store(&mut self, op: &Op) -> Result<(), Fail> {
-        self.write(op, |_, access| {
-            let name = access_name(op, "st", &[Ordering::Relaxed, Ordering::Release])?;
+    fn store(&mut self, v: &view::St<Op>) -> Result<(), Fail> {
+        self.write(v.value(), accesses!(v), |_, access| {
+            let name = manner!(v).name("st", &[Ordering::Relaxed, Ordering::Release])?;
             Ok(format!("{name}.{}", access.ty))
         })
     }
@@ -231,30 +268,25 @@ impl Selector<'_> {
     /// A store by the instruction that `name` gives for the accesses of elements.
     pub(super) fn write(
         &mut self,
-        op: &Op,
+        value: ValueId,
+        of: &Accesses,
         name: impl FnOnce(Elem, &Access) -> Result<String, Fail>,
     ) -> Result<(), Fail> {
-        let value = self.operand(op, 1)?;
         let form = self.form(value)?;
         let memory = Self::memory_form(form);
-        let (vec, offsets) = (int(op, "vec")?.max(1) as usize, ints(op, "offsets")?);
-        if vec * offsets.len() != form.n {
+        let (vec, accesses) = (of.vec.max(1) as usize, of.offsets.len());
+        if vec * accesses != form.n {
             return fail("'vec' and 'offsets' do not fit the type");
         }
         let access = Access::of(memory.elem.bits(), vec)?;
         let insn = self.b.insn(&name(form.elem, &access)?)?;
-        let address = self.address(self.operand(op, 0)?, &offsets)?;
+        let address = self.address(of.address, of.offsets)?;
         let atoms = self.get(value)?;
         let words = self.words_of(form, memory, vec, &access, atoms)?;
-        let guard = self.guard(op.optional(2), offsets.len())?;
+        let guard = self.guard(of.mask, accesses)?;
+        let operands = vec![address, words.into()];
         self.b
-            .emit(
-                insn,
-                offsets.len(),
-                vec![address, words.into()],
-                guard,
-                None,
-            )
+            .emit(insn, accesses, operands, guard, None)
             .map(|_| ())
     }
 
@@ -313,69 +345,61 @@ impl Selector<'_> {
         self.b.value("setp.ne.u16", &[&bytes, &[Atom::Imm(0)]])
     }
 
-    fn atomic_name(op: &Op) -> Result<String, Fail> {
-        let order = match ordering(op)? {
-            Ordering::Weak => Ordering::Relaxed,
-            order => order,
-        };
-        Ok(format!(
-            "atom.{}.{}{}",
-            order.text(),
-            scope(op)?,
-            space(op)?
-        ))
-    }
-
-    fn atomic(&mut self, op: &Op) -> Result<(), Fail> {
-        let form = self.result_form(op)?;
-        let bits = form.elem.bits();
-        let float = form.elem;
-        let Some(mode) = RmwMode::of(enumeration(op, "mode")?) else {
-            return fail("unknown atomic operation");
-        };
-        let action = match mode {
+    fn atomic(&mut self, v: &view::AtomicRmw<Op>) -> Result<(), Fail> {
+        let elem = self.result_form(v.op())?.elem;
+        let bits = elem.bits();
+        let action = match v.mode() {
             RmwMode::And => format!("and.b{bits}"),
             RmwMode::Or => format!("or.b{bits}"),
             RmwMode::Xor => format!("xor.b{bits}"),
             RmwMode::Add => format!("add.u{bits}"),
-            RmwMode::AddF if bits == 16 => format!("add.noftz.{float}"),
-            RmwMode::AddF => format!("add.{float}"),
+            RmwMode::AddF if bits == 16 => format!("add.noftz.{elem}"),
+            RmwMode::AddF => format!("add.{elem}"),
             RmwMode::Max => format!("max.s{bits}"),
             RmwMode::Min => format!("min.s{bits}"),
             RmwMode::MaxU => format!("max.u{bits}"),
             RmwMode::MinU => format!("min.u{bits}"),
             RmwMode::Exchange => format!("exch.b{bits}"),
         };
-        let name = format!("{}.{action}", Self::atomic_name(op)?);
-        self.atomic_access(op, &name, &[1], [2, 3])
+        let name = format!("{}.{action}", atomic_name(v.order(), v.scope(), v.space()));
+        let update = Update {
+            address: v.addr(),
+            offsets: v.offsets(),
+            values: &[v.value()],
+            mask: v.mask(),
+            other: v.other(),
+        };
+        self.update(v.op(), &name, &update)
     }
 
-    fn compare_and_swap(&mut self, op: &Op) -> Result<(), Fail> {
-        let bits = self.result_form(op)?.elem.bits();
-        let name = format!("{}.cas.b{bits}", Self::atomic_name(op)?);
-        self.atomic_access(op, &name, &[1, 2], [3, 4])
+    fn compare_and_swap(&mut self, v: &view::AtomicCas<Op>) -> Result<(), Fail> {
+        let bits = self.result_form(v.op())?.elem.bits();
+        let name = format!(
+            "{}.cas.b{bits}",
+            atomic_name(v.order(), v.scope(), v.space())
+        );
+        let update = Update {
+            address: v.addr(),
+            offsets: v.offsets(),
+            values: &[v.compare(), v.value()],
+            mask: v.mask(),
+            other: v.other(),
+        };
+        self.update(v.op(), &name, &update)
     }
 
-    fn atomic_access(
-        &mut self,
-        op: &Op,
-        name: &str,
-        values: &[usize],
-        [mask, other]: [usize; 2],
-    ) -> Result<(), Fail> {
+    fn update(&mut self, op: &Op, name: &str, u: &Update) -> Result<(), Fail> {
         let form = self.result_form(op)?;
-        let offsets = ints(op, "offsets")?;
-        if offsets.len() != form.n {
+        if u.offsets.len() != form.n {
             return fail("'offsets' do not fit the type");
         }
         let insn = self.b.insn(name)?;
-        let mut operands = vec![self.address(self.operand(op, 0)?, &offsets)?];
-        for &group in values {
-            let value = self.operand(op, group)?;
+        let mut operands = vec![self.address(u.address, u.offsets)?];
+        for &value in u.values {
             operands.push(self.elements(value)?.into());
         }
-        let guard = self.guard(op.optional(mask), form.n)?;
-        let into = match (&guard, op.optional(other)) {
+        let guard = self.guard(u.mask, form.n)?;
+        let into = match (&guard, u.other) {
             (None, _) => None,
             (Some(_), other) => {
                 let initial = match other {
@@ -390,22 +414,21 @@ impl Selector<'_> {
         self.define(op, vec![value])
     }
 
-    fn cp_async(&mut self, op: &Op) -> Result<(), Fail> {
-        let bytes = int(op, "bytes")?;
-        let row = match bytes {
+    fn cp_async(&mut self, v: &view::CpAsync<Op>) -> Result<(), Fail> {
+        let row = match v.bytes() {
             16 => "@cp.async.cg",
             8 => "@cp.async.ca8",
             4 => "@cp.async.ca4",
-            _ => return fail(format!("an asynchronous copy of {bytes} bytes")),
+            bytes => return fail(format!("an asynchronous copy of {bytes} bytes")),
         };
-        let dst = self.address(self.operand(op, 0)?, &ints(op, "dst_offsets")?)?;
-        let src = self.address(self.operand(op, 1)?, &ints(op, "src_offsets")?)?;
+        let dst = self.address(v.dst(), v.dst_offsets())?;
+        let src = self.address(v.src(), v.src_offsets())?;
         let copies = dst.atoms.len();
         if src.atoms.len() != copies {
             return fail("source and destination differ in their number of accesses");
         }
-        let guard = self.guard(op.optional(3), copies)?;
-        let Some(read) = op.optional(2) else {
+        let guard = self.guard(v.mask(), copies)?;
+        let Some(read) = v.read() else {
             let insn = self.b.insn(row)?;
             let operands = vec![dst, src];
             return self.b.emit(insn, copies, operands, guard, None).map(|_| ());
@@ -422,40 +445,27 @@ impl Selector<'_> {
         self.b.emit(insn, copies, operands, guard, None).map(|_| ())
     }
 
-    fn matrix_name(&self, op: &Op, stem: &str) -> Result<(String, usize), Fail> {
-        let num = int(op, "num")?;
-        let trans = if op.has_unit("trans") { ".trans" } else { "" };
-        Ok((
-            format!("{stem}.sync.aligned.m8n8.x{num}{trans}.shared.b16"),
-            num.max(1) as usize,
-        ))
-    }
-
-    fn ldmatrix(&mut self, op: &Op) -> Result<(), Fail> {
-        let form = self.result_form(op)?;
-        let offsets = ints(op, "offsets")?;
-        let (name, num) = self.matrix_name(op, "ldmatrix")?;
-        let address = self.address(self.operand(op, 0)?, &offsets)?;
-        let words = self.b.op(&name, offsets.len(), vec![address])?.concat();
-        if words.len() != num * offsets.len() {
+    fn ldmatrix(&mut self, v: &view::LdMatrix<Op>) -> Result<(), Fail> {
+        let form = self.result_form(v.op())?;
+        let name = matrix_name("ldmatrix", v.num(), v.trans());
+        let accesses = v.offsets().len();
+        let address = self.address(v.addr(), v.offsets())?;
+        let words = self.b.op(&name, accesses, vec![address])?.concat();
+        if words.len() != v.num().max(1) as usize * accesses {
             return fail("'num' is not 1, 2 or 4");
         }
         let whole = Form::new(Elem::Int(32), words.len());
         let value = self.bitcast(whole, form, words)?;
-        self.define(op, vec![value])
+        self.define(v.op(), vec![value])
     }
 
-    fn stmatrix(&mut self, op: &Op) -> Result<(), Fail> {
-        let value = self.operand(op, 1)?;
-        let offsets = ints(op, "offsets")?;
-        let (name, _) = self.matrix_name(op, "stmatrix")?;
-        let address = self.address(self.operand(op, 0)?, &offsets)?;
-        let form = self.form(value)?;
-        let atoms = self.get(value)?;
+    fn stmatrix(&mut self, v: &view::StMatrix<Op>) -> Result<(), Fail> {
+        let name = matrix_name("stmatrix", v.num(), v.trans());
+        let address = self.address(v.addr(), v.offsets())?;
+        let (form, atoms) = (self.form(v.value())?, self.get(v.value())?);
         let words = self.b.split_words(form, &atoms)?;
-        self.b
-            .op(&name, offsets.len(), vec![address, words.into()])
-            .map(|_| ())
+        let operands = vec![address, words.into()];
+        self.b.op(&name, v.offsets().len(), operands).map(|_| ())
     }
 
     /// A shared address for a slot of one access.
@@ -467,4 +477,28 @@ impl Selector<'_> {
     pub(super) fn in_place(&mut self, class: Class, atoms: &[Atom]) -> Vec<VReg> {
         self.b.copy(class, atoms)
     }
+}
+
+/// The update of an atomic operation.
+struct Update<'a> {
+    address: ValueId,
+    offsets: &'a [i64],
+    values: &'a [ValueId],
+    mask: Option<ValueId>,
+    /// What the old values are where masked off.
+    other: Option<ValueId>,
+}
+
+/// The mnemonic of an atomic operation up to its action; there is none weaker than relaxed.
+fn atomic_name(order: Ordering, within: Scope, at: Space) -> String {
+    let order = match order {
+        Ordering::Weak => Ordering::Relaxed,
+        order => order,
+    };
+    format!("atom.{}.{}{}", order.text(), scope(within), space(at))
+}
+
+fn matrix_name(stem: &str, num: i64, trans: bool) -> String {
+    let trans = if trans { ".trans" } else { "" };
+    format!("{stem}.sync.aligned.m8n8.x{num}{trans}.shared.b16")
 }

@@ -1,26 +1,20 @@
 //! Accesses to multicast addresses: `multimem.ld_reduce`, `multimem.red`, `multimem.st` (PTX ISA, "multimem").
 
 use super::build::{Fail, fail};
-use super::memory::{Access, ordering, scope};
-use super::select::{Selector, enumeration};
+use super::memory::{Access, accesses, scope};
+use super::select::Selector;
 use super::values::Elem;
-use crate::dialect::enums::{Ordering, Reduction};
+use crate::dialect::enums::{Ordering, Reduction, Scope};
+use crate::dialect::nvvm::view;
 use crate::ir::{Float, Op};
 
 /// The instruction up to its operation or type: ordering, scope and state space.
-fn stem(op: &Op, what: &str) -> Result<String, Fail> {
-    let semantics = match ordering(op)? {
+fn stem(what: &str, order: Ordering, within: Scope) -> String {
+    let semantics = match order {
         Ordering::Weak => "weak".to_owned(),
-        order => format!("{}.{}", order.text(), scope(op)?),
+        order => format!("{}.{}", order.text(), scope(within)),
     };
-    Ok(format!("multimem.{what}.{semantics}.global"))
-}
-
-fn reduction(op: &Op) -> Result<Reduction, Fail> {
-    match Reduction::of(enumeration(op, "reduction")?) {
-        Some(reduction) => Ok(reduction),
-        None => fail("unknown reduction"),
-    }
+    format!("multimem.{what}.{semantics}.global")
 }
 
 /// Vectors and types of accesses to floats: two halves are one type.
@@ -45,8 +39,7 @@ fn floats(float: Float, access: &Access) -> Result<String, Fail> {
 }
 
 /// The operation and type of a reduction; `wide`: sums of halves are computed in f32.
-fn action(op: &Op, elem: Elem, access: &Access, wide: bool) -> Result<String, Fail> {
-    let reduction = reduction(op)?;
+fn action(reduction: Reduction, elem: Elem, access: &Access, wide: bool) -> Result<String, Fail> {
     let float = match elem {
         Elem::Float(float) => float,
         _ => {
@@ -77,36 +70,36 @@ fn action(op: &Op, elem: Elem, access: &Access, wide: bool) -> Result<String, Fa
 }
 
 impl Selector<'_> {
-    pub(super) fn multimem_load(&mut self, op: &Op) -> Result<(), Fail> {
-        self.read(op, |elem, access| {
+    pub(super) fn multimem_load(&mut self, v: &view::MultimemLoad<Op>) -> Result<(), Fail> {
+        self.read(v.op(), accesses!(v), v.other(), |elem, access| {
+            let stem = stem("ld_reduce", v.order(), v.scope());
             Ok(format!(
-                "{}.{}",
-                stem(op, "ld_reduce")?,
-                action(op, elem, access, true)?
+                "{stem}.{}",
+                action(v.reduction(), elem, access, true)?
             ))
         })
     }
 
-    pub(super) fn multimem_reduce(&mut self, op: &Op) -> Result<(), Fail> {
-        self.write(op, |elem, access| {
+    pub(super) fn multimem_reduce(&mut self, v: &view::MultimemReduce<Op>) -> Result<(), Fail> {
+        self.write(v.value(), accesses!(v), |elem, access| {
+            let stem = stem("red", v.order(), v.scope());
             Ok(format!(
-                "{}.{}",
-                stem(op, "red")?,
-                action(op, elem, access, false)?
+                "{stem}.{}",
+                action(v.reduction(), elem, access, false)?
             ))
         })
     }
 
     /// A store moves bits: vectors are spelled as those of f32, whatever they hold.
-    pub(super) fn multimem_store(&mut self, op: &Op) -> Result<(), Fail> {
-        self.write(op, |_, access| {
+    pub(super) fn multimem_store(&mut self, v: &view::MultimemStore<Op>) -> Result<(), Fail> {
+        self.write(v.value(), accesses!(v), |_, access| {
             let ty = match access.ty {
                 "b32" | "b64" => access.ty,
                 "v2.b32" => "v2.f32",
                 "v4.b32" => "v4.f32",
                 other => return fail(format!("a multimem store of {other}")),
             };
-            Ok(format!("{}.{ty}", stem(op, "st")?))
+            Ok(format!("{}.{ty}", stem("st", v.order(), v.scope())))
         })
     }
 }

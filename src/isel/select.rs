@@ -8,7 +8,7 @@ use super::build::{Builder, Fail, fail};
 use super::choose::{Chooser, Tables};
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
-use crate::dialect::nvvm::view;
+use crate::dialect::nvvm::view::{self, View};
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Label, Operand, Param, VReg};
@@ -151,20 +151,13 @@ impl<'m> Selector<'m> {
             };
             return self.define(op, vec![value]);
         }
+        if let Some(selected) = View::of(op).and_then(|view| self.memory(&view)) {
+            return selected;
+        }
         match kind {
             N::For | N::If | N::Loop | N::Yield | N::Continue | N::Break | N::Return => {
                 self.control(kind, id)
             }
-            N::Ld
-            | N::St
-            | N::AtomicRmw
-            | N::AtomicCas
-            | N::CpAsync
-            | N::LdMatrix
-            | N::StMatrix
-            | N::MultimemLoad
-            | N::MultimemReduce
-            | N::MultimemStore => self.memory(kind, op),
             N::MmaSync | N::MmaScaled | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
             N::TensorLd | N::TensorSt | N::TensorMma => self.tensor(kind, op),
             N::Settle => Ok(()),
