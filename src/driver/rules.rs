@@ -1,15 +1,16 @@
 //! `tilec rules`: lists rules, and checks them.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::Outcome;
+use super::{Outcome, output};
 use crate::ir::{Diagnostic, Diagnostics, Place};
 use crate::isel::passes;
 use crate::rules::files::{self, Group};
 use crate::rules::prove::solver::{self, Solver};
+use crate::rules::prove::table::{self, Row};
 use crate::rules::prove::{self, Verdict};
 use crate::rules::{Examples, Rule, RuleSet, examples, soundness};
 
@@ -24,9 +25,10 @@ pub struct Args {
     /// Prove the rules with an SMT solver, as far as it can.
     #[arg(long, conflicts_with = "check")]
     prove: bool,
-    /// Write the table of what is proven, in Markdown.
-    #[arg(long, requires = "prove")]
-    table: bool,
+    /// Bring a table of what is proven (Markdown) up to date: rules that it lacks, and those that `--only` names, are
+    /// proven; those that are gone are dropped.
+    #[arg(long, value_name = "FILE", requires = "prove")]
+    update: Option<PathBuf>,
     /// The solver: Z3, by default the `z3` in PATH or in `target/toolkit`.
     #[arg(long, requires = "prove")]
     solver: Option<PathBuf>,
@@ -79,34 +81,60 @@ fn prove_all(args: &Args, sets: &[RuleSet]) -> Outcome {
     let effort = prove::Effort {
         exhaust: args.exhaust,
     };
-    let (mut wrong, mut table) = (Vec::new(), BTreeMap::new());
-    for set in sets {
-        let rules: Vec<&Rule> = set.rules.iter().filter(|r| wanted(args, r)).collect();
-        let proofs: Vec<Result<Verdict, Diagnostic>> = rules
-            .par_iter()
-            .map(|rule| {
-                let mut solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
-                prove::prove(rule, effort, &mut solver).map_err(|message| failure(rule, message))
-            })
-            .collect();
-        for (rule, proof) in rules.into_iter().zip(proofs) {
-            match proof {
-                Ok(verdict) if args.table => {
-                    table.insert((rule.file.clone(), rule.name.clone()), verdict);
-                }
-                Ok(verdict) => println!("{}: {verdict}", rule.name),
-                Err(error) => wrong.push(error),
+    let mut table = match &args.update {
+        Some(file) => Some(recorded(file, sets)?),
+        None => None,
+    };
+    let open = |rule: &&Rule| {
+        let known = table.as_ref().is_some_and(|t| t.contains_key(&key(rule)));
+        wanted(args, rule) && (!known || args.only.is_some())
+    };
+    let rules: Vec<&Rule> = sets
+        .iter()
+        .flat_map(|set| &set.rules)
+        .filter(open)
+        .collect();
+    let proofs: Vec<Result<Verdict, Diagnostic>> = rules
+        .par_iter()
+        .map(|rule| {
+            let mut solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
+            prove::prove(rule, effort, &mut solver).map_err(|message| failure(rule, message))
+        })
+        .collect();
+    let mut wrong = Vec::new();
+    for (rule, proof) in rules.into_iter().zip(proofs) {
+        match (proof, &mut table) {
+            (Ok(verdict), Some(table)) => {
+                table.insert(key(rule), Row::from(&verdict));
             }
+            (Ok(verdict), None) => println!("{}: {verdict}", rule.name),
+            (Err(error), _) => wrong.push(error),
         }
     }
-    if args.table {
-        print!("{}", prove::table::write(&table));
+    if !wrong.is_empty() {
+        return Err(Diagnostics(wrong));
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(Diagnostics(wrong))
+    match (&args.update, table) {
+        (Some(file), Some(table)) => output::write(file, table::write(&table).as_bytes()),
+        _ => Ok(()),
     }
+}
+
+fn key(rule: &Rule) -> table::Key {
+    (rule.file.clone(), rule.name.clone())
+}
+
+/// What the table in `file` says of the rules; nothing where there is no file yet.
+fn recorded(file: &Path, sets: &[RuleSet]) -> Result<BTreeMap<table::Key, Row>, Diagnostic> {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(Diagnostic::error(format!("{}: {e}", file.display()))),
+    };
+    let keys: BTreeSet<table::Key> = sets.iter().flat_map(|set| &set.rules).map(key).collect();
+    let mut rows = table::read(&text);
+    rows.retain(|key, _| keys.contains(key));
+    Ok(rows)
 }
 
 fn wanted(args: &Args, rule: &Rule) -> bool {

@@ -1,13 +1,71 @@
-//! Proofs of rules: wrong ones have counterexamples, right ones are proven.
+//! Proofs of rules: what `rules/PROOFS.md` says of each holds; wrong ones have counterexamples, right ones are proven.
 
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use tilec::rules::files::{self, Group};
 use tilec::rules::prove::solver::{Answer, Solver};
-use tilec::rules::prove::{self, Class, Effort};
-use tilec::rules::{Rule, RuleSet};
+use tilec::rules::prove::{self, Class, Effort, table};
+use tilec::rules::{Examples, Rule, RuleSet};
 
 use crate::toolkit;
 
 fn solver() -> Solver {
     Solver::start(&toolkit::z3(), prove::STEPS).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn recorded() -> BTreeMap<table::Key, Class> {
+    let path = toolkit::repository_root().join("rules/PROOFS.md");
+    let rows = table::read(&std::fs::read_to_string(path).expect("the table"));
+    rows.into_iter()
+        .map(|(key, row)| (key, row.class))
+        .collect()
+}
+
+/// The shipped rules, by what they are called in the table.
+fn shipped() -> BTreeMap<table::Key, Rule> {
+    let load = |group| files::load(group, None, Examples::Kept).unwrap_or_else(|e| panic!("{e}"));
+    let rules = Group::ALL.into_iter().flat_map(|group| load(group).rules);
+    rules
+        .map(|rule| ((rule.file.clone(), rule.name.clone()), rule))
+        .collect()
+}
+
+#[test]
+fn every_rule_is_in_the_table() {
+    let (recorded, rules) = (recorded(), shipped());
+    let missing: Vec<_> = rules
+        .keys()
+        .filter(|k| !recorded.contains_key(*k))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "not in rules/PROOFS.md; `tilec rules --prove --update rules/PROOFS.md` adds them: {missing:?}"
+    );
+    let gone: Vec<_> = recorded
+        .keys()
+        .filter(|k| !rules.contains_key(*k))
+        .collect();
+    assert!(gone.is_empty(), "no longer a rule: {gone:?}");
+}
+
+/// Rules that are sampled at best cannot fall, and `tests/compiler/rules.rs` samples them.
+#[test]
+fn no_rule_falls_back() {
+    let rules: Vec<(Rule, Class)> = {
+        let mut shipped = shipped();
+        let classes = recorded().into_iter();
+        classes
+            .filter_map(|(key, was)| Some((shipped.remove(&key)?, was)))
+            .collect()
+    };
+    let worse: Vec<String> = rules
+        .par_iter()
+        .filter(|(_, was)| !matches!(was, Class::Sampled | Class::Exempt))
+        .filter_map(|(rule, was)| fallen(rule, *was))
+        .collect();
+    assert!(worse.is_empty(), "{}", worse.join("\n"));
 }
 
 /// What a rule is now, where that is less than the table says.
