@@ -16,6 +16,7 @@ pub mod ir;
 pub mod isel;
 pub mod launch;
 pub mod layout;
+pub mod llvm;
 pub mod lower;
 pub mod machine;
 #[cfg(all(test, feature = "sim"))]

@@ -151,10 +151,10 @@ pub fn disassemble(program: &Path, cubin: &[u8], flags: &[&str]) -> Result<Strin
 }
 
 /// A folder that is removed at the end.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> std::io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("tilec-ptxas-{}-{number}", std::process::id());

@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::stage;
-use super::{Compilation, GroupReport, Kernel, OptLevel, Options, Stage, manifest_constant};
+use super::{
+    Compilation, GroupReport, Kernel, NvvmIr, OptLevel, Options, Stage, manifest_constant,
+};
 use crate::dialect::Dialect;
 use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::isel;
 use crate::launch::Manifest;
+use crate::llvm;
 use crate::lower;
 use crate::ptx;
 use crate::rules::files::{self, Group};
@@ -151,6 +154,31 @@ impl Compiler {
     pub fn machine(&self, module: Module) -> Result<String, Diagnostics> {
         let c = self.selected(module)?;
         isel::machine(&c.module, &self.options.target, self.tables()?)
+    }
+
+    /// The nvvm stage in LLVM's language, for libNVVM. Of the rules of `isel/` only those apply that express
+    /// what no target has: choosing cheaper forms is the other selector's work.
+    ///
+    /// # Errors
+    /// As [`Compiler::compile`].
+    pub fn nvvm_ir(&self, module: Module) -> Result<NvvmIr, Diagnostics> {
+        let mut c = self.lower_to(module, Stage::Nvvm)?;
+        let (dir, target) = (self.options.isel_dir.as_deref(), self.options.target);
+        let rules = files::expansions(dir)?;
+        let run = stage::Options {
+            tables: Some(self.tables()?),
+            ..stage::Options::new(target)
+        };
+        stage::run(&mut c.module, Group::Isel, &rules, &run)?;
+        let rows = llvm::Rows::load(dir)?;
+        let written = llvm::write(&c.module, target, self.tables()?, &rows, self.options.debug)?;
+        for (entry, bytes) in c.entries.iter_mut().zip(&written.dynamic_shared) {
+            entry.shared_bytes = *bytes;
+        }
+        Ok(NvvmIr {
+            text: written.text,
+            manifest: Manifest { entries: c.entries },
+        })
     }
 
     /// One stage further.

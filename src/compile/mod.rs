@@ -52,6 +52,12 @@ pub struct Kernel {
     pub manifest: Manifest,
 }
 
+/// A module in LLVM's language.
+pub struct NvvmIr {
+    pub text: String,
+    pub manifest: Manifest,
+}
+
 /// Compiles `module` down to `stage`, at most to nvvm.
 ///
 /// # Errors
@@ -70,6 +76,14 @@ pub fn lower_to(
 /// As [`lower_to`].
 pub fn machine(module: Module, options: &Options) -> Result<String, Diagnostics> {
     Compiler::for_one_module(options.clone()).machine(module)
+}
+
+/// The nvvm stage in LLVM's language, for libNVVM.
+///
+/// # Errors
+/// As [`lower_to`].
+pub fn nvvm_ir(module: Module, options: &Options) -> Result<NvvmIr, Diagnostics> {
+    Compiler::for_one_module(options.clone()).nvvm_ir(module)
 }
 
 /// The forms that instruction selection would choose, still in nvvm.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::options::CompileArgs;
 use super::{Outcome, input, output};
-use crate::compile::{Options, Stage, lower_to, machine, to_ptx};
+use crate::compile::{Options, Stage, lower_to, machine, nvvm_ir, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::ptx::Debug;
 use crate::ptxas;
@@ -19,6 +19,9 @@ enum Emit {
     #[value(alias = "tileas")]
     NvTileas,
     Nvvm,
+    /// The nvvm stage in LLVM's language, for libNVVM.
+    #[value(name = "nvvm-ir")]
+    NvvmIr,
     /// The selected instructions over virtual registers, before copies are coalesced.
     Machine,
     Ptx,
@@ -75,7 +78,7 @@ pub fn run(args: &Args) -> Outcome {
         Emit::CudaTile => Stage::CudaTile,
         Emit::NvTileaa => Stage::NvTileaa,
         Emit::NvTileas => Stage::NvTileas,
-        Emit::Nvvm | Emit::Machine => Stage::Nvvm,
+        Emit::Nvvm | Emit::NvvmIr | Emit::Machine => Stage::Nvvm,
         Emit::Ptx | Emit::Manifest | Emit::Cubin => Stage::Ptx,
     };
     if args.emit == Emit::Cubin {
@@ -91,6 +94,7 @@ pub fn run(args: &Args) -> Outcome {
             json.map_err(|e| Diagnostic::error(format!("the manifest cannot be written: {e}")))?
         }
         Emit::Machine => machine(module, &options)?,
+        Emit::NvvmIr => nvvm_ir(module, &options)?.text,
         _ => lower_to(module, &options, stage)?.text(),
     };
     output::write(&args.output, text.as_bytes())

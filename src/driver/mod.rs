@@ -16,6 +16,7 @@ mod output;
 mod report;
 mod rules;
 mod run;
+mod selector;
 mod verify;
 mod view;
 

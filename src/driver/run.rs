@@ -29,6 +29,10 @@ pub struct Args {
     engine: Engine,
     #[command(flatten)]
     compile: CompileArgs,
+    /// Program that selects the simulated instructions instead of tilec, from what `--emit nvvm-ir` writes: it
+    /// is called as `PROGRAM IN.ll -o OUT.ptx --gpu-name TARGET`.
+    #[arg(long)]
+    selector: Option<PathBuf>,
     /// How the simulator interleaves warps and completes asynchronous work.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -75,6 +79,7 @@ pub fn run(args: &Args) -> Outcome {
                 entry: args.entry.as_deref(),
                 grid: args.grid,
                 options: args.compile.options()?,
+                selector: args.selector.clone(),
                 seed: args.seed,
                 draws: false,
             };

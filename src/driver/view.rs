@@ -61,6 +61,7 @@ pub fn run(args: &Args) -> Outcome {
                 debug: Debug::Lines,
                 ..options.clone()
             },
+            selector: None,
             seed: args.seed,
             draws: true,
         };

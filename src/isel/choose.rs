@@ -61,6 +61,22 @@ pub struct Choice {
     pub cost: u64,
 }
 
+/// The cases of an operation's attributes, in the order of its row.
+pub fn cases(kind: OpKind, attrs: &[Leaf]) -> SmallVec<[Case<'static>; 4]> {
+    let case = |(i, def): (usize, &'static crate::dialect::AttrDef)| Case {
+        attribute: def.name,
+        case: match (attrs.get(i), def.kind) {
+            (None | Some(Leaf::Absent), _) => Some("absent"),
+            (Some(Leaf::Unit), _) => Some("present"),
+            (Some(Leaf::Enum(case)), crate::dialect::AttrKind::Enum(names)) => {
+                names.cases.get(*case as usize).copied()
+            }
+            _ => None,
+        },
+    };
+    kind.def().attrs.iter().enumerate().map(case).collect()
+}
+
 /// Chooses, and remembers.
 pub struct Chooser<'t> {
     pub tables: &'t Tables,
@@ -132,22 +148,7 @@ impl<'t> Chooser<'t> {
     }
 
     fn candidates(&self, key: &Key) -> Vec<Candidate> {
-        let defs = key.kind.def().attrs;
-        let cases: SmallVec<[Case; 4]> = defs
-            .iter()
-            .enumerate()
-            .map(|(i, def)| Case {
-                attribute: def.name,
-                case: match (key.attrs.get(i), def.kind) {
-                    (None | Some(Leaf::Absent), _) => Some("absent"),
-                    (Some(Leaf::Unit), _) => Some("present"),
-                    (Some(Leaf::Enum(case)), crate::dialect::AttrKind::Enum(names)) => {
-                        names.cases.get(*case as usize).copied()
-                    }
-                    _ => None,
-                },
-            })
-            .collect();
+        let cases = cases(key.kind, &key.attrs);
         let patterns = &self.tables.patterns;
         patterns.candidates(key.kind, &cases, &key.operands, key.result)
     }

@@ -10,6 +10,7 @@
 //! registers is in [`values`]. What is no computation has a file per subject: control flow,
 //! memory, synchronisation, matrix units.
 
+mod alone;
 mod apply;
 mod block_scale;
 mod build;
@@ -36,7 +37,9 @@ mod tidy;
 mod uses;
 mod values;
 
-pub use choose::{Choice, Chooser, Tables};
+pub use alone::{Alone, Selected};
+pub use build::{Fail, fail as failure};
+pub use choose::{Choice, Chooser, Tables, cases};
 pub use cost::SelectionCost;
 pub use values::{Elem, Form};
 

@@ -35,7 +35,7 @@ impl Shape {
         ("shared", Elem::Shared),
     ];
 
-    fn parse(text: &str) -> Option<Shape> {
+    pub fn parse(text: &str) -> Option<Shape> {
         let find = |name: &str| Self::NAMES.iter().find(|(n, _)| *n == name);
         let (name, per) = match text.rsplit_once('x') {
             Some((name, per)) => (name, per.parse().ok()?),

@@ -117,7 +117,7 @@ impl<'m> Selector<'m> {
     pub fn block(&mut self, block: BlockId) -> Result<(), Fail> {
         for &op in &self.module.block(block).ops {
             let around = std::mem::replace(&mut self.b.loc, self.module.op(op).loc);
-            self.op(op).map_err(|error| self.place(op, error))?;
+            self.operation(op).map_err(|error| self.place(op, error))?;
             self.b.loc = around;
         }
         Ok(())
@@ -134,7 +134,8 @@ impl<'m> Selector<'m> {
         error
     }
 
-    fn op(&mut self, id: OpId) -> Result<(), Fail> {
+    /// Selects one operation.
+    pub(super) fn operation(&mut self, id: OpId) -> Result<(), Fail> {
         use nvvm::Op as N;
         let op = self.module.op(id);
         let Some(kind) = N::of(op.kind) else {

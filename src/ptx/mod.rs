@@ -4,4 +4,4 @@ mod lines;
 mod text;
 
 pub use lines::{Debug, Lines};
-pub use text::{Text, constant, write};
+pub use text::{Text, constant, immediate, write};

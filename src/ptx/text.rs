@@ -395,7 +395,7 @@ impl<'f> Writer<'f> {
                 self.out.push_str(name.map_or("", String::as_str));
             }
             Atom::Special(name) => self.out.push_str(name),
-            Atom::Imm(bits) => self.immediate(slot, bits),
+            Atom::Imm(bits) => self.out.push_str(&immediate(slot, bits)),
             Atom::Undef => self.out.push('0'),
         }
         if slot.role == Role::Address {
@@ -408,18 +408,19 @@ impl<'f> Writer<'f> {
             let _ = write!(self.out, "{offset:+}");
         }
     }
+}
 
-    fn immediate(&mut self, slot: &Slot, bits: u64) {
-        let _ = match (slot.immediate, slot.class) {
-            (Immediate::Float, Class::B64) => write!(self.out, "0d{bits:016X}"),
-            (Immediate::Float, _) => write!(self.out, "0f{:08X}", bits as u32),
-            (Immediate::Hex, Class::B16) => write!(self.out, "0x{:x}", bits as u16),
-            (Immediate::Hex, Class::B32) => write!(self.out, "0x{:x}", bits as u32),
-            (Immediate::Hex, _) => write!(self.out, "0x{bits:x}"),
-            (_, Class::Pred) => write!(self.out, "{}", bits & 1),
-            (_, Class::B16) => write!(self.out, "{}", bits as u16 as i16),
-            (_, Class::B32) => write!(self.out, "{}", bits as u32 as i32),
-            (_, Class::B64) => write!(self.out, "{}", bits as i64),
-        };
+/// A constant in an operand slot.
+pub fn immediate(slot: &Slot, bits: u64) -> String {
+    match (slot.immediate, slot.class) {
+        (Immediate::Float, Class::B64) => format!("0d{bits:016X}"),
+        (Immediate::Float, _) => format!("0f{:08X}", bits as u32),
+        (Immediate::Hex, Class::B16) => format!("0x{:x}", bits as u16),
+        (Immediate::Hex, Class::B32) => format!("0x{:x}", bits as u32),
+        (Immediate::Hex, _) => format!("0x{bits:x}"),
+        (_, Class::Pred) => format!("{}", bits & 1),
+        (_, Class::B16) => format!("{}", bits as u16 as i16),
+        (_, Class::B32) => format!("{}", bits as u32 as i32),
+        (_, Class::B64) => format!("{}", bits as i64),
     }
 }

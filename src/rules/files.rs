@@ -72,6 +72,24 @@ pub fn load(group: Group, dir: Option<&Path>, examples: Examples) -> Result<Rule
     Ok(set)
 }
 
+/// The rules of `isel/expand` alone, from `dir` (a replacement of `isel/`) if given.
+pub fn expansions(dir: Option<&Path>) -> Result<RuleSet, Diagnostic> {
+    let mut set = RuleSet::new(Examples::Dropped);
+    match dir {
+        None => {
+            for (name, text) in builtin("isel/expand") {
+                set.add(text, name)?;
+            }
+        }
+        Some(dir) => {
+            for (name, text) in read_folder(&dir.join("expand"), "rules")? {
+                set.add(&text, &name)?;
+            }
+        }
+    }
+    Ok(set)
+}
+
 /// The rules of a group that can matter on a target, where the operations `present` are: all of
 /// `dir` if given, so that what is wrong in it is found, else those of the compiled-in ones.
 pub fn needed(

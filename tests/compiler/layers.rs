@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// The modules of the library, lowest first.
 const LAYERS: &[&str] = &[
     "scalar", "sexpr", "target", "launch", "layout", "dialect", "ir", "facts", "asm", "bytecode",
-    "verify", "input", "eval", "egraph", "rules", "lower", "machine", "ptx", "isel", "compile",
-    "explain", "view", "ptxas", "driver",
+    "verify", "input", "eval", "egraph", "rules", "lower", "machine", "ptx", "isel", "llvm",
+    "compile", "explain", "view", "ptxas", "driver",
 ];
 
 /// What is compiled into tests only may use everything.

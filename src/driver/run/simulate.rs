@@ -4,8 +4,9 @@ use ptxsim::record::svg;
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
 
+use super::super::selector;
 use super::arguments::Arg;
-use crate::compile::{Options, to_ptx};
+use crate::compile::{Kernel, Options, nvvm_ir, to_ptx};
 use crate::dialect::cuda_tile::Op as C;
 use crate::eval::Elem;
 use crate::ir::{Diagnostic, Diagnostics, Module};
@@ -17,6 +18,8 @@ pub struct Simulation<'a> {
     pub grid: [u32; 3],
     /// How it is compiled.
     pub options: Options,
+    /// What selects instructions instead of tilec, from LLVM's language.
+    pub selector: Option<PathBuf>,
     /// Interleaving of warps and completion of asynchronous work.
     pub seed: u64,
     /// Draw what the first cluster does when.
@@ -39,7 +42,16 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     if let Some(name) = s.entry {
         keep_entry(&mut module, name);
     }
-    let kernel = to_ptx(module, &s.options)?;
+    let kernel = match &s.selector {
+        Some(program) => {
+            let ir = nvvm_ir(module, &s.options)?;
+            Kernel {
+                ptx: selector::ptx(program, &ir.text, s.options.target)?,
+                manifest: ir.manifest,
+            }
+        }
+        None => to_ptx(module, &s.options)?,
+    };
     let entry = choose(&kernel.manifest.entries, s.entry)?;
     let error = |e: &dyn std::fmt::Display| Diagnostic::error(e.to_string());
     let ptx = Ptx::new(kernel.ptx.clone()).map_err(|e| error(&e))?;
