@@ -88,7 +88,9 @@ impl Asm {
             self.text(" ");
         }
         self.text(&op.insn.mnemonic);
-        self.text(" ");
+        if !row.pieces.is_empty() {
+            self.text(" ");
+        }
         let mut defs = Vec::new();
         for piece in &row.pieces {
             let slot = match piece {
@@ -268,6 +270,20 @@ impl Kernel<'_, '_> {
             env.insert(*to, value);
             return Ok(());
         }
+        let known = self.as_intrinsic(op, row, rep, |k, atom| k.atom(env, atom, Ty::Int(32)));
+        if let Some(result) = known {
+            let def = op
+                .operands
+                .first()
+                .and_then(|o| o.atoms.get(rep))
+                .and_then(|a| a.reg());
+            if let (Some(value), Some(reg)) = (result, def) {
+                let ty = self.natural(selected, hints, reg);
+                let value = self.body.cast(&value, ty);
+                env.insert(reg, value);
+            }
+            return Ok(());
+        }
         let mut asm = Asm::default();
         asm.instruction(op, row, rep)?;
         let outputs = asm.written.clone();
@@ -302,8 +318,9 @@ impl Kernel<'_, '_> {
         }
         let module = self.module;
         for (&result, atoms) in module.op(id).results.iter().zip(&selected.results) {
-            let ty = Ty::of_register(self.form(result)?);
-            if floats(ty) {
+            let form = self.form(result)?;
+            let ty = Ty::of_register(form);
+            if floats(ty) && form.elem != Elem::Float(Float::TF32) {
                 hints.extend(atoms.iter().filter_map(|a| a.reg()).map(|r| (r, ty)));
             }
         }

@@ -69,6 +69,9 @@ fn widened(bits: u32) -> u64 {
     }
 }
 
+/// A value, and what it is from each block that jumps to where it stands.
+pub type Phi = (Val, Vec<(Val, Rc<str>)>);
+
 /// What a module has besides its functions' instructions, collected while they are written.
 #[derive(Default)]
 pub struct Module {
@@ -270,7 +273,7 @@ impl Body {
     }
 
     /// Writes phis at a reserved place: a value, and what it is from each block.
-    pub fn fill(&mut self, at: usize, phis: &[(Val, Vec<(Val, Rc<str>)>)]) {
+    pub fn fill(&mut self, at: usize, phis: &[Phi]) {
         let mut text = String::new();
         for (value, edges) in phis {
             let edges: Vec<String> = edges

@@ -59,7 +59,8 @@ impl Kernel<'_, '_> {
         let result = self.form(result)?;
         let rows = self.rows;
         let all = rows.0.candidates(op.kind, &self.cases(op), &forms, result);
-        let Some(row) = all.into_iter().find(|c| self.is_typed(c)) else {
+        let fits = |row: &Candidate| row.result.per == 1 || row.result.per == result.per;
+        let Some(row) = all.into_iter().find(|c| self.is_typed(c) && fits(c)) else {
             return Ok(None);
         };
         let mut sources = Vec::with_capacity(forms.len());
@@ -81,9 +82,6 @@ impl Kernel<'_, '_> {
             );
         }
         let each = row.result.per;
-        if each != 1 && each != result.per {
-            return fail("what a row yields does not fit the value's registers");
-        }
         let mut values = Vec::new();
         for i in 0..result.n.div_ceil(each) {
             let value = self.evaluate(&row.expr, &sources, i)?;

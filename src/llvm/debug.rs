@@ -138,9 +138,8 @@ impl<'m> Debug<'m> {
                     (self.node(scope), String::new())
                 }
             };
-            let distinct = if inlined.is_empty() { "" } else { "" };
             around = Some(self.node(format!(
-                "{distinct}!DILocation(line: {line}, column: {column}, scope: !{scope}{inlined})"
+                "!DILocation(line: {line}, column: {column}, scope: !{scope}{inlined})"
             )));
         }
         around

@@ -42,6 +42,16 @@ pub(super) struct Kernel<'m, 'c> {
     shared: (String, u32),
 }
 
+/// Parameters of a kernel.
+#[derive(Default)]
+struct Params {
+    /// Types and names.
+    named: Vec<String>,
+    types: Vec<String>,
+    /// The numbers (from 1) of tensor maps.
+    maps: Vec<usize>,
+}
+
 /// A written kernel.
 pub(super) struct Written {
     pub text: String,
@@ -95,13 +105,13 @@ impl<'m, 'c> Kernel<'m, 'c> {
             return fail("a kernel without a body");
         };
         let scope = self.debug.function(&name, op.loc);
-        let (params, types, maps) = self.params(block)?;
+        let params = self.params(block)?;
         self.block(block)?;
         if self.body.open {
             self.body.ret();
         }
         let mut annotations = vec![
-            format!("void ({})* @{name}", types.join(", ")),
+            format!("void ({})* @{name}", params.types.join(", ")),
             "!\"kernel\", i32 1".to_owned(),
         ];
         if self.body.flavor == Flavor::Modern {
@@ -124,22 +134,22 @@ impl<'m, 'c> Kernel<'m, 'c> {
         }
         let text = format!(
             "define void @{name}({}){scope} {{\n{}\n}}\n",
-            params.join(", "),
+            params.named.join(", "),
             self.body.text()
         );
         Ok(Written {
             text,
             annotations,
-            maps,
+            maps: params.maps,
             shared: self.shared.0,
             bytes: shared,
             dynamic: shared > Target::STATIC_SHARED,
         })
     }
 
-    /// Parameters with names, their types alone, and the numbers (from 1) of tensor maps.
-    fn params(&mut self, block: BlockId) -> Result<(Vec<String>, Vec<String>, Vec<usize>), Fail> {
-        let (mut params, mut types, mut maps) = (Vec::new(), Vec::new(), Vec::new());
+    /// Binds the parameters.
+    fn params(&mut self, block: BlockId) -> Result<Params, Fail> {
+        let mut all = Params::default();
         for (i, &arg) in self.module.block(block).args.iter().enumerate() {
             let ty = self.module.ty(arg);
             if matches!(self.module.types.get(ty), Type::TensorMap) {
@@ -148,9 +158,9 @@ impl<'m, 'c> Kernel<'m, 'c> {
                     Flavor::Legacy => "byval",
                     Flavor::Modern => "byval([128 x i8])",
                 };
-                params.push(format!("{map} {byval} align 64 %p{i}"));
-                types.push(map.clone());
-                maps.push(i + 1);
+                all.named.push(format!("{map} {byval} align 64 %p{i}"));
+                all.types.push(map.clone());
+                all.maps.push(i + 1);
                 let address = self
                     .body
                     .def(Ty::Int(64), &format!("ptrtoint {map} %p{i} to i64"));
@@ -165,8 +175,8 @@ impl<'m, 'c> Kernel<'m, 'c> {
                 Elem::Int(1) => Ty::Int(8),
                 _ => reg,
             };
-            params.push(format!("{} %p{i}", self.body.ty(passed)));
-            types.push(self.body.ty(passed));
+            all.named.push(format!("{} %p{i}", self.body.ty(passed)));
+            all.types.push(self.body.ty(passed));
             let value = Val::new(passed, format!("%p{i}"));
             let value = match form.elem {
                 Elem::Int(1) => {
@@ -177,7 +187,7 @@ impl<'m, 'c> Kernel<'m, 'c> {
             };
             self.bind(arg, vec![value]);
         }
-        Ok((params, types, maps))
+        Ok(all)
     }
 
     /// Writes the operations of a block, terminator included.
@@ -294,6 +304,15 @@ impl<'m, 'c> Kernel<'m, 'c> {
         let args: Vec<String> = args.iter().map(|a| self.body.typed(a)).collect();
         let text = format!("call {result_text} @{name}({})", args.join(", "));
         self.body.def(result, &text)
+    }
+
+    /// Calls an intrinsic without a result.
+    pub fn call_effect(&mut self, name: &str, args: &[Val]) {
+        let types: Vec<Ty> = args.iter().map(|a| a.ty).collect();
+        self.declare(name, "void", &types);
+        let args: Vec<String> = args.iter().map(|a| self.body.typed(a)).collect();
+        self.body
+            .effect(&format!("call void @{name}({})", args.join(", ")));
     }
 
     /// Byte 0 of the kernel's shared memory.

@@ -120,7 +120,7 @@ impl Kernel<'_, '_> {
             _ => "",
         };
         let mut words = Vec::new();
-        for address in self.addresses(v.addr(), v.space(), &offsets)? {
+        for address in self.addresses(v.addr(), v.space(), offsets)? {
             let pointer = self.body.pointer_to(&address, access.ty);
             let (ty, align) = (self.body.ty(access.ty), access.bytes);
             let text = format!("load {ty}, {pointer}, align {align}{constant}");
@@ -135,12 +135,12 @@ impl Kernel<'_, '_> {
                 }
             }
         }
-        let registers = self.of_accessed(form, vec, words);
+        let registers = self.registers_of(form, vec, words);
         self.define(v.op(), vec![registers])
     }
 
     /// Registers of `form`, of the words that accesses of `vec` elements moved.
-    fn of_accessed(&mut self, form: Form, vec: usize, words: Vec<Val>) -> Vec<Val> {
+    fn registers_of(&mut self, form: Form, vec: usize, words: Vec<Val>) -> Vec<Val> {
         let bits = form.elem.bits() as usize * vec;
         if bits >= 32 {
             return words;
@@ -161,8 +161,8 @@ impl Kernel<'_, '_> {
         self.pack(form, &elements)
     }
 
-    /// The inverse of [`Self::of_accessed`].
-    fn to_access(&mut self, form: Form, vec: usize, registers: &[Val]) -> Vec<Val> {
+    /// The inverse of [`Self::registers_of`].
+    fn accessed_of(&mut self, form: Form, vec: usize, registers: &[Val]) -> Vec<Val> {
         let bits = form.elem.bits() as usize * vec;
         if bits >= 32 {
             return registers.to_vec();
@@ -201,12 +201,12 @@ impl Kernel<'_, '_> {
             return fail(format!("an access of {vec} elements of {}", form.elem));
         };
         let registers = self.get(v.value())?;
-        let words = self.to_access(form, vec, &registers);
+        let words = self.accessed_of(form, vec, &registers);
         let words: Vec<Val> = words
             .iter()
             .map(|w| self.body.cast(w, access.word))
             .collect();
-        let addresses = self.addresses(v.addr(), v.space(), &offsets)?;
+        let addresses = self.addresses(v.addr(), v.space(), offsets)?;
         for (address, words) in addresses.iter().zip(words.chunks(access.words)) {
             let value = match words {
                 [one] => one.clone(),

@@ -13,6 +13,7 @@ mod body;
 mod compute;
 mod control;
 mod debug;
+mod intrinsics;
 mod kernel;
 mod memory;
 mod print;

@@ -183,7 +183,7 @@ impl Kernel<'_, '_> {
                 );
                 vec![packed[0].clone(); form.regs()]
             }
-            View::Take(v) => self.take(v.source(), &v.indices(), form)?,
+            View::Take(v) => self.take(v.source(), v.indices(), form)?,
             View::Concat(v) => self.concat(v.sources(), form)?,
             View::Sreg(v) => return Ok(self.special(v.register().text()).map(|v| vec![v])),
             View::SmemBase(v) => {

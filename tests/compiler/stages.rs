@@ -37,6 +37,9 @@ stages! {
     vadd_nv_tileaa: "vadd/f32" "sm_80" "nv_tileaa";
     vadd_nv_tileas: "vadd/f32" "sm_80" "nv_tileas";
     vadd_nvvm: "vadd/f32" "sm_80" "nvvm";
+    vadd_nvvm_ir: "vadd/f32" "sm_80" "nvvm-ir";
+    matmul_nvvm_ir_sm_90a: "matmul/f16_64x64x32" "sm_90a" "nvvm-ir";
+    softmax_nvvm_ir_sm_100a: "softmax/f32_4x256" "sm_100a" "nvvm-ir";
     vadd_machine: "vadd/f32" "sm_80" "machine";
     vadd_ptx: "vadd/f32" "sm_80" "ptx";
     vadd_manifest: "vadd/f32" "sm_80" "manifest";

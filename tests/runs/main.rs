@@ -8,4 +8,5 @@ mod runs;
 mod toolkit;
 
 mod numerics;
+mod selectors;
 mod simulated;

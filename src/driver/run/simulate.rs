@@ -1,5 +1,7 @@
 //! The `sim` engine: compiles the module and runs the PTX in the simulator, by the launch manifest.
 
+use std::path::PathBuf;
+
 use ptxsim::record::svg;
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};

@@ -1,4 +1,4 @@
-// A comparison and another truth value are one setp.
+// Two comparisons stay two: ptxas joins them where that is better, and shares those that are not joined.
 // run: compile --gpu-name sm_80
 // show: setp.lt | selp | and.pred
 entry @k(%p: tile<ptr<i32>>, %x: tile<i32>, %y: tile<i32>, %z: tile<i32>) {
