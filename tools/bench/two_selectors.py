@@ -292,6 +292,7 @@ def main() -> int:
     parser.add_argument("--gpu-name", action="append", default=[], choices=TARGETS)
     parser.add_argument("--tilec", type=Path, help="a binary that is there already")
     parser.add_argument("--no-runs", action="store_true", help="compare no results")
+    parser.add_argument("--runs", action="append", default=[], metavar="PREFIX", help="compare results of these only")
     parser.add_argument("--no-code", action="store_true", help="compare results only")
     parser.add_argument("--out", type=Path, default=ROOT / "tools/bench/SELECTORS.md")
     args = parser.parse_args()
@@ -301,7 +302,8 @@ def main() -> int:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        runs = {} if args.no_runs else references([n for n, _ in named] if args.only else [], scratch / "runs")
+        chosen = args.runs or ([n for n, _ in named] if args.only else [])
+        runs = {} if args.no_runs else references(chosen, scratch / "runs")
         for number, (name, module) in enumerate(named):
             print(f"[{number + 1}/{len(named)}] {name}", file=sys.stderr)
             for target in args.gpu_name or TARGETS:
