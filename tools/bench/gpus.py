@@ -7,7 +7,7 @@ from pathlib import Path
 
 FILE = Path(__file__).resolve().parents[1] / "ptxsim/gpus.json"
 # The GPU that stands for a target unless one is named.
-OF_TARGET = {75: "T4", 80: "A100", 89: "RTX-4090", 90: "H100-SXM", 100: "B200", 120: "RTX-5090"}
+OF_TARGET = {75: "T4", 80: "A100", 86: "RTX-4090", 90: "H100-SXM", 100: "B200", 120: "RTX-5090"}
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,9 @@ class Loops(unittest.TestCase):
         self.assertEqual(found.cycles["tensor"], 4)
         # Two ldmatrix of 512 bytes, and 512 bytes that a copy writes: 12 passes; from L2 it is 512 bytes.
         self.assertEqual(found.cycles["shared"], 12)
-        self.assertAlmostEqual(found.cycles["L2"], 512 / (2008 / 108))
+        self.assertAlmostEqual(found.cycles["L2"], 512 / (3000 / 108))
         self.assertEqual(found.unit, "L2")
-        self.assertAlmostEqual(found.tensor_share, 4 / (512 / (2008 / 108)))
+        self.assertAlmostEqual(found.tensor_share, 4 / (512 / (3000 / 108)))
 
     def test_conflicts_add_passes(self):
         stats = dict(shared_accesses=10, bank_conflicts=30, matrix_multiply_adds=0, async_bytes=0)
@@ -123,7 +123,7 @@ class Loops(unittest.TestCase):
         found = self.analyse(COPY, "H100-SXM")
         self.assertEqual((found.unit, found.tensor_share, found.work), ("L2", None, 0))
         # Little's law: what arrives a cycle times the cycles that it takes.
-        self.assertAlmostEqual(found.in_flight("l2_latency"), 3942 / 132 * 263.0)
+        self.assertAlmostEqual(found.in_flight("l2_latency"), 5120 / 132 * 263.0)
 
     def test_a_rate_that_nobody_states_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "T4 has no figure for DMMA"):

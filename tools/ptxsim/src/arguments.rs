@@ -29,7 +29,7 @@ const RAW: &[(&str, u64)] = &[
 ];
 
 impl Arguments {
-    /// Adds one argument: `in:FILE.npy`, `inout:FILE.npy` with an optional raw type, or `TYPE:VALUE`.
+    /// Adds one argument: `in:FILE.npy`, `inout:FILE.npy` with an optional raw type, `zeros:BYTES`, or `TYPE:VALUE`.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let Some((kind, value)) = text.split_once(':') else {
             return Err(format!(
@@ -39,11 +39,26 @@ impl Arguments {
         match kind {
             "in" => self.add_file(value, false),
             "inout" => self.add_file(value, true),
+            "zeros" => self.add_zeros(value),
             _ => {
                 self.args.push(Arg::Scalar(scalar(kind, value)?));
                 Ok(())
             }
         }
+    }
+
+    /// A buffer that no file holds.
+    fn add_zeros(&mut self, text: &str) -> Result<(), String> {
+        let bytes: u32 = text
+            .parse()
+            .map_err(|_| format!("`{text}` is no number of bytes below 2^32"))?;
+        let index = self.buffers.len();
+        self.buffers.push(Buffer {
+            name: format!("buffer {index}"),
+            bytes: vec![0; bytes as usize],
+        });
+        self.args.push(Arg::buffer(index));
+        Ok(())
     }
 
     fn add_file(&mut self, text: &str, write_back: bool) -> Result<(), String> {

@@ -3,6 +3,8 @@
 use crate::arguments;
 use crate::asynchronous::launch_control::Starts;
 use crate::check::global::GlobalRaces;
+use crate::clock::trace::Neighbour;
+use crate::clock::{ClusterTrace, Sampling};
 use crate::exec::cluster::{Checks, Cluster, Progress, Shared};
 use crate::exec::global::{GlobalMemory, Region};
 use crate::exec::heap::{self, Heap};
@@ -83,6 +85,8 @@ pub struct Launch<'p> {
     pub count: bool,
     /// number of the cluster whose timeline is recorded
     pub timeline: Option<u64>,
+    /// which clusters are recorded for the clock
+    pub sampling: Option<Sampling>,
     /// who watches
     pub observer: Option<&'p dyn Observer>,
     /// a launch that executes more warp instructions than this in one cluster is stopped
@@ -102,6 +106,10 @@ pub struct Report {
     pub variables: Vec<(String, Vec<u8>)>,
     /// what happened when, if the launch asked for it
     pub timeline: Option<Timeline>,
+    /// what the clock replays, by ascending number of the cluster
+    pub recorded: Vec<ClusterTrace>,
+    /// what clusters beside one another read
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// Why a launch failed.
@@ -145,6 +153,7 @@ impl<'p> Launch<'p> {
             checks: Checks::ALL,
             count: false,
             timeline: None,
+            sampling: None,
             observer: None,
             max_steps: 1 << 36,
             printed: String::new(),
@@ -195,6 +204,11 @@ impl<'p> Launch<'p> {
                 address
             })
             .collect()
+    }
+
+    /// Clusters of the grid.
+    pub fn clusters(&self) -> u64 {
+        clusters(self.grid, self.cluster)
     }
 
     fn check(&self) -> Result<(), LaunchError> {
@@ -337,7 +351,11 @@ impl<'p> Launch<'p> {
         } else {
             0
         };
-        let (heap, starts) = (Heap::default(), Starts::new(total, rotation));
+        let starts = match &self.sampling {
+            Some(sampling) if sampling.only => Starts::only(sampling.all()),
+            _ => Starts::new(total, rotation),
+        };
+        let heap = Heap::default();
         let (output, wide_atomics) = (Mutex::new(String::new()), Mutex::new(()));
         let races = (self.checks.races && self.checks.global_races).then(GlobalRaces::default);
         let shared = Shared {
@@ -358,6 +376,7 @@ impl<'p> Launch<'p> {
             starts: &starts,
             races: races.as_ref(),
             timeline: self.timeline,
+            sampling: self.sampling.as_ref(),
             observer: self.observer,
         };
         let result = run_grid(&shared, self.max_steps);
@@ -368,7 +387,12 @@ impl<'p> Launch<'p> {
         }
         drop(shared);
         let output = output.into_inner().unwrap_or_default();
-        let (stats, timeline) = match result {
+        let Outcome {
+            stats,
+            timeline,
+            recorded,
+            neighbours,
+        } = match result {
             Ok(result) => result,
             Err(error) => {
                 self.printed = output;
@@ -392,6 +416,8 @@ impl<'p> Launch<'p> {
             stats,
             variables,
             timeline,
+            recorded,
+            neighbours,
         })
     }
 }
@@ -407,8 +433,16 @@ fn clusters(grid: [u32; 3], cluster: [u32; 3]) -> u64 {
     (0..3).map(|i| u64::from(grid[i] / cluster[i])).product()
 }
 
+/// What the clusters of a grid leave.
+struct Outcome {
+    stats: Stats,
+    timeline: Option<Timeline>,
+    recorded: Vec<ClusterTrace>,
+    neighbours: Vec<Neighbour>,
+}
+
 /// Runs all clusters of a grid on the host's cores; returns the counters.
-fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeline>), LaunchError> {
+fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Outcome, LaunchError> {
     let total = clusters(shared.grid, shared.cluster);
     let queue = Mutex::new(Queue {
         suspended: VecDeque::new(),
@@ -420,6 +454,7 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeli
         Mutex::new(Stats::default()),
     );
     let (timeline, finished) = (Mutex::new(None), AtomicU64::new(0));
+    let tapes = Mutex::new((Vec::new(), Vec::new()));
     let blocks: u64 = shared.cluster.iter().map(|&c| u64::from(c)).product();
     let worker = || {
         while !failed.load(Ordering::Relaxed) {
@@ -449,6 +484,10 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeli
                     if let Some(recorded) = cluster.timeline() {
                         *timeline.lock().unwrap_or_else(|p| p.into_inner()) = Some(recorded);
                     }
+                    let (trace, neighbour) = cluster.tape();
+                    let mut tapes = tapes.lock().unwrap_or_else(|p| p.into_inner());
+                    tapes.0.extend(trace);
+                    tapes.1.extend(neighbour);
                 }
                 Ok(Progress::OutOfFuel) if cluster.steps() > max_steps => {
                     report(&failed, &fault, serial, cluster.give_up(max_steps));
@@ -478,10 +517,16 @@ fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<(Stats, Option<Timeli
     if let Some((_, fault)) = fault.into_inner().unwrap_or_default() {
         return Err(LaunchError::Fault(Box::new(fault)));
     }
-    Ok((
-        stats.into_inner().unwrap_or_default(),
-        timeline.into_inner().unwrap_or_default(),
-    ))
+    let (mut recorded, mut neighbours): (Vec<ClusterTrace>, Vec<Neighbour>) =
+        tapes.into_inner().unwrap_or_default();
+    recorded.sort_by_key(|t| t.serial);
+    neighbours.sort_by_key(|n| n.serial);
+    Ok(Outcome {
+        stats: stats.into_inner().unwrap_or_default(),
+        timeline: timeline.into_inner().unwrap_or_default(),
+        recorded,
+        neighbours,
+    })
 }
 
 /// The fault of the earliest block wins, as far as the threads found it.

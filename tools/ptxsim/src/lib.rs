@@ -7,6 +7,7 @@
 pub mod arguments;
 pub mod asynchronous;
 pub mod check;
+pub mod clock;
 pub mod decode;
 pub mod exec;
 pub mod launch;

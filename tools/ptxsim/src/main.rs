@@ -4,6 +4,7 @@ mod watch;
 
 use clap::Parser;
 use ptxsim::arguments::Arguments;
+use ptxsim::clock::{self, Given, Gpu, Sampling};
 use ptxsim::exec::cluster::Checks;
 use ptxsim::exec::stats::Stats;
 use ptxsim::manifest::{EntryManifest, Manifest};
@@ -36,7 +37,7 @@ struct Options {
     /// Launch manifest (JSON) with hidden tensor maps
     #[arg(long)]
     manifest: Option<PathBuf>,
-    /// One per entry parameter: in:FILE.npy, inout:FILE.npy (with :bf16 and the like for raw bits), i32:5, f32:0.5, …
+    /// One per entry parameter: in:FILE.npy, inout:FILE.npy (with :bf16 and the like for raw bits), zeros:BYTES, i32:5, f32:0.5, …
     #[arg(long = "arg", allow_hyphen_values = true)]
     args: Vec<String>,
     /// First seed of the interleaving
@@ -63,6 +64,21 @@ struct Options {
     /// Which cluster the timeline shows
     #[arg(long, default_value_t = 0, requires = "timeline")]
     timeline_cluster: u64,
+    /// Estimate how long the launch takes on a GPU: cycles, shares of the peaks, and what warps wait for
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    time: Option<StatsFormat>,
+    /// Which GPU (H100-SXM, A100, RTX-4090, B200, …); by default one of the PTX's target
+    #[arg(long, requires = "time")]
+    gpu: Option<String>,
+    /// Registers of a thread, as ptxas -v says; they decide how many blocks a multiprocessor holds
+    #[arg(long, requires = "time")]
+    registers: Option<u32>,
+    /// Clock in MHz instead of what the GPU's figures say for the load
+    #[arg(long, requires = "time")]
+    mhz: Option<f64>,
+    /// Run only the clusters that the clock needs, without computing matrix products: results are not written
+    #[arg(long, requires = "time")]
+    sampled: bool,
     /// Stop a cluster after this many warp instructions
     #[arg(long, default_value_t = 1 << 36)]
     max_steps: u64,
@@ -152,11 +168,13 @@ fn run(options: &Options) -> Result<(), String> {
             .as_ref()
             .filter(|_| seed == options.seed)
             .map(|_| options.timeline_cluster);
+        launch.sampling = (options.time.is_some() && seed == options.seed)
+            .then(|| Sampling::spread(launch.clusters(), options.sampled));
         launch.observer = match (&trace, &bar) {
             (Some(trace), _) => Some(trace as &dyn Observer),
             (None, bar) => bar.as_ref().map(|b| b as &dyn Observer),
         };
-        if options.fast {
+        if options.fast || options.sampled {
             launch.checks = Checks::NONE;
         }
         launch.checks.tensor_fences &= !options.no_tensor_fences;
@@ -172,7 +190,10 @@ fn run(options: &Options) -> Result<(), String> {
             print!("{}", report.output);
             print_stats(options, &report.stats)?;
             write_timeline(options, &program.entry, &text, &report)?;
-            arguments.write_back(&launch.buffers)?;
+            print_time(options, &launch, &report, &text)?;
+            if !options.sampled {
+                arguments.write_back(&launch.buffers)?;
+            }
         }
     }
     Ok(())
@@ -186,6 +207,37 @@ fn print_stats(options: &Options, stats: &Stats) -> Result<(), String> {
             let mut value = serde_json::to_value(stats).map_err(|e| e.to_string())?;
             value["overlap"] = stats.overlap().into();
             println!("{value}");
+        }
+    }
+    Ok(())
+}
+
+fn print_time(
+    options: &Options,
+    launch: &Launch<'_>,
+    report: &Report,
+    source: &str,
+) -> Result<(), String> {
+    let Some(format) = options.time else {
+        return Ok(());
+    };
+    let gpu = match &options.gpu {
+        Some(name) => Gpu::named(name),
+        None => Gpu::of_target(launch.program.target.0),
+    };
+    let given = Given {
+        registers: options.registers,
+        mhz: options.mhz,
+    };
+    let gpu = gpu.map_err(|e| e.to_string())?;
+    let estimate = clock::of_launch(launch, report, &gpu, given)?;
+    match format {
+        StatsFormat::Text => print!("{}", clock::report::text(&estimate, source)),
+        StatsFormat::Json => {
+            println!(
+                "{}",
+                serde_json::to_string(&estimate).map_err(|e| e.to_string())?
+            );
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::due;
 use super::mbarrier::shared_at;
+use crate::clock::trace::Effect;
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::hooks::GlobalUse;
@@ -119,6 +120,7 @@ pub fn copy(
         }
         offsets[lane] = offset;
     }
+    env.note_cp_async(warp, &from, &valid, active, bytes);
     let agent = env.issue(warp, line, "cp.async");
     env.stats.async_bytes += u64::from(bytes) * u64::from(active.count_ones());
     let sourced = lanes(active)
@@ -230,6 +232,9 @@ pub fn arrive(
             env.add_pending(rank, offset).map_err(|t| t.at(lane))?;
         }
         barriers[lane] = (rank, offset);
+        env.note(warp, |tape| {
+            Some(Effect::CopiesArrive(tape.mbarrier_arrival(rank, offset)))
+        });
     }
     let agent = env.issue(warp, line, "cp.async.mbarrier.arrive");
     push(env, warp, active, line, Work::Arrive { barriers }, agent);

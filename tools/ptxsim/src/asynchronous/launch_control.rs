@@ -19,6 +19,8 @@ pub struct Starts {
     rotation: u64,
     next: AtomicU64,
     cancelled: AtomicU64,
+    /// these alone start
+    only: Option<Vec<u64>>,
 }
 
 impl Starts {
@@ -29,6 +31,16 @@ impl Starts {
             rotation,
             next: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
+            only: None,
+        }
+    }
+
+    /// Some alone. The others do not exist, but for the kernel's own numbers.
+    pub fn only(clusters: Vec<u64>) -> Starts {
+        Starts {
+            total: clusters.len() as u64,
+            only: Some(clusters),
+            ..Starts::new(0, 0)
         }
     }
 
@@ -39,7 +51,10 @@ impl Starts {
             .next
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, step)
             .ok()?;
-        Some((n + self.rotation) % self.total)
+        match &self.only {
+            Some(clusters) => clusters.get(n as usize).copied(),
+            None => Some((n + self.rotation) % self.total),
+        }
     }
 
     /// True while some are left.
@@ -54,6 +69,9 @@ impl Starts {
 
     /// The next cluster, which will not start.
     fn cancel(&self) -> Option<u64> {
+        if self.only.is_some() {
+            return None;
+        }
         let serial = self.take()?;
         self.cancelled.fetch_add(1, Ordering::Relaxed);
         Some(serial)

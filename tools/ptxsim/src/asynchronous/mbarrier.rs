@@ -1,5 +1,6 @@
 //! mbarrier objects (PTX ISA 9.7.13.15), kept as 64 bits in shared memory like on hardware.
 
+use crate::clock::trace::Effect;
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::memory::{Place, addresses, lanes, place};
@@ -117,6 +118,9 @@ impl Env<'_> {
             .map_err(|m| Trap::new(format!("mbarrier {offset:#x} of block {rank}: {m}")))?;
         if completed {
             self.failed_polls = 0;
+            if let Some(tape) = &mut self.tape {
+                tape.mbarrier_completes(rank, offset);
+            }
         }
         self.put_mbarrier(rank, offset, after);
         Ok(before)
@@ -238,6 +242,9 @@ fn one(
                 },
             );
             env.mbarrier_initialised(warp, rank, offset);
+            if let Some(tape) = &mut env.tape {
+                tape.mbarrier_initialised(rank, offset);
+            }
         }
         MbarOp::Inval => {
             env.mbarrier(rank, offset)?;
@@ -260,6 +267,9 @@ fn one(
         } => {
             let count = count.map(|c| value(env, warp, c)).transpose()?.unwrap_or(1);
             let expect = expect.map(|e| value(env, warp, e)).transpose()?;
+            env.note(warp, |tape| {
+                Some(Effect::Arrive(tape.mbarrier_arrival(rank, offset)))
+            });
             let before = env.change(rank, offset, |b| {
                 arrive(b, count, expect, *drop, *no_complete)
             })?;
@@ -324,6 +334,7 @@ fn wait(
     };
     let phases = warp.source(env, frame, source, active)?;
     let (mut done, mut missing) = (0u32, None);
+    let mut seen: Vec<(usize, u64)> = Vec::new();
     for lane in lanes(active) {
         let (rank, offset) = shared_at(env, warp, address, base[lane]).map_err(|t| t.at(lane))?;
         let barrier = env.mbarrier(rank, offset).map_err(|t| t.at(lane))?;
@@ -336,6 +347,9 @@ fn wait(
         if barrier.phase != parity {
             done |= 1 << lane;
             env.acquire_from_mbarrier(warp, rank, offset);
+            if env.tape.is_some() && !seen.contains(&(rank, offset)) {
+                seen.push((rank, offset));
+            }
         } else {
             missing = Some(Wait::Mbarrier {
                 rank: rank as u32,
@@ -355,5 +369,6 @@ fn wait(
         env.failed_polls += 1;
         return Ok(Flow::Yield);
     }
+    env.note_phases(warp, &seen);
     Ok(Flow::Next)
 }

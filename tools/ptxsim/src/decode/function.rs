@@ -4,6 +4,7 @@ use super::module::Builder;
 use super::names::{Binding, Function};
 use super::variables::MAX_SMALL_BYTES;
 use super::{Result, instruction, operand};
+use crate::clock::weight::Weight;
 use crate::parse::ast::{self, Statement, VarSpace, Variable};
 use crate::program::class::Class;
 use crate::program::inst::Op;
@@ -99,6 +100,7 @@ fn block<'a>(cx: &mut Function<'_, 'a>, statements: &'a [Statement<'a>]) -> Resu
             Statement::Instruction(inst) => {
                 cx.line = inst.line;
                 cx.class = Class::of(&inst.opcode);
+                cx.weight = Weight::of(&inst.opcode);
                 instruction(cx, inst)?;
             }
         }

@@ -2,6 +2,7 @@
 
 use super::Result;
 use super::module::Builder;
+use crate::clock::weight::{Pipe, Weight};
 use crate::parse::ParseError;
 use crate::parse::ast::{Instruction, Statement, VarSpace, Variable};
 use crate::program::FunctionInfo;
@@ -56,6 +57,8 @@ pub struct Function<'m, 'a> {
     pub line: u32,
     /// class of the instruction under way
     pub class: Class,
+    /// its weight
+    pub weight: Weight,
     /// true for the entry
     pub is_entry: bool,
     scopes: Vec<Scope<'a>>,
@@ -76,6 +79,11 @@ impl<'m, 'a> Function<'m, 'a> {
             code: Vec::new(),
             line,
             class: Class::Control,
+            weight: Weight {
+                pipe: Pipe::Control,
+                times: 1,
+                extra: 0,
+            },
             is_entry,
             scopes: vec![Scope::default()],
             labels: Vec::new(),
@@ -103,6 +111,7 @@ impl<'m, 'a> Function<'m, 'a> {
             op,
             line: self.line,
             class: self.class,
+            weight: self.weight,
         });
     }
 

@@ -13,7 +13,10 @@ use crate::asynchronous::launch_control::Starts;
 use crate::asynchronous::{bulk, cp_async, tcgen05, wgmma};
 use crate::check::Checker;
 use crate::check::global::{Foreign, GlobalRaces};
+use crate::clock::Sampling;
+use crate::clock::trace::{ClusterTrace, Neighbour, Tape};
 use crate::program::Program;
+use crate::program::inst::Op;
 use crate::record::{Observer, Recorder, Timeline};
 use std::sync::Mutex;
 
@@ -83,6 +86,8 @@ pub struct Shared<'a> {
     pub races: Option<&'a GlobalRaces>,
     /// number of the cluster whose timeline is recorded
     pub timeline: Option<u64>,
+    /// which clusters are recorded for the clock
+    pub sampling: Option<&'a Sampling>,
     /// who watches
     pub observer: Option<&'a dyn Observer>,
 }
@@ -154,6 +159,8 @@ pub struct Env<'a> {
     pub cancellation_failed: bool,
     /// spans for the picture, if this cluster is the one
     pub recorder: Option<Box<Recorder>>,
+    /// what the clock will replay, if this cluster is recorded
+    pub tape: Option<Box<Tape>>,
 }
 
 impl Env<'_> {
@@ -257,6 +264,7 @@ impl<'a> Cluster<'a> {
         if let Some(checker) = checker.as_mut().filter(|_| !shared.checks.tensor_fences) {
             checker.without_tensor_fences();
         }
+        let blocks = cx * cy * cz;
         let env = Env {
             shared,
             ctas,
@@ -279,6 +287,10 @@ impl<'a> Cluster<'a> {
             polls: 0,
             cancellation_failed: false,
             recorder: (shared.timeline == Some(serial)).then(Box::default),
+            tape: shared
+                .sampling
+                .and_then(|s| Tape::of(s, serial, blocks, warps.len()))
+                .map(Box::new),
         };
         Cluster {
             env,
@@ -356,6 +368,14 @@ impl<'a> Cluster<'a> {
         Some(recorder.finish(blocks, self.env.shared.warps_per_block(), self.env.clock))
     }
 
+    /// The tape, if this cluster is recorded.
+    pub fn tape(&mut self) -> (Option<ClusterTrace>, Option<Neighbour>) {
+        match self.env.tape.take() {
+            Some(tape) => tape.finish(self.env.stats.matrix_multiply_adds),
+            None => (None, None),
+        }
+    }
+
     /// Makes fragments whose wait is over ready, and lists the warps that can run.
     fn wake(&mut self) {
         self.runnable.clear();
@@ -397,6 +417,9 @@ impl<'a> Cluster<'a> {
             if let Some(observer) = env.shared.observer.filter(|o| o.traces()) {
                 trace(observer, env, warp, at, inst);
             }
+            if env.tape.is_some() {
+                record(env, warp, pc, flow);
+            }
             let keep_going = advance(env, warp, at, flow);
             if warp.fragments.len() > 1 {
                 warp.merge();
@@ -420,6 +443,19 @@ impl<'a> Cluster<'a> {
     /// Warp instructions executed so far.
     pub fn steps(&self) -> u64 {
         self.env.clock
+    }
+}
+
+/// Puts an instruction on the tape, unless it will be executed again; polls that failed leave nothing.
+fn record(env: &mut Env<'_>, warp: &Warp, pc: u32, flow: Flow) {
+    let inst = &env.shared.program.code[pc as usize];
+    let poll = matches!(flow, Flow::Yield) && matches!(inst.op, Op::Mbarrier { .. });
+    let serial = env.serial(warp);
+    if let Some(tape) = &mut env.tape
+        && !matches!(flow, Flow::Wait(_))
+        && !poll
+    {
+        tape.executed(serial, pc);
     }
 }
 

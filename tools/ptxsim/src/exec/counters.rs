@@ -79,6 +79,7 @@ impl Env<'_> {
         active: u32,
         how: Direction,
     ) {
+        self.note_access(warp, space, addresses, bytes, active, how);
         if !self.shared.count {
             return;
         }
@@ -121,7 +122,7 @@ impl Env<'_> {
 
 /// Passes beyond the least that an access needs: 32 banks of 4 bytes, 128 bytes per pass; lanes that touch the same
 /// word share it.
-fn bank_conflicts(addresses: &Row, bytes: u32, active: u32) -> u64 {
+pub fn bank_conflicts(addresses: &Row, bytes: u32, active: u32) -> u64 {
     // 8- and 16-byte accesses go by half and quarter warps.
     let per_pass = (32 / (bytes.div_ceil(4)).max(1)).max(1) as usize;
     let members: Vec<usize> = lanes(active).collect();

@@ -6,6 +6,7 @@ use super::memory;
 use super::warp::Warp;
 use crate::check::global::{Conflict, GlobalAccess, Handover, Judge, PlaceGuard, describe};
 use crate::check::{Access, Agent, Committed, TensorAccess};
+use crate::clock::trace::Effect;
 use crate::program::inst::{FenceKind, Order, Scope};
 use crate::program::{LANES, Row};
 
@@ -401,6 +402,11 @@ impl Env<'_> {
     /// The warp arrives at a hardware barrier.
     pub fn barrier_arrive(&mut self, warp: &Warp, id: usize, generation: u64) {
         let serial = self.serial(warp);
+        self.note(warp, |tape| {
+            Some(Effect::Arrive(
+                tape.barrier_arrival(warp.cta, id, generation),
+            ))
+        });
         if let Some(checker) = &mut self.checker {
             checker.barrier_arrive(serial, warp.cta, id, generation);
         }
@@ -409,6 +415,9 @@ impl Env<'_> {
     /// The warp leaves a hardware barrier.
     pub fn barrier_leave(&mut self, warp: &Warp, id: usize, generation: u64) {
         let serial = self.serial(warp);
+        self.note(warp, |tape| {
+            Some(Effect::Await(tape.barrier_wait(warp.cta, id, generation)))
+        });
         if let Some(checker) = &mut self.checker {
             checker.barrier_leave(serial, warp.cta, id, generation);
         }
@@ -417,6 +426,9 @@ impl Env<'_> {
     /// The warp leaves the cluster barrier.
     pub fn cluster_leave(&mut self, warp: &Warp, generation: u64) {
         let serial = self.serial(warp);
+        self.note(warp, |tape| {
+            Some(Effect::Await(tape.cluster_wait(generation)))
+        });
         if let Some(checker) = &mut self.checker {
             checker.cluster_leave(serial, generation);
         }
@@ -425,6 +437,9 @@ impl Env<'_> {
     /// The warp arrives at the cluster barrier.
     pub fn cluster_arrived_by(&mut self, warp: &Warp, generation: u64, relaxed: bool) {
         let serial = self.serial(warp);
+        self.note(warp, |tape| {
+            Some(Effect::Arrive(tape.cluster_arrival(generation)))
+        });
         if let Some(checker) = &mut self.checker {
             checker.cluster_arrive(serial, generation, relaxed);
         }

@@ -23,6 +23,7 @@ pub mod rng;
 pub mod stack;
 pub mod stats;
 pub mod step;
+pub mod tape;
 pub mod warp;
 
 pub use cluster::{Cluster, Env, Shared};

@@ -72,6 +72,7 @@ pub fn execute(
     } else {
         addresses(env, warp, frame, &mv.address, address_lanes(mv))?
     };
+    env.note_rows(warp, &base, address_lanes(mv).count_ones() as usize);
     match (mv.shape, mv.store) {
         (MatrixShape::M8n8B16, false) => load_b16(env, warp, frame, mv, &base),
         (MatrixShape::M8n8B16, true) => store_b16(env, warp, frame, mv, &base),

@@ -11,6 +11,7 @@ use super::Row;
 use super::class::Class;
 use super::tensor::Tensor;
 use super::types::Ty;
+use crate::clock::weight::Weight;
 use crate::num::{Overflow, Round};
 
 /// Arithmetic on whole rows: three or four sources, one result.
@@ -417,6 +418,8 @@ pub struct Inst {
     pub line: u32,
     /// what it counts as
     pub class: Class,
+    /// what it costs a GPU
+    pub weight: Weight,
 }
 
 impl Inst {

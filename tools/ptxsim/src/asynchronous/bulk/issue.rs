@@ -118,6 +118,12 @@ pub(super) fn start_load(
             }
         }
     }
+    let barriers: Vec<_> = targets.iter().map(|t| t.barrier).collect();
+    match &source {
+        Source::Tile(tile) => env.note_bulk(warp, tile.global_ranges(), &barriers, false),
+        Source::Global(at) => env.note_bulk(warp, [(*at, bytes)].into_iter(), &barriers, false),
+        _ => env.note_bulk(warp, std::iter::empty(), &barriers, false),
+    }
     push(
         env,
         warp,
@@ -219,6 +225,12 @@ pub(super) fn start_store(
         }
     }
     env.strong = false;
+    match &to {
+        Destination::Tile { tile, .. } => env.note_bulk(warp, tile.global_ranges(), &[], true),
+        Destination::Global { address, .. } => {
+            env.note_bulk(warp, [(*address, bytes)].into_iter(), &[], true);
+        }
+    }
     let id = push(
         env,
         warp,

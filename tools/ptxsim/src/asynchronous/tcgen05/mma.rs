@@ -10,6 +10,8 @@ use super::scale::Factors;
 use super::zero_columns::ZeroColumns;
 use super::{blocks, check_group, lane_value, queue, tensor_place};
 use crate::check::{Agent, TensorAccess, TensorUse};
+use crate::clock::cost::element;
+use crate::clock::trace::Effect;
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::warp::{Frame, Warp};
@@ -32,6 +34,12 @@ pub fn issue(
     check_shared(env, warp, agent, &product)?;
     check_tensor(env, warp, agent, line, &product)?;
     env.count_matrix(product.multiply_adds());
+    let effect = Effect::TensorCore {
+        work: product.multiply_adds() as u64,
+        kind: element(product.instruction.a),
+        pair: mma.pair,
+    };
+    env.note(warp, |_| Some(effect));
     queue::push(env, warp, line, queue::Work::Product(Box::new(product)));
     Ok(())
 }

@@ -18,6 +18,7 @@ mod scale;
 mod shift;
 mod zero_columns;
 
+use crate::clock::trace::Effect;
 use crate::exec::cluster::Env;
 use crate::exec::collective;
 use crate::exec::fault::Trap;
@@ -211,6 +212,11 @@ fn commit(
     for &(rank, offset) in &targets {
         env.mbarrier(rank, offset)?;
         env.use_mbarrier(warp, rank, offset)?;
+    }
+    for &(rank, offset) in &targets {
+        env.note(warp, |tape| {
+            Some(Effect::TensorCommit(tape.mbarrier_arrival(rank, offset)))
+        });
     }
     let view = env.tensor_commit(warp);
     queue::push(env, warp, line, queue::Work::Commit { targets, view });
