@@ -115,7 +115,7 @@ enums! {
     /// Shapes of moves between registers and tensor memory.
     TensorMove TENSOR_MOVE "tensor_move" [By32x32 "32x32b", By16x256 "16x256b", By16x128 "16x128b"];
     /// Families of element types of `tcgen05.mma`.
-    TensorKind TENSOR_KIND "tensor_kind" [F16 "f16", Tf32 "tf32", F8F6F4 "f8f6f4", I8 "i8"];
+    TensorKind TENSOR_KIND "tensor_kind" [F16 "f16", Tf32 "tf32", F8F6F4 "f8f6f4", I8 "i8", Mxf8F6F4 "mxf8f6f4", Mxf4 "mxf4", Mxf4Nvf4 "mxf4nvf4"];
     SpecialRegister SPECIAL_REGISTER "special_register" [
         TidX "tid.x", TidY "tid.y", TidZ "tid.z", CtaidX "ctaid.x", CtaidY "ctaid.y", CtaidZ "ctaid.z",
         NctaidX "nctaid.x", NctaidY "nctaid.y", NctaidZ "nctaid.z", Laneid "laneid", Warpid "warpid",

@@ -80,7 +80,7 @@ dialect_table! { TileAs {
         .doc("A buffer in shared memory, of as many stages as its type says.");
     SharedView(source: One) -> (result: One(Explicit))
         = op("shared_view").traits(PURE)
-        .doc("A shared buffer with its dimensions permuted: the same bytes.");
+        .doc("A shared buffer as one of other dimensions or elements: the same bytes.");
     LocalLoad(source: One, iteration: Opt) -> (result: One(Explicit))
         = op("local_load")
         .doc("Reads a stage of a shared buffer into a layout (vectors, or ldmatrix where the layout allows).");
@@ -154,10 +154,11 @@ dialect_table! { TileAs {
         = op("tensor_store")
         .doc("Writes a tile to a stage of a buffer in tensor memory: `tcgen05.st`, and the wait for it.");
     TensorDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, acc_iteration: Opt,
-          accumulate: Opt)
+          accumulate: Opt, lhs_scale: Opt, rhs_scale: Opt, lhs_scale_iteration: Opt, rhs_scale_iteration: Opt,
+          scales: Opt)
         { signed_lhs: Option<Bool>, signed_rhs: Option<Bool> }
         = op("async.tensor_dot").traits(MEMORY)
-        .doc("Issues `tcgen05.mma`s: adds lhs · rhs to `acc`, a buffer in tensor memory, or with `accumulate` false writes it there. `lhs` is a shared buffer or one in tensor memory, `rhs` a shared buffer. Done when the next commit of a pipeline of kind `mma` has been waited for.");
+        .doc("Issues `tcgen05.mma`s: adds lhs · rhs to `acc`, a buffer in tensor memory, or with `accumulate` false writes it there. `lhs` is a shared buffer or one in tensor memory, `rhs` a shared buffer. `lhs_scale` and `rhs_scale`, shared buffers, are scales for blocks along K; they are copied to the buffer `scales` in tensor memory first. Done when the next commit of a pipeline of kind `mma` has been waited for.");
     AsyncDotWait(acc: One) { pending: Int<32> } -> (result: One(Operand(0)))
         = op("async.dot_wait")
         .doc("Waits until at most `pending` groups are in flight.");

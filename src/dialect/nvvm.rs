@@ -412,6 +412,15 @@ dialect_table! { Nvvm {
           b_n_steps: I64s, b_k_steps: I64s }
         = op("tcgen05.mma")
         .doc("d + a·b in tensor memory, by one thread: for each k step, for each tile of M, for each of N. `d` is an i32 address (steps in columns), `b` an i64 descriptor (steps in its units of 16 bytes), `a` a descriptor or an address. With `accumulate` (i1) false the first k step overwrites d.");
+    TensorCopy(address: One, source: One) { columns: I64s, steps: I64s }
+        = op("tcgen05.cp")
+        .doc("Copies 32 rows of 16 bytes from shared memory to all quarters of tensor memory, by one thread, for each of `columns` (from `address`, i32) and of `steps` (added to the i64 descriptor `source`). Matrix products that the thread issues afterwards wait for it.");
+    TensorMmaScaled(d: One, a: One, b: One, scales: One, accumulate: Opt)
+        { kind: TensorKind, block: Int<32>, descriptors: I64s, d_m_steps: I64s, d_n_steps: I64s, a_m_steps: I64s,
+          a_k_steps: I64s, b_n_steps: I64s, b_k_steps: I64s, a_scale_m_steps: I64s, a_scale_k_steps: I64s,
+          b_scale_n_steps: I64s, b_scale_k_steps: I64s }
+        = op("tcgen05.mma.block_scale")
+        .doc("As tcgen05.mma, with scales for blocks of K at `scales` (i32) in tensor memory; an instruction descriptor for each k step.");
     TensorCommit(mbarrier: One)
         = op("tcgen05.commit")
         .doc("An arrival at the mbarrier once this thread's products so far are done.");

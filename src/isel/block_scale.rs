@@ -1,7 +1,8 @@
-//! Block-scaled `mma.sync`.
+//! Block-scaled matrix instructions: `mma.sync`, `tcgen05.mma`.
 
 use super::build::{Fail, fail};
-use super::select::{Selector, int, ints};
+use super::select::{Selector, enumeration, int, ints};
+use crate::dialect::enums;
 use crate::ir::{Attr, Float, Op, Type};
 use crate::layout::scales::Side;
 use crate::machine::mir::{Atom, Operand, VReg};
@@ -81,6 +82,69 @@ impl Selector<'_> {
             self.b.emit(insn.clone(), mt * nt, operands, None, into)?;
         }
         self.define(op, vec![result_atoms])
+    }
+
+    pub(super) fn tensor_copy(&mut self, op: &Op) -> Result<(), Fail> {
+        let address = self.operand(op, 0)?;
+        let source = self.scalar(self.operand(op, 1)?)?;
+        self.descriptors.clear();
+        for (column, step) in ints(op, "columns")?.into_iter().zip(ints(op, "steps")?) {
+            let to = self.tensor_address(address, &[column])?;
+            let from = self.descriptor(source, step)?.into();
+            self.b
+                .effect("tcgen05.cp.cta_group::1.32x128b.warpx4", vec![to, from])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn tensor_mma_scaled(&mut self, op: &Op) -> Result<(), Fail> {
+        let kind = enumeration(op, "kind")? as usize;
+        let Some(kind) = enums::TENSOR_KIND.cases.get(kind) else {
+            return fail("unknown kind of element types");
+        };
+        let name = format!("@tcgen05.{kind}.block{}", int(op, "block")?);
+        let [d, scales] = [self.operand(op, 0)?, self.operand(op, 3)?];
+        let [a, b] = [
+            self.scalar(self.operand(op, 1)?)?,
+            self.scalar(self.operand(op, 2)?)?,
+        ];
+        let accumulate = match op.optional(4) {
+            Some(value) => self.scalar(value)?,
+            None => Atom::Imm(1),
+        };
+        let along = |names: [&str; 2]| -> Result<Vec<(i64, i64)>, Fail> {
+            Ok(ints(op, names[0])?
+                .into_iter()
+                .zip(ints(op, names[1])?)
+                .collect())
+        };
+        let rows = along(["d_m_steps", "a_m_steps"])?;
+        let row_scales = ints(op, "a_scale_m_steps")?;
+        let columns = along(["d_n_steps", "b_n_steps"])?;
+        let column_scales = ints(op, "b_scale_n_steps")?;
+        let steps = along(["a_k_steps", "b_k_steps"])?;
+        let step_scales = along(["a_scale_k_steps", "b_scale_k_steps"])?;
+        let descriptors = ints(op, "descriptors")?;
+        self.descriptors.clear();
+        let all = steps.iter().zip(&step_scales).zip(&descriptors);
+        for (step, (((a_k, b_k), (sa_k, sb_k)), descriptor)) in all.enumerate() {
+            let adds = if step == 0 { accumulate } else { Atom::Imm(1) };
+            for ((d_m, a_m), sa_m) in rows.iter().zip(&row_scales) {
+                for ((d_n, b_n), sb_n) in columns.iter().zip(&column_scales) {
+                    let operands = vec![
+                        self.tensor_address(d, &[d_m + d_n])?,
+                        self.descriptor(a, a_m + a_k)?.into(),
+                        self.descriptor(b, b_n + b_k)?.into(),
+                        Atom::Imm(*descriptor as u32 as u64).into(),
+                        self.tensor_address(scales, &[sa_m + sa_k])?,
+                        self.tensor_address(scales, &[sb_n + sb_k])?,
+                        adds.into(),
+                    ];
+                    self.b.effect(&name, operands)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// PTX name of the scales' type.

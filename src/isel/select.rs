@@ -160,7 +160,9 @@ impl<'m> Selector<'m> {
                 self.control(kind, id)
             }
             N::MmaSync | N::MmaScaled | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
-            N::TensorLd | N::TensorSt | N::TensorMma => self.tensor(kind, op),
+            N::TensorLd | N::TensorSt | N::TensorMma | N::TensorCopy | N::TensorMmaScaled => {
+                self.tensor(kind, op)
+            }
             N::Settle => Ok(()),
             _ => self.sync(op),
         }

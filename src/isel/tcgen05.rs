@@ -17,12 +17,14 @@ impl Selector<'_> {
             N::TensorLd => self.tensor_ld(op),
             N::TensorSt => self.tensor_st(op),
             N::TensorMma => self.tensor_mma(op),
+            N::TensorCopy => self.tensor_copy(op),
+            N::TensorMmaScaled => self.tensor_mma_scaled(op),
             _ => fail("no operation of tensor memory"),
         }
     }
 
     /// `value` (i32) plus each of `offsets`.
-    fn tensor_address(&self, value: ValueId, offsets: &[i64]) -> Result<Operand, Fail> {
+    pub(super) fn tensor_address(&self, value: ValueId, offsets: &[i64]) -> Result<Operand, Fail> {
         let base = self.scalar(value)?;
         Ok(Operand {
             atoms: vec![base; offsets.len()],

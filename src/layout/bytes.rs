@@ -4,7 +4,7 @@ use super::shape::log2;
 use super::{In, Layout, LayoutError, Shape};
 
 /// The layout of the elements of which `many` are in each element of `bytes`, next to each other along `dim` and in
-/// a thread's registers.
+/// a thread's registers, or in memory.
 ///
 /// ```
 /// use tilec::layout::{Layout, Shape, bytes::{joined, spread}};
@@ -17,8 +17,9 @@ use super::{In, Layout, LayoutError, Shape};
 pub fn spread(bytes: &Layout, dim: usize, many: u64) -> Result<Layout, LayoutError> {
     let shape = resized(bytes.shape(), dim, |n| n * many)?;
     let within = 0..log2("elements of a byte", many)?;
+    let holder = holder(bytes);
     let bases = In::ALL.map(|input| {
-        let first = within.clone().filter(|_| input == In::Register);
+        let first = within.clone().filter(|_| input == holder);
         let first = first.map(|bit| shape.along(dim, 1 << bit));
         let wide = |&v: &u64| {
             let mut at = bytes.shape().unflatten(v);
@@ -33,21 +34,21 @@ pub fn spread(bytes: &Layout, dim: usize, many: u64) -> Result<Layout, LayoutErr
 }
 
 /// The layout of the bytes of `elements`, `many` along `dim` in each: where the elements of each byte are next to each
-/// other in one thread's registers.
+/// other in one thread's registers, or in memory.
 pub fn joined(elements: &Layout, dim: usize, many: u64) -> Result<Option<Layout>, LayoutError> {
     let within = log2("elements of a byte", many)?;
     let shape = elements.shape();
     let extent = shape.extents().get(dim).copied().unwrap_or(0);
-    let registers = elements.bases(In::Register);
+    let places = elements.bases(holder(elements));
     let first =
-        (0..within).all(|bit| registers.get(bit as usize) == Some(&shape.along(dim, 1 << bit)));
+        (0..within).all(|bit| places.get(bit as usize) == Some(&shape.along(dim, 1 << bit)));
     if extent < many || !first {
         return Ok(None);
     }
     let narrow = resized(shape, dim, |n| n / many)?;
     let mut bases = In::ALL.map(|input| elements.bases(input).to_vec());
-    if let Some(registers) = bases.first_mut() {
-        registers.drain(..within as usize);
+    if let Some(places) = bases.get_mut(holder(elements) as usize) {
+        places.drain(..within as usize);
     }
     for base in bases.iter_mut().flatten() {
         let mut at = shape.unflatten(*base);
@@ -66,6 +67,14 @@ pub fn pairs(from: &Layout, to: &Layout) -> Option<[Layout; 2]> {
         let one = |layout| joined(layout, dim, 2).ok().flatten();
         Some([one(from)?, one(to)?])
     })
+}
+
+/// What holds neighbouring elements: memory, or a thread's registers.
+fn holder(layout: &Layout) -> In {
+    match layout.bases(In::Offset) {
+        [] => In::Register,
+        _ => In::Offset,
+    }
 }
 
 /// `shape` with another extent along `dim`.

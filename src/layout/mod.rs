@@ -23,6 +23,7 @@
 //! - [`pieces`]: parts of a tile that are a choice of registers;
 //! - [`reduce`], [`scan`]: in the thread, between lanes, between warps;
 //! - [`tensor`]: matrices in tensor memory;
+//! - [`tensor_scales`]: their scale factors;
 //! - [`tcgen05`]: descriptors of `tcgen05.mma`;
 //! - [`tma`]: a shared tile as TMA boxes;
 //! - [`wgmma_desc`]: a shared tile as a `wgmma` matrix descriptor.
@@ -51,6 +52,7 @@ pub mod shuffle;
 pub mod swizzle;
 pub mod tcgen05;
 pub mod tensor;
+pub mod tensor_scales;
 pub mod tma;
 pub mod wgmma_desc;
 

@@ -119,6 +119,73 @@ impl Atom {
     }
 }
 
+/// Elements and scales that a block-scaled kind multiplies: A and B are of the same.
+#[derive(Clone, Copy, Debug)]
+pub struct ScaledFormat {
+    /// As the dialects call the elements, and the scales.
+    pub element: &'static str,
+    pub scale: &'static str,
+    /// Elements of K that share a scale.
+    pub block: u64,
+    /// As the instruction's `.kind`.
+    pub kind: &'static str,
+    /// The elements' code in the instruction descriptor.
+    code: u32,
+}
+
+/// The block-scaled formats, a row each.
+///
+/// Source: PTX ISA, "Valid combinations of scale_vectorsize with types and MMA-Kind".
+pub const SCALED: &[ScaledFormat] = &[
+    ScaledFormat::row("f8E4M3FN", "f8E8M0FNU", 32, "mxf8f6f4", 0),
+    ScaledFormat::row("f8E5M2", "f8E8M0FNU", 32, "mxf8f6f4", 1),
+    ScaledFormat::row("f4E2M1FN", "f8E8M0FNU", 32, "mxf4", 1),
+    ScaledFormat::row("f4E2M1FN", "f8E8M0FNU", 16, "mxf4nvf4", 1),
+    ScaledFormat::row("f4E2M1FN", "f8E4M3FN", 16, "mxf4nvf4", 1),
+];
+
+impl ScaledFormat {
+    const fn row(
+        element: &'static str,
+        scale: &'static str,
+        block: u64,
+        kind: &'static str,
+        code: u32,
+    ) -> ScaledFormat {
+        ScaledFormat {
+            element,
+            scale,
+            block,
+            kind,
+            code,
+        }
+    }
+
+    /// The format of elements and scales called so.
+    pub fn of(element: &str, scale: &str, block: u64) -> Option<&'static ScaledFormat> {
+        let is = |f: &&ScaledFormat| f.element == element && f.scale == scale && f.block == block;
+        SCALED.iter().find(is)
+    }
+
+    /// The instruction descriptor of m×n; `ids`: the first byte of the scales of A and of B in their words.
+    pub fn descriptor(&self, [m, n]: [u64; 2], transposed: [bool; 2], ids: [u64; 2]) -> u32 {
+        let [m, n, a_id, b_id] = [m, n, ids[0], ids[1]].map(|x| x as u32);
+        b_id << 4
+            | self.code << 7
+            | self.code << 10
+            | u32::from(transposed[0]) << 15
+            | u32::from(transposed[1]) << 16
+            | (n >> 3) << 17
+            | u32::from(self.scale == "f8E8M0FNU") << 23
+            | (m >> 7) << 27
+            | a_id << 29
+    }
+}
+
+/// The bits of the matrix descriptor of what `tcgen05.cp.32x128b` copies, other than the start address: 32 rows of 16
+/// bytes, eight after each other.
+pub const COPY: u64 = 8 << 32 | 8 << 16 | 1 << 46;
+
 /// Bits of K of one instruction.
 pub const K_BITS: u64 = 256;
 

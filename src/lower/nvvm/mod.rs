@@ -37,6 +37,7 @@ mod shared_tiles;
 mod spill;
 mod sync;
 mod tcgen05;
+mod tcgen05_scaled;
 mod tiled;
 mod tiled_address;
 mod tiled_copy;

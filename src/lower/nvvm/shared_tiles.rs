@@ -60,11 +60,12 @@ impl Lower<'_> {
         v: &view::SharedView<Op>,
     ) -> Result<(), Diagnostic> {
         let mut buffer = self.buffer(op, v.source())?;
-        let Type::SharedTile { layout, .. } = *self.m.types.get(self.m.ty(v.result())) else {
+        let Type::SharedTile { elem, layout, .. } = *self.m.types.get(self.m.ty(v.result())) else {
             return Err(unsupported(self.m, op, "a view that is no shared buffer"));
         };
+        let bits = self.m.types.bits(elem).unwrap_or(8);
         let layout = self.m.layouts.get(layout).clone();
-        let layout = SharedLayout::new(layout, buffer.layout.element_bits());
+        let layout = SharedLayout::new(layout, bits);
         buffer.layout = self.layout_error(op, layout)?;
         self.memory.buffers.insert(v.result(), buffer);
         Ok(())

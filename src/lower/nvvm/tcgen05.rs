@@ -16,7 +16,7 @@ use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LANES, LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::Major;
 use crate::lower::build::{case, cased};
-use crate::lower::tileas::tcgen05::{columns_end, columns_of, element_name};
+use crate::lower::tileas::tcgen05::{columns_end, columns_of, element_name, whole_bytes};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -34,11 +34,11 @@ pub struct TensorMemory {
 }
 
 /// An operand of the instructions: a descriptor (i64) or an address (i32), and its steps.
-struct Multiplicand {
-    value: ValueId,
-    mn_steps: Vec<i64>,
-    k_steps: Vec<i64>,
-    transposed: bool,
+pub(super) struct Multiplicand {
+    pub value: ValueId,
+    pub mn_steps: Vec<i64>,
+    pub k_steps: Vec<i64>,
+    pub transposed: bool,
 }
 
 impl Lower<'_> {
@@ -129,7 +129,7 @@ impl Lower<'_> {
     // ---- tiles -----------------------------------------------------------------------------
 
     /// Address of a stage of a buffer.
-    fn tensor_address(
+    pub(super) fn tensor_address(
         &mut self,
         op: OpId,
         buffer: ValueId,
@@ -267,6 +267,9 @@ impl Lower<'_> {
         op: OpId,
         v: &view::TensorDot<Op>,
     ) -> Result<(), Diagnostic> {
+        if let (Some(a), Some(b), Some(to)) = (v.lhs_scale(), v.rhs_scale(), v.scales()) {
+            return self.scaled_tensor_dot(op, v, [a, b], to);
+        }
         let acc = v.acc();
         let Some(matrix) = tensor_matrix(self.m, acc) else {
             return Err(unsupported(
@@ -347,7 +350,7 @@ impl Lower<'_> {
         })
     }
 
-    fn shared_multiplicand(
+    pub(super) fn shared_multiplicand(
         &mut self,
         op: OpId,
         side: usize,
@@ -356,7 +359,7 @@ impl Lower<'_> {
         instruction_mn: u64,
     ) -> Result<Multiplicand, Diagnostic> {
         let buffer = self.buffer(op, operand)?;
-        let matrix = self.layout_error(op, buffer.layout.squeezed())?;
+        let matrix = self.layout_error(op, whole_bytes(&buffer.layout, side))?;
         let desc = tcgen05::describe(&matrix, side, instruction_mn);
         let desc = self.layout_error(op, desc)?;
         let address = self.emit().smem(buffer.offset);

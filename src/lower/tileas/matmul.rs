@@ -5,7 +5,7 @@
 //! their rows in one warp.
 
 use super::missed::Log;
-use super::{anchors, pipeline};
+use super::{anchors, pipeline, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{DotAtom, Rounding};
@@ -32,11 +32,11 @@ pub fn choose(
         match C::of(m.op(op).kind) {
             Some(C::MmaF | C::MmaI) => remaining(m, op, target)?,
             Some(C::MmaFScaled) => {
-                let elem = |v| super::tcgen05::element_name(m, v);
+                let elem = |v| tcgen05::element_name(m, v);
                 let [a, .., scale] = m.op(op).operands[..] else {
                     return Err(unsupported(m, op, "wrong number of operands"));
                 };
-                if target.has(Feature::BlockScale) {
+                if target.has(Feature::BlockScale) || target.has(Feature::Tcgen05) {
                     let why = format!(
                         "no instruction multiplies {} by scales of {}",
                         elem(a),
@@ -48,8 +48,14 @@ pub fn choose(
             }
             _ => match S::of(m.op(op).kind) {
                 Some(S::Dot) => {}
+                // `super::tcgen05` takes it, or applies its scales.
+                Some(S::ScaledDot) if tcgen05::takes(m, op, target).is_some() => continue,
                 Some(S::ScaledDot) => {
-                    if let Err(why) = fits_scaled(m, op) {
+                    let fits = match target.has(Feature::Tcgen05) {
+                        true => tcgen05::Extents::of(m, op, target).map(|_| ()),
+                        false => fits_scaled(m, op),
+                    };
+                    if let Err(why) = fits {
                         log.note(m, op, BLOCK_SCALE, why);
                         scaled(m, op, target)?;
                     }
@@ -64,7 +70,7 @@ pub fn choose(
 }
 
 /// What a scaled matmul is in messages.
-const BLOCK_SCALE: &str = "block-scaled mma.sync";
+const BLOCK_SCALE: &str = "block scaling";
 
 /// Whether the tile of a `scaled_dot` is at least as large as its instruction.
 fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
@@ -333,6 +339,12 @@ fn repeated(
     let scale = before(m, op).value(C::Reshape, &[scale], [], column);
     let scale = before(m, op).value(C::Broadcast, &[scale], [], block);
     Ok(before(m, op).value(C::Reshape, &[scale], [], ty))
+}
+
+/// Makes a scaled matmul one of operands multiplied by their scales.
+pub fn apply_scales(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
+    scaled(m, op, target)?;
+    fit(m, op)
 }
 
 /// A batch of matmuls as matmuls of its matrices.

@@ -511,6 +511,12 @@ fn store(
         order,
         buffer,
     });
+    fill(m, body, tile, dot, buffer);
+    Ok(buffer)
+}
+
+/// Stores a tile to `buffer` as soon as it is known, as [`store`] says.
+pub(super) fn fill(m: &mut Module, body: BlockId, tile: ValueId, dot: OpId, buffer: ValueId) {
     let block = home(m, tile);
     let at = match m.def_op(tile) {
         Some(op) => place(m, op).1 + 1,
@@ -525,7 +531,6 @@ fn store(
     }
     b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
     b.op(S::ProxyFence, &[], [], &[], &[]);
-    Ok(buffer)
 }
 
 /// A view of a buffer with its dimensions permuted, right after the buffer.
@@ -590,7 +595,7 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
     let read: FxHashSet<ValueId> = matmuls
         .into_iter()
         .flat_map(of)
-        .flat_map(|o| m.op(o).operands[..2].to_vec())
+        .flat_map(|o| m.op(o).operands.to_vec())
         .map(|v| allocation(m, v))
         .collect();
     let pipelines: FxHashSet<ValueId> = of(S::TiledCopy)

@@ -183,6 +183,26 @@ impl Tracer<'_> {
                 _ => shared.push(stage),
             }
         }
+        let scales = [
+            (
+                v.lhs_scale(),
+                "lhs_scale",
+                (v.lhs_scale_iteration(), "lhs_scale_iteration"),
+            ),
+            (
+                v.rhs_scale(),
+                "rhs_scale",
+                (v.rhs_scale_iteration(), "rhs_scale_iteration"),
+            ),
+        ];
+        for (scale, name, at) in scales {
+            if let Some(scale) = scale {
+                shared.push(self.stage(op, (scale, name), at)?);
+            }
+        }
+        if let Some(scales) = v.scales() {
+            tensor.push(self.stage(op, (scales, "scales"), (None, ""))?);
+        }
         Ok(Action::TensorDot(shared, tensor))
     }
 

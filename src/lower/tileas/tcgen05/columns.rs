@@ -18,6 +18,8 @@ pub struct Held {
     /// Not at the matmul alone but in all of the loop around it.
     pub whole_loop: bool,
     pub columns: u64,
+    /// It has one stage however many accumulators have.
+    pub once: bool,
 }
 
 impl Held {

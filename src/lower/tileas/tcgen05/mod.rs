@@ -23,8 +23,10 @@ mod columns;
 mod home;
 mod number;
 mod role;
+mod scaled;
 
 pub use columns::{end as columns_end, of as columns_of};
+pub use scaled::{Scaled, whole_bytes};
 
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::PipelineKind;
@@ -35,7 +37,7 @@ use rustc_hash::FxHashSet;
 
 use super::convert::place;
 use super::missed::Log;
-use super::pipeline::tile_bytes;
+use super::pipeline::{shows, tile_bytes};
 use super::wgmma::{self, Source};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, OpId, Type, TypeId, ValueId};
@@ -76,6 +78,9 @@ impl Extents {
         let (Some(&[rows, columns]), Some(&[_, k])) = (shape(acc), shape(lhs)) else {
             return Err("the matmul has a batch dimension".to_owned());
         };
+        if let Some(matmul) = Matmul::of(data).filter(|p| p.scales.is_some()) {
+            return scaled::extents(m, matmul, Extents { rows, columns, k });
+        }
         let [a, b, c] = [lhs, rhs, acc].map(|v| element_name(m, v));
         let Some(atom) = Atom::of(&a, &b, &c) else {
             return Err(format!("no tcgen05.mma multiplies {a} and {b} into {c}"));
@@ -131,7 +136,7 @@ pub fn convert(
     room: u64,
     log: &mut Log,
 ) -> Result<(), Diagnostic> {
-    if !target.has(Feature::Tcgen05) || !warps.is_multiple_of(4) {
+    if !target.has(Feature::Tcgen05) {
         return Ok(());
     }
     let mut c = Convert {
@@ -143,7 +148,17 @@ pub fn convert(
         pipeline: None,
     };
     for dot in m.ops_under(body) {
-        if S::of(m.op(dot).kind) != Some(S::Dot) {
+        if S::of(m.op(dot).kind) == Some(S::ScaledDot) {
+            let done = match Extents::of(m, dot, target) {
+                _ if !warps.is_multiple_of(4) => Err(format!("{warps} warps, 4 needed")),
+                Ok(extents) => c.scaled(m, dot, extents)?,
+                Err(why) => Err(why),
+            };
+            let Err(why) = done else { continue };
+            log.note(m, dot, WHAT, why);
+            matmul::apply_scales(m, dot, target)?;
+        }
+        if S::of(m.op(dot).kind) != Some(S::Dot) || !warps.is_multiple_of(4) {
             continue;
         }
         let done = match Extents::of(m, dot, target) {
@@ -175,6 +190,16 @@ struct Convert {
     placed: Vec<Placed>,
     pipeline: Option<ValueId>,
 }
+
+/// What a matmul reads: buffers, and their iterations.
+struct Reads {
+    lhs: Read,
+    rhs: Read,
+    /// Those of the scales, and their buffer in tensor memory.
+    scales: Option<([Read; 2], ValueId)>,
+}
+
+type Read = (ValueId, Option<ValueId>);
 
 /// Where the operands of a matmul go.
 struct Operands {
@@ -212,6 +237,7 @@ impl Convert {
             dot,
             whole_loop: home.is_some(),
             columns: acc.all_columns(),
+            once: false,
         };
         if !self.fits(m, &[acc_held]) {
             return Ok(Err("tensor memory has no columns left".to_owned()));
@@ -228,6 +254,7 @@ impl Convert {
             dot,
             whole_loop: false,
             columns: lhs.all_columns(),
+            once: false,
         };
         let tensor_lhs =
             Share::new(lhs, self.groups).is_ok() && self.fits(m, &[acc_held, lhs_held]);
@@ -240,11 +267,22 @@ impl Convert {
         }
         self.room -= operands.bytes;
         let buffer = self.buffer(m, matmul.acc, 32, acc_held);
-        let lhs_buffer = match operands.lhs {
-            Some(_) => None,
-            None => Some(self.buffer(m, matmul.lhs, lhs_cell, lhs_held)),
+        let body = self.body;
+        let rhs = operands.rhs.place(m, body, dot, 1, &mut Vec::new())?;
+        let lhs = match operands.lhs {
+            Some(source) => source.place(m, body, dot, 0, &mut Vec::new())?,
+            None => {
+                let buffer = self.buffer(m, matmul.lhs, lhs_cell, lhs_held);
+                before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
+                (buffer, None)
+            }
         };
-        self.rewrite(m, dot, operands, buffer, lhs_buffer, home)?;
+        let reads = Reads {
+            lhs,
+            rhs,
+            scales: None,
+        };
+        self.rewrite(m, dot, reads, buffer, home);
         Ok(Ok(()))
     }
 
@@ -294,6 +332,10 @@ impl Convert {
             cell,
             stages: 1,
         });
+        self.allocate(m, ty, held)
+    }
+
+    fn allocate(&mut self, m: &mut Module, ty: TypeId, held: Held) -> ValueId {
         let buffer = m
             .at(self.body, 0)
             .value(S::AllocTensorMemory, &[], [None], ty);
@@ -322,25 +364,22 @@ impl Convert {
         &mut self,
         m: &mut Module,
         dot: OpId,
-        operands: Operands,
+        reads: Reads,
         buffer: ValueId,
-        lhs_buffer: Option<ValueId>,
         home: Option<Home>,
-    ) -> Result<(), Diagnostic> {
+    ) {
         let body = self.body;
         let pipeline = self.pipeline(m);
-        let Matmul {
-            lhs: lhs_tile,
-            rhs: rhs_tile,
-            ..
-        } = Matmul::known(m.op(dot));
-        let (rhs, rhs_iteration) = operands.rhs.place(m, body, dot, 1, &mut Vec::new())?;
-        let (lhs, lhs_iteration) = match (operands.lhs, lhs_buffer) {
-            (Some(source), _) => source.place(m, body, dot, 0, &mut Vec::new())?,
-            (None, buffer) => (buffer.unwrap_or_default(), None),
-        };
-        if let Some(buffer) = lhs_buffer {
-            before(m, dot, S::TensorStore, &[&[lhs_tile], &[buffer], &[]]);
+        let matmul = Matmul::known(m.op(dot));
+        let ((lhs, lhs_iteration), (rhs, rhs_iteration)) = (reads.lhs, reads.rhs);
+        // Values, their iterations, and the buffer in tensor memory.
+        let mut scales: [Vec<ValueId>; 5] = Default::default();
+        if let Some((sides, columns)) = reads.scales {
+            for (i, (value, iteration)) in sides.into_iter().enumerate() {
+                scales[i].push(value);
+                scales[i + 2].extend(iteration);
+            }
+            scales[4].push(columns);
         }
         let untouched = home.as_ref().is_some_and(|h| h.untouched);
         let accumulate = match &home {
@@ -354,7 +393,7 @@ impl Convert {
         let mut b = m.at(block, at);
         b.loc = data.loc;
         let attrs = matmul::signed(&data);
-        let groups: [&[ValueId]; 7] = [
+        let groups: [&[ValueId]; 12] = [
             &[lhs],
             &[rhs],
             &[buffer],
@@ -362,6 +401,11 @@ impl Convert {
             rhs_iteration.as_slice(),
             &[],
             accumulate.as_slice(),
+            &scales[0],
+            &scales[1],
+            &scales[2],
+            &scales[3],
+            &scales[4],
         ];
         let issued = b.op(S::TensorDot, &groups, attrs, &[], &[]);
         let after = [S::ProducerCommit, S::ConsumerWait, S::ConsumerRelease].map(|kind| {
@@ -392,10 +436,9 @@ impl Convert {
             after,
             untouched,
         });
-        for operand in [lhs_tile, rhs_tile] {
+        for operand in matmul.sources() {
             wgmma::drop_unused(m, body, operand);
         }
-        Ok(())
     }
 
     /// The accumulator of a matmul by itself goes to its buffer; the matmul's `accumulate`.
@@ -463,7 +506,15 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
         let Some(extents) = takes(m, dot, target) else {
             continue;
         };
-        let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
+        let matmul = Matmul::known(m.op(dot));
+        let Matmul { lhs, rhs, .. } = matmul;
+        if matmul.scales.is_some() {
+            let stored = matmul
+                .sources()
+                .filter(|&v| !shows(m, v, |o| brought.contains(&o)));
+            bytes += stored.map(|v| tile_bytes(m, v)).sum::<u64>();
+            continue;
+        }
         let comes = |tile| wgmma::comes_from(m, tile, brought);
         if !comes(rhs) {
             bytes += tile_bytes(m, rhs);
@@ -479,6 +530,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
 
 /// The extents of a matmul that [`convert`] takes.
 pub fn takes(m: &Module, op: OpId, target: &Target) -> Option<Extents> {
-    let fits = target.has(Feature::Tcgen05) && S::of(m.op(op).kind) == Some(S::Dot);
+    let matmul = matches!(S::of(m.op(op).kind), Some(S::Dot | S::ScaledDot));
+    let fits = target.has(Feature::Tcgen05) && matmul;
     fits.then(|| Extents::of(m, op, target).ok()).flatten()
 }

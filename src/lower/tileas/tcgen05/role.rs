@@ -103,13 +103,16 @@ fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
 
 /// Whether a matmul reads nothing but what comes through `rings`.
 fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>) -> bool {
-    m.op(dot).operands.iter().take(2).all(|&v| {
-        let buffer = allocation(m, v);
-        m.ops_under(body).into_iter().any(|o| {
-            view::TmaLoad::of(m.op(o))
-                .is_some_and(|c| c.destination() == buffer && rings.contains(&c.pipeline()))
+    let shared = |v: &&ValueId| matches!(m.types.get(m.ty(**v)), Type::SharedTile { .. });
+    let in_tensor = tensor_matrix(m, m.op(dot).operands[0]).is_some();
+    !in_tensor
+        && m.op(dot).operands.iter().filter(shared).all(|&v| {
+            let buffer = allocation(m, v);
+            m.ops_under(body).into_iter().any(|o| {
+                view::TmaLoad::of(m.op(o))
+                    .is_some_and(|c| c.destination() == buffer && rings.contains(&c.pipeline()))
+            })
         })
-    })
 }
 
 /// Whether warps store to tensor memory what matmuls read. What they store in place of matmuls that did not run
@@ -190,12 +193,9 @@ fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
 fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loops: usize) -> i64 {
     let split_view = view::WarpSpecialize::of(m.op(split));
     let warps = split_view.map_or(0, |v| v.consumer_warps());
-    let all: u64 = held.iter().map(|h| h.columns).sum();
-    let stages = if loops == 1 && 2 * all <= COLUMNS {
-        2
-    } else {
-        1
-    };
+    let twice = |h: &Held| h.columns * if h.once { 1 } else { 2 };
+    let all: u64 = held.iter().map(twice).sum();
+    let stages = if loops == 1 && all <= COLUMNS { 2 } else { 1 };
     if let Some(create) = m.def_op(pipeline) {
         m.set_i32(create, "stages", i64::from(stages));
         m.set_i32(create, "consumers", warps);
@@ -206,18 +206,20 @@ fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loo
         return warps;
     }
     let mut first = 0;
-    for buffer in held.iter().filter_map(|h| h.buffer) {
+    for held in held {
+        let Some(buffer) = held.buffer else { continue };
+        let own = if held.once { 1 } else { stages };
         let columns = tensor_matrix(m, buffer).map_or(0, |t| t.all_columns());
         let mut ty = m.types.get(m.ty(buffer)).clone();
         if let Type::TensorTile { stages: all, .. } = &mut ty {
-            *all = stages;
+            *all = own;
         }
         let ty = m.types.intern(ty);
         m.value_mut(buffer).ty = ty;
         if let Some(alloc) = m.def_op(buffer) {
             m.set_i32(alloc, "column", first as i64);
         }
-        first += columns * u64::from(stages);
+        first += columns * u64::from(own);
     }
     warps
 }

@@ -118,6 +118,8 @@ static ROWS: &[Row] = &[
     Row(&[N::TensorDealloc, N::TensorLd], &[I32], Any, Free),
     Row(&[N::TensorSt], &[I32, Any], Any, Free),
     Row(&[N::TensorMma], &[I32, Int, I64, Bool], Any, Free),
+    Row(&[N::TensorCopy], &[I32, I64], Any, Free),
+    Row(&[N::TensorMmaScaled], &[I32, I64, I64, I32, Bool], Any, Free),
     Row(&[N::For], &[Int, Int, Int, Any], Any, Free),
     Row(&[N::If], &[Bool], Any, Free),
 ];

@@ -91,6 +91,16 @@ struct Touch {
     line: u32,
 }
 
+impl Touch {
+    /// Whether `operand`, an operation of the same warp, has read what this one wrote.
+    fn read_by(&self, operand: &Touch) -> bool {
+        self.how.writes()
+            && operand.how == TensorUse::Operand
+            && operand.warp == self.warp
+            && operand.number > self.number
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     write: Touch,
@@ -265,7 +275,11 @@ impl Checker {
                     &others[..1]
                 };
                 for old in wanted {
-                    if !self.tensor_ordered(a, old, self.tensor.lenient) {
+                    let lenient = self.tensor.lenient;
+                    // What read it since comes behind it.
+                    let read_since = old.read_by(&place.operand)
+                        && self.tensor_ordered(a, &place.operand, lenient);
+                    if !read_since && !self.tensor_ordered(a, old, lenient) {
                         return Err(self.tensor_conflict(a, old, column, group));
                     }
                 }

@@ -1,0 +1,288 @@
+//! Matmuls by block-scaled `tcgen05.mma`.
+//!
+//! Operands are read in shared memory; their scales, too, where they lie as `tcgen05.cp` brings them to tensor memory,
+//! and otherwise once they have been stored so. The thread that multiplies copies them first.
+
+use super::columns::Held;
+use super::home::Home;
+use super::{Convert, Extents, Reads, element_name};
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access;
+use crate::facts::matmul::Matmul;
+use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
+use crate::layout::shared::SharedLayout;
+use crate::layout::tcgen05::{self as instruction, K_BITS, ScaledFormat};
+use crate::layout::tensor::{LANES, Share, TensorMatrix};
+use crate::layout::tensor_scales::TensorScales;
+use crate::layout::{LayoutError, bytes};
+use crate::lower::tileas::assign::Relation;
+use crate::lower::tileas::convert::place;
+use crate::lower::tileas::pipeline::{is_view, shared_type, swizzled, tile_bytes};
+use crate::lower::tileas::wgmma;
+
+/// Most columns of an instruction.
+const MOST_COLUMNS: u64 = 256;
+
+/// What a scaled matmul's instructions multiply.
+#[derive(Clone, Copy, Debug)]
+pub struct Scaled {
+    pub format: &'static ScaledFormat,
+    /// The scales of the left operand and of the right one.
+    pub sides: [TensorScales; 2],
+}
+
+impl Scaled {
+    /// Reads off the types of the operands and their scales, tiles or buffers of them.
+    pub fn of(m: &Module, lhs: ValueId, rhs: ValueId, scales: [ValueId; 2]) -> Option<Scaled> {
+        let shape = |v: ValueId| m.types.as_tile(m.ty(v)).map(|t| t.1);
+        let (&[rows, k], &[_, columns]) = (shape(lhs)?, shape(rhs)?) else {
+            return None;
+        };
+        let along_k = *shape(scales[0])?.last()?;
+        let block = k.checked_div(along_k)?;
+        let format = ScaledFormat::of(&element_name(m, lhs), &element_name(m, scales[0]), block)?;
+        let sides = [
+            TensorScales::new(rows, LANES, along_k),
+            TensorScales::new(columns, MOST_COLUMNS, along_k),
+        ];
+        Some(Scaled { format, sides })
+    }
+
+    /// Columns of tensor memory for all scales.
+    fn columns(&self) -> u64 {
+        let all: u64 = self.sides.iter().map(TensorScales::columns).sum();
+        all.next_power_of_two()
+    }
+}
+
+/// The extents of a scaled matmul, or why there is no instruction for it.
+pub fn extents(m: &Module, matmul: Matmul, extents: Extents) -> Result<Extents, String> {
+    let Some(scales) = matmul.scales else {
+        return Err("it has no scales".to_owned());
+    };
+    let Some(scaled) = Scaled::of(m, matmul.lhs, matmul.rhs, scales) else {
+        let [a, scale] = [matmul.lhs, scales[0]].map(|v| element_name(m, v));
+        return Err(format!(
+            "no tcgen05.mma multiplies {a} by such scales of {scale}"
+        ));
+    };
+    let k_bits = extents.k * u64::from(m.types.bits(m.ty(matmul.lhs)).unwrap_or(0));
+    if !extents.rows.is_multiple_of(LANES) {
+        return Err(format!("{} rows, {LANES} needed", extents.rows));
+    }
+    if k_bits < K_BITS {
+        return Err(format!("{k_bits} bits of K, {K_BITS} needed"));
+    }
+    for (side, k_dim) in scaled.sides.iter().zip([1, 0]) {
+        side.memory(k_dim).map_err(|e| e.to_string())?;
+    }
+    Ok(extents)
+}
+
+/// A shared operand as its bytes; `side`: 0 for the left one.
+pub fn whole_bytes(shared: &SharedLayout, side: usize) -> Result<SharedLayout, LayoutError> {
+    let shared = shared.squeezed()?;
+    if shared.element_bits() != 4 {
+        return Ok(shared);
+    }
+    match bytes::joined(shared.layout(), 1 - side, 2)? {
+        Some(layout) => SharedLayout::new(layout, 8),
+        None => Err(LayoutError::Unsupported(format!(
+            "pairs of K in a byte of {}",
+            shared.layout()
+        ))),
+    }
+}
+
+/// Where an operand or its scales are read.
+enum Source {
+    /// In the buffer that this load reads, which shows them so.
+    Seen(OpId, SharedLayout),
+    /// In a buffer that they are stored to.
+    Stored(SharedLayout),
+}
+
+impl Source {
+    /// `tile` where it lies, if that `fits`.
+    fn seen(m: &Module, tile: ValueId, fits: impl Fn(&SharedLayout) -> bool) -> Option<Source> {
+        let mut views = Vec::new();
+        let mut at = tile;
+        let load = loop {
+            let op = m.def_op(at)?;
+            if S::of(m.op(op).kind) == Some(S::LocalLoad) {
+                break op;
+            }
+            if !is_view(m, op) {
+                return None;
+            }
+            views.push(op);
+            at = m.source(op);
+        };
+        let Type::SharedTile { layout, .. } = *m.types.get(m.ty(m.source(load))) else {
+            return None;
+        };
+        let mut layout = m.layouts.get(layout).clone();
+        for op in views.into_iter().rev() {
+            let relation = Relation::of(m, op)?;
+            layout = relation.result_of(m, m.result(op), &layout).ok()?;
+        }
+        let shared = SharedLayout::new(layout, m.types.bits(m.ty(tile))?).ok()?;
+        fits(&shared).then_some(Source::Seen(load, shared))
+    }
+
+    /// Bytes of a buffer of its own.
+    fn bytes(&self, m: &Module, tile: ValueId) -> u64 {
+        match self {
+            Source::Seen(..) => 0,
+            Source::Stored(_) => tile_bytes(m, tile),
+        }
+    }
+
+    /// The buffer of `tile`, and its iteration.
+    fn place(
+        self,
+        m: &mut Module,
+        body: BlockId,
+        dot: OpId,
+        tile: ValueId,
+    ) -> (ValueId, Option<ValueId>) {
+        let (load, shared) = match self {
+            Source::Seen(load, shared) => (load, shared),
+            Source::Stored(layout) => {
+                let ty = shared_type(m, tile, &layout, 1);
+                let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
+                wgmma::fill(m, body, tile, dot, buffer);
+                return (buffer, None);
+            }
+        };
+        let (buffer, iteration) = (m.source(load), access::iteration(m.op(load)));
+        let stages = match m.types.get(m.ty(buffer)) {
+            Type::SharedTile { stages, .. } => *stages,
+            _ => 1,
+        };
+        let ty = shared_type(m, tile, &shared, stages);
+        let Some(alloc) = m.def_op(buffer).filter(|_| m.ty(buffer) != ty) else {
+            return (buffer, iteration);
+        };
+        let (block, at) = place(m, alloc);
+        let view = m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty);
+        (view, iteration)
+    }
+}
+
+/// Where an operand is read; `side`: 0 for the left one, `mn`: its rows or columns of an instruction.
+fn operand(m: &Module, tile: ValueId, side: usize, mn: u64) -> Result<Source, String> {
+    let describes = |shared: &SharedLayout| {
+        let bytes = whole_bytes(shared, side);
+        bytes.is_ok_and(|b| instruction::describe(&b, side, mn).is_ok())
+    };
+    if let Some(source) = Source::seen(m, tile, describes) {
+        return Ok(source);
+    }
+    let order = match side {
+        0 => wgmma::ROWS,
+        _ => wgmma::order_of_rhs(m, tile, mn),
+    };
+    match swizzled(m, tile, order) {
+        Ok((layout, _)) if layout.element_bits() == 8 => Ok(Source::Stored(layout)),
+        _ => Err("an operand of four bits does not lie in shared memory as it is read".to_owned()),
+    }
+}
+
+impl Convert {
+    /// Rewrites the `scaled_dot`, or says why not.
+    pub(super) fn scaled(
+        &mut self,
+        m: &mut Module,
+        dot: OpId,
+        extents: Extents,
+    ) -> Result<Result<(), String>, Diagnostic> {
+        let matmul = Matmul::known(m.op(dot));
+        let Some(tiles) = matmul.scales else {
+            return Ok(Err("it has no scales".to_owned()));
+        };
+        let Some(scaled) = Scaled::of(m, matmul.lhs, matmul.rhs, tiles) else {
+            return Ok(Err("no instruction takes such scales".to_owned()));
+        };
+        let acc = TensorMatrix {
+            rows: extents.rows,
+            columns: extents.columns,
+            cell: 32,
+            element_bits: 32,
+        };
+        if let Err(e) = Share::new(acc, self.groups) {
+            return Ok(Err(format!(
+                "{} warps cannot share it out: {e}",
+                4 * self.groups
+            )));
+        }
+        let home = Home::find(m, self.body, dot);
+        let held = |columns: u64, once: bool| Held {
+            buffer: None,
+            dot,
+            whole_loop: home.is_some(),
+            columns,
+            once,
+        };
+        let acc_held = held(acc.all_columns(), false);
+        let scales_held = held(scaled.columns(), true);
+        if !self.fits(m, &[acc_held, scales_held]) {
+            return Ok(Err("tensor memory has no columns left".to_owned()));
+        }
+        let (rows, columns) = (extents.rows.min(LANES), extents.columns.min(MOST_COLUMNS));
+        let operands = operand(m, matmul.lhs, 0, rows)
+            .and_then(|lhs| Ok((lhs, operand(m, matmul.rhs, 1, columns)?)));
+        let (lhs, rhs) = match operands {
+            Ok(operands) => operands,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut places = vec![(matmul.lhs, lhs), (matmul.rhs, rhs)];
+        for ((tile, side), k_dim) in tiles.into_iter().zip(&scaled.sides).zip([1, 0]) {
+            let source = match Source::seen(m, tile, |s| side.copies(s, k_dim).is_some()) {
+                Some(source) => source,
+                None => match side.memory(k_dim) {
+                    Ok(layout) => Source::Stored(layout),
+                    Err(e) => return Ok(Err(e.to_string())),
+                },
+            };
+            places.push((tile, source));
+        }
+        let bytes: u64 = places.iter().map(|(tile, s)| s.bytes(m, *tile)).sum();
+        if bytes > self.room {
+            return Ok(Err(format!(
+                "its operands need {bytes} bytes of shared memory, {} are left",
+                self.room
+            )));
+        }
+        self.room -= bytes;
+        let buffer = self.buffer(m, matmul.acc, 32, acc_held);
+        let scales = self.columns(m, scales_held);
+        let body = self.body;
+        let read: Vec<_> = places
+            .into_iter()
+            .map(|(tile, source)| source.place(m, body, dot, tile))
+            .collect();
+        let &[lhs, rhs, lhs_scale, rhs_scale] = &read[..] else {
+            return Ok(Err("an operand is missing".to_owned()));
+        };
+        let reads = Reads {
+            lhs,
+            rhs,
+            scales: Some(([lhs_scale, rhs_scale], scales)),
+        };
+        self.rewrite(m, dot, reads, buffer, home);
+        Ok(Ok(()))
+    }
+
+    /// A buffer of words in tensor memory.
+    fn columns(&mut self, m: &mut Module, held: Held) -> ValueId {
+        let elem = m.types.int(32);
+        let ty = m.types.intern(Type::TensorTile {
+            elem,
+            shape: [LANES, held.columns].as_slice().into(),
+            cell: 32,
+            stages: 1,
+        });
+        self.allocate(m, ty, held)
+    }
+}
