@@ -165,6 +165,30 @@ def scaled_swizzled(
     ct.store(c, (m, n), acc)
 
 
+@ct.kernel
+def scaled_persistent(
+    a, a_scale, b, b_scale, c,
+    tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], block: ct.Constant[int], nibbles: ct.Constant[bool],
+):  # fmt: skip
+    """As `scaled_swizzled`; each block computes several tiles."""
+    per = 2 if nibbles else 1
+    across = ct.cdiv(c.shape[1], tn)
+    for tile in range(ct.bid(0), ct.cdiv(c.shape[0], tm) * across, ct.num_blocks(0)):
+        m, n = tile // across, tile % across
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk // per)):
+            x = ct.load(a, (m, k), (tm, tk // per), padding_mode=ZERO)
+            y = ct.load(b, (n, k), (tn, tk // per), padding_mode=ZERO)
+            if nibbles:
+                x = ct.unpack_from_bytes(x.reshape((-1,)), ct.float4_e2m1fn).reshape((tm, tk))
+                y = ct.unpack_from_bytes(y.reshape((-1,)), ct.float4_e2m1fn).reshape((tn, tk))
+            groups = tk // block // 4
+            xs = unswizzled(ct.load(a_scale, (m, k, 0, 0), (tm // 128, groups, 32, 16), padding_mode=ZERO))
+            ys = unswizzled(ct.load(b_scale, (n, k, 0, 0), (tn // 128, groups, 32, 16), padding_mode=ZERO))
+            acc = ct.mma_scaled(x, xs, ct.transpose(y), ct.transpose(ys), acc)
+        ct.store(c, (m, n), acc)
+
+
 def matrices(*dtypes):
     return [array(t, 2) for t in dtypes]
 
@@ -202,14 +226,15 @@ SCALED_CASES = [
     ("mxf4_16", "rows", (64, 64, 64)),
     ("nvf4", "rows", (128, 128, 128)),
     ("nvf4", "swizzled", (128, 256, 256)),
+    ("nvf4", "persistent", (128, 128, 256)),
 ]
+SCALED_KERNELS = {"rows": scaled_rows, "swizzled": scaled_swizzled, "persistent": scaled_persistent}
 
 for format_, order, tile in SCALED_CASES:
     operand, _, scale, _, block = SCALED[format_]
-    lying = 4 if order == "swizzled" else 2
+    lying = 2 if order == "rows" else 4
     parameters = [array(operand, 2), array(scale, lying)] * 2 + [array(f32, 2), *tile, block, operand is u8]
-    kernel = scaled_swizzled if order == "swizzled" else scaled_rows
-    CASES.append(Program(f"{format_}_{order}", kernel, parameters, "13.3"))
+    CASES.append(Program(f"{format_}_{order}", SCALED_KERNELS[order], parameters, "13.3"))
 
 
 def grid(m, n, tile):
@@ -332,7 +357,7 @@ def scaled_rows_run(format_, order, tile, m, n, k):
         s, wide_s = floats(scale_type, values)
         x = x.reshape(rows, -1)
         args += matrix_args(Buffer(name, padded(x, 0x55, 16), type=None if operand is u8 else type_), x.shape)
-        if order == "swizzled":
+        if order != "rows":
             packed = swizzled(s)
             strides = [st // packed.itemsize for st in packed.strides]
             args += array_args(Buffer(f"{name}_scale", packed, type=scale_type), packed.shape, strides)
@@ -341,7 +366,8 @@ def scaled_rows_run(format_, order, tile, m, n, k):
         wide.append(wide_x * np.repeat(wide_s, block, axis=1))
     c = (wide[0] @ wide[1].T).astype(np.float32)
     args += matrix_args(output(c), (m, n))
-    return Run(f"{format_}_{order}", f"{m}x{n}x{k}", (-(-m // tile[0]), -(-n // tile[1])), args)
+    blocks = (2, 1) if order == "persistent" else (-(-m // tile[0]), -(-n // tile[1]))
+    return Run(f"{format_}_{order}", f"{m}x{n}x{k}", blocks, args)
 
 
 def runs():
@@ -357,4 +383,5 @@ def runs():
     yield scaled_run()
     yield scaled_columns_run()
     for format_, order, tile in SCALED_CASES:
-        yield scaled_rows_run(format_, order, tile, tile[0] + 20, tile[1] - 10, 3 * tile[2])
+        columns = 2 * tile[1] - 10 if order == "persistent" else tile[1] - 10
+        yield scaled_rows_run(format_, order, tile, tile[0] + 20, columns, 3 * tile[2])
