@@ -82,6 +82,11 @@ const SCALES: &str = "add.u32 %r30, %r12, 32;\nmov.u32 %r31, 0x7f7f7f7f;\n";
 const ST_SCALES: &str = "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r30], {%r31, %r31, %r31, %r31, %r31, %r31, %r31, %r31};\n";
 const MX: &str = "mov.u32 %r11, 0x8840000;\nadd.u32 %r32, %r10, 32;\nadd.u32 %r33, %r10, 36;\n\
      @%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %rd4, %rd5, %r11, [%r32], [%r33], %p3;\n";
+/// Copies what are scales of all rows, and multiplies with them, those of both operands being the same.
+const COPY: &str =
+    "add.u32 %r32, %r10, 32;\n@%p1 tcgen05.cp.cta_group::1.32x128b.warpx4 [%r32], %rd4;\n";
+const MX_COPIED: &str = "mov.u32 %r11, 0x8840000;\n\
+     @%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %rd4, %rd5, %r11, [%r32], [%r32], %p3;\n";
 
 const TABLE: &[Twins] = &[
     Twins {
@@ -334,6 +339,18 @@ const TABLE: &[Twins] = &[
             "all four quarters",
         ],
         lane: false,
+    },
+    Twins {
+        name: "scale factors copied over others that nothing has read",
+        shape: ONE,
+        bad: &[COPY, COPY, MX_COPIED, COMMIT, WAIT, FREE],
+        good: &[COPY, MX_COPIED, COPY, MX_COPIED, COMMIT, WAIT, FREE],
+        message: &[
+            "tcgen05.cp writes",
+            "the tcgen05.cp of line",
+            "nobody here has waited",
+        ],
+        lane: true,
     },
     Twins {
         name: "freed in flight",
