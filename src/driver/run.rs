@@ -33,6 +33,12 @@ pub struct Args {
     /// is called as `PROGRAM IN.ll -o OUT.ptx --gpu-name TARGET`.
     #[arg(long)]
     selector: Option<PathBuf>,
+    /// Estimate how long the launch takes on a GPU, and what its warps wait for (`--engine sim`).
+    #[arg(long)]
+    time: bool,
+    /// Whose figures the estimate takes (H100-SXM, A100, RTX-4090, B200, …); by default a GPU of the target.
+    #[arg(long, requires = "time")]
+    gpu: Option<String>,
     /// How the simulator interleaves warps and completes asynchronous work.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -70,6 +76,11 @@ pub(super) fn parse_grid(text: &str) -> Result<[u32; 3], String> {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    if args.time && args.engine == Engine::Eval {
+        return Err(
+            Diagnostic::error("--time is an estimate of the simulator: add --engine sim").into(),
+        );
+    }
     let module = input::verified(&args.module)?;
     let mut arguments = parse_arguments(&args.args)?;
     let failed_assertion = match args.engine {
@@ -82,11 +93,10 @@ pub fn run(args: &Args) -> Outcome {
                 selector: args.selector.clone(),
                 seed: args.seed,
                 draws: false,
+                times: args.time.then_some(args.gpu.as_deref()),
             };
-            print!(
-                "{}",
-                simulate::run(&simulation, module, &mut arguments)?.printed
-            );
+            let ran = simulate::run(&simulation, module, &mut arguments)?;
+            print!("{}{}", ran.printed, ran.time.unwrap_or_default());
             None
         }
     };

@@ -64,6 +64,7 @@ pub fn run(args: &Args) -> Outcome {
             selector: None,
             seed: args.seed,
             draws: true,
+            times: None,
         };
         let mut arguments = parse_arguments(&args.args)?;
         let ran = simulate::run(&simulation, read()?, &mut arguments)?;

@@ -102,3 +102,25 @@ fn arguments_must_be_readable() {
     let error = refused("kind", 1500, &["--arg", "u8:1"]);
     assert!(error.contains("`u8` is no kind of argument"), "{error}");
 }
+
+/// The estimate names whose figures it takes, and is there beside the results.
+#[test]
+fn the_simulator_estimates_times() {
+    let (success, stderr) = vector_add(
+        "time",
+        1500,
+        1500,
+        &["--engine", "sim", "--time", "--gpu", "a100"],
+    );
+    assert!(success, "{stderr}");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run/time/c.npy");
+    assert_eq!(std::fs::read(path).expect("a file"), npy(&[2.0; 1500]));
+    let error = refused(
+        "no-such-gpu",
+        1500,
+        &["--engine", "sim", "--time", "--gpu", "x"],
+    );
+    assert!(error.contains("no GPU `x`; there are A100"), "{error}");
+    let error = refused("eval-time", 1500, &["--time"]);
+    assert!(error.contains("add --engine sim"), "{error}");
+}

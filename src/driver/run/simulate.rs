@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use ptxsim::clock::{self, Given, Gpu, Sampling};
 use ptxsim::record::svg;
 use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
-use ptxsim::{Arg as SimArg, Launch, Module as Ptx, TensorMap};
+use ptxsim::{Arg as SimArg, Launch, Module as Ptx, Report, TensorMap};
 
 use super::super::selector;
 use super::arguments::Arg;
@@ -26,6 +27,8 @@ pub struct Simulation<'a> {
     pub seed: u64,
     /// Draw what the first cluster does when.
     pub draws: bool,
+    /// Estimate how long it takes: on this GPU, or on one of the target.
+    pub times: Option<Option<&'a str>>,
 }
 
 /// What a kernel did.
@@ -34,6 +37,8 @@ pub struct Ran {
     pub printed: String,
     /// The picture, as SVG.
     pub picture: Option<String>,
+    /// The estimate, as text.
+    pub time: Option<String>,
 }
 
 /// Lines that a kernel printed, shown where it fails.
@@ -65,6 +70,7 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     launch.dynamic_shared = entry.shared_bytes;
     launch.seed = s.seed;
     launch.timeline = s.draws.then_some(0);
+    launch.sampling = s.times.map(|_| Sampling::spread(launch.clusters(), false));
     launch.args = bind(entry, arguments, &mut launch.buffers)?;
     let report = match launch.run() {
         Ok(report) => report,
@@ -75,6 +81,10 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
                 .into());
         }
     };
+    let time = s
+        .times
+        .map(|gpu| estimate(&launch, &report, gpu, &kernel.ptx))
+        .transpose()?;
     let buffers = std::mem::take(&mut launch.buffers).into_iter();
     let written = arguments.iter_mut().filter_map(|a| match a {
         Arg::Buffer(buffer) => Some(buffer),
@@ -87,7 +97,25 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     Ok(Ran {
         picture: drawn.map(|timeline| svg::draw(timeline, &entry.name, &kernel.ptx)),
         printed: report.output,
+        time,
     })
+}
+
+/// How long the launch takes. Registers are those of `.maxnreg`: nothing here knows what ptxas makes of it.
+fn estimate(
+    launch: &Launch,
+    report: &Report,
+    gpu: Option<&str>,
+    source: &str,
+) -> Result<String, Diagnostic> {
+    let gpu = match gpu {
+        Some(name) => Gpu::named(name),
+        None => Gpu::of_target(launch.program.target.0),
+    };
+    let gpu = gpu.map_err(|e| Diagnostic::error(e.to_string()))?;
+    let estimate = clock::of_launch(launch, report, &gpu, Given::default());
+    let estimate = estimate.map_err(Diagnostic::error)?;
+    Ok(clock::report::text(&estimate, source))
 }
 
 /// Drops the entries that are not launched: they need no compiling.

@@ -87,12 +87,11 @@ fn role_line(role: &Role) -> String {
         .iter()
         .map(|(r, p)| format!("{} {p:.0} %", name(**r)))
         .collect();
-    format!(
-        "warps {}: issuing {:.0} %; waiting for {}",
-        spans.join(", "),
-        role.issued,
-        waits.join(", ")
-    )
+    let head = format!("warps {}: issuing {:.0} %", spans.join(", "), role.issued);
+    if waits.is_empty() {
+        return head;
+    }
+    format!("{head}; waiting for {}", waits.join(", "))
 }
 
 fn name(reason: Reason) -> &'static str {
