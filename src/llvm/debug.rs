@@ -63,7 +63,7 @@ impl<'m> Debug<'m> {
         }
         let unit = self.node(format!(
             "distinct !DICompileUnit(language: DW_LANG_C, file: !{file}, producer: \"tilec\", \
-             isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)"
+             isOptimized: true, runtimeVersion: 0, emissionKind: DebugDirectivesOnly)"
         ));
         self.unit = Some(unit);
         unit
@@ -76,7 +76,7 @@ impl<'m> Debug<'m> {
         let ty = self.node(format!("!DISubroutineType(types: !{types})"));
         self.node(format!(
             "distinct !DISubprogram(name: \"{}\", scope: !{file}, file: !{file}, line: {line}, type: !{ty}, \
-             scopeLine: {line}, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !{unit})",
+             scopeLine: {line}, isLocal: false, isDefinition: true, isOptimized: true, unit: !{unit})",
             escaped(name)
         ))
     }

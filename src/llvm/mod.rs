@@ -116,8 +116,9 @@ pub fn write(
     text.push_str(
         "\nattributes #0 = { convergent nounwind }\nattributes #1 = { nounwind readnone }\n\n",
     );
-    text.push_str(&metadata(&written));
-    text.push_str(&debug.text());
+    let lines = debug.text();
+    text.push_str(&metadata(&written, !lines.is_empty()));
+    text.push_str(&lines);
     let dynamic = |k: &kernel::Written| if k.dynamic { k.bytes } else { 0 };
     Ok(Text {
         text,
@@ -137,8 +138,9 @@ fn shared_memory(name: &str, bytes: u32) -> String {
     format!("@{name} = {linkage} addrspace(3) global [{bytes} x i8]{value}, align 1024\n")
 }
 
-/// `!nvvm.annotations`, and the dialect's version.
-fn metadata(kernels: &[kernel::Written]) -> String {
+/// `!nvvm.annotations`, and the versions of NVVM IR and, where there is any, of its debug information.
+fn metadata(kernels: &[kernel::Written], has_lines: bool) -> String {
+    let debug = if has_lines { ", i32 3, i32 2" } else { "" };
     let mut nodes = String::new();
     let mut next = 2;
     let mut entries = Vec::new();
@@ -157,7 +159,7 @@ fn metadata(kernels: &[kernel::Written]) -> String {
     }
     // 0 marks loads of what nothing writes.
     format!(
-        "!nvvm.annotations = !{{{}}}\n!nvvmir.version = !{{!1}}\n!0 = !{{}}\n!1 = !{{i32 2, i32 0}}\n{nodes}",
+        "!nvvm.annotations = !{{{}}}\n!nvvmir.version = !{{!1}}\n!0 = !{{}}\n!1 = !{{i32 2, i32 0{debug}}}\n{nodes}",
         entries.join(", ")
     )
 }

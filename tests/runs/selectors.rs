@@ -1,7 +1,59 @@
 //! What libNVVM selects for the nvvm stage, run in the PTX simulator, against what numpy and ml_dtypes computed.
 
+use std::process::Command;
+
 use crate::{runs, toolkit};
 use runs::Known;
+
+/// Lines of the source reach what another selector makes of a module, in both dialects.
+#[test]
+fn lines_reach_the_ptx() {
+    let root = toolkit::repository_root();
+    let scratch = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for target in ["sm_80", "sm_100a"] {
+        let [text, ptx, cubin] =
+            ["ll", "ptx", "cubin"].map(|e| scratch.join(format!("lines_{target}.{e}")));
+        let mut compile = Command::new(env!("CARGO_BIN_EXE_tilec"));
+        compile
+            .arg("compile")
+            .arg(root.join("tests/corpus/bytecode/softmax/f32_4x256.tilebc"))
+            .args([
+                "--emit",
+                "nvvm-ir",
+                "--lineinfo",
+                "--gpu-name",
+                target,
+                "-o",
+            ])
+            .arg(&text);
+        let mut select = Command::new(root.join("tools/libnvvm"));
+        select
+            .arg(&text)
+            .arg("-o")
+            .arg(&ptx)
+            .args(["--gpu-name", target]);
+        let mut assemble = Command::new(toolkit::ptxas());
+        assemble
+            .args(["-arch", target])
+            .arg(&ptx)
+            .arg("-o")
+            .arg(&cubin);
+        for mut command in [compile, select, assemble] {
+            let output = command.output().expect("it runs");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{command:?}: {said}");
+        }
+        let ptx = std::fs::read_to_string(&ptx).expect("PTX");
+        assert!(
+            ptx.contains("tests/corpus/softmax.py"),
+            "{target} has no file"
+        );
+        // The load, and the exponentials.
+        for line in ["\t.loc\t1 16", "\t.loc\t1 19"] {
+            assert!(ptx.contains(line), "{target} has no {line:?}");
+        }
+    }
+}
 
 /// What fails, and how.
 const KNOWN: &[Known] = &[];
