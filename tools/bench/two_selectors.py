@@ -277,7 +277,8 @@ def write(out: Path, tools: Tools, rows: list[Row], times: str) -> None:
     if notes.exists():
         text += "\n" + notes.read_text()
     if better:
-        text += f"\n## Where LLVM's code is better by more than {BETTER:.0%}\n\nOurs / LLVM's.\n\n" + details(better)
+        text += f"\n## Where LLVM's code is better by more than {BETTER:.0%}\n\nOurs / LLVM's.\n\n"
+        text += details(better)
     if differing:
         text += "\n## Different results\n\n" + "".join(differing)
     if failures:
