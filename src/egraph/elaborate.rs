@@ -105,6 +105,7 @@ pub fn elaborate(
         live: &live,
         locs,
         depths,
+        outer: outer_loops(skeleton),
         made: FxHashMap::default(),
         schedule: Schedule {
             blocks: Vec::new(),
@@ -216,6 +217,22 @@ fn depths(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> FxHashMap<Id, 
     depths
 }
 
+/// The loops that hold loops, each as the block and the item there that it is.
+fn outer_loops(skeleton: &Skeleton) -> FxHashSet<(BlockIx, usize)> {
+    let mut outer = FxHashSet::default();
+    for block in skeleton.blocks.iter().filter(|b| b.repeats) {
+        let mut at = block.parent;
+        while let Some((parent, _)) = at {
+            let around = &skeleton.blocks[parent];
+            if around.repeats {
+                outer.extend(around.parent);
+            }
+            at = around.parent;
+        }
+    }
+    outer
+}
+
 struct Place<'a> {
     graph: &'a mut Graph,
     skeleton: &'a Skeleton,
@@ -224,6 +241,8 @@ struct Place<'a> {
     live: &'a Live,
     locs: FxHashMap<Id, LocId>,
     depths: FxHashMap<Id, usize>,
+    /// Loops that hold loops, each as the block and the item there that it is.
+    outer: FxHashSet<(BlockIx, usize)>,
     /// The (first) value of a class made in a block.
     made: FxHashMap<(Id, BlockIx), Val>,
     schedule: Schedule,
@@ -417,23 +436,41 @@ impl Place<'_> {
         }
     }
 
-    /// The block to compute a class in: before the outermost loop that does not change it.
+    /// The block to compute a class in: before the outermost loop that does not change it. What takes many registers
+    /// and little work only leaves loops that hold no other: further out it would take its registers from them.
     fn home(&self, id: Id, node: &Node, block: BlockIx) -> BlockIx {
         if self.model.cheap(&self.graph.analysis, node) {
             return block;
         }
         let depth = self.depths.get(&id).copied().unwrap_or(0);
+        let near = self.is_wide_and_easy(id, node);
         let mut home = block;
         let mut at = block;
         while self.skeleton.blocks[at].depth > depth
-            && let Some((parent, _)) = self.skeleton.blocks[at].parent
+            && let Some((parent, item)) = self.skeleton.blocks[at].parent
         {
             if self.skeleton.blocks[at].repeats {
+                if near && self.outer.contains(&(parent, item)) {
+                    break;
+                }
                 home = parent;
             }
             at = parent;
         }
         home
+    }
+
+    /// Whether a class's value takes more registers than it is worth to keep through a loop in which others run: a
+    /// register array that few instructions for each element make.
+    fn is_wide_and_easy(&self, id: Id, node: &Node) -> bool {
+        /// Registers, and tenths of an instruction.
+        const WIDE: u64 = 4;
+        const EASY: u64 = 40;
+        let ty = self.graph[id].data.ty;
+        let know = &self.graph.analysis;
+        let n = super::cost::elements(know, ty);
+        n >= WIDE
+            && super::cost::of(self.model, self.graph, node, ty).is_some_and(|c| c <= EASY * n)
     }
 
     /// Appends the operation that makes a class.

@@ -378,7 +378,12 @@ impl Module {
 
     /// The operation that encloses `op`, or `None` at module level.
     pub fn parent_op(&self, op: OpId) -> Option<OpId> {
-        let region = self.blocks.get(self.ops[op].block)?.region;
+        self.parent_of_block(self.ops[op].block)
+    }
+
+    /// The operation whose region a block stands in.
+    pub fn parent_of_block(&self, block: BlockId) -> Option<OpId> {
+        let region = self.blocks.get(block)?.region;
         let parent = self.regions[region].parent;
         self.ops.contains_key(parent).then_some(parent)
     }

@@ -24,25 +24,22 @@ impl Lower<'_> {
         let leaders: Vec<u32> = t.registers.iter().copied().step_by(vec as usize).collect();
         let mut offsets = vec![0i64; leaders.len()];
         let mut base = self.get(op, t.access.base)?;
-        let mut varying: Option<ValueId> = None;
+        let mut varying = Vec::new();
         for dim in 0..t.tile.len() {
             let Some(stride) = self.stride(op, t, dim)? else {
                 continue;
             };
             let known = t.known_stride(&self.facts, dim);
             if let Some(rows) = t.rows.filter(|_| t.access.sparse == Some(dim)) {
-                let part = self.row_part(t, rows, &leaders, stride);
-                varying = Some(match varying {
-                    Some(sum) => self.emit().add(sum, part),
-                    None => part,
-                });
+                let all = (0..leaders.len() as u32).collect();
+                varying.push((self.row_part(t, rows, &leaders, stride), all));
                 continue;
             }
             let coords = t.coords[dim].clone();
             let start = self.start(t, dim);
             let mut e = self.emit();
-            let stride = e.int_cast(stride, 64);
-            let scaled = e.mul(start, stride);
+            let wide = e.int_cast(stride, 64);
+            let scaled = e.mul(start, wide);
             let bytes = e.with(N::Mul, scaled, t.bytes as i64);
             base = e.ptr_add(base, bytes);
             let differs = leaders
@@ -55,18 +52,23 @@ impl Lower<'_> {
                         *offset += coords.registers[r as usize].1 as i64 * stride * t.bytes as i64;
                     }
                 }
-                _ => {
-                    let part = self.register_part(&coords, &leaders, stride, t.bytes);
-                    varying = Some(match varying {
-                        Some(sum) => self.emit().add(sum, part),
-                        None => part,
-                    });
-                }
+                _ => varying.push(self.register_part(&coords, &leaders, stride, t.bytes)),
             }
         }
-        let address = match varying {
-            Some(varying) => self.emit().ptr_add(base, varying),
-            None => base,
+        let mut e = self.emit();
+        let address = match &varying[..] {
+            [] => base,
+            // Each distinct address is computed once.
+            [(part, expand)] => {
+                let addresses = e.ptr_add(base, *part);
+                e.take(addresses, expand)
+            }
+            parts => {
+                let parts = parts.iter().map(|(part, expand)| e.take(*part, expand));
+                let parts: Vec<ValueId> = parts.collect();
+                let sum = parts.into_iter().reduce(|a, b| e.add(a, b));
+                sum.map_or(base, |sum| e.ptr_add(base, sum))
+            }
         };
         Ok((address, offsets))
     }
@@ -84,45 +86,45 @@ impl Lower<'_> {
         e.add(origin, thread)
     }
 
-    /// Bytes that each leader adds along one dimension: a product per distinct coordinate.
+    /// Bytes that each leader adds along one dimension: a product for each distinct coordinate, and which of these
+    /// each leader has.
     pub(super) fn register_part(
         &mut self,
         coords: &Coords,
         leaders: &[u32],
         stride: ValueId,
         bytes: u64,
-    ) -> ValueId {
-        let mut distinct: Vec<(u64, u64)> = leaders
-            .iter()
-            .map(|&r| coords.registers[r as usize])
-            .collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let place = |r: u32| {
-            distinct
-                .iter()
-                .position(|d| *d == coords.registers[r as usize])
-                .unwrap_or(0) as u32
-        };
-        let expand: Vec<u32> = leaders.iter().map(|&r| place(r)).collect();
+    ) -> (ValueId, Vec<u32>) {
+        let mut distinct: Vec<(u64, u64)> = Vec::new();
+        let mut expand = Vec::new();
+        for place in leaders.iter().map(|&r| coords.registers[r as usize]) {
+            let at = distinct.iter().position(|d| *d == place);
+            let at = at.unwrap_or_else(|| {
+                distinct.push(place);
+                distinct.len() - 1
+            });
+            expand.push(at as u32);
+        }
         let (xors, adds): (Vec<i64>, Vec<i64>) =
             distinct.iter().map(|d| (d.0 as i64, d.1 as i64)).unzip();
-        let has_xor = coords.has_xor();
+        let bytes = bytes as i64;
         let mut e = self.emit();
         let i64_ty = e.int(64);
-        let adds = e.array(&adds, i64_ty);
-        let position = if has_xor {
+        let stride = e.int_cast(stride, 64);
+        let part = if coords.has_xor() {
             let thread = e.int_cast(coords.thread, 64);
             let xors = e.array(&xors, i64_ty);
+            let adds = e.array(&adds, i64_ty);
             let place = e.xor(thread, xors);
-            e.add(place, adds)
+            let position = e.add(place, adds);
+            let scaled = e.mul(position, stride);
+            e.with(N::Mul, scaled, bytes)
         } else {
-            adds
+            let adds: Vec<i64> = adds.iter().map(|a| a * bytes).collect();
+            let adds = e.array(&adds, i64_ty);
+            e.mul(stride, adds)
         };
-        let scaled = e.mul(position, stride);
-        let part = e.with(N::Mul, scaled, bytes as i64);
-        let part = e.widen(part, distinct.len() as u32);
-        e.take(part, &expand)
+        (e.widen(part, distinct.len() as u32), expand)
     }
 
     /// Bytes from the base to the row of each leader.
@@ -202,11 +204,29 @@ impl Lower<'_> {
         if distinct.len() == 1 {
             expand.truncate(1);
         }
-        let array = self.coord_array(&t.coords[dim], &distinct);
+        let coords = t.coords[dim].clone();
+        let array = match coords.has_xor() {
+            true => Some(self.coord_array(&coords, &distinct)),
+            false => None,
+        };
         let mut e = self.emit();
         let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
-        let bits = e.m.types.bits(e.m.ty(origin)).unwrap_or(32);
-        let array = e.int_cast(array, bits);
-        (e.add(array, origin), extent, expand)
+        let elem = e.m.ty(origin);
+        let bits = e.m.types.bits(elem).unwrap_or(32);
+        let positions = match array {
+            Some(array) => {
+                let array = e.int_cast(array, bits);
+                e.add(array, origin)
+            }
+            // What differs between registers comes last: one register is kept for all of them.
+            None => {
+                let thread = e.int_cast(coords.thread, bits);
+                let first = e.add(origin, thread);
+                let adds = distinct.iter().map(|&r| registers[r as usize].1 as i64);
+                let adds = e.array(&adds.collect::<Vec<i64>>(), elem);
+                e.add(first, adds)
+            }
+        };
+        (positions, extent, expand)
     }
 }

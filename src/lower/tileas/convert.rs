@@ -133,9 +133,39 @@ fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
         before = outer;
     }
     let (block, position) = place(m, before);
+    if let Some(known) = converted_before(m, value, ty, (block, position)) {
+        return known;
+    }
     let mut b = m.at(block, position);
     b.loc = loc;
     b.value(S::ConvertLayout, &[value], [], ty)
+}
+
+/// `value` converted to `ty` by an operation that has run whenever the one at `place` does.
+fn converted_before(
+    m: &Module,
+    value: ValueId,
+    ty: TypeId,
+    place: (BlockId, usize),
+) -> Option<ValueId> {
+    let mut known = m.users(value).into_iter().filter(|&user| {
+        S::of(m.op(user).kind) == Some(S::ConvertLayout) && m.ty(m.result(user)) == ty
+    });
+    known.find(|&user| stands_before(m, user, place)).map(|user| m.result(user))
+}
+
+/// Whether an operation has run whenever the one at `place` does.
+fn stands_before(m: &Module, op: OpId, (mut block, mut position): (BlockId, usize)) -> bool {
+    loop {
+        if m.op(op).block == block {
+            let ops = &m.block(block).ops;
+            return ops.iter().take(position).any(|&o| o == op);
+        }
+        let Some(parent) = m.parent_of_block(block) else {
+            return false;
+        };
+        (block, position) = self::place(m, parent);
+    }
 }
 
 /// The block and the position of an operation.
