@@ -138,7 +138,7 @@ dialect_table! { TileAs {
         = op("async.store_wait")
         .doc("The thread that starts tensor copies out of shared memory waits until those before have read their buffers; with `complete`, until they have written.");
     ProxyFence = op("async.fence")
-        .doc("Makes generic writes to shared memory visible to the asynchronous proxy, for the whole warp role.");
+        .doc("Makes generic writes to shared memory visible to the whole warp role and, on targets that have it, to the asynchronous proxy.");
     AsyncDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, accumulate: Opt)
         { warpgroups: I32s, signed_lhs: Option<Bool>, signed_rhs: Option<Bool> }
         -> (result: One(Operand(2)))

@@ -5,8 +5,10 @@ use smallvec::SmallVec;
 
 use super::analysis::{Class, Graph};
 use super::node::{Head, Leaf, Node, is_effect};
+use crate::dialect::meaning::Meaning;
 use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
 use crate::ir::{Type, TypeId, Types};
+use crate::scalar::IntBinary;
 
 /// What a variable stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -216,7 +218,17 @@ pub fn holds(graph: &Graph, id: Id, constraint: &Constraint) -> bool {
         }
         Constraint::Nonneg => class.facts.nonneg(),
         Constraint::Uniform => class.facts.uniform == crate::facts::Uniformity::Block,
+        Constraint::Pure => {
+            class.facts.constant.is_none() && !graph[id].nodes.iter().any(|n| adds_number(graph, n))
+        }
     }
+}
+
+/// Whether a node is a sum of integers of which one is a known number.
+fn adds_number(graph: &Graph, node: &Node) -> bool {
+    let meaning = graph.analysis.def(node.head).and_then(|def| def.meaning);
+    matches!(meaning, Some(Meaning::Int2(IntBinary::Add)))
+        && (node.children.iter()).any(|&c| graph[graph.find(c)].data.facts.constant.is_some())
 }
 
 /// Whether the element of `ty` is of a kind.

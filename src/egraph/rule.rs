@@ -61,6 +61,8 @@ pub enum Constraint {
     Array,
     Nonneg,
     Uniform,
+    /// Neither a number nor, in any form, a sum with one.
+    Pure,
 }
 
 /// A constant that is written out.

@@ -25,6 +25,9 @@ use crate::machine::table::{Does, Role, Table, Width};
 /// Fewest repetitions of an operation that waits.
 const WIDE: u32 = 4;
 
+/// Repetitions of an operation that nothing can be held beside: its operands and results fill a thread's registers.
+const FULL: u32 = 128;
+
 /// Takes two columns for each that its row says.
 const PACKED: &str = "pack::16b";
 
@@ -32,10 +35,15 @@ fn does(op: &Op, table: &Table) -> Does {
     table.row(&op.insn).does
 }
 
-/// Orders the instructions of a function that loads from tensor memory. Returns how many waited.
+/// Orders the instructions of a function that loads from tensor memory or computes on so many registers at once that
+/// a thread has none for what the next operation makes of them. Returns how many waited.
 pub fn order(func: &mut Func, table: &Table) -> usize {
-    let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if does(op, table) == Does::TensorLoad);
-    if !func.insts.iter().any(loads) {
+    let asks = |inst: &Inst| {
+        let Inst::Op(op) = inst else { return false };
+        does(op, table) == Does::TensorLoad
+            || op.reps >= FULL && table.row(&op.insn).unit.is_pure()
+    };
+    if !func.insts.iter().any(asks) {
         return 0;
     }
     let insts = std::mem::take(&mut func.insts);

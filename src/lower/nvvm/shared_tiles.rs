@@ -9,6 +9,7 @@ use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};
 use crate::layout::shared::SharedLayout;
 use crate::lower::build::cased;
 use crate::lower::unsupported;
+use crate::target::Feature;
 
 impl Lower<'_> {
     pub(super) fn alloc_tensor(
@@ -148,8 +149,12 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// What the role's warps have written to shared memory is seen by all of them and, where the target has one, by the
+    /// asynchronous proxy.
     pub(super) fn proxy_fence(&mut self) {
-        self.fence(FenceKind::ProxyAsyncShared);
+        if self.target.has(Feature::Tma) {
+            self.fence(FenceKind::ProxyAsyncShared);
+        }
         self.barrier();
     }
 

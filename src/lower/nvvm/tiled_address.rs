@@ -10,7 +10,8 @@ use super::shape::Coords;
 use super::tiled::{Tiled, same_width};
 use crate::dialect::enums::Predicate;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Diagnostic, OpId, ValueId};
+use crate::facts::access::constant;
+use crate::ir::{Def, Diagnostic, OpId, ValueId};
 use crate::scalar::Signedness;
 
 impl Lower<'_> {
@@ -25,6 +26,7 @@ impl Lower<'_> {
         let mut offsets = vec![0i64; leaders.len()];
         let mut base = self.get(op, t.access.base)?;
         let mut varying = Vec::new();
+        let mut origins = Vec::new();
         for dim in 0..t.tile.len() {
             let Some(stride) = self.stride(op, t, dim)? else {
                 continue;
@@ -36,12 +38,10 @@ impl Lower<'_> {
                 continue;
             }
             let coords = t.coords[dim].clone();
-            let start = self.start(t, dim);
-            let mut e = self.emit();
-            let wide = e.int_cast(stride, 64);
-            let scaled = e.mul(start, wide);
-            let bytes = e.with(N::Mul, scaled, t.bytes as i64);
-            base = e.ptr_add(base, bytes);
+            origins.push((self.depth(t.access.index[dim]), t.origin[dim], stride));
+            if !coords.has_xor() {
+                base = self.advance(base, coords.thread, stride, t.bytes);
+            }
             let differs = leaders
                 .iter()
                 .any(|&r| coords.registers[r as usize] != (0, 0));
@@ -54,6 +54,11 @@ impl Lower<'_> {
                 }
                 _ => varying.push(self.register_part(&coords, &leaders, stride, t.bytes)),
             }
+        }
+        // What changes most often is added last, so that the sum of the rest leaves loops.
+        origins.sort_by_key(|o| o.0);
+        for (_, origin, stride) in origins {
+            base = self.advance(base, origin, stride, t.bytes);
         }
         let mut e = self.emit();
         let address = match &varying[..] {
@@ -73,17 +78,27 @@ impl Lower<'_> {
         Ok((address, offsets))
     }
 
-    /// First element of the thread along `dim`, as i64; registers with an xor count from the tile's origin.
-    pub(super) fn start(&mut self, t: &Tiled, dim: usize) -> ValueId {
-        let coords = t.coords[dim].clone();
-        let origin = t.origin[dim];
+    /// `base` and `steps` strides of elements of `bytes`.
+    fn advance(&mut self, base: ValueId, steps: ValueId, stride: ValueId, bytes: u64) -> ValueId {
         let mut e = self.emit();
-        let origin = e.int_cast(origin, 64);
-        if coords.has_xor() {
-            return origin;
+        let (steps, stride) = (e.int_cast(steps, 64), e.int_cast(stride, 64));
+        let scaled = e.mul(steps, stride);
+        let scaled = e.with(N::Mul, scaled, bytes as i64);
+        e.ptr_add(base, scaled)
+    }
+
+    /// How many blocks are around what makes a value.
+    fn depth(&self, value: ValueId) -> usize {
+        let mut block = match self.m.value(value).def {
+            Def::Argument { block, .. } => block,
+            Def::Result { op, .. } => self.m.op(op).block,
+        };
+        let mut depth = 0;
+        while let Some(parent) = self.m.parent_of_block(block) {
+            block = self.m.op(parent).block;
+            depth += 1;
         }
-        let thread = e.int_cast(coords.thread, 64);
-        e.add(origin, thread)
+        depth
     }
 
     /// Bytes that each leader adds along one dimension: a product for each distinct coordinate, and which of these
@@ -107,12 +122,14 @@ impl Lower<'_> {
         }
         let (xors, adds): (Vec<i64>, Vec<i64>) =
             distinct.iter().map(|d| (d.0 as i64, d.1 as i64)).unzip();
-        let bytes = bytes as i64;
+        let (n, bytes) = (distinct.len() as u32, bytes as i64);
         let mut e = self.emit();
-        let i64_ty = e.int(64);
+        let elem = e.m.ty(stride);
+        let stride = e.widen(stride, n);
         let stride = e.int_cast(stride, 64);
         let part = if coords.has_xor() {
             let thread = e.int_cast(coords.thread, 64);
+            let i64_ty = e.int(64);
             let xors = e.array(&xors, i64_ty);
             let adds = e.array(&adds, i64_ty);
             let place = e.xor(thread, xors);
@@ -120,11 +137,16 @@ impl Lower<'_> {
             let scaled = e.mul(position, stride);
             e.with(N::Mul, scaled, bytes)
         } else {
+            // In the stride's own width: the product is one of narrow numbers where both are.
             let adds: Vec<i64> = adds.iter().map(|a| a * bytes).collect();
-            let adds = e.array(&adds, i64_ty);
+            let narrow = e.m.types.bits(elem) == Some(32);
+            let fits = adds.iter().all(|&a| i32::try_from(a).is_ok());
+            let elem = if narrow && fits { elem } else { e.int(64) };
+            let adds = e.array(&adds, elem);
+            let adds = e.int_cast(adds, 64);
             e.mul(stride, adds)
         };
-        (e.widen(part, distinct.len() as u32), expand)
+        (e.widen(part, n), expand)
     }
 
     /// Bytes from the base to the row of each leader.
@@ -168,9 +190,21 @@ impl Lower<'_> {
                 });
                 continue;
             }
-            let (position, extent, expand) = self.positions(t, dim, vec, extent);
+            let (inside, expand) = match self.ends(t, dim, vec) {
+                Some((first, ends, expand)) => {
+                    let mut e = self.emit();
+                    let inside = e.icmp(Predicate::LessThan, Signedness::Signed, first, ends);
+                    (inside, expand)
+                }
+                None => {
+                    let (position, extent, expand) = self.positions(t, dim, vec, extent);
+                    let mut e = self.emit();
+                    let unsigned = Signedness::Unsigned;
+                    let inside = e.icmp(Predicate::LessThan, unsigned, position, extent);
+                    (inside, expand)
+                }
+            };
             let mut e = self.emit();
-            let inside = e.icmp(Predicate::LessThan, Signedness::Unsigned, position, extent);
             let inside = e.take(inside, &expand);
             mask = Some(match mask {
                 Some(mask) => e.and(mask, inside),
@@ -178,6 +212,38 @@ impl Lower<'_> {
             });
         }
         Ok(mask)
+    }
+
+    /// Where the first access of a thread begins along a dimension and, for each distinct access, the place before
+    /// which that must be for it to be inside: numbers, where the extent is one and no position is negative or
+    /// overflows. And which of these each access has.
+    fn ends(&mut self, t: &Tiled, dim: usize, vec: u64) -> Option<(ValueId, ValueId, Vec<u32>)> {
+        let coords = t.coords[dim].clone();
+        let extent = constant(&self.facts, t.access.extent(dim)?)?;
+        let index = self.facts.get(t.access.index[dim])?;
+        let step = t.access.traversal.get(dim).copied().unwrap_or(1);
+        let last = index
+            .hi
+            .checked_mul(step)?
+            .checked_add(t.tile[dim] as i64)?;
+        let narrow = |n: i64| i32::try_from(n).is_ok();
+        if coords.has_xor()
+            || t.halved == Some(dim)
+            || index.lo < 0
+            || !narrow(last)
+            || !narrow(extent)
+        {
+            return None;
+        }
+        let (distinct, expand) = distinct_places(&coords, t, vec);
+        let mut e = self.emit();
+        let elem = e.m.ty(t.origin[dim]);
+        let thread = e.int_cast(coords.thread, e.m.types.bits(elem).unwrap_or(32));
+        let first = e.add(t.origin[dim], thread);
+        let end = |r: &u32| extent - coords.registers[*r as usize].1 as i64;
+        let ends: Vec<i64> = distinct.iter().map(end).collect();
+        let ends = e.array(&ends, elem);
+        Some((first, ends, expand))
     }
 
     /// Where accesses of `vec` elements begin along a dimension, each place once, with its extent in the
@@ -189,21 +255,7 @@ impl Lower<'_> {
         vec: u64,
         extent: ValueId,
     ) -> (ValueId, ValueId, Vec<u32>) {
-        let leaders = t.registers.iter().copied().step_by(vec as usize);
-        let mut distinct: Vec<u32> = Vec::new();
-        let mut expand = Vec::new();
-        let registers = t.coords[dim].registers.clone();
-        for r in leaders {
-            let same = |d: &u32| registers[*d as usize] == registers[r as usize];
-            let at = distinct.iter().position(same).unwrap_or_else(|| {
-                distinct.push(r);
-                distinct.len() - 1
-            });
-            expand.push(at as u32);
-        }
-        if distinct.len() == 1 {
-            expand.truncate(1);
-        }
+        let (distinct, expand) = distinct_places(&t.coords[dim], t, vec);
         let coords = t.coords[dim].clone();
         let array = match coords.has_xor() {
             true => Some(self.coord_array(&coords, &distinct)),
@@ -222,11 +274,33 @@ impl Lower<'_> {
             None => {
                 let thread = e.int_cast(coords.thread, bits);
                 let first = e.add(origin, thread);
-                let adds = distinct.iter().map(|&r| registers[r as usize].1 as i64);
+                let adds = distinct
+                    .iter()
+                    .map(|&r| coords.registers[r as usize].1 as i64);
                 let adds = e.array(&adds.collect::<Vec<i64>>(), elem);
                 e.add(first, adds)
             }
         };
         (positions, extent, expand)
     }
+}
+
+/// A register for each distinct place along a dimension where accesses of `vec` elements begin, and which of these
+/// each access has. One place is one for all.
+fn distinct_places(coords: &Coords, t: &Tiled, vec: u64) -> (Vec<u32>, Vec<u32>) {
+    let mut distinct: Vec<u32> = Vec::new();
+    let mut expand = Vec::new();
+    for &r in t.registers.iter().step_by(vec as usize) {
+        let place = coords.registers[r as usize];
+        let same = |d: &u32| coords.registers[*d as usize] == place;
+        let at = distinct.iter().position(same).unwrap_or_else(|| {
+            distinct.push(r);
+            distinct.len() - 1
+        });
+        expand.push(at as u32);
+    }
+    if distinct.len() == 1 {
+        expand.truncate(1);
+    }
+    (distinct, expand)
 }

@@ -151,7 +151,9 @@ fn converted_before(
     let mut known = m.users(value).into_iter().filter(|&user| {
         S::of(m.op(user).kind) == Some(S::ConvertLayout) && m.ty(m.result(user)) == ty
     });
-    known.find(|&user| stands_before(m, user, place)).map(|user| m.result(user))
+    known
+        .find(|&user| stands_before(m, user, place))
+        .map(|user| m.result(user))
 }
 
 /// Whether an operation has run whenever the one at `place` does.

@@ -6,7 +6,7 @@
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
 //! 3. Matmuls choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`matmul`]).
 //! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their matmul stands
-//!    ([`sink`]).
+//!    ([`sink`]). What stays the same in a loop is in shared memory where registers are short ([`stationary`]).
 
 mod anchors;
 mod assign;
@@ -19,6 +19,7 @@ mod plan;
 mod pressure;
 pub mod protocol;
 mod sink;
+mod stationary;
 mod strips;
 pub mod tcgen05;
 mod transpose;
@@ -75,9 +76,6 @@ fn func(
     }
     let plan = plan::of(m, op, target, options, &facts, log)?;
     m.set_i32(op, "num_warps", plan.all_warps() as i64);
-    if let Some(blocks) = plan.occupancy {
-        m.set_i32(op, "occupancy", blocks);
-    }
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, &facts)?;
     }
@@ -86,8 +84,12 @@ fn func(
         pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
     }
     matmul::choose(m, body, target, log)?;
-    wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
-    tcgen05::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
+    let room = wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
+    let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
+    let occupancy = stationary::place(m, body, target, &plan, room, log)?;
+    if let Some(blocks) = occupancy {
+        m.set_i32(op, "occupancy", blocks);
+    }
     overlap::relax(m, body);
     sink::split(m, body);
     let facts = facts::of(m, op);

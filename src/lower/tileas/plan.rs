@@ -74,7 +74,7 @@ pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
 const REGISTERS_BESIDE_TILES: u64 = 40;
 
 /// The same where nothing but what is loaded and carried counts.
-const REGISTERS_BESIDE_LOADS: u64 = 24;
+pub(super) const REGISTERS_BESIDE_LOADS: u64 = 24;
 
 /// Most registers of a thread for tiles that live at once.
 const MOST_FOR_TILES: u32 = 231;

@@ -15,13 +15,15 @@ use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 
 /// Registers of a thread of `warps` warps for the tiles that live at once, at most.
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
-    let mut p = Pressure {
-        m,
-        warps,
-        cheap: FxHashSet::default(),
-        shared: FxHashSet::default(),
-    };
-    p.classify(body);
+    let mut p = Pressure::new(m, body, warps);
+    p.loaded_for_matmuls(body);
+    p.block(body, &FxHashSet::default())
+}
+
+/// The same where what matmuls read is loaded through registers, but for the tiles in `without`.
+pub fn registers_without(m: &Module, body: BlockId, warps: u64, without: &[ValueId]) -> u64 {
+    let mut p = Pressure::new(m, body, warps);
+    p.shared = without.iter().map(|&v| p.root(v)).collect();
     p.block(body, &FxHashSet::default())
 }
 
@@ -30,12 +32,23 @@ struct Pressure<'m> {
     warps: u64,
     /// Made anew where they are used.
     cheap: FxHashSet<ValueId>,
-    /// Loaded for matmuls alone.
+    /// In shared memory: loaded for matmuls alone.
     shared: FxHashSet<ValueId>,
 }
 
-impl Pressure<'_> {
-    fn classify(&mut self, body: BlockId) {
+impl<'m> Pressure<'m> {
+    fn new(m: &'m Module, body: BlockId, warps: u64) -> Self {
+        let mut p = Pressure {
+            m,
+            warps,
+            cheap: FxHashSet::default(),
+            shared: FxHashSet::default(),
+        };
+        p.find_cheap(body);
+        p
+    }
+
+    fn find_cheap(&mut self, body: BlockId) {
         let m = self.m;
         let ops = m.ops_under(body);
         for &op in &ops {
@@ -50,6 +63,11 @@ impl Pressure<'_> {
                 self.cheap.extend(&data.results);
             }
         }
+    }
+
+    fn loaded_for_matmuls(&mut self, body: BlockId) {
+        let m = self.m;
+        let ops = m.ops_under(body);
         let mut others: FxHashSet<ValueId> = FxHashSet::default();
         for &op in ops.iter().rev() {
             let data = m.op(op);

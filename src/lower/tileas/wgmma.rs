@@ -90,7 +90,7 @@ fn has_instruction(a: &Type, b: &Type, acc: &Type) -> bool {
 }
 
 /// Makes every matmul under `body` that can be one a matmul of `warps / 4` warpgroups. `room`: bytes of
-/// shared memory that its operands' buffers may take.
+/// shared memory that its operands' buffers may take. Returns what is left of them.
 pub fn convert(
     m: &mut Module,
     body: BlockId,
@@ -98,9 +98,9 @@ pub fn convert(
     warps: u64,
     mut room: u64,
     log: &mut Log,
-) -> Result<(), Diagnostic> {
+) -> Result<u64, Diagnostic> {
     if !target.has(Feature::Wgmma) || !warps.is_multiple_of(4) {
-        return Ok(());
+        return Ok(room);
     }
     let mut stored = Vec::new();
     for dot in m.ops_under(body) {
@@ -132,7 +132,7 @@ pub fn convert(
         }
     }
     fence_copies(m, body);
-    Ok(())
+    Ok(room)
 }
 
 /// Bytes of the buffers that [`convert`] will want, when the tiles of the loads in `brought` come through rings.
@@ -444,7 +444,7 @@ impl Stored {
 /// Rows of memory are rows of the tile.
 pub(super) const ROWS: Order = &[1, 0];
 /// Rows of memory are columns of the tile.
-const COLUMNS: Order = &[0, 1];
+pub(super) const COLUMNS: Order = &[0, 1];
 
 /// The order in which a right operand is stored for instructions of `columns` columns: by rows, except where the
 /// instruction wants K contiguous, or where its columns would be a part of a swizzled row.

@@ -127,7 +127,7 @@ struct Placed {
 }
 
 /// Makes every matmul under `body` that can be one a matmul in tensor memory. `room`: bytes of shared memory that
-/// its operands' buffers may take.
+/// its operands' buffers may take. Returns what is left of them.
 pub fn convert(
     m: &mut Module,
     body: BlockId,
@@ -135,9 +135,9 @@ pub fn convert(
     warps: u64,
     room: u64,
     log: &mut Log,
-) -> Result<(), Diagnostic> {
+) -> Result<u64, Diagnostic> {
     if !target.has(Feature::Tcgen05) {
-        return Ok(());
+        return Ok(room);
     }
     let mut c = Convert {
         body,
@@ -170,7 +170,7 @@ pub fn convert(
         }
     }
     let Some(pipeline) = c.pipeline else {
-        return Ok(());
+        return Ok(room);
     };
     wgmma::fence_copies(m, body);
     columns::assign(m, body, &c.held);
@@ -178,7 +178,7 @@ pub fn convert(
     let func = m.region(m.block(body).region).parent;
     role::split(m, func, body, pipeline, &c.placed, &c.held, &loops);
     number::run(m, body, pipeline);
-    Ok(())
+    Ok(c.room)
 }
 
 /// The work on one function.

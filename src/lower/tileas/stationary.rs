@@ -1,0 +1,148 @@
+//! Operands of warps' matmuls that exist before the loop around them.
+//!
+//! Their fragments are in registers while the loop runs, as attention's queries are; warps that share rows or columns
+//! hold the same ones. Where registers are short the tile is in a buffer of shared memory instead, and each matmul
+//! reads its fragments there as it reads those of a ring. Where there is no room either, fewer blocks than asked for
+//! share a multiprocessor.
+
+use super::anchors;
+use super::missed::Log;
+use super::pipeline::tile_bytes;
+use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
+use super::pressure;
+use super::wgmma::{COLUMNS, ROWS, Source, is_stationary};
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Matmul;
+use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+use crate::layout::Layout;
+use crate::lower::unsupported;
+use crate::target::Target;
+
+/// An operand that stays the same while the loop around its matmul runs.
+struct Stationary {
+    dot: OpId,
+    /// 0 for the left operand, 1 for the right one.
+    side: usize,
+    tile: ValueId,
+    /// Of a thread, for its fragments.
+    registers: u64,
+}
+
+/// Puts stationary operands under `body` into shared memory, the largest fragments first, until what is in registers
+/// fits. `room`: bytes of shared memory for them where one block has all of it. Returns the blocks that should share a multiprocessor.
+pub fn place(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    plan: &Plan,
+    room: u64,
+    log: &mut Log,
+) -> Result<Option<i64>, Diagnostic> {
+    let mut found = find(m, body, plan.tile_warps)?;
+    if found.is_empty() {
+        return Ok(plan.occupancy);
+    }
+    let tiles: Vec<ValueId> = found.iter().map(|s| s.tile).collect();
+    let others = pressure::registers_without(m, body, plan.tile_warps, &tiles);
+    let mut live = others + REGISTERS_BESIDE_LOADS;
+    let mut counted: Vec<(ValueId, usize)> = Vec::new();
+    for s in &found {
+        if !counted.contains(&(s.tile, s.side)) {
+            counted.push((s.tile, s.side));
+            live += s.registers;
+        }
+    }
+    let blocks = u64::try_from(plan.occupancy.unwrap_or(1))
+        .unwrap_or(1)
+        .max(1);
+    let available = |blocks: u64| {
+        let threads = 32 * plan.all_warps().max(1) * blocks;
+        let most = u64::from(target.registers_per_sm()) / threads;
+        most.min(u64::from(target.max_registers_per_thread()))
+    };
+    let whole = u64::from(target.shared_per_block());
+    let mut room = room.saturating_sub(whole - whole / blocks);
+    found.sort_by_key(|s| std::cmp::Reverse(s.registers));
+    let mut stored = Vec::new();
+    let mut moved: Vec<(ValueId, usize)> = Vec::new();
+    for s in found {
+        let again = moved.contains(&(s.tile, s.side));
+        let bytes = tile_bytes(m, s.tile);
+        if !again && live <= available(blocks) {
+            continue;
+        }
+        if !again && bytes > room {
+            let why = format!(
+                "fragments of {} registers stay in registers: their tile needs {bytes} bytes of shared memory, \
+                 {room} are left",
+                s.registers
+            );
+            log.note(m, s.dot, "operands in shared memory", why);
+            continue;
+        }
+        if !again {
+            live -= s.registers.min(live);
+            room -= bytes;
+            moved.push((s.tile, s.side));
+        }
+        read_where_used(m, body, &s, &mut stored)?;
+    }
+    let fits = |&n: &u64| live <= available(n);
+    let fewer = (1..=blocks).rev().find(fits).unwrap_or(1);
+    Ok(plan
+        .occupancy
+        .map(|o| o.min(i64::try_from(fewer).unwrap_or(1))))
+}
+
+/// The stationary operands of the matmuls of warps under `body`.
+fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Stationary>, Diagnostic> {
+    let mut found = Vec::new();
+    for dot in m.ops_under(body) {
+        if S::of(m.op(dot).kind) != Some(S::Dot) {
+            continue;
+        }
+        let (Some(mma), Some(Matmul { lhs, rhs, .. })) =
+            (anchors::mma_of(m, dot, warps), Matmul::of(m.op(dot)))
+        else {
+            continue;
+        };
+        for (side, tile) in [lhs, rhs].into_iter().enumerate() {
+            if !is_stationary(m, body, tile, dot) {
+                continue;
+            }
+            let layout = if side == 0 { mma.a() } else { mma.b() };
+            let layout: Layout =
+                layout.map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+            let bits = m.types.bits(m.types.elem(m.ty(tile))).unwrap_or(32);
+            let registers = (layout.registers() * u64::from(bits)).div_ceil(32);
+            found.push(Stationary {
+                dot,
+                side,
+                tile,
+                registers,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Stores the tile when it is known, and loads it in front of the matmul.
+fn read_where_used(
+    m: &mut Module,
+    body: BlockId,
+    s: &Stationary,
+    stored: &mut Vec<super::wgmma::Stored>,
+) -> Result<(), Diagnostic> {
+    let half = m.types.bits(m.types.elem(m.ty(s.tile))) == Some(16);
+    // Fragments of 16-bit elements are read transposed as well; others want their K next to each other.
+    let order = if s.side == 0 || half { ROWS } else { COLUMNS };
+    let (buffer, _) = Source::Stored(order).place(m, body, s.dot, s.side, stored)?;
+    let ty = m.ty(s.tile);
+    let loc = m.op(s.dot).loc;
+    let (block, at) = super::convert::place(m, s.dot);
+    let mut b = m.at(block, at);
+    b.loc = loc;
+    let loaded = b.value(S::LocalLoad, &[buffer], [], ty);
+    m.op_mut(s.dot).operands[s.side] = loaded;
+    Ok(())
+}
