@@ -40,8 +40,7 @@ fn does(op: &Op, table: &Table) -> Does {
 pub fn order(func: &mut Func, table: &Table) -> usize {
     let asks = |inst: &Inst| {
         let Inst::Op(op) = inst else { return false };
-        does(op, table) == Does::TensorLoad
-            || op.reps >= FULL && table.row(&op.insn).unit.is_pure()
+        does(op, table) == Does::TensorLoad || op.reps >= FULL && table.row(&op.insn).unit.is_pure()
     };
     if !func.insts.iter().any(asks) {
         return 0;
