@@ -142,7 +142,8 @@ fn read_where_used(
     let (block, at) = super::convert::place(m, s.dot);
     let mut b = m.at(block, at);
     b.loc = loc;
-    let loaded = b.value(S::LocalLoad, &[buffer], [], ty);
+    let load = b.op(S::LocalLoad, &[&[buffer], &[]], [], &[ty], &[]);
+    let loaded = m.result(load);
     m.op_mut(s.dot).operands[s.side] = loaded;
     Ok(())
 }
