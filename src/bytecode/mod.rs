@@ -1,19 +1,21 @@
 //! Tile IR bytecode: the public container, versions 13.1 … 13.5, and the container that the notes
 //! describe ([`notes`]), 13.1 only.
 //!
-//! A file is a header and sections (`container`); sections hold tables of strings, types,
+//! A file is a header and sections (`envelope` finds its container and takes it apart); sections hold tables of strings, types,
 //! constants and debug attributes, which functions refer to by index (`read`, `write`). How an operation
 //! is encoded follows from its row in [`crate::dialect`].
 
 mod container;
 mod cursor;
 mod encoding;
+mod envelope;
 pub mod notes;
 mod prefix;
+mod public;
 mod read;
 mod write;
 
-pub use container::MAGIC;
+pub use public::MAGIC;
 pub use read::{Contents, Tables, diagnose, read, read_full};
 pub use write::{write, write_notes, write_with};
 
@@ -41,7 +43,7 @@ impl Format {
 
 /// Whether the data begins as a bytecode file does, of whatever container.
 pub fn is_bytecode(data: &[u8]) -> bool {
-    container::is_bytecode(data)
+    envelope::is_bytecode(data)
 }
 
 type Result<T> = std::result::Result<T, Diagnostic>;

@@ -7,31 +7,15 @@
 
 use smallvec::smallvec;
 
-use super::code::{Code, around};
-use super::machine::{Fault, Machine};
+use super::code::{Code, Fold, FoldKind as Kind};
+use super::context::Fault;
+use super::machine::Machine;
 use super::operation::Operation;
-use super::types::Elem;
+use super::types::{Dims, Elem};
 use super::value::{Args, Value, Values};
 use crate::dialect::cuda_tile::Op as Name;
 use crate::ir::{Attr, OpId};
 use crate::scalar::{Lanes, int};
-
-pub struct Fold {
-    kind: Kind,
-    /// Extents before the folded dimension, of it, and after it.
-    outer: usize,
-    extent: usize,
-    inner: usize,
-    /// Per operand, element bits and the identity.
-    operands: Vec<(u32, u64)>,
-    body: Code,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Reduce,
-    Scan { reverse: bool },
-}
 
 impl Fold {
     pub fn new(o: &Operation, body: Code) -> Result<Self, String> {
@@ -207,4 +191,12 @@ fn pattern(elem: Elem, attr: &Attr) -> Result<u64, String> {
         (Elem::Int(1), Attr::Bool(value)) => Ok(u64::from(*value)),
         _ => Err(format!("an identity that is not of type {elem}")),
     }
+}
+
+/// The product of the extents before and after dimension `dim`.
+fn around(shape: &Dims, dim: usize) -> (usize, usize) {
+    (
+        shape[..dim].iter().product(),
+        shape[dim + 1..].iter().product(),
+    )
 }

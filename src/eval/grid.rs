@@ -5,8 +5,9 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::code::located;
-use super::machine::{Context, Fault, Machine};
+use super::context::{Context, Fault};
+use super::decode::located;
+use super::machine::Machine;
 use super::memory::Memory;
 use super::program::{Launch, Program};
 use super::value::Values;

@@ -1,43 +1,14 @@
 //! One tile block running.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::code::{Code, Ending, Step, What};
-use super::memory::Memory;
+use super::context::{Context, Fault};
 use super::value::{Args, Value, Values};
-use crate::ir::OpId;
 use crate::scalar::int::{self, Signedness};
 use crate::scalar::lanes::{Lanes, Word, with_lanes};
-
-/// What a block knows besides its values.
-pub struct Context<'a> {
-    pub memory: &'a Memory,
-    pub globals: &'a FxHashMap<String, u64>,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    /// The block's place in the order of blocks.
-    pub index: u64,
-    /// The first block known to have failed; later ones need not go on.
-    pub failed: &'a AtomicU64,
-    /// What the block printed.
-    pub output: RefCell<String>,
-    /// The first assertion that failed.
-    pub assertion: RefCell<Option<Fault>>,
-    /// Live allocations, innermost last.
-    pub allocations: RefCell<Vec<u64>>,
-    /// The most steps to run.
-    pub steps: u64,
-}
-
-/// Why a block stopped.
-pub struct Fault {
-    pub op: OpId,
-    pub message: String,
-}
 
 /// How a region was left, with the values its terminator carries.
 enum Flow {

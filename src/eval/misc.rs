@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::machine::Fault;
+use super::context::Fault;
 use super::operation::{Action, Decoded, Operation};
 use super::print::Format;
 use super::shape::strides;

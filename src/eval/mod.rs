@@ -23,6 +23,8 @@
 //! that are not positive.
 
 mod code;
+mod context;
+mod decode;
 mod elementwise;
 mod fold;
 mod grid;

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::machine::Context;
+use super::context::Context;
 use super::types::{TileType, ViewType};
 use super::value::{Args, Value, Values};
 use crate::dialect::cuda_tile::Op as Name;

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::code::{Code, Decoder, located};
+use super::code::Code;
+use super::decode::{Decoder, located};
 use super::elementwise::from_bytes;
 use super::memory::Memory;
 use super::types::{Elem, TileType};

@@ -4,11 +4,9 @@
 use rustc_hash::FxHashMap;
 
 use super::build::{Fail, fail};
-use super::select::Selector;
 use crate::dialect::{AttrKind, OpDef, OpKind, nvvm};
 use crate::facts::access::group;
 use crate::ir::{Attr, Op};
-use crate::machine::mir::{Atom, Operand};
 
 /// What an operation's attributes must be for a row to be about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,7 +19,7 @@ enum Condition {
 
 /// An operand of an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Argument {
+pub enum Argument {
     /// All values of an operand, or an integer attribute.
     Value(String),
     /// The address that an operand is.
@@ -30,11 +28,11 @@ enum Argument {
 
 /// A row.
 #[derive(Clone, Debug)]
-struct Effect {
+pub struct Effect {
     conditions: Vec<Condition>,
     /// A mnemonic; it may have `{…}` in it.
     insn: String,
-    arguments: Vec<Argument>,
+    pub arguments: Vec<Argument>,
 }
 
 /// The rows, by operation.
@@ -87,6 +85,12 @@ impl Effects {
         }
         self.rows.entry(kind).or_default().push(effect);
         Ok(())
+    }
+
+    /// The rows that are about an operation, in the order of the table.
+    pub fn of(&self, op: &Op) -> impl Iterator<Item = &Effect> {
+        let rows = self.rows.get(&op.kind).into_iter().flatten();
+        rows.filter(|row| row.conditions.iter().all(|c| c.holds(op)))
     }
 
     /// The mnemonics of all rows, with what they may spell.
@@ -177,62 +181,22 @@ impl Argument {
     }
 }
 
-impl Selector<'_> {
-    /// Selects an operation by the table of effects; `false` where no row is about it.
-    pub(super) fn effect(&mut self, op: &Op) -> Result<bool, Fail> {
-        let tables = self.chooser.tables;
-        let rows = tables.patterns.effects.rows.get(&op.kind);
-        let rows = rows.into_iter().flatten();
-        let mut missing = None;
-        for row in rows.filter(|row| row.conditions.iter().all(|c| c.holds(op))) {
-            let name = mnemonic(&row.insn, op)?;
-            if self.b.lookup(&name).is_none() {
-                missing.get_or_insert(name);
-                continue;
-            }
-            let operands = row.arguments.iter().map(|a| self.argument(a, op));
-            let operands = operands.collect::<Result<Vec<_>, _>>()?;
-            self.b.effect(&name, operands)?;
-            return Ok(true);
+impl Effect {
+    /// The mnemonic for an operation.
+    pub fn mnemonic(&self, op: &Op) -> Result<String, Fail> {
+        let mut name = self.insn.clone();
+        for what in placeholders(&self.insn) {
+            let text = match what.strip_suffix(".len") {
+                Some(operand) => group(op, operand).len().to_string(),
+                None => match spelled(op, what) {
+                    Some(case) => case.to_owned(),
+                    None => return fail(format!("attribute '{what}' is missing")),
+                },
+            };
+            name = name.replace(&format!("{{{what}}}"), &text);
         }
-        match missing {
-            // The error says what the target lacks.
-            Some(name) => self.b.insn(&name).map(|_| true),
-            None => Ok(false),
-        }
+        Ok(name)
     }
-
-    fn argument(&mut self, argument: &Argument, op: &Op) -> Result<Operand, Fail> {
-        match argument {
-            Argument::Address(name) => match group(op, name) {
-                &[address] => self.one_address(address),
-                _ => fail(format!("'{name}' is not one operand")),
-            },
-            Argument::Value(name) => match op.attr_named(name) {
-                Some(Attr::Int { value, .. }) => Ok(Atom::Imm(*value as u64).into()),
-                _ => {
-                    let values = group(op, name).iter().map(|&v| self.scalar(v));
-                    Ok(values.collect::<Result<Vec<Atom>, _>>()?.into())
-                }
-            },
-        }
-    }
-}
-
-/// The mnemonic of a row for an operation.
-fn mnemonic(insn: &str, op: &Op) -> Result<String, Fail> {
-    let mut name = insn.to_owned();
-    for what in placeholders(insn) {
-        let text = match what.strip_suffix(".len") {
-            Some(operand) => group(op, operand).len().to_string(),
-            None => match spelled(op, what) {
-                Some(case) => case.to_owned(),
-                None => return fail(format!("attribute '{what}' is missing")),
-            },
-        };
-        name = name.replace(&format!("{{{what}}}"), &text);
-    }
-    Ok(name)
 }
 
 #[cfg(test)]

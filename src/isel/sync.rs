@@ -1,13 +1,16 @@
-//! Exchanges, waits in loops and calls. What is one instruction without results is in `isel/select/effects.sel`.
+//! Barriers, fences, exchanges and asynchronous groups: those that are one instruction without results by the rows of
+//! `isel/select/effects.sel` ([`super::effects`]), the others by hand.
 
 use super::build::{Fail, fail};
+use super::effects::Argument;
 use super::select::Selector;
 use super::values::Elem;
 use crate::dialect::enums::Shuffle;
 use crate::dialect::nvvm::view::{self, View};
-use crate::ir::Op;
+use crate::facts::access::group;
+use crate::ir::{Attr, Op};
 use crate::machine::class::Class;
-use crate::machine::mir::Atom;
+use crate::machine::mir::{Atom, Operand};
 
 impl Selector<'_> {
     pub(super) fn sync(&mut self, op: &Op) -> Result<(), Fail> {
@@ -29,6 +32,44 @@ impl Selector<'_> {
             View::MbarWait(v) => self.wait(&v),
             View::Print(v) => self.print(&v),
             _ => fail("no selection for this operation"),
+        }
+    }
+
+    /// Selects an operation by the table of effects; `false` where no row is about it.
+    fn effect(&mut self, op: &Op) -> Result<bool, Fail> {
+        let tables = self.chooser.tables;
+        let mut missing = None;
+        for row in tables.patterns.effects.of(op) {
+            let name = row.mnemonic(op)?;
+            if self.b.lookup(&name).is_none() {
+                missing.get_or_insert(name);
+                continue;
+            }
+            let operands = row.arguments.iter().map(|a| self.argument(a, op));
+            let operands = operands.collect::<Result<Vec<_>, _>>()?;
+            self.b.effect(&name, operands)?;
+            return Ok(true);
+        }
+        match missing {
+            // The error says what the target lacks.
+            Some(name) => self.b.insn(&name).map(|_| true),
+            None => Ok(false),
+        }
+    }
+
+    fn argument(&mut self, argument: &Argument, op: &Op) -> Result<Operand, Fail> {
+        match argument {
+            Argument::Address(name) => match group(op, name) {
+                &[address] => self.one_address(address),
+                _ => fail(format!("'{name}' is not one operand")),
+            },
+            Argument::Value(name) => match op.attr_named(name) {
+                Some(Attr::Int { value, .. }) => Ok(Atom::Imm(*value as u64).into()),
+                _ => {
+                    let values = group(op, name).iter().map(|&v| self.scalar(v));
+                    Ok(values.collect::<Result<Vec<Atom>, _>>()?.into())
+                }
+            },
         }
     }
 

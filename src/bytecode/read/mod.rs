@@ -11,6 +11,7 @@ pub(in crate::bytecode) mod types;
 
 use super::container::{Container, SectionId};
 use super::cursor::Cursor;
+use super::envelope;
 use super::{Context, Format, Result};
 use crate::dialect::Version;
 use crate::ir::{Diagnostic, Module, Name, OpId, TypeId};
@@ -46,7 +47,7 @@ pub fn read(data: &[u8]) -> Result<Module> {
 /// # Errors
 /// As [`read`].
 pub fn read_full(data: &[u8]) -> Result<Contents> {
-    let container = Container::parse(data)?;
+    let container = envelope::parse(data)?;
     let mut reader = Reader::new(&container, data.len())?;
     reader.module_body(&container)?;
     let tables = reader.tables(container.format)?;
@@ -67,7 +68,7 @@ pub fn diagnose(
     data: &[u8],
     find: impl Fn(&Module) -> Vec<(OpId, Diagnostic)>,
 ) -> Result<Vec<(Diagnostic, Option<usize>)>> {
-    let container = Container::parse(data)?;
+    let container = envelope::parse(data)?;
     let mut reader = Reader::new(&container, data.len())?;
     reader.offsets = Some(Vec::new());
     reader.module_body(&container)?;
@@ -118,7 +119,12 @@ impl<'a> Reader<'a> {
                 .context(|| "failed to parse producer section".into())?;
             module.producer = Some(name);
         }
-        let types = types::TypeTable::read(container.section(SectionId::Type), container.version)
+        let decode: types::Decode = match container.format {
+            Format::Public => |types, c, module| types.public(c, module),
+            Format::Notes => notes::types::decode,
+        };
+        let types = container.section(SectionId::Type);
+        let types = types::TypeTable::read(types, container.version, decode)
             .context(|| "failed to parse type section".into())?;
         let constants = match container.section(SectionId::Constant) {
             Some(payload) => tables::Blobs::read(payload, 8, "constants")

@@ -2,10 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::notes;
 use super::tables::Blobs;
 use crate::bytecode::cursor::Cursor;
-use crate::bytecode::{Context, Format, Result};
+use crate::bytecode::{Context, Result};
 use crate::dialect::{Version, enums};
 use crate::ir::{Float, Module, Padding, Type, TypeId};
 
@@ -51,19 +50,25 @@ enum State {
     Done(TypeId),
 }
 
+/// Decodes one type of a table.
+pub type Decode = fn(&mut TypeTable, &mut Cursor, &mut Module) -> Result<Type>;
+
 /// The types of a file, decoded when first used.
 pub struct TypeTable<'a> {
     version: Version,
+    decode: Decode,
     blobs: Blobs<'a>,
     state: Vec<State>,
     depth: u32,
 }
 
 impl<'a> TypeTable<'a> {
-    pub fn read(payload: Option<Cursor<'a>>, version: Version) -> Result<Self> {
+    /// `decode` reads the types of the file's container.
+    pub fn read(payload: Option<Cursor<'a>>, version: Version, decode: Decode) -> Result<Self> {
         let blobs = payload.map_or(Ok(Blobs::default()), |p| Blobs::read(p, 4, "types"))?;
         Ok(Self {
             version,
+            decode,
             state: vec![State::Unread; blobs.len()],
             blobs,
             depth: 0,
@@ -97,10 +102,7 @@ impl<'a> TypeTable<'a> {
         }
         self.state[i] = State::Reading;
         self.depth += 1;
-        let ty = match item.format() {
-            Format::Public => self.decode(&mut item, module),
-            Format::Notes => notes::types::decode(self, &mut item, module),
-        };
+        let ty = (self.decode)(self, &mut item, module);
         let ty = ty.context(|| format!("failed to parse type at index {index}"));
         self.depth -= 1;
         let id = module.types.intern(ty?);
@@ -108,7 +110,8 @@ impl<'a> TypeTable<'a> {
         Ok(id)
     }
 
-    fn decode(&mut self, c: &mut Cursor, module: &mut Module) -> Result<Type> {
+    /// One type of the public container.
+    pub fn public(&mut self, c: &mut Cursor, module: &mut Module) -> Result<Type> {
         let tag = c.varint()?;
         if let Some((_, since, ty)) = SIMPLE.iter().find(|(t, ..)| *t == tag) {
             self.available(c, tag, *since)?;

@@ -15,7 +15,8 @@ mod types;
 
 use buffer::Buffer;
 
-use super::container::{MAGIC, SectionId};
+use super::container::SectionId;
+use super::public::MAGIC;
 use super::read::Tables;
 use super::{Context, Format, Result};
 use crate::dialect::Version;

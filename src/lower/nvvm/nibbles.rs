@@ -12,15 +12,6 @@ use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, Shape, bytes};
 use crate::lower::unsupported;
 
-/// `shape` with twice the extent along `dim`.
-pub(super) fn doubled(shape: &[u64], dim: usize) -> Vec<u64> {
-    let mut shape = shape.to_vec();
-    if let Some(extent) = shape.get_mut(dim) {
-        *extent *= 2;
-    }
-    shape
-}
-
 impl Lower<'_> {
     /// The dimension along which two elements share a byte, in every tile of the access.
     pub(super) fn halved_dim(

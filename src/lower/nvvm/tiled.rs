@@ -1,7 +1,6 @@
 //! What a tiled access is for one thread: elements in memory order, vectors, edges.
 
 use super::atomics::redundant_threads;
-use super::nibbles::doubled;
 use super::shape::Coords;
 use super::{Emit, Lower};
 use crate::dialect::enums::Predicate;
@@ -294,6 +293,15 @@ pub(super) fn memory_order(layout: &Layout, inner: usize, vec: u64) -> Vec<u32> 
     }
     registers.sort_by_key(|&r| (first[&run(r)], along(r)));
     registers
+}
+
+/// `shape` with twice the extent along `dim`.
+pub(super) fn doubled(shape: &[u64], dim: usize) -> Vec<u64> {
+    let mut shape = shape.to_vec();
+    if let Some(extent) = shape.get_mut(dim) {
+        *extent *= 2;
+    }
+    shape
 }
 
 /// The permutation that undoes `p`.

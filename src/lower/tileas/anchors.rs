@@ -1,8 +1,8 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
-use super::assign::{Assign, Priority, Relation, at, is_distributed, shape_of};
-use super::convert::layout_of;
 use super::pipeline::is_view;
+use super::relation::{Relation, at, is_distributed, layout_of, shape_of};
+use super::variables::{Assign, Priority};
 use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view;
@@ -489,7 +489,7 @@ fn store_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<
     match position {
         Some(position) if now * 2 <= best && have.registers() > best => Ok(vec![(
             position,
-            m.layouts.intern(super::assign::canonical(&want)),
+            m.layouts.intern(super::relation::canonical(&want)),
         )]),
         _ => Ok(Needs::new()),
     }

@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::anchors::{self, Needs};
-use super::assign::{Layouts, Relation, at};
 use super::pipeline::is_view;
+use super::relation::{Relation, at, layout_of};
+use super::variables::Layouts;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -51,14 +52,6 @@ pub fn insert(
         }
     }
     Ok(())
-}
-
-/// The layout number of a distributed value.
-pub fn layout_of(m: &Module, value: ValueId) -> Option<u32> {
-    match m.types.get(m.ty(value)) {
-        Type::Distributed { layout, .. } => Some(*layout),
-        _ => None,
-    }
 }
 
 /// (operand, layout it must have) of an operation.

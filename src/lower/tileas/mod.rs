@@ -11,6 +11,7 @@
 mod anchors;
 mod assign;
 mod convert;
+mod flow;
 mod matmul;
 mod missed;
 mod overlap;
@@ -18,18 +19,20 @@ pub mod pipeline;
 mod plan;
 mod pressure;
 pub mod protocol;
+mod relation;
 mod sink;
 mod stationary;
 mod strips;
 pub mod tcgen05;
 mod transpose;
+mod variables;
 mod wgmma;
 
 pub use anchors::{is_fma, mma_of, scales_of, wgmma_of};
-pub use assign::{Relation, canonical, jump_target};
-pub use convert::layout_of;
+pub use flow::jump_target;
 pub use missed::Missed;
 pub use plan::Options;
+pub use relation::{Relation, canonical, layout_of};
 
 use missed::Log;
 

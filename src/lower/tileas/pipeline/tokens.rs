@@ -7,7 +7,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
-use crate::lower::tileas::assign::jump_target;
+use crate::lower::tileas::flow::jump_target;
 
 /// Whether everything that a token follows is a read.
 pub fn only_read(m: &Module, token: ValueId) -> bool {

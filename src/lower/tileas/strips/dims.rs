@@ -9,8 +9,9 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{Access, tile_of};
 use crate::ir::{AssumePredicate, Attr, Dense, Module, OpId, ValueId};
-use crate::lower::tileas::assign::{Relation, carried};
+use crate::lower::tileas::flow::carried;
 use crate::lower::tileas::pipeline::is_matmul;
+use crate::lower::tileas::relation::Relation;
 
 /// A set of dimensions of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -10,7 +10,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
-use crate::lower::tileas::assign::jump_target;
+use crate::lower::tileas::flow::jump_target;
 
 /// The operations of a function that a role needs, and what its loops and branches carry for them.
 #[derive(Clone, Debug, Default)]

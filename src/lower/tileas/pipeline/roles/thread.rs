@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
-use crate::lower::tileas::assign::jump_target;
+use crate::lower::tileas::flow::jump_target;
 
 /// What a role does around the operations of its program; `counters` holds each ring's iteration at this
 /// point. New operations go to the end of `block`.

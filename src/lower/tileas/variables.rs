@@ -1,0 +1,124 @@
+//! The state of a layout assignment: a unification variable per tile, with the strongest proposal so far.
+
+use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
+use rustc_hash::FxHashMap;
+
+use super::relation::{canonical, is_distributed};
+use crate::facts::FactMap;
+use crate::ir::{Module, ValueId};
+use crate::layout::Layout;
+
+/// The layout number of each tile.
+pub type Layouts = FxHashMap<ValueId, u32>;
+
+/// A set of tiles that have one layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Var(u32);
+
+impl UnifyKey for Var {
+    type Value = Proposal;
+    fn index(&self) -> u32 {
+        self.0
+    }
+    fn from_index(i: u32) -> Self {
+        Var(i)
+    }
+    fn tag() -> &'static str {
+        "layout"
+    }
+}
+
+/// How much an anchor insists; later ones win over earlier ones.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Priority {
+    Default,
+    Derived,
+    Load,
+    Store,
+    Matmul,
+}
+
+/// The layout a variable has so far (number in the module's table).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Proposal(Option<(Priority, u32)>);
+
+impl UnifyValue for Proposal {
+    type Error = ena::unify::NoError;
+    fn unify_values(a: &Self, b: &Self) -> Result<Self, Self::Error> {
+        Ok(match (a.0, b.0) {
+            (Some(x), Some(y)) if y.0 > x.0 => Proposal(Some(y)),
+            (None, y) => Proposal(y),
+            (x, _) => Proposal(x),
+        })
+    }
+}
+
+/// The state of one function's assignment.
+pub struct Assign<'m> {
+    pub m: &'m mut Module,
+    pub facts: &'m FactMap,
+    /// Warps that hold tiles (producer warps hold none).
+    pub warps: u64,
+    table: InPlaceUnificationTable<Var>,
+    vars: FxHashMap<ValueId, Var>,
+}
+
+impl<'m> Assign<'m> {
+    pub fn new(m: &'m mut Module, facts: &'m FactMap, warps: u64) -> Self {
+        Assign {
+            m,
+            facts,
+            warps,
+            table: InPlaceUnificationTable::new(),
+            vars: FxHashMap::default(),
+        }
+    }
+
+    /// The variable of a tile.
+    pub fn var(&mut self, value: ValueId) -> Option<Var> {
+        if !is_distributed(self.m, value) {
+            return None;
+        }
+        let table = &mut self.table;
+        Some(
+            *self
+                .vars
+                .entry(value)
+                .or_insert_with(|| table.new_key(Proposal::default())),
+        )
+    }
+
+    /// Makes two tiles have one layout.
+    pub fn tie(&mut self, a: ValueId, b: ValueId) {
+        if let (Some(x), Some(y)) = (self.var(a), self.var(b)) {
+            self.table.union(x, y);
+        }
+    }
+
+    /// Proposes a layout for a tile.
+    pub fn propose(&mut self, value: ValueId, priority: Priority, layout: &Layout) {
+        let Some(var) = self.var(value) else { return };
+        let id = self.m.layouts.intern(canonical(layout));
+        self.table.union_value(var, Proposal(Some((priority, id))));
+    }
+
+    /// The layout a tile has so far.
+    pub fn known(&mut self, value: ValueId) -> Option<Layout> {
+        let var = self.var(value)?;
+        let id = self.table.probe_value(var).0?.1;
+        Some(self.m.layouts.get(id).clone())
+    }
+
+    /// What was proposed for a tile: how strongly, and the layout's number.
+    pub fn proposed(&mut self, value: ValueId) -> Option<(Priority, u32)> {
+        let var = self.var(value)?;
+        self.table.probe_value(var).0
+    }
+
+    /// Every tile, in the order in which they were met.
+    pub fn tiles(&self) -> Vec<ValueId> {
+        let mut tiles: Vec<(ValueId, Var)> = self.vars.iter().map(|(&v, &x)| (v, x)).collect();
+        tiles.sort_by_key(|&(_, var)| var.0);
+        tiles.into_iter().map(|(value, _)| value).collect()
+    }
+}
