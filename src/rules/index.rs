@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use bumpalo::Bump;
 use rustc_hash::FxHashSet;
 
-use super::files::Group;
+use super::group::Group;
 use super::parse::FileReader;
 use crate::dialect::{Dialect, OpKind};
 use crate::egraph::guards;

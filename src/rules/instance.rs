@@ -4,7 +4,8 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::program::{Input, Program};
-use super::trial::{Random, Trial};
+use super::random::Random;
+use super::trial::Trial;
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
 use crate::egraph::node::{Head, Leaf, Node};

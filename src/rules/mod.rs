@@ -6,12 +6,14 @@
 pub mod examples;
 mod expand;
 pub mod files;
+mod group;
 mod index;
 mod instance;
 mod lower;
 mod parse;
 mod program;
 pub mod prove;
+mod random;
 pub mod soundness;
 #[cfg(test)]
 mod tests;
@@ -24,4 +26,4 @@ pub use crate::egraph::rule::{
 };
 pub use crate::egraph::rule::{is_nan, literal_bits};
 pub use crate::sexpr::Pos;
-pub use trial::Random;
+pub use random::Random;

@@ -4,7 +4,7 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::trial::Random;
+use super::random::Random;
 use crate::dialect::Traits;
 use crate::dialect::resolve::{Attributes, Given};
 use crate::egraph::analysis::Graph;

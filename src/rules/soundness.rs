@@ -6,7 +6,7 @@
 //! values otherwise. Trials are drawn from a generator seeded by the rule's name.
 
 use super::instance::{Failure, Instance};
-use super::trial::Random;
+use super::random::Random;
 use crate::egraph::rule::{Check, Rule, is_nan};
 use crate::facts::semantics::{Outcome, Scalar, element_type};
 

@@ -21,8 +21,8 @@ use self::query::Query;
 use self::solver::{Answer, Solver};
 use self::symbols::Refused;
 use super::instance::{Failure, Instance};
+use super::random::Random;
 use super::soundness;
-use super::trial::Random;
 use crate::egraph::rule::Rule;
 
 /// How well a rule is known to be true; the first is the best.

@@ -1,7 +1,6 @@
 //! Control flow: loops, branches, exits, entries.
 
-use super::{Ctx, shape};
-use crate::dialect::Dialect;
+use super::{Ctx, bodies};
 use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, BlockId, OpId, Type, ValueId};
 use crate::verify::{Check, ensure, fail};
@@ -25,55 +24,26 @@ pub fn parent(c: &Ctx) -> Check {
             let inside = parent.is_some() && kind != Some(Op::Module);
             ensure(inside, || "must be inside a 'cuda_tile.entry'".into())?;
             let aggregate = kind.filter(|k| matches!(k, Op::Reduce | Op::Scan));
-            return match aggregate.filter(|_| !shape::has_no_effects(c, c.id)) {
+            return match aggregate.filter(|_| !bodies::has_no_effects(c, c.id)) {
                 Some(parent) => fail(format!(
                     "only memory-effect-free operations are allowed inside '{}'",
-                    full_name(parent)
+                    bodies::full_name(parent)
                 )),
                 None => Ok(()),
             };
         }
     };
     ensure(kind.is_some_and(|k| allowed.contains(&k)), || {
-        let names: Vec<_> = allowed.iter().map(|&op| full_name(op)).collect();
+        let names: Vec<_> = allowed.iter().map(|&op| bodies::full_name(op)).collect();
         format!("expects parent op to be one of '{}'", names.join(", "))
     })
 }
 
-fn full_name(op: Op) -> String {
-    crate::dialect::OpKind::from(op).to_string()
-}
-
-/// The only block of region `i`.
-pub fn single_block(c: &Ctx, i: usize) -> Result<BlockId, String> {
-    let blocks = &c.module.region(c.op.regions[i]).blocks;
-    match blocks.as_slice() {
-        [block] => Ok(*block),
-        _ => fail(format!("expects region #{i} to have 0 or 1 blocks")),
-    }
-}
-
-/// The terminator is one of these.
-pub fn ends_with(c: &Ctx, last: OpId, allowed: &[Op]) -> Check {
-    let kind = c.module.op(last).kind;
-    // Below `cuda_tile`, kernels return by an operation of their own dialect.
-    let lowered =
-        (kind.dialect != Dialect::CudaTile && kind.def().name == "return").then_some(Op::Return);
-    let standing = Op::of(kind).or(lowered);
-    ensure(standing.is_some_and(|k| allowed.contains(&k)), || {
-        let names: Vec<_> = allowed.iter().map(|&op| full_name(op)).collect();
-        format!(
-            "expects regions to end with '{}', found '{kind}'",
-            names.join("' or '")
-        )
-    })
-}
-
 fn body(c: &Ctx, i: usize, ends: &[Op]) -> Result<BlockId, String> {
-    let block = single_block(c, i)?;
+    let block = bodies::single_block(c, i)?;
     // That there is one follows from the structure.
     if let Some(last) = c.module.terminator(block) {
-        ends_with(c, last, ends)?;
+        bodies::ends_with(c, last, ends)?;
     }
     Ok(block)
 }
@@ -88,7 +58,7 @@ fn enclosing(c: &Ctx, loops: &[Op]) -> Result<OpId, String> {
             _ => break,
         }
     }
-    let mut names: Vec<_> = loops.iter().map(|&op| full_name(op)).collect();
+    let mut names: Vec<_> = loops.iter().map(|&op| bodies::full_name(op)).collect();
     names.push("cuda_tile.if".into());
     fail(format!(
         "can only be nested within a ancestor chain of '{}' operations",

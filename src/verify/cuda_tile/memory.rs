@@ -1,47 +1,8 @@
 //! Loads and stores through pointers, tokens, alloca, print.
 
-use super::{Ctx, views};
-use crate::dialect::enums::{ORDERING, ordering as o};
+use super::{Ctx, ordering, views};
 use crate::ir::{Attr, Type};
 use crate::verify::{Check, ensure, fail};
-
-/// The memory model's rule for a load or store: orderings, and a scope unless weak.
-pub fn model(c: &Ctx, allowed: &[u8], list: &str, what: &str) -> Check {
-    let ordering = c.case("memory_ordering_semantics").unwrap_or(0);
-    let name = ORDERING
-        .cases
-        .get(usize::from(ordering))
-        .copied()
-        .unwrap_or("?");
-    ensure(allowed.contains(&ordering), || {
-        format!("expect one of: {list}, but got: {name}")
-    })?;
-    let scope = c.op.attr_named("memory_scope").is_some();
-    ensure(ordering != o::WEAK || !scope, || {
-        format!("weak {what} must not have memory scope")
-    })?;
-    ensure(ordering == o::WEAK || scope, || {
-        format!("memory scope is required for {name} {what}")
-    })
-}
-
-pub fn load_model(c: &Ctx) -> Check {
-    model(
-        c,
-        &[o::WEAK, o::RELAXED, o::ACQUIRE],
-        "weak, relaxed, or acquire",
-        "load",
-    )
-}
-
-pub fn store_model(c: &Ctx) -> Check {
-    model(
-        c,
-        &[o::WEAK, o::RELAXED, o::RELEASE],
-        "weak, relaxed, or release",
-        "store",
-    )
-}
 
 /// `pointers` points to elements of `value`, one each.
 fn points_to(c: &Ctx, pointers: usize, value: (crate::ir::TypeId, &[u64])) -> bool {
@@ -77,7 +38,7 @@ pub fn load_ptr(c: &Ctx) -> Check {
             "failed to verify that type of 'paddingValue' must match the type of 'result'".into()
         })?;
     }
-    load_model(c)
+    ordering::load(c)
 }
 
 pub fn store_ptr(c: &Ctx) -> Check {
@@ -90,7 +51,7 @@ pub fn store_ptr(c: &Ctx) -> Check {
             "failed to verify that shape of 'destination' must match the shape of 'mask'".into()
         })?;
     }
-    store_model(c)
+    ordering::store(c)
 }
 
 pub fn join_tokens(c: &Ctx) -> Check {

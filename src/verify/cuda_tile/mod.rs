@@ -3,6 +3,7 @@
 mod arith;
 mod atomics;
 mod attrs;
+mod bodies;
 pub mod constraints;
 mod control;
 mod debug;
@@ -10,6 +11,7 @@ pub mod hints;
 mod matrix;
 mod memory;
 mod multimem;
+mod ordering;
 mod relations;
 mod shape;
 mod symbols;

@@ -1,6 +1,6 @@
 //! Operations on the same address of several devices.
 
-use super::{Ctx, memory, views};
+use super::{Ctx, ordering, views};
 use crate::dialect::cuda_tile::Op;
 use crate::dialect::enums::ordering as o;
 use crate::ir::{Float, Type, TypeId};
@@ -109,8 +109,8 @@ fn words(float: Float, shape: &[u64]) -> Check {
 
 fn model(c: &Ctx) -> Check {
     match c.kind {
-        Op::MultimemLoadReduceView => memory::load_model(c),
-        Op::MultimemStoreView => memory::store_model(c),
+        Op::MultimemLoadReduceView => ordering::load(c),
+        Op::MultimemStoreView => ordering::store(c),
         _ => {
             let ordering = c.case("memory_ordering_semantics");
             ensure(matches!(ordering, Some(o::RELAXED | o::RELEASE)), || {

@@ -1,7 +1,7 @@
 //! Shapes: broadcasts, slices, permutations, packing, reductions.
 
-use super::{Ctx, control, dims};
-use crate::dialect::{Traits, cuda_tile::Op};
+use super::{Ctx, bodies, dims};
+use crate::dialect::cuda_tile::Op;
 use crate::ir::{Attr, Dense, Float, Type, TypeId};
 use crate::verify::{Check, ensure, fail};
 
@@ -284,7 +284,7 @@ fn identities(c: &Ctx) -> Check {
 
 /// The region: pairs of scalars in, one scalar per operand out, no effects.
 fn combination(c: &Ctx) -> Check {
-    let block = control::single_block(c, 0)?;
+    let block = bodies::single_block(c, 0)?;
     let block = c.module.block(block);
     let n = c.op.operands.len();
     ensure(block.args.len() == 2 * n, || {
@@ -326,7 +326,7 @@ fn combination(c: &Ctx) -> Check {
     let Some(&last) = block.ops.last() else {
         return Ok(());
     };
-    control::ends_with(c, last, &[Op::Yield])?;
+    bodies::ends_with(c, last, &[Op::Yield])?;
     yields(c, &c.module.op(last).operands)
 }
 
@@ -349,22 +349,4 @@ fn yields(c: &Ctx, values: &[crate::ir::ValueId]) -> Check {
         })?;
     }
     Ok(())
-}
-
-/// Whether an operation may stand in the body of a reduction or scan: an `if` may when what it
-/// holds may, other regions may not. (Packages before 13.5 ask for pure operations, of which there
-/// are fewer: these may not divide, say.)
-pub fn has_no_effects(c: &Ctx, id: crate::ir::OpId) -> bool {
-    let op = c.module.op(id);
-    let traits = op.def().traits;
-    match Op::of(op.kind) {
-        Some(Op::Assume) => false,
-        Some(Op::If) => op
-            .regions
-            .iter()
-            .flat_map(|&r| &c.module.region(r).blocks)
-            .flat_map(|&b| &c.module.block(b).ops)
-            .all(|&inner| has_no_effects(c, inner)),
-        _ => traits.has(Traits::PURE) || traits.has(Traits::TERMINATOR),
-    }
 }

@@ -1,6 +1,6 @@
 //! Views: how they are made, and tiles loaded from and stored to them.
 
-use super::{Ctx, memory};
+use super::{Ctx, ordering};
 use crate::dialect::enums::PTR_ATTR;
 use crate::ir::{DYNAMIC, Dim, Float, Type, TypeId, ValueId};
 use crate::verify::{Check, ensure, fail};
@@ -80,13 +80,13 @@ pub fn access(c: &Ctx, view: ValueId) -> Check {
 pub fn load(c: &Ctx) -> Check {
     tile_and_index(c, c.op.group(0)[0], c.op.results[0], c.op.group(1))?;
     access(c, c.op.group(0)[0])?;
-    memory::load_model(c)
+    ordering::load(c)
 }
 
 pub fn store(c: &Ctx) -> Check {
     tile_and_index(c, c.op.group(1)[0], c.op.group(0)[0], c.op.group(2))?;
     access(c, c.op.group(1)[0])?;
-    memory::store_model(c)
+    ordering::store(c)
 }
 
 pub fn tile_and_index(c: &Ctx, view: ValueId, tile: ValueId, index: &[ValueId]) -> Check {
