@@ -1,6 +1,6 @@
 //! Patterns, replacements and guards from forms.
 
-use super::parse::resolve;
+use super::names::resolve;
 use crate::dialect::{
     Arity, AttrKind, Dialect, OpDef, OpKind, Traits, cuda_tile,
     enums::{Case, Rounding},

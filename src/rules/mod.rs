@@ -10,6 +10,7 @@ mod group;
 mod index;
 mod instance;
 mod lower;
+mod names;
 mod parse;
 mod program;
 pub mod prove;

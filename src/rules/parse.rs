@@ -1,12 +1,11 @@
 //! Rule files, written out ([`super::expand`]): headers, rules, costs.
 
-use std::sync::LazyLock;
-
 use bumpalo::Bump;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::expand::expand;
 use super::lower::Lower;
+use super::names::resolve;
 use crate::dialect::Dialect;
 use crate::egraph::node::Head;
 use crate::egraph::rule::{Check, ElemTest, Example, Examples, OpCost, Pattern, Rule, RuleSet};
@@ -295,25 +294,4 @@ impl<'s> FileReader<'s> {
         }
         Ok(())
     }
-}
-
-/// The operation that a name means on a side.
-pub(super) fn resolve(name: &str, side: Option<Dialect>) -> Option<Head> {
-    static OPS: LazyLock<FxHashMap<(Dialect, &'static str), u8>> = LazyLock::new(|| {
-        let rows = |d: Dialect| {
-            let rows = d.table().iter().enumerate();
-            rows.map(move |(i, row)| ((d, row.name), i as u8))
-        };
-        Dialect::ALL.into_iter().flat_map(rows).collect()
-    });
-    let op = |dialect: Dialect, name: &str| {
-        let index = *OPS.get(&(dialect, name))?;
-        Some(Head::Op(crate::dialect::OpKind { dialect, index }))
-    };
-    if let Some((prefix, rest)) = name.split_once('.')
-        && let Some(dialect) = Dialect::by_name(prefix)
-    {
-        return op(dialect, rest);
-    }
-    op(side?, name)
 }
