@@ -14,7 +14,7 @@ use tilec::dialect::cuda_tile::Op;
 use tilec::facts::Leaf;
 use tilec::facts::semantics::{Attrs, Element, Outcome, Scalar, eval};
 use tilec::ir::{Float, Module};
-use tilec::rules::trial::Random;
+use tilec::rules::Random;
 use tilec::target::Target;
 
 fn module(cases: &[Case]) -> Module {

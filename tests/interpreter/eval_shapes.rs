@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use tilec::eval::{Argument, Hooks, Launch, Memory, Program};
 use tilec::ir::Module;
-use tilec::rules::trial::Random;
+use tilec::rules::Random;
 use tilec::{asm, bytecode, verify};
 
 const FILES: [&str; 4] = ["ops_integer", "ops_float", "ops_math", "ops_convert"];
