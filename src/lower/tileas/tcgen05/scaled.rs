@@ -15,9 +15,9 @@ use crate::layout::tcgen05::{self as instruction, K_BITS, ScaledFormat};
 use crate::layout::tensor::{LANES, Share, TensorMatrix};
 use crate::layout::tensor_scales::TensorScales;
 use crate::layout::{LayoutError, bytes};
-use crate::lower::tileas::relation::Relation;
 use crate::lower::tileas::convert::place;
 use crate::lower::tileas::pipeline::{is_view, shared_type, swizzled, tile_bytes};
+use crate::lower::tileas::relation::Relation;
 use crate::lower::tileas::wgmma;
 
 /// Most columns of an instruction.
