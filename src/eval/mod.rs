@@ -1,7 +1,7 @@
 //! The reference interpreter of `cuda_tile`: what a kernel's right answer is.
 //!
-//! An entry (`program`) is decoded once into a tree of steps (`code`): operations with their types
-//! resolved and their arithmetic chosen. A grid then runs its blocks over the cores (`grid`), each
+//! An entry (`program`) is decoded once (`decode`) into a tree of steps (`code`): operations with their
+//! types resolved and their arithmetic chosen. A grid then runs its blocks over the cores (`grid`), each
 //! a `machine::Machine` walking the tree; memory is shared and atomic ([`memory`]).
 //!
 //! | operations | module |
