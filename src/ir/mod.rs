@@ -16,6 +16,7 @@
 
 mod attr;
 mod diag;
+mod inlined;
 mod layouts;
 mod loc;
 mod module;
@@ -27,6 +28,7 @@ mod walk;
 pub use crate::dialect::enums::Padding;
 pub use attr::{AssumePredicate, Attr, Dense, EnumAttr};
 pub use diag::{Diagnostic, Diagnostics, Place, Severity};
+pub use inlined::InlinedPlace;
 pub use layouts::LayoutTable;
 pub use loc::{DebugAttr, LocId, Locations};
 pub use module::{

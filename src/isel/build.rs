@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Diagnostic, LocId};
+use crate::ir::{Diagnostic, LocId, Module, OpId, Place};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Guard, Inst, Label, Op, Operand, VReg};
 use crate::machine::table::{Immediate, Insn, Role, Slot, Table, Width};
@@ -15,6 +15,17 @@ pub type Fail = Box<Diagnostic>;
 /// A failure with a message.
 pub fn fail<T>(message: impl Into<String>) -> Result<T, Fail> {
     Err(Box::new(Diagnostic::error(message)))
+}
+
+/// Says which operation an error is about, unless an inner one already did.
+pub fn about(module: &Module, op: OpId, mut error: Fail) -> Fail {
+    if error.operation.is_none() {
+        error.operation = Some(module.op(op).kind.to_string());
+    }
+    if error.place == Place::Nowhere {
+        error.place = module.source_of(module.op(op).loc);
+    }
+    error
 }
 
 /// What is known of registers up to the next label.

@@ -38,7 +38,7 @@ mod uses;
 mod values;
 
 pub use alone::{Alone, Selected};
-pub use build::{Fail, fail as failure};
+pub use build::{Fail, about, fail as failure};
 pub use choose::{Choice, Chooser, Tables, cases};
 pub use cost::SelectionCost;
 pub use values::{Elem, Form};

@@ -4,12 +4,12 @@
 use rustc_hash::FxHashMap;
 use slotmap::SecondaryMap;
 
-use super::build::{Builder, Fail, fail};
+use super::build::{Builder, Fail, about, fail};
 use super::choose::{Chooser, Tables};
 use super::values::{Elem, Form};
 use crate::dialect::nvvm;
 use crate::dialect::nvvm::view::{self, View};
-use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Place, Type, ValueId};
+use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Label, Operand, Param, VReg};
 use crate::target::Target;
@@ -117,21 +117,11 @@ impl<'m> Selector<'m> {
     pub fn block(&mut self, block: BlockId) -> Result<(), Fail> {
         for &op in &self.module.block(block).ops {
             let around = std::mem::replace(&mut self.b.loc, self.module.op(op).loc);
-            self.operation(op).map_err(|error| self.place(op, error))?;
+            self.operation(op)
+                .map_err(|error| about(self.module, op, error))?;
             self.b.loc = around;
         }
         Ok(())
-    }
-
-    /// Says which operation an error is about, unless an inner one already did.
-    fn place(&self, op: OpId, mut error: Fail) -> Fail {
-        if error.operation.is_none() {
-            error.operation = Some(self.module.op(op).kind.to_string());
-        }
-        if error.place == Place::Nowhere {
-            error.place = self.module.source_of(self.module.op(op).loc);
-        }
-        error
     }
 
     /// Selects one operation.

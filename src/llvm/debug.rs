@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{DebugAttr, LocId, Module};
+use crate::ir::{LocId, Module};
 use crate::ptx;
-
-/// A module may be made so that calls nest without end; nobody reads more.
-const DEEPEST: usize = 64;
 
 /// The nodes of a module's line information.
 pub(super) struct Debug<'m> {
@@ -87,10 +84,8 @@ impl<'m> Debug<'m> {
             return String::new();
         }
         self.places.clear();
-        let mut calls = Vec::new();
-        self.calls(at, &mut calls);
-        let (path, line) = match calls.last() {
-            Some((_, path, line, _)) => (path.clone(), *line),
+        let (path, line) = match self.module.inlined_places(at).last() {
+            Some(place) => (self.module.str(place.file).to_owned(), place.line),
             None => (super::MODULE_NAME.to_owned(), 0),
         };
         self.kernel = self.subprogram(name, &path, line);
@@ -119,19 +114,20 @@ impl<'m> Debug<'m> {
     }
 
     fn place(&mut self, at: LocId) -> Option<usize> {
-        let mut calls = Vec::new();
-        self.calls(at, &mut calls);
+        let module = self.module;
         let mut around: Option<usize> = None;
         // Outermost first: the kernel itself, then what was inlined into it.
-        for (function, path, line, column) in calls.into_iter().rev() {
+        for place in module.inlined_places(at).into_iter().rev() {
+            let (path, line, column) = (module.str(place.file), place.line, place.column);
+            let function = place.function.map(|(name, _)| module.str(name));
             let (scope, inlined) = match (around, function) {
                 (Some(at), Some(name)) => (
-                    self.subprogram(&name, &path, 0),
+                    self.subprogram(name, path, 0),
                     format!(", inlinedAt: !{at}"),
                 ),
-                (Some(at), None) => (self.subprogram("", &path, 0), format!(", inlinedAt: !{at}")),
+                (Some(at), None) => (self.subprogram("", path, 0), format!(", inlinedAt: !{at}")),
                 (None, _) => {
-                    let (kernel, file) = (self.kernel, self.file(&path));
+                    let (kernel, file) = (self.kernel, self.file(path));
                     let scope = format!(
                         "!DILexicalBlockFile(scope: !{kernel}, file: !{file}, discriminator: 0)"
                     );
@@ -143,43 +139,6 @@ impl<'m> Debug<'m> {
             )));
         }
         around
-    }
-
-    /// The place and those of the calls that it is in, innermost first: function, file, line, column.
-    fn calls(&self, at: LocId, places: &mut Vec<(Option<String>, String, u32, u32)>) {
-        if places.len() >= DEEPEST {
-            return;
-        }
-        match *self.module.locs.get(at) {
-            DebugAttr::CallSite { callee, caller } => {
-                self.calls(callee, places);
-                self.calls(caller, places);
-            }
-            DebugAttr::Loc {
-                scope,
-                file,
-                line,
-                column,
-            } if line > 0 => {
-                let path = self.module.str(file).to_owned();
-                places.push((self.enclosing(scope), path, line, column));
-            }
-            _ => {}
-        }
-    }
-
-    /// The name of the function around a scope.
-    fn enclosing(&self, mut scope: LocId) -> Option<String> {
-        for _ in 0..DEEPEST {
-            match self.module.locs.get(scope) {
-                DebugAttr::LexicalBlock { scope: outer, .. } => scope = *outer,
-                DebugAttr::Subprogram { name, .. } => {
-                    return Some(self.module.str(*name).to_owned());
-                }
-                _ => return None,
-            }
-        }
-        None
     }
 
     /// The nodes, and the lists that name them.

@@ -10,8 +10,8 @@ use super::debug::Debug;
 use super::types::{Flavor, Ty, pointer};
 use crate::dialect::nvvm::view::View;
 use crate::dialect::nvvm::{Op as N, view};
-use crate::ir::{BlockId, Module, Op, OpId, Place, Type, ValueId};
-use crate::isel::{Alone, Elem, Fail, Form, Tables};
+use crate::ir::{BlockId, Module, Op, OpId, Type, ValueId};
+use crate::isel::{Alone, Elem, Fail, Form, Tables, about};
 use crate::target::Target;
 
 pub(super) use crate::isel::failure as fail;
@@ -196,21 +196,10 @@ impl<'m, 'c> Kernel<'m, 'c> {
         for &op in &module.block(block).ops {
             let place = self.debug.at(module.op(op).loc);
             let around = std::mem::replace(&mut self.body.place, place);
-            self.op(op).map_err(|error| self.place(op, error))?;
+            self.op(op).map_err(|error| about(self.module, op, error))?;
             self.body.place = around;
         }
         Ok(())
-    }
-
-    /// Says which operation an error is about, unless an inner one already did.
-    fn place(&self, op: OpId, mut error: Fail) -> Fail {
-        if error.operation.is_none() {
-            error.operation = Some(self.module.op(op).kind.to_string());
-        }
-        if error.place == Place::Nowhere {
-            error.place = self.module.source_of(self.module.op(op).loc);
-        }
-        error
     }
 
     fn op(&mut self, id: OpId) -> Result<(), Fail> {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::ir::{DebugAttr, LocId, Module};
+use crate::ir::{InlinedPlace, LocId, Module};
 
 /// How much of a module's debug information reaches the PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,9 +36,6 @@ pub struct Lines<'m> {
     functions: Vec<String>,
 }
 
-/// A module may be made so that calls nest without end; nobody reads more.
-const DEEPEST: usize = 64;
-
 impl<'m> Lines<'m> {
     pub fn new(module: &'m Module, debug: Debug) -> Self {
         Self {
@@ -62,8 +59,7 @@ impl<'m> Lines<'m> {
         if self.debug == Debug::None {
             return None;
         }
-        let mut places = Vec::new();
-        self.calls(at, &mut places);
+        let places = self.calls(at);
         // Innermost first. Outside of all is the kernel itself, which needs no name.
         let mut text = String::new();
         for (i, spot) in places.iter().enumerate().rev() {
@@ -81,55 +77,25 @@ impl<'m> Lines<'m> {
     }
 
     /// The place and those of the calls that it is in, innermost first.
-    fn calls(&mut self, at: LocId, places: &mut Vec<Spot>) {
-        if places.len() >= DEEPEST {
-            return;
-        }
-        match *self.module.locs.get(at) {
-            DebugAttr::CallSite { callee, caller } => {
-                self.calls(callee, places);
-                self.calls(caller, places);
-            }
-            DebugAttr::Loc {
-                scope,
-                file,
-                line,
-                column,
-            } if line > 0 => {
-                let file = number(&mut self.files, self.module.str(file)) + 1;
-                let function = self.function(scope);
-                places.push(Spot {
-                    file,
-                    line,
-                    column,
-                    function,
-                });
-            }
-            _ => {}
-        }
-    }
-
-    /// The function around a scope.
-    fn function(&mut self, mut scope: LocId) -> Option<usize> {
-        for _ in 0..DEEPEST {
-            match self.module.locs.get(scope) {
-                DebugAttr::LexicalBlock { scope: outer, .. } => scope = *outer,
-                DebugAttr::Subprogram {
-                    name, linkage_name, ..
-                } => {
-                    let (name, linkage) = (self.module.str(*name), self.module.str(*linkage_name));
-                    // Tools demangle C++; other linkage names are their makers' own business.
-                    let name = if linkage.starts_with("_Z") {
-                        linkage
-                    } else {
-                        name
-                    };
-                    return Some(number(&mut self.functions, name));
-                }
-                _ => return None,
-            }
-        }
-        None
+    fn calls(&mut self, at: LocId) -> Vec<Spot> {
+        let module = self.module;
+        let places = module.inlined_places(at).into_iter();
+        let spot = |place: InlinedPlace| Spot {
+            file: number(&mut self.files, module.str(place.file)) + 1,
+            line: place.line,
+            column: place.column,
+            function: place.function.map(|(name, linkage)| {
+                let (name, linkage) = (module.str(name), module.str(linkage));
+                // Tools demangle C++; other linkage names are their makers' own business.
+                let name = if linkage.starts_with("_Z") {
+                    linkage
+                } else {
+                    name
+                };
+                number(&mut self.functions, name)
+            }),
+        };
+        places.map(spot).collect()
     }
 
     /// What stands at the end of the module: files, and the names of functions.

@@ -86,26 +86,7 @@ impl Lower<'_> {
         op: OpId,
         v: &view::MultimemReduce<Op>,
     ) -> Result<(), Diagnostic> {
-        self.before_access(op, v.op());
-        let t = self.multicast(op, v.op(), v.tile(), false)?;
-        let value = self.get(op, v.tile())?;
-        let value = self.emit().take(value, &t.registers);
-        let (access, reduction) = (
-            Access {
-                op,
-                data: v.op(),
-                t: &t,
-            },
-            v.reduction(),
-        );
-        self.by_edges(op, &t, |l, vec, known| {
-            let mask = l.owned_mask(&access, vec, known)?;
-            match vec * t.bytes < WORD {
-                true => l.add_halves(&access, value, mask)?,
-                false => l.update_words(&access, Some(reduction), vec, value, mask)?,
-            }
-            Ok(vec![])
-        })?;
+        self.write_multicast(op, v.op(), v.tile(), Some(v.reduction()))?;
         self.after_access(v.op());
         Ok(())
     }
@@ -115,20 +96,28 @@ impl Lower<'_> {
         op: OpId,
         v: &view::MultimemStore<Op>,
     ) -> Result<(), Diagnostic> {
-        self.before_access(op, v.op());
-        let t = self.multicast(op, v.op(), v.tile(), true)?;
-        let value = self.get(op, v.tile())?;
+        self.write_multicast(op, v.op(), v.tile(), None)
+    }
+
+    /// A reduction, or a store where there is none.
+    fn write_multicast(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        tile: ValueId,
+        reduction: Option<Reduction>,
+    ) -> Result<(), Diagnostic> {
+        self.before_access(op, data);
+        let t = self.multicast(op, data, tile, reduction.is_none())?;
+        let value = self.get(op, tile)?;
         let value = self.emit().take(value, &t.registers);
-        let access = Access {
-            op,
-            data: v.op(),
-            t: &t,
-        };
+        let access = Access { op, data, t: &t };
         self.by_edges(op, &t, |l, vec, known| {
             let mask = l.owned_mask(&access, vec, known)?;
-            match vec * t.bytes < WORD {
-                true => l.store_halves(&access, value, mask)?,
-                false => l.update_words(&access, None, vec, value, mask)?,
+            match (vec * t.bytes < WORD, reduction) {
+                (false, _) => l.update_words(&access, reduction, vec, value, mask)?,
+                (true, Some(_)) => l.add_halves(&access, value, mask)?,
+                (true, None) => l.store_halves(&access, value, mask)?,
             }
             Ok(vec![])
         })?;
