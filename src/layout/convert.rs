@@ -5,6 +5,10 @@
 //! only rename registers; if it keeps warps, shuffles do; else the tile goes through
 //! shared memory.
 
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
 use super::addr::{self, AccessPlan};
 use super::ldmatrix::{self, MatrixPlan};
 use super::lookup::Lookup;
@@ -58,6 +62,46 @@ pub enum Transfer {
     Plain(AccessPlan),
     /// `ldmatrix` or `stmatrix`.
     Matrix(MatrixPlan),
+}
+
+/// Plans conversions, each once: a module converts between the same few layouts again and again, and choosing where
+/// elements lie in shared memory takes long.
+#[derive(Debug)]
+pub struct Planner {
+    capabilities: Capabilities,
+    known: FxHashMap<(Layout, Layout, u32), Rc<Planned>>,
+}
+
+impl Planner {
+    /// A planner that knows no conversion yet.
+    pub fn new(capabilities: Capabilities) -> Planner {
+        Planner {
+            capabilities,
+            known: FxHashMap::default(),
+        }
+    }
+
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// What [`convert`] gives.
+    ///
+    /// # Errors
+    /// As [`convert`].
+    pub fn plan(
+        &mut self,
+        source: &Layout,
+        destination: &Layout,
+        element_bits: u32,
+    ) -> Result<Rc<Planned>, LayoutError> {
+        let key = (source.clone(), destination.clone(), element_bits);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let plan = convert(source, destination, element_bits, self.capabilities)?;
+        Ok(self.known.entry(key).or_insert(Rc::new(plan)).clone())
+    }
 }
 
 /// The cheapest way from `source` to `destination`, which cover the same tile of elements

@@ -6,7 +6,7 @@ use super::shared::back;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::bytes::pairs;
-use crate::layout::convert::{self, Conversion, SharedPlan};
+use crate::layout::convert::{Conversion, SharedPlan};
 use crate::layout::halves::{Halves, Sides};
 use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
@@ -66,15 +66,16 @@ impl Lower<'_> {
         }
         let (value, elem) = self.as_bytes(value);
         let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
-        let plan = convert::convert(from, to, bits, self.capabilities());
-        let new = match self.layout_error(op, plan)?.conversion {
+        let plan = self.conversions.plan(from, to, bits);
+        let plan = self.layout_error(op, plan)?;
+        let new = match &plan.conversion {
             Conversion::Identity => value,
-            Conversion::Registers(registers) => self.emit().take(value, &registers),
-            Conversion::Shuffle(plan) => self.shuffle(&plan, value, to.registers() as u32),
+            Conversion::Registers(registers) => self.emit().take(value, registers),
+            Conversion::Shuffle(plan) => self.shuffle(plan, value, to.registers() as u32),
             Conversion::Shared(plan) if plan.shared.bytes() > self.scratch_room() => {
                 self.convert_parts(op, value, from, Holders::default(), to)?
             }
-            Conversion::Shared(plan) => self.through_shared(&plan, value),
+            Conversion::Shared(plan) => self.through_shared(plan, value),
         };
         Ok(self.from_bytes(new, elem))
     }

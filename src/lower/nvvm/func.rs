@@ -8,11 +8,17 @@ use super::{Asynchronous, Kernel, Lower, Role, facts_of};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::launch;
+use crate::layout::convert::Planner;
 use crate::lower::unsupported;
 use crate::target::Target;
 
 /// Lowers one kernel and puts `nvvm.func` in its place.
-pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry, Diagnostic> {
+pub fn lower(
+    m: &mut Module,
+    op: OpId,
+    target: &Target,
+    conversions: &mut Planner,
+) -> Result<launch::Entry, Diagnostic> {
     let facts = facts_of(m, op);
     let data = m.op(op).clone();
     let Some(body) = m.body_of(op, 0) else {
@@ -59,6 +65,7 @@ pub fn lower(m: &mut Module, op: OpId, target: &Target) -> Result<launch::Entry,
         block,
         role,
         memory,
+        conversions,
         loc: data.loc,
         asynchronous: Asynchronous::default(),
         kernel: Kernel {

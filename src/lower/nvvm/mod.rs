@@ -58,8 +58,10 @@ use crate::ir::{
 };
 use crate::launch;
 use crate::layout::Layout;
+use crate::layout::convert::Planner;
+use crate::layout::swizzle::Capabilities;
 use crate::lower::unsupported;
-use crate::target::Target;
+use crate::target::{Feature, Target};
 use emit::Emit;
 
 /// What a launch needs to know beside the PTX, per kernel.
@@ -68,12 +70,16 @@ pub type Launches = Vec<launch::Entry>;
 /// Lowers every `nv_tileas.func`; the module then holds `nvvm.func`s in their place.
 pub fn run(m: &mut Module, target: &Target) -> Result<Launches, Diagnostics> {
     let mut launches = Launches::new();
+    let mut conversions = Planner::new(Capabilities {
+        ldmatrix: true,
+        stmatrix: target.has(Feature::StMatrix),
+    });
     for op in m.block(m.body).ops.clone() {
         if tile::Global::of(m.op(op)).is_some() {
             globals::lower(m, op)?;
         }
         if Func::of(m.op(op)).is_some() {
-            launches.push(func::lower(m, op, target)?);
+            launches.push(func::lower(m, op, target, &mut conversions)?);
         }
     }
     Ok(launches)
@@ -129,6 +135,7 @@ pub struct Lower<'m> {
     pub loc: crate::ir::LocId,
     pub role: Role,
     pub memory: shared::SharedMemory,
+    pub conversions: &'m mut Planner,
     pub asynchronous: Asynchronous,
     pub kernel: Kernel,
 }

@@ -16,11 +16,9 @@ use crate::layout::convert::Transfer;
 use crate::layout::ldmatrix::MatrixPlan;
 use crate::layout::shared::SharedLayout;
 use crate::layout::shuffle::{Select, ShufflePlan};
-use crate::layout::swizzle::Capabilities;
 use crate::layout::{Layout, LayoutError};
 use crate::lower::tileas;
 use crate::lower::unsupported;
-use crate::target::Feature;
 
 /// A buffer of one or more stages.
 #[derive(Clone, Debug)]
@@ -175,13 +173,6 @@ impl Lower<'_> {
     }
 
     /// What the target's matrix transfers can do.
-    pub fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            ldmatrix: true,
-            stmatrix: self.target.has(Feature::StMatrix),
-        }
-    }
-
     /// Bytes that scratch may have.
     pub fn scratch_room(&self) -> u64 {
         let all = u64::from(self.target.shared_per_block());
@@ -236,7 +227,7 @@ impl Lower<'_> {
         shared: &SharedLayout,
         load: bool,
     ) -> Result<Transfer, LayoutError> {
-        let can = self.capabilities();
+        let can = self.conversions.capabilities();
         if if load { can.ldmatrix } else { can.stmatrix } {
             for transposed in [false, true] {
                 let plan = crate::layout::ldmatrix::plan(tile, shared, transposed)?;
