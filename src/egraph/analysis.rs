@@ -243,7 +243,7 @@ fn node_type(graph: &mut Graph, node: &Node, index: usize) -> Option<TypeId> {
     let def = graph.analysis.def(node.head)?;
     let operands: SmallVec<[Option<TypeId>; 4]> =
         node.children.iter().map(|&c| graph[c].data.ty).collect();
-    let explicit: SmallVec<[Leaf; 4]> = graph.analysis.result_types_of(node).into();
+    let explicit: SmallVec<[Leaf; 4]> = SmallVec::from_slice(graph.analysis.result_types_of(node));
     result_type(&mut graph.analysis.types, def, index, &explicit, &|i| {
         operands.get(i).copied().flatten()
     })
@@ -292,7 +292,7 @@ fn facts_of(graph: &mut Graph, node: &Node, kind: OpKind, def: &OpDef, ty: TypeI
         }
         return facts;
     }
-    let attrs: SmallVec<[Leaf; 4]> = know.attrs_of(node).into();
+    let attrs: SmallVec<[Leaf; 4]> = SmallVec::from_slice(know.attrs_of(node));
     let leaf = |i: usize| attrs.get(i).copied().unwrap_or(Leaf::Absent);
     if def.traits.has(crate::dialect::Traits::CONSTANT) {
         return match leaf(0) {

@@ -1,10 +1,10 @@
 //! What all branches of an operation need is computed before it, not once in each.
 
 use egg::Id;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::analysis::Graph;
 use super::build::{BlockIx, Item, Skeleton};
+use super::by_class::ByClass;
 use super::extract::Choice;
 use super::node::Head;
 
@@ -17,35 +17,36 @@ pub fn shared(
     blocks: &[BlockIx],
     visible: &dyn Fn(Id) -> bool,
 ) -> Vec<Id> {
-    let mut counts: FxHashMap<Id, usize> = FxHashMap::default();
-    for &block in blocks {
-        let mut needed = FxHashSet::default();
+    // How many of the branches before this one need a class, as long as all of them do.
+    let mut counts: ByClass<usize> = ByClass::new(graph);
+    let mut needed = Vec::new();
+    for (before, &block) in blocks.iter().enumerate() {
         let mut work = Vec::new();
+        needed.clear();
         demands(skeleton, block, &mut work);
+        let mut met: ByClass<bool> = ByClass::new(graph);
         while let Some(id) = work.pop() {
             let id = graph.find(id);
-            if let Some(node) = choice.node(id)
-                && needed.insert(id)
-            {
+            let new = met
+                .get_mut(id)
+                .is_some_and(|met| !std::mem::replace(met, true));
+            if new && let Some(node) = choice.node(id) {
                 work.extend(&node.children);
+                if let Some(count) = counts.get_mut(id).filter(|count| **count == before) {
+                    *count += 1;
+                    needed.push(id);
+                }
             }
-        }
-        for id in needed {
-            *counts.entry(id).or_default() += 1;
         }
     }
     let value = |id: &Id| {
         let node = choice.node(*id);
         node.is_some_and(|n| !matches!(n.head, Head::Absent | Head::List | Head::Value(_)))
     };
-    let mut all: Vec<Id> = counts
-        .into_iter()
-        .filter(|(_, n)| *n == blocks.len())
-        .map(|(id, _)| id)
-        .filter(|id| value(id) && visible(*id))
-        .collect();
-    all.sort_unstable();
-    all
+    // After the last branch, `needed` holds those of its classes that all branches before need, too.
+    needed.retain(|id| value(id) && visible(*id));
+    needed.sort_unstable();
+    needed
 }
 
 /// What the operations of a block and of the blocks inside it refer to.

@@ -2,17 +2,17 @@
 //! the loops in which it does not change.
 
 use egg::Id;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::analysis::{Graph, result_type, single_result};
 use super::build::{BlockIx, Item, Skeleton};
+use super::by_class::ByClass;
 use super::cost::CostModel;
 use super::extract::Choice;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
 use crate::dialect::OpDef;
-use crate::facts::Facts;
 use crate::ir::{BlockId, Diagnostic, LocId, Module, OpId, TypeId, ValueId};
 
 /// Number of a value of a [`Schedule`].
@@ -24,7 +24,6 @@ pub struct ScheduledValue {
     pub ty: TypeId,
     /// The module's value, for block arguments and results of operations with regions.
     pub source: Option<ValueId>,
-    pub facts: Facts,
 }
 
 /// An operation or machine instruction at its place.
@@ -77,7 +76,7 @@ pub struct Schedule {
     pub attrs: AttrTable,
 }
 
-/// Places the chosen forms.
+/// Places the chosen forms. The schedule's attributes are left to whoever takes the graph apart.
 pub fn elaborate(
     graph: &mut Graph,
     skeleton: &Skeleton,
@@ -85,9 +84,10 @@ pub fn elaborate(
     model: &dyn CostModel,
     module: &Module,
 ) -> Result<Schedule, Diagnostic> {
-    let mut locs = FxHashMap::default();
+    let mut locs = ByClass::new(graph);
     for &(id, loc) in &skeleton.locs {
-        locs.entry(graph.find(id)).or_insert(loc);
+        let first = locs.get_mut(graph.find(id));
+        first.map(|first: &mut Option<LocId>| first.get_or_insert(loc));
     }
     let live = Live::new(graph, skeleton, choice).map_err(|id| {
         let (error, loc) = missing::explain(graph, &locs, choice, model, id);
@@ -96,17 +96,17 @@ pub fn elaborate(
             None => error,
         }
     })?;
-    let depths = depths(graph, skeleton, choice);
     let mut place = Place {
+        depths: depths(graph, skeleton, choice),
+        cheap: cheap(graph, choice, model),
+        made: ByClass::new(graph),
         graph,
         skeleton,
         choice,
         model,
         live: &live,
         locs,
-        depths,
         outer: outer_loops(skeleton),
-        made: FxHashMap::default(),
         schedule: Schedule {
             blocks: Vec::new(),
             values: Vec::new(),
@@ -116,14 +116,11 @@ pub fn elaborate(
     };
     place.declare();
     place.block(0)?;
-    let mut schedule = place.schedule;
-    schedule.attrs = graph.analysis.attrs.clone();
-    Ok(schedule)
+    Ok(place.schedule)
 }
 
-/// Which classes and operations with regions something depends on.
+/// Which operations with regions something depends on.
 struct Live {
-    classes: FxHashSet<Id>,
     /// Pure operations with regions whose results are used, by place.
     regions: FxHashSet<(BlockIx, usize)>,
 }
@@ -132,14 +129,17 @@ impl Live {
     /// Fails with a class that is needed and has no form.
     fn new(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> Result<Live, Id> {
         let mut live = Live {
-            classes: FxHashSet::default(),
             regions: FxHashSet::default(),
         };
+        let mut met: ByClass<bool> = ByClass::new(graph);
         let mut work = Vec::new();
         live.block(skeleton, 0, &mut work);
         while let Some(id) = work.pop() {
             let id = graph.find(id);
-            if !live.classes.insert(id) {
+            if met
+                .get_mut(id)
+                .is_none_or(|met| std::mem::replace(met, true))
+            {
                 continue;
             }
             let Some(node) = choice.node(id) else {
@@ -183,17 +183,17 @@ impl Live {
 }
 
 /// Depth of the innermost block that each class's chosen form depends on.
-fn depths(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> FxHashMap<Id, usize> {
-    let mut depths: FxHashMap<Id, usize> = FxHashMap::default();
+fn depths(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> ByClass<Option<usize>> {
+    let mut depths: ByClass<Option<usize>> = ByClass::new(graph);
     for (block, b) in skeleton.blocks.iter().enumerate() {
         for item in &b.items {
             if let Item::Effect { node, .. } = item {
-                depths.insert(graph.find(*node), skeleton.blocks[block].depth);
+                depths.set(graph.find(*node), Some(skeleton.blocks[block].depth));
             }
         }
     }
     for id in choice.postorder_ids() {
-        if depths.contains_key(&id) {
+        if depths.get(id).is_some_and(Option::is_some) {
             continue;
         }
         let Some(node) = choice.node(id) else {
@@ -208,13 +208,22 @@ fn depths(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> FxHashMap<Id, 
                 let children = node
                     .children
                     .iter()
-                    .map(|c| depths.get(&graph.find(*c)).copied().unwrap_or(0));
+                    .map(|c| depths.get(graph.find(*c)).copied().flatten().unwrap_or(0));
                 children.max().unwrap_or(0)
             }
         };
-        depths.insert(id, depth);
+        depths.set(id, Some(depth));
     }
     depths
+}
+
+/// Which classes' chosen forms are computed anew wherever they are used.
+fn cheap(graph: &Graph, choice: &Choice, model: &dyn CostModel) -> ByClass<bool> {
+    let mut cheap = ByClass::new(graph);
+    for (id, node) in choice.chosen() {
+        cheap.set(id, model.cheap(&graph.analysis, node));
+    }
+    cheap
 }
 
 /// The loops that hold loops, each as the block and the item there that it is.
@@ -239,12 +248,13 @@ struct Place<'a> {
     choice: &'a Choice,
     model: &'a dyn CostModel,
     live: &'a Live,
-    locs: FxHashMap<Id, LocId>,
-    depths: FxHashMap<Id, usize>,
+    locs: ByClass<Option<LocId>>,
+    depths: ByClass<Option<usize>>,
+    cheap: ByClass<bool>,
     /// Loops that hold loops, each as the block and the item there that it is.
     outer: FxHashSet<(BlockIx, usize)>,
-    /// The (first) value of a class made in a block.
-    made: FxHashMap<(Id, BlockIx), Val>,
+    /// The (first) value of a class in each block that makes it.
+    made: ByClass<SmallVec<[(BlockIx, Val); 1]>>,
     schedule: Schedule,
     /// Location of the operation being served, for what has none of its own.
     loc: LocId,
@@ -264,13 +274,13 @@ impl Place<'_> {
             });
         }
         for (n, opaque) in self.skeleton.values.iter().enumerate() {
-            let (ty, facts) = self.graph.analysis.values[n].clone();
-            let val = self.value(ty, Some(opaque.value), facts);
+            let ty = self.graph.analysis.values[n].0;
+            let val = self.value(ty, Some(opaque.value));
             let head = Head::Value(n as u32);
             if let Some(id) = self.graph.lookup(Node::leaf(head)) {
                 let id = self.graph.find(id);
                 if self.choice.node(id).is_some_and(|node| node.head == head) {
-                    self.made.insert((id, opaque.block), val);
+                    self.make(id, opaque.block, val);
                 }
             }
         }
@@ -279,11 +289,24 @@ impl Place<'_> {
         }
     }
 
-    fn value(&mut self, ty: TypeId, source: Option<ValueId>, facts: Facts) -> Val {
-        self.schedule
-            .values
-            .push(ScheduledValue { ty, source, facts });
+    fn value(&mut self, ty: TypeId, source: Option<ValueId>) -> Val {
+        self.schedule.values.push(ScheduledValue { ty, source });
         self.schedule.values.len() as Val - 1
+    }
+
+    /// Notes that `block` makes a class.
+    fn make(&mut self, id: Id, block: BlockIx, val: Val) {
+        if let Some(made) = self.made.get_mut(id) {
+            made.push((block, val));
+        }
+    }
+
+    fn loc(&self, id: Id) -> LocId {
+        self.locs.get(id).copied().flatten().unwrap_or(self.loc)
+    }
+
+    fn is_cheap(&self, id: Id) -> bool {
+        self.cheap.get(id).copied().unwrap_or(false)
     }
 
     fn block(&mut self, index: BlockIx) -> Result<(), Diagnostic> {
@@ -293,7 +316,7 @@ impl Place<'_> {
             match item {
                 Item::Effect { node, .. } => {
                     let id = self.graph.find(*node);
-                    self.loc = self.locs.get(&id).copied().unwrap_or(self.loc);
+                    self.loc = self.loc(id);
                     let chosen = self.choice.node(id).cloned();
                     let Some(chosen) = chosen.filter(|n| self.is_effect(n)) else {
                         return Err(no_form(self.graph, self.model, id));
@@ -343,10 +366,12 @@ impl Place<'_> {
         }
         let depth = self.skeleton.blocks[block].depth;
         let visible = |id: Id| {
-            let cheap = |n: &Node| self.model.cheap(&self.graph.analysis, n);
             let node = self.choice.node(id);
-            self.depths.get(&id).is_some_and(|&d| d <= depth)
-                && node.is_some_and(|n| !cheap(n) && !self.is_effect(n))
+            self.depths
+                .get(id)
+                .is_some_and(|d| d.is_some_and(|d| d <= depth))
+                && !self.is_cheap(id)
+                && node.is_some_and(|n| !self.is_effect(n))
         };
         let shared =
             super::branches::shared(self.graph, self.skeleton, self.choice, branches, &visible);
@@ -373,12 +398,12 @@ impl Place<'_> {
     /// The value of a class that is visible in a block.
     fn find(&self, id: Id, block: BlockIx) -> Option<Val> {
         let id = self.graph.find(id);
-        let node = self.choice.node(id)?;
-        let here_only = self.model.cheap(&self.graph.analysis, node);
-        let mut at = Some(block);
+        let made = self.made.get(id)?;
+        let here_only = self.is_cheap(id);
+        let mut at = Some(block).filter(|_| !made.is_empty());
         while let Some(b) = at {
-            if let Some(&val) = self.made.get(&(id, b)) {
-                return Some(val);
+            if let Some((_, val)) = made.iter().find(|made| made.0 == b) {
+                return Some(*val);
             }
             if here_only {
                 return None;
@@ -439,10 +464,10 @@ impl Place<'_> {
     /// The block to compute a class in: before the outermost loop that does not change it. What takes many registers
     /// and little work only leaves loops that hold no other: further out it would take its registers from them.
     fn home(&self, id: Id, node: &Node, block: BlockIx) -> BlockIx {
-        if self.model.cheap(&self.graph.analysis, node) {
+        if self.is_cheap(id) {
             return block;
         }
-        let depth = self.depths.get(&id).copied().unwrap_or(0);
+        let depth = self.depths.get(id).copied().flatten().unwrap_or(0);
         let near = self.is_wide_and_easy(id, node);
         let mut home = block;
         let mut at = block;
@@ -478,7 +503,7 @@ impl Place<'_> {
         if let Head::Proj(i) = node.head {
             let base = node.children.first().and_then(|&c| self.find(c, block));
             let base = base.ok_or_else(|| no_form(self.graph, self.model, id))?;
-            self.made.insert((id, block), base + i);
+            self.make(id, block, base + i);
             return Ok(());
         }
         let Some(def) = self.def(node) else {
@@ -492,15 +517,15 @@ impl Place<'_> {
         }
         let results = self.results(id, node, def)?;
         if let Some(&first) = results.first() {
-            self.made.insert((id, block), first);
+            self.make(id, block, first);
         }
         let inst = Inst {
             head: node.head,
-            attrs: self.graph.analysis.attrs_of(node).into(),
+            attrs: SmallVec::from_slice(self.graph.analysis.attrs_of(node)),
             operands,
             groups,
             results,
-            loc: self.locs.get(&id).copied().unwrap_or(self.loc),
+            loc: self.loc(id),
         };
         self.schedule.blocks[block].steps.push(Step::Inst(inst));
         Ok(())
@@ -540,11 +565,11 @@ impl Place<'_> {
         if single_result(def) {
             let data = &self.graph[id].data;
             let ty = data.ty.ok_or_else(|| no_form(self.graph, self.model, id))?;
-            let facts = data.facts.clone();
-            results.push(self.value(ty, None, facts));
+            results.push(self.value(ty, None));
             return Ok(results);
         }
-        let explicit: SmallVec<[Leaf; 4]> = self.graph.analysis.result_types_of(node).into();
+        let explicit: SmallVec<[Leaf; 4]> =
+            SmallVec::from_slice(self.graph.analysis.result_types_of(node));
         let operands: SmallVec<[Option<TypeId>; 4]> = node
             .children
             .iter()
@@ -565,8 +590,7 @@ impl Place<'_> {
                 operands.get(j).copied().flatten()
             });
             let ty = ty.ok_or_else(|| no_form(self.graph, self.model, id))?;
-            let facts = Facts::top(&self.graph.analysis.types, ty);
-            results.push(self.value(ty, None, facts));
+            results.push(self.value(ty, None));
         }
         Ok(results)
     }

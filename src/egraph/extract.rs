@@ -2,22 +2,24 @@
 
 use egg::Id;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::analysis::Graph;
+use super::by_class::ByClass;
 use super::cost::{self, CostModel};
 use super::node::{Head, Node};
 use crate::dialect::Traits;
 
 /// One node per class that can be made.
 pub struct Choice {
-    /// Dense number of each class.
-    index: FxHashMap<Id, u32>,
+    /// Dense number of each class; `None` for numbers that are not classes any more.
+    index: ByClass<Option<u32>>,
     classes: Vec<Entry>,
 }
 
 struct Entry {
     id: Id,
-    candidates: Vec<Candidate>,
+    candidates: SmallVec<[Candidate; 1]>,
     chosen: Option<usize>,
     /// Everything the chosen form needs, itself included, as a bit set over classes.
     needs: Vec<u64>,
@@ -26,8 +28,11 @@ struct Entry {
 struct Candidate {
     node: Node,
     own: u64,
-    children: Vec<u32>,
+    children: Children,
 }
+
+/// Dense numbers of classes, sorted, each once.
+type Children = SmallVec<[u32; 4]>;
 
 /// Rounds of improvement after every class has some choice.
 const ROUNDS: usize = 4;
@@ -37,11 +42,10 @@ impl Choice {
     pub fn new(graph: &Graph, model: &dyn CostModel, extra: &FxHashMap<(Id, Node), i32>) -> Choice {
         let mut ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
         ids.sort_unstable();
-        let index: FxHashMap<Id, u32> = ids
-            .iter()
-            .enumerate()
-            .map(|(i, &id)| (id, i as u32))
-            .collect();
+        let mut index = ByClass::new(graph);
+        for (i, &id) in ids.iter().enumerate() {
+            index.set(id, Some(i as u32));
+        }
         let classes = ids
             .iter()
             .map(|&id| entry(graph, model, extra, &index, id))
@@ -58,13 +62,13 @@ impl Choice {
 
     /// The chosen node of a class; `None` when no legal form exists.
     pub fn node(&self, id: Id) -> Option<&Node> {
-        let entry = self.classes.get(*self.index.get(&id)? as usize)?;
+        let entry = self.classes.get((*self.index.get(id)?)? as usize)?;
         Some(&entry.candidates.get(entry.chosen?)?.node)
     }
 
     /// Cost of the chosen node alone and, for each other legal node, its own cost.
     pub fn costs(&self, id: Id) -> Option<(u64, Vec<(&Node, u64)>)> {
-        let entry = self.classes.get(*self.index.get(&id)? as usize)?;
+        let entry = self.classes.get((*self.index.get(id)?)? as usize)?;
         let chosen = entry.chosen?;
         let others = entry
             .candidates
@@ -116,7 +120,9 @@ impl Choice {
     }
 
     fn choose(&mut self, i: usize, candidate: usize) {
-        let mut needs = self.needs_of(&self.classes[i], candidate);
+        // The old set's memory: no child needs this class, so none looks at it.
+        let mut needs = std::mem::take(&mut self.classes[i].needs);
+        self.collect(&self.classes[i], candidate, &mut needs);
         set(&mut needs, i as u32);
         self.classes[i].needs = needs;
         self.classes[i].chosen = Some(candidate);
@@ -124,13 +130,20 @@ impl Choice {
 
     /// The classes that a candidate's children need.
     fn needs_of(&self, entry: &Entry, candidate: usize) -> Vec<u64> {
-        let mut needs = vec![0; self.classes.len().div_ceil(64)];
+        let mut needs = Vec::new();
+        self.collect(entry, candidate, &mut needs);
+        needs
+    }
+
+    /// [`Choice::needs_of`], in place of what `needs` held.
+    fn collect(&self, entry: &Entry, candidate: usize, needs: &mut Vec<u64>) {
+        needs.clear();
+        needs.resize(self.classes.len().div_ceil(64), 0);
         for &child in &entry.candidates[candidate].children {
             for (to, from) in needs.iter_mut().zip(&self.classes[child as usize].needs) {
                 *to |= from;
             }
         }
-        needs
     }
 
     /// Sum of the own costs of a set of classes' choices.
@@ -189,7 +202,7 @@ impl Choice {
     /// Whether a candidate's children lead back to the class through present choices.
     fn reaches(&self, i: usize, candidate: usize) -> bool {
         let mut seen = vec![false; self.classes.len()];
-        let mut stack: Vec<u32> = self.classes[i].candidates[candidate].children.clone();
+        let mut stack: Vec<u32> = self.classes[i].candidates[candidate].children.to_vec();
         while let Some(c) = stack.pop() {
             let c = c as usize;
             if c == i {
@@ -208,27 +221,22 @@ impl Choice {
     fn postorder(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.classes.len());
         let mut state = vec![0u8; self.classes.len()];
+        let mut stack = Vec::new();
         for root in 0..self.classes.len() {
-            let mut stack = vec![root];
+            stack.push(root);
             while let Some(&i) = stack.last() {
-                let children = self.classes[i]
-                    .chosen
-                    .map(|c| &self.classes[i].candidates[c].children);
-                let next = (state[i] == 0).then_some(children).flatten();
+                let (below, entry) = (stack.len(), &self.classes[i]);
+                let new = state[i] == 0;
                 state[i] = state[i].max(1);
-                let open: Vec<usize> = next
-                    .into_iter()
-                    .flatten()
-                    .map(|&c| c as usize)
-                    .filter(|&c| state[c] == 0)
-                    .collect();
-                if open.is_empty() {
+                if new && let Some(chosen) = entry.chosen {
+                    let children = entry.candidates[chosen].children.iter();
+                    stack.extend(children.map(|&c| c as usize).filter(|&c| state[c] == 0));
+                }
+                if stack.len() == below {
                     stack.pop();
                     if std::mem::replace(&mut state[i], 2) != 2 {
                         order.push(i);
                     }
-                } else {
-                    stack.extend(open);
                 }
             }
         }
@@ -256,11 +264,11 @@ fn entry(
     graph: &Graph,
     model: &dyn CostModel,
     extra: &FxHashMap<(Id, Node), i32>,
-    index: &FxHashMap<Id, u32>,
+    index: &ByClass<Option<u32>>,
     id: Id,
 ) -> Entry {
     let class = &graph[id];
-    let mut candidates = Vec::new();
+    let mut candidates: SmallVec<[Candidate; 1]> = SmallVec::new();
     for node in &class.nodes {
         let Some(own) = cost::of(model, graph, node, class.data.ty) else {
             continue;
@@ -273,8 +281,8 @@ fn entry(
         let children = node
             .children
             .iter()
-            .map(|&c| index.get(&graph.find(c)).copied());
-        let Some(mut children) = children.collect::<Option<Vec<u32>>>() else {
+            .map(|&c| index.get(graph.find(c)).copied().flatten());
+        let Some(mut children) = children.collect::<Option<Children>>() else {
             continue;
         };
         children.sort_unstable();

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::analysis::{Class, Graph};
 use super::node::{Head, Leaf, Node, is_effect};
 use crate::dialect::meaning::Meaning;
-use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
+use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern};
 use crate::ir::{Type, TypeId, Types};
 use crate::scalar::IntBinary;
 
@@ -45,10 +45,12 @@ pub fn matches(
     let mut binds = Binds::default();
     binds.slots.resize(vars, Bind::Unset);
     let mut work = SmallVec::new();
-    search.node(pattern, node, &mut work, &binds, true);
+    search.node(pattern, node, &mut work, &mut binds, true);
 }
 
 type Work<'p> = SmallVec<[(&'p Pattern, Id); 8]>;
+/// Variables that an operation's attributes have bound.
+type Named = SmallVec<[u8; 4]>;
 
 struct Search<'a, 'f> {
     graph: &'a Graph,
@@ -57,8 +59,8 @@ struct Search<'a, 'f> {
 }
 
 impl Search<'_, '_> {
-    /// Matches the last open obligation, then the others.
-    fn step(&mut self, work: &mut Work<'_>, binds: &Binds) {
+    /// Matches the last open obligation, then the others. Leaves `work` and `binds` as they were.
+    fn step(&mut self, work: &mut Work<'_>, binds: &mut Binds) {
         if self.left == 0 {
             return;
         }
@@ -71,15 +73,16 @@ impl Search<'_, '_> {
             Pattern::Any => self.step(work, binds),
             Pattern::Var { slot, constraints } => {
                 let id = self.graph.find(id);
-                let ok = match binds.slots.get(*slot as usize) {
+                let bound = binds.slots.get(*slot as usize).copied();
+                let ok = match bound {
                     Some(Bind::Unset) => constraints.iter().all(|c| holds(self.graph, id, c)),
-                    Some(Bind::Class(old)) => self.graph.find(*old) == id,
+                    Some(Bind::Class(old)) => self.graph.find(old) == id,
                     _ => false,
                 };
-                if ok {
-                    let mut binds = binds.clone();
+                if ok && let Some(bound) = bound {
                     binds.slots[*slot as usize] = Bind::Class(id);
-                    self.step(work, &binds);
+                    self.step(work, binds);
+                    binds.slots[*slot as usize] = bound;
                 }
             }
             Pattern::Literal(literal) => {
@@ -113,26 +116,41 @@ impl Search<'_, '_> {
         work.push((pattern, id));
     }
 
-    /// Matches an operation pattern with one node.
+    /// Matches an operation pattern with one node. Leaves `work` and `binds` as they were.
     fn node<'p>(
         &mut self,
         pattern: &'p Pattern,
         node: &Node,
         work: &mut Work<'p>,
-        binds: &Binds,
+        binds: &mut Binds,
         root: bool,
     ) {
         let Pattern::Op(op) = pattern else { return };
         if op.head != node.head || op.children.len() != node.children.len() {
             return;
         }
-        let mut binds = binds.clone();
-        if !self.attributes(&op.attrs, node, &mut binds, root) {
-            return;
+        let effect = binds.effect;
+        let mut named = Named::new();
+        if self.attributes(&op.attrs, node, binds, &mut named, root) {
+            self.operands(op, node, work, binds);
         }
+        binds.effect = effect;
+        for slot in named {
+            binds.slots[slot as usize] = Bind::Unset;
+        }
+    }
+
+    /// Matches the operands of an operation whose attributes match.
+    fn operands<'p>(
+        &mut self,
+        op: &'p OpPattern,
+        node: &Node,
+        work: &mut Work<'p>,
+        binds: &mut Binds,
+    ) {
         let depth = work.len();
         work.extend(op.children.iter().zip(node.children.iter().copied()).rev());
-        self.step(work, &binds);
+        self.step(work, binds);
         work.truncate(depth);
         if op.commutative
             && let [a, b, ..] = op.children.as_slice()
@@ -147,16 +165,18 @@ impl Search<'_, '_> {
             work.extend(rest);
             work.push((b, *x));
             work.push((a, *y));
-            self.step(work, &binds);
+            self.step(work, binds);
             work.truncate(depth);
         }
     }
 
+    /// Whether the attributes match. The variables that this binds are added to `named`, also where they do not.
     fn attributes(
         &self,
         patterns: &[AttrPattern],
         node: &Node,
         binds: &mut Binds,
+        named: &mut Named,
         root: bool,
     ) -> bool {
         let know = &self.graph.analysis;
@@ -172,10 +192,16 @@ impl Search<'_, '_> {
             && patterns
                 .iter()
                 .zip(leaves)
-                .all(|(pattern, leaf)| self.attribute(pattern, *leaf, binds))
+                .all(|(pattern, leaf)| self.attribute(pattern, *leaf, binds, named))
     }
 
-    fn attribute(&self, pattern: &AttrPattern, leaf: Leaf, binds: &mut Binds) -> bool {
+    fn attribute(
+        &self,
+        pattern: &AttrPattern,
+        leaf: Leaf,
+        binds: &mut Binds,
+        named: &mut Named,
+    ) -> bool {
         match pattern {
             AttrPattern::Any => true,
             AttrPattern::Is(expected) => *expected == leaf,
@@ -192,6 +218,7 @@ impl Search<'_, '_> {
                 match binds.slots.get_mut(*slot as usize) {
                     Some(bind @ Bind::Unset) if fits => {
                         *bind = Bind::Leaf(leaf);
+                        named.push(*slot);
                         true
                     }
                     Some(Bind::Leaf(old)) => *old == leaf,

@@ -5,6 +5,7 @@ use egg::Id;
 use rustc_hash::FxHashSet;
 
 use super::analysis::Graph;
+use super::by_class::ByClass;
 use super::cost::{self, CostModel};
 use super::extract::Choice;
 use super::node::{Head, Node};
@@ -13,13 +14,13 @@ use crate::ir::{Diagnostic, LocId, Type, TypeId, Types};
 /// The class at fault for `id` having no form, and where it (or what uses it) is in the source.
 pub fn explain(
     graph: &Graph,
-    locs: &rustc_hash::FxHashMap<Id, LocId>,
+    locs: &ByClass<Option<LocId>>,
     choice: &Choice,
     model: &dyn CostModel,
     id: Id,
 ) -> (Diagnostic, Option<LocId>) {
     let mut at = graph.find(id);
-    let mut loc = locs.get(&at).copied();
+    let mut loc = locs.get(at).copied().flatten();
     let mut seen = FxHashSet::default();
     while seen.insert(at) {
         let nodes = &graph[at].nodes;
@@ -31,7 +32,7 @@ pub fn explain(
             break;
         };
         at = next;
-        loc = locs.get(&at).copied().or(loc);
+        loc = locs.get(at).copied().flatten().or(loc);
     }
     (no_form(graph, model, at), loc)
 }

@@ -14,6 +14,7 @@
 pub mod analysis;
 mod branches;
 pub mod build;
+mod by_class;
 pub mod cost;
 pub mod elaborate;
 pub mod extract;
@@ -157,7 +158,8 @@ fn solve(
         }
     }
     let choice = Choice::new(graph, model, &extra);
-    let schedule = elaborate::elaborate(graph, skeleton, &choice, model, module)?;
+    let mut schedule = elaborate::elaborate(graph, skeleton, &choice, model, module)?;
     let report = report::report(graph, skeleton, rules, &run, &choice, context.explain);
+    schedule.attrs = std::mem::take(&mut graph.analysis.attrs);
     Ok((schedule, report))
 }

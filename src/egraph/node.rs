@@ -33,12 +33,24 @@ impl AttrsId {
 }
 
 /// An e-node. Attributes and explicit result types are part of the node, not children.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Node {
     pub head: Head,
     /// Effect number (only effects), attributes in table order, explicit result types.
     pub attrs: AttrsId,
     pub children: SmallVec<[Id; 4]>,
+}
+
+/// As derived, but children are copied as a block: `SmallVec` clones them one by one, and the engine clones nodes more
+/// than it does anything else.
+impl Clone for Node {
+    fn clone(&self) -> Node {
+        Node {
+            head: self.head,
+            attrs: self.attrs,
+            children: SmallVec::from_slice(&self.children),
+        }
+    }
 }
 
 impl Node {
@@ -104,7 +116,7 @@ impl AttrTable {
             return id;
         }
         let id = AttrsId(self.lists.len() as u32);
-        self.lists.push(list.clone());
+        self.lists.push(SmallVec::from_slice(&list));
         self.ids.insert(list, id);
         id
     }

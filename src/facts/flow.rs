@@ -1,6 +1,9 @@
 //! Facts of every value of a function, by a forward walk with a fixpoint per loop.
 
-use slotmap::SecondaryMap;
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::leaf::{Leaf, pointee_bytes};
@@ -9,14 +12,17 @@ use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{OpKind, cuda_tile, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, OpId, Type, ValueId};
 
-/// Facts by value.
+/// Facts by value. A function's values are few beside the numbers of a module's, so places are looked up.
 #[derive(Default, Clone, Debug)]
-pub struct FactMap(SecondaryMap<ValueId, Facts>);
+pub struct FactMap {
+    places: FxHashMap<ValueId, u32>,
+    facts: Vec<Facts>,
+}
 
 impl FactMap {
     /// What is known about `value`; `None` for values outside the function walked.
     pub fn get(&self, value: ValueId) -> Option<&Facts> {
-        self.0.get(value)
+        self.facts.get(*self.places.get(&value)? as usize)
     }
 
     /// What is known about `value`, at least its type's range.
@@ -28,7 +34,13 @@ impl FactMap {
 
     /// Records facts of a value made after the walk.
     pub fn set(&mut self, value: ValueId, facts: Facts) {
-        self.0.insert(value, facts);
+        match self.places.entry(value) {
+            Entry::Occupied(place) => self.facts[*place.get() as usize] = facts,
+            Entry::Vacant(place) => {
+                place.insert(self.facts.len() as u32);
+                self.facts.push(facts);
+            }
+        }
     }
 }
 
@@ -126,6 +138,13 @@ impl Walk<'_> {
         self.facts.of(self.module, value)
     }
 
+    fn known(&self, value: ValueId) -> Cow<'_, Facts> {
+        match self.facts.get(value) {
+            Some(facts) => Cow::Borrowed(facts),
+            None => Cow::Owned(self.of(value)),
+        }
+    }
+
     fn all(&self, values: &[ValueId]) -> Vec<Facts> {
         values.iter().map(|&v| self.of(v)).collect()
     }
@@ -217,11 +236,11 @@ impl Walk<'_> {
             }
             return facts;
         }
-        let known: SmallVec<[Facts; 4]> = op.operands.iter().map(|&v| self.of(v)).collect();
+        let known: SmallVec<[_; 4]> = op.operands.iter().map(|&v| self.known(v)).collect();
         let operands: SmallVec<[_; 4]> = known
             .iter()
             .zip(&op.operands)
-            .map(|(f, &v)| (f, module.ty(v)))
+            .map(|(f, &v)| (f.as_ref(), module.ty(v)))
             .collect();
         let leaf = |i| Leaf::from(op.attr(i));
         let mut facts = transfer(&module.types, op.kind, &leaf, &operands, ty);

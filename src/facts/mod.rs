@@ -40,7 +40,7 @@ pub enum Uniformity {
 }
 
 /// What is known about each element of a value.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(PartialEq, Eq, Debug)]
 pub struct Facts {
     /// The value of every element, as the low bits of its type, when all are the same known number.
     pub constant: Option<u64>,
@@ -53,6 +53,16 @@ pub struct Facts {
     pub uniform: Uniformity,
     /// One entry per tile dimension; empty when nothing is known or for scalars.
     pub axes: SmallVec<[Axis; 2]>,
+}
+
+/// As derived, but axes are copied as a block: `SmallVec` clones them one by one.
+impl Clone for Facts {
+    fn clone(&self) -> Facts {
+        Facts {
+            axes: SmallVec::from_slice(&self.axes),
+            ..*self
+        }
+    }
 }
 
 impl Facts {

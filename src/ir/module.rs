@@ -25,7 +25,7 @@ pub struct Name(lasso::Spur);
 
 /// An operation. Attributes are positional: `attrs[i]` is the value of `kind.def().attrs[i]`,
 /// `None` when an optional one is absent.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Op {
     pub kind: OpKind,
     /// All operands, groups one after another.
@@ -38,6 +38,22 @@ pub struct Op {
     pub loc: LocId,
     /// The block that holds it; null for a detached operation.
     pub block: BlockId,
+}
+
+/// As derived, but lists of numbers are copied as blocks: `SmallVec` clones them one by one.
+impl Clone for Op {
+    fn clone(&self) -> Self {
+        Self {
+            kind: self.kind,
+            operands: SmallVec::from_slice(&self.operands),
+            groups: SmallVec::from_slice(&self.groups),
+            attrs: self.attrs.clone(),
+            results: SmallVec::from_slice(&self.results),
+            regions: SmallVec::from_slice(&self.regions),
+            loc: self.loc,
+            block: self.block,
+        }
+    }
 }
 
 impl Op {

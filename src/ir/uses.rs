@@ -45,7 +45,7 @@ pub struct OpMut<'m> {
 
 impl<'m> OpMut<'m> {
     pub(super) fn new(op: &'m mut Op, uses: &'m mut Uses, id: OpId) -> Self {
-        let before = op.operands.clone();
+        let before = SmallVec::from_slice(&op.operands);
         Self {
             op,
             uses,

@@ -104,8 +104,8 @@ impl<'t> Chooser<'t> {
     ) -> Option<Rc<Choice>> {
         let key = Key {
             kind,
-            attrs: attrs.into(),
-            operands: operands.into(),
+            attrs: SmallVec::from_slice(attrs),
+            operands: SmallVec::from_slice(operands),
             result,
         };
         if let Some(known) = self.known.get(&key) {

@@ -1,5 +1,7 @@
 //! Which registers an instruction reads and writes.
 
+use smallvec::SmallVec;
+
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
 use crate::machine::table::{Role, Slot, Table, Width};
 
@@ -139,7 +141,8 @@ pub(super) fn drop_dead(func: &mut Func, table: &Table) -> usize {
 
 /// Registers that something with an effect depends on.
 fn needed_registers(func: &Func, table: &Table) -> Vec<bool> {
-    let mut definers: Vec<Vec<(u32, u32)>> = vec![Vec::new(); func.regs.len()];
+    // Most registers have one definition, those of loops and branches some.
+    let mut definers: Vec<SmallVec<[(u32, u32); 1]>> = vec![SmallVec::new(); func.regs.len()];
     let mut needed = vec![false; func.regs.len()];
     let mut work: Vec<VReg> = Vec::new();
     for (i, inst) in func.insts.iter().enumerate() {

@@ -61,8 +61,8 @@ fn operand_needs(
     op: OpId,
     warps: u64,
 ) -> Result<Needs, Diagnostic> {
-    let data = m.op(op).clone();
     if let Some(relation) = Relation::of(m, op) {
+        let data = m.op(op).clone();
         let mut needs = Needs::new();
         for (index, (&source, &result)) in data.operands.iter().zip(&data.results).enumerate() {
             // A scalar is in every thread: it needs no conversion.
