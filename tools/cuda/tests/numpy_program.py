@@ -54,4 +54,7 @@ class Gone:
 
 
 assert twice(Gone) == 700
+# A device as PyTorch's functions take it.
+for device in (None, 0, "cuda", "cuda:0"):
+    assert tilec.emulate._CUDA["get_device_capability"](device) == (9, 0)
 print("right")

@@ -369,10 +369,9 @@ class Properties:
 def _index(device) -> int:
     if isinstance(device, int):
         return device
-    index = getattr(device, "index", None)
-    if isinstance(device, str) and ":" in device:
-        index = int(device.rsplit(":", 1)[1])
-    return index or 0
+    if isinstance(device, str):
+        return int(device.partition(":")[2] or 0)
+    return getattr(device, "index", None) or 0
 
 
 def _device_count() -> int:
@@ -596,8 +595,8 @@ def emulated(gpu_name: str | None = None, *, engine: str | None = None, checks: 
 # --- pytest, and the command line ------------------------------------------------------------------------------------
 
 
-def pytest_configure(config) -> None:
-    """`pytest -p tilec.emulate`"""
+def pytest_load_initial_conftests() -> None:
+    """`pytest -p tilec.emulate`: before any `conftest.py`, which may ask PyTorch for its device."""
     install()
 
 
