@@ -6,7 +6,7 @@
 
 use super::ResultType::{BoolLike, Explicit, Operand, Token};
 use super::constraint::*;
-use super::def::dialect_table;
+use super::declare::dialect_table;
 use super::enums::{
     NanOrder, Ordering, Predicate, Reduction, RmwMode, Rounding, Scope, Visibility,
 };

@@ -6,6 +6,7 @@
 
 mod constraint;
 pub mod cuda_tile;
+mod declare;
 mod def;
 pub mod enums;
 mod markdown;

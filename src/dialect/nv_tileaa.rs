@@ -3,7 +3,7 @@
 //! arithmetic, control flow, reductions and matmuls stay the `cuda_tile` operations they were.
 
 use super::ResultType::{Explicit, Operand, Token};
-use super::def::dialect_table;
+use super::declare::dialect_table;
 use super::enums::{Ordering, Padding, Reduction, RmwMode, Scope};
 use super::parts::{Bools, Group, Hints, I32s, Int, One, Opt, Str, Var};
 use super::{Traits, op, region};

@@ -9,7 +9,7 @@
 //! issues the matmuls and reads what they compute, acquiring is a barrier of the role's warps.
 
 use super::ResultType::{Explicit, Operand, Token};
-use super::def::dialect_table;
+use super::declare::dialect_table;
 use super::enums::{DotAtom, Ordering, Padding, PipelineKind, Reduction, RmwMode, Scope};
 use super::parts::{Bool, Bools, Flag, Group, Hints, I32s, Int, One, Opt, Str, Var};
 use super::{RegionDef, Traits, op, region};

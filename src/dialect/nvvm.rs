@@ -10,7 +10,7 @@
 //! * Control flow is structured: `for`, `if`, `loop` with `yield`, `continue`, `break`.
 
 use super::ResultType::{BoolLike, Explicit, Operand};
-use super::def::dialect_table;
+use super::declare::dialect_table;
 use super::enums::{
     Cache, FenceKind, NanOrder, Ordering, Predicate, Reduction, RmwMode, Rounding, Scope, Shuffle,
     Space, SpecialRegister, TensorKind, TensorMove,

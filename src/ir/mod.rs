@@ -20,6 +20,8 @@ mod inlined;
 mod layouts;
 mod loc;
 mod module;
+mod name;
+mod op;
 mod parts;
 mod types;
 mod uses;
@@ -31,8 +33,8 @@ pub use diag::{Diagnostic, Diagnostics, Place, Severity};
 pub use inlined::InlinedPlace;
 pub use layouts::LayoutTable;
 pub use loc::{DebugAttr, LocId, Locations};
-pub use module::{
-    Block, BlockId, Def, Module, Name, Op, OpBuilder, OpId, Region, RegionId, Value, ValueId,
-};
+pub use module::{Module, OpBuilder};
+pub use name::Name;
+pub use op::{Block, BlockId, Def, Op, OpId, Region, RegionId, Value, ValueId};
 pub use types::{DYNAMIC, Dim, Float, Type, TypeId, Types};
 pub use uses::OpMut;

@@ -1,7 +1,5 @@
 //! Computations, by the rows of `isel/llvm/*.sel`.
 
-use std::path::Path;
-
 use smallvec::SmallVec;
 
 use super::body::Val;
@@ -9,44 +7,9 @@ use super::kernel::{Kernel, fail};
 use super::types::{Flavor, Ty};
 use crate::dialect::nvvm::{Op as N, view};
 use crate::facts::Leaf;
-use crate::ir::{Attr, Dense, Diagnostic, Op};
-use crate::isel::pattern::{Candidate, Case, Expr, Patterns, Shape};
+use crate::ir::{Attr, Dense, Op};
+use crate::isel::pattern::{Candidate, Case, Expr, Shape};
 use crate::isel::{Fail, Form, cases};
-use crate::rules::files;
-
-/// What computes operations of nvvm in LLVM's language.
-#[derive(Debug)]
-pub struct Rows(Patterns);
-
-impl Rows {
-    /// The rows that are compiled in, or those of `dir` (a replacement of `isel/`) if it has any.
-    ///
-    /// # Errors
-    /// What is wrong with a row.
-    pub fn load(dir: Option<&Path>) -> Result<Rows, Diagnostic> {
-        let mut patterns = Patterns::default();
-        let own = dir.map(|dir| (dir.join("llvm"), dir.join("select/spelling.sel")));
-        match own {
-            Some((folder, spelling)) if folder.is_dir() => {
-                patterns.add(
-                    &files::read_file(&spelling)?,
-                    &spelling.display().to_string(),
-                )?;
-                for (name, text) in files::read_folder(&folder, "sel")? {
-                    patterns.add(&text, &name)?;
-                }
-            }
-            _ => {
-                let spelling =
-                    files::builtin("isel/select").filter(|(n, _)| n.ends_with("spelling.sel"));
-                for (name, text) in spelling.chain(files::builtin("isel/llvm")) {
-                    patterns.add(text, name)?;
-                }
-            }
-        }
-        Ok(Rows(patterns))
-    }
-}
 
 impl Kernel<'_, '_> {
     /// The registers of a computation's result; `None` where no row has it.
@@ -58,7 +21,7 @@ impl Kernel<'_, '_> {
         };
         let result = self.form(result)?;
         let rows = self.rows;
-        let all = rows.0.candidates(op.kind, &self.cases(op), &forms, result);
+        let all = rows.candidates(op.kind, &self.cases(op), &forms, result);
         let fits = |row: &Candidate| row.result.per == 1 || row.result.per == result.per;
         let Some(row) = all.into_iter().find(|c| self.is_typed(c) && fits(c)) else {
             return Ok(None);

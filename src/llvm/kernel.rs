@@ -5,8 +5,8 @@ use std::rc::Rc;
 use slotmap::SecondaryMap;
 
 use super::body::{Body, Module as Collected, Val};
-use super::compute::Rows;
 use super::debug::Debug;
+use super::rows::Rows;
 use super::types::{Flavor, Ty, pointer};
 use crate::dialect::nvvm::view::View;
 use crate::dialect::nvvm::{Op as N, view};

@@ -17,10 +17,11 @@ mod intrinsics;
 mod kernel;
 mod memory;
 mod print;
+mod rows;
 mod types;
 mod values;
 
-pub use compute::Rows;
+pub use rows::Rows;
 pub use types::Flavor;
 
 use std::fmt::Write;

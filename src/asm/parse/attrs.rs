@@ -1,6 +1,7 @@
 //! Attribute values.
 
-use super::{Parser, Result, UNTYPED};
+use super::cursor::Result;
+use super::state::{Parser, UNTYPED};
 use crate::asm::float;
 use crate::dialect::{AttrKind, Dialect, EnumDef, enums};
 use crate::ir::{AssumePredicate, Attr, EnumAttr, Name, Type, TypeId};

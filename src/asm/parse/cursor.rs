@@ -1,7 +1,9 @@
 //! Position in the text, tokens, and errors that point at it.
 
-use super::Result;
 use crate::ir::{Diagnostic, Place};
+
+/// What reading yields, or what is wrong, with its place.
+pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 #[derive(Clone)]
 pub struct Cursor<'t> {

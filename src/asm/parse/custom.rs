@@ -1,7 +1,8 @@
 //! The forms that are more than a sequence of fields.
 
+use super::cursor::Result;
 use super::pretty::Fields;
-use super::{Parser, Result};
+use super::state::Parser;
 use crate::asm::pretty::formats::Custom;
 use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{AttrKind, OpKind};

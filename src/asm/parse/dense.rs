@@ -1,6 +1,7 @@
 //! Constant data: numbers in nested lists, converted once their type is known.
 
-use super::{Parser, Result};
+use super::cursor::Result;
+use super::state::Parser;
 use crate::asm::{float, type_text};
 use crate::ir::{Attr, Dense, Type, TypeId};
 

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{Parser, Result};
+use super::cursor::Result;
+use super::state::Parser;
 use crate::asm::type_text;
 use crate::dialect::{Arity, OpDef, OpKind, Traits};
 use crate::ir::{Attr, BlockId, Op, OpId, ValueId};

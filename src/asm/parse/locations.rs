@@ -1,45 +1,10 @@
 //! `loc(…)`, debug-info attributes, and the aliases of both. An operation may use an alias that is
 //! defined after it; definitions use those before them.
 
-use rustc_hash::FxHashMap;
-
-use super::{Parser, Result};
+use super::cursor::Result;
+use super::debug::Debug;
+use super::state::Parser;
 use crate::ir::{DebugAttr, LocId, Name, OpId};
-
-/// What a location or debug attribute is.
-#[derive(Clone, Copy)]
-enum Debug {
-    Unknown,
-    /// A place in a file, with no scope.
-    Place {
-        file: Name,
-        line: u32,
-        column: u32,
-    },
-    Entry(LocId),
-}
-
-/// The locations that have been met.
-#[derive(Default)]
-pub struct Locations<'t> {
-    aliases: FxHashMap<&'t str, Debug>,
-    entries: FxHashMap<DebugAttr, LocId>,
-    /// Operations whose location is an alias that was not defined yet, and where that stands.
-    pending: Vec<(OpId, &'t str, usize)>,
-    /// Terminators that the text leaves out: they have the location of what they belong to.
-    implicit: Vec<OpId>,
-}
-
-impl<'t> Locations<'t> {
-    /// How many terminators have been left out so far.
-    pub fn mark(&self) -> usize {
-        self.implicit.len()
-    }
-
-    pub fn implicit(&mut self, terminator: OpId) {
-        self.implicit.push(terminator);
-    }
-}
 
 impl<'t> Parser<'t> {
     /// The location after an operation, if there is one, for it and its implicit terminators.

@@ -4,26 +4,23 @@
 mod attrs;
 mod cursor;
 mod custom;
+mod debug;
 mod dense;
 mod generic;
 mod locations;
 mod pretty;
 mod regions;
 mod scope;
+mod state;
 mod types;
+mod values;
 
-use cursor::Cursor;
-use locations::Locations;
-use scope::Scope;
+use cursor::Result;
+use state::Parser;
 
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Place};
-
-type Result<T> = std::result::Result<T, Diagnostic>;
-
-/// Regions, types and attributes may be nested this deep.
-const MAX_DEPTH: u32 = 128;
 
 /// Reads a module from text.
 ///
@@ -72,37 +69,10 @@ pub fn diagnose(
     Ok(find(&parser.module).into_iter().map(locate).collect())
 }
 
-struct Parser<'t> {
-    c: Cursor<'t>,
-    module: Module,
-    scope: Scope<'t>,
-    locations: Locations<'t>,
-    depth: u32,
-    /// Bits of integers without a type.
-    untyped: u32,
-    /// Where operations begin in the text, if that is asked for.
-    starts: Option<FxHashMap<OpId, usize>>,
-}
-
 /// How the first line begins that names who wrote a module.
 pub const PRODUCER: &str = "// Producer: ";
 
-/// What [`Parser::untyped`] is outside hints.
-const UNTYPED: u32 = 64;
-
 impl<'t> Parser<'t> {
-    fn new(text: &'t str, file: &'t str) -> Self {
-        Self {
-            c: Cursor::new(text, file),
-            module: Module::new("kernels"),
-            scope: Scope::default(),
-            locations: Locations::default(),
-            depth: 0,
-            untyped: UNTYPED,
-            starts: None,
-        }
-    }
-
     /// A module operation in either form, or its contents alone.
     fn top(&mut self) -> Result<()> {
         let body = self.module.body;
@@ -237,14 +207,6 @@ impl<'t> Parser<'t> {
             starts.insert(*op, at);
         }
         self.location_of(op?, mark)
-    }
-
-    fn deeper(&mut self) -> Result<()> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(self.c.error(format!("nested deeper than {MAX_DEPTH}")));
-        }
-        Ok(())
     }
 
     /// `%a, %b:2 =`, with how many results each name stands for.

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{Parser, Result};
+use super::cursor::Result;
+use super::state::Parser;
 use crate::asm::pretty::formats::{Field, Piece, format_of};
 use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{Arity, AttrKind, OpDef, OpKind, ResultType};

@@ -1,6 +1,7 @@
 //! Regions and blocks.
 
-use super::{Parser, Result};
+use super::cursor::Result;
+use super::state::Parser;
 use crate::dialect::OpKind;
 use crate::ir::{Attr, Op, RegionId, TypeId};
 
@@ -29,7 +30,7 @@ impl<'t> Parser<'t> {
             let block = self.module.new_block(region, &types);
             for (i, (name, _)) in args.iter().enumerate() {
                 let value = self.module.block(block).args[i];
-                self.define(name, &[value]);
+                self.scope.define(name, &[value]);
             }
             while !self.c.peek("}") && !self.c.peek("^") {
                 if self.c.at_end() {
@@ -92,7 +93,7 @@ impl<'t> Parser<'t> {
         let mark = self.scope.enter(isolated);
         for (i, (name, _)) in args.iter().enumerate() {
             let value = self.module.block(block).args[i];
-            self.define(name, &[value]);
+            self.scope.define(name, &[value]);
         }
         self.c.expect("{")?;
         self.ops_until_brace(block)?;

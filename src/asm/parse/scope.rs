@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Parser, Result};
 use crate::ir::ValueId;
 
 type Values = SmallVec<[ValueId; 1]>;
@@ -30,6 +29,24 @@ impl<'t> Scope<'t> {
         }
     }
 
+    /// Gives values a name until the region ends.
+    pub fn define(&mut self, name: &'t str, values: &[ValueId]) {
+        let old = self.names.insert(name, values.into());
+        self.log.push((name, old));
+    }
+
+    /// The values of a name.
+    pub fn get(&self, name: &str) -> Option<&[ValueId]> {
+        self.names.get(name).map(SmallVec::as_slice)
+    }
+
+    /// The names that can be seen, in no particular order.
+    pub fn names(&self) -> impl Iterator<Item = (&'t str, &[ValueId])> {
+        self.names
+            .iter()
+            .map(|(name, values)| (*name, values.as_slice()))
+    }
+
     pub fn leave(&mut self, mark: Mark<'t>) {
         for (name, old) in self.log.drain(mark.length..).rev() {
             match old {
@@ -40,90 +57,5 @@ impl<'t> Scope<'t> {
         if let Some(names) = mark.hidden {
             self.names = names;
         }
-    }
-}
-
-impl<'t> Parser<'t> {
-    pub fn define(&mut self, name: &'t str, values: &[ValueId]) {
-        let old = self.scope.names.insert(name, values.into());
-        self.scope.log.push((name, old));
-    }
-
-    /// Gives results their names.
-    pub fn define_results(
-        &mut self,
-        at: usize,
-        names: &[(&'t str, Option<usize>)],
-        results: &[ValueId],
-    ) -> Result<()> {
-        if names.is_empty() {
-            return Ok(());
-        }
-        let total: usize = names.iter().map(|n| n.1.unwrap_or(1)).sum();
-        if total != results.len() {
-            let message = match results.len() {
-                0 => "cannot name an operation with no results".into(),
-                n => format!("operation defines {n} results but was provided {total} to bind"),
-            };
-            return Err(self.c.error_at(at, message));
-        }
-        let mut rest = results;
-        for &(name, count) in names {
-            let (own, other) = rest.split_at(count.unwrap_or(1));
-            self.define(name, own);
-            rest = other;
-        }
-        Ok(())
-    }
-
-    /// The name of a value that can be seen, for errors.
-    pub fn name_of(&self, value: ValueId) -> String {
-        let uses = |(name, values): (&&str, &Values)| {
-            let at = values.iter().position(|v| *v == value)?;
-            Some(match values.len() {
-                1 => format!("%{name}"),
-                _ => format!("%{name}#{at}"),
-            })
-        };
-        // One value may have several names: the first of them, whatever order the table has.
-        let names = self.scope.names.iter().filter_map(uses);
-        names.min().unwrap_or_else(|| "%?".into())
-    }
-
-    /// A use of a value.
-    pub fn value(&mut self) -> Result<ValueId> {
-        let at = self.c.offset();
-        let name = self.c.value_name()?;
-        let number = self.c.result_number()?;
-        let Some(values) = self.scope.names.get(name) else {
-            return Err(self
-                .c
-                .error_at(at, format!("use of undeclared SSA value name '%{name}'")));
-        };
-        match (values.as_slice(), number) {
-            ([one], None) => Ok(*one),
-            ([_, ..], None) => {
-                let message =
-                    format!("'%{name}' names several results: write '%{name}#0', '%{name}#1', …");
-                Err(self.c.error_at(at, message))
-            }
-            (all, Some(n)) if n < all.len() => Ok(all[n]),
-            (all, _) => {
-                let message = format!("'%{name}' names {} results", all.len());
-                Err(self.c.error_at(at, message))
-            }
-        }
-    }
-
-    /// Values with commas between, maybe none.
-    pub fn value_list(&mut self) -> Result<Vec<ValueId>> {
-        let mut values = Vec::new();
-        if self.c.peek("%") {
-            values.push(self.value()?);
-            while self.c.eat(",") {
-                values.push(self.value()?);
-            }
-        }
-        Ok(values)
     }
 }

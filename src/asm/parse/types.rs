@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{Parser, Result};
+use super::cursor::Result;
+use super::state::Parser;
 use crate::dialect::enums;
 use crate::ir::{DYNAMIC, Dim, Float, Padding, Type, TypeId};
 

@@ -1,0 +1,139 @@
+//! What the arenas hold: operations, values, blocks and regions.
+
+use slotmap::new_key_type;
+use smallvec::SmallVec;
+
+use super::{Attr, LocId, TypeId};
+use crate::dialect::{OpDef, OpKind};
+
+new_key_type! {
+    /// Key of an operation.
+    pub struct OpId;
+    /// Key of an SSA value.
+    pub struct ValueId;
+    /// Key of a block.
+    pub struct BlockId;
+    /// Key of a region.
+    pub struct RegionId;
+}
+
+/// An operation. Attributes are positional: `attrs[i]` is the value of `kind.def().attrs[i]`,
+/// `None` when an optional one is absent.
+#[derive(Debug)]
+pub struct Op {
+    pub kind: OpKind,
+    /// All operands, groups one after another.
+    pub operands: SmallVec<[ValueId; 4]>,
+    /// End of each operand group of the table entry within `operands`.
+    pub groups: SmallVec<[u32; 4]>,
+    pub attrs: SmallVec<[Option<Attr>; 4]>,
+    pub results: SmallVec<[ValueId; 2]>,
+    pub regions: SmallVec<[RegionId; 2]>,
+    pub loc: LocId,
+    /// The block that holds it; null for a detached operation.
+    pub block: BlockId,
+}
+
+/// As derived, but lists of numbers are copied as blocks: `SmallVec` clones them one by one.
+impl Clone for Op {
+    fn clone(&self) -> Self {
+        Self {
+            kind: self.kind,
+            operands: SmallVec::from_slice(&self.operands),
+            groups: SmallVec::from_slice(&self.groups),
+            attrs: self.attrs.clone(),
+            results: SmallVec::from_slice(&self.results),
+            regions: SmallVec::from_slice(&self.regions),
+            loc: self.loc,
+            block: self.block,
+        }
+    }
+}
+
+impl Op {
+    /// A detached operation without operands, results or regions, its attributes all absent.
+    pub fn new(kind: impl Into<OpKind>) -> Self {
+        let kind = kind.into();
+        Self {
+            kind,
+            operands: SmallVec::new(),
+            groups: SmallVec::new(),
+            attrs: SmallVec::from_elem(None, kind.def().attrs.len()),
+            results: SmallVec::new(),
+            regions: SmallVec::new(),
+            loc: LocId::UNKNOWN,
+            block: BlockId::default(),
+        }
+    }
+
+    pub fn def(&self) -> &'static OpDef {
+        self.kind.def()
+    }
+
+    /// The operands of group `i` of the table entry: empty or one for an optional group.
+    pub fn group(&self, i: usize) -> &[ValueId] {
+        let start = if i == 0 {
+            0
+        } else {
+            self.groups.get(i - 1).copied().unwrap_or(0)
+        } as usize;
+        let end = self.groups.get(i).map_or(start, |&e| e as usize);
+        self.operands.get(start..end).unwrap_or(&[])
+    }
+
+    /// The operand of an optional group.
+    pub fn optional(&self, i: usize) -> Option<ValueId> {
+        self.group(i).first().copied()
+    }
+
+    /// Attribute `i` of the table entry.
+    pub fn attr(&self, i: usize) -> Option<&Attr> {
+        self.attrs.get(i).and_then(Option::as_ref)
+    }
+
+    /// The attribute called `name` in the table entry.
+    pub fn attr_named(&self, name: &str) -> Option<&Attr> {
+        self.attr(self.def().attrs.iter().position(|a| a.name == name)?)
+    }
+
+    /// The case index of the enumeration attribute called `name`.
+    pub fn enum_named(&self, name: &str) -> Option<u8> {
+        match self.attr_named(name)? {
+            Attr::Enum(e) => Some(e.0),
+            _ => None,
+        }
+    }
+
+    /// Whether the unit attribute called `name` is present.
+    pub fn has_unit(&self, name: &str) -> bool {
+        self.attr_named(name).is_some()
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Def {
+    Result { op: OpId, index: u32 },
+    Argument { block: BlockId, index: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Value {
+    pub ty: TypeId,
+    pub def: Def,
+}
+
+/// Operations in order; the last one is the terminator where the parent operation needs one.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub args: SmallVec<[ValueId; 4]>,
+    pub ops: Vec<OpId>,
+    pub region: RegionId,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    pub blocks: SmallVec<[BlockId; 1]>,
+    /// The operation that holds it; null for the module's body.
+    pub parent: OpId,
+}
