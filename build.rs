@@ -1,21 +1,37 @@
 //! Compiles `rules/` and `isel/` in: the files as they are, and every rule by itself, written out
-//! and without what only checking needs, by the operation it rewrites (`src/rules/index.rs`).
+//! and without what only checking needs, by the operation it rewrites (`src/rules/index.rs`). A rule of an operation
+//! that no dialect has fails the build.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+// The rows of all operations, and what their meanings name, to check rules against.
+#[allow(dead_code, unused_imports)]
+#[path = "src/dialect/mod.rs"]
+mod dialect;
 #[path = "src/rules/expand.rs"]
 mod expand;
+#[allow(dead_code, unused_imports)]
+#[path = "src/scalar/mod.rs"]
+mod scalar;
 #[path = "src/sexpr.rs"]
 mod sexpr;
+#[path = "src/rules/spelling.rs"]
+mod spelling;
 
 use sexpr::{Form, Sexpr};
 
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
-    for source in ["rules/expand.rs", "sexpr.rs"] {
+    for source in [
+        "dialect",
+        "rules/expand.rs",
+        "rules/spelling.rs",
+        "scalar",
+        "sexpr.rs",
+    ] {
         println!("cargo::rerun-if-changed=src/{source}");
     }
     let mut files = Vec::new();
@@ -89,10 +105,9 @@ fn index(files: &[(String, PathBuf)]) -> String {
         };
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         if let Err(error) = add(folders.entry(folder).or_default(), name, &text, &mut order) {
-            panic!(
-                "{name}:{}:{}: {}",
-                error.pos.line, error.pos.column, error.message
-            );
+            // All of them, not the first alone, and without the trace of a panic.
+            let (pos, message) = (error.pos, error.message);
+            println!("cargo::error={name}:{}:{}: {message}", pos.line, pos.column);
         }
     }
     let mut code = String::from("/// The compiled-in rules.\nstatic FOLDERS: &[Folder] = &[\n");
@@ -128,11 +143,15 @@ fn add(folder: &mut Folder, file: &str, text: &str, order: &mut u32) -> Result<(
                 let first = items.get(1).and_then(Sexpr::symbol).unwrap_or_default();
                 sides = (first, items.last().and_then(Sexpr::symbol).unwrap_or(first));
             }
-            Some("costs") => folder.costs.push_str(&written(&form.to_string())),
+            Some("costs") => {
+                spelling::costs(items, sides.0)?;
+                folder.costs.push_str(&written(&form.to_string()));
+            }
             Some("rule") => {
                 let Some(rule) = strip(items) else {
                     return Err(pos.wrong("expected (rule NAME [\"DOC\"] (OPERATION …) …)"));
                 };
+                spelling::rule(items, sides)?;
                 let entry = folder
                     .rules
                     .entry(operation(rule.root, sides.0))

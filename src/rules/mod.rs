@@ -17,6 +17,8 @@ pub mod prove;
 mod random;
 pub mod soundness;
 #[cfg(test)]
+mod spelling;
+#[cfg(test)]
 mod tests;
 pub mod trial;
 
