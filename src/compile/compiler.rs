@@ -222,10 +222,7 @@ impl Compiler {
         let mut rules = self.rules(group, &c.module)?;
         let without = &self.options.without;
         if !without.is_empty() {
-            rules
-                .to_mut()
-                .rules
-                .retain(|rule| !without.contains(&rule.name));
+            rules = Cow::Owned(rules.filtered(|rule| !without.contains(&rule.name)));
         }
         let run = stage::Options {
             tables: match group {

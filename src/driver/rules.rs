@@ -98,7 +98,8 @@ fn prove_all(args: &Args, sets: &[RuleSet]) -> Outcome {
         .par_iter()
         .map(|rule| {
             let mut solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
-            prove::prove(rule, effort, &mut solver).map_err(|message| failure(rule, message))
+            prove::prove(rule, effort, &mut solver)
+                .map_err(|wrong| failure(rule, wrong.to_string()))
         })
         .collect();
     let mut wrong = Vec::new();
@@ -175,7 +176,8 @@ fn check(set: &RuleSet, rule: &Rule) -> Result<(), Diagnostic> {
         println!("{}: {count} examples; not checked: {reason}", rule.name);
         return Ok(());
     }
-    let covered = soundness::check(rule, soundness::Effort::default()).map_err(&fail)?;
+    let covered = soundness::check(rule, soundness::Effort::default())
+        .map_err(|wrong| fail(wrong.to_string()))?;
     let worst = match covered.worst {
         0 => String::new(),
         w => format!(", at most {} ulp off", w as f64 / 1000.0),

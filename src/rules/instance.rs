@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::program::{Input, Program};
 use super::random::Random;
+use super::soundness::Wrong;
 use super::trial::Trial;
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
@@ -21,7 +22,7 @@ pub(super) struct Instance {
     pub graph: Graph,
     pub root: Id,
     pub binds: matcher::Binds,
-    target: Target,
+    pub target: Target,
     pub before: Program,
     /// The replacements that can be built: where each is in the graph, and which template of the rule it is.
     pub after: Vec<(Program, Id, usize)>,
@@ -30,15 +31,15 @@ pub(super) struct Instance {
 
 /// Why there is no instance, other than that the draw was unlucky.
 pub(super) enum Failure {
-    Wrong(String),
+    Wrong(Wrong),
     NoSemantics(String),
 }
 
 impl Failure {
-    pub fn text(self) -> String {
+    pub fn wrong(self) -> Wrong {
         match self {
             Failure::Wrong(why) => why,
-            Failure::NoSemantics(what) => format!("there is no semantics of {what}"),
+            Failure::NoSemantics(what) => format!("there is no semantics of {what}").into(),
         }
     }
 }
@@ -79,15 +80,14 @@ impl Instance {
             match build.root(template) {
                 Ok(id) => sides.push((id, number)),
                 Err(BuildError::Constant) => {}
-                Err(error) => return Err(Failure::Wrong(error.to_string())),
+                Err(error) => return Err(Failure::Wrong(error.to_string().into())),
             }
         }
         let mut after = Vec::new();
         for (id, number) in sides {
             if graph[id].data.ty != ty {
-                return Err(Failure::Wrong(
-                    "the replacement has another type than the pattern".into(),
-                ));
+                let message = "the replacement has another type than the pattern";
+                return Err(Failure::Wrong(message.to_owned().into()));
             }
             let program = Program::new(&graph, id);
             let program = program.ok_or_else(|| Failure::NoSemantics("the replacement".into()))?;

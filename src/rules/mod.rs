@@ -3,6 +3,7 @@
 //! `docs/rules.md` describes the language. [`RuleSet::parse`] reads text; [`files`] finds the
 //! rules that are compiled in or in a directory; [`crate::egraph::replace`] makes replacements in the e-graph.
 
+pub mod derive;
 pub mod examples;
 mod expand;
 pub mod files;

@@ -59,7 +59,7 @@ impl RuleSet {
     }
 
     /// Adds a rule and indexes it.
-    pub(super) fn push(&mut self, rule: Rule) {
+    pub fn push(&mut self, rule: Rule) {
         let Pattern::Op(op) = &rule.pattern else {
             return;
         };
@@ -69,6 +69,15 @@ impl RuleSet {
             .or_default()
             .push(self.rules.len() as u32);
         self.rules.push(rule);
+    }
+
+    /// The set without the rules that are not to be kept.
+    pub fn filtered(&self, keep: impl Fn(&Rule) -> bool) -> RuleSet {
+        let mut set = RuleSet::new(self.keeps);
+        set.costs = self.costs.clone();
+        let kept = self.rules.iter().filter(|rule| keep(rule));
+        kept.for_each(|rule| set.push(rule.clone()));
+        set
     }
 }
 

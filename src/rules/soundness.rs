@@ -45,8 +45,26 @@ pub struct Covered {
     pub worst: u64,
 }
 
+/// What is wrong with a rule.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Wrong {
+    pub message: String,
+    /// The variables' values for which the sides differ, where there are such.
+    pub operands: Vec<(String, u64)>,
+}
+
+impl From<String> for Wrong {
+    fn from(message: String) -> Wrong {
+        Wrong {
+            message,
+            operands: Vec::new(),
+        }
+    }
+}
+
 /// Checks one rule of a set. The error says what is wrong with it.
-pub fn check(rule: &Rule, effort: Effort) -> Result<Covered, String> {
+pub fn check(rule: &Rule, effort: Effort) -> Result<Covered, Wrong> {
     let mut random = Random::named(&rule.name);
     let mut covered = Covered::default();
     let mut trouble = None;
@@ -59,8 +77,10 @@ pub fn check(rule: &Rule, effort: Effort) -> Result<Covered, String> {
         }
     }
     match (covered.trials, trouble) {
-        (0, Some(what)) => Err(format!("there is no semantics of {what}")),
-        (0, None) => Err("the rule never applied to any operands that were tried".into()),
+        (0, Some(what)) => Err(format!("there is no semantics of {what}").into()),
+        (0, None) => {
+            Err(String::from("the rule never applied to any operands that were tried").into())
+        }
         _ => Ok(covered),
     }
 }
@@ -85,11 +105,11 @@ fn attempt(
 }
 
 /// Compares both sides on values of the inputs; the error says how they differ.
-pub(super) fn compare(rule: &Rule, instance: &Instance, values: &[u64]) -> Result<(), String> {
+pub(super) fn compare(rule: &Rule, instance: &Instance, values: &[u64]) -> Result<(), Wrong> {
     let comparison = Comparison { instance, rule };
     comparison
         .compare(values, &mut Covered::default())
-        .map_err(Failure::text)
+        .map_err(Failure::wrong)
 }
 
 struct Comparison<'a> {
@@ -240,7 +260,11 @@ impl Comparison<'_> {
             .map(|(i, v)| i.show(*v))
             .collect();
         let constants = self.instance.before.constants();
-        Failure::Wrong(format!(
+        let operands = self.instance.inputs.iter().zip(values);
+        let operands = operands
+            .map(|(input, &value)| (input.name.clone(), value))
+            .collect();
+        let message = format!(
             "replacement {} gives {got} where the pattern gives {expected:#x}, for {}{}",
             alternative + 1,
             inputs.join(", "),
@@ -249,7 +273,8 @@ impl Comparison<'_> {
             } else {
                 format!(" with constants {constants}")
             },
-        ))
+        );
+        Failure::Wrong(Wrong { message, operands })
     }
 }
 

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use tilec::rules::files::{self, Group};
 use tilec::rules::soundness::{self, Effort};
-use tilec::rules::{Examples, Rule, RuleSet, examples};
+use tilec::rules::{Examples, Pattern, Rule, RuleSet, examples};
 
 fn check(set: &RuleSet, rule: &Rule) -> Result<(), String> {
     let name = |e: String| format!("{}:{}: rule {}: {e}", rule.file, rule.pos.line, rule.name);
     examples::run(set, rule).map_err(name)?;
     if soundness::exempt(&rule.check).is_none() {
-        soundness::check(rule, Effort::default()).map_err(name)?;
+        soundness::check(rule, Effort::default()).map_err(|wrong| name(wrong.message))?;
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ fn a_rule_that_never_applies_is_reported() {
     let text = "(dialect cuda_tile) (rule r (addi none ?x ?y) => ?x (where (< (hi ?y) (lo ?y))))";
     let set = RuleSet::parse(text, "never.rules").unwrap_or_else(|e| panic!("{e}"));
     let error = soundness::check(&set.rules[0], Effort::default()).expect_err("it cannot apply");
-    assert!(error.contains("never applied"), "{error}");
+    assert!(error.message.contains("never applied"), "{error}");
 }
 
 #[test]
@@ -114,5 +114,23 @@ fn wrong_examples_are_reported() {
             .unwrap_or_else(|e| panic!("{e}"));
         let error = examples::run(&set, &set.rules[0]).expect_err(text);
         assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_set_without_a_rule_has_the_others_where_they_are_looked_for() {
+    let text = "(dialect nvvm)
+        (rule a (add ?x 0) => ?x)
+        (rule b (sub ?x 0) => ?x)
+        (rule c (add ?x ?x) => (shl ?x 1))";
+    let set = RuleSet::parse(text, "test.rules").unwrap_or_else(|e| panic!("{e}"));
+    let rest = set.filtered(|rule| rule.name != "a");
+    let names: Vec<&str> = rest.rules.iter().map(|r| r.name.as_str()).collect();
+    assert_eq!(names, ["b", "c"]);
+    for (number, rule) in rest.rules.iter().enumerate() {
+        let Pattern::Op(op) = &rule.pattern else {
+            panic!("a pattern's root is an operation")
+        };
+        assert_eq!(rest.by_head[&op.head], [number as u32], "{}", rule.name);
     }
 }

@@ -84,7 +84,8 @@ fn parse(text: &str) -> Rule {
 }
 
 fn verdict_of(text: &str) -> Result<Class, String> {
-    prove::prove(&parse(text), Effort::default(), &mut solver()).map(|v| v.class)
+    let verdict = prove::prove(&parse(text), Effort::default(), &mut solver());
+    verdict.map(|v| v.class).map_err(|wrong| wrong.to_string())
 }
 
 /// Rules that are almost right: the solver has values for which they are not.

@@ -22,7 +22,7 @@ use self::solver::{Answer, Solver};
 use self::symbols::Refused;
 use super::instance::{Failure, Instance};
 use super::random::Random;
-use super::soundness;
+use super::soundness::{self, Wrong};
 use crate::egraph::rule::Rule;
 
 /// How well a rule is known to be true; the first is the best.
@@ -118,7 +118,7 @@ const FEW_BITS: u32 = 2;
 const HARD: usize = 32;
 
 /// Proves one rule, as far as that goes. The error says for which values it is wrong.
-pub fn prove(rule: &Rule, effort: Effort, solver: &mut Solver) -> Result<Verdict, String> {
+pub fn prove(rule: &Rule, effort: Effort, solver: &mut Solver) -> Result<Verdict, Wrong> {
     if let Some(why) = soundness::exempt(&rule.check) {
         return Ok(Verdict {
             class: Class::Exempt,
@@ -149,11 +149,12 @@ pub fn prove(rule: &Rule, effort: Effort, solver: &mut Solver) -> Result<Verdict
             }
             Ok(Some(_)) => quiet += 1,
             Ok(None) => {}
-            Err(failure) => return Err(failure.text()),
+            Err(failure) => return Err(failure.wrong()),
         }
     }
     if proof.count.instances == 0 {
-        return Err("the rule never applied to any operands that were tried".into());
+        let message = "the rule never applied to any operands that were tried";
+        return Err(message.to_owned().into());
     }
     if proof.count.sampled > 0 {
         // What the solver leaves open is checked as every rule is.
@@ -193,7 +194,7 @@ struct Proof<'a> {
 
 impl Proof<'_> {
     /// Looks at an instance; whether it was a new one.
-    fn look(&mut self, instance: &Instance) -> Result<bool, String> {
+    fn look(&mut self, instance: &Instance) -> Result<bool, Wrong> {
         let mut few = false;
         if self.drawn.anything() && !self.approximate {
             match self.generally(instance)? {
@@ -219,7 +220,7 @@ impl Proof<'_> {
     }
 
     /// Asks about all constants and ranges at once.
-    fn generally(&mut self, instance: &Instance) -> Result<General, String> {
+    fn generally(&mut self, instance: &Instance) -> Result<General, Wrong> {
         let mut queries = Vec::new();
         for side in 0..instance.after.len() {
             match query::general(self.rule, instance, side, &self.drawn) {
@@ -250,7 +251,7 @@ impl Proof<'_> {
 
     /// Whether the solver finds no difference. The error is a difference that the interpreter finds, too: it need not,
     /// because a NaN may be other bits there, and because a guard may say less than is assumed of it.
-    fn ask(&mut self, instance: &Instance, query: &Query) -> Result<bool, String> {
+    fn ask(&mut self, instance: &Instance, query: &Query) -> Result<bool, Wrong> {
         if query.hard > HARD || self.count.given_up >= PATIENCE {
             return Ok(false);
         }
@@ -270,14 +271,14 @@ impl Proof<'_> {
         let classes = query.symbols.constants.iter().map(|c| c.1);
         let constants: FxHashMap<_, _> = classes.zip(constants.iter().copied()).collect();
         let repeated = instance.repeat(self.rule, &constants, inputs);
-        if let Some(other) = repeated.map_err(Failure::text)? {
+        if let Some(other) = repeated.map_err(Failure::wrong)? {
             soundness::compare(self.rule, &other, inputs)?;
         }
         Ok(false)
     }
 
     /// Proves an instance, or tries all its operands, or leaves it to samples.
-    fn one(&mut self, instance: &Instance) -> Result<(), String> {
+    fn one(&mut self, instance: &Instance) -> Result<(), Wrong> {
         let mut open = self.approximate;
         for side in 0..instance.after.len() {
             if self.approximate {
@@ -375,7 +376,7 @@ fn types(instance: &Instance) -> String {
 }
 
 /// Compares the sides for all operands.
-fn exhaust(rule: &Rule, instance: &Instance, bits: u32) -> Result<(), String> {
+fn exhaust(rule: &Rule, instance: &Instance, bits: u32) -> Result<(), Wrong> {
     let inputs = &instance.inputs;
     let mut values = vec![0; inputs.len()];
     for all in 0..1u64 << bits {

@@ -1,0 +1,50 @@
+//! Which shipped rules the others make superfluous.
+
+use tilec::dialect::Dialect;
+use tilec::rules::RuleSet;
+use tilec::rules::derive::{Derived, derived};
+
+use crate::engine::Engine;
+
+/// What is known of a shipped rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// The others do not do what it does.
+    Needed(Derived),
+    /// In all instances that were drawn they do.
+    Redundant(Derived),
+    /// It has no instances: matrices and memory.
+    Unknown,
+}
+
+/// A rule's instances that are drawn.
+const INSTANCES: usize = 40;
+
+/// What the other rules do of each rule whose name `wanted` accepts. A rule that follows from the others counts as gone
+/// for those behind it, so that all that are redundant can go together.
+pub fn standings(
+    engine: &Engine,
+    rules: &RuleSet,
+    constants: Dialect,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(String, Standing)>, String> {
+    let mut list = Vec::new();
+    let mut gone: Vec<&str> = Vec::new();
+    for rule in rules.rules.iter().filter(|r| wanted(&r.name)) {
+        let others = engine.with_commutation(
+            &rules
+                .filtered(|other| other.name != rule.name && !gone.contains(&other.name.as_str())),
+        );
+        let found = derived(rule, &others, constants, engine.limits, INSTANCES);
+        let standing = match found.map_err(|wrong| format!("{}: {wrong}", rule.name))? {
+            None => Standing::Unknown,
+            Some(derived) if derived.is_redundant() => {
+                gone.push(&rule.name);
+                Standing::Redundant(derived)
+            }
+            Some(derived) => Standing::Needed(derived),
+        };
+        list.push((rule.name.clone(), standing));
+    }
+    Ok(list)
+}
