@@ -223,18 +223,17 @@ impl<'s> Enumeration<'s> {
         let (operation, own) = &self.space.operations[number];
         self.made.terms += 1;
         let classes = &self.classes;
-        let args_of = |i: usize| -> SmallVec<[u64; 3]> {
-            args.iter()
-                .map(|&a| classes[a as usize].values.bits[i])
-                .collect()
-        };
-        let mut undefined = args
-            .iter()
-            .fold(0, |u, &a| u | classes[a as usize].values.undefined);
+        let parts = args.iter().map(|&a| &classes[a as usize].values);
+        let mut undefined = parts.clone().fold(0, |u, v| u | v.undefined);
+        let lists: SmallVec<[&[u64]; 3]> = parts.map(|v| &v.bits[..]).collect();
         let mut bits = Vec::with_capacity(self.space.vectors.len());
+        let mut operands = [0; 3];
         for i in 0..self.space.vectors.len() {
+            for (operand, list) in operands.iter_mut().zip(&lists) {
+                *operand = list[i];
+            }
             let value = match undefined >> i & 1 {
-                0 => operation.apply(&args_of(i)),
+                0 => operation.apply(&operands[..lists.len()]),
                 _ => None,
             };
             if value.is_none() {
@@ -242,6 +241,7 @@ impl<'s> Enumeration<'s> {
             }
             bits.push(value.unwrap_or(0));
         }
+        drop(lists);
         let values = Values {
             bits: bits.into(),
             undefined,

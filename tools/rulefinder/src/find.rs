@@ -2,6 +2,7 @@
 //! the other, so that each counts on those before it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use rustc_hash::FxHashSet;
 use tilec::facts::semantics::Scalar;
@@ -83,8 +84,9 @@ impl Default for Limits {
 pub struct Finder {
     pub engine: Engine,
     pub limits: Limits,
-    /// Who proves rules; without, they are sampled.
-    pub solver: Option<Solver>,
+    /// The program that proves rules; without, they are sampled. Each rule has a process of its own, as one that was
+    /// left in the middle of an answer would give it for the next question.
+    pub solver: Option<PathBuf>,
     /// Operations that kernels have; without, all equations are looked at.
     pub shapes: Option<BTreeSet<String>>,
     pub counts: Counts,
@@ -103,7 +105,7 @@ const TOGETHER: usize = 200;
 const TRIED: usize = 4;
 
 impl Finder {
-    pub fn new(engine: Engine, limits: Limits, solver: Option<Solver>) -> Finder {
+    pub fn new(engine: Engine, limits: Limits, solver: Option<PathBuf>) -> Finder {
         Finder {
             engine,
             limits,
@@ -389,9 +391,14 @@ impl Finder {
         if tilec::rules::examples::run(&set, rule).is_err() {
             return Ok(Err(None));
         }
-        let class = match &mut self.solver {
-            Some(solver) => prove::prove(rule, prove::Effort::default(), solver).map(|v| v.class),
-            None => soundness::check(rule, soundness::Effort::default()).map(|_| Class::Sampled),
+        let sampled = soundness::check(rule, soundness::Effort::default());
+        let class = match (&self.solver, sampled) {
+            (_, Err(wrong)) => Err(wrong),
+            (None, Ok(_)) => Ok(Class::Sampled),
+            (Some(path), Ok(_)) => {
+                let mut solver = Solver::start(path, prove::STEPS)?;
+                prove::prove(rule, prove::Effort::default(), &mut solver).map(|v| v.class)
+            }
         };
         match class {
             Ok(Class::Sampled) if self.solver.is_some() => Ok(Err(None)),

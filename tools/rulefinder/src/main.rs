@@ -12,8 +12,7 @@ use rulefinder::shipped::{self, Standing};
 use rulefinder::themes;
 use tilec::dialect::Dialect;
 use tilec::rules::files::{self, Group};
-use tilec::rules::prove;
-use tilec::rules::prove::solver::{self, Solver};
+use tilec::rules::prove::solver;
 use tilec::rules::{Examples, RuleSet};
 
 #[derive(Parser)]
@@ -119,10 +118,7 @@ fn run(find: &Find) -> Result<(), String> {
     let engine = Engine::new(rules, target)?;
     let solver = match find.unproven {
         true => None,
-        false => Some(Solver::start(
-            &solver::find(find.solver.as_deref())?,
-            prove::STEPS,
-        )?),
+        false => Some(solver::find(find.solver.as_deref())?),
     };
     let files = corpus::files(&find.corpus)?;
     let terms = corpus::terms(&files, &engine)?;

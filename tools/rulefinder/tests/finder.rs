@@ -48,7 +48,11 @@ fn theme(types: &[Scalar], rows: &[&str], size: usize, constants: &[i64]) -> The
 }
 
 fn search(without: &[&str], theme: &Theme) -> Finder {
-    let mut finder = Finder::new(engine(without), find::Limits::default(), Some(solver()));
+    let mut finder = Finder::new(
+        engine(without),
+        find::Limits::default(),
+        Some(toolkit::z3()),
+    );
     finder.theme(theme).unwrap_or_else(|e| panic!("{e}"));
     finder
 }
@@ -170,7 +174,7 @@ fn a_wrong_equation_is_thrown_away_and_its_counterexample_kept() {
         .find(|o| o.operands[..] == [Scalar::Int(1)] && o.result == I32);
     let rare = Tree::Op(wide.expect("a widening").clone(), vec![rare]);
     let wrong = equation(binary("add", x(), rare), x());
-    let mut finder = Finder::new(engine(&[]), find::Limits::default(), Some(solver()));
+    let mut finder = Finder::new(engine(&[]), find::Limits::default(), Some(toolkit::z3()));
     finder.consider(vec![wrong.clone()]).expect("judged");
     assert_eq!((finder.counts.refuted, finder.counts.rules), (1, 0));
     let (_, why) = finder.refuted.last().expect("what refuted it");
