@@ -19,7 +19,8 @@ class Test:
                 self.outcome = "xfailed" if child.get("type") == "pytest.xfail" else "skipped"
                 self.why = child.get("message", "")
             elif child.tag in ("failure", "error"):
-                self.outcome, self.why = "failed", (child.get("message") or child.text or "").strip()
+                self.outcome, self.why = "failed", child.get("message") or child.text or ""
+        self.why = " ".join(self.why.split())
         if self.outcome == "failed":
             for where, pattern, reason in reasons:
                 if re.fullmatch(where, run) and re.search(pattern, self.name):
@@ -58,13 +59,13 @@ def report(folder: Path, known) -> bool:
     print(f"{folder.name.replace('-', ' ')}: " + ", ".join(f"{counts[word]} {word}" for word in sorted(counts)))
     for test in tests:
         if test.outcome == "failed":
-            print(f"  {test.name}: {' '.join(test.why.split())[:160]}")
+            print(f"  {test.name}: {test.why[:160]}")
     return counts["failed"] > 0
 
 
 def table(folder: Path, known) -> None:
     """The counts of every run in `folder`, and every reason with its number of tests."""
-    runs = sorted(path for path in folder.iterdir() if path.is_dir())
+    runs = sorted(path for path in folder.glob("sm_*-*") if path.is_dir())
     print("| target | engine | " + " | ".join(COLUMNS) + " |\n|" + "---|" * (len(COLUMNS) + 2))
     whys = Counter()
     for run in runs:
@@ -74,7 +75,7 @@ def table(folder: Path, known) -> None:
         print(f"| {target} | {engine} | " + " | ".join(str(counts[c]) for c in COLUMNS) + " |")
         for test in tests:
             if test.outcome in ("skipped", "listed", "xfailed"):
-                whys[test.outcome, test.why, f"{target} {engine}"] += 1
+                whys[test.outcome, test.why[:200], f"{target} {engine}"] += 1
     print("\n| tests | outcome | where | reason |\n|---|---|---|---|")
     rows = {}
     for (outcome, why, where), count in whys.items():

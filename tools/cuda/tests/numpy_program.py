@@ -57,4 +57,7 @@ assert twice(Gone) == 700
 # A device as PyTorch's functions take it.
 for device in (None, 0, "cuda", "cuda:0"):
     assert tilec.emulate._CUDA["get_device_capability"](device) == (9, 0)
+# PyTorch's compiler tells its functions apart by what they are.
+replaced = list(tilec.emulate._CUDA.values())
+assert len({id(function) for function in replaced}) == len(replaced)
 print("right")

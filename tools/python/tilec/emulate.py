@@ -389,18 +389,19 @@ def _capability(device=None):
     return _attribute(_COMPUTE_CAPABILITY_MAJOR, index), _attribute(_COMPUTE_CAPABILITY_MINOR, index)
 
 
-def _nothing(*_, **__):
-    return None
+def _nothing():
+    """A function that does nothing: for each name one of its own, which PyTorch's compiler asks for."""
+    return lambda *_, **__: None
 
 
 _CUDA = {
     "is_available": lambda: True,
     "is_initialized": lambda: True,
-    "init": _nothing,
-    "_lazy_init": _nothing,
+    "init": _nothing(),
+    "_lazy_init": _nothing(),
     "device_count": _device_count,
     "current_device": lambda: 0,
-    "set_device": _nothing,
+    "set_device": _nothing(),
     "device": _Device,
     "get_device_name": lambda device=None: Properties(_index(device)).name,
     "get_device_capability": _capability,
@@ -415,10 +416,10 @@ _CUDA = {
     "CUDAGraph": CUDAGraph,
     "graph": _Graph,
     "is_current_stream_capturing": lambda: False,
-    "empty_cache": _nothing,
-    "manual_seed": _nothing,
-    "manual_seed_all": _nothing,
-    "reset_peak_memory_stats": _nothing,
+    "empty_cache": _nothing(),
+    "manual_seed": _nothing(),
+    "manual_seed_all": _nothing(),
+    "reset_peak_memory_stats": _nothing(),
     "memory_allocated": lambda device=None: sum(_lent.values()),
     "max_memory_allocated": lambda device=None: sum(_lent.values()),
 }
