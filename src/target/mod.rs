@@ -119,6 +119,11 @@ const ARCHS: &[(u16, PtxVersion, Option<PtxVersion>, Option<PtxVersion>)] = &[
     ),
 ];
 
+/// Parts of a multiprocessor that run warps by themselves.
+const PARTS: u64 = 4;
+/// Registers of a thread are a multiple of this.
+const UNIT: u64 = 8;
+
 impl Feature {
     /// Its name in rules (`(feature NAME)`) and in the instruction table (`feature=NAME`).
     const NAMES: &[(&str, Feature)] = &[
@@ -184,6 +189,22 @@ impl Target {
     /// 32-bit registers of a multiprocessor.
     pub fn registers_per_sm(self) -> u32 {
         65536
+    }
+
+    /// Registers that each thread can have where `warps` warps, of all blocks, share a multiprocessor: each of its
+    /// four parts runs every fourth warp with a quarter of the registers, which a warp gets in units of 256 (CUDA C++
+    /// Programming Guide, "Hardware Multithreading"; what ptxas chooses for `.reqntid` and `.minnctapersm`).
+    pub fn registers_per_thread(self, warps: u64) -> u64 {
+        let part = u64::from(self.registers_per_sm()) / PARTS;
+        let registers = part / (32 * warps.div_ceil(PARTS).max(1)) / UNIT * UNIT;
+        registers.min(u64::from(self.max_registers_per_thread()))
+    }
+
+    /// Blocks of `warps` warps whose threads can have `registers` each on one multiprocessor.
+    pub fn blocks_by_registers(self, warps: u64, registers: u64) -> u64 {
+        let part = u64::from(self.registers_per_sm()) / PARTS;
+        let warps_of_part = part / (32 * registers.next_multiple_of(UNIT)).max(1);
+        PARTS * warps_of_part / warps.max(1)
     }
 
     /// Threads that a multiprocessor can hold (CUDA C++ Programming Guide, "Technical Specifications per Compute
@@ -279,6 +300,43 @@ mod tests {
         for name in ["", "sm_", "sm_90b", "sm_080", "compute_80", "sm_80a"] {
             assert!(name.parse::<Target>().is_err(), "{name}");
         }
+    }
+
+    /// What ptxas 13.5 gives a kernel that could use more than 255, by threads of a block and blocks.
+    #[test]
+    fn registers_go_by_the_parts_of_a_multiprocessor() {
+        let target = Target {
+            sm: 90,
+            suffix: Suffix::Arch,
+        };
+        let known = [
+            (128, 1, 255),
+            (160, 1, 255),
+            (256, 1, 255),
+            (288, 1, 168),
+            (384, 1, 168),
+            (416, 1, 128),
+            (544, 1, 96),
+            (1024, 1, 64),
+            (160, 2, 168),
+            (160, 3, 128),
+            (192, 3, 96),
+            (64, 10, 96),
+            (32, 17, 96),
+        ];
+        for (threads, blocks, registers) in known {
+            let warps = threads / 32 * blocks;
+            assert_eq!(
+                target.registers_per_thread(warps),
+                registers,
+                "{threads} {blocks}"
+            );
+            if registers < 255 {
+                assert!(target.blocks_by_registers(threads / 32, registers) >= blocks);
+                assert!(target.blocks_by_registers(threads / 32, registers + 1) < blocks.max(2));
+            }
+        }
+        assert_eq!(target.blocks_by_registers(9, 224), 0);
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub fn lower(
         Some(Attr::Str(name)),
         int(threads),
         int(occupancy.unwrap_or(1)),
-        occupancy.and_then(|o| int(max_registers(o, threads, target))),
+        occupancy.and_then(|o| int(max_registers(o, warps, target))),
         None,
         int(smem as i64),
     ];
@@ -129,9 +129,11 @@ fn blocks_by_shared(bytes: u64, target: &Target) -> i64 {
     i64::try_from(all / (bytes + 1024)).unwrap_or(1)
 }
 
-/// Registers per thread that let `occupancy` blocks of `threads` share an SM.
-fn max_registers(occupancy: i64, threads: i64, target: &Target) -> i64 {
-    (i64::from(target.registers_per_sm()) / (occupancy * threads).max(1) / 8 * 8).clamp(24, 255)
+/// Registers per thread that let `occupancy` blocks of `warps` share an SM.
+fn max_registers(occupancy: i64, warps: u64, target: &Target) -> i64 {
+    let blocks = u64::try_from(occupancy).unwrap_or(1);
+    let registers = target.registers_per_thread(blocks * warps);
+    i64::try_from(registers.max(24)).unwrap_or(255)
 }
 
 fn param(m: &Module, op: OpId, ty: TypeId) -> Result<launch::Param, Diagnostic> {

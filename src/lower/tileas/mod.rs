@@ -80,7 +80,7 @@ fn func(
     let plan = plan::of(m, op, target, options, &facts, log)?;
     m.set_i32(op, "num_warps", plan.all_warps() as i64);
     if let Some(roles) = &plan.roles {
-        pipeline::roles::apply(m, op, roles, &facts)?;
+        pipeline::roles::apply(m, op, roles, target, &facts)?;
     }
     let mut rings = Vec::new();
     for stream in &plan.cp_async {

@@ -71,7 +71,7 @@ const MOST_TOGETHER: u64 = 160 * 32;
 pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
 
 /// Registers of a thread for addresses, counters and what is computed between matmuls, next to its tiles.
-const REGISTERS_BESIDE_TILES: u64 = 40;
+pub(super) const REGISTERS_BESIDE_TILES: u64 = 40;
 
 /// The same where nothing but what is loaded and carried counts.
 pub(super) const REGISTERS_BESIDE_LOADS: u64 = 24;
@@ -235,8 +235,7 @@ fn occupancy(
     let carried = together(m, &ops, &|v| elements(m, v)) / (32 * tile_warps.max(1));
     let needed = (carried + REGISTERS_BESIDE_TILES)
         .max(pressure::registers(m, body, tile_warps) + REGISTERS_BESIDE_LOADS);
-    let registers = u64::from(target.registers_per_sm());
-    let fits = registers / (needed * 32 * all.max(1));
+    let fits = target.blocks_by_registers(all, needed);
     Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))
 }
 

@@ -55,10 +55,9 @@ pub fn place(
     let blocks = u64::try_from(plan.occupancy.unwrap_or(1))
         .unwrap_or(1)
         .max(1);
-    let available = |blocks: u64| {
-        let threads = 32 * plan.all_warps().max(1) * blocks;
-        let most = u64::from(target.registers_per_sm()) / threads;
-        most.min(u64::from(target.max_registers_per_thread()))
+    let available = |blocks: u64| match &plan.roles {
+        Some(roles) if roles.redistributes() => roles.registers(target)[1],
+        _ => target.registers_per_thread(plan.all_warps() * blocks),
     };
     let whole = u64::from(target.shared_per_block());
     let mut room = room.saturating_sub(whole - whole / blocks);

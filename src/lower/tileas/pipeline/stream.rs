@@ -123,7 +123,7 @@ impl Share {
     pub fn of(m: &Module, func: OpId, body: BlockId, target: &Target, warps: [u64; 2]) -> Share {
         let threads = 32 * warps[0];
         let registers = pressure::registers(m, body, warps[1]) + OTHER_REGISTERS;
-        let by_registers = u64::from(target.registers_per_sm()) / (registers * threads).max(1);
+        let by_registers = target.blocks_by_registers(warps[0], registers);
         let by_threads = u64::from(target.threads_per_sm()) / threads.max(1);
         let hints = Hints::of(m, func, target);
         let asked = hints.occupancy.and_then(|o| u64::try_from(o).ok());

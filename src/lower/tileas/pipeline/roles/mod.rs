@@ -31,8 +31,10 @@ use crate::facts::FactMap;
 use crate::facts::access::{self, group};
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
+use crate::lower::hints::Hints;
 use crate::lower::tileas::missed::Log;
-use crate::lower::tileas::{tcgen05, wgmma};
+use crate::lower::tileas::plan::REGISTERS_BESIDE_TILES;
+use crate::lower::tileas::{pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
 pub use sites::ancestor_in;
 use sites::{Ring, Site};
@@ -45,10 +47,8 @@ const BARRIERS: u64 = 2048;
 const MAX_STAGES: u64 = 8;
 /// Warps of the producer: one, or a warpgroup where registers are redistributed, which goes by warpgroups.
 const PRODUCER_WARPS: [u64; 2] = [1, 4];
-/// Registers of a consumer and of a producer thread once they have been redistributed: with two
-/// consumer warpgroups, 2·128·240 + 128·24 = 64512 of 65536.
-const CONSUMER_REGISTERS: i64 = 240;
-const PRODUCER_REGISTERS: i64 = 24;
+/// Registers of a producer thread once they have been redistributed.
+const PRODUCER_REGISTERS: u64 = 24;
 
 /// What a [`Plan`] brings tiles by, in messages.
 const WHAT: &str = "tensor copies";
@@ -116,7 +116,8 @@ impl Plan {
             rings,
             shared: context.shared.clone(),
             consumer_warps,
-            redistributes: consumer_warps > 4 && by_groups,
+            redistributes: consumer_warps > 4
+                && (by_groups || pays(m, func, body, target, consumer_warps)),
             by_groups,
             nested_stores: Vec::new(),
             last_stores: Vec::new(),
@@ -151,6 +152,18 @@ impl Plan {
     /// Whether the producer gives registers to the consumers.
     pub fn redistributes(&self) -> bool {
         self.redistributes
+    }
+
+    /// Registers of a producer's and of a consumer's thread once they have been redistributed: the block has those
+    /// that all its warps start with. Two consumer warpgroups: 2·128·240 + 128·24 = 384·168.
+    pub fn registers(&self, target: &Target) -> [u64; 2] {
+        let all = target.registers_per_thread(self.all_warps()) * self.all_warps();
+        let producers = self.all_warps() - self.consumer_warps;
+        let left = all.saturating_sub(producers * PRODUCER_REGISTERS);
+        [
+            PRODUCER_REGISTERS,
+            left / self.consumer_warps.max(1) / 8 * 8,
+        ]
     }
 
     /// Finds the stores that tensor copies can do.
@@ -296,6 +309,21 @@ fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
     wgmma || tcgen05::takes(m, op, target).is_some()
 }
 
+/// Whether it pays that a producer warpgroup gives registers to the warps of `consumers`, which warps multiply by
+/// themselves or not at all: not where several blocks share the multiprocessor, nor where a thread has enough for its
+/// tiles, those that it multiplies included.
+fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) -> bool {
+    if !target.has(Feature::SetMaxNReg) {
+        return false;
+    }
+    let warps = consumers + PRODUCER_WARPS[0];
+    let needed = pressure::registers(m, body, consumers) + REGISTERS_BESIDE_TILES;
+    let asked = Hints::of(m, func, target).occupancy.unwrap_or(1);
+    let shared = asked > 1 && target.blocks_by_registers(warps, needed) > 1;
+    let all = pressure::registers_without(m, body, consumers, &[]) + REGISTERS_BESIDE_TILES;
+    !shared && all >= target.registers_per_thread(warps)
+}
+
 /// As many stages as fit: a power of two where at least four do.
 fn stages_that_fit(room: u64, bytes: u64) -> Option<u64> {
     match (room / bytes.max(1)).min(MAX_STAGES) {
@@ -333,7 +361,13 @@ struct Built {
 }
 
 /// Rewrites the function by `plan`.
-pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result<(), Diagnostic> {
+pub fn apply(
+    m: &mut Module,
+    func: OpId,
+    plan: &Plan,
+    target: &Target,
+    facts: &FactMap,
+) -> Result<(), Diagnostic> {
     let Some(body) = m.body_of(func, 0) else {
         return Ok(());
     };
@@ -385,7 +419,7 @@ pub fn apply(m: &mut Module, func: OpId, plan: &Plan, facts: &FactMap) -> Result
     thread(m, consumer_block, &mut start.clone(), &mut steps);
     loads.into_iter().for_each(|l| m.erase(l));
     epilogue(m, consumer_block, plan, facts, &buffers)?;
-    specialize(m, body, plan, [producer, consumer]);
+    specialize(m, body, plan, target, [producer, consumer]);
     Ok(())
 }
 
@@ -394,16 +428,22 @@ fn is_token(m: &Module, op: OpId) -> bool {
     C::of(m.op(op).kind) == Some(C::MakeToken)
 }
 
-fn specialize(m: &mut Module, body: BlockId, plan: &Plan, roles: [crate::ir::RegionId; 2]) {
+fn specialize(
+    m: &mut Module,
+    body: BlockId,
+    plan: &Plan,
+    target: &Target,
+    roles: [crate::ir::RegionId; 2],
+) {
     let i32_ty = m.types.int(32);
     let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
     let registers = match plan.redistributes {
-        true => [PRODUCER_REGISTERS, CONSUMER_REGISTERS],
+        true => plan.registers(target),
         false => [0, 0],
     };
     let attrs = [
-        int(registers[0]),
-        int(registers[1]),
+        int(registers[0] as i64),
+        int(registers[1] as i64),
         int(plan.consumer_warps as i64),
     ];
     let mut b = m.at_end(body);
