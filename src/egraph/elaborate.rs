@@ -9,6 +9,7 @@ use super::analysis::{Graph, result_type, single_result};
 use super::build::{BlockIx, Item, Skeleton};
 use super::by_class::ByClass;
 use super::cost::CostModel;
+use super::crowd::Crowd;
 use super::extract::Choice;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
@@ -96,6 +97,7 @@ pub fn elaborate(
             None => error,
         }
     })?;
+    let crowd = Crowd::of(graph, choice, model);
     let mut place = Place {
         depths: depths(graph, skeleton, choice),
         cheap: cheap(graph, choice, model),
@@ -107,6 +109,7 @@ pub fn elaborate(
         live: &live,
         locs,
         outer: outer_loops(skeleton),
+        crowd,
         schedule: Schedule {
             blocks: Vec::new(),
             values: Vec::new(),
@@ -253,6 +256,7 @@ struct Place<'a> {
     cheap: ByClass<bool>,
     /// Loops that hold loops, each as the block and the item there that it is.
     outer: FxHashSet<(BlockIx, usize)>,
+    crowd: Crowd,
     /// The (first) value of a class in each block that makes it.
     made: ByClass<SmallVec<[(BlockIx, Val); 1]>>,
     schedule: Schedule,
@@ -372,6 +376,7 @@ impl Place<'_> {
                 .is_some_and(|d| d.is_some_and(|d| d <= depth))
                 && !self.is_cheap(id)
                 && node.is_some_and(|n| !self.is_effect(n))
+                && !self.crowd.stays_in_branches(id)
         };
         let shared =
             super::branches::shared(self.graph, self.skeleton, self.choice, branches, &visible);
@@ -468,6 +473,9 @@ impl Place<'_> {
             return block;
         }
         let depth = self.depths.get(id).copied().flatten().unwrap_or(0);
+        if self.crowd.stays_in_loops(id) {
+            return block;
+        }
         let near = self.is_wide_and_easy(id, node);
         let mut home = block;
         let mut at = block;

@@ -16,6 +16,7 @@ mod branches;
 pub mod build;
 mod by_class;
 pub mod cost;
+mod crowd;
 pub mod elaborate;
 pub mod extract;
 pub mod guards;

@@ -1,0 +1,84 @@
+//! Register arrays that are so wide that it is better to make them again than to keep them.
+//!
+//! What does not change in a loop is computed before it, what both branches of an `if` need before these. An array of
+//! most of a thread's registers would take them from what the loop or the branches work on, which has as many: it is
+//! spilled, and read back where computing it again takes as few instructions. That pays where it is made of little: the
+//! number of a row, of a column, a pointer. What is made of an array that is kept anyway frees nothing.
+
+use egg::Id;
+
+use super::analysis::Graph;
+use super::by_class::ByClass;
+use super::cost::{self, CostModel};
+use super::extract::Choice;
+use super::node::Head;
+use crate::dialect::Traits;
+
+/// 32-bit registers of an array that a thread has no room for twice, beside what else a loop holds.
+const LOOP: u64 = 96;
+/// The same where two branches follow: the array is used up in either, register by register.
+const BRANCH: u64 = 128;
+/// Elements of what counts as little.
+const LITTLE: u64 = 8;
+/// Tenths of an instruction that an element of an easy array takes.
+const EASY: u64 = 40;
+
+/// The arrays that are made where they are used.
+pub struct Crowd {
+    /// 32-bit registers of each array that is made again rather than kept; 0 of all others.
+    registers: ByClass<u64>,
+}
+
+impl Crowd {
+    /// Finds them among the chosen forms.
+    pub fn of(graph: &Graph, choice: &Choice, model: &dyn CostModel) -> Crowd {
+        let mut crowd = Crowd {
+            registers: ByClass::new(graph),
+        };
+        let know = &graph.analysis;
+        let count = |id: Id| cost::elements(know, graph[graph.find(id)].data.ty);
+        let mut easy: ByClass<bool> = ByClass::new(graph);
+        for id in choice.postorder_ids() {
+            let Some(node) = choice.node(id) else {
+                continue;
+            };
+            let n = count(id);
+            let list = node.head == Head::List;
+            if !list && n <= LITTLE || matches!(node.head, Head::Value(_) | Head::Proj(_)) {
+                continue;
+            }
+            let little = |&c: &Id| {
+                let c = graph.find(c);
+                easy.get(c) == Some(&true)
+                    || count(c) <= LITTLE && choice.node(c).is_none_or(|n| n.head != Head::List)
+            };
+            if !node.children.iter().all(little) {
+                continue;
+            }
+            let ty = graph[id].data.ty;
+            let pure = know
+                .def(node.head)
+                .is_some_and(|d| d.traits.has(Traits::PURE));
+            let cheap = cost::of(model, graph, node, ty).is_some_and(|c| c <= EASY * n);
+            if !(list || pure && cheap) {
+                continue;
+            }
+            easy.set(id, true);
+            if !list {
+                let bits = ty.and_then(|t| know.types.bits(t)).unwrap_or(32).max(32);
+                crowd.registers.set(id, n * u64::from(bits) / 32);
+            }
+        }
+        crowd
+    }
+
+    /// Whether an array stays in a loop that does not change it.
+    pub fn stays_in_loops(&self, id: Id) -> bool {
+        self.registers.get(id).is_some_and(|&n| n > LOOP)
+    }
+
+    /// Whether an array is made in each branch that needs it.
+    pub fn stays_in_branches(&self, id: Id) -> bool {
+        self.registers.get(id).is_some_and(|&n| n > BRANCH)
+    }
+}
