@@ -113,6 +113,13 @@ fn keep_rows(m: &mut Module, body: BlockId) {
             chained.extend([first, second]);
         }
     }
+    // What they add to is another matmul's result where the sum has several.
+    let mut next = 0;
+    while let Some(&op) = chained.get(next) {
+        let acc = Matmul::of(m.op(op)).and_then(|p| m.def_op(p.acc));
+        chained.extend(acc.filter(|o| chosen(o) && !chained.contains(o)));
+        next += 1;
+    }
     for op in chained {
         *m.attr_mut(op, "by_rows") = Some(Attr::Unit);
     }
