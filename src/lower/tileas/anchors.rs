@@ -433,10 +433,15 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             // The accumulator stands between the operands and their scales.
             let fragments = fragments(m, op, warps)?;
             let positions = [0, 1, 3, 4].into_iter();
-            Ok(positions
+            let mut needs: Needs = positions
                 .zip(fragments)
                 .map(|(position, layout)| (position, m.layouts.intern(layout)))
-                .collect())
+                .collect();
+            if let Some(mma) = mma_of(m, op, warps) {
+                let acc = at(m, op, mma.c())?;
+                needs.push((2, m.layouts.intern(super::relation::canonical(&acc))));
+            }
+            Ok(needs)
         }
         Some(S::AsyncDot) => Ok(match left_fragment(m, op)? {
             Some(fragment) => vec![(0, m.layouts.intern(fragment))],

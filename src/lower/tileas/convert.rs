@@ -4,12 +4,14 @@ use rustc_hash::FxHashMap;
 
 use super::anchors::{self, Needs};
 use super::pipeline::is_view;
-use super::relation::{Relation, at, layout_of};
+use super::relation::{Relation, at, canonical, layout_of};
+use super::remake;
 use super::variables::Layouts;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::layout::Layout;
 
 /// `tile` distributed by a layout.
 pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
@@ -41,7 +43,7 @@ pub fn insert(
     let mut replaced = FxHashMap::default();
     for &op in ops {
         m.replace_operands(op, &replaced);
-        fix_reduction(m, op, &mut replaced)?;
+        fix_results(m, op, warps, &mut replaced)?;
         let needs = operand_needs(m, facts, op, warps)?;
         for (index, layout) in needs {
             let value = m.op(op).operands[index];
@@ -79,40 +81,48 @@ fn operand_needs(
     anchors::needs(m, facts, op, warps)
 }
 
-/// A reduction's result lies where its source says; users that want it elsewhere get a conversion.
-fn fix_reduction(
+/// A reduction's result lies where its source says, a matmul's where its instructions leave it; users that want it
+/// elsewhere get a conversion.
+fn fix_results(
     m: &mut Module,
     op: OpId,
+    warps: u64,
     replaced: &mut FxHashMap<ValueId, ValueId>,
 ) -> Result<(), Diagnostic> {
-    let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {
-        return Ok(());
-    };
-    let data = m.op(op).clone();
-    for (&source, &result) in data.operands.iter().zip(&data.results) {
-        let (Some(source), Some(wanted)) = (layout_of(m, source), layout_of(m, result)) else {
-            continue;
-        };
-        let source = m.layouts.get(source).clone();
-        let natural = at(m, op, relation.result_of(m, result, &source))?;
+    for (result, natural) in natural(m, op, warps)? {
         let natural = m.layouts.intern(natural);
-        if natural == wanted {
+        if layout_of(m, result).is_none_or(|wanted| wanted == natural) {
             continue;
         }
         let users = m.ty(result);
         m.value_mut(result).ty = distributed(m, users, natural);
-        let position = m
-            .block(data.block)
-            .ops
-            .iter()
-            .position(|&o| o == op)
-            .unwrap_or(0);
-        let mut b = m.at(data.block, position + 1);
-        b.loc = data.loc;
+        let (block, position) = place(m, op);
+        let mut b = m.at(block, position + 1);
+        b.loc = b.module.op(op).loc;
         let converted = b.value(S::ConvertLayout, &[result], [], users);
         replaced.insert(result, converted);
     }
     Ok(())
+}
+
+/// The results of an operation that leaves them in a layout of its own.
+fn natural(m: &Module, op: OpId, warps: u64) -> Result<Vec<(ValueId, Layout)>, Diagnostic> {
+    let data = m.op(op);
+    if let Some(mma) = anchors::mma_of(m, op, warps) {
+        let layout = at(m, op, mma.c())?;
+        return Ok(vec![(m.result(op), canonical(&layout))]);
+    }
+    let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for (&source, &result) in data.operands.iter().zip(&data.results) {
+        if let (Some(source), Some(_)) = (layout_of(m, source), layout_of(m, result)) {
+            let source = m.layouts.get(source).clone();
+            found.push((result, at(m, op, relation.result_of(m, result, &source))?));
+        }
+    }
+    Ok(found)
 }
 
 /// A conversion of `value` placed before `op`, and before the loops around `op` that do not change it.
@@ -128,6 +138,9 @@ fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
     let (block, position) = place(m, before);
     if let Some(known) = converted_before(m, value, ty, (block, position)) {
         return known;
+    }
+    if let Some(steps) = remake::plan(m, value, layout) {
+        return remake::make(m, value, layout, &steps, (block, position));
     }
     let mut b = m.at(block, position);
     b.loc = loc;

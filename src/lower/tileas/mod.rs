@@ -12,6 +12,7 @@ mod anchors;
 mod assign;
 mod convert;
 mod flow;
+mod late;
 mod matmul;
 mod missed;
 mod overlap;
@@ -20,6 +21,7 @@ mod plan;
 mod pressure;
 pub mod protocol;
 mod relation;
+mod remake;
 mod sink;
 mod stationary;
 mod strips;
@@ -71,7 +73,7 @@ fn func(
     transpose::absorb(m, body);
     // Tensor memory holds what registers do not, unless it is worked over between matmuls.
     if !target.has(Feature::Tcgen05) || matmul::is_chained(m, body) {
-        strips::apply(m, op, body, log);
+        strips::apply(m, op, body, target, log);
     }
     let mut facts = facts::of(m, op);
     if pipeline::induction::rewrite(m, body, &facts) {
@@ -94,6 +96,7 @@ fn func(
         m.set_i32(op, "occupancy", blocks);
     }
     overlap::relax(m, body);
+    late::loads(m, body, target, &plan, occupancy);
     sink::split(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)?;

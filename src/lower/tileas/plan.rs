@@ -60,6 +60,14 @@ impl Plan {
             .as_ref()
             .map_or(self.tile_warps, |r| r.all_warps())
     }
+
+    /// Registers that a thread that holds tiles can have where `blocks` blocks share a multiprocessor.
+    pub fn registers(&self, target: &Target, blocks: u64) -> u64 {
+        match &self.roles {
+            Some(roles) if roles.redistributes() => roles.registers(target)[1],
+            _ => target.registers_per_thread(self.all_warps() * blocks),
+        }
+    }
 }
 
 /// Most elements of one tile that a warp should hold in registers.
@@ -83,7 +91,7 @@ const MOST_FOR_TILES: u32 = 231;
 const MOST_FOR_GROUP: u64 = 200;
 
 /// Most warps that share a tile.
-const MAX_WARPS: u64 = 16;
+pub(super) const MAX_WARPS: u64 = 16;
 
 /// Decides for `func`.
 pub fn of(

@@ -16,14 +16,16 @@ use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 /// Registers of a thread of `warps` warps for the tiles that live at once, at most.
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
     let mut p = Pressure::new(m, body, warps);
-    p.loaded_for_matmuls(body);
+    p.loaded_for_matmuls(body, &[S::TiledLoad, S::Load, S::LocalLoad]);
     p.block(body, &FxHashSet::default())
 }
 
 /// The same where what matmuls read is loaded through registers, but for the tiles in `without`.
 pub fn registers_without(m: &Module, body: BlockId, warps: u64, without: &[ValueId]) -> u64 {
     let mut p = Pressure::new(m, body, warps);
-    p.shared = without.iter().map(|&v| p.root(v)).collect();
+    p.loaded_for_matmuls(body, &[S::LocalLoad]);
+    let without: Vec<ValueId> = without.iter().map(|&v| p.root(v)).collect();
+    p.shared.extend(without);
     p.block(body, &FxHashSet::default())
 }
 
@@ -65,7 +67,8 @@ impl<'m> Pressure<'m> {
         }
     }
 
-    fn loaded_for_matmuls(&mut self, body: BlockId) {
+    /// Takes what operations of these `kinds` load for matmuls alone as read from shared memory.
+    fn loaded_for_matmuls(&mut self, body: BlockId, kinds: &[S]) {
         let m = self.m;
         let ops = m.ops_under(body);
         let mut others: FxHashSet<ValueId> = FxHashSet::default();
@@ -78,7 +81,7 @@ impl<'m> Pressure<'m> {
             others.extend(data.operands.iter().skip(read));
         }
         for &op in &ops {
-            let load = matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::Load));
+            let load = S::of(m.op(op).kind).is_some_and(|k| kinds.contains(&k));
             if let Some(&tile) = m.op(op).results.first()
                 && load
                 && !others.contains(&tile)
@@ -126,7 +129,10 @@ impl<'m> Pressure<'m> {
             let stands = !data.regions.is_empty()
                 || is_matmul(m, op)
                 || matches!(C::of(data.kind), Some(C::Scan))
-                || matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
+                || matches!(
+                    S::of(data.kind),
+                    Some(S::TiledLoad | S::Load | S::LocalLoad)
+                );
             if stands {
                 let mut here = live.clone();
                 here.extend(&data.results);
@@ -139,7 +145,8 @@ impl<'m> Pressure<'m> {
                 .regions
                 .iter()
                 .flat_map(|&r| m.region(r).blocks.clone());
-            let flow = matches!(C::of(data.kind), Some(C::For | C::Loop | C::If));
+            let flow = matches!(C::of(data.kind), Some(C::For | C::Loop | C::If))
+                || S::of(data.kind) == Some(S::WarpSpecialize);
             for inner in inner.filter(|_| flow) {
                 let mut through = live.clone();
                 let own: FxHashSet<ValueId> = self.made_in(inner);

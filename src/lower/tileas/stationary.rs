@@ -45,52 +45,85 @@ pub fn place(
     let tiles: Vec<ValueId> = found.iter().map(|s| s.tile).collect();
     let others = pressure::registers_without(m, body, plan.tile_warps, &tiles);
     let mut live = others + REGISTERS_BESIDE_LOADS;
-    let mut counted: Vec<(ValueId, usize)> = Vec::new();
+    found.sort_by_key(|s| std::cmp::Reverse(s.registers));
+    // Several matmuls may read one tile on the same side.
+    let mut operands: Vec<Operand> = Vec::new();
     for s in &found {
-        if !counted.contains(&(s.tile, s.side)) {
-            counted.push((s.tile, s.side));
+        if !operands.iter().any(|o| o.is(s)) {
             live += s.registers;
+            operands.push(Operand {
+                tile: s.tile,
+                side: s.side,
+                registers: s.registers,
+                bytes: tile_bytes(m, s.tile),
+            });
         }
     }
-    let blocks = u64::try_from(plan.occupancy.unwrap_or(1))
-        .unwrap_or(1)
-        .max(1);
-    let available = |blocks: u64| match &plan.roles {
-        Some(roles) if roles.redistributes() => roles.registers(target)[1],
-        _ => target.registers_per_thread(plan.all_warps() * blocks),
-    };
+    let asked = u64::try_from(plan.occupancy.unwrap_or(1)).unwrap_or(1);
     let whole = u64::from(target.shared_per_block());
-    let mut room = room.saturating_sub(whole - whole / blocks);
-    found.sort_by_key(|s| std::cmp::Reverse(s.registers));
+    // As many blocks as asked for, if registers admit them at all.
+    let (blocks, moved, left) = (1..=asked.max(1))
+        .rev()
+        .map(|n| {
+            let room = room.saturating_sub(whole - whole / n);
+            let (moved, left) = to_move(&operands, live, room, plan.registers(target, n));
+            (n, moved, left)
+        })
+        .find(|(n, _, left)| *n == 1 || *left <= plan.registers(target, *n))
+        .unwrap_or((1, Vec::new(), live));
+    let available = plan.registers(target, blocks);
     let mut stored = Vec::new();
-    let mut moved: Vec<(ValueId, usize)> = Vec::new();
     for s in found {
-        let again = moved.contains(&(s.tile, s.side));
-        let bytes = tile_bytes(m, s.tile);
-        if !again && live <= available(blocks) {
+        let Some(operand) = operands.iter().find(|o| o.is(&s)) else {
             continue;
-        }
-        if !again && bytes > room {
+        };
+        if moved.iter().any(|o| o.is(&s)) {
+            read_where_used(m, body, &s, &mut stored)?;
+        } else if left > available {
             let why = format!(
-                "fragments of {} registers stay in registers: their tile needs {bytes} bytes of shared memory, \
-                 {room} are left",
-                s.registers
+                "fragments of {} registers stay in registers: their tile needs {} bytes of shared memory",
+                s.registers, operand.bytes
             );
             log.note(m, s.dot, "operands in shared memory", why);
-            continue;
         }
-        if !again {
-            live -= s.registers.min(live);
-            room -= bytes;
-            moved.push((s.tile, s.side));
-        }
-        read_where_used(m, body, &s, &mut stored)?;
     }
-    let fits = |&n: &u64| live <= available(n);
-    let fewer = (1..=blocks).rev().find(fits).unwrap_or(1);
-    Ok(plan
-        .occupancy
-        .map(|o| o.min(i64::try_from(fewer).unwrap_or(1))))
+    let blocks = i64::try_from(blocks).unwrap_or(1);
+    Ok(plan.occupancy.map(|o| o.min(blocks)))
+}
+
+/// A tile that matmuls read on one side.
+#[derive(Clone, Copy)]
+struct Operand {
+    tile: ValueId,
+    side: usize,
+    /// Of a thread, for its fragments.
+    registers: u64,
+    bytes: u64,
+}
+
+impl Operand {
+    fn is(&self, s: &Stationary) -> bool {
+        self.tile == s.tile && self.side == s.side
+    }
+}
+
+/// The operands that go to the `room` bytes of shared memory, the first ones first, until what is `live` fits in the
+/// `available` registers of a thread; and what is live then.
+fn to_move(
+    operands: &[Operand],
+    mut live: u64,
+    mut room: u64,
+    available: u64,
+) -> (Vec<Operand>, u64) {
+    let mut moved = Vec::new();
+    for o in operands {
+        if live > available && o.bytes <= room {
+            live = live.saturating_sub(o.registers);
+            room -= o.bytes;
+            moved.push(*o);
+        }
+    }
+    (moved, live)
 }
 
 /// The stationary operands of the matmuls of warps under `body`.

@@ -16,9 +16,10 @@ mod dims;
 
 use super::missed::Log;
 use super::pipeline::is_matmul;
-use super::plan;
+use super::{plan, pressure};
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::target::Target;
 use cut::Cut;
 use dims::{Dim, Dims, extents};
 
@@ -28,15 +29,17 @@ const WHAT: &str = "work in strips";
 const SHORTEST: u64 = 128;
 
 /// Cuts the tiles of the function with this `body` as far as its registers ask for it. Whether anything changed.
-pub fn apply(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) -> bool {
+pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) -> bool {
     let ops = m.ops_under(body);
     let whole = |v: ValueId| plan::elements(m, v);
-    if plan::together(m, &ops, &whole) <= plan::MOST_IN_BLOCK {
+    let together = plan::together(m, &ops, &whole);
+    let most = most(m, body, &ops, target, together);
+    if together <= most {
         return false;
     }
     let mut dims = Dims::of(m, &ops);
     let mut refused = None;
-    for (set, parts) in candidates(m, &ops, &mut dims) {
+    for (set, parts) in candidates(m, &ops, &mut dims, most) {
         match Cut::plan(m, body, &mut dims, set, parts) {
             Ok(cut) => {
                 cut.apply(m, body);
@@ -51,9 +54,23 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) -> bool {
     false
 }
 
+/// Most elements that may live `together`: what a block can hold; where nothing is multiplied, so much less as what is
+/// loaded beside them takes of a thread's registers.
+fn most(m: &Module, body: BlockId, ops: &[OpId], target: &Target, together: u64) -> u64 {
+    if ops.iter().any(|&o| is_matmul(m, o)) || together <= SHORTEST {
+        return plan::MOST_IN_BLOCK;
+    }
+    let needed = pressure::registers(m, body, plan::MAX_WARPS) + plan::REGISTERS_BESIDE_LOADS;
+    let room = target.registers_per_thread(plan::MAX_WARPS);
+    match needed > room {
+        true => plan::MOST_IN_BLOCK.min(together * room / needed),
+        false => plan::MOST_IN_BLOCK,
+    }
+}
+
 /// Dimensions of matmuls and of what loops carry, and into how many parts each is to be cut so that what is left fits: those that leave
 /// least first, rows before columns.
-fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims) -> Vec<(Dim, u64)> {
+fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims, most: u64) -> Vec<(Dim, u64)> {
     let mut found: Vec<(u64, Dim, u64)> = Vec::new();
     let large = |o: OpId| is_matmul(m, o) || C::of(m.op(o).kind) == Some(C::For);
     let made = ops.iter().filter(|&&o| large(o));
@@ -81,7 +98,7 @@ fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims) -> Vec<(Dim, u64)> {
                     }
                 };
                 let left = plan::together(m, ops, &left);
-                if left <= plan::MOST_IN_BLOCK {
+                if left <= most {
                     found.push((left, set, parts));
                     break;
                 }

@@ -1,0 +1,93 @@
+//! Loads that are issued when what they load is used, where registers are short.
+//!
+//! Programs load what an iteration works on at its beginning. That starts the loads early, but each tile takes its
+//! registers until it is used, which may be behind several matmuls. Where a thread has not that many registers, a load
+//! is moved to the first operation that is not computed element by element: what waits for memory longer is still
+//! faster than what is written there and read back.
+
+use rustc_hash::FxHashMap;
+
+use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
+use super::pressure;
+use crate::dialect::Traits;
+use crate::dialect::enums::Ordering;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::target::Target;
+
+/// Moves the loads under `body` down to their first use if not all tiles fit in the registers of a thread where
+/// `occupancy` blocks share a multiprocessor.
+pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupancy: Option<i64>) {
+    let ops = m.ops_under(body);
+    let mut blocks: Vec<BlockId> = Vec::new();
+    for &op in ops.iter().filter(|&&o| is_load(m, o)) {
+        if !blocks.contains(&m.op(op).block) {
+            blocks.push(m.op(op).block);
+        }
+    }
+    if blocks.is_empty() {
+        return;
+    }
+    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
+    let needed =
+        pressure::registers_without(m, body, plan.tile_warps, &[]) + REGISTERS_BESIDE_LOADS;
+    if needed <= plan.registers(target, sharing.max(1)) {
+        return;
+    }
+    for block in blocks {
+        delay(m, block);
+    }
+}
+
+/// A load that nothing but its tokens orders.
+fn is_load(m: &Module, op: OpId) -> bool {
+    let data = m.op(op);
+    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
+        && access::ordering(data) == Ordering::Weak
+}
+
+/// Moves the loads of a block, with what is computed from them alone, in front of their first users that stand.
+fn delay(m: &mut Module, block: BlockId) {
+    let ops = m.block(block).ops.clone();
+    // Where each value is first used by an operation that stands, or by the block's end.
+    let mut first: FxHashMap<ValueId, usize> = FxHashMap::default();
+    let mut placed: Vec<Vec<OpId>> = vec![Vec::new(); ops.len()];
+    for (i, &op) in ops.iter().enumerate().rev() {
+        let used = m
+            .op(op)
+            .results
+            .iter()
+            .filter_map(|r| first.get(r).copied());
+        let data = m.op(op);
+        let pure = data.regions.is_empty() && data.def().traits.has(Traits::PURE);
+        let at = match used.min() {
+            Some(at) if pure || is_load(m, op) => at,
+            _ => i,
+        };
+        placed[at].push(op);
+        let inner = data
+            .regions
+            .iter()
+            .flat_map(|&r| m.region(r).blocks.clone());
+        let inside = inner.flat_map(|b| m.ops_under(b));
+        let operands = inside.chain([op]).flat_map(|o| m.op(o).operands.to_vec());
+        for value in operands.collect::<Vec<_>>() {
+            let slot = first.entry(value).or_insert(at);
+            *slot = at.min(*slot);
+        }
+    }
+    // Each list is from the last to the first, the operation that stands first of all.
+    let order = placed.into_iter().flat_map(|list| {
+        let (stands, moved) = list
+            .split_first()
+            .map_or((None, &[][..]), |(s, m)| (Some(*s), m));
+        moved
+            .iter()
+            .rev()
+            .copied()
+            .chain(stands)
+            .collect::<Vec<_>>()
+    });
+    m.block_mut(block).ops = order.collect();
+}
