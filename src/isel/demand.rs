@@ -214,6 +214,8 @@ struct Stretch<'a> {
     left: FxHashMap<VReg, Option<u32>>,
     /// Loads whose data have not been waited for.
     in_flight: Vec<usize>,
+    /// Loads that have just been waited for: what their data are all that was lacking for is done next.
+    arrived: Vec<usize>,
     /// What is written, repetitions of one instruction together.
     out: Vec<Piece>,
     waited: usize,
@@ -262,6 +264,7 @@ impl<'a> Stretch<'a> {
             readers: FxHashMap::default(),
             left: left.collect(),
             in_flight: Vec::new(),
+            arrived: Vec::new(),
             out: Vec::new(),
             waited: 0,
         }
@@ -407,6 +410,9 @@ impl<'a> Stretch<'a> {
             }
             self.put(n);
             stack.extend(self.due(n).into_iter().rev().map(|n| (n, false)));
+            for load in std::mem::take(&mut self.arrived) {
+                stack.extend(self.due(load).into_iter().rev().map(|n| (n, false)));
+            }
         }
     }
 
@@ -481,7 +487,8 @@ impl<'a> Stretch<'a> {
         let Some(last) = self.in_flight.pop() else {
             return;
         };
-        self.in_flight.clear();
+        self.arrived.push(last);
+        self.arrived.append(&mut self.in_flight);
         self.out.push(Piece::Wait);
         let inst = self.nodes[last].inst;
         let next = self.nodes.get(last + 1);
