@@ -456,6 +456,8 @@ CASES = [
     case("backward_queries_f16", backward_queries, H4, H4, H4, H4, S2, S2, H4, F32, 64, 32, 64),
     case("delta_rule_f16", delta_rule, H3, H3, H3, U2, U2, S3, H3, I32, 64, 32),
     case("linear_chunks_f16", linear_chunks, H3, H3, H3, H3, 32, 64, 64),
+    # Warps over rows and columns would be another choice than warps over rows.
+    case("latent_f16_rows", latent, H3, H3, H3, H3, H3, F32, 64, 64, 64, 32),
 ]
 
 
@@ -608,6 +610,16 @@ def linear_runs():
     yield Run("linear_chunks_f16", "2x80", (heads,), [*args, *wanted("out", score @ v, np.float16, loose)])
 
 
+def latent_run(rng, name, rows, keys, depth):
+    q, turned = drawn(rng, 2, rows, depth), drawn(rng, 2, rows, 32)
+    kv, key_turned = drawn(rng, 2, keys, depth), drawn(rng, 2, keys, 32)
+    both_q, both_k = np.concatenate([q, turned], axis=2), np.concatenate([kv, key_turned], axis=2)
+    right, _, _ = attention(both_q, both_k, kv, 0.08)
+    args = [*given("q", q), *given("turned", turned), *given("kv", kv), *given("key_turned", key_turned)]
+    args += [*wanted("out", right, np.float16, HALF), Scalar("f32", 0.08)]
+    return Run(name, f"2x{rows}x{keys}", (2, -(-rows // 64)), args)
+
+
 def runs():
     half, brain, small = np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2
     yield forward_run("forward_f16_causal", 2, 1, 1, 100, 100, True, half, HALF)
@@ -633,11 +645,7 @@ def runs():
     yield Run("with_sink_f16", "2x100_40", (2, 2), [*args, scale, Scalar("i32", 40)])
     yield from decode_runs()
     yield paged_run()
-    q, turned = drawn(rng, 2, 12, 128), drawn(rng, 2, 12, 32)
-    kv, key_turned = drawn(rng, 2, 70, 128), drawn(rng, 2, 70, 32)
-    both_q, both_k = np.concatenate([q, turned], axis=2), np.concatenate([kv, key_turned], axis=2)
-    right, _, _ = attention(both_q, both_k, kv, 0.08)
-    args = [*given("q", q), *given("turned", turned), *given("kv", kv), *given("key_turned", key_turned)]
-    yield Run("latent_f16", "2x12x70", (2, 1), [*args, *wanted("out", right, half, HALF), Scalar("f32", 0.08)])
+    yield latent_run(rng, "latent_f16", 12, 70, 128)
+    yield latent_run(np.random.default_rng(21), "latent_f16_rows", 70, 100, 64)
     yield from backward_runs()
     yield from linear_runs()
