@@ -1,8 +1,8 @@
 //! Small constructors shared by the lowerings.
 
 use crate::dialect::cuda_tile;
-use crate::dialect::enums::{Case, Overflow, Rounding};
-use crate::ir::{Attr, Dense, EnumAttr, OpBuilder, TypeId, ValueId};
+use crate::dialect::enums::{Case, Overflow, Padding, Rounding};
+use crate::ir::{Attr, Dense, EnumAttr, Float, OpBuilder, TypeId, ValueId};
 use crate::scalar::Signedness;
 
 /// An enumeration attribute.
@@ -50,5 +50,25 @@ pub fn int_cast(b: &mut OpBuilder<'_>, value: ValueId, to: TypeId) -> ValueId {
         std::cmp::Ordering::Greater => {
             b.value(cuda_tile::Op::TruncI, &[value], [cased(Overflow::None)], to)
         }
+    }
+}
+
+/// Bits of a padding value of a float format.
+pub fn padding(f: Float, padding: Padding) -> u64 {
+    let sign = 1u64 << (f.bits() - 1);
+    let (infinity, nan) = match f {
+        Float::F16 => (0x7c00, 0x7e00),
+        Float::BF16 => (0x7f80, 0x7fc0),
+        Float::F32 | Float::TF32 => (0x7f80_0000, 0x7fc0_0000),
+        Float::F64 => (0x7ff0_0000_0000_0000, 0x7ff8_0000_0000_0000),
+        Float::F8E5M2 => (0x7c, 0x7f),
+        _ => (0x7f, 0x7f),
+    };
+    match padding {
+        Padding::Zero => 0,
+        Padding::NegZero => sign,
+        Padding::Nan => nan,
+        Padding::PosInf => infinity,
+        Padding::NegInf => infinity | sign,
     }
 }

@@ -12,7 +12,8 @@ use crate::dialect::enums::{Cache, Padding, Scope};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::{self};
-use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
+use crate::ir::{Diagnostic, Op, OpId, Type, TypeId, ValueId};
+use crate::lower::build;
 
 impl Lower<'_> {
     pub(super) fn tiled_load(
@@ -218,29 +219,9 @@ impl Lower<'_> {
             // Minus zero twice; the format has no infinity or NaN.
             _ if t.halved.is_some() && padding == Some(Padding::NegZero) => e.constant(0x88, ty),
             Type::Float(f) => {
-                e.float_bits(f, padding_bits(f, padding.unwrap_or(Padding::Zero)), ty)
+                e.float_bits(f, build::padding(f, padding.unwrap_or(Padding::Zero)), ty)
             }
             _ => e.constant(0, ty),
         }
-    }
-}
-
-/// Bits of a padding value of a float format.
-fn padding_bits(f: Float, padding: Padding) -> u64 {
-    let sign = 1u64 << (f.bits() - 1);
-    let (infinity, nan) = match f {
-        Float::F16 => (0x7c00, 0x7e00),
-        Float::BF16 => (0x7f80, 0x7fc0),
-        Float::F32 | Float::TF32 => (0x7f80_0000, 0x7fc0_0000),
-        Float::F64 => (0x7ff0_0000_0000_0000, 0x7ff8_0000_0000_0000),
-        Float::F8E5M2 => (0x7c, 0x7f),
-        _ => (0x7f, 0x7f),
-    };
-    match padding {
-        Padding::Zero => 0,
-        Padding::NegZero => sign,
-        Padding::Nan => nan,
-        Padding::PosInf => infinity,
-        Padding::NegInf => infinity | sign,
     }
 }

@@ -11,6 +11,7 @@
 mod anchors;
 mod assign;
 mod convert;
+mod early;
 mod flow;
 mod late;
 mod matmul;
@@ -87,6 +88,9 @@ fn func(
     let mut rings = Vec::new();
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
+    }
+    if plan.roles.is_none() {
+        early::start(m, op, body, target, plan.tile_warps);
     }
     matmul::choose(m, body, target, log)?;
     let room = wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;

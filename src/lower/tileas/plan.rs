@@ -117,29 +117,39 @@ pub fn of(
         .or_else(|| hinted.map(|w| more_warps(m, func, w, target.max_registers_per_thread())));
     let tile_warps = wanted.unwrap_or_else(|| default_warps(m, func, target));
     let roles = options.tma && options.roles && target.has(Feature::Tma);
-    if roles && !has_alloca && tile_warps.is_multiple_of(4) {
-        let roles = pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log);
-        if let Some(roles) = roles {
-            return Ok(Plan {
-                tile_warps,
-                staging: roles.staging,
-                occupancy: occupancy(
-                    m,
-                    func,
-                    target,
-                    [roles.all_warps(), tile_warps],
-                    roles.redistributes(),
-                ),
-                roles: Some(roles),
-                cp_async: Vec::new(),
-            });
-        }
-    }
-    let cp_async = if has_alloca || !options.pipelines {
+    let roles = match roles && !has_alloca && tile_warps.is_multiple_of(4) {
+        true => pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log),
+        false => None,
+    };
+    let alone = roles
+        .as_ref()
+        .map_or(0, |r| operands_alone(m, func, &r.loads()));
+    let cp_async = if has_alloca || !options.pipelines || roles.is_some() && alone == 0 {
         Vec::new()
     } else {
         streams(m, func, target, facts, tile_warps, log)
     };
+    // Tensor copies cost threads nothing, but what they cannot bring would be waited for in each iteration.
+    let copied: Vec<OpId> = cp_async
+        .iter()
+        .flat_map(|p| p.stream.loads.clone())
+        .collect();
+    let roles = roles.filter(|_| alone == 0 || operands_alone(m, func, &copied) >= alone);
+    if let Some(roles) = roles {
+        return Ok(Plan {
+            tile_warps,
+            staging: roles.staging,
+            occupancy: occupancy(
+                m,
+                func,
+                target,
+                [roles.all_warps(), tile_warps],
+                roles.redistributes(),
+            ),
+            roles: Some(roles),
+            cp_async: Vec::new(),
+        });
+    }
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + pipeline::RESERVE);
     Ok(Plan {
@@ -149,6 +159,23 @@ pub fn of(
         staging,
         occupancy: occupancy(m, func, target, [tile_warps, tile_warps], false),
     })
+}
+
+/// Bytes that matmuls in loops read of tiles that loops load, other than by these loads.
+fn operands_alone(m: &Module, func: OpId, brought: &[OpId]) -> u64 {
+    let Some(body) = m.body_of(func, 0) else {
+        return 0;
+    };
+    let ops = m.ops_under(body);
+    let in_loop = |o: OpId| wgmma::loop_around(m, body, m.op(o).block).is_some();
+    let alone = ops
+        .iter()
+        .copied()
+        .filter(|&o| pipeline::prefetch::loads_tile(m, o) && in_loop(o) && !brought.contains(&o));
+    alone
+        .filter(|&load| pipeline::prefetch::feeds_matmul(m, &ops, load))
+        .map(|load| pipeline::tile_bytes(m, m.result(load)))
+        .sum()
 }
 
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each

@@ -14,7 +14,7 @@ use super::carried::{with_one_more, yield_too};
 use super::slice::{Map, backward, copy};
 use super::stream::{Purpose, Share};
 use super::{
-    ACCESS, POINTED, Prefetch, RESERVE, address_of, forget_token, memory_order, prefetch,
+    ACCESS, POINTED, Prefetch, RESERVE, address_of, forget_token, memory_order, padding, prefetch,
     shared_room, shared_type, stage_bytes,
 };
 use crate::dialect::cuda_tile::Op as C;
@@ -100,7 +100,7 @@ impl Plan {
                 share.busy
             ));
         }
-        let stages = share.stages(bytes * rings.max(1), MAX_STAGES)?;
+        let stages = share.stages(bytes * rings.max(1), [2, MAX_STAGES])?;
         Ok(Plan {
             stream,
             stages,
@@ -431,6 +431,7 @@ impl Build<'_> {
             let groups: [&[ValueId]; 2] = [&[self.buffers[side]], &[iteration]];
             let load = b.op(S::LocalLoad, &groups, [], &[ty], &[]);
             let value = m.result(load);
+            let value = padding::fill(m, body, op, value);
             m.replace_all_uses(tile, value);
             let top = self.top;
             forget_token(m, top, op);

@@ -13,6 +13,7 @@
 pub mod carried;
 pub mod cp_async;
 pub mod induction;
+pub mod padding;
 pub mod prefetch;
 pub mod roles;
 pub mod slice;
@@ -20,10 +21,12 @@ pub mod stream;
 pub mod tma;
 pub mod tokens;
 
+use stream::Purpose;
+
 pub use prefetch::{Prefetch, is_matmul, is_view, reach, shows};
 
 use crate::dialect::cuda_tile::view as tile;
-use crate::dialect::enums::{Ordering, Padding};
+use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::view;
 use smallvec::SmallVec;
 
@@ -73,16 +76,16 @@ pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
 
 /// Whether an operation in a loop's `body` is a load that can be started iterations ahead: its address follows
 /// from the counter. What waits for it comes later all the more: see [`forget_token`].
-fn starts_ahead(m: &Module, body: BlockId, load: OpId) -> bool {
+fn starts_ahead(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
     S::of(m.op(load).kind) == Some(S::TiledLoad)
         && m.op(load).block == body
-        && starts_anywhere(m, load)
+        && starts_anywhere(m, load, purpose)
         && follows_counter(m, body, load)
 }
 
-/// Whether a tiled load can be made earlier than it stands, as a copy to shared memory that leaves zeros
-/// outside: it is weak and waits for no write.
-pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
+/// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`: it is weak and
+/// waits for no write.
+pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> bool {
     let data = m.op(load);
     let Some(access) = Access::of(data).filter(|_| access::ordering(data) == Ordering::Weak) else {
         return false;
@@ -94,8 +97,7 @@ pub fn starts_anywhere(m: &Module, load: OpId) -> bool {
         .and_then(|(elem, _)| m.types.bits(elem))
         .is_some_and(|bits| bits.is_multiple_of(8));
     whole_bytes
-        // Where nothing is promised about what is outside, zeros are as good.
-        && access.padding.is_none_or(|p| p == Padding::Zero)
+        && padding::allows(m, load, purpose)
         && access.sparse.is_none()
         && access::token(data).is_none_or(|t| tokens::only_read(m, t))
 }
@@ -107,6 +109,7 @@ fn gathers_ahead(
     facts: &FactMap,
     body: BlockId,
     load: OpId,
+    purpose: Purpose,
 ) -> Result<(), &'static str> {
     let data = m.op(load);
     let Some(pointers) = access::pointers(data) else {
@@ -125,9 +128,10 @@ fn gathers_ahead(
         () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => {
             Err("it waits for a write")
         }
-        () if !view::Load::of(data)
-            .and_then(|v| v.padding())
-            .is_none_or(zero) =>
+        () if purpose == Purpose::Operands
+            && !view::Load::of(data)
+                .and_then(|v| v.padding())
+                .is_none_or(zero) =>
         {
             Err("its padding is not zero")
         }

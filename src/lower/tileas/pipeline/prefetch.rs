@@ -53,7 +53,9 @@ impl Prefetch {
         if purpose == Purpose::Stream {
             return Self::stream(m, for_op, body, facts);
         }
-        let ahead = |o: OpId| starts_ahead(m, body, o) || gathers_ahead(m, facts, body, o).is_ok();
+        let ahead = |o: OpId| {
+            starts_ahead(m, body, o, purpose) || gathers_ahead(m, facts, body, o, purpose).is_ok()
+        };
         let wanted = |&o: &OpId| ahead(o) && feeds_matmul(m, &under, o);
         let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
         if loads.is_empty() {
@@ -64,7 +66,7 @@ impl Prefetch {
                 .copied()
                 .find(|&o| S::of(m.op(o).kind) == Some(S::Load) && feeds_matmul(m, &under, o));
             if let Some(gather) = gather
-                && let Err(why) = gathers_ahead(m, facts, body, gather)
+                && let Err(why) = gathers_ahead(m, facts, body, gather, purpose)
             {
                 return no(gather, why);
             }
@@ -94,11 +96,12 @@ impl Prefetch {
             if !loads_tile(m, load) {
                 continue;
             }
-            let gathers = || gathers_ahead(m, facts, body, load).map_err(str::to_owned);
+            let purpose = Purpose::Stream;
+            let gathers = || gathers_ahead(m, facts, body, load, purpose).map_err(str::to_owned);
             let found = match S::of(m.op(load).kind) {
                 Some(S::Load) => gathers(),
-                _ if !starts_ahead(m, body, load) => Err(
-                    "it waits for a write, pads with something else than zeros, or its place does not follow from the counter"
+                _ if !starts_ahead(m, body, load, purpose) => Err(
+                    "it waits for a write, or its place does not follow from the counter"
                         .to_owned(),
                 ),
                 _ if !copies_words(m, facts, load) => {
@@ -156,7 +159,7 @@ fn harmless(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> bool {
 }
 
 /// Whether a matmul takes what `op` loads, as it is or after elementwise operations and changes of shape.
-fn feeds_matmul(m: &Module, under: &[OpId], op: OpId) -> bool {
+pub fn feeds_matmul(m: &Module, under: &[OpId], op: OpId) -> bool {
     let reached = reach(m, under, m.result(op));
     let takes = |&o: &OpId| m.op(o).operands.iter().any(|v| reached.contains(v));
     under.iter().any(|o| is_matmul(m, *o) && takes(o))

@@ -111,6 +111,8 @@ fn iterations(m: &Module, facts: &FactMap, op: OpId) -> Option<i64> {
 pub struct Share {
     /// Blocks that share the multiprocessor, as far as threads and registers say and the kernel asks.
     pub blocks: u64,
+    /// Whether registers do for even one block.
+    pub fits: bool,
     /// Bytes that should be under way.
     pub busy: u64,
     /// Bytes of shared memory that a block may have.
@@ -135,6 +137,7 @@ impl Share {
         let has_scratch = |&o: &OpId| C::of(m.op(o).kind).is_some_and(|k| moves.contains(&k));
         Share {
             blocks,
+            fits: by_registers > 0,
             busy: target.bytes_in_flight(),
             all: u64::from(target.shared_per_block()),
             scratch: match m.ops_under(body).iter().any(has_scratch) {
@@ -144,13 +147,17 @@ impl Share {
         }
     }
 
-    /// Stages, `most` at most, of rings that take `stage` bytes for each, or why there are none.
-    pub fn stages(&self, stage: u64, most: u64) -> Result<u64, String> {
+    /// Bytes for the rings of a block that shares its multiprocessor with `sharing - 1` others.
+    fn room(&self, sharing: u64) -> u64 {
+        // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
+        ((self.all + 1024) / sharing.max(1)).saturating_sub(1024 + self.scratch)
+    }
+
+    /// Stages, from `least` to `most`, of rings that take `stage` bytes for each, or why there are none.
+    pub fn stages(&self, stage: u64, [least, most]: [u64; 2]) -> Result<u64, String> {
         let mut sharing = self.blocks;
         while sharing > 0 {
-            // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
-            let room = ((self.all + 1024) / sharing).saturating_sub(1024 + self.scratch);
-            let fit = (room / stage.max(1)).min(most);
+            let fit = (self.room(sharing) / stage.max(1)).min(most);
             // Two stages of half the blocks are as much in flight as one tile of each of them.
             let as_busy = 2 * sharing >= self.blocks || 2 * stage * sharing >= self.busy;
             if fit >= 2 && as_busy {
@@ -160,8 +167,13 @@ impl Share {
             sharing /= 2;
         }
         let blocks = self.blocks;
+        // What is worked on is in registers: the next tile has the stage.
+        if least == 1 && self.room(blocks) >= stage {
+            return Ok(1);
+        }
         Err(format!(
-            "two stages of {stage} bytes do not fit in the shared memory of a block, or cost too many of the {blocks} blocks of a multiprocessor"
+            "{} of {stage} bytes do not fit in the shared memory of a block, or cost too many of the {blocks} blocks of a multiprocessor",
+            if least == 1 { "stages" } else { "two stages" },
         ))
     }
 }

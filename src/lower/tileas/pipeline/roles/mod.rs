@@ -23,7 +23,7 @@ use crate::dialect::enums::{Overflow, PipelineKind};
 use crate::lower::build::{self, cased};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{forget_token, is_matmul, shared_room, shows, tile_bytes, tma, tokens};
+use super::{forget_token, is_matmul, padding, shared_room, shows, tile_bytes, tma, tokens};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -147,6 +147,11 @@ impl Plan {
     /// Warps of the block.
     pub fn all_warps(&self) -> u64 {
         self.consumer_warps + PRODUCER_WARPS[usize::from(self.redistributes)]
+    }
+
+    /// The loads that a producer brings.
+    pub fn loads(&self) -> Vec<OpId> {
+        self.sites.iter().flat_map(|s| s.loads.clone()).collect()
     }
 
     /// Whether the producer gives registers to the consumers.
@@ -599,6 +604,7 @@ impl Consumer<'_> {
             let mut b = m.at_end(block);
             b.loc = loc;
             let value = b.value(S::LocalLoad, &[buffer, iteration], [], ty);
+            let value = padding::fill(m, block, load, value);
             m.replace_all_uses(tile, value);
         }
         self.held.insert(site, iteration);

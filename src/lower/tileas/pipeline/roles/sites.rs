@@ -96,8 +96,11 @@ pub(super) fn can_be_brought(
     purpose: Purpose,
 ) -> Result<(), (OpId, String)> {
     let no = |why: &str| Err((load, why.to_owned()));
-    if !starts_anywhere(m, load) {
-        return no("the load is ordered after a write, or its padding is not zero");
+    if !starts_anywhere(m, load, purpose) {
+        return no(match purpose {
+            Purpose::Operands => "the load is ordered after a write, or its padding is not zero",
+            Purpose::Stream => "the load is ordered after a write",
+        });
     }
     if !tma_legal(m, c.func, load, c.facts) {
         return no(

@@ -1,5 +1,6 @@
 //! Sites of loads in loops that feed no matmul.
 
+use super::super::prefetch::loads_tile;
 use super::super::stream::{Purpose, Share, is_for_matmuls, is_number, worth};
 use super::sites::{self, Site};
 use super::{Context, MAX_STAGES, Plan, WHAT};
@@ -7,6 +8,10 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Module, OpId};
 use crate::lower::tileas::missed::Log;
 use crate::target::Target;
+
+/// Of a kernel that loads no tile in a loop.
+const ONCE: &str =
+    "no loop loads tiles: each goes into registers once, by accesses of up to 16 bytes";
 
 /// Finds the loads in loops that a ring pays for; says of the others why not.
 pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
@@ -16,6 +21,12 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     let ops = m.ops_under(c.body);
     let users = sites::users(m, &ops);
     let mut found: Vec<Site> = Vec::new();
+    let mut loads = ops.iter().copied().filter(|&o| loads_tile(m, o));
+    if let Some(load) = loads.clone().next()
+        && !loads.any(|o| sites::in_loop(m, c.body, m.op(o).block))
+    {
+        log.note(m, load, "rings", ONCE);
+    }
     for &load in &ops {
         let block = m.op(load).block;
         let tiled = S::of(m.op(load).kind) == Some(S::TiledLoad);
@@ -64,8 +75,11 @@ impl Plan {
     ) -> Result<(), String> {
         let warps = [self.all_warps(), self.consumer_warps];
         let share = Share::of(m, c.func, c.body, target, warps);
+        if !share.fits {
+            return Err("a producer would leave the other warps too few registers".to_owned());
+        }
         let stage = self.rings.iter().map(|r| r.bytes).sum();
-        let stages = share.stages(stage, MAX_STAGES)?;
+        let stages = share.stages(stage, [1, MAX_STAGES])?;
         self.rings.iter_mut().for_each(|r| r.stages = stages);
         Ok(())
     }
