@@ -1,7 +1,13 @@
 //! What is compiled for: an architecture such as `sm_90a`, what it can do and where its limits are.
 
+mod arch;
+mod feature;
+
 use std::fmt;
 use std::str::FromStr;
+
+use arch::{ARCHS, Arch};
+pub use feature::Feature;
 
 /// A PTX ISA version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -44,141 +50,26 @@ pub struct Target {
     pub suffix: Suffix,
 }
 
-/// Something only some targets can do.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Feature {
-    /// `cp.async`, global to shared.
-    CpAsync,
-    /// `mma.sync` with bf16 and tf32 operands, and m16n8k16 for f16.
-    MmaAmpere,
-    /// bf16 arithmetic beyond `fma`, `min`, `max`, `neg`, `abs`.
-    Bf16Arithmetic,
-    /// Conversions from and to 8-bit floats.
-    Fp8Convert,
-    /// Tensor copies (`cp.async.bulk.tensor`) and mbarriers with transaction counts.
-    Tma,
-    /// Thread block clusters.
-    Clusters,
-    /// Warpgroup matrix multiplication.
-    Wgmma,
-    /// `setmaxnreg`.
-    SetMaxNReg,
-    /// `stmatrix`.
-    StMatrix,
-    /// `griddepcontrol`.
-    GridDependency,
-    /// Global accesses of 32 bytes.
-    Wide256,
-    /// Multicast addresses (`multimem`).
-    Multimem,
-    /// Tensor memory and `tcgen05`.
-    Tcgen05,
-    /// `mma.sync` that multiplies its operands by scale factors.
-    BlockScale,
-}
-
-/// Architectures with the lowest PTX ISA version that names each: plain, family, own.
-/// Source: PTX ISA, "PTX Module Directives: .target" and its release history.
-const ARCHS: &[(u16, PtxVersion, Option<PtxVersion>, Option<PtxVersion>)] = &[
-    (75, PtxVersion(6, 3), None, None),
-    (80, PtxVersion(7, 0), None, None),
-    (86, PtxVersion(7, 1), None, None),
-    (87, PtxVersion(7, 4), None, None),
-    (88, PtxVersion(9, 0), None, None),
-    (89, PtxVersion(7, 8), None, None),
-    (90, PtxVersion(7, 8), None, Some(PtxVersion(8, 0))),
-    (
-        100,
-        PtxVersion(8, 6),
-        Some(PtxVersion(8, 8)),
-        Some(PtxVersion(8, 6)),
-    ),
-    (
-        103,
-        PtxVersion(8, 8),
-        Some(PtxVersion(8, 8)),
-        Some(PtxVersion(8, 8)),
-    ),
-    (
-        110,
-        PtxVersion(9, 0),
-        Some(PtxVersion(9, 0)),
-        Some(PtxVersion(9, 0)),
-    ),
-    (
-        120,
-        PtxVersion(8, 7),
-        Some(PtxVersion(8, 8)),
-        Some(PtxVersion(8, 7)),
-    ),
-    (
-        121,
-        PtxVersion(8, 8),
-        Some(PtxVersion(8, 8)),
-        Some(PtxVersion(8, 8)),
-    ),
-];
-
 /// Parts of a multiprocessor that run warps by themselves.
 const PARTS: u64 = 4;
 /// Registers of a thread are a multiple of this.
 const UNIT: u64 = 8;
 
-impl Feature {
-    /// Its name in rules (`(feature NAME)`) and in the instruction table (`feature=NAME`).
-    const NAMES: &[(&str, Feature)] = &[
-        ("cp-async", Feature::CpAsync),
-        ("mma-ampere", Feature::MmaAmpere),
-        ("bf16-arithmetic", Feature::Bf16Arithmetic),
-        ("fp8-convert", Feature::Fp8Convert),
-        ("tma", Feature::Tma),
-        ("clusters", Feature::Clusters),
-        ("wgmma", Feature::Wgmma),
-        ("setmaxnreg", Feature::SetMaxNReg),
-        ("stmatrix", Feature::StMatrix),
-        ("grid-dependency", Feature::GridDependency),
-        ("wide256", Feature::Wide256),
-        ("multimem", Feature::Multimem),
-        ("tcgen05", Feature::Tcgen05),
-        ("block-scale", Feature::BlockScale),
-    ];
-
-    pub fn named(name: &str) -> Option<Feature> {
-        let row = Self::NAMES.iter().find(|row| row.0 == name);
-        row.map(|row| row.1)
-    }
-}
-
 impl Target {
-    /// The lowest PTX ISA version whose `.target` knows this one.
+    fn arch(self) -> Option<&'static Arch> {
+        ARCHS.iter().find(|row| row.sm == self.sm)
+    }
+
+    /// The lowest PTX ISA version whose `.target` knows this one; a version that there is none of for a target that is
+    /// not in the table.
     pub fn ptx_version(self) -> PtxVersion {
-        let row = ARCHS.iter().find(|row| row.0 == self.sm);
-        row.and_then(|&(_, plain, family, own)| match self.suffix {
-            Suffix::None => Some(plain),
-            Suffix::Family => family,
-            Suffix::Arch => own,
-        })
-        .unwrap_or(PtxVersion(u8::MAX, 0))
+        let known = self.arch().and_then(|row| row.ptx_version(self.suffix));
+        known.unwrap_or(PtxVersion(u8::MAX, 0))
     }
 
     /// Whether the target has `feature`.
     pub fn has(self, feature: Feature) -> bool {
-        let own = self.suffix != Suffix::None;
-        match feature {
-            Feature::CpAsync | Feature::MmaAmpere => self.sm >= 80,
-            Feature::Fp8Convert => self.sm >= 89,
-            Feature::Bf16Arithmetic
-            | Feature::Tma
-            | Feature::Clusters
-            | Feature::StMatrix
-            | Feature::Multimem
-            | Feature::GridDependency => self.sm >= 90,
-            Feature::Wgmma => self.sm == 90 && self.suffix == Suffix::Arch,
-            Feature::SetMaxNReg => self.sm >= 90 && own,
-            Feature::Wide256 => self.sm >= 100,
-            Feature::Tcgen05 => own && (100..120).contains(&self.sm),
-            Feature::BlockScale => own && (120..130).contains(&self.sm),
-        }
+        self.arch().is_some_and(|row| row.has(self.suffix, feature))
     }
 
     /// Registers a thread may have.
@@ -207,38 +98,19 @@ impl Target {
         PARTS * warps_of_part / warps.max(1)
     }
 
-    /// Threads that a multiprocessor can hold (CUDA C++ Programming Guide, "Technical Specifications per Compute
-    /// Capability").
+    /// Threads that a multiprocessor can hold.
     pub fn threads_per_sm(self) -> u32 {
-        match self.sm {
-            75 => 1024,
-            86 | 88 | 89 | 120 | 121 => 1536,
-            _ => 2048,
-        }
+        self.arch().map_or(0, |row| row.threads_per_sm)
     }
 
-    /// Bytes that a multiprocessor should have under way from global memory to keep it busy: its share of the
-    /// bandwidth for the time that a load takes, twice, for loads come in bursts. With 0.6 µs: H100 3350 GB/s by 132
-    /// multiprocessors, 15 KB; B200 8000 GB/s by 148, 32 KB; A100 1555 GB/s by 108, 9 KB; RTX 5090 1792 GB/s by 170,
-    /// 6 KB (data sheets of these).
+    /// Bytes that a multiprocessor should have under way from global memory to keep it busy.
     pub fn bytes_in_flight(self) -> u64 {
-        1024 * match self.sm {
-            90 => 32,
-            100 | 103 | 110 => 64,
-            _ => 16,
-        }
+        self.arch().map_or(0, |row| 1024 * row.bytes_in_flight)
     }
 
-    /// Bytes of shared memory one block may ask for (CUDA C++ Programming Guide, "Technical
-    /// Specifications per Compute Capability").
+    /// Bytes of shared memory one block may ask for.
     pub fn shared_per_block(self) -> u32 {
-        1024 * match self.sm {
-            75 => 64,
-            80 | 87 => 163,
-            86 | 88 | 89 => 99,
-            90 | 100 | 103 | 110 => 227,
-            _ => 99,
-        }
+        self.arch().map_or(0, |row| 1024 * row.shared_per_block)
     }
 
     /// Bytes of shared memory a block may declare statically.
@@ -246,17 +118,13 @@ impl Target {
 
     /// Every target, plain ones first within an architecture.
     pub fn all() -> impl Iterator<Item = Target> {
-        ARCHS.iter().flat_map(|&(sm, _, family, own)| {
-            let plain = Some(Suffix::None);
-            [
-                plain,
-                family.map(|_| Suffix::Family),
-                own.map(|_| Suffix::Arch),
-            ]
-            .into_iter()
-            .flatten()
-            .map(move |suffix| Target { sm, suffix })
-        })
+        let suffixes = [Suffix::None, Suffix::Family, Suffix::Arch];
+        let named = move |row: &'static Arch| {
+            let exists = move |suffix: &Suffix| row.ptx_version(*suffix).is_some();
+            let target = move |suffix| Target { sm: row.sm, suffix };
+            suffixes.into_iter().filter(exists).map(target)
+        };
+        ARCHS.iter().flat_map(named)
     }
 }
 

@@ -1,0 +1,99 @@
+//! The table of architectures: a row holds everything that is known of one.
+
+use super::feature::{Feature as F, Feature, Features};
+use super::{PtxVersion, Suffix};
+
+/// An architecture.
+pub struct Arch {
+    /// `90` of `sm_90a`.
+    pub sm: u16,
+    /// The lowest PTX ISA versions whose `.target` knows the plain name, the family's (`f`) and its own (`a`), where
+    /// there are such names (PTX ISA, "PTX Module Directives: .target" and its release history).
+    ptx: [Option<PtxVersion>; 3],
+    /// KiB of shared memory that one block may ask for (CUDA C++ Programming Guide, "Technical Specifications per
+    /// Compute Capability").
+    pub shared_per_block: u32,
+    /// Threads that a multiprocessor can hold (as above).
+    pub threads_per_sm: u32,
+    /// KiB that a multiprocessor should have under way from global memory to keep it busy: its share of the bandwidth
+    /// for the time that a load takes, twice, for loads come in bursts. With 0.6 µs: H100 3350 GB/s by 132
+    /// multiprocessors, 15 KB; B200 8000 GB/s by 148, 32 KB; A100 1555 GB/s by 108, 9 KB; RTX 5090 1792 GB/s by 170,
+    /// 6 KB (data sheets of these).
+    pub bytes_in_flight: u64,
+    /// What the plain name has.
+    features: Features,
+    /// What the names with a suffix have besides.
+    own: Features,
+}
+
+const TURING: Features = Features::NONE;
+const AMPERE: Features = TURING.and(&[F::CpAsync, F::MmaAmpere]);
+const ADA: Features = AMPERE.and(&[F::Fp8Convert]);
+const HOPPER: Features = ADA.and(&[
+    F::Bf16Arithmetic,
+    F::Tma,
+    F::Clusters,
+    F::StMatrix,
+    F::Multimem,
+    F::GridDependency,
+]);
+const BLACKWELL: Features = HOPPER.and(&[F::Wide256]);
+
+// What names with a suffix have besides: data centre GPUs of the Hopper and Blackwell generations, and Blackwell's GPUs
+// for graphics.
+const HOPPER_OWN: Features = Features::NONE.and(&[F::Wgmma, F::SetMaxNReg]);
+const DATACENTER_OWN: Features = Features::NONE.and(&[F::Tcgen05, F::SetMaxNReg]);
+const GRAPHICS_OWN: Features = Features::NONE.and(&[F::BlockScale, F::SetMaxNReg]);
+
+const fn v(major: u8, minor: u8) -> Option<PtxVersion> {
+    Some(PtxVersion(major, minor))
+}
+
+/// A row, its columns in the order of [`Arch`].
+const fn arch(
+    sm: u16,
+    ptx: [Option<PtxVersion>; 3],
+    [shared, threads, in_flight]: [u32; 3],
+    features: Features,
+    own: Features,
+) -> Arch {
+    Arch {
+        sm,
+        ptx,
+        shared_per_block: shared,
+        threads_per_sm: threads,
+        bytes_in_flight: in_flight as u64,
+        features,
+        own,
+    }
+}
+
+/// Every architecture, by number.
+#[rustfmt::skip]
+pub const ARCHS: &[Arch] = &[
+    // sm, PTX ISA: plain, family, own;        KiB a block, threads, KiB in flight
+    arch(75,  [v(6, 3), None,    None   ],     [64,  1024, 16],   TURING,    Features::NONE),
+    arch(80,  [v(7, 0), None,    None   ],     [163, 2048, 16],   AMPERE,    Features::NONE),
+    arch(86,  [v(7, 1), None,    None   ],     [99,  1536, 16],   AMPERE,    Features::NONE),
+    arch(87,  [v(7, 4), None,    None   ],     [163, 2048, 16],   AMPERE,    Features::NONE),
+    arch(88,  [v(9, 0), None,    None   ],     [99,  1536, 16],   AMPERE,    Features::NONE),
+    arch(89,  [v(7, 8), None,    None   ],     [99,  1536, 16],   ADA,       Features::NONE),
+    arch(90,  [v(7, 8), None,    v(8, 0)],     [227, 2048, 32],   HOPPER,    HOPPER_OWN),
+    arch(100, [v(8, 6), v(8, 8), v(8, 6)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
+    arch(103, [v(8, 8), v(8, 8), v(8, 8)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
+    arch(110, [v(9, 0), v(9, 0), v(9, 0)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
+    arch(120, [v(8, 7), v(8, 8), v(8, 7)],     [99,  1536, 16],   BLACKWELL, GRAPHICS_OWN),
+    arch(121, [v(8, 8), v(8, 8), v(8, 8)],     [99,  1536, 16],   BLACKWELL, GRAPHICS_OWN),
+];
+
+impl Arch {
+    /// The lowest PTX ISA version that knows the name with this suffix; `None` where there is no such name.
+    pub fn ptx_version(&self, suffix: Suffix) -> Option<PtxVersion> {
+        self.ptx[suffix as usize]
+    }
+
+    /// Whether the name with this suffix has `feature`.
+    pub fn has(&self, suffix: Suffix, feature: Feature) -> bool {
+        self.features.has(feature) || suffix != Suffix::None && self.own.has(feature)
+    }
+}
