@@ -79,7 +79,7 @@ impl Selector<'_> {
         };
         let op = self.module.op(def);
         match N::of(op.kind) {
-            Some(kind @ (N::Const | N::Undef)) => self.structural(kind, op),
+            Some(N::Const | N::Undef) => self.structural(op),
             _ => Ok(None),
         }
     }

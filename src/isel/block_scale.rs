@@ -1,9 +1,9 @@
 //! Block-scaled matrix instructions: `mma.sync`, `tcgen05.mma`.
 
 use super::build::{Fail, fail};
-use super::select::{Selector, enumeration, int, ints};
-use crate::dialect::enums;
-use crate::ir::{Attr, Float, Op, Type};
+use super::select::Selector;
+use crate::dialect::nvvm::view;
+use crate::ir::{Float, Op, Type, TypeId};
 use crate::layout::scales::Side;
 use crate::machine::mir::{Atom, Operand, VReg};
 
@@ -34,18 +34,15 @@ impl Scales {
 }
 
 impl Selector<'_> {
-    pub(super) fn mma_scaled(&mut self, op: &Op) -> Result<(), Fail> {
-        let form = self.result_form(op)?;
-        let (shape, tiles, per) = (ints(op, "shape")?, ints(op, "tiles")?, int(op, "scales")?);
-        let (&[m, n, k], &[mt, nt, kt]) = (&shape[..], &tiles[..]) else {
+    pub(super) fn mma_scaled(&mut self, v: &view::MmaScaled<Op>) -> Result<(), Fail> {
+        let form = self.result_form(v.op())?;
+        let (&[m, n, k], &[mt, nt, kt]) = (v.shape(), v.tiles()) else {
             return fail("'shape' and 'tiles' have three entries each");
         };
-        let (mt, nt, kt, per) = (mt as usize, nt as usize, kt as usize, per as u64);
-        let [a_type, b_type] = [
-            self.multiplicand(op, "a_type", "")?,
-            self.multiplicand(op, "b_type", "")?,
-        ];
-        let scale_type = self.scale(op)?;
+        let (mt, nt, kt, per) = (mt as usize, nt as usize, kt as usize, v.scales() as u64);
+        let a_type = self.multiplicand(v.a_type(), false)?;
+        let b_type = self.multiplicand(v.b_type(), false)?;
+        let scale_type = self.scale(v.scale_type())?;
         let kind = match (per, scale_type) {
             (1, "ue8m0") => "mxf8f6f4",
             (2, "ue8m0") => "mxf4",
@@ -56,9 +53,9 @@ impl Selector<'_> {
             "mma.sync.aligned.m{m}n{n}k{k}.row.col.kind::{kind}.block_scale.scale_vec::{per}X.f32.{a_type}.{b_type}.f32.{scale_type}"
         );
         let insn = self.b.insn(&name)?;
-        let (a, b) = (self.words(op, 0)?, self.words(op, 1)?);
-        let c = self.get(self.operand(op, 2)?)?;
-        let (a_scales, b_scales) = (self.words(op, 3)?, self.words(op, 4)?);
+        let (a, b) = (self.words(v.a())?, self.words(v.b())?);
+        let c = self.get(v.c())?;
+        let (a_scales, b_scales) = (self.words(v.a_scale())?, self.words(v.b_scale())?);
         if a.len() != mt * kt * 4 || b.len() != nt * kt * 2 || c.len() != mt * nt * 4 {
             return fail("the operands' registers do not add up to the tiles");
         }
@@ -81,15 +78,14 @@ impl Selector<'_> {
             let into = Some(vec![result.clone()]);
             self.b.emit(insn.clone(), mt * nt, operands, None, into)?;
         }
-        self.define(op, vec![result_atoms])
+        self.define(v.op(), vec![result_atoms])
     }
 
-    pub(super) fn tensor_copy(&mut self, op: &Op) -> Result<(), Fail> {
-        let address = self.operand(op, 0)?;
-        let source = self.scalar(self.operand(op, 1)?)?;
+    pub(super) fn tensor_copy(&mut self, v: &view::TensorCopy<Op>) -> Result<(), Fail> {
+        let source = self.scalar(v.source())?;
         self.descriptors.clear();
-        for (column, step) in ints(op, "columns")?.into_iter().zip(ints(op, "steps")?) {
-            let to = self.tensor_address(address, &[column])?;
+        for (&column, &step) in v.columns().iter().zip(v.steps()) {
+            let to = self.tensor_address(v.address(), &[column])?;
             let from = self.descriptor(source, step)?.into();
             self.b
                 .effect("tcgen05.cp.cta_group::1.32x128b.warpx4", vec![to, from])?;
@@ -97,40 +93,34 @@ impl Selector<'_> {
         Ok(())
     }
 
-    pub(super) fn tensor_mma_scaled(&mut self, op: &Op) -> Result<(), Fail> {
-        let kind = enumeration(op, "kind")? as usize;
-        let Some(kind) = enums::TENSOR_KIND.cases.get(kind) else {
-            return fail("unknown kind of element types");
-        };
-        let name = format!("@tcgen05.{kind}.block{}", int(op, "block")?);
-        let [d, scales] = [self.operand(op, 0)?, self.operand(op, 3)?];
-        let [a, b] = [
-            self.scalar(self.operand(op, 1)?)?,
-            self.scalar(self.operand(op, 2)?)?,
-        ];
-        let accumulate = match op.optional(4) {
+    pub(super) fn tensor_mma_scaled(&mut self, v: &view::TensorMmaScaled<Op>) -> Result<(), Fail> {
+        let name = format!("@tcgen05.{}.block{}", v.kind().text(), v.block());
+        let (d, scales) = (v.d(), v.scales());
+        let (a, b) = (self.scalar(v.a())?, self.scalar(v.b())?);
+        let accumulate = match v.accumulate() {
             Some(value) => self.scalar(value)?,
             None => Atom::Imm(1),
         };
-        let along = |names: [&str; 2]| -> Result<Vec<(i64, i64)>, Fail> {
-            Ok(ints(op, names[0])?
-                .into_iter()
-                .zip(ints(op, names[1])?)
-                .collect())
+        let rows = || {
+            v.d_m_steps()
+                .iter()
+                .zip(v.a_m_steps())
+                .zip(v.a_scale_m_steps())
         };
-        let rows = along(["d_m_steps", "a_m_steps"])?;
-        let row_scales = ints(op, "a_scale_m_steps")?;
-        let columns = along(["d_n_steps", "b_n_steps"])?;
-        let column_scales = ints(op, "b_scale_n_steps")?;
-        let steps = along(["a_k_steps", "b_k_steps"])?;
-        let step_scales = along(["a_scale_k_steps", "b_scale_k_steps"])?;
-        let descriptors = ints(op, "descriptors")?;
+        let columns = || {
+            v.d_n_steps()
+                .iter()
+                .zip(v.b_n_steps())
+                .zip(v.b_scale_n_steps())
+        };
+        let steps = v.a_k_steps().iter().zip(v.b_k_steps());
+        let step_scales = v.a_scale_k_steps().iter().zip(v.b_scale_k_steps());
         self.descriptors.clear();
-        let all = steps.iter().zip(&step_scales).zip(&descriptors);
+        let all = steps.zip(step_scales).zip(v.descriptors());
         for (step, (((a_k, b_k), (sa_k, sb_k)), descriptor)) in all.enumerate() {
             let adds = if step == 0 { accumulate } else { Atom::Imm(1) };
-            for ((d_m, a_m), sa_m) in rows.iter().zip(&row_scales) {
-                for ((d_n, b_n), sb_n) in columns.iter().zip(&column_scales) {
+            for ((d_m, a_m), sa_m) in rows() {
+                for ((d_n, b_n), sb_n) in columns() {
                     let operands = vec![
                         self.tensor_address(d, &[d_m + d_n])?,
                         self.descriptor(a, a_m + a_k)?.into(),
@@ -148,11 +138,8 @@ impl Selector<'_> {
     }
 
     /// PTX name of the scales' type.
-    fn scale(&self, op: &Op) -> Result<&'static str, Fail> {
-        let Some(Attr::Type(ty)) = op.attr_named("scale_type") else {
-            return fail("attribute 'scale_type' is missing");
-        };
-        match self.module.types.get(*ty) {
+    fn scale(&self, ty: TypeId) -> Result<&'static str, Fail> {
+        match self.module.types.get(ty) {
             Type::Float(Float::F8E8M0FNU) => Ok("ue8m0"),
             Type::Float(Float::F8E4M3FN) => Ok("ue4m3"),
             other => fail(format!("no matrix unit scales by {other:?}")),

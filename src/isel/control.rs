@@ -7,26 +7,26 @@ use super::build::{Fail, fail};
 use super::select::{Loop, Selector};
 use super::values::Form;
 use crate::dialect::nvvm::Op as N;
+use crate::dialect::nvvm::view::{self, View};
 use crate::ir::{BlockId, Op, OpId, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, VReg};
 
 impl Selector<'_> {
-    pub(super) fn control(&mut self, kind: N, id: OpId) -> Result<(), Fail> {
+    pub(super) fn control(&mut self, id: OpId) -> Result<(), Fail> {
         let module = self.module;
-        let op = module.op(id);
-        match kind {
-            N::For => self.counted(id, op),
-            N::Loop => self.endless(id, op),
-            N::If => self.conditional(id, op),
+        match View::of(module.op(id)) {
+            Some(View::For(v)) => self.counted(id, &v),
+            Some(View::Loop(v)) => self.endless(id, &v),
+            Some(View::If(v)) => self.conditional(id, &v),
             // Elsewhere `yield` is read by the operation around it.
-            N::Yield => match module.parent_op(id).map(|p| N::of(module.op(p).kind)) {
-                Some(Some(N::Loop)) => self.leave(op, false),
+            Some(View::Yield(v)) => match module.parent_op(id).map(|p| N::of(module.op(p).kind)) {
+                Some(Some(N::Loop)) => self.leave(v.operands(), false),
                 _ => Ok(()),
             },
-            N::Return => self.b.effect("ret", Vec::new()),
-            N::Continue => self.leave(op, false),
-            N::Break => self.leave(op, true),
+            Some(View::Return(_)) => self.b.effect("ret", Vec::new()),
+            Some(View::Continue(v)) => self.leave(v.operands(), false),
+            Some(View::Break(v)) => self.leave(v.operands(), true),
             _ => fail("no control flow"),
         }
     }
@@ -92,28 +92,23 @@ impl Selector<'_> {
         }
     }
 
-    fn counted(&mut self, id: OpId, op: &Op) -> Result<(), Fail> {
+    fn counted(&mut self, id: OpId, v: &view::For<Op>) -> Result<(), Fail> {
         let body = self.body(id, 0)?;
         let args = self.module.block(body).args.clone();
         let (Some(&counter), carried_args) = (args.first(), args.get(1..).unwrap_or(&[])) else {
             return fail("the body has no counter");
         };
-        let (lower, upper, step) = (
-            self.operand(op, 0)?,
-            self.operand(op, 1)?,
-            self.operand(op, 2)?,
-        );
         let form = self.form(counter)?;
-        let (add, less) = counter_ops(form, op.has_unit("unsigned"))?;
-        let (upper, step) = (self.scalar(upper)?, self.scalar(step)?);
-        let index = self.variable(counter, lower)?;
-        let carried = self.variables(carried_args, op.group(3))?;
+        let (add, less) = counter_ops(form, v.unsigned())?;
+        let (upper, step) = (self.scalar(v.upper())?, self.scalar(v.step())?);
+        let index = self.variable(counter, v.lower())?;
+        let carried = self.variables(carried_args, v.inits())?;
         let (top, next, exit) = (
             self.b.func.new_label("loop"),
             self.b.func.new_label("next"),
             self.b.func.new_label("end"),
         );
-        let lower = self.scalar(lower)?;
+        let lower = self.scalar(v.lower())?;
         if !runs_at_least_once(form, lower, upper) {
             let enter = match (lower, upper) {
                 (Atom::Imm(_), Atom::Reg(_)) => {
@@ -150,14 +145,14 @@ impl Selector<'_> {
         let again = self.b.register(Class::Pred, again[0])?;
         self.b.branch(top, Some((again, false)), false);
         self.b.label(exit);
-        self.results(op, &carried)
+        self.results(v.op(), &carried)
     }
 
-    fn endless(&mut self, id: OpId, op: &Op) -> Result<(), Fail> {
+    fn endless(&mut self, id: OpId, v: &view::Loop<Op>) -> Result<(), Fail> {
         let body = self.body(id, 0)?;
         let args = self.module.block(body).args.clone();
-        let carried = self.variables(&args, op.group(0))?;
-        let results = self.result_variables(op)?;
+        let carried = self.variables(&args, v.inits())?;
+        let results = self.result_variables(v.results())?;
         let (top, exit) = (self.b.func.new_label("loop"), self.b.func.new_label("end"));
         self.b.label(top);
         for (&arg, regs) in args.iter().zip(&carried) {
@@ -171,11 +166,11 @@ impl Selector<'_> {
         self.block(body)?;
         self.loops.pop();
         self.b.label(exit);
-        self.results(op, &results)
+        self.results(v.op(), &results)
     }
 
-    fn result_variables(&mut self, op: &Op) -> Result<Vec<Vec<VReg>>, Fail> {
-        op.results
+    fn result_variables(&mut self, results: &[ValueId]) -> Result<Vec<Vec<VReg>>, Fail> {
+        results
             .iter()
             .map(|&r| {
                 let form = self.form(r)?;
@@ -187,8 +182,7 @@ impl Selector<'_> {
     }
 
     /// `continue` or `break`.
-    fn leave(&mut self, op: &Op, is_break: bool) -> Result<(), Fail> {
-        let values = op.operands.to_vec();
+    fn leave(&mut self, values: &[ValueId], is_break: bool) -> Result<(), Fail> {
         let innermost = if is_break {
             self.loops.iter().rev().find(|l| l.exit.is_some())
         } else {
@@ -201,16 +195,15 @@ impl Selector<'_> {
             (Some((exit, results)), true) => (*exit, results.clone()),
             _ => (target.next, target.carried.clone()),
         };
-        self.assign(&regs, &values)?;
+        self.assign(&regs, values)?;
         self.b.branch(label, None, false);
         Ok(())
     }
 
-    fn conditional(&mut self, id: OpId, op: &Op) -> Result<(), Fail> {
-        let condition = self.operand(op, 0)?;
-        let uniform = op.has_unit("uniform");
-        let condition = self.scalar(condition)?;
-        let results = self.result_variables(op)?;
+    fn conditional(&mut self, id: OpId, v: &view::If<Op>) -> Result<(), Fail> {
+        let uniform = v.uniform();
+        let condition = self.scalar(v.condition())?;
+        let results = self.result_variables(v.results())?;
         let then = self.body(id, 0)?;
         let otherwise = self
             .module
@@ -222,7 +215,7 @@ impl Selector<'_> {
                 (false, Some(block)) => self.branch_body(block, &results)?,
                 (false, None) => {}
             }
-            return self.results(op, &results);
+            return self.results(v.op(), &results);
         }
         let condition = self.b.register(Class::Pred, condition)?;
         let otherwise =
@@ -245,7 +238,7 @@ impl Selector<'_> {
             }
         }
         self.b.label(end);
-        self.results(op, &results)
+        self.results(v.op(), &results)
     }
 
     /// One way of an `if`; its `yield` assigns the results.

@@ -1,35 +1,27 @@
 //! Matrix units: `mma.sync` and `wgmma`.
 
 use super::build::{Fail, fail};
-use super::select::{Selector, boolean, int, ints};
+use super::select::Selector;
 use super::values::{Elem, Form};
-use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Float, Op, Type};
+use crate::dialect::nvvm::view::{self, View};
+use crate::ir::{Float, Op, Type, TypeId, ValueId};
 use crate::machine::mir::{Atom, Operand, VReg};
 use crate::machine::table::Width;
 
 impl Selector<'_> {
-    pub(super) fn matrix(&mut self, kind: N, op: &Op) -> Result<(), Fail> {
-        match kind {
-            N::MmaSync => self.mma(op),
-            N::MmaScaled => self.mma_scaled(op),
-            N::Wgmma => self.wgmma(op),
-            N::WgmmaWait => self.wgmma_wait(op),
+    pub(super) fn matrix(&mut self, op: &Op) -> Result<(), Fail> {
+        match View::of(op) {
+            Some(View::MmaSync(v)) => self.mma(&v),
+            Some(View::MmaScaled(v)) => self.mma_scaled(&v),
+            Some(View::Wgmma(v)) => self.wgmma(&v),
+            Some(View::WgmmaWait(v)) => self.wgmma_wait(&v),
             _ => fail("no matrix operation"),
         }
     }
 
-    /// PTX name of a multiplicand's type.
-    pub(super) fn multiplicand(
-        &self,
-        op: &Op,
-        name: &str,
-        signed: &str,
-    ) -> Result<&'static str, Fail> {
-        let Some(Attr::Type(ty)) = op.attr_named(name) else {
-            return fail(format!("attribute '{name}' is missing"));
-        };
-        match self.module.types.get(*ty) {
+    /// PTX name of a multiplicand's type; integers may be signed.
+    pub(super) fn multiplicand(&self, ty: TypeId, signed: bool) -> Result<&'static str, Fail> {
+        match self.module.types.get(ty) {
             Type::Float(Float::F16) => Ok("f16"),
             Type::Float(Float::BF16) => Ok("bf16"),
             Type::Float(Float::TF32 | Float::F32) => Ok("tf32"),
@@ -37,7 +29,7 @@ impl Selector<'_> {
             Type::Float(Float::F8E4M3FN) => Ok("e4m3"),
             Type::Float(Float::F8E5M2) => Ok("e5m2"),
             Type::Float(Float::F4E2M1FN) => Ok("e2m1"),
-            Type::Int(8) if boolean(op, signed) => Ok("s8"),
+            Type::Int(8) if signed => Ok("s8"),
             Type::Int(8) => Ok("u8"),
             other => fail(format!("no matrix unit multiplies {other:?}")),
         }
@@ -54,13 +46,12 @@ impl Selector<'_> {
         }
     }
 
-    fn mma(&mut self, op: &Op) -> Result<(), Fail> {
-        let form = self.result_form(op)?;
+    fn mma(&mut self, v: &view::MmaSync<Op>) -> Result<(), Fail> {
+        let form = self.result_form(v.op())?;
         let acc = Self::accumulator(form)?;
-        let a_type = self.multiplicand(op, "a_type", "signed_a")?;
-        let b_type = self.multiplicand(op, "b_type", "signed_b")?;
-        let (shape, tiles) = (ints(op, "shape")?, ints(op, "tiles")?);
-        let ([m, n, k], [mt, nt, kt]) = (&shape[..], &tiles[..]) else {
+        let a_type = self.multiplicand(v.a_type(), v.signed_a())?;
+        let b_type = self.multiplicand(v.b_type(), v.signed_b())?;
+        let ([m, n, k], [mt, nt, kt]) = (v.shape(), v.tiles()) else {
             return fail("'shape' and 'tiles' have three entries each");
         };
         let (mt, nt, kt) = (*mt as usize, *nt as usize, *kt as usize);
@@ -76,9 +67,8 @@ impl Selector<'_> {
         let [aw, bw, cw] = widths[..] else {
             return fail("a matrix instruction has three sources");
         };
-        let a = self.words(op, 0)?;
-        let b = self.words(op, 1)?;
-        let c = self.get(self.operand(op, 2)?)?;
+        let (a, b) = (self.words(v.a())?, self.words(v.b())?);
+        let c = self.get(v.c())?;
         if a.len() != mt * kt * aw || b.len() != nt * kt * bw || c.len() != mt * nt * cw {
             return fail("the operands' registers do not add up to the tiles");
         }
@@ -98,12 +88,11 @@ impl Selector<'_> {
             let into = Some(vec![result.clone()]);
             self.b.emit(insn.clone(), mt * nt, operands, None, into)?;
         }
-        self.define(op, vec![result_atoms])
+        self.define(v.op(), vec![result_atoms])
     }
 
     /// A multiplicand's registers: 32-bit words, or f64 values.
-    pub(super) fn words(&mut self, op: &Op, group: usize) -> Result<Vec<Atom>, Fail> {
-        let value = self.operand(op, group)?;
+    pub(super) fn words(&mut self, value: ValueId) -> Result<Vec<Atom>, Fail> {
         let (form, atoms) = (self.form(value)?, self.get(value)?);
         match form.elem {
             Elem::Float(Float::F64) => Ok(atoms),
@@ -111,17 +100,14 @@ impl Selector<'_> {
         }
     }
 
-    fn wgmma(&mut self, op: &Op) -> Result<(), Fail> {
-        let form = self.result_form(op)?;
+    fn wgmma(&mut self, v: &view::Wgmma<Op>) -> Result<(), Fail> {
+        let form = self.result_form(v.op())?;
         let acc_type = Self::accumulator(form)?;
-        let a_type = self.multiplicand(op, "a_type", "signed_a")?;
-        let b_type = self.multiplicand(op, "b_type", "signed_b")?;
-        let (n, k) = (int(op, "n")?, int(op, "k")?);
-        let (m_tiles, k_steps) = (
-            int(op, "m_tiles")?.max(1) as usize,
-            int(op, "k_steps")?.max(1) as usize,
-        );
-        let a = self.operand(op, 0)?;
+        let a_type = self.multiplicand(v.a_type(), v.signed_a())?;
+        let b_type = self.multiplicand(v.b_type(), v.signed_b())?;
+        let (n, k) = (v.n(), v.k());
+        let (m_tiles, k_steps) = (v.m_tiles().max(1) as usize, v.k_steps().max(1) as usize);
+        let a = v.a();
         let a_form = self.form(a)?;
         let from_registers = a_form.elem != Elem::Int(64);
         let family = match a_type {
@@ -143,13 +129,13 @@ impl Selector<'_> {
                 self.b.target
             ));
         };
-        let acc = self.get(self.operand(op, 2)?)?;
+        let acc = self.get(v.acc())?;
         let acc = self.in_place(form.class, &acc);
         if !acc.len().is_multiple_of(m_tiles) {
             return fail("the accumulator does not divide into the m tiles");
         }
         let per_tile = acc.len() / m_tiles;
-        let accumulate = match op.optional(3) {
+        let accumulate = match v.accumulate() {
             Some(value) => self.scalar(value)?,
             None => Atom::Imm(1),
         };
@@ -160,10 +146,8 @@ impl Selector<'_> {
         if from_registers && a_atoms.len() != m_tiles * k_steps * 4 {
             return fail("a register operand has 4 registers per m tile and k step");
         }
-        let b_atom = self.scalar(self.operand(op, 1)?)?;
-        let a_m_step = int(op, "a_m_step")?;
-        let a_k = ints(op, "a_k_steps")?;
-        let b_k = ints(op, "b_k_steps")?;
+        let b_atom = self.scalar(v.b())?;
+        let (a_m_step, a_k, b_k) = (v.a_m_step(), v.a_k_steps(), v.b_k_steps());
         if b_k.len() < k_steps || !from_registers && a_k.len() < k_steps {
             return fail("fewer descriptor steps than k steps");
         }
@@ -194,13 +178,13 @@ impl Selector<'_> {
             ];
             if family == "16" {
                 if !from_registers {
-                    operands.push(flag(boolean(op, "trans_a")));
+                    operands.push(flag(v.trans_a()));
                 }
-                operands.push(flag(boolean(op, "trans_b")));
+                operands.push(flag(v.trans_b()));
             }
             self.b.emit(insn.clone(), 1, operands, None, None)?;
         }
-        self.define(op, vec![acc.into_iter().map(Atom::Reg).collect()])
+        self.define(v.op(), vec![acc.into_iter().map(Atom::Reg).collect()])
     }
 
     /// A descriptor moved by `steps` units.
@@ -220,19 +204,18 @@ impl Selector<'_> {
     }
 
     /// The wait, after which the results are usable: the same registers under new names.
-    fn wgmma_wait(&mut self, op: &Op) -> Result<(), Fail> {
-        let pending = int(op, "pending")?;
+    fn wgmma_wait(&mut self, v: &view::WgmmaWait<Op>) -> Result<(), Fail> {
         self.b.effect(
             "wgmma.wait_group.sync.aligned",
-            vec![Atom::Imm(pending as u64).into()],
+            vec![Atom::Imm(v.pending() as u64).into()],
         )?;
         let mut results = Vec::new();
-        for &value in &op.operands {
+        for &value in v.accs() {
             let (form, atoms) = (self.form(value)?, self.get(value)?);
             let copies = self.in_place(form.class, &atoms);
             results.push(copies.into_iter().map(Atom::Reg).collect());
         }
-        self.define(op, results)
+        self.define(v.op(), results)
     }
 }
 

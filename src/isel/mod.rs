@@ -44,6 +44,7 @@ pub use cost::SelectionCost;
 pub use values::{Elem, Form};
 
 use crate::dialect::nvvm;
+use crate::dialect::nvvm::view;
 use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module};
 use crate::machine::mir;
 use crate::machine::table::Table;
@@ -126,25 +127,17 @@ fn select_module(
 
 /// A global's bytes; none for an operation without them, which the verifier refuses.
 fn global(module: &Module, op: crate::ir::OpId) -> Option<mir::Global> {
-    let op = module.op(op);
-    let (
-        Attr::Str(name),
-        Attr::Dense {
-            data: Dense::Bytes(bytes),
-            ..
-        },
-        Attr::Int { value, .. },
-    ) = (
-        op.attr_named("sym_name")?,
-        op.attr_named("value")?,
-        op.attr_named("alignment")?,
-    )
+    let v = view::Global::of(module.op(op))?;
+    let Attr::Dense {
+        data: Dense::Bytes(bytes),
+        ..
+    } = v.value()
     else {
         return None;
     };
     Some(mir::Global {
-        name: module.str(*name).to_owned(),
-        align: (*value as u64).next_power_of_two(),
+        name: module.str(v.sym_name()).to_owned(),
+        align: (v.alignment() as u64).next_power_of_two(),
         bytes: bytes.clone(),
     })
 }

@@ -7,6 +7,7 @@ use slotmap::SecondaryMap;
 use super::build::{Builder, Fail, about, fail};
 use super::choose::{Chooser, Tables};
 use super::values::{Elem, Form};
+use crate::dialect::enums::SpecialRegister;
 use crate::dialect::nvvm;
 use crate::dialect::nvvm::view::{self, View};
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
@@ -132,7 +133,7 @@ impl<'m> Selector<'m> {
             return fail("no operation of another dialect may reach instruction selection");
         };
         if op.def().is_pure() {
-            let value = match self.structural(kind, op)? {
+            let value = match self.structural(op)? {
                 Some(atoms) => atoms,
                 None => match kind {
                     N::PtrAdd => self.pointer_add(op)?,
@@ -147,11 +148,11 @@ impl<'m> Selector<'m> {
         }
         match kind {
             N::For | N::If | N::Loop | N::Yield | N::Continue | N::Break | N::Return => {
-                self.control(kind, id)
+                self.control(id)
             }
-            N::MmaSync | N::MmaScaled | N::Wgmma | N::WgmmaWait => self.matrix(kind, op),
+            N::MmaSync | N::MmaScaled | N::Wgmma | N::WgmmaWait => self.matrix(op),
             N::TensorLd | N::TensorSt | N::TensorMma | N::TensorCopy | N::TensorMmaScaled => {
-                self.tensor(kind, op)
+                self.tensor(op)
             }
             N::Settle => Ok(()),
             _ => self.sync(op),
@@ -230,57 +231,39 @@ impl<'m> Selector<'m> {
     }
 
     /// Operations that only rename registers.
-    pub(super) fn structural(
-        &mut self,
-        kind: nvvm::Op,
-        op: &Op,
-    ) -> Result<Option<Vec<Atom>>, Fail> {
-        use nvvm::Op as N;
+    pub(super) fn structural(&mut self, op: &Op) -> Result<Option<Vec<Atom>>, Fail> {
         let form = self.result_form(op)?;
-        let atoms = match kind {
-            N::Const => self.constant(op, form)?,
-            N::Undef => vec![Atom::Undef; form.regs()],
-            N::Splat => {
-                let source = self.operand(op, 0)?;
-                let element = self.elements(source)?;
+        let Some(view) = View::of(op) else {
+            return Ok(None);
+        };
+        let atoms = match view {
+            View::Const(v) => self.constant(v.value(), form)?,
+            View::Undef(_) => vec![Atom::Undef; form.regs()],
+            View::Splat(v) => {
+                let element = self.elements(v.source())?;
                 let [element] = element[..] else {
                     return fail("splat wants a scalar");
                 };
-                let group = vec![element; form.per];
-                let packed = self.b.pack(
-                    Form {
-                        n: form.per,
-                        ..form
-                    },
-                    &group,
-                )?;
-                vec![packed[0]; form.regs()]
+                self.splat(element, form)?
             }
-            N::Take => self.take(op, form)?,
-            N::Concat => self.concat(op, form)?,
-            N::Sreg => {
-                let case = enumeration(op, "register")?;
-                let Some(&name) = SPECIAL.get(case as usize) else {
-                    return fail("unknown special register");
-                };
+            View::Take(v) => self.take(&v, form)?,
+            View::Concat(v) => self.concat(v.sources(), form)?,
+            View::Sreg(v) => {
+                let name = SPECIAL[v.register() as usize];
                 self.b.value("@sreg", &[&[Atom::Special(name)]])?
             }
-            N::SmemBase => vec![Atom::Shared(int(op, "offset")?)],
-            N::AddressOf => {
-                let Some(Attr::Str(name)) = op.attr_named("name") else {
-                    return fail("without a name");
-                };
-                let name = self.module.str(*name);
-                let at = self.b.func.global(name);
+            View::SmemBase(v) => vec![Atom::Shared(v.offset())],
+            View::AddressOf(v) => {
+                let at = self.b.func.global(self.module.str(v.name()));
                 self.b.value("@globaladdr", &[&[Atom::Global(at)]])?
             }
-            N::Generic => {
-                let address = self.scalar(self.operand(op, 0)?)?;
+            View::Generic(v) => {
+                let address = self.scalar(v.source())?;
                 let address = Atom::Reg(self.b.register(Class::B32, address)?);
                 let wide = self.b.value("cvt.u64.u32", &[&[address]])?;
                 self.b.value("cvta.shared.u64", &[&wide])?
             }
-            N::Bitcast => {
+            View::Bitcast(_) => {
                 let source = self.operand(op, 0)?;
                 let (from, atoms) = (self.form(source)?, self.get(source)?);
                 self.bitcast(from, form, atoms)?
@@ -290,11 +273,22 @@ impl<'m> Selector<'m> {
         Ok(Some(atoms))
     }
 
-    fn constant(&mut self, op: &Op, form: Form) -> Result<Vec<Atom>, Fail> {
-        let Some(Attr::Dense {
+    /// Registers that all hold an element.
+    fn splat(&mut self, element: Atom, form: Form) -> Result<Vec<Atom>, Fail> {
+        let group = vec![element; form.per];
+        let one = Form {
+            n: form.per,
+            ..form
+        };
+        let packed = self.b.pack(one, &group)?;
+        Ok(vec![packed[0]; form.regs()])
+    }
+
+    fn constant(&mut self, data: &Attr, form: Form) -> Result<Vec<Atom>, Fail> {
+        let Attr::Dense {
             data: Dense::Bytes(bytes),
             ..
-        }) = op.attr(0)
+        } = data
         else {
             return fail("constant data is missing");
         };
@@ -309,28 +303,15 @@ impl<'m> Selector<'m> {
                 .collect(),
         };
         match elements.len() {
-            1 => {
-                let group = vec![elements[0]; form.per];
-                let packed = self.b.pack(
-                    Form {
-                        n: form.per,
-                        ..form
-                    },
-                    &group,
-                )?;
-                Ok(vec![packed[0]; form.regs()])
-            }
+            1 => self.splat(elements[0], form),
             n if n == form.n => self.b.pack(form, &elements),
             n => fail(format!("{n} constants for {} registers", form.n)),
         }
     }
 
-    fn take(&mut self, op: &Op, form: Form) -> Result<Vec<Atom>, Fail> {
-        let source = self.operand(op, 0)?;
-        let (from, atoms) = (self.form(source)?, self.get(source)?);
-        let Some(Attr::I32s(indices)) = op.attr(0) else {
-            return fail("'indices' is missing");
-        };
+    fn take(&mut self, v: &view::Take<Op>, form: Form) -> Result<Vec<Atom>, Fail> {
+        let (from, atoms) = (self.form(v.source())?, self.get(v.source())?);
+        let indices = v.indices();
         if indices.len() != form.n || indices.iter().any(|&i| i < 0 || i as usize >= from.n) {
             return fail("'indices' do not fit the types");
         }
@@ -349,8 +330,7 @@ impl<'m> Selector<'m> {
         self.b.pack(form, &taken)
     }
 
-    fn concat(&mut self, op: &Op, form: Form) -> Result<Vec<Atom>, Fail> {
-        let sources: Vec<ValueId> = op.group(0).to_vec();
+    fn concat(&mut self, sources: &[ValueId], form: Form) -> Result<Vec<Atom>, Fail> {
         let forms = sources
             .iter()
             .map(|&s| self.form(s))
@@ -360,12 +340,12 @@ impl<'m> Selector<'m> {
         }
         let mut atoms = Vec::new();
         if forms.iter().all(|f| f.per == form.per) {
-            for &source in &sources {
+            for &source in sources {
                 atoms.extend(self.get(source)?);
             }
             return Ok(atoms);
         }
-        for &source in &sources {
+        for &source in sources {
             atoms.extend(self.elements(source)?);
         }
         self.b.pack(form, &atoms)
@@ -386,8 +366,8 @@ impl<'m> Selector<'m> {
     }
 }
 
-/// Names of the special registers, in the order of `enums::SPECIAL_REGISTER`.
-const SPECIAL: &[&str] = &[
+/// Names of the special registers, in the order of [`SpecialRegister`].
+const SPECIAL: [&str; SpecialRegister::ALL.len()] = [
     "%tid.x",
     "%tid.y",
     "%tid.z",
@@ -408,26 +388,4 @@ pub(super) fn int(op: &Op, name: &str) -> Result<i64, Fail> {
         Some(Attr::Int { value, .. }) => Ok(*value),
         _ => fail(format!("attribute '{name}' is missing")),
     }
-}
-
-/// The case of an enumeration attribute.
-pub(super) fn enumeration(op: &Op, name: &str) -> Result<u8, Fail> {
-    match op.enum_named(name) {
-        Some(case) => Ok(case),
-        None => fail(format!("attribute '{name}' is missing")),
-    }
-}
-
-/// A list of integers.
-pub(super) fn ints(op: &Op, name: &str) -> Result<Vec<i64>, Fail> {
-    match op.attr_named(name) {
-        Some(Attr::I64s(list)) => Ok(list.clone()),
-        Some(Attr::I32s(list)) => Ok(list.iter().map(|&i| i64::from(i)).collect()),
-        _ => fail(format!("attribute '{name}' is missing")),
-    }
-}
-
-/// A boolean attribute.
-pub(super) fn boolean(op: &Op, name: &str) -> bool {
-    matches!(op.attr_named(name), Some(Attr::Bool(true)))
 }
