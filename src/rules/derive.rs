@@ -2,7 +2,8 @@
 
 use super::instance::Instance;
 use super::random::Random;
-use super::soundness::{self, Wrong};
+use super::soundness;
+use super::wrong::Wrong;
 use crate::dialect::Dialect;
 use crate::egraph;
 use crate::egraph::rule::{Rule, RuleSet};

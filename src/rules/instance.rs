@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::program::{Input, Program};
 use super::random::Random;
-use super::soundness::Wrong;
 use super::trial::Trial;
+use super::wrong::Wrong;
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
 use crate::egraph::node::{Head, Leaf, Node};

@@ -22,6 +22,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 pub mod trial;
+mod wrong;
 
 pub use crate::egraph::rule::Examples;
 pub use crate::egraph::rule::{
@@ -31,3 +32,4 @@ pub use crate::egraph::rule::{
 pub use crate::egraph::rule::{is_nan, literal_bits};
 pub use crate::sexpr::Pos;
 pub use random::Random;
+pub use wrong::Wrong;

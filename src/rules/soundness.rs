@@ -7,6 +7,7 @@
 
 use super::instance::{Failure, Instance};
 use super::random::Random;
+use super::wrong::Wrong;
 use crate::egraph::rule::{Check, Rule, is_nan};
 use crate::facts::semantics::{Outcome, Scalar, element_type};
 
@@ -43,24 +44,6 @@ pub struct Covered {
     pub exhaustive: usize,
     /// The largest difference seen, in thousandths of a unit in the last place.
     pub worst: u64,
-}
-
-/// What is wrong with a rule.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct Wrong {
-    pub message: String,
-    /// The variables' values for which the sides differ, where there are such.
-    pub operands: Vec<(String, u64)>,
-}
-
-impl From<String> for Wrong {
-    fn from(message: String) -> Wrong {
-        Wrong {
-            message,
-            operands: Vec::new(),
-        }
-    }
 }
 
 /// Checks one rule of a set. The error says what is wrong with it.

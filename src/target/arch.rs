@@ -1,7 +1,7 @@
 //! The table of architectures: a row holds everything that is known of one.
 
 use super::feature::{Feature as F, Feature, Features};
-use super::{PtxVersion, Suffix};
+use super::name::{PtxVersion, Suffix};
 
 /// An architecture.
 pub struct Arch {

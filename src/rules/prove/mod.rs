@@ -22,7 +22,8 @@ use self::solver::{Answer, Solver};
 use self::symbols::Refused;
 use super::instance::{Failure, Instance};
 use super::random::Random;
-use super::soundness::{self, Wrong};
+use super::soundness;
+use super::wrong::Wrong;
 use crate::egraph::rule::Rule;
 
 /// How well a rule is known to be true; the first is the best.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use tilec::facts::semantics::Scalar;
 use tilec::rules::prove::solver::Solver;
 use tilec::rules::prove::{self, Class};
-use tilec::rules::{Rule, RuleSet, soundness};
+use tilec::rules::{Rule, RuleSet, Wrong, soundness};
 
 use crate::engine::{Engine, Verdict};
 use crate::enumerate::{self, Enumeration, Space};
@@ -361,7 +361,7 @@ impl Finder {
     }
 
     /// Adds a counterexample to the values that all further terms are tried on.
-    fn feed(&mut self, scalars: &[Scalar], equation: &Equation, wrong: &soundness::Wrong) {
+    fn feed(&mut self, scalars: &[Scalar], equation: &Equation, wrong: &Wrong) {
         let value = |v: &Variable| {
             let known = wrong.operands.iter().find(|(name, _)| *name == v.name);
             known.map(|(_, bits)| *bits)
@@ -380,7 +380,7 @@ impl Finder {
         &mut self,
         general: &General,
         saves: u64,
-    ) -> Result<Result<Found, Option<soundness::Wrong>>, String> {
+    ) -> Result<Result<Found, Option<Wrong>>, String> {
         let name = self.title();
         let written = text::rule(&name, &doc(general), general);
         let set = RuleSet::parse(&format!("(dialect nvvm)\n{written}"), "found.rules");
