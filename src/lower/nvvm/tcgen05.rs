@@ -16,7 +16,8 @@ use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LANES, LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::Major;
 use crate::lower::build::{case, cased};
-use crate::lower::tileas::tcgen05::{columns_end, columns_of, element_name, whole_bytes};
+use crate::lower::tileas::tcgen05::fits::element_name;
+use crate::lower::tileas::tcgen05::{columns_end, columns_of, whole_bytes};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 

@@ -1,6 +1,5 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
-use super::pipeline::is_view;
 use super::relation::{Relation, at, is_distributed, layout_of, shape_of};
 use super::variables::{Assign, Priority};
 use crate::dialect::enums::DotAtom;
@@ -18,6 +17,7 @@ use crate::layout::scales::MmaScales;
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::run::Run;
+use crate::lower::tileas::look::is_view;
 use crate::lower::unsupported;
 
 /// (operand position, layout number) that an operation insists on.

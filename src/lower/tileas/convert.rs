@@ -1,31 +1,18 @@
 //! Writes the assigned layouts into the types and inserts `convert_layout` where they disagree.
 
+use crate::lower::tileas::look::is_view;
+use crate::lower::tileas::relation::distributed;
 use rustc_hash::FxHashMap;
 
 use super::anchors::{self, Needs};
-use super::pipeline::is_view;
 use super::relation::{Relation, at, canonical, layout_of};
 use super::remake;
 use super::variables::Layouts;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::Layout;
-
-/// `tile` distributed by a layout.
-pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
-    match m.types.get(tile).clone() {
-        Type::Tile { elem, shape } | Type::Distributed { elem, shape, .. } => {
-            m.types.intern(Type::Distributed {
-                elem,
-                shape,
-                layout,
-            })
-        }
-        _ => tile,
-    }
-}
 
 /// Gives every value its type, then every operation the operands it needs.
 pub fn insert(

@@ -11,11 +11,14 @@
 //! for that. It takes registers for what is loaded, and pays as long as the blocks of a multiprocessor, which may become
 //! fewer, have more under way than before.
 
+use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::look::is_matmul;
+use crate::lower::tileas::pipeline::ahead::address_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pipeline::prefetch::loads_tile;
 use super::pipeline::slice::backward;
-use super::pipeline::{self, is_matmul, tile_bytes, tokens};
+use super::pipeline::tokens;
 use super::{plan, pressure};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -111,7 +114,7 @@ fn movable(m: &Module, block: BlockId, load: OpId, behind: &FxHashSet<OpId>) -> 
     if access::ordering(data) != Ordering::Weak || waits {
         return None;
     }
-    let mut roots = pipeline::address_of(m, load);
+    let mut roots = address_of(m, load);
     roots.extend(group(data, "padding"));
     let mut slice = backward(m, block, roots);
     slice.retain(|o| behind.contains(o));

@@ -4,8 +4,9 @@
 //! f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a row keep
 //! their rows in one warp.
 
+use super::anchors;
 use super::missed::Log;
-use super::{anchors, pipeline, tcgen05};
+use super::tcgen05::fits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{DotAtom, Rounding};
@@ -17,6 +18,7 @@ use crate::ir::{
 };
 use crate::layout::mma::MatmulShape;
 use crate::lower::build::{cased, constant};
+use crate::lower::tileas::look::{is_matmul, reach};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
@@ -32,7 +34,7 @@ pub fn choose(
         match C::of(m.op(op).kind) {
             Some(C::MmaF | C::MmaI) => remaining(m, op, target)?,
             Some(C::MmaFScaled) => {
-                let elem = |v| tcgen05::element_name(m, v);
+                let elem = |v| fits::element_name(m, v);
                 let [a, .., scale] = m.op(op).operands[..] else {
                     return Err(unsupported(m, op, "wrong number of operands"));
                 };
@@ -49,10 +51,10 @@ pub fn choose(
             _ => match S::of(m.op(op).kind) {
                 Some(S::Dot) => {}
                 // `super::tcgen05` takes it, or applies its scales.
-                Some(S::ScaledDot) if tcgen05::takes(m, op, target).is_some() => continue,
+                Some(S::ScaledDot) if fits::takes(m, op, target).is_some() => continue,
                 Some(S::ScaledDot) => {
                     let fits = match target.has(Feature::Tcgen05) {
-                        true => tcgen05::Extents::of(m, op, target).map(|_| ()),
+                        true => fits::Extents::of(m, op, target).map(|_| ()),
                         false => fits_scaled(m, op),
                     };
                     if let Err(why) = fits {
@@ -90,9 +92,9 @@ fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
 /// Whether a matmul's result, worked over, is the left operand of another.
 pub fn is_chained(m: &Module, body: BlockId) -> bool {
     let ops = m.ops_under(body);
-    let matmuls = || ops.iter().copied().filter(|&o| pipeline::is_matmul(m, o));
+    let matmuls = || ops.iter().copied().filter(|&o| is_matmul(m, o));
     matmuls().any(|first| {
-        let reached = pipeline::reach(m, &ops, m.result(first));
+        let reached = reach(m, &ops, m.result(first));
         matmuls()
             .any(|o| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs)))
     })
@@ -106,7 +108,7 @@ fn keep_rows(m: &mut Module, body: BlockId) {
     let matmuls = || ops.iter().copied().filter(chosen);
     let mut chained: Vec<OpId> = Vec::new();
     for first in matmuls() {
-        let reached = pipeline::reach(m, &ops, m.result(first));
+        let reached = reach(m, &ops, m.result(first));
         let next =
             |&o: &OpId| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs));
         for second in matmuls().filter(next) {

@@ -10,10 +10,12 @@
 
 mod anchors;
 mod assign;
+mod buffers;
 mod convert;
 mod early;
 mod flow;
 mod late;
+mod look;
 mod matmul;
 mod missed;
 mod overlap;

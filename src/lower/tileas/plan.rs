@@ -1,10 +1,12 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
+use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
+use crate::lower::tileas::look::{is_matmul, loop_around};
 use rustc_hash::FxHashMap;
 
 use super::missed::Log;
-use super::pipeline::stream::Purpose;
-use super::pipeline::{self, Prefetch, is_matmul};
+use super::pipeline::purpose::Purpose;
+use super::pipeline::{self, Prefetch};
 use super::pressure;
 use super::{tcgen05, wgmma};
 use crate::dialect::cuda_tile::Op as C;
@@ -78,9 +80,6 @@ const MOST_TOGETHER: u64 = 160 * 32;
 /// Most elements of all tiles that live side by side that a block can hold, however many its warps.
 pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
 
-/// Registers of a thread for addresses, counters and what is computed between matmuls, next to its tiles.
-pub(super) const REGISTERS_BESIDE_TILES: u64 = 40;
-
 /// The same where nothing but what is loaded and carried counts.
 pub(super) const REGISTERS_BESIDE_LOADS: u64 = 24;
 
@@ -151,7 +150,7 @@ pub fn of(
         });
     }
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
-    let staging = u64::from(target.shared_per_block()).saturating_sub(rings + pipeline::RESERVE);
+    let staging = u64::from(target.shared_per_block()).saturating_sub(rings + RESERVE);
     Ok(Plan {
         tile_warps,
         roles: None,
@@ -167,14 +166,14 @@ fn operands_alone(m: &Module, func: OpId, brought: &[OpId]) -> u64 {
         return 0;
     };
     let ops = m.ops_under(body);
-    let in_loop = |o: OpId| wgmma::loop_around(m, body, m.op(o).block).is_some();
+    let in_loop = |o: OpId| loop_around(m, body, m.op(o).block).is_some();
     let alone = ops
         .iter()
         .copied()
         .filter(|&o| pipeline::prefetch::loads_tile(m, o) && in_loop(o) && !brought.contains(&o));
     alone
         .filter(|&load| pipeline::prefetch::feeds_matmul(m, &ops, load))
-        .map(|load| pipeline::tile_bytes(m, m.result(load)))
+        .map(|load| tile_bytes(m, m.result(load)))
         .sum()
 }
 
@@ -194,8 +193,10 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
         let crowded = pressure::registers(m, body, 4 * groups) > MOST_FOR_GROUP;
         return 4 * if crowded { groups.max(2) } else { groups };
     }
-    let accumulators = ops.iter().filter_map(|&o| tcgen05::takes(m, o, target));
-    if let Some(groups) = accumulators.map(tcgen05::Extents::warpgroups).max() {
+    let accumulators = ops
+        .iter()
+        .filter_map(|&o| tcgen05::fits::takes(m, o, target));
+    if let Some(groups) = accumulators.map(tcgen05::fits::Extents::warpgroups).max() {
         return 4 * groups;
     }
     let warps = if together > MOST_IN_BLOCK {
@@ -268,7 +269,7 @@ fn occupancy(
     let body = m.body_of(func, 0)?;
     let ops = m.ops_under(body);
     let carried = together(m, &ops, &|v| elements(m, v)) / (32 * tile_warps.max(1));
-    let needed = (carried + REGISTERS_BESIDE_TILES)
+    let needed = (carried + pressure::REGISTERS_BESIDE_TILES)
         .max(pressure::registers(m, body, tile_warps) + REGISTERS_BESIDE_LOADS);
     let fits = target.blocks_by_registers(all, needed);
     Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))

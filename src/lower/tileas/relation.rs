@@ -1,7 +1,7 @@
 //! Layouts of tiles as they stand in the module, and how one follows from another.
 
 use crate::dialect::cuda_tile::view::View;
-use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
+use crate::ir::{Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::{Layout, LayoutError, Shape, bytes};
 use crate::lower::unsupported;
 
@@ -112,4 +112,18 @@ fn inverse(p: &[usize]) -> Vec<usize> {
         }
     }
     inverse
+}
+
+/// `tile` distributed by a layout.
+pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
+    match m.types.get(tile).clone() {
+        Type::Tile { elem, shape } | Type::Distributed { elem, shape, .. } => {
+            m.types.intern(Type::Distributed {
+                elem,
+                shape,
+                layout,
+            })
+        }
+        _ => tile,
+    }
 }

@@ -4,7 +4,7 @@
 //! through shared memory, and what comes from there is in registers from then on, where numbers of elements are a
 //! thread's number and constants.
 
-use super::convert::distributed;
+use super::relation::distributed;
 use super::relation::{Relation, layout_of};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;

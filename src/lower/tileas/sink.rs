@@ -4,11 +4,11 @@
 //! loaded before the softmax. Read there, their fragments would be in registers all that time, and instruction
 //! selection can move them down only as far as the next barrier.
 
+use crate::lower::tileas::look::is_view;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::pipeline::is_view;
 use crate::lower::tileas::pipeline::slice::{Map, copy};
 
 /// Gives each matmul under `body` loads of its own, so that each reads its fragments as it wants them: a tile that two

@@ -7,7 +7,6 @@
 
 use super::anchors;
 use super::missed::Log;
-use super::pipeline::tile_bytes;
 use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
 use super::pressure;
 use super::wgmma::{COLUMNS, ROWS, Source, is_stationary};
@@ -15,6 +14,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
+use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::unsupported;
 use crate::target::Target;
 

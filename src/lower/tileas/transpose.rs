@@ -10,8 +10,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view;
 use crate::facts::access::{Access, group};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-
-use super::pipeline::{is_matmul, reach};
+use crate::lower::tileas::look::{is_matmul, reach};
 
 /// Rewrites every such permutation under `body`.
 pub fn absorb(m: &mut Module, body: BlockId) {

@@ -9,12 +9,13 @@
 
 use crate::dialect::cuda_tile::view;
 use crate::facts::matmul::Matmul;
+use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled, tile_bytes};
+use crate::lower::tileas::look::{is_view, loop_around};
 use crate::lower::tileas::matmul;
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
 use super::missed::Log;
-use super::pipeline::{is_view, memory_order, shared_type, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -396,18 +397,6 @@ fn home(m: &Module, value: ValueId) -> BlockId {
         Def::Argument { block, .. } => block,
         Def::Result { op, .. } => m.op(op).block,
     }
-}
-
-/// The innermost loop around a block, `body` being the function's.
-pub fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId> {
-    while block != body {
-        let parent = m.region(m.block(block).region).parent;
-        if matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)) {
-            return Some(parent);
-        }
-        block = m.op(parent).block;
-    }
-    None
 }
 
 /// An operand in a buffer of its own.

@@ -11,12 +11,10 @@
 //! with stage `i - 1`, which is the stage that the tiles of iteration `i + S - 1` go to.
 
 use super::carried::{with_one_more, yield_too};
+use super::purpose::Purpose;
 use super::slice::{Map, backward, copy};
-use super::stream::{Purpose, Share};
-use super::{
-    ACCESS, POINTED, Prefetch, RESERVE, address_of, forget_token, memory_order, padding, prefetch,
-    shared_room, shared_type, stage_bytes,
-};
+use super::stream::Share;
+use super::{Prefetch, padding, prefetch};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{Overflow, PipelineKind, Predicate};
@@ -25,6 +23,8 @@ use crate::facts::FactMap;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased};
+use crate::lower::tileas::buffers::{RESERVE, memory_order, shared_room, shared_type, stage_bytes};
+use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED, address_of, forget_token};
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 

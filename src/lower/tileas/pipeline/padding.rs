@@ -1,14 +1,14 @@
 //! What is outside of a tensor, in tiles that a ring brings: copies to shared memory leave zeros there, and a load's own
 //! padding takes their place once the tile is in registers.
 
-use super::is_zero;
-use super::stream::Purpose;
+use super::purpose::Purpose;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Padding, Predicate};
 use crate::dialect::nv_tileas::view;
 use crate::facts::access::{self, Access};
 use crate::ir::{Attr, BlockId, Dense, Float, Module, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased};
+use crate::lower::tileas::look::is_zero;
 use crate::scalar::Signedness;
 
 /// Whether a tiled load's tile can come through a ring as far as its padding goes: where nothing is promised about what is

@@ -2,17 +2,18 @@
 
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
-use rustc_hash::FxHashSet;
+use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::look::{is_matmul, is_number, reach, shows};
+use crate::lower::tileas::pipeline::ahead::{gathers_ahead, starts_ahead};
 
-use super::stream::{Purpose, is_number};
-use super::{gathers_ahead, starts_ahead, tile_bytes};
+use super::purpose::Purpose;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access};
 use crate::facts::matmul::Matmul;
-use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::ir::{BlockId, Module, OpId};
 
 /// A loop with loads that can be started iterations ahead. What else it computes does not matter.
 #[derive(Clone, Debug)]
@@ -165,19 +166,6 @@ pub fn feeds_matmul(m: &Module, under: &[OpId], op: OpId) -> bool {
     under.iter().any(|o| is_matmul(m, *o) && takes(o))
 }
 
-/// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
-pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
-    let mut reached: FxHashSet<ValueId> = [tile].into_iter().collect();
-    for &op in ops {
-        let data = m.op(op);
-        let passes = data.def().traits.has(Traits::ELEMENTWISE) || is_view(m, op);
-        if passes && data.operands.iter().any(|v| reached.contains(v)) {
-            reached.extend(&data.results);
-        }
-    }
-    reached
-}
-
 /// Bytes of scratch memory that the matmuls under `body` may need while the rings are in use: operands
 /// that do not come out of a ring take a trip through it, and multiply-adds take both through it.
 ///
@@ -210,38 +198,4 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     };
     let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
     matmuls.map(need).max().unwrap_or(0).max(store)
-}
-
-/// Whether a tile is what such a load loads, perhaps shown otherwise.
-pub fn shows(m: &Module, mut tile: ValueId, is_load: impl Fn(OpId) -> bool) -> bool {
-    while let Some(op) = m.def_op(tile) {
-        if is_load(op) {
-            return true;
-        }
-        if !is_view(m, op) {
-            return false;
-        }
-        tile = m.source(op);
-    }
-    false
-}
-
-/// Whether an operation only shows its operand's elements otherwise: with other extents, in another order, or bytes as
-/// elements of at most eight bits.
-pub fn is_view(m: &Module, op: OpId) -> bool {
-    match C::of(m.op(op).kind) {
-        Some(C::Reshape | C::Permute) => true,
-        Some(C::Unpack) => m
-            .types
-            .bits(m.ty(m.result(op)))
-            .is_some_and(|bits| bits <= 8),
-        _ => false,
-    }
-}
-
-/// Whether an operation is a matmul, already given an instruction or not.
-pub fn is_matmul(m: &Module, op: OpId) -> bool {
-    let kind = m.op(op).kind;
-    let chosen = matches!(S::of(kind), Some(S::Dot | S::ScaledDot));
-    chosen || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
 }

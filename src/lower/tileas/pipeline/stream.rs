@@ -4,17 +4,15 @@
 //! flight under the work. That takes shared memory, of which the blocks of a multiprocessor have one supply: stages are
 //! as many as keep memory busy, and no more than leave the blocks their places.
 
-use super::{RESERVE, is_matmul, swizzled, tile_bytes};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::facts::FactMap;
 use crate::facts::access::constant;
-use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::layout::shared::SharedLayout;
-use crate::layout::tma::MAX_EXTENT_BITS;
-use crate::layout::{LayoutError, Shape};
+use crate::ir::{BlockId, Module, OpId};
 use crate::lower::hints::Hints;
-use crate::lower::tileas::{pressure, wgmma};
+use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
+use crate::lower::tileas::look::{is_matmul, loop_around};
+use crate::lower::tileas::pressure;
 use crate::target::Target;
 
 /// Smallest tile that a ring pays for, in bytes: a sector of the cache.
@@ -26,47 +24,12 @@ const OTHER_REGISTERS: u64 = 32;
 /// Bytes of shared memory for barriers and alignment where nothing else is in it.
 const LITTLE: u64 = 2048;
 
-/// Who reads the tiles that a ring brings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
-    /// A matmul, in shared memory or in fragments.
-    Operands,
-    /// Anything else, in registers: each thread reads its elements once.
-    Stream,
-}
-
-impl Purpose {
-    /// How a tile whose dimensions lie in memory in `order` lies in a stage: swizzled for matmuls; else in as few boxes
-    /// of a tensor copy as can be.
-    pub fn layout(
-        self,
-        m: &Module,
-        tile: ValueId,
-        order: &[usize],
-    ) -> Result<SharedLayout, LayoutError> {
-        match self {
-            Purpose::Operands => swizzled(m, tile, order).map(|(layout, _)| layout),
-            Purpose::Stream => {
-                let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
-                let bits = m.types.bits(elem).unwrap_or(8);
-                SharedLayout::plain_strips(&Shape::new(extents)?, order, bits, MAX_EXTENT_BITS)
-            }
-        }
-    }
-}
-
 /// Whether matmuls in loops under `body` want the shared memory that rings of streams would take.
 pub fn is_for_matmuls(m: &Module, body: BlockId) -> bool {
-    let in_loop = |o: OpId| wgmma::loop_around(m, body, m.op(o).block).is_some();
+    let in_loop = |o: OpId| loop_around(m, body, m.op(o).block).is_some();
     m.ops_under(body)
         .iter()
         .any(|&o| is_matmul(m, o) && in_loop(o))
-}
-
-/// Whether a load makes a tile of one element.
-pub fn is_number(m: &Module, load: OpId) -> bool {
-    let tile = m.types.as_tile(m.ty(m.result(load)));
-    tile.is_none_or(|(_, shape)| shape.iter().product::<u64>() == 1)
 }
 
 /// Whether a ring may pay for a load in a loop under `body`, or why not.
@@ -85,7 +48,7 @@ pub fn worth(m: &Module, facts: &FactMap, body: BlockId, load: OpId) -> Result<(
 
 /// Whether no loop around `block` runs more than one iteration.
 fn runs_once(m: &Module, facts: &FactMap, body: BlockId, mut block: BlockId) -> bool {
-    while let Some(around) = wgmma::loop_around(m, body, block) {
+    while let Some(around) = loop_around(m, body, block) {
         if iterations(m, facts, around).is_none_or(|n| n > 1) {
             return false;
         }

@@ -1,6 +1,5 @@
 //! Tensor copies: what a tensor map can describe, and stores through shared memory.
 
-use super::{memory_order, shared_type, swizzled};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
@@ -9,6 +8,7 @@ use crate::facts::access::{self, Access, constant};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
+use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
 
 /// The entry parameter that a scalar is, through assumptions.
 pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {

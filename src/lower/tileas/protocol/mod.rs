@@ -22,9 +22,9 @@ mod machine;
 mod steps;
 mod trace;
 
+use crate::lower::tileas::buffers::tile_bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::pipeline::tile_bytes;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};

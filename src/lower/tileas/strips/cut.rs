@@ -2,6 +2,7 @@
 
 use crate::dialect::enums::{Ordering, Overflow};
 use crate::lower::build::{cased, constant, int_cast};
+use crate::lower::tileas::look::is_matmul;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dims::{Dim, Dims, extents};
@@ -442,7 +443,7 @@ fn cheap(m: &Module, concerned: &[OpId], places: &FxHashMap<ValueId, usize>) -> 
         };
         if data.def().traits.has(Traits::PURE)
             && data.regions.is_empty()
-            && !super::is_matmul(m, op)
+            && !is_matmul(m, op)
             && data.operands.iter().all(known)
         {
             cheap.insert(op);

@@ -1,6 +1,7 @@
 //! Which dimensions of which tiles are one thing: cutting one of them in parts cuts all.
 
 use crate::dialect::cuda_tile::view as tile;
+use crate::lower::tileas::look::is_matmul;
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
 use rustc_hash::FxHashMap;
 
@@ -10,7 +11,6 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{Access, tile_of};
 use crate::ir::{AssumePredicate, Attr, Dense, Module, OpId, ValueId};
 use crate::lower::tileas::flow::carried;
-use crate::lower::tileas::pipeline::is_matmul;
 use crate::lower::tileas::relation::Relation;
 
 /// A set of dimensions of tiles.

@@ -15,10 +15,10 @@ mod cut;
 mod dims;
 
 use super::missed::Log;
-use super::pipeline::is_matmul;
 use super::{plan, pressure};
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::look::is_matmul;
 use crate::target::Target;
 use cut::Cut;
 use dims::{Dim, Dims, extents};

@@ -4,7 +4,7 @@
 //! with what it carries (attention scales it), that is loaded where it is first used and stored again in front of the
 //! matmul.
 
-use super::{before, flag_type, is_zero};
+use super::emit::{before, flag_type, is_zero};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums;
@@ -14,8 +14,8 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::build::{case, cased};
 use crate::lower::tileas::convert::place;
+use crate::lower::tileas::look::ancestor_in;
 use crate::lower::tileas::pipeline::carried;
-use crate::lower::tileas::pipeline::roles::ancestor_in;
 use crate::lower::tileas::pipeline::tokens::jumps;
 use crate::scalar::Signedness;
 

@@ -20,101 +20,40 @@
 
 mod alone;
 mod columns;
+mod emit;
+pub mod fits;
 mod home;
 mod number;
 mod role;
 mod scaled;
 
 pub use columns::{end as columns_end, of as columns_of};
-pub use scaled::{Scaled, whole_bytes};
+pub use scaled::whole_bytes;
 
-use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::PipelineKind;
 use crate::facts::matmul::Matmul;
-use crate::lower::build::{cased, constant};
+use crate::lower::build::cased;
+use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::look::shows;
 use crate::lower::tileas::matmul;
+use emit::{before, flag, is_zero, number_at};
+pub use fits::Scaled;
+use fits::{Extents, takes};
 use rustc_hash::FxHashSet;
 
 use super::convert::place;
 use super::missed::Log;
-use super::pipeline::{shows, tile_bytes};
 use super::wgmma::{self, Source};
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, OpId, Type, TypeId, ValueId};
-use crate::layout::tcgen05::{self as instruction, Atom, K_BITS};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::layout::tcgen05::{self as instruction};
 use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
-use crate::target::{Feature, Suffix, Target};
+use crate::target::{Feature, Target};
 use columns::Held;
 use home::Home;
 
 /// What a matmul is in messages.
 const WHAT: &str = "tcgen05";
-
-/// What [`Atom`] calls a tile's elements.
-pub fn element_name(m: &Module, value: ValueId) -> String {
-    match m.types.get(m.types.elem(m.ty(value))) {
-        Type::Int(n) => format!("i{n}"),
-        Type::Float(f) => f.name().to_owned(),
-        _ => String::new(),
-    }
-}
-
-/// Extents of a matmul that `tcgen05.mma` can do.
-#[derive(Clone, Copy, Debug)]
-pub struct Extents {
-    pub rows: u64,
-    pub columns: u64,
-    pub k: u64,
-}
-
-impl Extents {
-    /// The extents of `dot`, or why there is no instruction for it.
-    pub fn of(m: &Module, dot: OpId, target: &Target) -> Result<Extents, String> {
-        let data = m.op(dot);
-        let &[lhs, rhs, acc, ..] = data.operands.as_slice() else {
-            return Err("an operand is missing".to_owned());
-        };
-        let shape = |v: ValueId| m.types.as_tile(m.ty(v)).map(|t| t.1);
-        let (Some(&[rows, columns]), Some(&[_, k])) = (shape(acc), shape(lhs)) else {
-            return Err("the matmul has a batch dimension".to_owned());
-        };
-        if let Some(matmul) = Matmul::of(data).filter(|p| p.scales.is_some()) {
-            return scaled::extents(m, matmul, Extents { rows, columns, k });
-        }
-        let [a, b, c] = [lhs, rhs, acc].map(|v| element_name(m, v));
-        let Some(atom) = Atom::of(&a, &b, &c) else {
-            return Err(format!("no tcgen05.mma multiplies {a} and {b} into {c}"));
-        };
-        if [atom.a, atom.b].iter().any(|f| {
-            let family = f.own && target.suffix != Suffix::Arch;
-            family || f.missing_on.contains(&target.sm)
-        }) {
-            return Err(format!("{target} has no tcgen05.mma of {a}"));
-        }
-        let k_bits = k * u64::from(m.types.bits(m.ty(lhs)).unwrap_or(0));
-        let half = m.types.bits(m.ty(acc)) == Some(16);
-        match () {
-            () if rows < 64 => Err(format!("{rows} rows, 64 needed")),
-            () if rows < LANES && half => Err(format!("{rows} rows in f16, {LANES} needed")),
-            () if columns < 16 => Err(format!("{columns} columns, 16 needed")),
-            () if k_bits < K_BITS => Err(format!("{k_bits} bits of K, {K_BITS} needed")),
-            () => Ok(Extents { rows, columns, k }),
-        }
-    }
-
-    /// Warpgroups whose threads can hold what they read of the accumulator.
-    pub fn warpgroups(self) -> u64 {
-        let registers = self.rows * self.columns / LANES;
-        if registers > MOST_REGISTERS || self.rows > LANES {
-            2
-        } else {
-            1
-        }
-    }
-}
-
-/// Registers of a thread for its part of an accumulator that is read at once.
-const MOST_REGISTERS: u64 = 128;
 
 /// A matmul in its new form.
 struct Placed {
@@ -452,52 +391,6 @@ impl Convert {
     }
 }
 
-/// An operation without results or attributes in front of `op`.
-fn before(m: &mut Module, op: OpId, kind: S, groups: &[&[ValueId]]) -> OpId {
-    let ((block, at), loc) = (place(m, op), m.op(op).loc);
-    let mut b = m.at(block, at);
-    b.loc = loc;
-    b.op(kind, groups, [], &[], &[])
-}
-
-/// The constant 0 (i32) at the front of `body`.
-fn number_at(m: &mut Module, body: BlockId) -> ValueId {
-    let i32_ty = m.types.int(32);
-    let ty = m.types.tile(i32_ty, &[]);
-    constant(&mut m.at(body, 0), 0, ty)
-}
-
-/// A scalar i1 in front of `op`.
-fn flag(m: &mut Module, op: OpId, value: bool) -> ValueId {
-    let ty = flag_type(m);
-    let (block, at) = place(m, op);
-    constant(&mut m.at(block, at), i64::from(value), ty)
-}
-
-fn flag_type(m: &mut Module) -> TypeId {
-    let i1 = m.types.int(1);
-    m.types.tile(i1, &[])
-}
-
-/// Whether all elements of a tile are the constant zero.
-fn is_zero(m: &Module, tile: ValueId) -> bool {
-    let Some(op) = m.def_op(tile) else {
-        return false;
-    };
-    match tile::View::of(m.op(op)) {
-        Some(tile::View::Broadcast(v)) => is_zero(m, v.source()),
-        Some(tile::View::Reshape(v)) => is_zero(m, v.source()),
-        Some(tile::View::Constant(v)) => match v.value() {
-            Attr::Dense {
-                data: Dense::Bytes(bytes),
-                ..
-            } => bytes.iter().all(|&b| b == 0),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
 /// Bytes of the buffers in shared memory that [`convert`] will want, when the tiles of the loads in `brought` come
 /// through rings.
 pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHashSet<OpId>) -> u64 {
@@ -526,11 +419,4 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
         }
     }
     bytes
-}
-
-/// The extents of a matmul that [`convert`] takes.
-pub fn takes(m: &Module, op: OpId, target: &Target) -> Option<Extents> {
-    let matmul = matches!(S::of(m.op(op).kind), Some(S::Dot | S::ScaledDot));
-    let fits = target.has(Feature::Tcgen05) && matmul;
-    fits.then(|| Extents::of(m, op, target).ok()).flatten()
 }

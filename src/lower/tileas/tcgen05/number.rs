@@ -24,7 +24,7 @@ pub fn run(m: &mut Module, body: BlockId, pipeline: ValueId) {
     } else {
         blocks
     };
-    let zero = super::number_at(m, body);
+    let zero = super::emit::number_at(m, body);
     for block in blocks {
         let ops = m.ops_under(block);
         let kind = |o: OpId| S::of(m.op(o).kind);

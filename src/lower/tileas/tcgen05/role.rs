@@ -21,7 +21,7 @@ use crate::facts::access::{self};
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
-use crate::lower::tileas::pipeline::roles::{Copier, Slice};
+use crate::lower::tileas::pipeline::roles::slice::{Copier, Slice};
 use crate::lower::tileas::wgmma::allocation;
 
 /// Gives the matmuls of `loops` to a warp of their own if they are all that the kernel has, and one of them stands in

@@ -4,80 +4,25 @@
 //! and otherwise once they have been stored so. The thread that multiplies copies them first.
 
 use super::columns::Held;
+use super::fits::{Extents, Scaled};
 use super::home::Home;
-use super::{Convert, Extents, Reads, element_name};
+use super::{Convert, Reads};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::shared::SharedLayout;
-use crate::layout::tcgen05::{self as instruction, K_BITS, ScaledFormat};
+use crate::layout::tcgen05::{self as instruction};
 use crate::layout::tensor::{LANES, Share, TensorMatrix};
-use crate::layout::tensor_scales::TensorScales;
 use crate::layout::{LayoutError, bytes};
+use crate::lower::tileas::buffers::{shared_type, swizzled, tile_bytes};
 use crate::lower::tileas::convert::place;
-use crate::lower::tileas::pipeline::{is_view, shared_type, swizzled, tile_bytes};
+use crate::lower::tileas::look::is_view;
 use crate::lower::tileas::relation::Relation;
 use crate::lower::tileas::wgmma;
 
 /// Most columns of an instruction.
 const MOST_COLUMNS: u64 = 256;
-
-/// What a scaled matmul's instructions multiply.
-#[derive(Clone, Copy, Debug)]
-pub struct Scaled {
-    pub format: &'static ScaledFormat,
-    /// The scales of the left operand and of the right one.
-    pub sides: [TensorScales; 2],
-}
-
-impl Scaled {
-    /// Reads off the types of the operands and their scales, tiles or buffers of them.
-    pub fn of(m: &Module, lhs: ValueId, rhs: ValueId, scales: [ValueId; 2]) -> Option<Scaled> {
-        let shape = |v: ValueId| m.types.as_tile(m.ty(v)).map(|t| t.1);
-        let (&[rows, k], &[_, columns]) = (shape(lhs)?, shape(rhs)?) else {
-            return None;
-        };
-        let along_k = *shape(scales[0])?.last()?;
-        let block = k.checked_div(along_k)?;
-        let format = ScaledFormat::of(&element_name(m, lhs), &element_name(m, scales[0]), block)?;
-        let sides = [
-            TensorScales::new(rows, LANES, along_k),
-            TensorScales::new(columns, MOST_COLUMNS, along_k),
-        ];
-        Some(Scaled { format, sides })
-    }
-
-    /// Columns of tensor memory for all scales.
-    fn columns(&self) -> u64 {
-        let all: u64 = self.sides.iter().map(TensorScales::columns).sum();
-        all.next_power_of_two()
-    }
-}
-
-/// The extents of a scaled matmul, or why there is no instruction for it.
-pub fn extents(m: &Module, matmul: Matmul, extents: Extents) -> Result<Extents, String> {
-    let Some(scales) = matmul.scales else {
-        return Err("it has no scales".to_owned());
-    };
-    let Some(scaled) = Scaled::of(m, matmul.lhs, matmul.rhs, scales) else {
-        let [a, scale] = [matmul.lhs, scales[0]].map(|v| element_name(m, v));
-        return Err(format!(
-            "no tcgen05.mma multiplies {a} by such scales of {scale}"
-        ));
-    };
-    let k_bits = extents.k * u64::from(m.types.bits(m.ty(matmul.lhs)).unwrap_or(0));
-    if !extents.rows.is_multiple_of(LANES) {
-        return Err(format!("{} rows, {LANES} needed", extents.rows));
-    }
-    if k_bits < K_BITS {
-        return Err(format!("{k_bits} bits of K, {K_BITS} needed"));
-    }
-    for (side, k_dim) in scaled.sides.iter().zip([1, 0]) {
-        side.memory(k_dim).map_err(|e| e.to_string())?;
-    }
-    Ok(extents)
-}
 
 /// A shared operand as its bytes; `side`: 0 for the left one.
 pub fn whole_bytes(shared: &SharedLayout, side: usize) -> Result<SharedLayout, LayoutError> {

@@ -14,16 +14,27 @@
 //! number through both programs. Loads stand at any depth, in several loops and under branches; the next loop's
 //! loads are under way while this one's results are stored.
 
+mod context;
+mod plan;
 mod sites;
-mod slice;
+pub mod slice;
 mod streams;
 pub mod thread;
 
 use crate::dialect::enums::{Overflow, PipelineKind};
 use crate::lower::build::{self, cased};
+use crate::lower::tileas::buffers::RESERVE;
+use crate::lower::tileas::buffers::{shared_room, tile_bytes};
+use crate::lower::tileas::look::ancestor_in;
+use crate::lower::tileas::look::{is_matmul, shows};
+use crate::lower::tileas::pipeline::ahead::ACCESS;
+use crate::lower::tileas::pipeline::ahead::forget_token;
+pub use context::Context;
+use context::{MAX_STAGES, WHAT};
+pub use plan::Plan;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{forget_token, is_matmul, padding, shared_room, shows, tile_bytes, tma, tokens};
+use super::{padding, tma, tokens};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -33,53 +44,19 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::missed::Log;
-use crate::lower::tileas::plan::REGISTERS_BESIDE_TILES;
+use crate::lower::tileas::pressure::REGISTERS_BESIDE_TILES;
 use crate::lower::tileas::{pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
-pub use sites::ancestor_in;
-use sites::{Ring, Site};
+use sites::Ring;
 pub use slice::{Copier, Slice};
 use thread::{Steps, thread};
 
 /// Bytes of shared memory for barriers and alignment.
 const BARRIERS: u64 = 2048;
-/// Most stages that pay.
-const MAX_STAGES: u64 = 8;
 /// Warps of the producer: one, or a warpgroup where registers are redistributed, which goes by warpgroups.
 const PRODUCER_WARPS: [u64; 2] = [1, 4];
 /// Registers of a producer thread once they have been redistributed.
 const PRODUCER_REGISTERS: u64 = 24;
-
-/// What a [`Plan`] brings tiles by, in messages.
-const WHAT: &str = "tensor copies";
-
-/// What is known about a kernel while it is planned.
-pub struct Context<'a> {
-    pub func: OpId,
-    pub body: BlockId,
-    pub facts: &'a FactMap,
-    /// Operations that stay in front of the roles.
-    pub shared: FxHashSet<OpId>,
-}
-
-/// The decisions for one kernel.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    sites: Vec<Site>,
-    rings: Vec<Ring>,
-    shared: FxHashSet<OpId>,
-    consumer_warps: u64,
-    redistributes: bool,
-    /// Whether warpgroups multiply.
-    by_groups: bool,
-    /// Stores by tensor copies: those inside of loops and branches, and those at the end.
-    nested_stores: Vec<OpId>,
-    last_stores: Vec<OpId>,
-    /// Those of them that accesses of other kinds wait for.
-    awaited: FxHashSet<OpId>,
-    /// Bytes of shared memory left for operands that no ring brings.
-    pub staging: u64,
-}
 
 impl Plan {
     /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
@@ -178,7 +155,7 @@ impl Plan {
         let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
         let users = self.sites.iter().map(|s| s.last).chain(matmuls);
         let busy = users
-            .filter_map(|o| at(sites::ancestor_in(m, body, body, o)?))
+            .filter_map(|o| at(ancestor_in(m, body, body, o)?))
             .max();
         for op in m.ops_under(body) {
             if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts)
@@ -245,7 +222,7 @@ impl Plan {
             // Stages are worth more than tensor copies of results.
             self.nested_stores.clear();
             stores = 0;
-            fixed += super::RESERVE.saturating_sub(scratch);
+            fixed += RESERVE.saturating_sub(scratch);
         }
         let Some(left) = room.checked_sub(fixed + stores) else {
             return false;
@@ -281,8 +258,8 @@ impl Plan {
         };
         let matmuls = ops.iter().filter(other).map(operands).max();
         match matmuls {
-            Some(bytes) => bytes.max(super::RESERVE),
-            None if ops.iter().any(|&o| self.moves(m, o, target, brought)) => super::RESERVE,
+            Some(bytes) => bytes.max(RESERVE),
+            None if ops.iter().any(|&o| self.moves(m, o, target, brought)) => RESERVE,
             None => BARRIERS,
         }
     }
@@ -311,7 +288,7 @@ fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
     let wgmma = target.has(Feature::Wgmma)
         && S::of(m.op(op).kind) == Some(S::Dot)
         && wgmma::Extents::of(m, op).is_ok();
-    wgmma || tcgen05::takes(m, op, target).is_some()
+    wgmma || tcgen05::fits::takes(m, op, target).is_some()
 }
 
 /// Whether it pays that a producer warpgroup gives registers to the warps of `consumers`, which warps multiply by
@@ -576,7 +553,7 @@ impl Steps for Producer<'_> {
 /// The tensor copy of what `load` loads to (buffer, pipeline, iteration).
 fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3]) {
     let data = m.op(load).clone();
-    let access = super::ACCESS.map(|name| group(&data, name));
+    let access = ACCESS.map(|name| group(&data, name));
     let groups: Vec<&[ValueId]> = access.into_iter().chain(to.chunks(1)).collect();
     let attrs = ["dim_map", "traversal", "padding"].map(|n| data.attr_named(n).cloned());
     let mut b = m.at_end(block);

@@ -3,13 +3,14 @@
 //! Loads that matmuls read come first: where there are any, shared memory is theirs. In other kernels
 //! [`super::streams`] are what loops load.
 
+use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
+use crate::lower::tileas::look::{ancestor_in, is_matmul, is_view, loop_around, reach};
+use crate::lower::tileas::pipeline::ahead::starts_anywhere;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::prefetch::{is_matmul, is_view, reach};
-use super::super::stream::Purpose;
+use super::super::purpose::Purpose;
 use super::super::tma::tma_legal;
-use super::super::{memory_order, shared_type, starts_anywhere, tile_bytes};
-use super::Context;
+use super::context::{Context, WHAT};
 use super::slice::{Blocked, Slice};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
@@ -17,7 +18,6 @@ use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::missed::Log;
-use crate::lower::tileas::wgmma;
 
 /// Loads of one block that feed one matmul: they fill a stage of a ring together.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
                     None => groups.push((key, vec![load])),
                 }
             }
-            Err((op, why)) => log.note(m, op, super::WHAT, why),
+            Err((op, why)) => log.note(m, op, WHAT, why),
         }
     }
     let users = users(m, &ops);
@@ -163,17 +163,6 @@ pub(super) fn readers(
     Some((first, found.next_back().unwrap_or(first)))
 }
 
-/// The operation of `block` that is `op` or holds it.
-pub fn ancestor_in(m: &Module, body: BlockId, block: BlockId, mut op: OpId) -> Option<OpId> {
-    while m.op(op).block != block {
-        if m.op(op).block == body {
-            return None;
-        }
-        op = m.parent_op(op)?;
-    }
-    Some(op)
-}
-
 /// Gives each site its ring. Sites whose tiles are alike share one where neither stands inside of the other's
 /// block, so that stages are filled and emptied in one order.
 pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
@@ -230,5 +219,5 @@ fn holds(m: &Module, body: BlockId, outer: BlockId, mut inner: BlockId) -> bool 
 
 /// Whether a block is in a loop.
 pub fn in_loop(m: &Module, body: BlockId, block: BlockId) -> bool {
-    wgmma::loop_around(m, body, block).is_some()
+    loop_around(m, body, block).is_some()
 }

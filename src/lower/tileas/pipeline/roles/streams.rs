@@ -1,11 +1,14 @@
 //! Sites of loads in loops that feed no matmul.
 
 use super::super::prefetch::loads_tile;
-use super::super::stream::{Purpose, Share, is_for_matmuls, is_number, worth};
+use super::super::purpose::Purpose;
+use super::super::stream::{Share, is_for_matmuls, worth};
+use super::context::{Context, MAX_STAGES, WHAT};
+use super::plan::Plan;
 use super::sites::{self, Site};
-use super::{Context, MAX_STAGES, Plan, WHAT};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Module, OpId};
+use crate::lower::tileas::look::is_number;
 use crate::lower::tileas::missed::Log;
 use crate::target::Target;
 

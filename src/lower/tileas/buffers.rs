@@ -1,0 +1,87 @@
+//! Tiles in shared memory: how many bytes they take, of what type a buffer of them is, how they lie in it.
+
+use smallvec::SmallVec;
+
+use crate::facts::FactMap;
+use crate::facts::access::{self, Access};
+use crate::ir::{Module, OpId, Type, TypeId, ValueId};
+use crate::layout::shared::{SharedLayout, Swizzle};
+use crate::layout::{LayoutError, Shape};
+use crate::lower::hints::Hints;
+use crate::lower::run::Run;
+use crate::target::Target;
+
+/// Bytes of shared memory that are left for scratch at least.
+pub const RESERVE: u64 = 16 * 1024;
+
+/// Bytes of shared memory that rings may take, wanted first: a block's share where several shall run on an
+/// SM; else all that a block can have.
+pub fn shared_room(m: &Module, func: OpId, target: &Target) -> [u64; 2] {
+    let all = u64::from(target.shared_per_block());
+    let hints = Hints::of(m, func, target);
+    let blocks = u64::try_from(hints.occupancy.unwrap_or(1)).unwrap_or(1);
+    // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
+    let share = ((all + 1024) / blocks.max(1)).saturating_sub(1024);
+    [share, all]
+}
+
+/// Bytes of what these loads load.
+pub fn stage_bytes(m: &Module, loads: &[OpId]) -> u64 {
+    let bytes = |&load: &OpId| tile_bytes(m, m.result(load));
+    loads.iter().map(bytes).sum()
+}
+
+/// Bytes of a tile.
+pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
+    let Some((elem, shape)) = m.types.as_tile(m.ty(tile)) else {
+        return 0;
+    };
+    shape.iter().product::<u64>() * u64::from(m.types.bits(elem).unwrap_or(8)) / 8
+}
+
+/// The widest swizzled layout of a tile whose dimensions lie in memory in `order`.
+pub fn swizzled(
+    m: &Module,
+    tile: ValueId,
+    order: &[usize],
+) -> Result<(SharedLayout, Swizzle), LayoutError> {
+    let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
+    let shape = Shape::new(extents)?;
+    let bits = m.types.bits(elem).unwrap_or(8);
+    let inner = order
+        .first()
+        .and_then(|&d| extents.get(d))
+        .copied()
+        .unwrap_or(1);
+    let swizzle = Swizzle::widest(inner * u64::from(bits) / 8);
+    Ok((SharedLayout::strips(&shape, order, bits, swizzle)?, swizzle))
+}
+
+/// The type of a shared buffer of `stages` tiles.
+pub fn shared_type(m: &mut Module, tile: ValueId, layout: &SharedLayout, stages: u32) -> TypeId {
+    let (elem, shape) = match m.types.as_tile(m.ty(tile)) {
+        Some((elem, shape)) => (elem, SmallVec::from_slice(shape)),
+        None => (m.ty(tile), SmallVec::new()),
+    };
+    let layout = m.layouts.intern(layout.layout().clone());
+    m.types.intern(Type::SharedTile {
+        elem,
+        shape,
+        layout,
+        stages,
+    })
+}
+
+/// The order of a load's tile dimensions in memory.
+pub fn memory_order(m: &Module, facts: &FactMap, op: OpId) -> Vec<usize> {
+    let data = m.op(op);
+    match (Access::of(data), access::pointers(data)) {
+        (Some(access), _) => access.order(facts),
+        (None, Some(pointers)) => {
+            let rank = m.types.as_tile(m.ty(pointers)).map_or(0, |t| t.1.len());
+            let run = Run::of(m, facts, pointers);
+            run.map_or_else(|| (0..rank).rev().collect(), |r| r.order(rank))
+        }
+        (None, None) => Vec::new(),
+    }
+}

@@ -1,0 +1,93 @@
+//! Questions about operations: what they do with tiles, and what stands around them.
+
+use rustc_hash::FxHashSet;
+
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Attr, BlockId, Dense, Module, OpId, ValueId};
+
+/// Whether an operation only shows its operand's elements otherwise: with other extents, in another order, or bytes as
+/// elements of at most eight bits.
+pub fn is_view(m: &Module, op: OpId) -> bool {
+    match C::of(m.op(op).kind) {
+        Some(C::Reshape | C::Permute) => true,
+        Some(C::Unpack) => m
+            .types
+            .bits(m.ty(m.result(op)))
+            .is_some_and(|bits| bits <= 8),
+        _ => false,
+    }
+}
+
+/// Whether an operation is a matmul, already given an instruction or not.
+pub fn is_matmul(m: &Module, op: OpId) -> bool {
+    let kind = m.op(op).kind;
+    let chosen = matches!(S::of(kind), Some(S::Dot | S::ScaledDot));
+    chosen || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
+}
+
+/// Whether a tile is what such a load loads, perhaps shown otherwise.
+pub fn shows(m: &Module, mut tile: ValueId, is_load: impl Fn(OpId) -> bool) -> bool {
+    while let Some(op) = m.def_op(tile) {
+        if is_load(op) {
+            return true;
+        }
+        if !is_view(m, op) {
+            return false;
+        }
+        tile = m.source(op);
+    }
+    false
+}
+
+/// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
+pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
+    let mut reached: FxHashSet<ValueId> = [tile].into_iter().collect();
+    for &op in ops {
+        let data = m.op(op);
+        let passes = data.def().traits.has(Traits::ELEMENTWISE) || is_view(m, op);
+        if passes && data.operands.iter().any(|v| reached.contains(v)) {
+            reached.extend(&data.results);
+        }
+    }
+    reached
+}
+
+/// Whether a load makes a tile of one element.
+pub fn is_number(m: &Module, load: OpId) -> bool {
+    let tile = m.types.as_tile(m.ty(m.result(load)));
+    tile.is_none_or(|(_, shape)| shape.iter().product::<u64>() == 1)
+}
+
+/// Whether a constant is zero everywhere.
+pub fn is_zero(m: &Module, op: OpId) -> bool {
+    matches!(
+        tile::Constant::of(m.op(op)).map(|v| v.value()),
+        Some(Attr::Dense { data: Dense::Bytes(bytes), .. }) if bytes.iter().all(|&b| b == 0)
+    )
+}
+
+/// The operation of `block` that is `op` or holds it.
+pub fn ancestor_in(m: &Module, body: BlockId, block: BlockId, mut op: OpId) -> Option<OpId> {
+    while m.op(op).block != block {
+        if m.op(op).block == body {
+            return None;
+        }
+        op = m.parent_op(op)?;
+    }
+    Some(op)
+}
+
+/// The innermost loop around a block, `body` being the function's.
+pub fn loop_around(m: &Module, body: BlockId, mut block: BlockId) -> Option<OpId> {
+    while block != body {
+        let parent = m.region(m.block(block).region).parent;
+        if matches!(C::of(m.op(parent).kind), Some(C::For | C::Loop)) {
+            return Some(parent);
+        }
+        block = m.op(parent).block;
+    }
+    None
+}

@@ -1,0 +1,154 @@
+//! Which loads can be started iterations before their tiles are used.
+
+use super::purpose::Purpose;
+use super::{padding, slice, tokens};
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::Ordering;
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view;
+use crate::facts::FactMap;
+use crate::facts::access::{self, Access, group};
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::lower::run::{Run, cuts_once};
+use crate::lower::tileas::look::is_zero;
+
+/// The operands of a tiled access that say where it goes.
+pub const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
+
+/// The operands of an access through pointers that do.
+pub const POINTED: [&str; 2] = ["pointers", "mask"];
+
+/// Whether an operation in a loop's `body` is a load that can be started iterations ahead: its address follows
+/// from the counter. What waits for it comes later all the more: see [`forget_token`].
+pub fn starts_ahead(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
+    S::of(m.op(load).kind) == Some(S::TiledLoad)
+        && m.op(load).block == body
+        && starts_anywhere(m, load, purpose)
+        && follows_counter(m, body, load)
+}
+
+/// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`: it is weak and
+/// waits for no write.
+pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> bool {
+    let data = m.op(load);
+    let Some(access) = Access::of(data).filter(|_| access::ordering(data) == Ordering::Weak) else {
+        return false;
+    };
+    // Elements of four bits have no address of their own.
+    let whole_bytes = m
+        .types
+        .as_tile(m.ty(m.result(load)))
+        .and_then(|(elem, _)| m.types.bits(elem))
+        .is_some_and(|bits| bits.is_multiple_of(8));
+    whole_bytes
+        && padding::allows(m, load, purpose)
+        && access.sparse.is_none()
+        && access::token(data).is_none_or(|t| tokens::only_read(m, t))
+}
+
+/// Whether a load through pointers in a loop's `body` can be started iterations ahead, as copies of several
+/// elements each that leave zeros where its mask is false.
+pub fn gathers_ahead(
+    m: &Module,
+    facts: &FactMap,
+    body: BlockId,
+    load: OpId,
+    purpose: Purpose,
+) -> Result<(), &'static str> {
+    let data = m.op(load);
+    let Some(pointers) = access::pointers(data) else {
+        return Err("it has no pointers");
+    };
+    let Some(run) = Run::of(m, facts, pointers).filter(|r| r.width * r.bytes >= 4) else {
+        return Err("neighbours are not known to lie next to each other, four bytes at least");
+    };
+    let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
+    let once = |v: ValueId| cuts_once(m, facts, v, run.dim, run.width);
+    match () {
+        () if S::of(data.kind) != Some(S::Load) || data.block != body => {
+            Err("it is no load of the loop")
+        }
+        () if access::ordering(data) != Ordering::Weak => Err("it is ordered"),
+        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => {
+            Err("it waits for a write")
+        }
+        () if purpose == Purpose::Operands
+            && !view::Load::of(data)
+                .and_then(|v| v.padding())
+                .is_none_or(zero) =>
+        {
+            Err("its padding is not zero")
+        }
+        () if !access::mask(data).is_none_or(once) => {
+            Err("its mask may cut elements out of the middle of a copy")
+        }
+        () if !follows_counter(m, body, load) => Err("its pointers do not follow from the counter"),
+        () => Ok(()),
+    }
+}
+
+/// The values that say where a load loads from.
+pub fn address_of(m: &Module, load: OpId) -> Vec<ValueId> {
+    let names = ACCESS.iter().chain(&POINTED);
+    names
+        .flat_map(|name| group(m.op(load), name).to_vec())
+        .collect()
+}
+
+/// Whether where a load loads from is computed from the counter and from outside the loop, by pure operations and
+/// loads of single numbers, such as a page's.
+fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
+    let roots = address_of(m, load);
+    let slice = slice::backward(m, body, roots.iter().copied());
+    let pure = |&o: &OpId| {
+        let plain = m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
+        plain || loads_number(m, body, o)
+    };
+    let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
+    let carried = m.block(body).args.get(1..).unwrap_or(&[]);
+    slice.iter().all(pure)
+        && roots
+            .iter()
+            .copied()
+            .chain(operands)
+            .all(|v| !carried.contains(&v))
+}
+
+/// Whether an operation of a loop's `body` loads one number and waits for nothing in the loop.
+fn loads_number(m: &Module, body: BlockId, op: OpId) -> bool {
+    let data = m.op(op);
+    let one = data.results.first().is_some_and(|&v| {
+        let tile = m.types.as_tile(m.ty(v));
+        tile.is_some_and(|t| t.1.iter().product::<u64>() == 1)
+    });
+    let before = |t: ValueId| {
+        let inside = m.def_op(t).is_some_and(|d| m.op(d).block == body);
+        !inside && tokens::only_read(m, t)
+    };
+    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
+        && one
+        && access::ordering(data) == Ordering::Weak
+        && Access::of(data).is_none_or(|a| a.sparse.is_none())
+        && access::token(data).is_none_or(before)
+}
+
+/// What waited for a load now waits for what the load waited for, which are reads: whoever uses the tile has
+/// waited for it.
+pub fn forget_token(m: &mut Module, body: BlockId, load: OpId) {
+    let data = m.op(load).clone();
+    let Some(&result) = data.results.last() else {
+        return;
+    };
+    if !matches!(m.types.get(m.ty(result)), Type::Token) {
+        return;
+    }
+    let token = match access::token(&data) {
+        Some(token) => token,
+        None => {
+            let ty = m.ty(result);
+            m.at(body, 0).value(C::MakeToken, &[], [], ty)
+        }
+    };
+    m.replace_all_uses(result, token);
+}

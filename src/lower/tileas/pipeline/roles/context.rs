@@ -1,0 +1,21 @@
+//! What planning roles knows of a kernel.
+
+use rustc_hash::FxHashSet;
+
+use crate::facts::FactMap;
+use crate::ir::{BlockId, OpId};
+
+/// Most stages that pay.
+pub const MAX_STAGES: u64 = 8;
+
+/// What a [`super::Plan`] brings tiles by, in messages.
+pub const WHAT: &str = "tensor copies";
+
+/// What is known about a kernel while it is planned.
+pub struct Context<'a> {
+    pub func: OpId,
+    pub body: BlockId,
+    pub facts: &'a FactMap,
+    /// Operations that stay in front of the roles.
+    pub shared: FxHashSet<OpId>,
+}
