@@ -5,6 +5,7 @@ use super::select::Selector;
 use super::values::{Elem, Form};
 use crate::dialect::nvvm::view::{self, View};
 use crate::ir::{Float, Op, Type, TypeId, ValueId};
+use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Operand, VReg};
 use crate::machine::table::Width;
 
@@ -140,7 +141,7 @@ impl Selector<'_> {
             None => Atom::Imm(1),
         };
         let a_atoms = match from_registers {
-            true => self.b.split_words(a_form, &self.get(a)?)?,
+            true => self.fragment(a_form, a)?,
             false => self.get(a)?,
         };
         if from_registers && a_atoms.len() != m_tiles * k_steps * 4 {
@@ -185,6 +186,16 @@ impl Selector<'_> {
             self.b.emit(insn.clone(), 1, operands, None, None)?;
         }
         self.define(v.op(), vec![acc.into_iter().map(Atom::Reg).collect()])
+    }
+
+    /// A multiplicand that `wgmma` reads in registers. Constants are put there now: the fence before the instruction
+    /// does not order what is written after it.
+    fn fragment(&mut self, form: Form, value: ValueId) -> Result<Vec<Atom>, Fail> {
+        let words = self.b.split_words(form, &self.get(value)?)?;
+        let registers = words
+            .into_iter()
+            .map(|word| self.b.register(Class::B32, word));
+        registers.map(|register| register.map(Atom::Reg)).collect()
     }
 
     /// A descriptor moved by `steps` units.
