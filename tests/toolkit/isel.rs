@@ -550,6 +550,8 @@ fn tma_mbarriers_and_wgmma() {
             Some(Attr::Type(f16)),
             Some(Attr::Bool(false)),
             Some(Attr::Bool(true)),
+            Some(Attr::Bool(false)),
+            Some(Attr::Bool(false)),
         ];
         let groups: &[&[ValueId]] = &[&[desc], &[desc], &[args[1]], &[args[2]]];
         let op = k.at(inner).op(N::Wgmma, groups, attrs, &[acc_ty], &[]);
