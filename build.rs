@@ -20,6 +20,7 @@ mod sexpr;
 #[path = "src/rules/spelling.rs"]
 mod spelling;
 
+use dialect::Dialect;
 use sexpr::{Form, Sexpr};
 
 fn main() {
@@ -187,9 +188,8 @@ fn strip<'a>(items: &[Sexpr<'a>]) -> Option<Rule<'a>> {
 
 /// Dialect and name of an operation; without a prefix it is of dialect `side`.
 fn operation(name: &str, side: &str) -> (String, String) {
-    const DIALECTS: [&str; 4] = ["cuda_tile", "nv_tileaa", "nv_tileas", "nvvm"];
     match name.split_once('.') {
-        Some((prefix, rest)) if DIALECTS.contains(&prefix) => (prefix.into(), rest.into()),
+        Some((prefix, rest)) if Dialect::by_name(prefix).is_some() => (prefix.into(), rest.into()),
         _ => (side.into(), name.into()),
     }
 }

@@ -87,8 +87,9 @@ pub fn elaborate(
 ) -> Result<Schedule, Diagnostic> {
     let mut locs = ByClass::new(graph);
     for &(id, loc) in &skeleton.locs {
-        let first = locs.get_mut(graph.find(id));
-        first.map(|first: &mut Option<LocId>| first.get_or_insert(loc));
+        if let Some(first @ None) = locs.get_mut(graph.find(id)) {
+            *first = Some(loc);
+        }
     }
     let live = Live::new(graph, skeleton, choice).map_err(|id| {
         let (error, loc) = missing::explain(graph, &locs, choice, model, id);

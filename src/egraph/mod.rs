@@ -35,12 +35,11 @@ pub use report::{ChoiceReport, Fired, Report};
 pub use saturate::{Limits, Stop};
 
 use egg::EGraph;
-use rustc_hash::FxHashMap;
 
 use analysis::{Graph, Know};
 use build::Skeleton;
 use extract::Choice;
-use node::{AttrTable, Node};
+use node::AttrTable;
 
 use crate::dialect::{Dialect, OpKind, cuda_tile, nvvm};
 use crate::egraph::rule::RuleSet;
@@ -149,16 +148,7 @@ fn solve(
     limits: Limits,
 ) -> Result<(Schedule, Report), Diagnostic> {
     let run = saturate::saturate(graph, rules, context.target, limits)?;
-    let mut extra: FxHashMap<(egg::Id, Node), i32> = FxHashMap::default();
-    for added in &run.added {
-        let cost = rules.rules[added.rule as usize].cost;
-        if cost != 0 {
-            let mut node = graph.id_to_node(added.root).clone();
-            node.children.iter_mut().for_each(|c| *c = graph.find(*c));
-            extra.insert((graph.find(added.root), node), cost);
-        }
-    }
-    let choice = Choice::new(graph, model, &extra);
+    let choice = Choice::new(graph, model, &run.costs(graph, rules));
     let mut schedule = elaborate::elaborate(graph, skeleton, &choice, model, module)?;
     let report = report::report(graph, skeleton, rules, &run, &choice, context.explain);
     schedule.attrs = std::mem::take(&mut graph.analysis.attrs);

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::analysis::Graph;
 use super::matcher::{self, Binds};
+use super::node::Node;
 use crate::egraph::replace::{Build, BuildError};
 use crate::egraph::{
     guards,
@@ -56,6 +57,22 @@ pub struct Run {
     pub fired: Vec<u32>,
     /// Rule, alternative, class and node of every replacement that was added.
     pub added: Vec<Added>,
+}
+
+impl Run {
+    /// What the costs of the rules add to that of each node they made.
+    pub fn costs(&self, graph: &Graph, rules: &RuleSet) -> FxHashMap<(Id, Node), i32> {
+        let mut costs = FxHashMap::default();
+        for added in &self.added {
+            let cost = rules.rules[added.rule as usize].cost;
+            if cost != 0 {
+                let mut node = graph.id_to_node(added.root).clone();
+                node.children.iter_mut().for_each(|c| *c = graph.find(*c));
+                costs.insert((graph.find(added.root), node), cost);
+            }
+        }
+        costs
+    }
 }
 
 /// A replacement that a rule added.

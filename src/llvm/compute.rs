@@ -21,7 +21,7 @@ impl Kernel<'_, '_> {
         };
         let result = self.form(result)?;
         let rows = self.rows;
-        let all = rows.candidates(op.kind, &self.cases(op), &forms, result);
+        let all = rows.0.candidates(op.kind, &self.cases(op), &forms, result);
         let fits = |row: &Candidate| row.result.per == 1 || row.result.per == result.per;
         let Some(row) = all.into_iter().find(|c| self.is_typed(c) && fits(c)) else {
             return Ok(None);

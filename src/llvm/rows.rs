@@ -2,15 +2,13 @@
 
 use std::path::Path;
 
-use crate::dialect::OpKind;
 use crate::ir::Diagnostic;
-use crate::isel::Form;
-use crate::isel::pattern::{Candidate, Case, Patterns};
+use crate::isel::pattern::Patterns;
 use crate::rules::files;
 
 /// What computes operations of nvvm in LLVM's language.
 #[derive(Debug)]
-pub struct Rows(Patterns);
+pub struct Rows(pub(super) Patterns);
 
 impl Rows {
     /// The rows that are compiled in, or those of `dir` (a replacement of `isel/`) if it has any.
@@ -39,16 +37,5 @@ impl Rows {
             }
         }
         Ok(Rows(patterns))
-    }
-
-    /// The rows that compute an operation of these operands and this result, in the order of the files.
-    pub(super) fn candidates(
-        &self,
-        kind: OpKind,
-        cases: &[Case],
-        operands: &[Form],
-        result: Form,
-    ) -> Vec<Candidate> {
-        self.0.candidates(kind, cases, operands, result)
     }
 }

@@ -6,9 +6,6 @@
 use crate::dialect::{Dialect, OpDef, ResultType};
 use crate::sexpr::{Error, Sexpr};
 
-/// Forms of the rule language that stand where an operation may: they hold other forms, or compute a constant.
-const WORDS: [&str; 4] = ["list", "const", "let", "horner"];
-
 /// Checks the sides of a rule between two dialects.
 ///
 /// # Errors
@@ -47,7 +44,7 @@ fn operations(form: &Sexpr, side: &str) -> Result<(), Error> {
     match name {
         "const" => return Ok(()),
         "let" => return bindings(items, side),
-        _ if WORDS.contains(&name) => {
+        "list" | "horner" => {
             return items
                 .iter()
                 .skip(1)

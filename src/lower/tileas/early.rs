@@ -16,6 +16,7 @@ use crate::lower::tileas::look::is_matmul;
 use crate::lower::tileas::pipeline::ahead::address_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::order::move_before;
 use super::pipeline::prefetch::loads_tile;
 use super::pipeline::slice::backward;
 use super::pipeline::tokens;
@@ -186,11 +187,5 @@ fn start_in(m: &mut Module, block: BlockId, loads: Vec<Late>) {
             }
         }
     }
-    let ops = std::mem::take(&mut m.block_mut(block).ops);
-    let mut placed = Vec::with_capacity(ops.len());
-    for op in ops.into_iter().filter(|o| !moved.contains(o)) {
-        placed.extend(before.remove(&op).unwrap_or_default());
-        placed.push(op);
-    }
-    m.block_mut(block).ops = placed;
+    move_before(m, block, &moved, &mut before);
 }

@@ -18,6 +18,7 @@ mod late;
 mod look;
 mod matmul;
 mod missed;
+mod order;
 mod overlap;
 pub mod pipeline;
 mod plan;

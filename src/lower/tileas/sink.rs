@@ -4,6 +4,7 @@
 //! loaded before the softmax. Read there, their fragments would be in registers all that time, and instruction
 //! selection can move them down only as far as the next barrier.
 
+use super::order::move_before;
 use crate::lower::tileas::look::is_view;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -117,13 +118,7 @@ pub fn operands(m: &mut Module, body: BlockId) {
     blocks.dedup();
     let moved: FxHashSet<OpId> = before.values().flatten().copied().collect();
     for block in blocks {
-        let ops = std::mem::take(&mut m.block_mut(block).ops);
-        let mut placed = Vec::with_capacity(ops.len());
-        for op in ops.into_iter().filter(|o| !moved.contains(o)) {
-            placed.extend(before.remove(&op).unwrap_or_default());
-            placed.push(op);
-        }
-        m.block_mut(block).ops = placed;
+        move_before(m, block, &moved, &mut before);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use egg::Id;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tilec::dialect::{Dialect, ResultType, Traits};
 use tilec::egraph::analysis::Graph;
@@ -117,16 +116,7 @@ impl Engine {
         let rules = self.with_commutation(&self.rules);
         let run = saturate(&mut graph, &rules, self.target, self.limits);
         let run = run.map_err(|e| e.to_string())?;
-        let mut extra = FxHashMap::default();
-        for added in &run.added {
-            let cost = rules.rules[added.rule as usize].cost;
-            if cost != 0 {
-                let mut node = graph.id_to_node(added.root).clone();
-                node.children.iter_mut().for_each(|c| *c = graph.find(*c));
-                extra.insert((graph.find(added.root), node), cost);
-            }
-        }
-        let choice = Choice::new(&graph, &self.model(), &extra);
+        let choice = Choice::new(&graph, &self.model(), &run.costs(&graph, &rules));
         let cost = |id: Id| Some(choice.costs(graph.find(id))?.0);
         let verdict = |&(a, b): &(Id, Id)| match (graph.find(a) == graph.find(b), cost(a), cost(b))
         {

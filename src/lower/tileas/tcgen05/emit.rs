@@ -2,9 +2,10 @@
 
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{Attr, BlockId, Dense, Module, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::lower::build::constant;
 use crate::lower::tileas::convert::place;
+use crate::lower::tileas::look;
 
 /// An operation without results or attributes in front of `op`.
 pub fn before(m: &mut Module, op: OpId, kind: S, groups: &[&[ValueId]]) -> OpId {
@@ -41,13 +42,6 @@ pub fn is_zero(m: &Module, tile: ValueId) -> bool {
     match tile::View::of(m.op(op)) {
         Some(tile::View::Broadcast(v)) => is_zero(m, v.source()),
         Some(tile::View::Reshape(v)) => is_zero(m, v.source()),
-        Some(tile::View::Constant(v)) => match v.value() {
-            Attr::Dense {
-                data: Dense::Bytes(bytes),
-                ..
-            } => bytes.iter().all(|&b| b == 0),
-            _ => false,
-        },
-        _ => false,
+        _ => look::is_zero(m, op),
     }
 }
