@@ -1,14 +1,17 @@
 //! Locations and debug info in text: every entry of the module's table gets an alias, written
-//! after the operations, as `tileirdisasm -g` does. An entry comes after those it refers to.
+//! after the operations. An entry comes after those it refers to, and the table's order is kept, so that the text reads
+//! back as the same table; `used` has the order of `tileirdisasm`.
 
 use std::fmt::Write;
 
 use super::quote::quoted;
 use crate::ir::{DebugAttr, LocId, Module, Name};
 
+mod used;
+
 /// The names by which operations refer to debug attributes.
 pub struct Aliases {
-    /// By entry; `None` for unknown locations.
+    /// By entry; `None` for what has no alias.
     names: Vec<Option<String>>,
     /// Definitions, one a line.
     pub definitions: String,
@@ -86,83 +89,24 @@ impl AliasWriter<'_> {
             return;
         }
         let attr = self.module.locs.get(id);
-        let (class, text) = match attr {
-            DebugAttr::Unknown => return,
-            &DebugAttr::Loc {
+        let plain = match *attr {
+            DebugAttr::Loc {
                 scope,
                 file,
                 line,
                 column,
             } => {
                 let plain = self.plain(file, line, column, scope == LocId::UNKNOWN);
-                match scope {
-                    LocId::UNKNOWN => return self.name(id, plain),
-                    _ => (
-                        LOC,
-                        format!("#cuda_tile.di_loc<{plain} in {}>", self.get(scope)),
-                    ),
+                if scope == LocId::UNKNOWN {
+                    return self.name(id, plain);
                 }
+                plain
             }
-            DebugAttr::CallSite { callee, caller } => (
-                LOC,
-                format!(
-                    "loc(callsite({} at {}))",
-                    self.place(*callee),
-                    self.place(*caller)
-                ),
-            ),
-            other => self.scope_text(other),
+            _ => String::new(),
         };
-        let alias = self.alias(class, &text);
+        let text = definition(self.module, attr, &plain, |id| self.get(id));
+        let alias = self.alias(class(attr), &text);
         self.name(id, alias);
-    }
-
-    fn scope_text(&self, attr: &DebugAttr) -> (usize, String) {
-        let text = |name: &Name| quoted(self.module.str(*name));
-        match attr {
-            DebugAttr::File { name, directory } => (
-                0,
-                format!("#cuda_tile.di_file<{} in {}>", text(name), text(directory)),
-            ),
-            DebugAttr::CompileUnit { file } => (
-                1,
-                format!("#cuda_tile.di_compile_unit<file = {}>", self.get(*file)),
-            ),
-            DebugAttr::Subprogram {
-                file,
-                line,
-                name,
-                linkage_name,
-                unit,
-                scope_line,
-                ..
-            } => (
-                2,
-                format!(
-                    "#cuda_tile.di_subprogram<file = {}, line = {line}, name = {}, linkageName = {}, compileUnit = {}, scopeLine = {scope_line}>",
-                    self.get(*file),
-                    text(name),
-                    text(linkage_name),
-                    self.get(*unit)
-                ),
-            ),
-            DebugAttr::LexicalBlock {
-                scope,
-                file,
-                line,
-                column,
-            } => (
-                3,
-                format!(
-                    "#cuda_tile.di_lexical_block<scope = {}, file = {}, line = {line}, column = {column}>",
-                    self.get(*scope),
-                    self.get(*file)
-                ),
-            ),
-            DebugAttr::Unknown | DebugAttr::Loc { .. } | DebugAttr::CallSite { .. } => {
-                (LOC, "loc(unknown)".into())
-            }
-        }
     }
 
     /// The alias of `"file":line:column`; locations of one place that follow one another share it.
@@ -180,12 +124,8 @@ impl AliasWriter<'_> {
     }
 
     fn alias(&mut self, class: usize, text: &str) -> String {
-        let number = self.counts[class];
+        let alias = numbered(class, self.counts[class]);
         self.counts[class] += 1;
-        let alias = match number {
-            0 => format!("#{}", CLASSES[class]),
-            n => format!("#{}{n}", CLASSES[class]),
-        };
         // Writing to a string does not fail.
         let _ = writeln!(self.aliases.definitions, "{alias} = {text}");
         alias
@@ -200,13 +140,83 @@ impl AliasWriter<'_> {
     fn get(&self, id: LocId) -> &str {
         self.aliases.reference(id)
     }
+}
 
-    /// A location inside a call site.
-    fn place(&self, id: LocId) -> String {
-        match self.get(id) {
-            "unknown" => "loc(unknown)".into(),
-            alias => alias.to_owned(),
+/// The index in [`CLASSES`].
+fn class(attr: &DebugAttr) -> usize {
+    match attr {
+        DebugAttr::File { .. } => 0,
+        DebugAttr::CompileUnit { .. } => 1,
+        DebugAttr::Subprogram { .. } => 2,
+        DebugAttr::LexicalBlock { .. } => 3,
+        DebugAttr::Unknown | DebugAttr::Loc { .. } | DebugAttr::CallSite { .. } => LOC,
+    }
+}
+
+/// What the alias of an entry stands for, with those of the entries that it refers to; `plain` is the alias of the place
+/// of a location that has a scope.
+fn definition<'a>(
+    module: &Module,
+    attr: &DebugAttr,
+    plain: &str,
+    get: impl Fn(LocId) -> &'a str,
+) -> String {
+    let text = |name: &Name| quoted(module.str(*name));
+    let place = |id: LocId| match get(id) {
+        "unknown" => "loc(unknown)",
+        alias => alias,
+    };
+    match attr {
+        DebugAttr::Unknown => "loc(unknown)".into(),
+        DebugAttr::File { name, directory } => {
+            format!("#cuda_tile.di_file<{} in {}>", text(name), text(directory))
         }
+        DebugAttr::CompileUnit { file } => {
+            format!("#cuda_tile.di_compile_unit<file = {}>", get(*file))
+        }
+        DebugAttr::Subprogram {
+            file,
+            line,
+            name,
+            linkage_name,
+            unit,
+            scope_line,
+            ..
+        } => format!(
+            "#cuda_tile.di_subprogram<file = {}, line = {line}, name = {}, linkageName = {}, compileUnit = {}, scopeLine = {scope_line}>",
+            get(*file),
+            text(name),
+            text(linkage_name),
+            get(*unit)
+        ),
+        DebugAttr::LexicalBlock {
+            scope,
+            file,
+            line,
+            column,
+        } => format!(
+            "#cuda_tile.di_lexical_block<scope = {}, file = {}, line = {line}, column = {column}>",
+            get(*scope),
+            get(*file)
+        ),
+        &DebugAttr::Loc {
+            scope: LocId::UNKNOWN,
+            file,
+            line,
+            column,
+        } => format!("loc({}:{line}:{column})", text(&file)),
+        DebugAttr::Loc { scope, .. } => format!("#cuda_tile.di_loc<{plain} in {}>", get(*scope)),
+        DebugAttr::CallSite { callee, caller } => {
+            format!("loc(callsite({} at {}))", place(*callee), place(*caller))
+        }
+    }
+}
+
+/// The name of the `number`-th alias of a class.
+fn numbered(class: usize, number: u32) -> String {
+    match number {
+        0 => format!("#{}", CLASSES[class]),
+        n => format!("#{}{n}", CLASSES[class]),
     }
 }
 

@@ -45,6 +45,11 @@ impl<'m> Writer<'m> {
         writer
     }
 
+    /// The locations of the operations that were written, as they stand in the text.
+    pub fn places(&self) -> impl Iterator<Item = LocId> {
+        self.marks.iter().map(|mark| mark.1)
+    }
+
     /// Gives values names, and positions to those that share one.
     pub fn name(&mut self, given: SecondaryMap<ValueId, (String, Option<u32>)>) {
         self.given = given;

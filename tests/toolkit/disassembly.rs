@@ -35,19 +35,22 @@ fn prints_as_tileirdisasm_does() {
     });
 }
 
-/// Names, blanks and all; but for the bit that `tileirdisasm` loses.
+/// Names, blanks and all, and with `-g` locations and their aliases; but for the bit that `tileirdisasm` loses.
 #[test]
 fn the_disassembler_in_its_place_writes_the_same_bytes() {
     let tool = toolkit::tileirdisasm();
     ssa::bytecode_files().par_iter().for_each(|path| {
-        let theirs = Command::new(&tool).arg(path).output().unwrap();
-        let theirs = String::from_utf8(theirs.stdout).unwrap();
-        let module = tilec::bytecode::read(&std::fs::read(path).unwrap()).unwrap();
-        let ours = tilec::asm::print_disassembly(&module, false);
-        let ours = ours.replace("0xFFF0000000000000 : f64", "0x7FF0000000000000 : f64");
-        let theirs = theirs.replace("0xFFF0000000000000 : f64", "0x7FF0000000000000 : f64");
-        let differ = theirs.lines().zip(ours.lines()).find(|(t, o)| t != o);
-        assert_eq!(differ, None, "{}", path.display());
-        assert_eq!(theirs, ours, "{}", path.display());
+        for debug_info in [false, true] {
+            let flags: &[&str] = if debug_info { &["-g"] } else { &[] };
+            let theirs = Command::new(&tool).args(flags).arg(path).output().unwrap();
+            let theirs = String::from_utf8(theirs.stdout).unwrap();
+            let module = tilec::bytecode::read(&std::fs::read(path).unwrap()).unwrap();
+            let ours = tilec::asm::print_disassembly(&module, debug_info);
+            let ours = ours.replace("0xFFF0000000000000 : f64", "0x7FF0000000000000 : f64");
+            let theirs = theirs.replace("0xFFF0000000000000 : f64", "0x7FF0000000000000 : f64");
+            let differ = theirs.lines().zip(ours.lines()).find(|(t, o)| t != o);
+            assert_eq!(differ, None, "{}", path.display());
+            assert_eq!(theirs, ours, "{}", path.display());
+        }
     });
 }

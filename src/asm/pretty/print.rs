@@ -4,6 +4,7 @@ use super::formats::{Custom, Field, Piece, format_of};
 use super::names;
 use crate::asm::attrs;
 use crate::asm::generic;
+use crate::asm::locations::Aliases;
 use crate::asm::parse::PRODUCER;
 use crate::asm::quote::{quoted, symbol};
 use crate::asm::types::{bare_type, join};
@@ -29,14 +30,28 @@ pub fn print(module: &Module, debug_info: bool) -> String {
     write(module, Writer::with_debug_info(module, debug_info), true).finish()
 }
 
-/// The text of NVIDIA's `tileirdisasm`: as [`print_pretty`], with names for values instead of numbers.
+/// The text of NVIDIA's `tileirdisasm`: as [`print_pretty`], with names for values instead of numbers; of `tileirdisasm -g`
+/// with debug info.
 pub fn print_disassembly(module: &Module, debug_info: bool) -> String {
-    let mut writer = Writer::with_debug_info(module, debug_info);
-    writer.name(names::of(module));
-    match module.block(module.body).ops.is_empty() {
-        true => write(module, writer, false).finish() + "\n",
-        false => write(module, writer, false).finish(),
+    // Of an empty module the tool writes an empty line and the place of nothing.
+    let empty = module.block(module.body).ops.is_empty();
+    let text = |aliases| {
+        let mut writer = Writer::new(module);
+        writer.aliases = aliases;
+        writer.name(names::of(module));
+        let mut writer = write(module, writer, false);
+        if empty {
+            writer.str("\n");
+        }
+        writer
+    };
+    let plain = text(None);
+    if !debug_info {
+        return plain.finish();
     }
+    let nothing = empty.then_some(LocId::UNKNOWN);
+    let used = plain.places().chain(nothing);
+    text(Some(Aliases::of_used(module, used))).finish()
 }
 
 fn write<'m>(module: &'m Module, w: Writer<'m>, reads_back: bool) -> Writer<'m> {
