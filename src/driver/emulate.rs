@@ -10,8 +10,9 @@ use crate::ir::Diagnostic;
 /// Runs a program that uses a GPU on a machine without one.
 ///
 /// The program finds tilec's `libcuda.so.1` and `libcudart.so.13` before any other, and tilec in the place of
-/// `tileiras`. Tile IR, PTX, and cubins that carry one of them, run in the simulator. What nvcc links meanwhile has the
-/// shared runtime, since NVIDIA's static one accepts no driver but NVIDIA's.
+/// `tileiras`. Tile IR, PTX, and cubins that carry one of them, run in the simulator. NVIDIA's static runtime accepts no
+/// driver but NVIDIA's: what nvcc links meanwhile has the shared one, and in programs that have the static one in them and
+/// are not stripped, tilec's takes its place.
 #[derive(clap::Args)]
 pub struct Args {
     /// The GPU that every device is.
@@ -53,8 +54,8 @@ enum Engine {
 /// The file that cargo builds, and the name under which programs look for the driver.
 const FILE: &str = "libtilec_cuda.so";
 pub(super) const SONAME: &str = "libcuda.so.1";
-/// What is preloaded for programs that compile with NVRTC, beside the driver's file.
-const NVRTC: &str = "libtilec_nvrtc.so";
+/// What is preloaded, beside the driver's file: for programs that compile with NVRTC or have the static runtime in them.
+const PRELOADED: &str = "libtilec_preload.so";
 /// The runtime's file, beside the driver's, and the names under which programs and linkers look for it.
 const RUNTIME: &str = "libtilec_cudart.so";
 const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
@@ -199,9 +200,9 @@ pub fn run(args: &Args) -> Outcome {
         .env("NVCC_APPEND_FLAGS", nvcc_flags())
         .env("TILEC_EMULATE_GPU", target.to_string())
         .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
-    let nvrtc = Some(library.with_file_name(NVRTC)).filter(|p| p.is_file());
+    let always = Some(library.with_file_name(PRELOADED)).filter(|p| p.is_file());
     let driver = Some(library).filter(|_| args.preload);
-    if let Some(list) = preloaded(nvrtc.into_iter().chain(driver)) {
+    if let Some(list) = preloaded(always.into_iter().chain(driver)) {
         command.env("LD_PRELOAD", list);
     }
     if args.engine == Engine::Eval {

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-// Makes cargo build the two libraries before this test.
+// Makes cargo build the libraries before this test.
 use tilec_cuda as _;
 use tilec_cudart as _;
+use tilec_preload as _;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -157,16 +158,56 @@ fn a_program_linked_with_nvidias_runtime() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// NVIDIA's static runtime asks for what there is not, and the program is told what to do.
-#[test]
-fn the_static_runtime_is_refused_with_advice() {
-    let program = folder().join("static");
+/// Builds a program with nvcc as nvcc does it by itself: with the static runtime.
+fn with_static_runtime(source: &str, name: &str, options: &[&str]) -> PathBuf {
+    let program = folder().join(name);
     let built = Command::new(tool("nvcc"))
-        .args(["-arch=sm_90", "-std=c++17", "-o"])
+        .args(["-arch=sm_90", "-o"])
         .arg(&program)
-        .arg(root().join("tools/cudart/tests/simt.cu"))
+        .args(options)
+        .arg(root().join("tools/cudart/tests").join(source))
         .status();
     assert!(built.expect("nvcc runs").success());
+    program
+}
+
+/// What `tilec emulate` preloads has the program call the other runtime.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+#[test]
+fn programs_with_the_static_runtime_run_as_they_are() {
+    let preload = folder().join("../libtilec_preload.so");
+    let run = |program: &Path, args: &[&str]| {
+        let output = command(program)
+            .args(args)
+            .env("LD_PRELOAD", &preload)
+            .output()
+            .expect("the program runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {said}");
+        output.stdout
+    };
+    for (name, linked) in [
+        ("static", "-Xlinker=-pie"),
+        ("static-fixed", "-Xlinker=-no-pie"),
+    ] {
+        let program = with_static_runtime("simt.cu", name, &["-std=c++17", linked]);
+        for case in [
+            "axpys", "devices", "symbols", "kernels", "memory", "streams", "threads",
+        ] {
+            run(&program, &[case]);
+        }
+        assert_eq!(run(&program, &["prints"]), b"block 0 says 42\n");
+    }
+    let tile = ["-std=c++20", "--enable-tile"];
+    let program = with_static_runtime("tile.cu", "static-tile", &tile);
+    assert_eq!(run(&program, &[]), b"right\n");
+}
+
+/// NVIDIA's static runtime asks for what there is not, and a program that does not say where its functions are is told what
+/// to do.
+#[test]
+fn a_stripped_static_runtime_is_refused_with_advice() {
+    let program = with_static_runtime("simt.cu", "stripped", &["-std=c++17", "-Xlinker=-s"]);
     let output = command(&program)
         .arg("axpys")
         .output()

@@ -15,9 +15,9 @@ const TOO_OLD: i32 = 2;
 
 /// The table that NVIDIA's runtime library asks for first.
 const RUNTIME: [u8; 16] = *b"\x6b\xd5\xfb\x6c\x5b\xf4\xe7\x4a\x89\x87\xd9\x39\x12\xfd\x9d\xf9";
-const STATIC_RUNTIME: &str = "the program has NVIDIA's CUDA runtime in it, which works with no driver but NVIDIA's; link it \
-     with the shared runtime (nvcc --cudart shared, which is what nvcc does under `tilec emulate`), so that it finds \
-     tilec's";
+const STATIC_RUNTIME: &str = "the program has NVIDIA's CUDA runtime in it, which works with no driver but NVIDIA's. \
+     Under `tilec emulate` tilec's takes its place in x86-64 programs of CUDA 13 that are not stripped; link others with the \
+     shared runtime (nvcc --cudart shared)";
 
 unsafe fn lookup(
     name: *const c_char,

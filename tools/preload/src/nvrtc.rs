@@ -1,10 +1,9 @@
-//! What `tilec emulate` preloads, so that programs which compile with NVRTC get PTX where they ask for machine code.
+//! Programs which compile with NVRTC get PTX where they ask for machine code.
 //!
 //! NVRTC keeps the PTX of everything that it compiles, and `nvrtcGetPTX` and `nvrtcGetPTXSize` have the arguments of
 //! `nvrtcGetCUBIN` and `nvrtcGetCUBINSize`. The emulated driver cannot run machine code, and every function that takes a
 //! cubin takes PTX. So the two names are exchanged: for programs that are linked with NVRTC because the symbols here
 //! come first, and for those that look the functions up because `dlsym` here comes first. Nothing else is changed.
-#![warn(missing_docs)]
 
 /// The function that is meant to be called where another was asked for.
 pub fn instead(name: &[u8]) -> Option<&'static core::ffi::CStr> {
@@ -16,7 +15,7 @@ pub fn instead(name: &[u8]) -> Option<&'static core::ffi::CStr> {
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
-mod preloaded {
+pub(crate) mod preloaded {
     use super::instead;
     use core::ffi::{CStr, c_char, c_int, c_void};
     use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 // Makes cargo build the two libraries before this test.
 use tilec_cuda as _;
-use tilec_nvrtc as _;
+use tilec_preload as _;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -33,7 +33,7 @@ fn built() -> PathBuf {
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = built().join("tilec-nvrtc-test");
+        let folder = built().join("tilec-preload-test");
         std::fs::create_dir_all(&folder).expect("a folder");
         let link = folder.join("libcuda.so.1");
         let _ = std::fs::remove_file(&link);
@@ -46,9 +46,9 @@ fn folder() -> &'static Path {
 fn run(program: &Path, args: &[&str]) {
     let output = Command::new(program)
         .args(args)
-        .current_dir(root().join("tools/nvrtc/tests"))
+        .current_dir(root().join("tools/preload/tests"))
         .env("LD_LIBRARY_PATH", folder())
-        .env("LD_PRELOAD", built().join("libtilec_nvrtc.so"))
+        .env("LD_PRELOAD", built().join("libtilec_preload.so"))
         .output()
         .expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -88,7 +88,7 @@ fn a_program_linked_with_nvrtc() {
     let library = toolkit.join("lib");
     let status = compiler
         .to_command()
-        .arg(root().join("tools/nvrtc/tests/program.c"))
+        .arg(root().join("tools/preload/tests/program.c"))
         .arg("-o")
         .arg(&program)
         .arg(library.join("libnvrtc.so.13"))
