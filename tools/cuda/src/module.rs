@@ -260,7 +260,9 @@ impl Kernel {
                 let rows = entry.map_or(0, |f| f.rows.min(255));
                 program.attributes.maxnreg.unwrap_or(rows) as i32
             }
-            5 | 6 => i32::from(settings().target.sm),
+            // Libraries choose by it what they expect of the code, which may be for an older or newer GPU.
+            5 => program.target.0 as i32,
+            6 => i32::from(settings().target.sm),
             7 => 0,
             8 => self.max_dynamic_shared.load(Relaxed),
             10 => i32::from(program.attributes.cluster.is_some()),

@@ -147,6 +147,10 @@ static int basics(void)
     int threads;
     CHECK(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f));
     EXPECT(threads == 1024);
+    int code, made;
+    CHECK(cuFuncGetAttribute(&code, CU_FUNC_ATTRIBUTE_PTX_VERSION, f));
+    CHECK(cuFuncGetAttribute(&made, CU_FUNC_ATTRIBUTE_BINARY_VERSION, f));
+    EXPECT(code == 75 && made == 90);
     unsigned type;
     CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, y + 8));
     EXPECT(type == CU_MEMORYTYPE_DEVICE);

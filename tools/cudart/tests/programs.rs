@@ -203,6 +203,23 @@ fn programs_with_the_static_runtime_run_as_they_are() {
     assert_eq!(run(&program, &[]), b"right\n");
 }
 
+/// A library that a program opens has told the static runtime of its kernels by then, and tells the other one.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+#[test]
+fn opened_libraries_with_the_static_runtime_run_as_they_are() {
+    let options = ["-shared", "-Xcompiler=-fPIC"];
+    let library = with_static_runtime("library.cu", "libsum.so", &options);
+    let program = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).sum(1000))";
+    let output = command(&tool("python"))
+        .args(["-c", program])
+        .arg(&library)
+        .env("LD_PRELOAD", folder().join("../libtilec_preload.so"))
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.stdout, b"499500\n", "{said}");
+}
+
 /// NVIDIA's static runtime asks for what there is not, and a program that does not say where its functions are is told what
 /// to do.
 #[test]

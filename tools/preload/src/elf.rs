@@ -32,11 +32,12 @@ const TABLE: u32 = 2;
 const FUNCTION: u8 = 2;
 
 impl Symbols {
-    /// The symbols of a 64-bit little-endian ELF file. None if it is something else or was stripped.
+    /// The symbols of a 64-bit little-endian ELF file. None if it is something else, was stripped, or has no symbol of this
+    /// name.
     ///
     /// # Errors
     /// The file cannot be read, or ends too early.
-    pub fn of(file: &File) -> io::Result<Option<Self>> {
+    pub fn with(file: &File, name: &[u8]) -> io::Result<Option<Self>> {
         let head = part(file, 0, 64)?;
         if head.get(..6) != Some(b"\x7fELF\x02\x01") {
             return Ok(None);
@@ -54,9 +55,13 @@ impl Symbols {
             return Ok(None);
         };
         let content = |s: &[u8]| part(file, number(s, 0x18, 8), number(s, 0x20, 8));
+        let names = content(names)?;
+        if !names.split(|&b| b == 0).any(|n| n == name) {
+            return Ok(None);
+        }
         Ok(Some(Self {
             entry,
-            names: content(names)?,
+            names,
             symbols: content(table)?,
         }))
     }

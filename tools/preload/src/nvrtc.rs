@@ -26,7 +26,7 @@ pub(crate) mod preloaded {
     }
 
     /// `RTLD_NEXT`, `RTLD_DEFAULT`
-    const NEXT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
+    pub(crate) const NEXT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
     const DEFAULT: *mut c_void = core::ptr::null_mut();
 
     /// `dlsym` of the C library.

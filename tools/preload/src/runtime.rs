@@ -1,19 +1,27 @@
-//! Programs that have NVIDIA's static CUDA runtime in them call tilec's.
+//! Programs and libraries that have NVIDIA's static CUDA runtime in them call tilec's.
 //!
 //! The static runtime (`libcudart_static.a`, which nvcc links unless it is told otherwise) accepts no driver but NVIDIA's. Its
 //! functions are those of the shared one, and a program that was not stripped says where they are. Before the program
 //! starts, each of them gets a jump to tilec's function of the same name as its first instruction. Nothing else of the
 //! program is changed. Programs of CUDA 13 only: other runtimes pass other structures under the same names.
+//!
+//! So it is with libraries that a program opens by their paths, such as Python's modules (CuPy's have the static runtime). Their
+//! constructors have told the static runtime of their kernels by then, and tell tilec's again.
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_ulong, c_void};
-use std::ffi::CString;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::ffi::{CString, OsStr};
 use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 use crate::elf::{Function, Symbols};
-use crate::nvrtc::preloaded::dlsym;
+use crate::nvrtc::preloaded::{NEXT, dlsym};
 
 unsafe extern "C" {
-    fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlvsym(library: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
+    fn dladdr(address: *const c_void, to: *mut c_void) -> c_int;
+    fn dlinfo(library: *mut c_void, what: c_int, to: *mut c_void) -> c_int;
     fn getauxval(which: c_ulong) -> c_ulong;
     fn mmap(
         at: *mut c_void,
@@ -30,19 +38,27 @@ unsafe extern "C" {
 const ENTRY: c_ulong = 9;
 /// `RTLD_NOW`
 const NOW: c_int = 2;
+/// `RTLD_DI_LINKMAP`
+const LINK_MAP: c_int = 2;
 /// `PROT_READ | PROT_WRITE` and `PROT_READ | PROT_EXEC`
 const WRITE: c_int = 3;
 const EXECUTE: c_int = 5;
 /// `MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE`
 const HERE: c_int = 0x10_0022;
 
-const RUNTIME: &CStr = c"libcudart.so.13";
+/// The runtime's file, which lies beside this library's. Its name would not do: PyTorch brings NVIDIA's library of that name.
+const RUNTIME: &str = "libtilec_cudart.so";
+/// How the file of NVIDIA's shared runtime is called, which has the functions, too.
+const SHARED: &str = "libcudart.so";
 /// A function that every program on the runtime has, and one that runtimes before CUDA 13 have.
 const ALWAYS: &[u8] = b"__cudaRegisterFatBinary";
 const OLDER: &[u8] = b"cudaGetDeviceProperties_v2";
+/// In the names of the constructors by which nvcc's code tells the runtime of its kernels.
+const REGISTERS: &[u8] = b"__sti____cudaRegisterAll";
 
 const PAGE: u64 = 4096;
-/// Bytes of a jump by a distance, and of one through an address behind it, padded.
+/// The first byte of a jump by a distance, its bytes, and those of one through an address behind it, padded.
+const JUMP: u8 = 0xe9;
 const NEAR: u64 = 5;
 const FAR: usize = 16;
 
@@ -52,44 +68,151 @@ static START: extern "C" fn() = start;
 
 /// The loader calls this before the program's own constructors.
 extern "C" fn start() {
-    let exchanged = File::open("/proc/self/exe").and_then(|file| exchange(&file));
-    // A program that cannot be read is left as it is.
+    let Some(symbols) = static_runtime(c"/proc/self/exe") else {
+        return;
+    };
+    // SAFETY: it has no conditions.
+    let shift = unsafe { getauxval(ENTRY) }.wrapping_sub(symbols.entry);
+    // SAFETY: the symbols are the program's, nothing of which runs yet.
+    let exchanged = unsafe { exchange(&symbols, shift) };
+    // What cannot be changed is left as it is, and the driver says what to do.
     let _ = exchanged;
 }
 
-/// Has the static runtime of the program in `file`, which this process runs, call the shared one.
-fn exchange(file: &File) -> std::io::Result<()> {
-    let Some(symbols) = Symbols::of(file)? else {
-        return Ok(());
+/// The symbols of a program or library that has the static runtime of CUDA 13 in it.
+fn static_runtime(path: &CStr) -> Option<Symbols> {
+    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    let name = path.file_name()?.as_bytes();
+    if [SHARED, RUNTIME]
+        .iter()
+        .any(|n| name.starts_with(n.as_bytes()))
+    {
+        return None;
+    }
+    let file = File::open(path).ok()?;
+    let symbols = Symbols::with(&file, ALWAYS).ok()??;
+    (!symbols.has(OLDER)).then_some(symbols)
+}
+
+/// `dlopen` of the C library.
+static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Whether `dlopen` is asked for a library with the static runtime by its path. Finds the C library's `dlopen` first, which
+/// the caller jumps to.
+unsafe extern "C" fn is_for_us(name: *const c_char) -> bool {
+    if REAL.load(Relaxed).is_null() {
+        // SAFETY: strings; these are the versions that `dlopen` has had.
+        let found = [c"GLIBC_2.34", c"GLIBC_2.2.5"]
+            .map(|version| unsafe { dlvsym(NEXT, c"dlopen".as_ptr(), version.as_ptr()) });
+        if let Some(real) = found.into_iter().find(|f| !f.is_null()) {
+            REAL.store(real, Relaxed);
+        }
+    }
+    if name.is_null() {
+        return false;
+    }
+    // SAFETY: `dlopen` is given a string.
+    let name = unsafe { CStr::from_ptr(name) };
+    name.to_bytes().contains(&b'/') && static_runtime(name).is_some()
+}
+
+/// `dlopen`. For a library that is not looked for it does not matter who opens it; otherwise the C library sees the return
+/// address of its caller, which decides where it looks.
+///
+/// # Safety
+/// As the C library's.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void {
+    core::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {is_for_us}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "test al, al",
+        "jnz 2f",
+        "jmp qword ptr [rip + {real}]",
+        "2:",
+        "jmp {open}",
+        is_for_us = sym is_for_us,
+        real = sym REAL,
+        open = sym open,
+    )
+}
+
+/// Opens a library and has its static runtime call the shared one.
+///
+/// # Safety
+/// `name` is a path, and what `dlopen` asks for holds.
+unsafe extern "C" fn open(name: *const c_char, flags: c_int) -> *mut c_void {
+    // SAFETY: the C library's function has this type; the caller's promise.
+    let library = unsafe {
+        type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+        core::mem::transmute::<*mut c_void, Open>(REAL.load(Relaxed))(name, flags)
     };
-    if !symbols.has(ALWAYS) || symbols.has(OLDER) {
-        return Ok(());
-    }
-    // SAFETY: a string; the loader lets constructors load libraries.
-    let library = unsafe { dlopen(RUNTIME.as_ptr(), NOW) };
     if library.is_null() {
-        return Ok(());
+        return library;
     }
-    // SAFETY: it has no conditions.
-    let shift = unsafe { getauxval(ENTRY) }.wrapping_sub(symbols.entry);
+    let mut map: *const u64 = core::ptr::null();
+    // SAFETY: the library is open, and this asks for a pointer to what the loader knows of it, which begins with the
+    // distance from the file's addresses to the memory's.
+    let shift = unsafe {
+        let got = dlinfo(library, LINK_MAP, (&raw mut map).cast());
+        (got == 0 && !map.is_null()).then(|| *map)
+    };
+    // SAFETY: a string, by the caller's promise.
+    let symbols = static_runtime(unsafe { CStr::from_ptr(name) });
+    if let (Some(shift), Some(symbols)) = (shift, symbols) {
+        // SAFETY: the symbols are the library's, whose caller does not have it yet. Its constructors take no arguments.
+        unsafe {
+            if exchange(&symbols, shift).is_ok_and(|exchanged| exchanged) {
+                for f in symbols.functions().filter(|f| contains(&f.name, REGISTERS)) {
+                    let address = f.address.wrapping_add(shift) as *const ();
+                    core::mem::transmute::<*const (), extern "C" fn()>(address)();
+                }
+            }
+        }
+    }
+    library
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|w| w == part)
+}
+
+/// Has a static runtime call the shared one; false where it does already or there is none to call.
+///
+/// # Safety
+/// The symbols are those of what lies in memory, `shift` behind the file's addresses, and nobody runs the runtime.
+unsafe fn exchange(symbols: &Symbols, shift: u64) -> std::io::Result<bool> {
+    let Some(library) = shared_runtime() else {
+        return Ok(false);
+    };
     let all: Vec<(u64, u64)> = symbols
         .functions()
         .filter(|f| f.size >= NEAR)
         .filter_map(|f| Some((f.address.wrapping_add(shift), shared(library, &f)?)))
         .collect();
     let (Some(first), Some(last)) = (
-        all.iter().map(|j| j.0).min(),
-        all.iter().map(|j| j.0 + NEAR).max(),
+        all.iter().map(|jump| jump.0).min(),
+        all.iter().map(|jump| jump.0 + NEAR).max(),
     ) else {
-        return Ok(());
+        return Ok(false);
     };
+    // SAFETY: a function's code can be read.
+    if unsafe { *(first as *const u8) } == JUMP {
+        return Ok(false);
+    }
     let Some(table) = table(first, last, all.iter().map(|jump| jump.1)) else {
-        return Ok(());
+        return Ok(false);
     };
     let begin = first / PAGE * PAGE;
     let (at, size) = (begin as *mut c_void, (last - begin) as usize);
-    // SAFETY: the pages hold the program's code, which nobody runs yet, as its symbols say; what is written stays inside the
-    // functions that begin there.
+    // SAFETY: the pages hold code that nobody runs, by the caller's promise; what is written stays inside the functions that
+    // begin there.
     unsafe {
         if mprotect(at, size, WRITE) != 0 {
             return Err(std::io::Error::last_os_error());
@@ -97,14 +220,30 @@ fn exchange(file: &File) -> std::io::Result<()> {
         for (i, &(function, _)) in all.iter().enumerate() {
             let distance = (table + (i * FAR) as u64).wrapping_sub(function + NEAR) as u32;
             let code = function as *mut u8;
-            code.write(0xe9);
+            code.write(JUMP);
             code.add(1).cast::<u32>().write_unaligned(distance);
         }
         if mprotect(at, size, EXECUTE) != 0 {
             return Err(std::io::Error::last_os_error());
         }
     }
-    Ok(())
+    Ok(true)
+}
+
+/// tilec's runtime, open.
+fn shared_runtime() -> Option<*mut c_void> {
+    let mut info = [core::ptr::null::<c_char>(); 4];
+    let here: unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void = dlopen;
+    // SAFETY: an address, and room for `Dl_info`, whose first field is the path of the file with that address.
+    let path = unsafe {
+        let found = dladdr(here as *const c_void, info.as_mut_ptr().cast()) != 0;
+        (found && !info[0].is_null()).then(|| CStr::from_ptr(info[0]))
+    };
+    let path = Path::new(OsStr::from_bytes(path?.to_bytes())).with_file_name(RUNTIME);
+    let path = CString::new(path.into_os_string().into_vec()).ok()?;
+    // SAFETY: a string.
+    let library = unsafe { dlopen(path.as_ptr(), NOW) };
+    (!library.is_null()).then_some(library)
 }
 
 /// The address of the shared runtime's function of the same name.
