@@ -23,7 +23,8 @@ pub struct Entry {
     pub name: String,
     /// Threads of a block.
     pub block: [u32; 3],
-    /// Blocks of a cluster; all 1 when there is none.
+    /// Blocks of the cluster that executes a tile block; all 1 when a block alone does. Grids are counted in tile
+    /// blocks either way: such an entry has `.blocksareclusters`.
     pub cluster: [u32; 3],
     /// Dynamic shared memory in bytes; 0 when the kernel declares its own.
     pub shared_bytes: u32,

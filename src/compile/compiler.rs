@@ -107,6 +107,16 @@ impl Compiler {
     /// # Errors
     /// As [`Compiler::compile`].
     pub fn lower_to(&self, module: Module, stage: Stage) -> Result<Compilation, Diagnostics> {
+        self.lower_with(module, stage, true)
+    }
+
+    /// `clusters`: whether what is written of it can say that grids are counted in clusters.
+    fn lower_with(
+        &self,
+        module: Module,
+        stage: Stage,
+        clusters: bool,
+    ) -> Result<Compilation, Diagnostics> {
         let mut c = Compilation {
             module,
             stage: Stage::CudaTile,
@@ -115,7 +125,7 @@ impl Compiler {
             missed: Vec::new(),
         };
         while c.stage < stage.min(Stage::Nvvm) {
-            self.step(&mut c)?;
+            self.step(&mut c, clusters)?;
         }
         Ok(c)
     }
@@ -157,12 +167,13 @@ impl Compiler {
     }
 
     /// The nvvm stage in LLVM's language, for libNVVM. Of the rules of `isel/` only those apply that express
-    /// what no target has: choosing cheaper forms is the other selector's work.
+    /// what no target has: choosing cheaper forms is the other selector's work. Blocks make no clusters: LLVM's
+    /// language has no word for grids that are counted in them.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
     pub fn nvvm_ir(&self, module: Module) -> Result<NvvmIr, Diagnostics> {
-        let mut c = self.lower_to(module, Stage::Nvvm)?;
+        let mut c = self.lower_with(module, Stage::Nvvm, false)?;
         let (dir, target) = (self.options.isel_dir.as_deref(), self.options.target);
         let rules = files::expansions(dir)?;
         let run = stage::Options {
@@ -182,7 +193,7 @@ impl Compiler {
     }
 
     /// One stage further.
-    fn step(&self, c: &mut Compilation) -> Result<(), Diagnostics> {
+    fn step(&self, c: &mut Compilation, clusters: bool) -> Result<(), Diagnostics> {
         let options = &self.options;
         match c.stage {
             Stage::CudaTile => {
@@ -199,6 +210,7 @@ impl Compiler {
                     pipelines: options.opt_level >= OptLevel::Pipelined,
                     roles: options.opt_level >= OptLevel::Full,
                     warps: None,
+                    clusters,
                 };
                 let missed = lower::tileas::run(&mut c.module, &options.target, &planning)?;
                 c.missed.extend(missed);

@@ -119,7 +119,8 @@ enums! {
     SpecialRegister SPECIAL_REGISTER "special_register" [
         TidX "tid.x", TidY "tid.y", TidZ "tid.z", CtaidX "ctaid.x", CtaidY "ctaid.y", CtaidZ "ctaid.z",
         NctaidX "nctaid.x", NctaidY "nctaid.y", NctaidZ "nctaid.z", Laneid "laneid", Warpid "warpid",
-        ClusterCtarank "cluster_ctarank",
+        ClusterCtarank "cluster_ctarank", ClusteridX "clusterid.x", ClusteridY "clusterid.y",
+        ClusteridZ "clusterid.z", NclusteridX "nclusterid.x", NclusteridY "nclusterid.y", NclusteridZ "nclusterid.z",
     ];
 }
 

@@ -18,12 +18,16 @@ const PURE: Traits = Traits::PURE;
 const MEMORY: Traits = Traits::MEMORY.or(Traits::SEGMENTED);
 
 dialect_table! { TileAs {
-    Func() { sym_name: Str, num_warps: Int<32>, hints: Option<Hints>, occupancy: Option<Int<32>> }
+    Func() { sym_name: Str, num_warps: Int<32>, hints: Option<Hints>, occupancy: Option<Int<32>>,
+             cluster: Option<Int<32>> }
         = op("func")
         .regions(&[region("body")]).traits(Traits::ISOLATED.or(Traits::SYMBOL))
-        .doc("A kernel of `num_warps` warps, the producers of its pipelines included. `occupancy`: blocks that should share a multiprocessor, as far as the kernel's registers admit.");
+        .doc("A kernel of `num_warps` warps, the producers of its pipelines included. `occupancy`: blocks that should share a multiprocessor, as far as the kernel's registers admit. `cluster`: blocks that execute one tile block together; one where there is none.");
     Return(operands: Var)
         = op("return").traits(Traits::TERMINATOR).doc("Ends the kernel.");
+
+    ClusterRank() -> (result: One(Explicit))
+        = op("cluster_rank").traits(PURE).doc("The number of this block in its cluster.");
 
     TiledLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
@@ -100,10 +104,10 @@ dialect_table! { TileAs {
         .doc("Matmul by block-scaled mma.sync of the atom's shape: acc + (lhs · lhs_scale) · (rhs · rhs_scale), each scale for a block of elements along K.");
 
     PipelineCreate()
-        { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32> }
+        { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>> }
         -> (result: One(Explicit))
         = op("async.pipeline.create")
-        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one.");
+        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them.");
     ProducerAcquire(pipeline: One, iteration: One)
         = op("async.pipeline.producer_acquire")
         .doc("Waits until the stage is empty and opens it for filling.");
@@ -128,9 +132,9 @@ dialect_table! { TileAs {
         .traits(MEMORY)
         .doc("Starts cp.async copies through a tile of pointers into the stage of a shared buffer, zeros where `mask` is false; with `enable` false nothing is copied.");
     TmaLoad(base: One, extents: Var, strides: Var, index: Var, destination: One, pipeline: One, iteration: One)
-        { dim_map: I32s, traversal: I32s, padding: Option<Padding> }
+        { dim_map: I32s, traversal: I32s, padding: Option<Padding>, multicast: Flag }
         = op("async.tiled_tma_load").traits(MEMORY)
-        .doc("Starts the TMA copies of a tile into the stage of a shared buffer.");
+        .doc("Starts the TMA copies of a tile into the stage of a shared buffer. `multicast`: each block of the cluster copies its part of the tile into the stages of all.");
     TmaStore(base: One, extents: Var, strides: Var, index: Var, source: One) { dim_map: I32s, traversal: I32s }
         = op("async.tiled_tma_store").traits(MEMORY)
         .doc("Starts the TMA copies of a shared buffer to a tile in global memory.");

@@ -341,7 +341,8 @@ dialect_table! { Nvvm {
         = op("print").doc("vprintf of scalars.");
     Nanosleep() { nanoseconds: Int<32> }
         = op("nanosleep").doc("Lets other threads run for about that long.");
-    ClusterArrive = op("cluster.arrive").doc("barrier.cluster.arrive with release.");
+    ClusterArrive() { relaxed: Flag }
+        = op("cluster.arrive").doc("barrier.cluster.arrive with release, unless `relaxed`.");
     ClusterWait = op("cluster.wait").doc("barrier.cluster.wait with acquire.");
     GridDepLaunch = op("griddep.launch").doc("griddepcontrol.launch_dependents.");
     GridDepWait = op("griddep.wait").doc("griddepcontrol.wait.");
@@ -355,6 +356,9 @@ dialect_table! { Nvvm {
         = op("mbarrier.init").doc("Initialises an mbarrier for `count` arrivals.");
     MbarArrive(addr: One)
         = op("mbarrier.arrive").doc("Arrives once.");
+    MbarArriveAt(addr: One, block: One)
+        = op("mbarrier.arrive.cluster")
+        .doc("Arrives once at the mbarrier that lies there in block number `block` (i32) of the cluster.");
     MbarExpectTx(addr: One, bytes: One)
         = op("mbarrier.arrive.expect_tx").doc("Arrives once and expects `bytes` (i32) of transactions.");
     MbarWait(addr: One, parity: One)
@@ -362,6 +366,9 @@ dialect_table! { Nvvm {
     TmaLoad(dst: One, map: One, coords: Var, mbarrier: One)
         = op("tma.load")
         .doc("Starts a tensor copy global → shared that completes on the mbarrier. Coordinates innermost first.");
+    TmaMulticast(dst: One, map: One, coords: Var, mbarrier: One) { blocks: Int<32> }
+        = op("tma.multicast")
+        .doc("As tma.load, to the same place of each block of the cluster whose bit `blocks` has; in each it completes on its own mbarrier.");
     TmaStore(map: One, coords: Var, src: One)
         = op("tma.store").doc("Starts a tensor copy shared → global in the bulk group. Coordinates innermost first.");
     BulkCommit = op("bulk.commit").doc("Closes the bulk group.");
@@ -421,9 +428,9 @@ dialect_table! { Nvvm {
           b_scale_n_steps: I64s, b_scale_k_steps: I64s }
         = op("tcgen05.mma.block_scale")
         .doc("As tcgen05.mma, with scales for blocks of K at `scales` (i32) in tensor memory; an instruction descriptor for each k step.");
-    TensorCommit(mbarrier: One)
+    TensorCommit(mbarrier: One) { blocks: Int<32> }
         = op("tcgen05.commit")
-        .doc("An arrival at the mbarrier once this thread's products so far are done.");
+        .doc("An arrival at the mbarrier once this thread's products so far are done; with `blocks`, at those that lie there in each block of the cluster whose bit it has.");
 
     // ---- control flow ----------------------------------------------------------------------
     For(lower: One, upper: One, step: One, inits: Var)

@@ -4,6 +4,7 @@ use super::{Decision, Fired, Kernel, Missed, Passed, Passes, Rules};
 use crate::asm::type_text;
 use crate::compile::{Compilation, GroupReport};
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::operand;
 use crate::ir::{Attr, LocId, Module, OpId, Place};
 
 /// Warps, pipelines, shared buffers and conversions of each kernel, and all layouts.
@@ -28,7 +29,10 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
                 missed: missed.collect(),
                 name,
                 warps: int(op, "num_warps"),
-                decisions: Vec::new(),
+                decisions: match int(op, "cluster") {
+                    0 => Vec::new(),
+                    blocks => vec![Decision::Cluster { blocks }],
+                },
             });
         } else if let (Some(kernel), Some(decision)) =
             (kernels.last_mut(), decision(m, op, |name| int(op, name)))
@@ -47,6 +51,10 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
     Some(match S::of(data.kind)? {
         S::AllocTensor => Decision::SharedBuffer {
             ty: ty(data.results.first())?,
+        },
+        S::TmaLoad if data.attr_named("multicast").is_some() => Decision::Multicast {
+            ty: ty(operand(data, "destination").as_ref())?,
+            at: at(m, data.loc),
         },
         S::PipelineCreate => Decision::Pipeline {
             stages: int("stages"),

@@ -43,6 +43,15 @@ pub(crate) struct Missed {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Decision {
+    /// Blocks that execute a tile block together.
+    Cluster {
+        blocks: i64,
+    },
+    /// A tile of which each block of the cluster brings a part for all.
+    Multicast {
+        ty: String,
+        at: String,
+    },
     SharedBuffer {
         ty: String,
     },

@@ -30,6 +30,12 @@ fn schedule(text: &mut String, kernel: &Kernel) {
     let _ = writeln!(text, "\nkernel {}: {} warps", kernel.name, kernel.warps);
     for decision in &kernel.decisions {
         let _ = match decision {
+            Decision::Cluster { blocks } => {
+                writeln!(text, "  clusters: {blocks} blocks execute a tile block")
+            }
+            Decision::Multicast { ty, at } => {
+                writeln!(text, "  multicast, a part by each block: {ty}{}", place(at))
+            }
             Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
             // cp.async counts groups of copies, not bytes.
             Decision::Pipeline { stages, bytes: 0 } => {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::leaf::{Leaf, pointee_bytes};
 use super::transfer::{assume, constant, grid_bounds, transfer};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
-use crate::dialect::{OpKind, cuda_tile, nvvm};
+use crate::dialect::{OpKind, cuda_tile, nv_tileas, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, OpId, Type, ValueId};
 
 /// Facts by value. A function's values are few beside the numbers of a module's, so places are looked up.
@@ -228,6 +228,11 @@ impl Walk<'_> {
                 return facts;
             }
             _ => {}
+        }
+        if let Some(nv_tileas::Op::ClusterRank) = nv_tileas::Op::of(op.kind) {
+            let mut facts = top();
+            (facts.lo, facts.hi) = (0, 15);
+            return facts;
         }
         if !op.def().is_pure() {
             let mut facts = top();

@@ -83,7 +83,10 @@ fn special_register(register: u8) -> (i64, i64, Uniformity) {
         6..=8 => (1, GRID_MAX[register as usize - 6], Uniformity::Block),
         9 => (0, 31, Uniformity::Thread),
         10 => (0, 31, Uniformity::Warp),
-        _ => (0, 15, Uniformity::Block),
+        11 => (0, 15, Uniformity::Block),
+        12..=14 => (0, GRID_MAX[register as usize - 12] - 1, Uniformity::Block),
+        15..=17 => (1, GRID_MAX[register as usize - 15], Uniformity::Block),
+        _ => (0, i64::from(u32::MAX), Uniformity::Thread),
     }
 }
 

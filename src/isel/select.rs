@@ -380,6 +380,12 @@ const SPECIAL: [&str; SpecialRegister::ALL.len()] = [
     "%laneid",
     "%warpid",
     "%cluster_ctarank",
+    "%clusterid.x",
+    "%clusterid.y",
+    "%clusterid.z",
+    "%nclusterid.x",
+    "%nclusterid.y",
+    "%nclusterid.z",
 ];
 
 /// An integer attribute.

@@ -30,6 +30,7 @@ impl Selector<'_> {
                 }
             }
             View::MbarWait(v) => self.wait(&v),
+            View::MbarArriveAt(v) => self.arrive_at(&v),
             View::Print(v) => self.print(&v),
             _ => fail("no selection for this operation"),
         }
@@ -71,6 +72,27 @@ impl Selector<'_> {
                 }
             },
         }
+    }
+
+    /// Arrives at another block's mbarrier: the base of its address is mapped, the offset stays.
+    fn arrive_at(&mut self, v: &view::MbarArriveAt<Op>) -> Result<(), Fail> {
+        let Operand { atoms, offsets } = self.one_address(v.addr())?;
+        let block = self.scalar(v.block())?;
+        let [base] = atoms[..] else {
+            return fail("an mbarrier wants one address");
+        };
+        let base = Atom::Reg(self.b.register(Class::B32, base)?);
+        let mapped = self
+            .b
+            .value("mapa.shared::cluster.u32", &[&[base], &[block]])?;
+        let at = Operand {
+            atoms: mapped,
+            offsets,
+        };
+        // Not `.release.cluster`: ptxas would let the thread wait for all its accesses to memory. What comes before is
+        // read when it is in registers, or when a matmul was waited for.
+        self.b
+            .effect("mbarrier.arrive.shared::cluster.b64", vec![at])
     }
 
     /// Waits for a phase: tries until it has completed.

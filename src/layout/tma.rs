@@ -47,6 +47,16 @@ pub fn boxes(
     order: &[usize],
     swizzle: Swizzle,
 ) -> Result<TmaBoxes, LayoutError> {
+    boxes_for(shared, order, swizzle, 1)
+}
+
+/// As [`boxes`], at least as many as there are `blocks` (a power of two), so that each of them brings equally many.
+pub fn boxes_for(
+    shared: &SharedLayout,
+    order: &[usize],
+    swizzle: Swizzle,
+    blocks: u64,
+) -> Result<TmaBoxes, LayoutError> {
     let shape = shared.shape();
     shape.check_order(order)?;
     let no = |why: &str| {
@@ -64,7 +74,15 @@ pub fn boxes(
     let element_bytes = u64::from(shared.element_bits()) / 8;
     let plain = shared.with_address_swizzle(swizzle)?;
     let bases = plain.layout().bases(In::Offset);
-    let inside = box_bits(shape, bases, order);
+    let mut inside = box_bits(shape, bases, order);
+    let wanted = blocks.max(1).ilog2();
+    while (bases.len() as u32) < inside.iter().sum::<u32>() + wanted {
+        // The dimension that was walked last is cut.
+        match order.iter().rev().find(|&&d| inside[d] > 0) {
+            Some(&last) => inside[last] -= 1,
+            None => return no("it has fewer elements than there are blocks"),
+        }
+    }
     let box_bits: u32 = inside.iter().sum();
     let (_, outside) = bases.split_at(box_bits as usize);
     let inner_bytes = element_bytes << inside[order[0]];

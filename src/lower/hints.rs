@@ -11,6 +11,8 @@ pub struct Hints {
     pub occupancy: Option<i64>,
     /// Warps that hold tiles.
     pub warps: Option<i64>,
+    /// Blocks of the cluster that executes a tile block.
+    pub blocks: Option<i64>,
 }
 
 impl Hints {
@@ -42,6 +44,7 @@ impl Hints {
         Hints {
             occupancy: number("occupancy").filter(|&o| o > 0),
             warps: number("num_worker_warps_per_cta"),
+            blocks: number("num_cta_in_cga").filter(|&n| n > 1),
         }
     }
 }

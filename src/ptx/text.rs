@@ -169,7 +169,7 @@ fn write_global(text: &mut String, global: &Global) {
 /// The lowest PTX ISA version with everything `func` uses.
 fn version_of(func: &Func, table: &Table) -> PtxVersion {
     let directives = match func.cluster {
-        Some(_) => PtxVersion(7, 8),
+        Some(_) => PtxVersion(9, 0),
         None => PtxVersion(6, 3),
     };
     func.insts
@@ -244,7 +244,8 @@ impl<'f> Writer<'f> {
         }
         let _ = writeln!(out, "\n)\n.reqntid {}", f.block);
         if let Some([x, y, z]) = f.cluster {
-            let _ = writeln!(out, ".reqnctapercluster {x}, {y}, {z}");
+            // A tile block is a cluster: launches count grids in tile blocks.
+            let _ = writeln!(out, ".reqnctapercluster {x}, {y}, {z}\n.blocksareclusters");
         }
         match f.max_regs {
             Some(max) => {

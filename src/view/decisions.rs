@@ -49,6 +49,16 @@ pub fn schedule(e: &Explanation) -> String {
 fn decided(decision: &Decision) -> (&'static str, String, String) {
     let nowhere = String::new();
     match decision {
+        Decision::Cluster { blocks } => (
+            "cluster",
+            format!("{blocks} blocks execute a tile block"),
+            nowhere,
+        ),
+        Decision::Multicast { ty, at } => (
+            "multicast",
+            format!("{ty}, a part by each block"),
+            at.clone(),
+        ),
         Decision::SharedBuffer { ty } => ("shared buffer", ty.clone(), nowhere),
         // cp.async counts groups of copies, not bytes.
         Decision::Pipeline { stages, bytes: 0 } => {

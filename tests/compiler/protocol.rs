@@ -639,3 +639,69 @@ fn accumulator_release(m: &Module) -> OpId {
     let mut from = found.into_iter().filter(|&o| !m.op(o).has_unit("matmuls"));
     from.next_back().unwrap_or(load)
 }
+
+// ---- clusters ------------------------------------------------------------------------------
+
+/// Two blocks that fill each other's stages.
+fn cluster() -> Module {
+    let m = lowered(
+        "production_cluster/plain_f16_256x128.tilebc",
+        "sm_90a",
+        Stage::NvTileas,
+    );
+    assert_eq!(count(&m, S::ClusterRank), 1);
+    m
+}
+
+#[test]
+fn stages_that_other_blocks_fill_are_empty_in_all_blocks() {
+    rejects(
+        cluster(),
+        "async.tiled_tma_load",
+        "which do not say when they are empty: missing `blocks` of the pipeline",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            *m.attr_mut(create, "blocks") = None;
+        },
+    );
+    rejects(
+        cluster(),
+        "async.pipeline.create",
+        "`blocks` is not the number of blocks of the cluster",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            set_int(m, create, "blocks", 4);
+        },
+    );
+}
+
+/// A block that takes one step more than the others waits for them for ever.
+#[test]
+fn blocks_that_share_stages_take_the_same_steps() {
+    for (role, bound) in [(0, 0), (0, 1), (1, 1), (1, 2)] {
+        let m = cluster();
+        let same = "follows from the block's number in the cluster, but the blocks share stages";
+        change::rejects(verify, m, C::For, same, |m| {
+            let rank = m.result(last(m, S::ClusterRank));
+            let split = last(m, S::WarpSpecialize);
+            let body = m.body_of(split, role).unwrap();
+            let ops = m.ops_under(body);
+            let of = ops
+                .into_iter()
+                .find(|&o| OpKind::from(C::For) == m.op(o).kind);
+            let around = of.expect("a loop over K");
+            let own = plus(m, around, rank, 1);
+            m.op_mut(around).operands[bound] = own;
+        });
+    }
+    rejects(
+        cluster(),
+        "async.pipeline.consumer_wait",
+        "its iteration follows from the block's number",
+        |m| {
+            let rank = m.result(last(m, S::ClusterRank));
+            let wait = last(m, S::ConsumerWait);
+            m.op_mut(wait).operands[1] = rank;
+        },
+    );
+}

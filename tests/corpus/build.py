@@ -48,6 +48,7 @@ FILES = [
     "production_gemm",
     "production_attention",
     "production_rows",
+    "production_cluster",
     "production_cuda",
 ]
 

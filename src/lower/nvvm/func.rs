@@ -28,6 +28,7 @@ pub fn lower(
         return Err(unsupported(m, op, "no kernel"));
     };
     let (warps, occupancy) = (v.num_warps() as u64, v.occupancy());
+    let blocks = v.cluster().unwrap_or(1).max(1) as u32;
     let region = m.new_region();
     let old_args = m.block(body).args.to_vec();
     let mut params = Vec::new();
@@ -73,6 +74,7 @@ pub fn lower(
             entry: block,
             used,
             allocations,
+            blocks: u64::from(blocks),
         },
     };
     lowering.allocate_tensor_memory(op, body)?;
@@ -93,7 +95,7 @@ pub fn lower(
         int(threads),
         int(occupancy.unwrap_or(1)),
         occupancy.and_then(|o| int(max_registers(o, warps, target))),
-        None,
+        (blocks > 1).then(|| Attr::I32s(vec![blocks as i32, 1, 1])),
         int(smem as i64),
     ];
     let position = m
@@ -110,7 +112,7 @@ pub fn lower(
     Ok(launch::Entry {
         name: m.str(name).to_owned(),
         block: [threads as u32, 1, 1],
-        cluster: [1, 1, 1],
+        cluster: [blocks, 1, 1],
         shared_bytes: if smem > u64::from(Target::STATIC_SHARED) {
             smem as u32
         } else {

@@ -10,6 +10,7 @@
 mod alloca;
 mod assert;
 mod atomics;
+mod cluster;
 mod combine;
 mod control;
 mod conversion;
@@ -109,6 +110,8 @@ pub struct Kernel {
     pub used: FxHashSet<ValueId>,
     /// Where the memory of each `alloca` lies.
     pub allocations: FxHashMap<OpId, u64>,
+    /// Blocks of the cluster that executes a tile block.
+    pub blocks: u64,
 }
 
 /// What the kernel's asynchronous operations refer to.
@@ -229,8 +232,8 @@ impl Lower<'_> {
             C::GdcLaunchDependents(_) => self.grid_dependency(nvvm::Op::GridDepLaunch),
             C::GdcWait(_) => self.grid_dependency(nvvm::Op::GridDepWait),
             C::MemoryFenceAlias(_) => self.alias_fence(),
-            C::GetTileBlockId(_) => self.grid(data, [R::CtaidX, R::CtaidY, R::CtaidZ]),
-            C::GetNumTileBlocks(_) => self.grid(data, [R::NctaidX, R::NctaidY, R::NctaidZ]),
+            C::GetTileBlockId(_) => self.tile_block_id(data),
+            C::GetNumTileBlocks(_) => self.tile_blocks(data),
             C::For(v) => self.for_loop(op, &v),
             C::If(v) => self.if_else(op, &v),
             C::Loop(v) => self.endless_loop(op, &v),
@@ -255,6 +258,11 @@ impl Lower<'_> {
             ));
         };
         match view {
+            V::ClusterRank(v) => {
+                let rank = self.emit().sreg(R::ClusterCtarank);
+                self.set(v.result(), rank);
+                Ok(())
+            }
             V::TiledLoad(v) => self.tiled_load(op, &v),
             V::TiledStore(v) => self.tiled_store(op, &v),
             V::TiledAtomic(v) => self.tiled_atomic(op, &v),
@@ -298,6 +306,7 @@ impl Lower<'_> {
             V::Func(_) => Err(unsupported(self.m, op, "a kernel within a kernel")),
             V::Return(_) => {
                 self.free_tensor_memory()?;
+                self.leave_cluster();
                 self.emit()
                     .op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
                 Ok(())
@@ -346,6 +355,28 @@ impl Lower<'_> {
         let result = self.m.result(new);
         self.set(data.results[0], result);
         Ok(())
+    }
+
+    /// The grid's coordinates of what executes a tile block: a block, or a cluster of them.
+    fn tile_block_id(&mut self, data: &Op) -> Result<(), Diagnostic> {
+        self.grid(
+            data,
+            match self.kernel.blocks {
+                1 => [R::CtaidX, R::CtaidY, R::CtaidZ],
+                _ => [R::ClusteridX, R::ClusteridY, R::ClusteridZ],
+            },
+        )
+    }
+
+    /// How many there are of them.
+    fn tile_blocks(&mut self, data: &Op) -> Result<(), Diagnostic> {
+        self.grid(
+            data,
+            match self.kernel.blocks {
+                1 => [R::NctaidX, R::NctaidY, R::NctaidZ],
+                _ => [R::NclusteridX, R::NclusteridY, R::NclusteridZ],
+            },
+        )
     }
 
     fn grid(&mut self, data: &Op, registers: [R; 3]) -> Result<(), Diagnostic> {

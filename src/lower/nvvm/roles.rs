@@ -32,6 +32,7 @@ impl Lower<'_> {
         let (Some(producer), Some(consumer)) = (producer, consumer) else {
             return Err(unsupported(self.m, op, "warp roles without bodies"));
         };
+        self.enter_cluster();
         let mut e = self.emit();
         let tid = e.sreg(SpecialRegister::TidX);
         let limit = e.i32(threads as i64);

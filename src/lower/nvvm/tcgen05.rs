@@ -375,10 +375,16 @@ impl Lower<'_> {
         })
     }
 
-    /// An arrival at `barrier` when the matmuls issued so far are done.
-    pub(super) fn tensor_commit(&mut self, barrier: ValueId) -> Result<(), Diagnostic> {
+    /// An arrival at `barrier` when the matmuls issued so far are done; at those of `blocks` (a mask) of the cluster, if
+    /// there are any.
+    pub(super) fn tensor_commit(
+        &mut self,
+        barrier: ValueId,
+        blocks: i64,
+    ) -> Result<(), Diagnostic> {
         self.by_first_thread(|l| {
-            l.emit().effect(N::TensorCommit, &[barrier], []);
+            let blocks = l.emit().i32_attr(blocks);
+            l.emit().effect(N::TensorCommit, &[barrier], [blocks]);
             Ok(())
         })
     }

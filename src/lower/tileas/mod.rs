@@ -1,7 +1,8 @@
 //! `nv_tileaa` → `nv_tileas`: how the work is spread over threads, warps and time.
 //!
 //! 1. [`plan`] decides for each kernel: how many warps, which loops become pipelines, by which means.
-//!    Before that, permutations are absorbed by the loads they permute ([`transpose`]).
+//!    Before that, permutations are absorbed by the loads they permute ([`transpose`]), and a tile block is shared
+//!    among the blocks of a cluster ([`mod@cluster`]) and cut in strips ([`strips`]).
 //! 2. Accesses and matmuls become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
 //! 3. Matmuls choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`matmul`]).
@@ -11,6 +12,7 @@
 mod anchors;
 mod assign;
 mod buffers;
+mod cluster;
 mod convert;
 mod early;
 mod flow;
@@ -75,6 +77,7 @@ fn func(
     };
     rename(m, op);
     transpose::absorb(m, body);
+    let split = cluster::split(m, op, body, target, options, log);
     // Tensor memory holds what registers do not, unless it is worked over between matmuls.
     if !target.has(Feature::Tcgen05) || matmul::is_chained(m, body) {
         strips::apply(m, op, body, target, log);
@@ -83,7 +86,7 @@ fn func(
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);
     }
-    let plan = plan::of(m, op, target, options, &facts, log)?;
+    let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
     m.set_i32(op, "num_warps", plan.all_warps() as i64);
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, target, &facts)?;
@@ -140,6 +143,7 @@ fn rename(m: &mut Module, func: OpId) {
         data.attr_named("sym_name").cloned(),
         None,
         data.attr_named("hints").cloned(),
+        None,
         None,
     ];
     m.become_op(func, S::Func, attrs);

@@ -4,6 +4,7 @@ use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::look::{is_matmul, loop_around};
 use rustc_hash::FxHashMap;
 
+use super::cluster::Split;
 use super::missed::Log;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
@@ -27,6 +28,8 @@ pub struct Options {
     pub roles: bool,
     /// Warps that hold tiles; `None`: decided per kernel.
     pub warps: Option<u64>,
+    /// Let several blocks, a cluster, share a tile block's work where its hints ask for that.
+    pub clusters: bool,
 }
 
 impl Default for Options {
@@ -36,6 +39,7 @@ impl Default for Options {
             pipelines: true,
             roles: true,
             warps: None,
+            clusters: true,
         }
     }
 }
@@ -99,6 +103,7 @@ pub fn of(
     target: &Target,
     options: &Options,
     facts: &FactMap,
+    split: Option<&Split>,
     log: &mut Log,
 ) -> Result<Plan, Diagnostic> {
     // Asynchronous copies take global addresses, not generic ones.
@@ -117,7 +122,7 @@ pub fn of(
     let tile_warps = wanted.unwrap_or_else(|| default_warps(m, func, target));
     let roles = options.tma && options.roles && target.has(Feature::Tma);
     let roles = match roles && !has_alloca && tile_warps.is_multiple_of(4) {
-        true => pipeline::roles::Plan::of(m, func, target, facts, tile_warps, log),
+        true => pipeline::roles::Plan::of(m, func, target, facts, tile_warps, split, log),
         false => None,
     };
     let alone = roles

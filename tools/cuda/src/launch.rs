@@ -63,7 +63,7 @@ pub fn run(launch: &Launch, context: &Context) -> Result {
         sim.dynamic_shared = launch.shared;
     }
     sim.args = arguments(launch, &program)?;
-    let one = (0..3).all(|i| sim.grid[i] <= sim.cluster[i]);
+    let one = sim.clusters() == 1;
     let outcome = match one {
         // A single cluster needs no other thread.
         true => sim.run(),

@@ -60,7 +60,7 @@ impl Arg {
 pub struct Launch<'p> {
     /// what to run
     pub program: &'p Program,
-    /// blocks
+    /// blocks; clusters where the entry has `.blocksareclusters`
     pub grid: [u32; 3],
     /// threads per block; the entry's `.reqntid` if it has one
     pub block: [u32; 3],
@@ -208,7 +208,15 @@ impl<'p> Launch<'p> {
 
     /// Clusters of the grid.
     pub fn clusters(&self) -> u64 {
-        clusters(self.grid, self.cluster)
+        clusters(self.blocks(), self.cluster)
+    }
+
+    /// The grid in blocks (PTX ISA 9.0, "Cluster Dimension Directives: .blocksareclusters").
+    fn blocks(&self) -> [u32; 3] {
+        match self.program.attributes.blocks_are_clusters {
+            true => std::array::from_fn(|i| self.grid[i].saturating_mul(self.cluster[i])),
+            false => self.grid,
+        }
     }
 
     fn check(&self) -> Result<(), LaunchError> {
@@ -234,11 +242,8 @@ impl<'p> Launch<'p> {
                 self.block
             ));
         }
-        if self.grid.contains(&0)
-            || self.grid[0] > i32::MAX as u32
-            || self.grid[1] > 65535
-            || self.grid[2] > 65535
-        {
+        let grid = self.blocks();
+        if grid.contains(&0) || grid[0] > i32::MAX as u32 || grid[1] > 65535 || grid[2] > 65535 {
             return bad(format!("grid {:?} is empty or too large", self.grid));
         }
         let blocks: u64 = self.cluster.iter().map(|&c| u64::from(c)).product();
@@ -248,13 +253,19 @@ impl<'p> Launch<'p> {
                 self.cluster
             ));
         }
-        if (0..3).any(|i| !self.grid[i].is_multiple_of(self.cluster[i])) {
+        if (0..3).any(|i| !grid[i].is_multiple_of(self.cluster[i])) {
             return bad(format!(
-                "grid {:?} is no multiple of cluster {:?}",
-                self.grid, self.cluster
+                "grid {grid:?} is no multiple of cluster {:?}",
+                self.cluster
             ));
         }
-        let total = clusters(self.grid, self.cluster);
+        let attributes = &self.program.attributes;
+        if attributes.blocks_are_clusters
+            && (attributes.cluster.is_none() || attributes.reqntid.is_none())
+        {
+            return bad(".blocksareclusters wants .reqntid and .reqnctapercluster".into());
+        }
+        let total = self.clusters();
         if self.cooperative && total > RESIDENT as u64 {
             return bad(format!(
                 "a cooperative launch of {total} clusters; at most {RESIDENT} are on the device at once"
@@ -344,7 +355,7 @@ impl<'p> Launch<'p> {
         let own = self.driver_memory();
         let regions = buffers.chain(variables).chain(own).collect();
         let global = GlobalMemory::new(regions, Arc::clone(&self.lent));
-        let total = clusters(self.grid, self.cluster);
+        let total = self.clusters();
         // The order in which blocks start is part of the seed.
         let rotation = if self.seed.is_multiple_of(2) {
             Rng::new(self.seed, u64::MAX).below(total as usize) as u64
@@ -362,7 +373,7 @@ impl<'p> Launch<'p> {
             program: self.program,
             global: &global,
             params,
-            grid: self.grid,
+            grid: self.blocks(),
             block: self.block,
             cluster: self.cluster,
             dynamic_bytes: self.dynamic_shared,

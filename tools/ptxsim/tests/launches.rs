@@ -234,3 +234,39 @@ fn multicast_memory_of_one_device() {
         assert_eq!(word, 3 * lane as u32 + 1);
     }
 }
+
+/// PTX ISA 9.0, ".blocksareclusters": the grid of a launch is counted in clusters; `%ctaid` and `%nctaid` are still
+/// blocks.
+#[test]
+fn grids_may_be_counted_in_clusters() {
+    let kernel = |directives: &str| {
+        let text = format!(
+            ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{directives}\n{{\n\
+             .reg .b32 %r<8>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\n\
+             mov.u32 %r2, %nctaid.x;\nmov.u32 %r3, %clusterid.x;\nmov.u32 %r4, %nclusterid.x;\n\
+             mov.u32 %r5, %cluster_ctarank;\nmul.wide.u32 %rd2, %r1, 32;\nadd.u64 %rd2, %rd1, %rd2;\n\
+             st.global.v4.b32 [%rd2], {{%r1, %r2, %r3, %r4}};\nst.global.b32 [%rd2+16], %r5;\nret;\n}}\n"
+        );
+        let program = Module::new(text).and_then(|m| m.entry(None)).unwrap();
+        let mut launch = Launch::new(&program);
+        let out = launch.add_buffer("out", vec![0; 32 * 6]);
+        launch.args = vec![Arg::buffer(out)];
+        launch.grid = [3, 1, 1];
+        launch.run().map_err(|e| e.to_string())?;
+        let words = launch.buffers[out].bytes.chunks_exact(4);
+        Ok::<Vec<u32>, String>(
+            words
+                .map(|w| u32::from_le_bytes(w.try_into().unwrap()))
+                .collect(),
+        )
+    };
+    let words = kernel(".reqntid 1\n.reqnctapercluster 2\n.blocksareclusters").unwrap();
+    for (block, word) in words.chunks_exact(8).enumerate() {
+        let block = block as u32;
+        assert_eq!(word[..5], [block, 6, block / 2, 3, block % 2]);
+    }
+    let alone = kernel(".reqntid 1\n.blocksareclusters").unwrap_err();
+    assert!(alone.contains(".reqnctapercluster"), "{alone}");
+    let odd = kernel(".reqntid 1\n.reqnctapercluster 2").unwrap_err();
+    assert!(odd.contains("no multiple"), "{odd}");
+}

@@ -14,7 +14,7 @@ pub(super) struct Matmuls {
 impl Matmuls {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
         Ok(Self {
-            ring: Ring::new(l, v.stages() as u64, v.consumers())?,
+            ring: Ring::new(l, v.stages() as u64, v.consumers(), 1)?,
             consumed: v.consumers() > 0,
         })
     }
@@ -39,7 +39,7 @@ impl Mechanism for Matmuls {
     fn commit(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
         let stage = l.stage(at, self.ring.stages);
         let full = self.ring.full(l, stage);
-        l.tensor_commit(full)
+        l.tensor_commit(full, 0)
     }
 
     fn wait(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
@@ -56,10 +56,11 @@ impl Mechanism for Matmuls {
         let stage = l.stage(at, self.ring.stages);
         let empty = self.ring.empty(l, stage);
         if how.matmuls {
-            return l.tensor_commit(empty);
+            return self.ring.commit_empty(l, empty);
         }
         l.tensor_before();
-        Ring::arrive_empty(l, empty, at.number, how.enable, true)
+        let ring = self.ring;
+        ring.arrive_empty(l, empty, at.number, how.enable, true)
     }
 
     /// Who waits for the last stage has waited for all.

@@ -5,7 +5,7 @@
 //! empty barrier, for the opposite parity: on a fresh barrier that wait passes at once.
 
 use super::{Lower, Stage};
-use crate::dialect::enums::{FenceKind, Predicate};
+use crate::dialect::enums::{FenceKind, Predicate, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, ValueId};
 use crate::scalar::Signedness;
@@ -19,12 +19,19 @@ pub(super) struct Ring {
     /// Offsets of the first barriers.
     full: u64,
     empty: u64,
+    /// Blocks of a cluster that fill each other's stages: a stage is empty when it is in all of them.
+    blocks: u64,
 }
 
 impl Ring {
-    /// Barriers of which one arrival makes a stage full and `consumers` arrivals make it empty; with none, nobody
-    /// waits for a stage to become empty.
-    pub(super) fn new(l: &mut Lower, stages: u64, consumers: i64) -> Result<Self, Diagnostic> {
+    /// Barriers of which one arrival makes a stage full and `consumers` arrivals of each of `blocks` blocks make it
+    /// empty; with none, nobody waits for a stage to become empty.
+    pub(super) fn new(
+        l: &mut Lower,
+        stages: u64,
+        consumers: i64,
+        blocks: u64,
+    ) -> Result<Self, Diagnostic> {
         let barriers = stages * MBARRIER;
         let full = l
             .memory
@@ -36,7 +43,7 @@ impl Ring {
         let first = l.thread_is(0);
         l.when(first, false, |l| {
             for stage in 0..stages {
-                for (base, count) in [(full, 1), (empty, consumers)] {
+                for (base, count) in [(full, 1), (empty, consumers * blocks as i64)] {
                     if count == 0 {
                         continue;
                     }
@@ -54,6 +61,7 @@ impl Ring {
             stages,
             full,
             empty,
+            blocks,
         })
     }
 
@@ -84,9 +92,11 @@ impl Ring {
         l.emit().effect(N::MbarWait, &[empty, parity], []);
     }
 
-    /// One arrival of the warp at the empty barrier. Nothing happens where `enable` is false; without it, where the
-    /// iteration is below 0. `converge`: the lane that arrives does so for what the others read.
+    /// One arrival of the warp at the empty barrier, in each block that fills the stage. Nothing happens where `enable`
+    /// is false; without it, where the iteration is below 0. `converge`: the lanes that arrive do so for what the
+    /// others read.
     pub(super) fn arrive_empty(
+        &self,
         l: &mut Lower,
         empty: ValueId,
         number: ValueId,
@@ -96,7 +106,17 @@ impl Ring {
         if converge {
             l.emit().effect(N::BarWarp, &[], []);
         }
-        let first_lane = l.emit().threads_without(31);
+        let blocks = self.blocks;
+        // A lane for each block.
+        let lane = (blocks > 1).then(|| l.emit().sreg(SpecialRegister::Laneid));
+        let chosen = match lane {
+            Some(lane) => {
+                let mut e = l.emit();
+                let blocks = e.i32(blocks as i64);
+                Some(e.icmp(Predicate::LessThan, Signedness::Unsigned, lane, blocks))
+            }
+            None => l.emit().threads_without(31),
+        };
         let mut e = l.emit();
         let zero = e.i32(0);
         let real = match enable {
@@ -108,13 +128,25 @@ impl Ring {
                 zero,
             ),
         };
-        let condition = match first_lane {
+        let condition = match chosen {
             Some(first) => e.and(first, real),
             None => real,
         };
         l.when(condition, false, |l| {
-            l.emit().effect(N::MbarArrive, &[empty], []);
+            match lane {
+                Some(block) => l.emit().effect(N::MbarArriveAt, &[empty, block], []),
+                None => l.emit().effect(N::MbarArrive, &[empty], []),
+            };
             Ok(())
         })
+    }
+
+    /// An arrival when the matmuls issued so far are done.
+    pub(super) fn commit_empty(&self, l: &mut Lower, empty: ValueId) -> Result<(), Diagnostic> {
+        let blocks = match self.blocks {
+            1 => 0,
+            _ => l.cluster_mask(),
+        };
+        l.tensor_commit(empty, blocks)
     }
 }

@@ -6,17 +6,19 @@ use crate::facts::access::{Access, constant, pointee};
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, ValueId};
 use crate::launch::{self, Expr};
 use crate::layout::shared::Swizzle;
-use crate::layout::tma::{TmaBoxes, boxes};
+use crate::layout::tma::{TmaBoxes, boxes_for};
 use crate::lower::nvvm::shared::Buffer;
 use crate::lower::tileas::pipeline;
 use crate::lower::unsupported;
 
 impl Lower<'_> {
+    /// The boxes of a tiled access, at least as many as `blocks`.
     pub(super) fn tma_boxes(
         &self,
         op: OpId,
         data: &Op,
         buffer: &Buffer,
+        blocks: u64,
     ) -> Result<(Access, Vec<usize>, TmaBoxes), Diagnostic> {
         let Some(access) = Access::of(data) else {
             return Err(unsupported(self.m, op, "not a tiled access"));
@@ -24,7 +26,7 @@ impl Lower<'_> {
         let order = access.order(&self.facts);
         let all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
         let found = all
-            .filter_map(|s| boxes(&buffer.layout, &order, s).ok())
+            .filter_map(|s| boxes_for(&buffer.layout, &order, s, blocks).ok())
             .next();
         match found {
             Some(boxes) => Ok((access, order, boxes)),

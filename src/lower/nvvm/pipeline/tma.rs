@@ -2,9 +2,11 @@
 
 use super::ring::Ring;
 use super::{Iteration, Lower, Mechanism, Release, Stage};
+use crate::dialect::enums::SpecialRegister;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
+use crate::layout::tma::TmaBoxes;
 
 pub(super) struct Copies {
     ring: Ring,
@@ -18,8 +20,9 @@ pub(super) struct Copies {
 
 impl Copies {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
+        let blocks = v.blocks().map_or(1, |b| b as u64);
         Ok(Self {
-            ring: Ring::new(l, v.stages() as u64, v.consumers())?,
+            ring: Ring::new(l, v.stages() as u64, v.consumers(), blocks)?,
             bytes: v.bytes(),
             loaded: l.is_loaded(v.result()),
             by_matmuls: l.by_matmuls(v.result()),
@@ -64,9 +67,10 @@ impl Mechanism for Copies {
         let stage = l.stage(at, self.ring.stages);
         let empty = self.ring.empty(l, stage);
         if how.matmuls {
-            return l.tensor_commit(empty);
+            return self.ring.commit_empty(l, empty);
         }
-        Ring::arrive_empty(l, empty, at.number, how.enable, self.loaded)
+        let (ring, loaded) = (self.ring, self.loaded);
+        ring.arrive_empty(l, empty, at.number, how.enable, loaded)
     }
 
     /// A stage that was waited for is full.
@@ -109,13 +113,19 @@ impl Lower<'_> {
         let at = self.iteration(op, v.iteration())?;
         let stage = self.stage(at, p.stages());
         let buffer = self.buffer(op, v.destination())?;
-        let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer)?;
+        let blocks = if v.multicast() { self.kernel.blocks } else { 1 };
+        let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer, blocks)?;
         let map = self.tensor_map(op, &access, &order, &boxes, &buffer)?;
         let Some(full) = p.completes_on(self, stage) else {
             let message = "a tensor copy in a pipeline of another kind";
             return Err(crate::lower::unsupported(self.m, op, message));
         };
         let base = self.stage_address(&buffer, Some(stage.index));
+        if blocks > 1 {
+            let coords = self.tma_coords(op, &access, &order, &boxes.boxes[0].start)?;
+            self.share_of_boxes(&boxes, &order, blocks, [base, map, full], &coords);
+            return Ok(());
+        }
         for b in &boxes.boxes {
             let coords = self.tma_coords(op, &access, &order, &b.start)?;
             let mut e = self.emit();
@@ -126,13 +136,70 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// This block's share of `boxes`, for all of `blocks`: as many that follow each other in memory as each has.
+    /// `to`: the tile in shared memory, the tensor map, the mbarrier; `origin`: the tile's coordinates.
+    fn share_of_boxes(
+        &mut self,
+        boxes: &TmaBoxes,
+        order: &[usize],
+        blocks: u64,
+        to: [ValueId; 3],
+        origin: &[ValueId],
+    ) {
+        let [base, map, full] = to;
+        let share = boxes.boxes.len() / blocks as usize;
+        let mask = self.cluster_mask();
+        let mut e = self.emit();
+        let rank = e.sreg(SpecialRegister::ClusterCtarank);
+        let bytes = e.with(N::Mul, rank, (share as u64 * boxes.box_bytes) as i64);
+        let own = e.ptr_add(base, bytes);
+        // Where boxes stand is linear in the bits of their number, and so in those of the block's.
+        let bits: Vec<ValueId> = (0..blocks.ilog2())
+            .map(|bit| {
+                let shifted = match bit {
+                    0 => rank,
+                    _ => e.with(N::ShrU, rank, i64::from(bit)),
+                };
+                match blocks {
+                    2 => shifted,
+                    _ => e.with(N::And, shifted, 1),
+                }
+            })
+            .collect();
+        let mut first = origin.to_vec();
+        for (coordinate, &dim) in first.iter_mut().zip(order) {
+            for (bit, &on) in bits.iter().enumerate() {
+                let step = boxes.boxes[share << bit].start[dim];
+                if step > 0 {
+                    let moved = e.with(N::Mul, on, step as i64);
+                    *coordinate = e.add(*coordinate, moved);
+                }
+            }
+        }
+        for b in boxes.boxes.iter().take(share) {
+            let coords = first.iter().zip(order);
+            let coords: Vec<ValueId> = coords
+                .map(|(&c, &dim)| e.with(N::Add, c, b.start[dim] as i64))
+                .collect();
+            let offset = e.i32(b.offset as i64);
+            let dst = e.ptr_add(own, offset);
+            let blocks = [e.i32_attr(mask)];
+            e.op(
+                N::TmaMulticast,
+                &[&[dst], &[map], &coords, &[full]],
+                blocks,
+                &[],
+            );
+        }
+    }
+
     pub(in crate::lower::nvvm) fn tma_store(
         &mut self,
         op: OpId,
         v: &view::TmaStore<Op>,
     ) -> Result<(), Diagnostic> {
         let buffer = self.buffer(op, v.source())?;
-        let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer)?;
+        let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer, 1)?;
         let map = self.tensor_map(op, &access, &order, &boxes, &buffer)?;
         let first = self.thread_is(0);
         self.when(first, false, |l| {

@@ -276,6 +276,7 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
         int(plan.stages as i64),
         int(1),
         int(0),
+        None,
     ];
     m.at(block, 0).value(S::PipelineCreate, &[], attrs, ty)
 }

@@ -12,12 +12,14 @@
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
+//! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
 //! | ends | `cp_async` pipelines are drained, TMA pipelines are consumed; nobody waits for ever |
 //!
 //! The first three rules are read off the operations. The others hold for a run of the kernel, so
 //! [`trace`] runs each role for loop lengths around the number of stages (everything depends on an
 //! iteration only modulo twice that number) and [`machine`] runs the roles against each other.
 
+mod cluster;
 mod machine;
 mod steps;
 mod trace;
@@ -81,6 +83,7 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
     s.counts()?;
     s.steps(body, Role::Whole)?;
     s.pairs(body)?;
+    cluster::check(m, func, body)?;
     run(m, func, &s.setting)
 }
 

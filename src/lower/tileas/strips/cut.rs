@@ -1,16 +1,17 @@
 //! One dimension cut in parts: which operations that concerns, and the loop over the parts.
 
-use crate::dialect::enums::{Ordering, Overflow};
-use crate::lower::build::{cased, constant, int_cast};
+use crate::dialect::enums::Ordering;
+use crate::lower::build::constant;
 use crate::lower::tileas::look::is_matmul;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::dims::{Dim, Dims, extents};
+use super::dims::{Dim, Dims};
+use super::parts::Parts;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, Access, group, tile_of};
-use crate::ir::{Attr, BlockId, Def, Module, OpBuilder, OpId, Type, ValueId};
+use crate::facts::access;
+use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::pipeline::slice::{Map, copy};
 use crate::lower::tileas::pipeline::tokens::only_read;
 
@@ -19,7 +20,7 @@ pub type Refusal = (OpId, String);
 
 /// A dimension that can be cut.
 pub struct Cut {
-    parts: u64,
+    parts: Parts,
     /// The block in which the loop over the parts stands.
     home: BlockId,
     /// Operations of `home` that go into the loop, in order.
@@ -28,8 +29,6 @@ pub struct Cut {
     before: Vec<OpId>,
     /// Cheap tiles made elsewhere, to be made anew for a part.
     again: Vec<OpId>,
-    /// The dimension that is cut of each value.
-    dims: FxHashMap<ValueId, usize>,
     /// Tokens from inside that something behind waits for.
     tokens: Vec<ValueId>,
 }
@@ -43,25 +42,8 @@ impl Cut {
         set: Dim,
         parts: u64,
     ) -> Result<Cut, Refusal> {
-        let ops = m.ops_under(body);
-        let mut places = FxHashMap::default();
-        let mut concerned = Vec::new();
-        for &op in &ops {
-            let mut here = values_of(m, op);
-            let touched = here
-                .iter()
-                .filter_map(|&v| Some((v, dims.find(m, v, set)?)));
-            let touched: Vec<_> = touched.collect();
-            if !touched.is_empty() {
-                concerned.push(op);
-            }
-            places.extend(touched);
-            here.retain(|v| places.contains_key(v));
-            if dims.meets_itself(m, &here, set) {
-                return Err((op, "a tile has the dimension twice".into()));
-            }
-        }
-        let cheap = cheap(m, &concerned, &places);
+        let (parts, concerned) = Parts::of(m, &m.ops_under(body), dims, set, parts)?;
+        let cheap = cheap(m, &concerned, &parts.dims);
         let anchors: Vec<OpId> = (concerned.iter().copied())
             .filter(|o| !cheap.contains(o))
             .collect();
@@ -81,7 +63,6 @@ impl Cut {
             inside: Vec::new(),
             before: Vec::new(),
             again: Vec::new(),
-            dims: places,
             tokens: Vec::new(),
         };
         cut.sort(m, &span, &concerned);
@@ -236,10 +217,10 @@ impl Cut {
             let new = copy(m, op, body, &mut map);
             let old = m.op(op).results.clone();
             for (&old, &result) in old.iter().zip(&m.op(new).results.clone()) {
-                self.narrow(m, old, result);
-                self.dims.extend(self.dims.get(&old).map(|&d| (result, d)));
+                self.parts.narrow(m, old, result);
+                self.parts.copied(old, result);
             }
-            self.shift(m, new, counter, &mut map, &old);
+            self.parts.shift(m, new, counter, &mut map, &old);
         }
         for &op in &self.inside {
             let at = m.block(body).ops.len();
@@ -248,34 +229,7 @@ impl Cut {
         for &op in &under {
             m.replace_operands(op, &map);
         }
-        let values: FxHashSet<ValueId> = under
-            .iter()
-            .flat_map(|&o| {
-                let mut all = m.op(o).results.to_vec();
-                for &r in &m.op(o).regions {
-                    for &b in &m.region(r).blocks {
-                        all.extend(&m.block(b).args);
-                    }
-                }
-                all
-            })
-            .collect();
-        for v in values {
-            self.narrow(m, v, v);
-        }
-        for &op in &under {
-            let mut replaced = Map::default();
-            let results = m.op(op).results.clone();
-            self.shift(m, op, counter, &mut replaced, &results);
-            if !replaced.is_empty() {
-                for &user in &under {
-                    m.replace_operands(user, &replaced);
-                }
-            }
-        }
-        for &op in &under {
-            self.access(m, op, counter);
-        }
+        self.parts.rewrite(m, &under, counter);
         self.close(m, body, &tokens, bounds);
         m.block_mut(self.home).ops.extend(&ops[end..]);
         for &op in self.again.iter().rev() {
@@ -293,7 +247,7 @@ impl Cut {
         let ty = m.types.tile(i32_ty, &[]);
         let token = self.tokens.first().map(|&t| m.ty(t));
         let mut b = m.at_end(self.home);
-        let mut bounds: Vec<ValueId> = [0, self.parts as i64, 1]
+        let mut bounds: Vec<ValueId> = [0, self.parts.count as i64, 1]
             .into_iter()
             .map(|n| constant(&mut b, n, ty))
             .collect();
@@ -335,102 +289,6 @@ impl Cut {
             }
         }
     }
-
-    /// Gives `new` the type of a part of `old`.
-    fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
-        let Some(&dim) = self.dims.get(&old) else {
-            return;
-        };
-        let Type::Tile { elem, mut shape } = m.types.get(m.ty(new)).clone() else {
-            return;
-        };
-        if let Some(extent) = shape.get_mut(dim) {
-            *extent /= self.parts;
-        }
-        let ty = m.types.tile(elem, &shape);
-        m.value_mut(new).ty = ty;
-        if let Some(op) = m.def_op(new)
-            && C::of(m.op(op).kind) == Some(C::Constant)
-            && let Some(Attr::Dense { ty: of, .. }) = m.attr_mut(op, "value")
-        {
-            *of = ty;
-        }
-    }
-
-    /// Numbers of elements begin at the part's first.
-    fn shift(&mut self, m: &mut Module, op: OpId, part: ValueId, map: &mut Map, old: &[ValueId]) {
-        if C::of(m.op(op).kind) != Some(C::Iota) || !old.iter().all(|v| self.dims.contains_key(v)) {
-            return;
-        }
-        let result = m.result(op);
-        let ty = m.ty(result);
-        let (elem, length) = (
-            m.types.elem(ty),
-            extents(m, result).first().copied().unwrap_or(1),
-        );
-        let (scalar, one) = (m.types.tile(elem, &[]), m.types.tile(elem, &[1]));
-        let mut b = after(m, op);
-        let first = int_cast(&mut b, part, scalar);
-        let first = times(&mut b, first, length as i64);
-        let first = b.value(C::Reshape, &[first], [], one);
-        let first = b.value(C::Broadcast, &[first], [], ty);
-        let moved = b.value(C::AddI, &[result, first], [cased(Overflow::None)], ty);
-        self.dims.insert(moved, 0);
-        for &v in old {
-            map.insert(v, moved);
-        }
-    }
-
-    /// A view's tile begins at the part's first element.
-    fn access(&self, m: &mut Module, op: OpId, part: ValueId) {
-        if !matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::TiledStore)) {
-            return;
-        }
-        let Some((tile, access)) = tile_of(m, op).zip(Access::of(m.op(op))) else {
-            return;
-        };
-        let Some(&dim) = self.dims.get(&tile) else {
-            return;
-        };
-        let length = extents(m, tile).get(dim).copied().unwrap_or(1) as i64;
-        let step = access.traversal[dim];
-        // Positions are counted in what divides both the old steps and the parts.
-        let unit = gcd(step, length);
-        let index = access.index[dim];
-        let ty = m.ty(index);
-        let mut b = before(m, op);
-        let old = times(&mut b, index, step / unit);
-        let part = int_cast(&mut b, part, ty);
-        let part = times(&mut b, part, length / unit);
-        let new = b.value(C::AddI, &[old, part], [cased(Overflow::None)], ty);
-        let data = m.op(op);
-        let names = data.def().operands.iter().take_while(|o| o.name != "index");
-        let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
-        if let Some(slot) = m.op_mut(op).operands.get_mut(at) {
-            *slot = new;
-        }
-        if let Some(Attr::I32s(list)) = m.attr_mut(op, "traversal")
-            && let Some(slot) = list.get_mut(dim)
-        {
-            *slot = unit as i32;
-        }
-    }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// The values that an operation uses and makes, with the arguments of its blocks.
-fn values_of(m: &Module, op: OpId) -> Vec<ValueId> {
-    let data = m.op(op);
-    let mut all: Vec<ValueId> = data.operands.iter().chain(&data.results).copied().collect();
-    for &region in &data.regions {
-        for &block in &m.region(region).blocks {
-            all.extend(&m.block(block).args);
-        }
-    }
-    all
 }
 
 /// Pure operations whose cut tiles come from constants and numbers alone.
@@ -470,26 +328,8 @@ fn ancestor(m: &Module, block: BlockId, mut op: OpId) -> Option<OpId> {
 }
 
 /// A load that needs no order beside its tokens.
-fn is_weak_load(m: &Module, op: OpId) -> bool {
+pub fn is_weak_load(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
     matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
         && access::ordering(data) == Ordering::Weak
-}
-
-fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
-    let ty = b.module.ty(value);
-    let n = constant(b, n, ty);
-    b.value(C::MulI, &[value, n], [cased(Overflow::None)], ty)
-}
-
-/// A builder behind `op`.
-fn after(m: &mut Module, op: OpId) -> OpBuilder<'_> {
-    let (block, at) = crate::lower::tileas::convert::place(m, op);
-    m.at(block, at + 1)
-}
-
-/// A builder in front of `op`.
-fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
-    let (block, at) = crate::lower::tileas::convert::place(m, op);
-    m.at(block, at)
 }

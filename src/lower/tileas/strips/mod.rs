@@ -11,8 +11,9 @@
 //! loop over its parts ([`cut`]). What does not depend on the part is done again in each. Rows of a matmul,
 //! and of attention with its softmax, are such dimensions; so are columns of a matmul.
 
-mod cut;
-mod dims;
+pub mod cut;
+pub mod dims;
+pub mod parts;
 
 use super::missed::Log;
 use super::{plan, pressure};

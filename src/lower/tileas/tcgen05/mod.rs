@@ -293,7 +293,7 @@ impl Convert {
         let i32_ty = m.types.int(32);
         let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
         let ty = m.types.intern(Type::Pipeline { stages: 1 });
-        let attrs = [cased(PipelineKind::Mma), int(1), int(0), int(0)];
+        let attrs = [cased(PipelineKind::Mma), int(1), int(0), int(0), None];
         let pipeline = m.at(self.body, 0).value(S::PipelineCreate, &[], attrs, ty);
         self.pipeline = Some(pipeline);
         pipeline

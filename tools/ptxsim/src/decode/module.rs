@@ -229,13 +229,13 @@ fn attributes_of(entry: &ast::Function<'_>) -> Result<EntryAttributes> {
             "reqntid" => attributes.reqntid = Some(triple()?),
             "maxntid" => attributes.maxntid = Some(triple()?),
             "reqnctapercluster" => attributes.cluster = Some(triple()?),
+            "blocksareclusters" => attributes.blocks_are_clusters = true,
             "maxnreg" => attributes.maxnreg = Some(fit(0)?),
             "minnctapersm" => attributes.minnctapersm = Some(fit(0)?),
             "maxnctapersm"
             | "explicitcluster"
             | "maxclusterrank"
             | "noreturn"
-            | "blocksareclusters"
             | "abi_preserve"
             | "language"
             | "abi_preserve_control" => {}

@@ -108,6 +108,8 @@ pub struct EntryAttributes {
     pub maxntid: Option<[u32; 3]>,
     /// `.reqnctapercluster`
     pub cluster: Option<[u32; 3]>,
+    /// `.blocksareclusters`: a launch counts its grid in clusters
+    pub blocks_are_clusters: bool,
     /// `.maxnreg`
     pub maxnreg: Option<u32>,
     /// `.minnctapersm`

@@ -15,6 +15,7 @@
 //! loads are under way while this one's results are stored.
 
 mod context;
+mod multicast;
 mod plan;
 mod sites;
 pub mod slice;
@@ -43,11 +44,11 @@ use crate::facts::access::{self, group};
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
+use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::pressure::REGISTERS_BESIDE_TILES;
 use crate::lower::tileas::{pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
-use sites::Ring;
 pub use slice::{Copier, Slice};
 use thread::{Steps, thread};
 
@@ -66,6 +67,7 @@ impl Plan {
         target: &Target,
         facts: &FactMap,
         consumer_warps: u64,
+        split: Option<&Split>,
         log: &mut Log,
     ) -> Option<Plan> {
         let body = m.body_of(func, 0)?;
@@ -88,7 +90,10 @@ impl Plan {
             .ops_under(body)
             .iter()
             .any(|&o| is_for_groups(m, o, target));
+        let multicast = split.map(|s| multicast::loads(m, facts, &sites, s));
         let mut plan = Plan {
+            blocks: split.map_or(1, |s| s.blocks),
+            multicast: multicast.unwrap_or_default(),
             sites,
             rings,
             shared: context.shared.clone(),
@@ -368,7 +373,8 @@ pub fn apply(
         .iter()
         .partition(|o| plan.shared.contains(o) || is_token(m, **o));
     m.block_mut(body).ops = front;
-    let built: Vec<Built> = plan.rings.iter().map(|r| build(m, body, r, plan)).collect();
+    let rings = 0..plan.rings.len();
+    let built: Vec<Built> = rings.map(|r| build(m, body, r, plan)).collect();
     let mut buffers = FxHashMap::default();
     for &store in &plan.nested_stores {
         let ty = tma::store_buffer(m, store, facts)?;
@@ -434,7 +440,10 @@ fn specialize(
 }
 
 /// The buffers and the pipeline of a ring.
-fn build(m: &mut Module, block: BlockId, ring: &Ring, plan: &Plan) -> Built {
+fn build(m: &mut Module, block: BlockId, number: usize, plan: &Plan) -> Built {
+    let ring = &plan.rings[number];
+    let mut loads = plan.sites.iter().filter(|s| s.ring == number);
+    let together = loads.any(|s| s.loads.iter().any(|l| plan.multicast.contains(l)));
     let stages = ring.stages as u32;
     let mut buffers = Vec::new();
     for &(ty, _) in &ring.buffers {
@@ -458,6 +467,7 @@ fn build(m: &mut Module, block: BlockId, ring: &Ring, plan: &Plan) -> Built {
         int(ring.stages),
         int(plan.consumer_warps),
         int(ring.bytes),
+        int(plan.blocks).filter(|_| together),
     ];
     let pipeline = m.at_end(block).value(S::PipelineCreate, &[], attrs, ty);
     Built { pipeline, buffers }
@@ -536,8 +546,16 @@ impl Steps for Producer<'_> {
         let ring = self.plan.sites[*site].ring;
         let (built, iteration) = (&self.built[ring], counters[ring]);
         step(m, block, S::ProducerAcquire, built.pipeline, iteration);
-        for (&load, &buffer) in loads.iter().zip(&built.buffers) {
-            copy(m, block, load, [buffer, built.pipeline, iteration]);
+        let originals = &self.plan.sites[*site].loads;
+        for ((&load, &buffer), original) in loads.iter().zip(&built.buffers).zip(originals) {
+            let multicast = self.plan.multicast.contains(original);
+            copy(
+                m,
+                block,
+                load,
+                [buffer, built.pipeline, iteration],
+                multicast,
+            );
         }
         step(m, block, S::ProducerCommit, built.pipeline, iteration);
         counters[ring] = next(m, block, iteration);
@@ -550,12 +568,13 @@ impl Steps for Producer<'_> {
     }
 }
 
-/// The tensor copy of what `load` loads to (buffer, pipeline, iteration).
-fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3]) {
+/// The tensor copy of what `load` loads to (buffer, pipeline, iteration); `multicast`: for all blocks of the cluster.
+fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3], multicast: bool) {
     let data = m.op(load).clone();
     let access = ACCESS.map(|name| group(&data, name));
     let groups: Vec<&[ValueId]> = access.into_iter().chain(to.chunks(1)).collect();
     let attrs = ["dim_map", "traversal", "padding"].map(|n| data.attr_named(n).cloned());
+    let attrs = attrs.into_iter().chain([multicast.then_some(Attr::Unit)]);
     let mut b = m.at_end(block);
     b.loc = data.loc;
     b.op(S::TmaLoad, &groups, attrs, &[], &[]);

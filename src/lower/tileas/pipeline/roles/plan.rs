@@ -22,4 +22,7 @@ pub struct Plan {
     pub(super) awaited: FxHashSet<OpId>,
     /// Bytes of shared memory left for operands that no ring brings.
     pub staging: u64,
+    /// Blocks of the cluster, and the loads of which each of them brings a part for all.
+    pub(super) blocks: u64,
+    pub(super) multicast: FxHashSet<OpId>,
 }

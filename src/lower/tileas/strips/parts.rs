@@ -1,0 +1,212 @@
+//! A dimension of tiles that is cut in parts, and what an operation on a part of it looks like.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::cut::Refusal;
+use super::dims::{Dim, Dims, extents};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::Overflow;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::{Access, group, tile_of};
+use crate::ir::{Attr, Module, OpBuilder, OpId, Type, ValueId};
+use crate::lower::build::{cased, constant, int_cast};
+use crate::lower::tileas::pipeline::slice::Map;
+
+/// The parts of a dimension.
+pub struct Parts {
+    pub count: u64,
+    /// The dimension that is cut of each value.
+    pub dims: FxHashMap<ValueId, usize>,
+}
+
+impl Parts {
+    /// `count` parts of the dimensions in `set`, and the operations among `ops` that they concern.
+    pub fn of(
+        m: &Module,
+        ops: &[OpId],
+        dims: &mut Dims,
+        set: Dim,
+        count: u64,
+    ) -> Result<(Parts, Vec<OpId>), Refusal> {
+        let mut places = FxHashMap::default();
+        let mut concerned = Vec::new();
+        for &op in ops {
+            let mut here = values_of(m, op);
+            let touched = here
+                .iter()
+                .filter_map(|&v| Some((v, dims.find(m, v, set)?)));
+            let touched: Vec<_> = touched.collect();
+            if !touched.is_empty() {
+                concerned.push(op);
+            }
+            places.extend(touched);
+            here.retain(|v| places.contains_key(v));
+            if dims.meets_itself(m, &here, set) {
+                return Err((op, "a tile has the dimension twice".into()));
+            }
+        }
+        let parts = Parts {
+            count,
+            dims: places,
+        };
+        Ok((parts, concerned))
+    }
+
+    /// `new` is cut as `old` is.
+    pub fn copied(&mut self, old: ValueId, new: ValueId) {
+        self.dims.extend(self.dims.get(&old).map(|&d| (new, d)));
+    }
+
+    /// Lets the operations `under` work on part number `part` (i32).
+    pub fn rewrite(&mut self, m: &mut Module, under: &[OpId], part: ValueId) {
+        let values: FxHashSet<ValueId> = under
+            .iter()
+            .flat_map(|&o| {
+                let mut all = m.op(o).results.to_vec();
+                for &r in &m.op(o).regions {
+                    for &b in &m.region(r).blocks {
+                        all.extend(&m.block(b).args);
+                    }
+                }
+                all
+            })
+            .collect();
+        for v in values {
+            self.narrow(m, v, v);
+        }
+        for &op in under {
+            let mut replaced = Map::default();
+            let results = m.op(op).results.clone();
+            self.shift(m, op, part, &mut replaced, &results);
+            if !replaced.is_empty() {
+                for &user in under {
+                    m.replace_operands(user, &replaced);
+                }
+            }
+        }
+        for &op in under {
+            self.access(m, op, part);
+        }
+    }
+
+    /// Gives `new` the type of a part of `old`.
+    pub fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
+        let Some(&dim) = self.dims.get(&old) else {
+            return;
+        };
+        let Type::Tile { elem, mut shape } = m.types.get(m.ty(new)).clone() else {
+            return;
+        };
+        if let Some(extent) = shape.get_mut(dim) {
+            *extent /= self.count;
+        }
+        let ty = m.types.tile(elem, &shape);
+        m.value_mut(new).ty = ty;
+        if let Some(op) = m.def_op(new)
+            && C::of(m.op(op).kind) == Some(C::Constant)
+            && let Some(Attr::Dense { ty: of, .. }) = m.attr_mut(op, "value")
+        {
+            *of = ty;
+        }
+    }
+
+    /// Numbers of elements begin at the part's first.
+    pub fn shift(
+        &mut self,
+        m: &mut Module,
+        op: OpId,
+        part: ValueId,
+        map: &mut Map,
+        old: &[ValueId],
+    ) {
+        if C::of(m.op(op).kind) != Some(C::Iota) || !old.iter().all(|v| self.dims.contains_key(v)) {
+            return;
+        }
+        let result = m.result(op);
+        let ty = m.ty(result);
+        let (elem, length) = (
+            m.types.elem(ty),
+            extents(m, result).first().copied().unwrap_or(1),
+        );
+        let (scalar, one) = (m.types.tile(elem, &[]), m.types.tile(elem, &[1]));
+        let mut b = after(m, op);
+        let first = int_cast(&mut b, part, scalar);
+        let first = times(&mut b, first, length as i64);
+        let first = b.value(C::Reshape, &[first], [], one);
+        let first = b.value(C::Broadcast, &[first], [], ty);
+        let moved = b.value(C::AddI, &[result, first], [cased(Overflow::None)], ty);
+        self.dims.insert(moved, 0);
+        for &v in old {
+            map.insert(v, moved);
+        }
+    }
+
+    /// A view's tile begins at the part's first element.
+    fn access(&self, m: &mut Module, op: OpId, part: ValueId) {
+        if !matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::TiledStore)) {
+            return;
+        }
+        let Some((tile, access)) = tile_of(m, op).zip(Access::of(m.op(op))) else {
+            return;
+        };
+        let Some(&dim) = self.dims.get(&tile) else {
+            return;
+        };
+        let length = extents(m, tile).get(dim).copied().unwrap_or(1) as i64;
+        let step = access.traversal[dim];
+        // Positions are counted in what divides both the old steps and the parts.
+        let unit = gcd(step, length);
+        let index = access.index[dim];
+        let ty = m.ty(index);
+        let mut b = before(m, op);
+        let old = times(&mut b, index, step / unit);
+        let part = int_cast(&mut b, part, ty);
+        let part = times(&mut b, part, length / unit);
+        let new = b.value(C::AddI, &[old, part], [cased(Overflow::None)], ty);
+        let data = m.op(op);
+        let names = data.def().operands.iter().take_while(|o| o.name != "index");
+        let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
+        if let Some(slot) = m.op_mut(op).operands.get_mut(at) {
+            *slot = new;
+        }
+        if let Some(Attr::I32s(list)) = m.attr_mut(op, "traversal")
+            && let Some(slot) = list.get_mut(dim)
+        {
+            *slot = unit as i32;
+        }
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The values that an operation uses and makes, with the arguments of its blocks.
+fn values_of(m: &Module, op: OpId) -> Vec<ValueId> {
+    let data = m.op(op);
+    let mut all: Vec<ValueId> = data.operands.iter().chain(&data.results).copied().collect();
+    for &region in &data.regions {
+        for &block in &m.region(region).blocks {
+            all.extend(&m.block(block).args);
+        }
+    }
+    all
+}
+
+fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
+    let ty = b.module.ty(value);
+    let n = constant(b, n, ty);
+    b.value(C::MulI, &[value, n], [cased(Overflow::None)], ty)
+}
+
+/// A builder behind `op`.
+fn after(m: &mut Module, op: OpId) -> OpBuilder<'_> {
+    let (block, at) = crate::lower::tileas::convert::place(m, op);
+    m.at(block, at + 1)
+}
+
+/// A builder in front of `op`.
+fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
+    let (block, at) = crate::lower::tileas::convert::place(m, op);
+    m.at(block, at)
+}
