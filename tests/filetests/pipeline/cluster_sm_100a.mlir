@@ -1,7 +1,7 @@
 // Two blocks execute a tile block; matrix instructions hand stages back to both.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
-// show: cluster | pipeline of | warp roles | kernel k | async. | .dot" | tiled_load | tiled_store
+// show: cluster | multicast | pipeline of | warp roles | kernel k | async. | .dot" | tiled_load | tiled_store
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) optimization_hints=<default = {num_cta_in_cga = 2}> {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
