@@ -12,7 +12,8 @@ use super::values::Form;
 use crate::dialect::OpKind;
 use crate::facts::Leaf;
 use crate::ir::Diagnostic;
-use crate::machine::table::{self, Table};
+use crate::machine::rows::Read;
+use crate::machine::table::Table;
 use crate::rules::files;
 use crate::target::Target;
 
@@ -30,15 +31,15 @@ impl Tables {
         let insns = match dir {
             None => {
                 for (name, text) in files::builtin("isel/select") {
-                    patterns.add(text, name)?;
+                    patterns.add(text, name, Read::Late)?;
                 }
-                Table::parse(table::BUILTIN)?
+                Table::builtin()?
             }
             Some(dir) => {
                 for (name, text) in files::read_folder(&dir.join("select"), "sel")? {
-                    patterns.add(&text, &name)?;
+                    patterns.add(text, &name, Read::Now)?;
                 }
-                Table::parse(&files::read_file(&dir.join("ptx.insn"))?)?
+                Table::parse(files::read_file(&dir.join("ptx.insn"))?)?
             }
         };
         Ok(Tables { insns, patterns })
@@ -82,16 +83,23 @@ pub struct Chooser<'t> {
     pub tables: &'t Tables,
     pub target: Target,
     known: FxHashMap<Key, Option<Rc<Choice>>>,
+    covered: FxHashMap<OpKind, bool>,
 }
 
 impl<'t> Chooser<'t> {
     pub fn new(tables: &'t Tables, target: Target) -> Self {
-        let known = FxHashMap::default();
         Chooser {
             tables,
             target,
-            known,
+            known: FxHashMap::default(),
+            covered: FxHashMap::default(),
         }
+    }
+
+    /// Whether some row is about the operation.
+    pub fn covers(&mut self, kind: OpKind) -> bool {
+        let covered = self.covered.entry(kind);
+        *covered.or_insert_with(|| self.tables.patterns.covers(kind))
     }
 
     /// The cheapest instructions for an operation; `None` if the target has none.

@@ -53,7 +53,7 @@ impl CostModel for SelectionCost<'_> {
         operand: &dyn Fn(usize) -> Option<TypeId>,
     ) -> Option<u64> {
         match (node.head, ty) {
-            (Head::Op(kind), Some(ty)) if self.chooser.borrow().tables.patterns.covers(kind) => {
+            (Head::Op(kind), Some(ty)) if self.chooser.borrow_mut().covers(kind) => {
                 self.computed(know, kind, node, ty, operand)
             }
             _ => self.rest.cost(know, node, ty, operand),

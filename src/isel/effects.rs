@@ -1,12 +1,13 @@
 //! Operations that are one instruction without results: the rows of `isel/select/*.sel` that have no types.
 //! `docs/selection.md` describes their format.
 
-use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 use super::build::{Fail, fail};
 use crate::dialect::{AttrKind, OpDef, OpKind, nvvm};
 use crate::facts::access::group;
 use crate::ir::{Attr, Op};
+use crate::machine::rows::{Read, Rows};
 
 /// What an operation's attributes must be for a row to be about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,69 +36,38 @@ pub struct Effect {
     pub arguments: Vec<Argument>,
 }
 
-/// The rows, by operation.
+/// The rows, by the names of their operations.
 #[derive(Debug, Default)]
 pub struct Effects {
-    rows: FxHashMap<OpKind, Vec<Effect>>,
+    rows: Rows<Effect>,
 }
 
 impl Effects {
     /// Adds the row `OPERATION : INSTRUCTION`.
-    pub fn add(&mut self, operation: &str, instruction: &str) -> Result<(), String> {
-        let (name, cases) = match operation.strip_suffix(']').and_then(|o| o.split_once('[')) {
-            Some((name, cases)) => (name, cases),
-            None => (operation, ""),
-        };
-        let mut ops = nvvm::Op::ALL.iter().map(|&op| OpKind::from(op));
-        let Some(kind) = ops.find(|kind| kind.def().name == name) else {
-            return Err(format!("no operation 'nvvm.{name}'"));
-        };
-        let def = kind.def();
-        let cases = cases.split(',').map(str::trim).filter(|c| !c.is_empty());
-        let (insn, arguments) = instruction
-            .trim()
-            .split_once(char::is_whitespace)
-            .unwrap_or((instruction.trim(), ""));
-        let arguments = arguments
-            .split(',')
-            .map(str::trim)
-            .filter(|a| !a.is_empty());
-        let effect = Effect {
-            conditions: cases
-                .map(|c| Condition::parse(def, c))
-                .collect::<Result<_, _>>()?,
-            insn: insn.to_owned(),
-            arguments: arguments
-                .map(|a| Argument::parse(def, a))
-                .collect::<Result<_, _>>()?,
-        };
-        for name in placeholders(insn) {
-            let known = match name.strip_suffix(".len") {
-                Some(operand) => def.operands.iter().any(|o| o.name == operand),
-                None => def
-                    .attrs
-                    .iter()
-                    .any(|a| a.name == name && cases_of(a.kind).is_some()),
-            };
-            if !known {
-                return Err(format!("nvvm.{} has no '{name}' to spell", def.name));
-            }
-        }
-        self.rows.entry(kind).or_default().push(effect);
-        Ok(())
+    pub fn add(&mut self, line: Cow<'static, str>, read: Read) -> Result<(), String> {
+        let text = line.clone();
+        self.rows.add(line, [operation(&text)], read, Effect::parse)
     }
 
     /// The rows that are about an operation, in the order of the table.
     pub fn of(&self, op: &Op) -> impl Iterator<Item = &Effect> {
-        let rows = self.rows.get(&op.kind).into_iter().flatten();
+        let rows = self.rows.named(op.def().name);
+        let rows = rows.filter(|(_, text)| operation(text) == op.def().name);
+        let rows = rows.filter_map(|(row, _)| self.rows.read(row, Effect::parse));
         rows.filter(|row| row.conditions.iter().all(|c| c.holds(op)))
     }
 
     /// The mnemonics of all rows, with what they may spell.
     #[cfg(test)]
     pub fn mnemonics(&self) -> impl Iterator<Item = &str> {
-        self.rows.values().flatten().map(|row| row.insn.as_str())
+        let row = |row| self.rows.read(row, Effect::parse).expect("a row");
+        (0..self.rows.len()).map(move |r| row(r).insn.as_str())
     }
+}
+
+/// The name of a row's operation.
+fn operation(line: &str) -> &str {
+    line.split(['[', ' ']).next().unwrap_or(line)
 }
 
 /// The cases of an enumeration.
@@ -182,6 +152,52 @@ impl Argument {
 }
 
 impl Effect {
+    /// Reads `OPERATION[CASE,…] : INSTRUCTION OPERAND, …`.
+    fn parse(line: &str) -> Result<Effect, String> {
+        let (about, instruction) = line.split_once(" : ").ok_or("expected ' : '")?;
+        let name = operation(line);
+        let cases = about.trim().strip_prefix(name).unwrap_or_default();
+        let cases = match (cases.strip_prefix('['), cases.strip_suffix(']')) {
+            (Some(cases), Some(_)) => &cases[..cases.len() - 1],
+            _ => "",
+        };
+        let mut ops = nvvm::Op::ALL.iter().map(|&op| OpKind::from(op));
+        let Some(kind) = ops.find(|kind| kind.def().name == name) else {
+            return Err(format!("no operation 'nvvm.{name}'"));
+        };
+        let def = kind.def();
+        let cases = cases.split(',').map(str::trim).filter(|c| !c.is_empty());
+        let (insn, arguments) = instruction
+            .trim()
+            .split_once(char::is_whitespace)
+            .unwrap_or((instruction.trim(), ""));
+        let arguments = arguments
+            .split(',')
+            .map(str::trim)
+            .filter(|a| !a.is_empty());
+        for name in placeholders(insn) {
+            let known = match name.strip_suffix(".len") {
+                Some(operand) => def.operands.iter().any(|o| o.name == operand),
+                None => def
+                    .attrs
+                    .iter()
+                    .any(|a| a.name == name && cases_of(a.kind).is_some()),
+            };
+            if !known {
+                return Err(format!("nvvm.{} has no '{name}' to spell", def.name));
+            }
+        }
+        Ok(Effect {
+            conditions: cases
+                .map(|c| Condition::parse(def, c))
+                .collect::<Result<_, _>>()?,
+            insn: insn.to_owned(),
+            arguments: arguments
+                .map(|a| Argument::parse(def, a))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
     /// The mnemonic for an operation.
     pub fn mnemonic(&self, op: &Op) -> Result<String, Fail> {
         let mut name = self.insn.clone();
@@ -232,7 +248,8 @@ mod tests {
             ("fence", "fence.{knd}", "no 'knd' to spell"),
         ];
         for (operation, instruction, why) in rows {
-            let error = Effects::default().add(operation, instruction);
+            let row = format!("{operation} : {instruction}");
+            let error = Effects::default().add(row.into(), Read::Now);
             let error = error.expect_err(operation);
             assert!(error.contains(why), "{operation} : {instruction}: {error}");
         }

@@ -1,12 +1,15 @@
 //! The selection tables `isel/select/*.sel`: which instructions compute an operation of nvvm on
 //! operands of which types. `docs/selection.md` describes the format.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::effects::Effects;
 use super::values::{Elem, Form};
-use crate::dialect::{OpKind, nvvm};
+use crate::dialect::{Dialect, OpKind, nvvm};
 use crate::ir::{Diagnostic, Float, Place};
+use crate::machine::rows::{self, Read, Rows};
 
 /// The element of a type in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,8 +100,6 @@ pub enum Expr {
 /// A row of the table.
 #[derive(Debug)]
 struct Row {
-    /// Its number among all rows: an index of [`Patterns::places`].
-    number: usize,
     /// Cases of enumerations, and names of unit attributes, that the operation must have.
     cases: Vec<String>,
     operands: Vec<Vec<Shape>>,
@@ -109,10 +110,12 @@ struct Row {
 /// All rows, by operation.
 #[derive(Debug, Default)]
 pub struct Patterns {
-    rows: FxHashMap<OpKind, Vec<Row>>,
-    /// File and line of each row.
-    places: Vec<String>,
-    spelling: FxHashMap<(String, String), String>,
+    rows: Rows<Row>,
+    files: Vec<String>,
+    /// File (an index of `files`) and line of each row.
+    places: Vec<(usize, usize)>,
+    /// Cases of each attribute, and how they are spelled.
+    spelling: FxHashMap<String, Vec<(String, String)>>,
     /// Operations that are one instruction without results.
     pub(super) effects: Effects,
 }
@@ -136,20 +139,27 @@ pub struct Candidate {
 
 impl Patterns {
     /// Adds the rows of a file.
-    pub fn add(&mut self, text: &str, file: &str) -> Result<(), Diagnostic> {
-        for (number, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if line.is_empty() {
-                continue;
-            }
+    ///
+    /// # Errors
+    /// The first row that is malformed, if they are read now.
+    pub fn add(
+        &mut self,
+        text: impl Into<Cow<'static, str>>,
+        file: &str,
+        read: Read,
+    ) -> Result<(), Diagnostic> {
+        self.files.push(file.to_owned());
+        for (number, line) in rows::lines(&text.into()) {
+            let end = line.find('#').unwrap_or(line.len());
+            let line = rows::part(&line, 0..line[..end].trim_end().len());
             let added = match line.strip_prefix("spell ") {
                 Some(rest) => self.spell(rest),
-                None => self.row(line, format!("{file}:{}", number + 1)),
+                None => self.row(line, number, read),
             };
             added.map_err(|what| {
                 Diagnostic::error(what).at(Place::Line {
                     file: file.to_owned(),
-                    line: number as u32 + 1,
+                    line: number as u32,
                     column: 1,
                 })
             })?;
@@ -160,65 +170,47 @@ impl Patterns {
     fn spell(&mut self, line: &str) -> Result<(), String> {
         let mut words = line.split_whitespace();
         let attribute = words.next().ok_or("no attribute")?;
-        for word in words {
+        let spelled = words.map(|word| {
             let (case, text) = word.split_once('=').ok_or("expected CASE=TEXT")?;
-            let key = (attribute.to_owned(), case.to_owned());
-            self.spelling.insert(key, text.to_owned());
-        }
+            Ok((case.to_owned(), text.to_owned()))
+        });
+        let spelled: Vec<_> = spelled.collect::<Result<_, String>>()?;
+        let known = self.spelling.entry(attribute.to_owned()).or_default();
+        known.extend(spelled);
         Ok(())
     }
 
-    fn row(&mut self, line: &str, place: String) -> Result<(), String> {
-        let (head, expr) = line
-            .split_once(" : ")
-            .ok_or("no ' : ' before what computes it")?;
-        let Some((ops, types)) = head.trim().split_once(char::is_whitespace) else {
-            return self.effects.add(head.trim(), expr);
+    fn row(&mut self, line: Cow<'static, str>, number: usize, read: Read) -> Result<(), String> {
+        let text = line.clone();
+        let Some(operations) = operations(&text) else {
+            return self.effects.add(line, read);
         };
-        let (ops, cases) = match ops.strip_suffix(']').and_then(|o| o.split_once('[')) {
-            Some((ops, cases)) => (ops, cases.split(',').map(str::to_owned).collect()),
-            None => (ops, Vec::new()),
-        };
-        let (operands, results) = types.split_once("->").unwrap_or((types, ""));
-        let shapes = |text: &str| -> Result<Vec<Shape>, String> {
-            let parse = |t: &str| Shape::parse(t).ok_or_else(|| format!("unknown type '{t}'"));
-            text.trim().split('|').map(parse).collect()
-        };
-        let operands = operands.trim();
-        let operands = operands
-            .split(',')
-            .map(shapes)
-            .collect::<Result<Vec<_>, _>>()?;
-        let results = match results.trim() {
-            "" => Vec::new(),
-            text => shapes(text)?,
-        };
-        let expr = ExprParser::parse(expr)?;
-        self.places.push(place);
-        for name in ops.split('|') {
-            let op = nvvm::Op::ALL
-                .iter()
-                .find(|op| OpKind::from(**op).def().name == name);
-            let op = op.ok_or_else(|| format!("no operation 'nvvm.{name}'"))?;
-            self.rows.entry((*op).into()).or_default().push(Row {
-                number: self.places.len() - 1,
-                cases: cases.clone(),
-                operands: operands.clone(),
-                results: results.clone(),
-                expr: expr.clone(),
-            });
-        }
+        self.rows.add(line, operations, read, Row::parse)?;
+        self.places.push((self.files.len() - 1, number));
         Ok(())
     }
 
     /// File and line of each row, in order.
-    pub fn places(&self) -> &[String] {
-        &self.places
+    pub fn places(&self) -> Vec<String> {
+        let place = |&(file, line): &(usize, usize)| format!("{}:{line}", self.files[file]);
+        self.places.iter().map(place).collect()
+    }
+
+    /// The rows about an operation and their numbers, in the order of the table.
+    fn about(&self, kind: OpKind) -> impl Iterator<Item = (usize, &Row)> {
+        let name = match kind.dialect {
+            Dialect::Nvvm => kind.def().name,
+            _ => "",
+        };
+        let is_about = move |text| operations(text).is_some_and(|mut all| all.any(|n| n == name));
+        let rows = self.rows.named(name);
+        let rows = rows.filter(move |(_, text)| is_about(text));
+        rows.filter_map(|(number, _)| Some((number, self.rows.read(number, Row::parse)?)))
     }
 
     /// Whether some row is about the operation.
     pub fn covers(&self, kind: OpKind) -> bool {
-        self.rows.contains_key(&kind)
+        self.about(kind).next().is_some()
     }
 
     /// Every way to compute `kind` on operands and to a result that live in registers like this,
@@ -234,7 +226,7 @@ impl Patterns {
         let Some(&first) = operands.first() else {
             return found;
         };
-        for row in self.rows.get(&kind).into_iter().flatten() {
+        for (number, row) in self.about(kind) {
             let has = |want: &str| {
                 cases.iter().any(|c| {
                     c.case == Some(want) || c.attribute == want && c.case == Some("present")
@@ -261,7 +253,7 @@ impl Patterns {
                     };
                     if let Some(expr) = fill.expr(&row.expr) {
                         found.push(Candidate {
-                            row: row.number,
+                            row: number,
                             operands: shapes.clone(),
                             result: to,
                             expr,
@@ -271,6 +263,51 @@ impl Patterns {
             }
         }
         found
+    }
+}
+
+/// The operations of a row `OPERATION|…[CASE,…] TYPES : EXPRESSION`; `None` for a row without types: an effect.
+fn operations(line: &str) -> Option<std::str::Split<'_, char>> {
+    let (about, rest) = line.split_once(' ')?;
+    let effect = rest.trim_start().starts_with(": ");
+    let operations = about.split('[').next().unwrap_or(about);
+    (!effect).then(|| operations.split('|'))
+}
+
+impl Row {
+    fn parse(line: &str) -> Result<Row, String> {
+        let (head, expr) = line
+            .split_once(" : ")
+            .ok_or("no ' : ' before what computes it")?;
+        let (about, types) = head.trim().split_once(' ').ok_or("no types")?;
+        let cases = about.strip_suffix(']').and_then(|o| o.split_once('['));
+        let (names, cases) = cases.unwrap_or((about, ""));
+        for name in names.split('|') {
+            let mut ops = nvvm::Op::ALL.iter().map(|&op| OpKind::from(op));
+            if !ops.any(|kind| kind.def().name == name) {
+                return Err(format!("no operation 'nvvm.{name}'"));
+            }
+        }
+        let shapes = |text: &str| -> Result<Vec<Shape>, String> {
+            let parse = |t: &str| Shape::parse(t).ok_or_else(|| format!("unknown type '{t}'"));
+            text.trim().split('|').map(parse).collect()
+        };
+        let (operands, results) = types.split_once("->").unwrap_or((types, ""));
+        let results = match results.trim() {
+            "" => Vec::new(),
+            text => shapes(text)?,
+        };
+        let cases = cases.split(',').filter(|case| !case.is_empty());
+        Ok(Row {
+            cases: cases.map(str::to_owned).collect(),
+            operands: operands
+                .trim()
+                .split(',')
+                .map(shapes)
+                .collect::<Result<_, _>>()?,
+            results,
+            expr: ExprParser::parse(expr)?,
+        })
     }
 }
 
@@ -348,8 +385,9 @@ impl Fill<'_> {
     fn spelled(&self, attribute: &str) -> Option<&str> {
         let case = self.cases.iter().find(|c| c.attribute == attribute);
         let case = case.map_or(Some("absent"), |c| c.case)?;
-        let key = (attribute.to_owned(), case.to_owned());
-        self.patterns.spelling.get(&key).map(String::as_str)
+        let spelled = self.patterns.spelling.get(attribute)?;
+        let (_, text) = spelled.iter().find(|(name, _)| name == case)?;
+        Some(text)
     }
 }
 
@@ -418,5 +456,37 @@ fn leaf(word: &str) -> Result<Expr, String> {
     match (operand(name), lane.parse(), of.parse()) {
         (Some(operand), Ok(lane), Ok(of)) if lane < of => Ok(Expr::Lane { operand, lane, of }),
         _ => Err(unknown()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::files;
+
+    #[test]
+    fn every_row_that_is_compiled_in_is_well_formed() {
+        let mut patterns = Patterns::default();
+        let folders = ["isel/select", "isel/llvm"];
+        for (name, text) in folders.into_iter().flat_map(files::builtin) {
+            patterns.add(text, name, Read::Now).unwrap();
+        }
+        assert!(patterns.places().len() > 150);
+        assert!(patterns.covers(nvvm::Op::Add.into()));
+    }
+
+    #[test]
+    fn wrong_rows_are_refused() {
+        for (row, why) in [
+            ("add i32 add.s32(a, b)", "no ' : '"),
+            ("plus i32 : add.s32(a, b)", "no operation 'nvvm.plus'"),
+            ("add i33 : add.s32(a, b)", "unknown type 'i33'"),
+            ("add i32 : add.s32(a, d)", "'d' is no operand"),
+            ("spell rounding rn", "expected CASE=TEXT"),
+        ] {
+            let error = Patterns::default().add(row, "f.sel", Read::Now);
+            let error = format!("{:?}", error.expect_err(row));
+            assert!(error.contains(why), "{row}: {error}");
+        }
     }
 }

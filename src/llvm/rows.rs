@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::ir::Diagnostic;
 use crate::isel::pattern::Patterns;
+use crate::machine::rows::Read;
 use crate::rules::files;
 
 /// What computes operations of nvvm in LLVM's language.
@@ -21,18 +22,19 @@ impl Rows {
         match own {
             Some((folder, spelling)) if folder.is_dir() => {
                 patterns.add(
-                    &files::read_file(&spelling)?,
+                    files::read_file(&spelling)?,
                     &spelling.display().to_string(),
+                    Read::Now,
                 )?;
                 for (name, text) in files::read_folder(&folder, "sel")? {
-                    patterns.add(&text, &name)?;
+                    patterns.add(text, &name, Read::Now)?;
                 }
             }
             _ => {
                 let spelling =
                     files::builtin("isel/select").filter(|(n, _)| n.ends_with("spelling.sel"));
                 for (name, text) in spelling.chain(files::builtin("isel/llvm")) {
-                    patterns.add(text, name)?;
+                    patterns.add(text, name, Read::Late)?;
                 }
             }
         }

@@ -356,12 +356,12 @@ fn cases(tables: &Tables, target: Target) -> Vec<(Case, u32, usize)> {
 fn sweep(target: &str) {
     let tables = Tables::load(None).expect("the built-in tables");
     let target: Target = target.parse().expect("a target");
+    let places = tables.patterns.places();
     let mut wrong: BTreeMap<&String, Vec<String>> = BTreeMap::new();
     for (case, n, row) in cases(&tables, target) {
         if let Err(why) = run(&case, n, &tables, target) {
-            let place = &tables.patterns.places()[row];
             let what = format!("{n} x {case:?} {why}");
-            wrong.entry(place).or_default().push(what);
+            wrong.entry(&places[row]).or_default().push(what);
         }
     }
     for (place, cases) in &wrong {
@@ -411,8 +411,10 @@ fn every_row_is_chosen_for_something() {
         let target: Target = target.parse().expect("a target");
         used.extend(cases(&tables, target).into_iter().map(|(_, _, row)| row));
     }
-    let places = tables.patterns.places().iter().enumerate();
+    let places = tables.patterns.places();
     let unused: Vec<&String> = places
+        .iter()
+        .enumerate()
         .filter(|(i, _)| !used.contains(i))
         .map(|(_, p)| p)
         .collect();
