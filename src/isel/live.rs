@@ -5,12 +5,13 @@
 //! register of an operand that a later repetition still reads.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::machine::mir::{Func, Inst, Label, VReg};
 use crate::machine::table::Table;
 
-/// Sorted, disjoint, half-open stretches of positions.
-pub type Range = Vec<(u32, u32)>;
+/// Sorted, disjoint, half-open stretches of positions. Most registers have one.
+pub type Range = SmallVec<[(u32, u32); 2]>;
 
 /// Live ranges of all registers, and where each instruction is.
 pub struct Ranges {
@@ -40,7 +41,7 @@ pub fn union(a: Range, b: Range) -> Range {
     let mut all = a;
     all.extend(b);
     all.sort_unstable();
-    let mut out: Range = Vec::with_capacity(all.len());
+    let mut out = Range::new();
     for (start, end) in all {
         match out.last_mut() {
             Some(last) if start <= last.1 => last.1 = last.1.max(end),
@@ -73,11 +74,17 @@ impl Bits {
             self.0[word] &= !(1 << bit);
         }
     }
-    fn merge(&mut self, other: &Bits) -> bool {
+    fn merge(&mut self, other: &Bits) {
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+    }
+
+    /// Adds `other` but what is in `without`. Returns whether that is news.
+    fn merge_without(&mut self, other: &Bits, without: &Bits) -> bool {
         let mut changed = false;
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            changed |= *b & !*a != 0;
-            *a |= b;
+        for ((a, b), without) in self.0.iter_mut().zip(&other.0).zip(&without.0) {
+            let more = b & !without;
+            changed |= more & !*a != 0;
+            *a |= more;
         }
         changed
     }
@@ -189,7 +196,7 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
     let blocks = blocks(func, table);
     let positions = positions(func);
     let live_out = live_out(func, table, &blocks);
-    let mut ranges: Vec<Range> = vec![Vec::new(); func.regs.len()];
+    let mut ranges: Vec<Range> = vec![Range::new(); func.regs.len()];
     let mut end: Vec<u32> = vec![0; func.regs.len()];
     for (b, block) in blocks.iter().enumerate().rev() {
         if block.first == block.end {
@@ -218,8 +225,8 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
             }
         }
     }
-    for range in &mut ranges {
-        *range = union(std::mem::take(range), Vec::new());
+    for range in ranges.iter_mut().filter(|range| range.len() > 1) {
+        *range = union(std::mem::take(range), Range::new());
     }
     Ranges {
         ranges,
@@ -230,23 +237,29 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
 /// Registers that are live at the end of each block.
 fn live_out(func: &Func, table: &Table, blocks: &[BasicBlock]) -> Vec<Bits> {
     let n = func.regs.len();
-    let mut live_in = vec![Bits::new(n); blocks.len()];
+    // Of each block: what it reads before it writes it, and what it writes before it reads it.
+    let mut live_in = Vec::with_capacity(blocks.len());
+    let mut written = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        let (mut reads, mut writes) = (Bits::new(n), Bits::new(n));
+        for inst in func.insts[block.first..block.end].iter().rev() {
+            backwards(inst, table, 0, &mut |r, write, _| {
+                reads.set(r, !write);
+                writes.set(r, write);
+            });
+        }
+        live_in.push(reads);
+        written.push(writes);
+    }
     let mut live_out = vec![Bits::new(n); blocks.len()];
     let mut changed = true;
     while changed {
         changed = false;
         for (b, block) in blocks.iter().enumerate().rev() {
             for &next in &block.successors {
-                let incoming = live_in[next].clone();
-                live_out[b].merge(&incoming);
+                live_out[b].merge(&live_in[next]);
             }
-            let mut live = live_out[b].clone();
-            for i in (block.first..block.end).rev() {
-                backwards(&func.insts[i], table, 0, &mut |r, write, _| {
-                    live.set(r, !write);
-                });
-            }
-            changed |= live_in[b].merge(&live);
+            changed |= live_in[b].merge_without(&live_out[b], &written[b]);
         }
     }
     live_out
