@@ -44,6 +44,16 @@ fn main() {
     let files: Vec<(String, PathBuf)> = files.into_iter().map(|f| (name(&root, &f), f)).collect();
     write("rule_files.rs", &list(&files));
     write("rule_index.rs", &index(&files));
+    link_at_a_fixed_address();
+}
+
+/// The program is linked for one address: one that can be loaded anywhere has 14,000 pointers to adjust, on a hundred
+/// pages that are read for nothing else, each time it starts. That is a tenth of a small kernel's compilation.
+fn link_at_a_fixed_address() {
+    let target = |what: &str| std::env::var(format!("CARGO_CFG_TARGET_{what}"));
+    if target("OS").as_deref() == Ok("linux") && target("ENV").as_deref() == Ok("gnu") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
 }
 
 /// Path below `rules/`, or from `isel/` on.
