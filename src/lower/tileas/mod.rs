@@ -20,6 +20,7 @@ mod late;
 mod look;
 mod matmul;
 mod missed;
+mod modulo;
 mod order;
 mod overlap;
 pub mod pipeline;
@@ -105,6 +106,8 @@ fn func(
     if let Some(blocks) = occupancy {
         m.set_i32(op, "occupancy", blocks);
     }
+    overlap::chain_all(m, body);
+    modulo::schedule(m, body, target, &plan, occupancy, log);
     overlap::relax(m, body);
     late::loads(m, body, target, &plan, occupancy);
     sink::split(m, body);

@@ -2,7 +2,7 @@
 //!
 //! [`super::wgmma`] waits for each matmul at once. Two waits can go or come later:
 //!
-//! * A matmul that only adds to what the next one computes is waited for with that one ([`chain`]).
+//! * A matmul that only adds to what the next one computes is waited for with that one ([`chain_all`]).
 //! * A loop's only matmul, which only adds to what the loop carries, stays in flight while the next iteration's is
 //!   issued ([`Carried`]): each iteration waits for the matmul before, and what that has read is released then.
 //!
@@ -19,13 +19,17 @@ use crate::lower::build::cased;
 use crate::lower::tileas::pipeline::carried;
 use crate::scalar::Signedness;
 
-/// Lets the matmuls under `body` overlap.
-pub fn relax(m: &mut Module, body: BlockId) {
+/// Takes the waits between matmuls away that add to one accumulator.
+pub fn chain_all(m: &mut Module, body: BlockId) {
     for op in m.ops_under(body) {
         if S::of(m.op(op).kind) == Some(S::AsyncDotWait) {
             chain(m, body, op);
         }
     }
+}
+
+/// Lets a loop's matmul stay in flight while the next iteration's is issued, under `body`.
+pub fn relax(m: &mut Module, body: BlockId) {
     let loops = m.ops_under(body).into_iter();
     let loops: Vec<OpId> = loops
         .filter(|&o| C::of(m.op(o).kind) == Some(C::For))

@@ -32,6 +32,46 @@ pub fn registers_without(m: &Module, body: BlockId, warps: u64, without: &[Value
     p.block(body, &FxHashSet::default())
 }
 
+/// The registers of a thread that values of a function take, one by one.
+pub struct Weights<'m>(Pressure<'m>);
+
+impl<'m> Weights<'m> {
+    pub fn of(m: &'m Module, body: BlockId, warps: u64) -> Self {
+        let mut p = Pressure::new(m, body, warps);
+        p.loaded_for_matmuls(body, &[S::LocalLoad]);
+        Weights(p)
+    }
+
+    /// The value whose registers `value` is.
+    pub fn root(&self, value: ValueId) -> ValueId {
+        self.0.root(value)
+    }
+
+    /// Registers of a thread for a value that nothing else's registers are.
+    pub fn weight(&self, value: ValueId) -> u64 {
+        self.0.weight(value)
+    }
+
+    /// Whether tiles that live across an operation are in registers, whatever the order of what is around it.
+    pub fn stands(m: &Module, op: OpId) -> bool {
+        let data = m.op(op);
+        let asynchronous = matches!(S::of(data.kind), Some(S::AsyncDot | S::AsyncDotWait));
+        asynchronous || stands(m, op)
+    }
+}
+
+/// Whether an operation needs the tiles that it reads or makes in registers.
+fn stands(m: &Module, op: OpId) -> bool {
+    let data = m.op(op);
+    !data.regions.is_empty()
+        || is_matmul(m, op)
+        || matches!(C::of(data.kind), Some(C::Scan))
+        || matches!(
+            S::of(data.kind),
+            Some(S::TiledLoad | S::Load | S::LocalLoad)
+        )
+}
+
 struct Pressure<'m> {
     m: &'m Module,
     warps: u64,
@@ -129,13 +169,7 @@ impl<'m> Pressure<'m> {
         let mut most = 0;
         for &op in m.block(block).ops.iter().rev() {
             let data = m.op(op);
-            let stands = !data.regions.is_empty()
-                || is_matmul(m, op)
-                || matches!(C::of(data.kind), Some(C::Scan))
-                || matches!(
-                    S::of(data.kind),
-                    Some(S::TiledLoad | S::Load | S::LocalLoad)
-                );
+            let stands = stands(m, op);
             if stands {
                 let mut here = live.clone();
                 here.extend(&data.results);

@@ -2,13 +2,23 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Module, OpId, RegionId, TypeId, ValueId};
 
 /// Old value to new value.
 pub type Map = FxHashMap<ValueId, ValueId>;
 
 /// Appends a copy of a region-free operation to `block`, its operands renamed by `map`.
 pub fn copy(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
+    with_regions(m, op, block, map, &[])
+}
+
+fn with_regions(
+    m: &mut Module,
+    op: OpId,
+    block: BlockId,
+    map: &mut Map,
+    regions: &[RegionId],
+) -> OpId {
     let data = m.op(op).clone();
     let operands: Vec<ValueId> = data
         .operands
@@ -24,11 +34,37 @@ pub fn copy(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
     let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
     let mut b = m.at_end(block);
     b.loc = data.loc;
-    let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &[]);
+    let new = b.op(
+        data.kind,
+        &groups,
+        data.attrs.iter().cloned(),
+        &types,
+        regions,
+    );
     for (from, to) in data.results.iter().copied().zip(m.op(new).results.clone()) {
         map.insert(from, to);
     }
     new
+}
+
+/// Appends a copy of an operation to `block`, with all that is in it; `map` gets what it makes, inside and out.
+pub fn copy_whole(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
+    let regions = m.op(op).regions.clone();
+    let mut copied = Vec::new();
+    for region in regions {
+        let new = m.new_region();
+        for inner in m.region(region).blocks.clone() {
+            let args = m.block(inner).args.to_vec();
+            let types: Vec<TypeId> = args.iter().map(|&a| m.ty(a)).collect();
+            let to = m.new_block(new, &types);
+            map.extend(args.into_iter().zip(m.block(to).args.to_vec()));
+            for op in m.block(inner).ops.clone() {
+                copy_whole(m, op, to, map);
+            }
+        }
+        copied.push(new);
+    }
+    with_regions(m, op, block, map, &copied)
 }
 
 /// The operations of `body` that compute `roots`, in order; operations elsewhere are not followed.

@@ -122,6 +122,14 @@ enum Flow {
     Return,
 }
 
+/// How often a loop of these bounds runs.
+struct Length {
+    bounds: [Val; 3],
+    /// Whether it holds another loop of the protocol.
+    outer: bool,
+    trips: u64,
+}
+
 pub struct Tracer<'m> {
     pub(super) m: &'m Module,
     scenario: Scenario,
@@ -129,8 +137,12 @@ pub struct Tracer<'m> {
     relevant: FxHashSet<OpId>,
     pub(super) env: FxHashMap<ValueId, Val>,
     terms: FxHashMap<Term, u32>,
+    /// What terms are the sum of.
+    added: FxHashMap<Val, [Val; 2]>,
     /// Bounds of loops of unknown length, in the order they were met.
     lengths: Vec<[Val; 3]>,
+    /// All loops met.
+    met: Vec<Length>,
     events: Vec<Event>,
     roles: Roles,
     pub(super) groups: u32,
@@ -161,7 +173,9 @@ pub fn trace(m: &Module, func: OpId, scenario: Scenario) -> Result<Roles, Diagno
         relevant,
         env: FxHashMap::default(),
         terms: FxHashMap::default(),
+        added: FxHashMap::default(),
         lengths: Vec::new(),
+        met: Vec::new(),
         events: Vec::new(),
         roles: Roles::default(),
         groups: 0,
@@ -456,8 +470,20 @@ impl Tracer<'_> {
                     _ => {}
                 }
             }
+            (Some(C::AddI), &[a, b]) => {
+                let sum = self.term(Term::Op(data.kind, data.attrs.to_vec(), vec![a, b]));
+                self.added.insert(sum, [a, b]);
+                return sum;
+            }
             (Some(C::MulI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_mul(*b)),
             _ => {}
+        }
+        // Whether a loop of these bounds runs at all.
+        let predicate = tile::CmpI::of(data).map(|v| v.comparison_predicate());
+        if let (Some(Predicate::LessThan), &[lower, upper]) = (predicate, vals.as_slice())
+            && let Some(runs) = self.has_trips(lower, upper)
+        {
+            return Val::Int(i64::from(runs));
         }
         self.term(Term::Op(data.kind, data.attrs.to_vec(), vals))
     }
@@ -504,6 +530,61 @@ impl Tracer<'_> {
 
     /// Trips of a loop with these bounds.
     fn trips(&mut self, op: OpId, bounds: [Val; 3]) -> u64 {
+        let outer = self.is_outer(op);
+        let known = self
+            .met
+            .iter()
+            .find(|l| l.bounds == bounds && l.outer == outer);
+        if let Some(known) = known {
+            return known.trips;
+        }
+        // A loop whose first iteration stands in front of it.
+        let [lower, upper, step] = bounds;
+        let behind = |l: &&Length| {
+            let [first, rest @ ..] = l.bounds;
+            l.outer == outer && rest == [upper, step] && self.is_next(first, step, lower)
+        };
+        let trips = match self.met.iter().find(behind) {
+            Some(whole) => whole.trips.saturating_sub(1),
+            None => self.new_trips(bounds, outer),
+        };
+        self.met.push(Length {
+            bounds,
+            outer,
+            trips,
+        });
+        trips
+    }
+
+    /// Whether a loop holds another one of the protocol.
+    fn is_outer(&self, op: OpId) -> bool {
+        let body = self.m.body_of(op, 0);
+        body.is_some_and(|b| {
+            let inner = self.m.ops_under(b);
+            inner.iter().any(|o| {
+                // Where a role of its own multiplies, the others' loops around matmuls have no steps.
+                matches!(C::of(self.m.op(*o).kind), Some(C::For | C::Loop))
+                    && (self.apart || self.relevant.contains(o))
+            })
+        })
+    }
+
+    /// Whether `next` is `value` and one `step` more.
+    fn is_next(&self, value: Val, step: Val, next: Val) -> bool {
+        match (value, step, next) {
+            (Val::Int(a), Val::Int(s), Val::Int(b)) => a.checked_add(s) == Some(b),
+            _ => self.added.get(&next) == Some(&[value, step]),
+        }
+    }
+
+    /// Whether a loop of these bounds has an iteration, where one was met.
+    fn has_trips(&self, lower: Val, upper: Val) -> Option<bool> {
+        let met = |l: &&Length| l.bounds[..2] == [lower, upper];
+        self.met.iter().find(met).map(|l| l.trips > 0)
+    }
+
+    /// Trips of a loop with bounds that have nothing to do with those met before.
+    fn new_trips(&mut self, bounds: [Val; 3], outer: bool) -> u64 {
         let n = match bounds {
             [Val::Int(lower), Val::Int(upper), Val::Int(step)] if step > 0 => {
                 let span = upper.saturating_sub(lower).max(0) as u64;
@@ -518,15 +599,6 @@ impl Tracer<'_> {
                 self.scenario.trips + index as u64
             }
         };
-        let body = self.m.body_of(op, 0);
-        let outer = body.is_some_and(|b| {
-            let inner = self.m.ops_under(b);
-            inner.iter().any(|o| {
-                // Where a role of its own multiplies, the others' loops around matmuls have no steps.
-                matches!(C::of(self.m.op(*o).kind), Some(C::For | C::Loop))
-                    && (self.apart || self.relevant.contains(o))
-            })
-        });
         n.min(if outer {
             // Two stages of accumulators are full then, and the first is used again.
             OUTER_TRIPS + u64::from(self.apart)

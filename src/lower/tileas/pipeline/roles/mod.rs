@@ -108,7 +108,10 @@ impl Plan {
         };
         let fits = if by_matmuls {
             plan.stores(m, func, body, facts);
-            let mut rooms = shared_room(m, func, target).into_iter();
+            let [share, all] = shared_room(m, func, target);
+            // Registers that are redistributed are all of them: no second block finds any.
+            let shares = !plan.redistributes;
+            let mut rooms = shares.then_some(share).into_iter().chain([all]);
             match rooms.any(|room| plan.share(m, body, target, facts, room)) {
                 true => Ok(()),
                 false => Err("not even one stage of each ring fits in shared memory".to_owned()),

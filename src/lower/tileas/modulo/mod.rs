@@ -1,0 +1,308 @@
+//! Loops with several matmuls whose iterations overlap: a modulo schedule of two stages.
+//!
+//! Where a matmul's result goes through arithmetic into another matmul, as attention's scores do, the tensor cores have
+//! nothing to do under the arithmetic. Here the loop is cut in two: the *first* stage of an iteration runs beside the
+//! second, *late* one of the iteration before, each ordered so that matmuls are issued early and waited for late.
+//!
+//! ```text
+//! if lower < upper {
+//!   first(lower)
+//!   for i in lower + step .. upper { first(i) and late(i - step), merged }
+//!   late of the last iteration
+//! }
+//! ```
+//! [`body`] is the dependence graph, [`stages`] the cuts that it admits, [`order`] the order of the merged operations
+//! and the cycles that an iteration takes, by the rates in [`clock`]; [`rewrite`] carries the best one out.
+
+mod body;
+mod clock;
+mod order;
+mod producer;
+mod rewrite;
+mod stages;
+
+use rustc_hash::FxHashMap;
+
+use super::buffers::tile_bytes;
+use super::missed::Log;
+use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
+use super::pressure::Weights;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view::AllocTensor;
+use crate::facts::access;
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::target::Target;
+use body::Body;
+use order::{Node, Times};
+use stages::Stages;
+
+/// What this is called in messages.
+const WHAT: &str = "overlap of iterations";
+
+/// Most matmuls of a loop whose cuts are all looked at.
+const MOST_DOTS: usize = 6;
+
+/// An iteration must take so many percent less for two stages to pay: the loop's ends run alone, and the code is
+/// longer.
+const GAIN: u64 = 2;
+
+/// Why a loop stays as it is.
+#[derive(Debug)]
+struct Refused {
+    op: OpId,
+    why: String,
+}
+
+impl Refused {
+    fn new(op: OpId, why: &str) -> Refused {
+        Refused {
+            op,
+            why: why.to_owned(),
+        }
+    }
+}
+
+/// How a loop's iterations overlap.
+#[derive(Debug)]
+struct Schedule {
+    stages: Stages,
+    order: Vec<Node>,
+}
+
+/// What limits a schedule.
+struct Room<'t> {
+    target: &'t Target,
+    plan: &'t Plan,
+    /// Registers of a thread.
+    registers: u64,
+    /// Blocks that should share a multiprocessor.
+    blocks: u64,
+    /// Blocks for whose buffers shared memory has room.
+    by_shared: u64,
+}
+
+impl Room<'_> {
+    /// Blocks that registers and shared memory admit on a multiprocessor.
+    fn blocks_by(&self, registers: u64) -> u64 {
+        match &self.plan.roles {
+            Some(roles) if roles.redistributes() => 1,
+            _ => {
+                let warps = self.plan.all_warps();
+                let by_registers = self.target.blocks_by_registers(warps, registers);
+                by_registers.min(self.by_shared)
+            }
+        }
+    }
+}
+
+/// Bytes of the buffers that a function's block allocates.
+fn buffers(m: &Module, body: BlockId) -> u64 {
+    let bytes = m.block(body).ops.iter().map(|&op| {
+        let buffer = AllocTensor::of(m.op(op)).map(|v| v.result());
+        match buffer.map(|b| (b, m.types.get(m.ty(b)))) {
+            Some((b, Type::SharedTile { stages, .. })) => tile_bytes(m, b) * u64::from(*stages),
+            _ => 0,
+        }
+    });
+    bytes.sum()
+}
+
+/// Overlaps the iterations of the loops under `body` where that pays.
+pub fn schedule(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    plan: &Plan,
+    occupancy: Option<i64>,
+    log: &mut Log,
+) {
+    let ops = m.ops_under(body);
+    let loops: Vec<OpId> = ops
+        .iter()
+        .copied()
+        .filter(|&o| C::of(m.op(o).kind) == Some(C::For) && feeds_another(m, o))
+        .collect();
+    if loops.is_empty() {
+        return;
+    }
+    let filled: FxHashMap<ValueId, ValueId> = ops
+        .iter()
+        .filter_map(|&o| access::destination(m.op(o)).zip(access::pipeline(m.op(o))))
+        .collect();
+    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
+    let room = Room {
+        target,
+        plan,
+        registers: plan.registers(target, sharing.max(1)),
+        blocks: sharing.max(1),
+        by_shared: u64::from(target.shared_per_block()) / buffers(m, body).max(1),
+    };
+    let producers = producer::counterparts(m, &ops, &loops);
+    for (op, producer) in loops.into_iter().zip(producers) {
+        let found = Body::of(m, op, &filled).and_then(|b| {
+            let schedule = choose(m, body, &b, &room)?;
+            Ok((b, schedule))
+        });
+        match found {
+            Ok((b, schedule)) => {
+                if let Some(producer) = producer {
+                    producer::follow(m, producer, &b, &schedule.stages);
+                }
+                rewrite::apply(m, &b, &schedule);
+            }
+            Err(refused) => log.note(m, refused.op, WHAT, refused.why),
+        }
+    }
+}
+
+/// Whether a loop has asynchronous matmuls of its own of which one reads what comes of another.
+fn feeds_another(m: &Module, for_op: OpId) -> bool {
+    let Some(block) = m.body_of(for_op, 0) else {
+        return false;
+    };
+    let mut from: Vec<ValueId> = Vec::new();
+    for &op in &m.block(block).ops {
+        let data = m.op(op);
+        let inner = data
+            .regions
+            .iter()
+            .flat_map(|&r| m.region(r).blocks.clone());
+        let inner = inner.flat_map(|b| m.ops_under(b)).chain([op]);
+        let reads = inner.flat_map(|o| m.op(o).operands.to_vec());
+        let reached = reads.into_iter().any(|v| from.contains(&v));
+        let dot = S::of(data.kind) == Some(S::AsyncDot);
+        let adds = |v: &ValueId| {
+            m.def_op(*v)
+                .is_some_and(|d| S::of(m.op(d).kind) == Some(S::AsyncDot))
+        };
+        if dot && reached && !data.operands.get(2).is_some_and(adds) {
+            return true;
+        }
+        if dot || reached {
+            from.extend(&data.results);
+        }
+    }
+    false
+}
+
+/// The best schedule of a loop, or why it is better as it is.
+fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Schedule, Refused> {
+    if body.dots.len() > MOST_DOTS {
+        let why = format!("the loop has {} matmuls", body.dots.len());
+        return Err(Refused {
+            op: body.for_op,
+            why,
+        });
+    }
+    let times = Times::of(m, body, room.plan.tile_warps.div_ceil(4));
+    let mut cuts: Vec<Stages> = Vec::new();
+    for chosen in 1..1usize << body.dots.len() {
+        let late = |i: &usize| chosen >> i & 1 == 1;
+        let late: Vec<usize> = (0..body.dots.len())
+            .filter(late)
+            .map(|i| body.dots[i].at)
+            .collect();
+        let cut = Stages::of(m, body, &late);
+        cuts.extend(cut.filter(|c| !cuts.contains(c)));
+    }
+    let in_order: Vec<Node> = (0..body.ops.len())
+        .map(|op| Node { op, late: false })
+        .collect();
+    let now = order::period(body, &in_order, &times, room.blocks);
+    let weights = Weights::of(m, func, room.plan.tile_warps);
+    let before = registers(m, body, &Stages::default(), &in_order, &weights);
+    let shared = room.blocks_by(before);
+    let mut best: Option<(u64, Schedule)> = None;
+    let mut refused = None;
+    for stages in cuts {
+        if let Err(why) = stages_fit(m, body, &stages) {
+            refused = Some(why);
+            continue;
+        }
+        let order = order::order(body, &stages, &times);
+        let period = order::period(body, &order, &times, room.blocks);
+        if period * 100 > now * (100 - GAIN) {
+            let why = format!("an iteration would take some {period} cycles, now {now}");
+            refused.get_or_insert(Refused {
+                op: body.for_op,
+                why,
+            });
+            continue;
+        }
+        let registers = registers(m, body, &stages, &order, &weights);
+        if registers > room.registers {
+            let why = format!(
+                "a thread would need {registers} registers, and has {}",
+                room.registers
+            );
+            refused = Some(Refused {
+                op: body.for_op,
+                why,
+            });
+            continue;
+        }
+        let left = room.blocks_by(registers);
+        if left < shared {
+            let why = format!(
+                "with {registers} registers a thread, {left} blocks would share a multiprocessor, now {shared}"
+            );
+            refused = Some(Refused {
+                op: body.for_op,
+                why,
+            });
+            continue;
+        }
+        if best.as_ref().is_none_or(|b| period < b.0) {
+            best = Some((period, Schedule { stages, order }));
+        }
+    }
+    let none = || Refused::new(body.for_op, "each matmul waits for all others");
+    match best {
+        Some((_, schedule)) => Ok(schedule),
+        None => Err(refused.unwrap_or_else(none)),
+    }
+}
+
+/// Registers of a thread that a loop in this order takes.
+fn registers(
+    m: &Module,
+    body: &Body,
+    stages: &Stages,
+    order: &[Node],
+    weights: &Weights<'_>,
+) -> u64 {
+    let stands = |op: usize| Weights::stands(m, body.ops[op]);
+    let count = |live: &[(ValueId, bool)]| {
+        let mut roots: Vec<(ValueId, bool)> = live
+            .iter()
+            .map(|&(v, before)| (weights.root(v), before))
+            .collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots.iter().map(|r| weights.weight(r.0)).sum()
+    };
+    order::live(body, stages, order, &stands, &count) + REGISTERS_BESIDE_LOADS
+}
+
+/// Whether rings hold what stays in use while the next iteration has begun.
+fn stages_fit(m: &Module, body: &Body, stages: &Stages) -> Result<(), Refused> {
+    for (i, &op) in body.ops.iter().enumerate() {
+        if S::of(m.op(op).kind) != Some(S::ConsumerRelease) || !stages.late[i] {
+            continue;
+        }
+        let pipeline = access::pipeline(m.op(op));
+        let waits = |k: &usize| {
+            S::of(m.op(body.ops[*k]).kind) == Some(S::ConsumerWait)
+                && access::pipeline(m.op(body.ops[*k])) == pipeline
+                && !stages.late[*k]
+        };
+        let held = pipeline.map(|p| m.types.get(m.ty(p)));
+        let one = matches!(held, Some(Type::Pipeline { stages }) if *stages < 2);
+        if one && body.before[i].iter().any(waits) {
+            let why = "shared memory has one stage for what two iterations would hold";
+            return Err(Refused::new(op, why));
+        }
+    }
+    Ok(())
+}
