@@ -5,7 +5,8 @@
 //!    among the blocks of a cluster ([`mod@cluster`]) and cut in strips ([`strips`]).
 //! 2. Accesses and matmuls become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
-//! 3. Matmuls choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`matmul`]).
+//! 3. Matmuls choose their unit: [`wgmma`], [`tcgen05`], or a warp's own ([`matmul`]). Iterations of loops with several
+//!    asynchronous ones overlap ([`modulo`]).
 //! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their matmul stands
 //!    ([`sink`]). What stays the same in a loop is in shared memory where registers are short ([`stationary`]).
 

@@ -34,7 +34,7 @@ use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::Target;
 use body::Body;
-use order::{Node, Times};
+use order::{Instance, Node, Times};
 use stages::Stages;
 
 /// What this is called in messages.
@@ -273,8 +273,8 @@ fn registers(
     weights: &Weights<'_>,
 ) -> u64 {
     let stands = |op: usize| Weights::stands(m, body.ops[op]);
-    let count = |live: &[(ValueId, bool)]| {
-        let mut roots: Vec<(ValueId, bool)> = live
+    let count = |live: &[Instance]| {
+        let mut roots: Vec<Instance> = live
             .iter()
             .map(|&(v, before)| (weights.root(v), before))
             .collect();

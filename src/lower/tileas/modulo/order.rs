@@ -189,17 +189,20 @@ fn alone(body: &Body, order: &[Node], times: &Times) -> u64 {
     (now - warm) / (RUN - WARM)
 }
 
+/// A value as the iteration at hand makes it or, true, as the one before has made it.
+pub type Instance = (ValueId, bool);
+
 /// Values that live at once, by the order in which they are made and read.
 pub fn live(
     body: &Body,
     stages: &Stages,
     order: &[Node],
     stands: &dyn Fn(usize) -> bool,
-    count: &dyn Fn(&[(ValueId, bool)]) -> u64,
+    count: &dyn Fn(&[Instance]) -> u64,
 ) -> u64 {
     let crossing = |v: ValueId, late: bool| (v, late && stages.crossing.contains(&v));
-    let mut live: Vec<(ValueId, bool)> = Vec::new();
-    let add = |live: &mut Vec<(ValueId, bool)>, v: (ValueId, bool)| {
+    let mut live: Vec<Instance> = Vec::new();
+    let add = |live: &mut Vec<Instance>, v: Instance| {
         if !live.contains(&v) {
             live.push(v);
         }
