@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::leaf::{Leaf, pointee_bytes};
+use super::regroup::reshaped;
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
 use crate::dialect::{OpKind, cuda_tile};
 use crate::ir::{TypeId, Types};
@@ -26,7 +27,7 @@ impl Axis {
     };
 }
 
-type Axes = SmallVec<[Axis; 2]>;
+pub(super) type Axes = SmallVec<[Axis; 2]>;
 
 fn shape(types: &Types, ty: TypeId) -> &[u64] {
     types.as_tile(ty).map_or(&[], |(_, shape)| shape)
@@ -154,6 +155,7 @@ pub(super) fn transfer(
             // Which dimension went where is an attribute's matter; `permuted` knows it.
             Some(cuda_tile::Op::Permute) => Axes::new(),
             Some(cuda_tile::Op::Extract) => part(types, operands, result),
+            Some(cuda_tile::Op::Reshape) => regrouped(types, operands, result).unwrap_or_default(),
             _ => moved(types, operands, result).unwrap_or_default(),
         };
         return recount(types, operands, result, facts);
@@ -228,7 +230,7 @@ fn recount(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId, facts: 
     }
 }
 
-/// Reshapes that only add or drop extents of 1, and broadcasts of extents of 1.
+/// Broadcasts of extents of 1, and what leaves all elements where they are.
 fn moved(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId) -> Option<Axes> {
     let &(facts, from_ty) = operands.first()?;
     let (from, to) = (shape(types, from_ty), shape(types, result));
@@ -238,42 +240,28 @@ fn moved(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId) -> Option
         divisibility,
         constancy: pow2_part(extent),
     };
-    let all = pow2_part(facts.divisor);
-    if from.len() == to.len() {
-        let carried = from.iter().zip(to).zip(&axes).map(|((&f, &t), a)| {
-            if f == t {
-                Some(*a)
-            } else if f == 1 {
-                Some(unit(a.divisibility, t))
-            } else {
-                None
-            }
-        });
-        return carried.collect();
-    }
-    let wide = |s: &[u64]| {
-        s.iter()
-            .copied()
-            .filter(|&e| e != 1)
-            .collect::<SmallVec<[u64; 4]>>()
-    };
-    if wide(from) != wide(to) {
+    if from.len() != to.len() {
         return None;
     }
-    let mut carried = from
-        .iter()
-        .zip(&axes)
-        .filter(|(e, _)| **e != 1)
-        .map(|(_, a)| *a);
-    to.iter()
-        .map(|&e| {
-            if e == 1 {
-                Some(unit(all, 1))
-            } else {
-                carried.next()
-            }
-        })
-        .collect()
+    let carried = from.iter().zip(to).zip(&axes).map(|((&f, &t), a)| {
+        if f == t {
+            Some(*a)
+        } else if f == 1 {
+            Some(unit(a.divisibility, t))
+        } else {
+            None
+        }
+    });
+    carried.collect()
+}
+
+/// Extents merged and split.
+fn regrouped(types: &Types, operands: &[(&Facts, TypeId)], result: TypeId) -> Option<Axes> {
+    let &(facts, from_ty) = operands.first()?;
+    let (from, to) = (shape(types, from_ty), shape(types, result));
+    let axes = axes_of(types, facts, from_ty);
+    let unit = pointee_bytes(types, from_ty);
+    reshaped(&axes, from, to, unit, pow2_part(facts.divisor))
 }
 
 /// One dimension of an elementwise operation.
@@ -410,7 +398,7 @@ fn positive(operands: &[(&Facts, TypeId)]) -> bool {
 }
 
 /// Divisibility of the elements at multiples of `run`; elements of a run are `unit` apart.
-fn at(axis: &Axis, run: u64, unit: u64) -> u64 {
+pub(super) fn at(axis: &Axis, run: u64, unit: u64) -> u64 {
     if run >= axis.contiguity {
         axis.divisibility
     } else {

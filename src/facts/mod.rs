@@ -14,6 +14,7 @@ mod axes;
 mod flow;
 mod leaf;
 pub mod matmul;
+mod regroup;
 pub mod semantics;
 pub mod tensor;
 mod transfer;
