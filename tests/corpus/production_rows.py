@@ -325,6 +325,38 @@ def causal_conv(x, w, y, taps: ct.Constant[int], block: ct.Constant[int]):
     ct.scatter(y, (channel, time), (acc / (1.0 + ct.exp(-acc))).astype(y.dtype))
 
 
+@ct.kernel
+def rms_backward_rows(x, w, grad, inverse, dx, dw, each: ct.Constant[int], block: ct.Constant[int]):
+    """Rows of dx one by one, by gather: a block has `each` rows, the last one those that are left; its part of dw."""
+    column = ct.arange(block, dtype=ct.int32)
+    scale = ct.gather(w, column, padding_value=0.0).astype(ct.float32)
+    part = ct.zeros((block,), dtype=ct.float32)
+    for i in range(each):
+        row = ct.bid(0) * each + i
+        if row < x.shape[0]:
+            factor = ct.load(inverse, row, shape=())
+            t = ct.gather(x, (row, column), padding_value=0.0).astype(ct.float32)
+            g = ct.gather(grad, (row, column), padding_value=0.0).astype(ct.float32)
+            normal = t * factor
+            product = g * scale
+            mean = ct.sum(product * normal) / x.shape[1]
+            ct.scatter(dx, (row, column), ((product - normal * mean) * factor).astype(dx.dtype))
+            part += g * normal
+    ct.scatter(dw, (ct.bid(0), column), part)
+
+
+@ct.kernel
+def largest_rows(x, y, each: ct.Constant[int], rows: ct.Constant[int], block: ct.Constant[int]):
+    """Rows divided by their largest magnitude, a few tiles a block where there are as many."""
+    for i in range(each):
+        tile = ct.bid(0) * each + i
+        if tile * rows < x.shape[0]:
+            if tile >= 0:
+                t = ct.load(x, (tile, 0), (rows, block), padding_mode=ZERO).astype(ct.float32)
+                largest = ct.max(ct.maximum(t, -t), axis=1, keepdims=True)
+                ct.store(y, (tile, 0), (t / largest).astype(y.dtype))
+
+
 H1, H2, H3, H4 = (array(ct.float16, n) for n in range(1, 5))
 B1, B2 = array(ct.bfloat16, 1), array(ct.bfloat16, 2)
 S1, S2 = array(ct.float32, 1), array(ct.float32, 2)
@@ -342,6 +374,8 @@ CASES = [
     case("rms_views_bf16", rms_views, B2, B1, B2, F32, 4, 256),
     case("add_rms_f16", add_rms, H2, H2, H1, H2, H2, F32, F32, 512),
     case("rms_backward_f16", rms_backward, H2, H1, H2, S1, H2, S2, 8, 256),
+    case("rms_backward_rows_f16", rms_backward_rows, H2, H1, H2, S1, H2, S2, 3, 256),
+    case("largest_rows_f16", largest_rows, H2, H2, 3, 4, 256),
     case("layer_norm_f16", layer_norm, H2, H1, H1, H2, S1, S1, F32, 128),
     case("softmax_online_f16", softmax_online, H2, H2, 128),
     case("softmax_views_f16", softmax_views, H2, H2, 512),
@@ -449,6 +483,17 @@ def norm_runs():
     right = normal.reshape(x.shape) * wide(w)[:, None] + wide(b)[:, None]
     args = [*packed("x", x), *packed("w", w), *packed("b", b), *empty("y", right, np.float16, HALF), f32(1e-3)]
     yield Run("group_norm_f16", "2x8x104", (2, 2), args)
+    x, grad, w = drawn(rng, 7, 200), drawn(rng, 7, 200), drawn(rng, 200)
+    factor = rms(wide(x)).astype(np.float32)
+    normal, product = wide(x) * factor, wide(grad) * wide(w)
+    dx = (product - normal * (product * normal).mean(axis=1, keepdims=True)) * factor
+    dw = np.stack([(wide(grad) * normal)[i : i + 3].sum(axis=0) for i in (0, 3, 6)])
+    args = [*matrix("x", x), *packed("w", w), *matrix("grad", grad), *packed("inverse", factor[:, 0])]
+    args += [*result("dx", dx, np.float16, HALF), *result("dw", dw, np.float32, SINGLE)]
+    yield Run("rms_backward_rows_f16", "7x200", (3,), args)
+    x = drawn(rng, 18, 200)
+    right = wide(x) / np.abs(wide(x)).max(axis=1, keepdims=True)
+    yield Run("largest_rows_f16", "18x200", (2,), [*matrix("x", x), *result("y", right, np.float16, HALF)])
 
 
 def softmax(x):

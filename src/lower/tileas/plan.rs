@@ -349,11 +349,16 @@ fn candidates(m: &Module, body: BlockId) -> Vec<(OpId, Purpose)> {
     let streams = !pipeline::stream::is_for_matmuls(m, body);
     let wanted = |op: OpId| {
         let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
-        let ops = &m.block(m.body_of(op, 0).filter(|_| looping)?).ops;
+        let inner = m.body_of(op, 0).filter(|_| looping)?;
+        let ops = &m.block(inner).ops;
         if ops.iter().any(|&o| is_matmul(m, o)) {
             return Some((op, Purpose::Operands));
         }
-        let loads = streams && ops.iter().any(|&o| pipeline::prefetch::loads_tile(m, o));
+        let tile = |&o: &OpId| {
+            pipeline::prefetch::loads_tile(m, o)
+                && pipeline::ahead::reached(m, inner, o, Purpose::Stream)
+        };
+        let loads = streams && m.ops_under(inner).iter().any(tile);
         loads.then_some((op, Purpose::Stream))
     };
     m.ops_under(body).into_iter().filter_map(wanted).collect()

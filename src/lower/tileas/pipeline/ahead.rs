@@ -1,7 +1,7 @@
 //! Which loads can be started iterations before their tiles are used.
 
 use super::purpose::Purpose;
-use super::{padding, slice, tokens};
+use super::{guard, padding, slice, tokens};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
@@ -23,9 +23,15 @@ pub const POINTED: [&str; 2] = ["pointers", "mask"];
 /// from the counter. What waits for it comes later all the more: see [`forget_token`].
 pub fn starts_ahead(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
     S::of(m.op(load).kind) == Some(S::TiledLoad)
-        && m.op(load).block == body
+        && reached(m, body, load, purpose)
         && starts_anywhere(m, load, purpose)
         && follows_counter(m, body, load)
+}
+
+/// Whether a load stands in a loop's `body` or, for a stream, behind branches of it.
+pub fn reached(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
+    let block = m.op(load).block;
+    block == body || (purpose == Purpose::Stream && guard::guards(m, body, block).is_some())
 }
 
 /// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`: it is weak and
@@ -66,7 +72,7 @@ pub fn gathers_ahead(
     let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
     let once = |v: ValueId| cuts_once(m, facts, v, run.dim, run.width);
     match () {
-        () if S::of(data.kind) != Some(S::Load) || data.block != body => {
+        () if S::of(data.kind) != Some(S::Load) || !reached(m, body, load, purpose) => {
             Err("it is no load of the loop")
         }
         () if access::ordering(data) != Ordering::Weak => Err("it is ordered"),
@@ -96,14 +102,19 @@ pub fn address_of(m: &Module, load: OpId) -> Vec<ValueId> {
         .collect()
 }
 
-/// Whether where a load loads from is computed from the counter and from outside the loop, by pure operations and
-/// loads of single numbers, such as a page's.
+/// Whether where a load loads from, and whether its branches are taken, is computed from the counter and from outside
+/// the loop, by pure operations and loads of single numbers, such as a page's.
 fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
-    let roots = address_of(m, load);
-    let slice = slice::backward(m, body, roots.iter().copied());
+    let guards = guard::of_loads(m, body, &[load]);
+    let mut roots = address_of(m, load);
+    roots.extend(guards.iter().map(|g| g.condition));
+    let blocks: Vec<BlockId> = std::iter::once(body)
+        .chain(guards.iter().map(|g| g.block))
+        .collect();
+    let slice = slice::backward_in(m, &blocks, roots.iter().copied());
     let pure = |&o: &OpId| {
         let plain = m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
-        plain || loads_number(m, body, o)
+        plain || loads_number(m, &blocks, o)
     };
     let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
     let carried = m.block(body).args.get(1..).unwrap_or(&[]);
@@ -115,15 +126,15 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
             .all(|v| !carried.contains(&v))
 }
 
-/// Whether an operation of a loop's `body` loads one number and waits for nothing in the loop.
-fn loads_number(m: &Module, body: BlockId, op: OpId) -> bool {
+/// Whether an operation of a loop's `blocks` loads one number and waits for nothing in them.
+fn loads_number(m: &Module, blocks: &[BlockId], op: OpId) -> bool {
     let data = m.op(op);
     let one = data.results.first().is_some_and(|&v| {
         let tile = m.types.as_tile(m.ty(v));
         tile.is_some_and(|t| t.1.iter().product::<u64>() == 1)
     });
     let before = |t: ValueId| {
-        let inside = m.def_op(t).is_some_and(|d| m.op(d).block == body);
+        let inside = m.def_op(t).is_some_and(|d| blocks.contains(&m.op(d).block));
         !inside && tokens::only_read(m, t)
     };
     matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))

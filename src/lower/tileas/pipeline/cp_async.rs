@@ -11,8 +11,9 @@
 //! with stage `i - 1`, which is the stage that the tiles of iteration `i + S - 1` go to.
 
 use super::carried::{with_one_more, yield_too};
+use super::guard;
 use super::purpose::Purpose;
-use super::slice::{Map, backward, copy};
+use super::slice::{Map, backward_in, copy};
 use super::stream::Share;
 use super::{Prefetch, padding, prefetch};
 use crate::dialect::cuda_tile::Op as C;
@@ -23,7 +24,9 @@ use crate::facts::FactMap;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::tileas::buffers::{RESERVE, memory_order, shared_room, shared_type, stage_bytes};
+use crate::lower::tileas::buffers::{
+    RESERVE, memory_order, shared_room, shared_type, stage_bytes, tile_bytes,
+};
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED, address_of, forget_token};
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
@@ -60,6 +63,18 @@ impl Plan {
             purpose.layout(m, m.result(l), &order).is_ok()
         };
         stream.loads.retain(has_layout);
+        if purpose == Purpose::Stream {
+            // Fewer would be copied one by one, by loads that are waited for.
+            let words = |&l: &OpId| {
+                S::of(m.op(l).kind) != Some(S::Load) || tile_bytes(m, m.result(l)) >= 128 * warps
+            };
+            stream.loads.retain(words);
+            if stream.loads.is_empty() {
+                return Err(format!(
+                    "{warps} warps have less than four bytes a thread to copy"
+                ));
+            }
+        }
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
         if purpose == Purpose::Stream {
             let share = Share::of(m, func, top, target, [warps, warps]);
@@ -93,10 +108,11 @@ impl Plan {
     fn streaming(m: &Module, stream: Prefetch, rings: u64, share: Share) -> Result<Plan, String> {
         let bytes = stage_bytes(m, &stream.loads);
         let others = share.blocks - 1;
-        if others * bytes >= share.busy {
+        // A block without a ring waits for a tile, then works on it: as a rule, half of the others are waiting.
+        let under_way = others * bytes / 2;
+        if under_way >= share.busy {
             return Err(format!(
-                "while a block works, the loads of {others} others on its multiprocessor are under way: {} bytes, {} keep memory busy",
-                others * bytes,
+                "while a block works, the loads of half of the {others} others on its multiprocessor are under way: {under_way} bytes, {} keep memory busy",
                 share.busy
             ));
         }
@@ -331,10 +347,21 @@ impl Build<'_> {
         for &load in &stream.loads {
             roots.extend(address_of(m, load));
         }
-        let enable = less(&mut m.at_end(block), counter, self.bounds[1]);
-        for op in backward(m, stream.body, roots) {
+        let guards = guard::of_loads(m, stream.body, &stream.loads);
+        roots.extend(guards.iter().map(|g| g.condition));
+        let mut blocks = vec![stream.body];
+        blocks.extend(guards.iter().map(|g| g.block));
+        let runs = less(&mut m.at_end(block), counter, self.bounds[1]);
+        // Where each block's copies are made: those behind a branch where it is taken.
+        let mut enabled = vec![(stream.body, runs)];
+        let at = |enabled: &[(BlockId, ValueId)], b: BlockId| {
+            enabled.iter().find(|e| e.0 == b).map_or(runs, |e| e.1)
+        };
+        for op in backward_in(m, &blocks, roots) {
+            let here = m.op(op).block;
+            self.enter(m, block, here, &guards, &map, &mut enabled);
             match S::of(m.op(op).kind) {
-                Some(S::Load) => load_number(m, op, block, enable, &mut map),
+                Some(S::Load) => load_number(m, op, block, at(&enabled, here), &mut map),
                 Some(S::TiledLoad) => {
                     let new = copy(m, op, block, &mut map);
                     forget_bounds(m, new);
@@ -343,6 +370,10 @@ impl Build<'_> {
                     copy(m, op, block, &mut map);
                 }
             }
+        }
+        for &load in &stream.loads {
+            let here = m.op(load).block;
+            self.enter(m, block, here, &guards, &map, &mut enabled);
         }
         m.at_end(block).op(
             S::ProducerAcquire,
@@ -364,6 +395,7 @@ impl Build<'_> {
                         .collect()
                 })
                 .collect();
+            let enable = at(&enabled, data.block);
             let tail = [[buffer], [self.pipeline], [iteration], [enable]];
             let mut groups: Vec<&[ValueId]> = renamed.iter().map(Vec::as_slice).collect();
             groups.extend(tail.iter().map(|t| &t[..]));
@@ -384,6 +416,38 @@ impl Build<'_> {
             &[],
             &[],
         );
+    }
+
+    /// Appends to `block` what says whether the blocks from the loop's body to `here` are entered, as far as `enabled`
+    /// does not have it; the conditions are in `map`.
+    fn enter(
+        &self,
+        m: &mut Module,
+        block: BlockId,
+        here: BlockId,
+        guards: &[guard::Guard],
+        map: &Map,
+        enabled: &mut Vec<(BlockId, ValueId)>,
+    ) {
+        let has = |enabled: &[(BlockId, ValueId)], b: BlockId| enabled.iter().any(|e| e.0 == b);
+        let Some(guard) = guards.iter().find(|g| g.block == here) else {
+            return;
+        };
+        if has(enabled, here) {
+            return;
+        }
+        self.enter(m, block, guard.around, guards, map, enabled);
+        let around = enabled.iter().find(|e| e.0 == guard.around).map(|e| e.1);
+        let taken = map.get(&guard.condition).copied();
+        let taken = taken.unwrap_or(guard.condition);
+        let both = match around {
+            Some(around) => {
+                let ty = m.ty(around);
+                m.at_end(block).value(C::AndI, &[around, taken], [], ty)
+            }
+            None => taken,
+        };
+        enabled.push((here, both));
     }
 
     /// The loop's body: waits and copies come first, the loads read shared memory.
@@ -415,16 +479,21 @@ impl Build<'_> {
         let next = add(&mut b, iteration, ahead);
         self.copies(m, head, later, next);
         let head_ops = std::mem::take(&mut m.block_mut(head).ops);
+        let guards = guard::of_loads(m, body, &stream.loads);
         m.block_mut(body).ops.clear();
         for op in head_ops.into_iter().chain(ops) {
-            self.place(m, op, iteration);
+            self.place(m, body, op, iteration);
+        }
+        for guard in guards {
+            for op in std::mem::take(&mut m.block_mut(guard.block).ops) {
+                self.place(m, guard.block, op, iteration);
+            }
         }
     }
 
-    /// Puts one operation into the new body.
-    fn place(&self, m: &mut Module, op: OpId, iteration: ValueId) {
+    /// Puts one operation into the new `body`: the loop's, or one behind a branch of it.
+    fn place(&self, m: &mut Module, body: BlockId, op: OpId, iteration: ValueId) {
         let stream = &self.plan.stream;
-        let body = stream.body;
         if let Some(side) = stream.loads.iter().position(|&l| l == op) {
             let tile = m.result(op);
             let ty = m.ty(tile);
@@ -439,7 +508,7 @@ impl Build<'_> {
             m.erase(op);
             return;
         }
-        if C::of(m.op(op).kind) == Some(C::Continue) {
+        if C::of(m.op(op).kind) == Some(C::Continue) && body == stream.body {
             let mut b = m.at_end(body);
             b.op(
                 S::ConsumerRelease,

@@ -13,6 +13,7 @@
 pub mod ahead;
 pub mod carried;
 pub mod cp_async;
+pub mod guard;
 pub mod induction;
 pub mod padding;
 pub mod prefetch;

@@ -4,7 +4,7 @@ use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::look::{is_matmul, is_number, reach, shows};
-use crate::lower::tileas::pipeline::ahead::{gathers_ahead, starts_ahead};
+use crate::lower::tileas::pipeline::ahead::{gathers_ahead, reached, starts_ahead};
 
 use super::purpose::Purpose;
 use crate::dialect::Traits;
@@ -93,11 +93,11 @@ impl Prefetch {
     ) -> Result<Prefetch, (OpId, String)> {
         let mut loads = Vec::new();
         let mut against = None;
-        for &load in &m.block(body).ops {
-            if !loads_tile(m, load) {
+        let purpose = Purpose::Stream;
+        for load in m.ops_under(body) {
+            if !loads_tile(m, load) || !reached(m, body, load, purpose) {
                 continue;
             }
-            let purpose = Purpose::Stream;
             let gathers = || gathers_ahead(m, facts, body, load, purpose).map_err(str::to_owned);
             let found = match S::of(m.op(load).kind) {
                 Some(S::Load) => gathers(),
@@ -148,7 +148,7 @@ fn harmless(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> bool {
     let traits = data.def().traits;
     let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
         && access::ordering(data) == Ordering::Weak
-        && data.block == body;
+        && (data.block == body || purpose == Purpose::Stream);
     let leaves = traits.has(Traits::TERMINATOR) && kind != Some(C::Yield);
     let loops = matches!(kind, Some(C::For | C::Loop));
     let effect =

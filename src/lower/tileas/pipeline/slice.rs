@@ -69,20 +69,26 @@ pub fn copy_whole(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> Op
 
 /// The operations of `body` that compute `roots`, in order; operations elsewhere are not followed.
 pub fn backward(m: &Module, body: BlockId, roots: impl IntoIterator<Item = ValueId>) -> Vec<OpId> {
+    backward_in(m, &[body], roots)
+}
+
+/// The operations of `blocks` that compute `roots`, block by block, each in order. No block comes before one around it.
+pub fn backward_in(
+    m: &Module,
+    blocks: &[BlockId],
+    roots: impl IntoIterator<Item = ValueId>,
+) -> Vec<OpId> {
     let mut wanted = FxHashSet::default();
     let mut work: Vec<ValueId> = roots.into_iter().collect();
     while let Some(value) = work.pop() {
-        let Some(op) = m.def_op(value).filter(|&o| m.op(o).block == body) else {
+        let inside = |&o: &OpId| blocks.contains(&m.op(o).block);
+        let Some(op) = m.def_op(value).filter(inside) else {
             continue;
         };
         if wanted.insert(op) {
             work.extend(&m.op(op).operands);
         }
     }
-    m.block(body)
-        .ops
-        .iter()
-        .copied()
-        .filter(|o| wanted.contains(o))
-        .collect()
+    let ops = blocks.iter().flat_map(|&b| &m.block(b).ops).copied();
+    ops.filter(|o| wanted.contains(o)).collect()
 }
