@@ -5,7 +5,7 @@ import ml_dtypes
 import numpy as np
 
 from corpus import Case, array
-from numerics import EXACT, Buffer, Run, array_args
+from numerics import EXACT, Buffer, Run, Scalar, array_args
 from production_gemm import HALF, cube, cube_out, drawn, matrix, result, vector, wide
 
 ZERO = ct.PaddingMode.ZERO
@@ -96,6 +96,29 @@ def batched(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
 
 
 @ct.kernel(num_ctas=2)
+def attention(q, k, v, o, scale: ct.float32, tm: ct.Constant[int], tn: ct.Constant[int], d: ct.Constant[int]):
+    """Causal attention; each block has half of the queries, and brings half of the keys and values for both."""
+    row = ct.bid(0) * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+    x = ct.load(q, (ct.bid(0), 0), (tm, d), padding_mode=ZERO)
+    highest = ct.full((tm, 1), -1e30, ct.float32)
+    total = ct.zeros((tm, 1), ct.float32)
+    acc = ct.zeros((tm, d), ct.float32)
+    for j in range(ct.cdiv(min((ct.bid(0) + 1) * tm, k.shape[0]), tn)):
+        keys = ct.load(k, (j, 0), (tn, d), padding_mode=ZERO)
+        scores = ct.mma(x, ct.transpose(keys), ct.zeros((tm, tn), ct.float32)) * scale
+        column = j * tn + ct.arange(tn, dtype=ct.int32)[None, :]
+        scores = ct.where((row >= column) & (column < k.shape[0]), scores, -1e30)
+        above = ct.maximum(highest, ct.max(scores, 1, keepdims=True))
+        weights = ct.exp(scores - above)
+        shrink = ct.exp(highest - above)
+        total = total * shrink + ct.sum(weights, 1, keepdims=True)
+        values = ct.load(v, (j, 0), (tn, d), padding_mode=ZERO)
+        acc = ct.mma(ct.astype(weights, v.dtype), values, acc * shrink)
+        highest = above
+    ct.store(o, (ct.bid(0), 0), ct.astype(acc / total, o.dtype))
+
+
+@ct.kernel(num_ctas=2)
 def counted(a, b, c, done, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """Counts the tiles that are done, which must happen once for each: no cluster can share it."""
     m, n = ct.bid(0), ct.bid(1)
@@ -109,6 +132,7 @@ def counted(a, b, c, done, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Co
 
 
 H2, H3 = array(ct.float16, 2), array(ct.float16, 3)
+F32 = ct.compilation.ScalarConstraint(ct.float32)
 S1, S2 = array(ct.float32, 1), array(ct.float32, 2)
 E2, I2, N1, N2 = array(ct.float8_e4m3fn, 2), array(ct.int8, 2), array(ct.int32, 1), array(ct.int32, 2)
 
@@ -126,8 +150,11 @@ CASES = [
     case("persistent_f16_nk", persistent, H2, H2, H2, 256, 128, 64, True),
     case("persistent_e4m3", persistent, E2, E2, H2, 256, 128, 64, True),
     case("epilogue_f16", epilogue, H2, H2, S1, H2, 256, 64, 64),
+    case("epilogue_f16_128x128", epilogue, H2, H2, S1, H2, 128, 128, 64),
     case("integer_i8", integer, I2, I2, N2, 128, 128, 64),
     case("batched_f16", batched, H3, H3, H3, 128, 64, 64),
+    case("attention_f16", attention, H2, H2, H2, H2, F32, 128, 128, 64),
+    case("attention_f16_256x64", attention, H2, H2, H2, H2, F32, 256, 64, 64),
     case("counted_f16", counted, H2, H2, H2, N1, 128, 64, 64),
 ]
 
@@ -162,6 +189,7 @@ def runs():
     right = wide(c) + np.where(np.arange(200)[:, None] >= np.arange(144), product, 0)
     args = [*matrix("a", a), *matrix("b", b), *vector("bias", bias), *result("c", right, HALF, before=c)]
     yield Run("epilogue_f16", "200x144x264", (1, 3), args)
+    yield Run("epilogue_f16_128x128", "200x144x264", (2, 2), args)
     a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((140, 208), (144, 208)))
     right = a.astype(np.int32) @ b.T.astype(np.int32)
     args = [*matrix("a", a, 99), *matrix("b", b, 99), *result("c", right, EXACT, np.int32)]
@@ -169,6 +197,13 @@ def runs():
     a, b = drawn(rng, 2, 150, 136), drawn(rng, 2, 136, 72)
     out = cube_out("c", wide(a) @ wide(b), HALF)
     yield Run("batched_f16", "2x150x72x136", (2, 2, 2), [*cube("a", a), *cube("b", b), *out])
+    q, k, v = (drawn(rng, 300, 64) for _ in range(3))
+    scores = np.where(np.tri(300, dtype=bool), wide(q) @ wide(k).T / 8, -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    right = weights @ wide(v) / weights.sum(axis=1, keepdims=True)
+    args = [*matrix("q", q), *matrix("k", k), *matrix("v", v), *result("o", right, HALF), Scalar("f32", 0.125)]
+    yield Run("attention_f16", "300x64", (3,), args)
+    yield Run("attention_f16_256x64", "300x64", (2,), args)
     a, b = drawn(rng, 140, 72), drawn(rng, 72, 100)
     args = [*matrix("a", a), *matrix("b", b), *result("c", wide(a) @ wide(b), HALF)]
     count = Buffer("done", np.zeros(1, np.int32), np.full(1, 4, np.int32))

@@ -1,4 +1,4 @@
-//! What tilec emits for the three main kernels, run with many interleavings of warps and completion times of asynchronous
+//! What tilec emits for the three main kernels, and for clusters of blocks, run with many interleavings of warps and completion times of asynchronous
 //! work, every check of the simulator on: right on each of them, and no report.
 
 use crate::npy;
@@ -153,6 +153,16 @@ interleaved! {
         softmax "softmax/f32_4x256" 16,
         matmul "matmul/f16_64x64x32" 32,
         matmul_large "matmul/f16_128x128x64" 8,
+        cluster_rows "production_cluster/plain_f16_256x128" 8,
+        cluster_columns "production_cluster/plain_f16_64x128" 4,
+        cluster_of_four "production_cluster/by_four_f16_256x128" 4,
+        cluster_persistent "production_cluster/persistent_f16_nk" 4,
+    ;
+    sm_100a:
+        cluster_rows "production_cluster/plain_f16_256x128" 8,
+        cluster_of_four "production_cluster/by_four_f16_256x128" 4,
+        cluster_persistent "production_cluster/persistent_f16" 4,
+        cluster_e4m3 "production_cluster/persistent_e4m3" 4,
     ;
     sm_120a:
         vadd "vadd/f16" 8,

@@ -10,10 +10,12 @@
 //! [`alternatives`], by guards and a cost; where none is left, one block executes the tile block.
 
 pub mod alternatives;
+mod apart;
 mod legal;
 
 use rustc_hash::FxHashSet;
 
+use super::look::is_matmul;
 use super::missed::Log;
 use super::plan::Options;
 use super::strips::cut::Refusal;
@@ -48,7 +50,18 @@ pub fn split(
     log: &mut Log,
 ) -> Option<Split> {
     let asked = Hints::of(m, func, target).blocks?;
-    match decide(m, func, body, target, options, asked) {
+    let mut found = decide(m, func, body, target, options, asked);
+    if found.is_err() && m.ops_under(body).into_iter().any(|o| is_matmul(m, o)) {
+        let copies = apart::take(m, body);
+        found = match decide(m, func, body, target, options, asked) {
+            Ok(other) => Ok(other),
+            Err(_) => {
+                copies.undo(m);
+                found
+            }
+        };
+    }
+    match found {
         Ok((mut parts, concerned)) => {
             let alike = m
                 .ops_under(body)
