@@ -147,7 +147,8 @@ const RUN: u64 = 6;
 const WARM: u64 = 2;
 
 /// Hundredths of what an iteration would take a group alone that are lost when groups share the multiprocessor: they
-/// seldom want its units in turns. Fitted to `ptxsim --time` of attention with D of 64 and 128, one and two groups.
+/// seldom want its units in turns. Fitted to `ptxsim --time` of attention forward, tiles of 128×128, two groups, D of 64
+/// and 128, without overlap: two points, so that what it says of other loops is rough.
 const LOST: u64 = 42;
 
 /// Cycles of an iteration where `blocks` blocks of as many groups as `times` says run beside each other: as long as the
