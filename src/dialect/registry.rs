@@ -11,12 +11,7 @@ impl OpKind {
     /// The operation called `dialect.name`.
     pub fn by_name(full: &str) -> Option<OpKind> {
         let (dialect, name) = full.split_once('.')?;
-        let dialect = Dialect::by_name(dialect)?;
-        let index = dialect.table().iter().position(|o| o.name == name)?;
-        Some(OpKind {
-            dialect,
-            index: index as u8,
-        })
+        Dialect::by_name(dialect)?.operation(name)
     }
 }
 
@@ -53,6 +48,15 @@ impl Dialect {
     /// The dialect of that name.
     pub fn by_name(name: &str) -> Option<Dialect> {
         Dialect::ALL.into_iter().find(|d| d.name() == name)
+    }
+
+    /// Its operation of that name.
+    pub fn operation(self, name: &str) -> Option<OpKind> {
+        let index = self.table().iter().position(|o| o.name == name)?;
+        Some(OpKind {
+            dialect: self,
+            index: index as u8,
+        })
     }
 
     pub fn table(self) -> &'static [OpDef] {

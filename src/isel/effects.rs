@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::build::{Fail, fail};
-use crate::dialect::{AttrKind, OpDef, OpKind, nvvm};
+use crate::dialect::{AttrKind, Dialect, OpDef};
 use crate::facts::access::group;
 use crate::ir::{Attr, Op};
 use crate::machine::rows::{Read, Rows};
@@ -161,8 +161,7 @@ impl Effect {
             (Some(cases), Some(_)) => &cases[..cases.len() - 1],
             _ => "",
         };
-        let mut ops = nvvm::Op::ALL.iter().map(|&op| OpKind::from(op));
-        let Some(kind) = ops.find(|kind| kind.def().name == name) else {
+        let Some(kind) = Dialect::Nvvm.operation(name) else {
             return Err(format!("no operation 'nvvm.{name}'"));
         };
         let def = kind.def();

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::effects::Effects;
 use super::values::{Elem, Form};
-use crate::dialect::{Dialect, OpKind, nvvm};
+use crate::dialect::{Dialect, OpKind};
 use crate::ir::{Diagnostic, Float, Place};
 use crate::machine::rows::{self, Read, Rows};
 
@@ -283,8 +283,7 @@ impl Row {
         let cases = about.strip_suffix(']').and_then(|o| o.split_once('['));
         let (names, cases) = cases.unwrap_or((about, ""));
         for name in names.split('|') {
-            let mut ops = nvvm::Op::ALL.iter().map(|&op| OpKind::from(op));
-            if !ops.any(|kind| kind.def().name == name) {
+            if Dialect::Nvvm.operation(name).is_none() {
                 return Err(format!("no operation 'nvvm.{name}'"));
             }
         }
@@ -472,7 +471,7 @@ mod tests {
             patterns.add(text, name, Read::Now).unwrap();
         }
         assert!(patterns.places().len() > 150);
-        assert!(patterns.covers(nvvm::Op::Add.into()));
+        assert!(patterns.covers(crate::dialect::nvvm::Op::Add.into()));
     }
 
     #[test]

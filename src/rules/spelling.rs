@@ -3,7 +3,7 @@
 //! `build.rs` asks this of every compiled-in rule, so that a misspelt operation fails the build; the tests ask the rest
 //! (`super::lower`, the soundness check).
 
-use crate::dialect::{Dialect, OpDef, ResultType};
+use crate::dialect::{Dialect, OpDef, OpKind, ResultType};
 use crate::sexpr::{Error, Sexpr};
 
 /// Checks the sides of a rule between two dialects.
@@ -92,8 +92,8 @@ fn row(form: &Sexpr, name: &str, side: &str) -> Result<&'static OpDef, Error> {
         .split_once('.')
         .and_then(|(prefix, rest)| Some((Dialect::by_name(prefix)?, rest)));
     let found = prefixed.or_else(|| Some((Dialect::by_name(side)?, name)));
-    let row = found.and_then(|(dialect, name)| dialect.table().iter().find(|row| row.name == name));
-    row.ok_or_else(|| {
+    let row = found.and_then(|(dialect, name)| dialect.operation(name));
+    row.map(OpKind::def).ok_or_else(|| {
         form.pos
             .wrong(format!("`{side}` has no operation `{name}`"))
     })
