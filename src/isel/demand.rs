@@ -28,6 +28,9 @@ const WIDE: u32 = 4;
 /// Repetitions of an operation that nothing can be held beside: its operands and results fill a thread's registers.
 const FULL: u32 = 128;
 
+/// Works on two registers of a tile in each repetition.
+const PAIR: &str = ".f32x2";
+
 /// Takes two columns for each that its row says.
 const PACKED: &str = "pack::16b";
 
@@ -40,7 +43,13 @@ fn does(op: &Op, table: &Table) -> Does {
 pub fn order(func: &mut Func, table: &Table) -> usize {
     let asks = |inst: &Inst| {
         let Inst::Op(op) = inst else { return false };
-        does(op, table) == Does::TensorLoad || op.reps >= FULL && table.row(&op.insn).unit.is_pure()
+        let pairs = if op.insn.mnemonic.ends_with(PAIR) {
+            2
+        } else {
+            1
+        };
+        does(op, table) == Does::TensorLoad
+            || pairs * op.reps >= FULL && table.row(&op.insn).unit.is_pure()
     };
     if !func.insts.iter().any(asks) {
         return 0;

@@ -28,6 +28,7 @@ mod live;
 mod matrix;
 mod memory;
 mod multimem;
+mod pair;
 pub mod passes;
 pub mod pattern;
 mod select;
@@ -65,7 +66,7 @@ pub fn compile(
 ) -> Result<(ptx::Text, Passed), Diagnostics> {
     let mut passed = Vec::new();
     let (globals, funcs) = select_module(module, target, tables, |func, table| {
-        let done = passes::finish(func, table, without)?;
+        let done = passes::finish(func, table, *target, without)?;
         passed.push((func.name.clone(), done));
         Ok(())
     })?;

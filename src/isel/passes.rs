@@ -1,10 +1,11 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, interleave, tidy, uses};
+use super::{coalesce, demand, interleave, pair, tidy, uses};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
+use crate::target::Target;
 
 /// A pass.
 pub struct Pass {
@@ -13,42 +14,48 @@ pub struct Pass {
     /// What a unit of its count is.
     pub counts: &'static str,
     /// Returns how much it did.
-    run: fn(&mut Func, &Table) -> usize,
+    run: fn(&mut Func, &Table, Target) -> usize,
 }
 
 static TIDY: Pass = Pass {
     name: "tidy-jumps",
     doc: "Jumps that change nothing, code that is never reached and labels that nothing jumps to go.",
     counts: "removed",
-    run: tidy::tidy,
+    run: |func, table, _| tidy::tidy(func, table),
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 5] = [
+static BEFORE_MOVES: [&Pass; 6] = [
     &TIDY,
     &Pass {
         name: "drop-unused",
         doc: "Computations and copies whose results nothing needs go.",
         counts: "removed",
-        run: uses::drop_dead,
+        run: |func, table, _| uses::drop_dead(func, table),
     },
     &Pass {
         name: "late-fragments",
         doc: "Matrix fragments are read just before the matmuls that use them.",
         counts: "moved",
-        run: interleave::interleave,
+        run: |func, table, _| interleave::interleave(func, table),
+    },
+    &Pass {
+        name: "pair-singles",
+        doc: "Two repetitions of an f32 operation are one instruction on a pair of registers, where the target has it.",
+        counts: "pairs made",
+        run: pair::pair,
     },
     &Pass {
         name: "read-on-demand",
         doc: "Tensor memory is read in parts, and what works over a tile's registers is done when its results are asked for.",
         counts: "waited",
-        run: demand::order,
+        run: |func, table, _| demand::order(func, table),
     },
     &Pass {
         name: "merge-copies",
         doc: "Source and destination of a copy become one register where their lives do not overlap.",
         counts: "copies removed",
-        run: coalesce::merge,
+        run: |func, table, _| coalesce::merge(func, table),
     },
 ];
 
@@ -70,6 +77,7 @@ pub fn all() -> impl Iterator<Item = &'static Pass> {
 pub(super) fn finish(
     func: &mut Func,
     table: &Table,
+    target: Target,
     without: &[String],
 ) -> Result<Vec<Done>, Diagnostic> {
     let mut done: Vec<Done> = Vec::new();
@@ -77,7 +85,7 @@ pub(super) fn finish(
         if without.iter().any(|name| name == pass.name) {
             return;
         }
-        let times = (pass.run)(func, table);
+        let times = (pass.run)(func, table, target);
         match done.iter_mut().find(|d| d.pass.name == pass.name) {
             Some(earlier) => earlier.times += times,
             None => done.push(Done { pass, times }),

@@ -38,6 +38,7 @@ const HOPPER: Features = ADA.and(&[
     F::GridDependency,
 ]);
 const BLACKWELL: Features = HOPPER.and(&[F::Wide256]);
+const BLACKWELL_PAIRS: Features = BLACKWELL.and(&[F::PackedF32]);
 
 // What names with a suffix have besides: data centre GPUs of the Hopper and Blackwell generations, and Blackwell's GPUs
 // for graphics.
@@ -79,8 +80,8 @@ pub const ARCHS: &[Arch] = &[
     arch(88,  [v(9, 0), None,    None   ],     [99,  1536, 16],   AMPERE,    Features::NONE),
     arch(89,  [v(7, 8), None,    None   ],     [99,  1536, 16],   ADA,       Features::NONE),
     arch(90,  [v(7, 8), None,    v(8, 0)],     [227, 2048, 32],   HOPPER,    HOPPER_OWN),
-    arch(100, [v(8, 6), v(8, 8), v(8, 6)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
-    arch(103, [v(8, 8), v(8, 8), v(8, 8)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
+    arch(100, [v(8, 6), v(8, 8), v(8, 6)],     [227, 2048, 64],   BLACKWELL_PAIRS, DATACENTER_OWN),
+    arch(103, [v(8, 8), v(8, 8), v(8, 8)],     [227, 2048, 64],   BLACKWELL_PAIRS, DATACENTER_OWN),
     arch(110, [v(9, 0), v(9, 0), v(9, 0)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
     arch(120, [v(8, 7), v(8, 8), v(8, 7)],     [99,  1536, 16],   BLACKWELL, GRAPHICS_OWN),
     arch(121, [v(8, 8), v(8, 8), v(8, 8)],     [99,  1536, 16],   BLACKWELL, GRAPHICS_OWN),

@@ -23,6 +23,8 @@ pub enum Feature {
     StMatrix,
     /// `griddepcontrol`.
     GridDependency,
+    /// Arithmetic on two f32 at the cost of one. PTX has it from sm_100 on; elsewhere `ptxas` takes it apart.
+    PackedF32,
     /// Global accesses of 32 bytes.
     Wide256,
     /// Multicast addresses (`multimem`).
@@ -46,6 +48,7 @@ impl Feature {
         ("setmaxnreg", Feature::SetMaxNReg),
         ("stmatrix", Feature::StMatrix),
         ("grid-dependency", Feature::GridDependency),
+        ("packed-f32", Feature::PackedF32),
         ("wide256", Feature::Wide256),
         ("multimem", Feature::Multimem),
         ("tcgen05", Feature::Tcgen05),
