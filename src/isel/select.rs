@@ -88,7 +88,9 @@ impl<'m> Selector<'m> {
             };
             let atoms = if matches!(self.module.types.get(ty), Type::TensorMap) {
                 self.b.func.params.push(Param::TensorMap);
-                self.b.value("@param64", &[&[Atom::Param(i as u32)]])?
+                // Copies take a generic address; a parameter's own is one in .param.
+                let place = self.b.value("@param64", &[&[Atom::Param(i as u32)]])?;
+                self.b.value("cvta.param.u64", &[&place])?
             } else {
                 let form = Form::of(&self.module.types, ty)?;
                 self.b.func.params.push(match form.elem {

@@ -80,7 +80,7 @@ def flushed(encoder, name, function, **attributes):
         ("f32",),
         lambda b, x: b.like(encoder, x, flush_to_zero=True, **attributes),
         wrapped,
-        tolerance=ONE_ULP,
+        tolerance=tolerance("f32", name),
     )
 
 

@@ -5,6 +5,8 @@ use ptxsim::program::Program;
 use std::collections::BTreeSet;
 
 const SUMS: &str = "sums in an order and precision of its own (PTX ISA 9.7.14, 9.7.15)";
+const FUSED: &str =
+    "may be fused with a multiplication (PTX ISA 9.7.3, mul, add and sub without a rounding)";
 const ARRIVAL: &str = "rounds sums in the order of arrival (PTX ISA 9.7.13)";
 
 /// An instruction's first word, a modifier that must occur, and why the result is open. Families with several are
@@ -74,22 +76,60 @@ pub struct Open {
     pub reason: &'static str,
 }
 
-/// Instructions of an entry, and of what it can call, that leave their results open.
-pub fn open_results(ptx: &str, program: &Program) -> Vec<Open> {
+/// The lines of an entry, and of what it can call, with their numbers.
+fn code_lines<'p>(
+    ptx: &'p str,
+    program: &Program,
+) -> impl Iterator<Item = (usize, &'p str)> + use<'p> {
     let lines: BTreeSet<usize> = program.code.iter().map(|i| i.line as usize).collect();
     let text = ptx.lines().enumerate().map(|(i, line)| (i + 1, line));
-    text.filter(|(number, _)| lines.contains(number))
-        .flat_map(|(number, line)| open_on(number, line))
-        .collect()
+    text.filter(move |(number, _)| lines.contains(number))
 }
 
-fn open_on(line: usize, text: &str) -> Vec<Open> {
-    let code = text.split("//").next().unwrap_or("");
-    let statements = code.split(';').filter_map(|statement| {
+/// Instructions of an entry, and of what it can call, that leave their results open.
+pub fn open_results(ptx: &str, program: &Program) -> Vec<Open> {
+    let mut open: Vec<Open> = code_lines(ptx, program)
+        .flat_map(|(number, line)| open_on(number, line))
+        .collect();
+    // A multiplication without a rounding may become part of a sum without one; neither alone is open.
+    let fused = |first: &[&str]| {
+        let mut opcodes = code_lines(ptx, program).flat_map(|(_, line)| opcodes(line));
+        opcodes.any(|(opcode, _)| unrounded(opcode, first))
+    };
+    if !(fused(&["mul"]) && fused(&["add", "sub"])) {
+        open.retain(|o| o.reason != FUSED);
+    }
+    open
+}
+
+/// Whether an entry uses memory that several GPUs share, which a buffer of one is not.
+pub fn needs_multicast(ptx: &str, program: &Program) -> bool {
+    let mut opcodes = code_lines(ptx, program).flat_map(|(_, line)| opcodes(line));
+    opcodes.any(|(opcode, _)| opcode.starts_with("multimem."))
+}
+
+/// Whether an opcode is one of `first` on floats, with no rounding named.
+fn unrounded(opcode: &str, first: &[&str]) -> bool {
+    let parts: Vec<&str> = opcode.split('.').collect();
+    let rounded = ["rn", "rz", "rm", "rp"].iter().any(|r| parts.contains(r));
+    parts.first().is_some_and(|p| first.contains(p))
+        && FLOATS.iter().any(|t| parts.contains(t))
+        && !rounded
+}
+
+/// The opcodes of a line, each with its statement.
+fn opcodes(line: &str) -> impl Iterator<Item = (&str, &str)> {
+    let code = line.split("//").next().unwrap_or("");
+    code.split(';').filter_map(|statement| {
         let mut words = statement
             .split(|c: char| c.is_whitespace() || c == '{')
             .filter(|w| !w.is_empty() && !w.starts_with('@') && !w.ends_with(':'));
-        let opcode = words.next()?;
+        Some((words.next()?, statement))
+    })
+}
+
+fn open_on(line: usize, text: &str) -> Vec<Open> {
+    let statements = opcodes(text).filter_map(|(opcode, statement)| {
         let parts: Vec<&str> = opcode.split('.').collect();
         let fits = |(first, any, _): &&(&str, &[&str], &str)| {
             (first.is_empty() || parts.first() == Some(first))
@@ -97,6 +137,7 @@ fn open_on(line: usize, text: &str) -> Vec<Open> {
         };
         let machine = MACHINE.iter().any(|r| statement.contains(r));
         let reason = OPEN.iter().find(fits).map(|row| row.2);
+        let reason = reason.or(unrounded(opcode, &["mul", "add", "sub"]).then_some(FUSED));
         let reason = reason.or(machine.then_some("depends on the machine (PTX ISA 10)"))?;
         Some(Open {
             line,
@@ -122,16 +163,17 @@ mod tests {
             "red.global.add.noftz.bf16 [%rd1], %rs1;",
             "red.global.v4.f32.add [%rd1], {%f1, %f2, %f3, %f4};",
             "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16 [%rd1], [%r1], 16;",
+            "add.f32 %f1, %f2, %f3;",
         ] {
             assert_eq!(open(text), 1, "{text}");
         }
         for text in [
-            "add.f32 %f1, %f2, %f3;",
             "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1};",
             "fma.rn.f16 %h1, %h1, %h1, %h1;",
             "red.global.add.u32 [%rd1], %r1;",
             "cp.async.bulk.commit_group;",
             "sqrt.rn.f32 %f1, %f2; // sqrt.approx",
+            "add.rn.f32 %f1, %f2, %f3;",
         ] {
             assert_eq!(open(text), 0, "{text}");
         }

@@ -53,7 +53,7 @@ pub fn run(options: &Options, kernel: &Path) -> Result<bool, Error> {
         (launch.seed, launch.buffers) = (seed, arguments.buffers.clone());
         launch.run()?;
         for (simulated, bytes) in launch.buffers.iter().zip(&real.buffers) {
-            if let Some(text) = compare::difference(simulated, bytes) {
+            if let Some(text) = compare::difference(None, simulated, bytes) {
                 println!("seed {seed}: {text}");
                 same = false;
             }

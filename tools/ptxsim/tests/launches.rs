@@ -270,3 +270,21 @@ fn grids_may_be_counted_in_clusters() {
     let odd = kernel(".reqntid 1\n.reqnctapercluster 2").unwrap_err();
     assert!(odd.contains("no multiple"), "{odd}");
 }
+
+#[test]
+fn an_entrys_own_shared_variable_hides_the_modules() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
+        .extern .shared .align 16 .b8 memory[];\n\
+        .visible .entry k(.param .u64 out) {\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n\
+        .shared .align 16 .b8 memory[64];\n\
+        ld.param.u64 %rd1, [out];\nmov.u32 %r1, memory;\nadd.u32 %r1, %r1, 60;\nmov.u32 %r2, 7;\n\
+        st.shared.u32 [%r1], %r2;\nld.shared.u32 %r3, [%r1];\nst.global.u32 [%rd1], %r3;\nret;\n}\n";
+    let program = Module::new(text.to_owned())
+        .and_then(|m| m.entry(None))
+        .unwrap();
+    let mut launch = Launch::new(&program);
+    let out = launch.add_buffer("out", vec![0; 4]);
+    launch.args = vec![Arg::buffer(out)];
+    launch.run().unwrap();
+    assert_eq!(launch.buffers[0].bytes, 7u32.to_le_bytes());
+}

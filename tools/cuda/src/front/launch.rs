@@ -164,8 +164,6 @@ fn encode(map: &TensorMap, recipe: &TensorMapManifest) -> Result<Map> {
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`, `…_NON_PORTABLE_CLUSTER_SIZE_ALLOWED`
 const DYNAMIC_SHARED: i32 = 8;
 const NON_PORTABLE_CLUSTER: i32 = 14;
-/// What every kernel may have without asking.
-const SHARED_BY_DEFAULT: u32 = 48 << 10;
 const PORTABLE_CLUSTER: u32 = 8;
 
 /// Allows a kernel what its manifest asks for.
@@ -184,7 +182,8 @@ pub fn allow(handle: u64, kernel: &Kernel) -> Result {
             }
         }
     };
-    if kernel.entry.shared_bytes > SHARED_BY_DEFAULT {
+    // What a kernel declares itself counts against the 48 KiB that need no asking, too.
+    if kernel.entry.shared_bytes > 0 {
         set(DYNAMIC_SHARED, kernel.entry.shared_bytes)?;
     }
     if kernel.entry.cluster.iter().product::<u32>() > PORTABLE_CLUSTER {

@@ -38,8 +38,6 @@ type Result<T> = std::result::Result<T, DriverError>;
 
 /// Blocks of a cluster that every device allows.
 const PORTABLE_CLUSTER: u32 = 8;
-/// Dynamic shared memory that needs no opting in.
-const PLAIN_SHARED: u32 = 48 << 10;
 
 macro_rules! calls {
     ($($field:ident $symbol:literal: fn($($arg:ty),*);)*) => {
@@ -303,7 +301,8 @@ impl Driver {
         if shape.cooperative {
             attributes.push(LaunchAttribute::cooperative());
         }
-        if shape.shared > PLAIN_SHARED {
+        // What a kernel declares itself counts against the limit, too, which is not known here.
+        if shape.shared > 0 {
             self.allow(kernel, abi::MAX_DYNAMIC_SHARED, shape.shared)?;
         }
         if blocks > PORTABLE_CLUSTER {

@@ -83,6 +83,10 @@ fn on_both(
     if let Some(needed) = lacks(program.target, architecture) {
         return Ok(Verdict::Skipped(needed));
     }
+    if promise::needs_multicast(&ptx, &program) {
+        let needed = "memory of a multicast object, which several GPUs share".to_owned();
+        return Ok(Verdict::Skipped(needed));
+    }
     let mut launch = case.launch(folder, &program)?;
     let before = launch.buffers.clone();
     let real = device::run(driver, &ptx, case.code(folder)?.as_deref(), &launch)?;
@@ -100,7 +104,7 @@ fn on_both(
     let pairs = launch.buffers.iter().zip(&real.buffers).zip(&case.buffers);
     let differences: Vec<String> = pairs
         .filter(|(_, file)| !file.scratch)
-        .filter_map(|((simulated, bytes), _)| compare::difference(simulated, bytes))
+        .filter_map(|((simulated, bytes), file)| compare::difference(Some(file), simulated, bytes))
         .collect();
     let mut open: Vec<String> = promise::open_results(&ptx, &program)
         .iter()

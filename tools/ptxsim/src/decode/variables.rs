@@ -262,7 +262,11 @@ impl<'a> Builder<'a> {
                 address: self.shared_end,
                 size: 0,
             };
-            self.variables.insert(name, binding);
+            // A sized variable of that name in the entry's body hides it.
+            let hidden = |b: &Binding| matches!(b, Binding::Variable { size, .. } if *size > 0);
+            if !self.variables.get(name).is_some_and(hidden) {
+                self.variables.insert(name, binding);
+            }
         }
     }
 }

@@ -91,7 +91,12 @@ pub fn place(env: &Env<'_>, warp: &Warp, space: Space, address: u64) -> Result<P
             a if (window::LOCAL..window::LOCAL + window::SIZE).contains(&a) => {
                 Ok(Place::Local(a - window::LOCAL))
             }
-            a if (window::PARAM..window::CONST).contains(&a) => Ok(Place::Param(a - window::PARAM)),
+            a if (window::PARAM_GENERIC..window::PARAM_GENERIC + window::CONST).contains(&a) => Ok(
+                Place::Param((a - window::PARAM_GENERIC).wrapping_sub(window::PARAM)),
+            ),
+            a if (window::PARAM..window::CONST).contains(&a) => Err(Trap::new(format!(
+                "address {a:#x} is one in .param, not a generic one: cvta.param makes it one"
+            ))),
             a => Ok(Place::Global(a)),
         },
     }

@@ -63,6 +63,7 @@ pub fn step(
             let base = match space {
                 Space::Shared | Space::SharedCluster => window::SHARED,
                 Space::Local => window::LOCAL,
+                Space::Param | Space::CallParam => window::PARAM_GENERIC,
                 _ => 0,
             };
             let row = warp.source(env, frame, *src, active)?;

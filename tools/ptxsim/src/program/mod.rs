@@ -22,8 +22,11 @@ pub const LANES: usize = 32;
 /// Where things lie in the generic address space. Shared and local windows have zero low halves, so that the low
 /// 32 bits of a generic address are the offset that `cvta` would give, as on hardware.
 pub mod window {
-    /// Kernel parameters.
+    /// Kernel parameters, in `.param`: no generic addresses, as on hardware, where `cvta.param` adds the address of the
+    /// launch's constant bank.
     pub const PARAM: u64 = 0x1000;
+    /// What `cvta.param` adds.
+    pub const PARAM_GENERIC: u64 = 0x7c00_0000_0000;
     /// Constant variables.
     pub const CONST: u64 = 0x1_0000;
     /// Shared memory of a cluster.

@@ -1,14 +1,15 @@
 //! Outputs against right outputs, element by element.
 
 use super::BufferFile;
-use crate::num::format::{BF16, E2M1, E4M3, E5M2, F16, F32, F64, Format, TF32};
+use crate::num::format::{BF16, E2M1, E4M3, E5M2, F16, F32, F64, Format};
 
 /// The format behind an element type; others are plain bits and must be equal.
 fn format(element: &str) -> Option<Format> {
     Some(match element {
         "f16" => F16,
         "bf16" => BF16,
-        "tf32" => TF32,
+        // In memory it is a whole f32.
+        "tf32" => F32,
         "f32" => F32,
         "f64" => F64,
         "f8e4m3fn" => E4M3,
@@ -28,7 +29,6 @@ pub fn compare(file: &BufferFile, got: &[u8], want: &[u8]) -> Result<(), String>
             want.len()
         ));
     }
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |w, &b| w << 8 | u64::from(b));
     let format = format(&file.element);
     let size = file.size.clamp(1, 8);
     let mut wrong = (0, String::new());
@@ -51,6 +51,16 @@ pub fn compare(file: &BufferFile, got: &[u8], want: &[u8]) -> Result<(), String>
         (0, _) => Ok(()),
         (n, list) => Err(format!("{}: {n} elements are wrong{list}", file.name)),
     }
+}
+
+/// Whether both are NaN: PTX does not say which NaN `abs`, `neg` and conversions give (PTX ISA 9.7.3, 9.7.9).
+pub fn both_nan(file: &BufferFile, one: &[u8], other: &[u8]) -> bool {
+    let nan = |f: Format, bytes: &[u8]| f.decode(word(bytes)).is_nan();
+    format(&file.element).is_some_and(|f| nan(f, one) && nan(f, other))
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |w, &b| w << 8 | u64::from(b))
 }
 
 fn close(file: &BufferFile, format: Format, got: u64, want: u64) -> bool {

@@ -5,7 +5,7 @@
 
 mod compare;
 
-pub use compare::compare;
+pub use compare::{both_nan, compare};
 
 use crate::program::Program;
 use crate::tensormap::{

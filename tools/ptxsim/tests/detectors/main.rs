@@ -1076,7 +1076,8 @@ fn tensor_maps_that_hardware_would_refuse() {
     bad.strides[1] = 128;
     launch.args[1] = Arg::TensorMap(bad);
     launch.run().unwrap();
-    // In the kernel: a copy with the wrong number of coordinates, and one to a misaligned place.
+    // In the kernel: a copy with the wrong number of coordinates, one with an address in .param, which is no generic one,
+    // and one to a misaligned place.
     check(&[
         Twins {
             name: "rank",
@@ -1090,6 +1091,30 @@ fn tensor_maps_that_hardware_would_refuse() {
             ],
             good: &[INIT, INIT_FENCE, BLOCK, EXPECT, TMA_LOAD, WAIT_0],
             message: &["3 dimensions with a tensor map of 2"],
+            lane: true,
+        },
+        Twins {
+            name: "parameter's own address",
+            shape: threads(32),
+            bad: &[
+                INIT,
+                INIT_FENCE,
+                BLOCK,
+                EXPECT,
+                "mov.b64 %rd15, map;\n",
+                TMA_LOAD,
+                WAIT_0,
+            ],
+            good: &[
+                INIT,
+                INIT_FENCE,
+                BLOCK,
+                EXPECT,
+                "mov.b64 %rd15, map;\ncvta.param.u64 %rd15, %rd15;\n",
+                TMA_LOAD,
+                WAIT_0,
+            ],
+            message: &["in .param", "cvta.param"],
             lane: true,
         },
         Twins {

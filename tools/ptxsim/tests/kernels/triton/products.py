@@ -38,14 +38,14 @@ def of_small(name):
     return lambda r, s: small_bits(reals(r, s), f"float8_{name}"), lambda b: small_values(b, f"float8_{name}"), f"f8{name}"
 
 
-# Inputs from (generator, shape), values, type of the bits; C and its tolerance; whether B is stored N × K
+# For sums of 8-bit floats see cuda/hopper_products.py. Inputs from (generator, shape), values, type of the bits; C and its tolerance; whether B is stored N × K
 FAMILIES = {
     "f16": (BOTH, lambda r, s: reals(r, s).astype(np.float16), np.float64, None, np.float32, 1e-4, False),
     "bf16": (BOTH, lambda r, s: bf16_bits(reals(r, s)), bf16_values, "bf16", np.float32, 1e-4, False),
     "tf32": (BOTH, reals, tf32, None, np.float32, 1e-4, False),
     "s8": (BOTH, lambda r, s: r.integers(-128, 128, s, dtype=np.int8), np.int64, None, np.int32, 0, True),
-    "e4m3": (HOPPER, *of_small("e4m3fn"), np.float32, 1e-3, True),
-    "e5m2": (BOTH, *of_small("e5m2"), np.float32, 1e-3, True),
+    "e4m3": (HOPPER, *of_small("e4m3fn"), np.float32, 1e-2, True),
+    "e5m2": (BOTH, *of_small("e5m2"), np.float32, 1e-2, True),
 }
 
 
