@@ -57,6 +57,8 @@ pub enum Constraint {
     /// One of these.
     Elem(Vec<ElemTest>),
     Const,
+    /// Every element is a known number, one or several.
+    Numbers,
     Scalar,
     Array,
     Nonneg,

@@ -204,6 +204,7 @@ impl<'a> Lower<'a> {
         for part in parts {
             constraints.push(match part {
                 "const" => Constraint::Const,
+                "numbers" => Constraint::Numbers,
                 "pure" => Constraint::Pure,
                 "scalar" => Constraint::Scalar,
                 "array" => Constraint::Array,

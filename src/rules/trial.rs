@@ -189,7 +189,9 @@ impl<'a> Trial<'a> {
         if !fits(&tests, self) || !limit.is_none_or(|l| fits(&l, self)) {
             return None;
         }
-        let constant = constraints.contains(&Constraint::Const);
+        // Each element of an array of numbers is one for itself.
+        let number = |c: &Constraint| matches!(c, Constraint::Const | Constraint::Numbers);
+        let constant = constraints.iter().any(number);
         let id = if constant {
             let scalar = element_type(&self.graph.analysis.types, ty)?;
             let bits = self.random.value(scalar);

@@ -5,6 +5,7 @@ import numpy as np
 from cuda.tile._bytecode.attribute import LoadStoreHints, make_load_store_hints
 from cuda.tile._bytecode.encodings import (
     ComparisonPredicate,
+    Signedness,
     SymbolVisibility,
 )
 from cuda.tile._bytecode.encodings import (
@@ -33,6 +34,50 @@ def below(b, limit, shape=(N,)):
         rhs=b.splat(limit, shape),
         comparison_predicate=ComparisonPredicate.LESS_THAN,
     )
+
+
+PREDICATES = {
+    ComparisonPredicate.LESS_THAN: np.less,
+    ComparisonPredicate.LESS_THAN_OR_EQUAL: np.less_equal,
+    ComparisonPredicate.GREATER_THAN: np.greater,
+    ComparisonPredicate.GREATER_THAN_OR_EQUAL: np.greater_equal,
+}
+"""Bounds inside and outside of a tile's 512 places, at the ends of the signed and the unsigned numbers."""
+BOUNDS = np.array([-(2**31), -513, -1, 0, 1, 200, 511, 512, 2**31 - 1], "i4")
+
+
+def places(b, bounds, y):
+    """Every place of a tile beside each bound, in either signedness, narrow and widened."""
+    n = 512
+    index = b.iota(n)
+    at = 0
+    for i in range(len(BOUNDS)):
+        bound = b.load(bounds, (1,), start=i)
+        for sign in (Signedness.Signed, Signedness.Unsigned):
+            wide = [b.op("ExtI", Tile("i64", x.type.shape), from_=x, signedness=sign) for x in (index, bound)]
+            for x, m in ((index, bound), wide):
+                for predicate in PREDICATES:
+                    inside = b.op(
+                        "CmpI",
+                        Tile("i1", (n,)),
+                        lhs=x,
+                        rhs=b.splat(m, (n,)),
+                        comparison_predicate=predicate,
+                        signedness=sign,
+                    )
+                    flag = b.op("ExtI", Tile("i8", (n,)), from_=inside, signedness=Signedness.Unsigned)
+                    b.store(y, flag, start=at)
+                    at += n
+
+
+def places_arguments(rng):
+    index = np.arange(512, dtype="i4")
+    answer = []
+    for bound in BOUNDS:
+        for kind in ("i4", "u4"):
+            flags = [f(index.astype(kind), bound.astype(kind)) for f in PREDICATES.values()]
+            answer += 2 * flags
+    return [given("bounds", "i32", BOUNDS), wanted("y", "i8", np.concatenate(answer).astype("i1"))]
 
 
 def masked():
@@ -246,6 +291,7 @@ def global_types():
 
 GROUPS = {
     "masked": list(masked()),
+    "places": [Kernel("places", (pointer("i32"), pointer("i8")), places, places_arguments)],
     "orderings": [*orderings(), *hints()],
     "addresses": [
         *gathers(),

@@ -44,7 +44,8 @@ impl Drawn {
     fn pattern(&mut self, pattern: &Pattern) {
         match pattern {
             Pattern::Var { slot, constraints } => {
-                if constraints.contains(&Constraint::Const) && !self.constants.contains(slot) {
+                let number = |c: &Constraint| matches!(c, Constraint::Const | Constraint::Numbers);
+                if constraints.iter().any(number) && !self.constants.contains(slot) {
                     self.constants.push(*slot);
                 }
                 if constraints.contains(&Constraint::Nonneg) {
