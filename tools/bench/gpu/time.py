@@ -84,7 +84,7 @@ def tensor_map(recipe: dict, values: list):
     numbers = lambda list_: [evaluate(e, values) for e in list_]  # noqa: E731
     dims, strides, box = [max(d, 1) for d in numbers(recipe["dims"])], numbers(recipe["strides_bytes"]), recipe["box"]
     base = int(values[recipe["base"]]) + evaluate(recipe.get("base_offset") or 0, values)
-    kind = cuda.CUtensorMapDataType[f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[recipe['element']]}"]
+    kind = getattr(cuda.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[recipe['element']]}")
     swizzle = recipe["swizzle"].upper() if recipe["swizzle"] != "none" else "NONE"
     fill = "NONE" if recipe["oob_fill"] == "zero" else "NAN_REQUEST_ZERO_FMA"
     words = lambda type_, list_: [type_(x) for x in list_]  # noqa: E731
@@ -93,9 +93,9 @@ def tensor_map(recipe: dict, values: list):
             kind, len(dims), base, words(cuda.cuuint64_t, dims), words(cuda.cuuint64_t, strides), words(cuda.cuuint32_t, box),
             words(cuda.cuuint32_t, recipe.get("element_strides") or [1] * len(dims)),
             cuda.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-            cuda.CUtensorMapSwizzle[f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"],
+            getattr(cuda.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"),
             cuda.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-            cuda.CUtensorMapFloatOOBfill[f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"],
+            getattr(cuda.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
         )
     )  # fmt: skip
 

@@ -340,3 +340,36 @@ fn python_without_torch() {
         .expect("Python runs");
     assert_eq!(output.stdout, b"right\n", "{}", said(&output));
 }
+
+/// Words after `mark`, up to what no name has.
+fn names_after<'t>(text: &'t str, mark: &str) -> impl Iterator<Item = &'t str> {
+    let parts = text.split(mark).skip(1).map(|rest| rest.trim_start());
+    parts.map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        end.map_or(rest, |end| &rest[..end])
+    })
+}
+
+#[test]
+fn every_function_of_the_header_has_a_symbol() {
+    let text = std::fs::read_to_string(header().join("cuda.h")).expect("cuda.h");
+    let rows = include_str!("../functions.tsv");
+    let has = |name: &str| {
+        let row = format!("{name}\t");
+        rows.lines().any(|r| r.starts_with(&row))
+    };
+    let declared = names_after(&text, "CUDAAPI").map(str::to_owned);
+    let per_thread = [("PTDS", "_ptds"), ("PTSZ", "_ptsz")].map(|(of, suffix)| {
+        let mark = format!("__CUDA_API_{of}(");
+        let found: Vec<_> = names_after(&text, &mark)
+            .map(|n| format!("{n}{suffix}"))
+            .collect();
+        found
+    });
+    let all = declared.chain(per_thread.into_iter().flatten());
+    let mut missing: Vec<_> = all.filter(|n| n.starts_with("cu") && !has(n)).collect();
+    missing.sort();
+    missing.dedup();
+    assert_eq!(missing, Vec::<String>::new());
+    assert!(has("cuLaunchKernelEx_ptsz") && has("cuLinkComplete"));
+}

@@ -5,7 +5,7 @@ use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access, constant};
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, Op, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
@@ -26,8 +26,13 @@ pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {
         .map(|i| i as u32)
 }
 
-/// Whether a tensor map can describe the tensor of a tiled access: its numbers are parameters or
-/// constants, aligned as the hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`).
+/// Bytes of which a tensor copy moves whole ones along the innermost dimension.
+const GRANULE: u64 = 16;
+
+/// Whether tensor copies can do a tiled access: the tensor's numbers are parameters or constants, aligned as the
+/// hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules: a GPU stops with an
+/// illegal instruction where an innermost coordinate is none (seen on an H100; Triton's tutorial of tensor copies says so,
+/// the PTX ISA does not).
 pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let Some(access) = Access::of(m.op(op)) else {
         return false;
@@ -50,23 +55,39 @@ pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let unit = access
         .stride(inner)
         .is_some_and(|s| constant(facts, s) == Some(1));
+    let step = access.traversal.get(inner).copied().unwrap_or(1) as u64;
+    let index = access.index.get(inner).and_then(|&i| facts.get(i));
+    let index = index.map_or(1, |f| f.divisor);
+    let start = index.wrapping_mul(step).wrapping_mul(bytes) % GRANULE == 0;
     let strides =
         access.strides.iter().enumerate().all(|(i, &s)| {
-            Some(i) == inner_tensor || (bytes > 0 && divides(s, (16 / bytes).max(1)))
+            Some(i) == inner_tensor || (bytes > 0 && divides(s, (GRANULE / bytes).max(1)))
         });
     rank == access.index.len()
         && (1..=5).contains(&rank)
         && bytes > 0
         && numbers
         && unit
+        && start
         && strides
         && parameter(m, func, access.base).is_some()
-        && divides(access.base, 16)
+        && divides(access.base, GRANULE)
         && access.sparse.is_none()
         && !m
             .op(op)
             .attr_named("hints")
             .is_some_and(|h| forbids_tma(m, h))
+}
+
+/// Whether the innermost extent of what an access goes to is of whole granules.
+fn whole_rows(m: &Module, data: &Op, facts: &FactMap) -> bool {
+    let extent = || {
+        let access = Access::of(data)?;
+        let inner = access.extent(*access.order(facts).first()?)?;
+        let bytes = m.types.bits(access::pointee(m, access.base))? / 8;
+        Some(facts.get(inner)?.divisor.wrapping_mul(u64::from(bytes)))
+    };
+    extent().is_some_and(|bytes| bytes % GRANULE == 0)
 }
 
 /// `allow_tma = false` among the hints.
@@ -82,7 +103,8 @@ fn forbids_tma(m: &Module, hints: &Attr) -> bool {
     })
 }
 
-/// Whether a store can go through shared memory by a tensor copy.
+/// Whether a store can go through shared memory by a tensor copy: the rows of the tensor are of whole granules, for what
+/// of the last one is beyond the row is written, too (seen on an H100).
 pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let data = m.op(op);
     let Some(tile) = access::tile(data) else {
@@ -94,6 +116,7 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
     tma_legal(m, func, op, facts)
+        && whole_rows(m, data, facts)
         && access::ordering(data) == Ordering::Weak
         && all.any(|s| boxes(&layout, &order, s).is_ok())
 }

@@ -95,7 +95,8 @@ fn real() -> Option<&'static Real> {
         }
         let real = Real(library);
         for stub in crate::table::STUBS {
-            if let Some(found) = real.symbol(stub.name) {
+            let found = hooks::find(stub.name).or_else(|| real.symbol(stub.name));
+            if let Some(found) = found {
                 stub.slot.store(found.cast_mut(), Relaxed);
             }
         }

@@ -40,6 +40,9 @@ pub struct Tile {
     pub shape: Shape,
 }
 
+/// Bytes of which a copy moves whole ones along the innermost dimension.
+const GRANULE: i64 = 16;
+
 /// A run of elements along the innermost dimension.
 struct Run {
     /// global address of element 0 of the run, which may lie outside
@@ -86,7 +89,30 @@ impl Tile {
             ));
         }
         self.check_wide()?;
+        self.check_start()?;
         self.check_interleaved()
+    }
+
+    /// A GPU stops with an illegal instruction where the innermost coordinate is no whole granule (seen on an H100).
+    fn check_start(&self) -> Result<(), Trap> {
+        let bytes = self.coords[0].wrapping_mul(i64::from(self.map.step_bytes()));
+        if self.map.interleave == Interleave::None && bytes.rem_euclid(GRANULE) != 0 {
+            return Err(Trap::new(format!(
+                "a tensor copy that starts at element {} of the innermost dimension, which is no multiple of 16 bytes",
+                self.coords[0]
+            )));
+        }
+        Ok(())
+    }
+
+    /// The tile as a store writes it: of the last granule of a row all that is in the box, inside the tensor or not (seen
+    /// on an H100).
+    pub fn of_whole_granules(mut self) -> Tile {
+        let granule = GRANULE.unsigned_abs() / u64::from(self.map.step_bytes()).max(1);
+        if self.map.interleave == Interleave::None {
+            self.map.dims[0] = self.map.dims[0].next_multiple_of(granule.max(1));
+        }
+        self
     }
 
     fn check_wide(&self) -> Result<(), Trap> {

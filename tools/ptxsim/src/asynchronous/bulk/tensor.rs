@@ -71,6 +71,11 @@ fn tensor_lane(
     }
     let bytes = tile.bytes();
     if c.direction == BulkDirection::Store {
+        let tile = if c.reduce.is_none() {
+            tile.of_whole_granules()
+        } else {
+            tile
+        };
         let to = Destination::Tile {
             tile: Box::new(tile),
             reduce: c.reduce,

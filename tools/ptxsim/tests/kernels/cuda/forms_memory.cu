@@ -220,7 +220,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) copies(const uint32_t *x, u
         asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
         asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map), "r"(0), "r"(0) : "memory");
         mbar_expect(smem(&seen), sizeof tile);
-        tma_load_2d(smem(tile), &map, 4 + (int)me, 1, smem(&seen));
+        tma_load_2d(smem(tile), &map, 4 + 4 * (int)me, 1, smem(&seen));
     }
     mbar_wait_cluster(smem(&bar), 0);
     mbar_wait(smem(&seen), 0);

@@ -100,7 +100,7 @@ def copies(rng):
     for me in range(2):
         parts = np.concatenate([x[:32], np.where(np.arange(32) % 4 < 2, x[:32], 0).astype(np.uint32)])
         tile = np.zeros((8, 16), np.uint32)
-        tile[:6] = grid[1:, 4 + me : 20 + me]
+        tile[:6] = grid[1:, 4 + 4 * me : 20 + 4 * me]
         y.append(np.concatenate([x[:64], mine[0] & mine[1], parts, tile.ravel()]))
     args = [Buffer("x", x), into("sums", before + mine[0] + mine[1], before), into("y", np.array(y, np.uint32))]
     image = Buffer("grid", grid)

@@ -23,9 +23,12 @@ def register(rank):
         before = np.full(extents, -7, np.int32)
         want = before.copy()
         # Inside, off the near corner, off the far corner; into distant places so that no two blocks write one element.
+        # Along the innermost dimension boxes start at whole granules of 16 bytes.
         places = np.zeros((2, 2, 5), np.int32)
-        for i, start in enumerate([[-1] * rank, [e - b + 1 for e, b in zip(extents, box)]]):
-            to = [0] * rank if i == 0 else [e - b + 1 for e, b in zip(extents, box)]
+        off = [1] * (rank - 1) + [4]
+        far = [e - b + o for e, b, o in zip(extents, box, off)]
+        for i, start in enumerate([[-o for o in off], far]):
+            to = [0] * rank if i == 0 else far
             # The near and the far target overlap in no element of the first dimension.
             places[i, 0, :rank], places[i, 1, :rank] = start[::-1], to[::-1]
             for index in np.ndindex(*box):
