@@ -80,6 +80,44 @@ def places_arguments(rng):
     return [given("bounds", "i32", BOUNDS), wanted("y", "i8", np.concatenate(answer).astype("i1"))]
 
 
+BLOCKS = np.array([-(2**22), -1, 0, 2**22 - 1], "i4")
+"""Blocks of 512 places: the first and the last of the signed numbers, and those around 0."""
+BLOCK_BOUNDS = np.array([-(2**31), -300, 0, 200, 2**31 - 300, 2**31 - 1], "i4")
+
+
+def places_of_blocks(b, blocks, bounds, y):
+    """Every place of a block beside each bound, in either signedness."""
+    n = 512
+    at = 0
+    for i in range(len(BLOCKS)):
+        first = b.like("MulI", b.load(blocks, (1,), start=i), b.i32(n, (1,)))
+        index = b.like("AddI", b.iota(n), b.splat(first, (n,)))
+        for j in range(len(BLOCK_BOUNDS)):
+            bound = b.splat(b.load(bounds, (1,), start=j), (n,))
+            for sign in (Signedness.Signed, Signedness.Unsigned):
+                for predicate in PREDICATES:
+                    inside = b.op(
+                        "CmpI", Tile("i1", (n,)), lhs=index, rhs=bound, comparison_predicate=predicate, signedness=sign
+                    )
+                    flag = b.op("ExtI", Tile("i8", (n,)), from_=inside, signedness=Signedness.Unsigned)
+                    b.store(y, flag, start=at)
+                    at += n
+
+
+def places_of_blocks_arguments(rng):
+    answer = []
+    for block in BLOCKS.astype("i8"):
+        index = (block * 512 + np.arange(512)).astype("i4")
+        for bound in BLOCK_BOUNDS:
+            for kind in ("i4", "u4"):
+                answer += [f(index.astype(kind), bound.astype(kind)) for f in PREDICATES.values()]
+    return [
+        given("blocks", "i32", BLOCKS),
+        given("bounds", "i32", BLOCK_BOUNDS),
+        wanted("y", "i8", np.concatenate(answer).astype("i1")),
+    ]
+
+
 def masked():
     """A masked load with padding, a masked store that leaves the rest alone."""
     for t in TYPES:
@@ -291,7 +329,15 @@ def global_types():
 
 GROUPS = {
     "masked": list(masked()),
-    "places": [Kernel("places", (pointer("i32"), pointer("i8")), places, places_arguments)],
+    "places": [
+        Kernel("places", (pointer("i32"), pointer("i8")), places, places_arguments),
+        Kernel(
+            "places_of_blocks",
+            (pointer("i32"), pointer("i32"), pointer("i8")),
+            places_of_blocks,
+            places_of_blocks_arguments,
+        ),
+    ],
     "orderings": [*orderings(), *hints()],
     "addresses": [
         *gathers(),
