@@ -705,3 +705,48 @@ fn blocks_that_share_stages_take_the_same_steps() {
         },
     );
 }
+
+// ---- turns ---------------------------------------------------------------------------------
+
+/// Attention whose warpgroups take turns.
+fn turns() -> Module {
+    let case = "production_attention/forward_f16_deep.tilebc";
+    let m = lowered(case, "sm_90a", Stage::NvTileas);
+    assert!(count(&m, S::TurnTake) == 1 && count(&m, S::TurnPass) == 1);
+    m
+}
+
+#[test]
+fn turns_are_taken_and_passed() {
+    verify(&turns()).unwrap();
+    rejects(turns(), "async.turn_pass", "has not taken", |m| {
+        erase(m, S::TurnTake);
+    });
+    rejects(turns(), "async.turn_take", "missing async.turn_pass", |m| {
+        let take = last(m, S::TurnTake);
+        let (block, at) = (m.op(take).block, position(m, take));
+        m.at(block, at).op(S::TurnTake, &[], [], &[], &[]);
+    });
+}
+
+#[test]
+fn a_turn_ends_without_the_other_warpgroups() {
+    // They wait for their turns and cannot come to a barrier.
+    rejects(turns(), "async.fence", "meets the other warpgroups", |m| {
+        let pass = last(m, S::TurnPass);
+        let (block, at) = (m.op(pass).block, position(m, pass));
+        m.at(block, at).op(S::ProxyFence, &[], [], &[], &[]);
+    });
+    // Nor release what this one has released, so that the producer could fill it again.
+    rejects(
+        turns(),
+        "async.pipeline.consumer_wait",
+        "which other warpgroups release in theirs",
+        |m| {
+            let (take, pass) = (last(m, S::TurnTake), last(m, S::TurnPass));
+            let around = m.parent_op(take).unwrap();
+            relocate(m, take, around);
+            m.erase(pass);
+        },
+    );
+}

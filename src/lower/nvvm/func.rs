@@ -49,6 +49,7 @@ pub fn lower(
         partial: false,
         single: false,
         warpgroup: None,
+        turns: None,
     };
     let mut memory = SharedMemory::default();
     let allocations = super::alloca::reserve(m, body, &mut memory)?;

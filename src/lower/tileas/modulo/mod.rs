@@ -16,10 +16,12 @@
 
 mod body;
 mod clock;
+mod model;
 mod order;
 mod producer;
 mod rewrite;
 mod stages;
+pub mod turns;
 
 use rustc_hash::FxHashMap;
 
@@ -34,7 +36,7 @@ use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::Target;
 use body::Body;
-use order::{Instance, Node, Times};
+use order::{Instance, Node, Sharing, Times};
 use stages::Stages;
 
 /// What this is called in messages.
@@ -121,7 +123,7 @@ pub fn schedule(
     let loops: Vec<OpId> = ops
         .iter()
         .copied()
-        .filter(|&o| C::of(m.op(o).kind) == Some(C::For) && feeds_another(m, o))
+        .filter(|&o| C::of(m.op(o).kind) == Some(C::For) && feeds_another(m, o, &[]))
         .collect();
     if loops.is_empty() {
         return;
@@ -156,12 +158,12 @@ pub fn schedule(
     }
 }
 
-/// Whether a loop has asynchronous matmuls of its own of which one reads what comes of another.
-fn feeds_another(m: &Module, for_op: OpId) -> bool {
+/// Whether a loop has asynchronous matmuls of its own of which one reads what comes of another, or of one of `before`.
+fn feeds_another(m: &Module, for_op: OpId, before: &[ValueId]) -> bool {
     let Some(block) = m.body_of(for_op, 0) else {
         return false;
     };
-    let mut from: Vec<ValueId> = Vec::new();
+    let mut from: Vec<ValueId> = before.to_vec();
     for &op in &m.block(block).ops {
         let data = m.op(op);
         let inner = data
@@ -209,11 +211,19 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
     let in_order: Vec<Node> = (0..body.ops.len())
         .map(|op| Node { op, late: false })
         .collect();
-    let now = order::period(body, &in_order, &times, room.blocks);
     let weights = Weights::of(m, func, room.plan.tile_warps);
+    let period = |stages: &Stages, order: &[Node]| {
+        let copied = order::copied(m, body, stages, order).into_iter();
+        let sharing = Sharing {
+            blocks: room.blocks,
+            copies: copied.map(|v| weights.weight(weights.root(v))).sum(),
+        };
+        order::period(body, order, &times, sharing)
+    };
+    let now = period(&Stages::default(), &in_order);
     let before = registers(m, body, &Stages::default(), &in_order, &weights);
     let shared = room.blocks_by(before);
-    let mut best: Option<(u64, Schedule)> = None;
+    let mut best: Option<((u64, u64), Schedule)> = None;
     let mut refused = None;
     for stages in cuts {
         if let Err(why) = stages_fit(m, body, &stages) {
@@ -221,7 +231,7 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
             continue;
         }
         let order = order::order(body, &stages, &times);
-        let period = order::period(body, &order, &times, room.blocks);
+        let period = period(&stages, &order);
         if period * 100 > now * (100 - GAIN) {
             let why = format!("an iteration would take some {period} cycles, now {now}");
             refused.get_or_insert(Refused {
@@ -253,8 +263,9 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
             });
             continue;
         }
-        if best.as_ref().is_none_or(|b| period < b.0) {
-            best = Some((period, Schedule { stages, order }));
+        let key = (period, registers);
+        if best.as_ref().is_none_or(|b| key < b.0) {
+            best = Some((key, Schedule { stages, order }));
         }
     }
     let none = || Refused::new(body.for_op, "each matmul waits for all others");

@@ -9,6 +9,7 @@ use super::body::{Body, Origin};
 use super::clock;
 use super::stages::Stages;
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view::{AsyncDot, AsyncDotWait};
 use crate::ir::{Module, ValueId};
 
 /// An operation of the loop: of the iteration at hand, or, late, of the one before.
@@ -27,6 +28,15 @@ pub struct Times {
 }
 
 impl Times {
+    pub fn groups(&self) -> u64 {
+        self.groups
+    }
+
+    /// Cycles of operation `op`, by number.
+    pub fn cycles(&self, op: usize) -> u64 {
+        self.cycles.get(op).copied().unwrap_or(0)
+    }
+
     pub fn of(m: &Module, body: &Body, groups: u64) -> Times {
         let cycles = body.ops.iter().map(|&op| match S::of(m.op(op).kind) {
             Some(S::AsyncDot) => clock::matmul(m, op, groups),
@@ -151,16 +161,27 @@ const WARM: u64 = 2;
 /// and 128, without overlap: two points, so that what it says of other loops is rough.
 const LOST: u64 = 42;
 
-/// Cycles of an iteration where `blocks` blocks of as many groups as `times` says run beside each other: as long as the
-/// busiest unit works for all of them, and a part of what a group would take alone.
-pub fn period(body: &Body, order: &[Node], times: &Times, blocks: u64) -> u64 {
-    let groups = times.groups.max(1) * blocks.max(1);
+/// What limits an iteration beside what its operations take.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing {
+    /// Blocks that run beside each other, each of as many groups as the times say.
+    pub blocks: u64,
+    /// Registers of a thread that are copied in each iteration ([`copied`]). A scheduler issues one copy of a warp in a
+    /// cycle, and has one warp of each group.
+    pub copies: u64,
+}
+
+/// Cycles of an iteration: as long as the busiest unit works for all groups, and a part of what a group would take
+/// alone.
+pub fn period(body: &Body, order: &[Node], times: &Times, sharing: Sharing) -> u64 {
+    let groups = times.groups.max(1) * sharing.blocks.max(1);
     let is_dot = |n: &Node| body.dots.iter().any(|d| d.at == n.op);
     let busy = |on_tensor_cores: bool| {
         let of = order.iter().filter(|n| is_dot(n) == on_tensor_cores);
-        of.map(|n| times.cycles[n.op]).sum::<u64>() * groups
+        let copies = if on_tensor_cores { 0 } else { sharing.copies };
+        (of.map(|n| times.cycles[n.op]).sum::<u64>() + copies) * groups
     };
-    let alone = alone(body, order, times);
+    let alone = alone(body, order, times) + sharing.copies;
     match groups {
         1 => alone,
         _ => busy(true).max(busy(false)) + alone * LOST / (100 * groups),
@@ -188,6 +209,42 @@ fn alone(body: &Body, order: &[Node], times: &Times) -> u64 {
         }
     }
     (now - warm) / (RUN - WARM)
+}
+
+/// What the first stage hands to the second, and makes anew before the second has read the last of it: each iteration
+/// copies it, since both live at once.
+pub fn copied(m: &Module, body: &Body, stages: &Stages, order: &[Node]) -> Vec<ValueId> {
+    let overlaps = |&v: &ValueId| match body.origin(v) {
+        Origin::Made(op) => {
+            let home = in_place(m, body, v);
+            let reads = |node: &Node| {
+                let waited = body.dots.iter().filter(|d| d.wait == node.op);
+                let mut waited = waited.flat_map(|d| d.sources);
+                let mut read = body.reads[node.op].iter();
+                node.late && (read.any(|r| home.contains(r)) || waited.any(|s| s == v))
+            };
+            let made = order.iter().position(|n| n.op == op && !n.late);
+            made < order.iter().rposition(reads)
+        }
+        // The loop's own value and the one before.
+        _ => true,
+    };
+    stages.crossing.iter().copied().filter(overlaps).collect()
+}
+
+/// The values of an iteration that have the registers of `value`: accumulators are added to in their place.
+fn in_place(m: &Module, body: &Body, value: ValueId) -> Vec<ValueId> {
+    let mut home = vec![value];
+    for &op in &body.ops {
+        let data = m.op(op);
+        let adds_to = AsyncDot::of(data)
+            .map(|v| v.acc())
+            .or_else(|| AsyncDotWait::of(data).map(|v| v.acc()));
+        if adds_to.is_some_and(|v| home.contains(&v)) {
+            home.extend(&data.results);
+        }
+    }
+    home
 }
 
 /// A value as the iteration at hand makes it or, true, as the one before has made it.
