@@ -84,12 +84,12 @@ class Program(Case):
         return bytes(result.bytecode)
 
 
-def array(dtype, ndim, *, aligned=True) -> ArrayConstraint:
+def array(dtype, ndim, *, aligned=True, whole=False) -> ArrayConstraint:
     """A row-major array that aliases no other.
 
     `aligned` promises a base address and row strides divisible by 16 bytes,
-    as an allocator and a padded leading dimension give; shapes are never
-    promised to be divisible by anything.
+    as an allocator and a padded leading dimension give; `whole`, that rows are
+    of whole 16 bytes, which tensor copies need to store them.
     """
     elements_in_16_bytes = 128 // dtype.bitwidth
     return ArrayConstraint(
@@ -101,5 +101,6 @@ def array(dtype, ndim, *, aligned=True) -> ArrayConstraint:
         may_alias_internally=False,
         stride_constant=[None] * (ndim - 1) + [1],
         stride_divisible_by=[elements_in_16_bytes if aligned else 1] * (ndim - 1) + [1],
+        shape_divisible_by=[1] * (ndim - 1) + [elements_in_16_bytes if whole else 1],
         base_addr_divisible_by=16 if aligned else dtype.bitwidth // 8,
     )

@@ -38,19 +38,19 @@ def matmul(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[
     ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
 
 
-def case(name, out, tile, aligned=True, version="13.3"):
+def case(name, out, tile, aligned=True, whole=False, version="13.3"):
     operand = array(ct.float16, 2, aligned=aligned)
-    result = array(out, 2, aligned=aligned)
+    result = array(out, 2, aligned=aligned, whole=whole)
     return Case(name, matmul, [operand, operand, result, *tile], version)
 
 
 CASES = [
     case("f16_64x64x32", ct.float16, (64, 64, 32)),
     case("f32_64x64x32", ct.float32, (64, 64, 32)),
-    case("f16_128x128x64", ct.float16, (128, 128, 64)),
-    case("f32_128x128x64", ct.float32, (128, 128, 64)),
-    case("f16_128x256x64", ct.float16, (128, 256, 64)),
-    case("f32_128x256x64", ct.float32, (128, 256, 64)),
+    case("f16_128x128x64", ct.float16, (128, 128, 64), whole=True),
+    case("f32_128x128x64", ct.float32, (128, 128, 64), whole=True),
+    case("f16_128x256x64", ct.float16, (128, 256, 64), whole=True),
+    case("f32_128x256x64", ct.float32, (128, 256, 64), whole=True),
     case("f16_64x64x32_unaligned", ct.float16, (64, 64, 32), aligned=False),
     case("f16_128x128x64_v13_1", ct.float16, (128, 128, 64), version="13.1"),
 ]
@@ -84,8 +84,8 @@ def run(case_name, out, tile, mnk, integers, aligned=True):
 # one row, a single element and an empty inner dimension.
 SHAPES = {
     (64, 64, 32): [(64, 64, 32), (100, 72, 50), (577, 130, 40), (1, 1, 1), (65, 100, 0)],
-    (128, 128, 64): [(128, 128, 64), (200, 136, 100), (256, 300, 448)],
-    (128, 256, 64): [(128, 256, 64), (150, 300, 330)],
+    (128, 128, 64): [(128, 128, 64), (200, 136, 100), (256, 304, 448)],
+    (128, 256, 64): [(128, 256, 64), (150, 304, 330)],
 }
 
 

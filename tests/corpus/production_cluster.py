@@ -132,6 +132,8 @@ def counted(a, b, c, done, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Co
 
 
 H2, H3 = array(ct.float16, 2), array(ct.float16, 3)
+# Results that tensor copies store.
+WHOLE = array(ct.float16, 2, whole=True)
 F32 = ct.compilation.ScalarConstraint(ct.float32)
 S1, S2 = array(ct.float32, 1), array(ct.float32, 2)
 E2, I2, N1, N2 = array(ct.float8_e4m3fn, 2), array(ct.int8, 2), array(ct.int32, 1), array(ct.int32, 2)
@@ -142,12 +144,12 @@ def case(name, kernel, *parameters) -> Case:
 
 
 CASES = [
-    case("plain_f16_256x128", plain, H2, H2, H2, 256, 128, 64),
+    case("plain_f16_256x128", plain, H2, H2, WHOLE, 256, 128, 64),
     case("plain_f16_64x128", plain, H2, H2, H2, 64, 128, 64),
     case("plain_f32_128x64", plain, S2, S2, S2, 128, 64, 32),
     case("by_four_f16_256x128", by_four, H2, H2, H2, 256, 128, 64),
-    case("persistent_f16", persistent, H2, H2, H2, 256, 128, 32, False),
-    case("persistent_f16_nk", persistent, H2, H2, H2, 256, 128, 64, True),
+    case("persistent_f16", persistent, H2, H2, WHOLE, 256, 128, 32, False),
+    case("persistent_f16_nk", persistent, H2, H2, WHOLE, 256, 128, 64, True),
     case("persistent_e4m3", persistent, E2, E2, H2, 256, 128, 64, True),
     case("epilogue_f16", epilogue, H2, H2, S1, H2, 256, 64, 64),
     case("epilogue_f16_128x128", epilogue, H2, H2, S1, H2, 128, 128, 64),

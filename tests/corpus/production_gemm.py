@@ -285,7 +285,7 @@ def case(name, kernel, *parameters) -> Case:
 CASES = [
     case("persistent_f16", persistent, H2, H2, H2, 64, 64, 32, False),
     case("persistent_bf16_nk", persistent, B2, B2, B2, 64, 128, 64, True),
-    case("persistent_f16_256x256", persistent, H2, H2, H2, 256, 256, 32, False),
+    case("persistent_f16_256x256", persistent, H2, H2, array(ct.float16, 2, whole=True), 256, 256, 32, False),
     case("hinted_f16", hinted, H2, H2, H2, 64, 64, 64),
     case("skinny_f16", hinted, H2, H2, H2, 16, 64, 64),
     case("tf32", in_tf32, S2, S2, S2, 64, 64, 32),

@@ -105,8 +105,8 @@ impl Tile {
         Ok(())
     }
 
-    /// The tile as a store writes it: of the last granule of a row all that is in the box, inside the tensor or not (seen
-    /// on an H100).
+    /// The tile as a store writes it, or a reduction reads and writes it: of the last granule of a row all that is in the
+    /// box, inside the tensor or not (seen on an H100).
     pub fn of_whole_granules(mut self) -> Tile {
         let granule = GRANULE.unsigned_abs() / u64::from(self.map.step_bytes()).max(1);
         if self.map.interleave == Interleave::None {

@@ -71,13 +71,8 @@ fn tensor_lane(
     }
     let bytes = tile.bytes();
     if c.direction == BulkDirection::Store {
-        let tile = if c.reduce.is_none() {
-            tile.of_whole_granules()
-        } else {
-            tile
-        };
         let to = Destination::Tile {
-            tile: Box::new(tile),
+            tile: Box::new(tile.of_whole_granules()),
             reduce: c.reduce,
         };
         return start_store(env, warp, lane, line, cta, offset, bytes, pattern, to);

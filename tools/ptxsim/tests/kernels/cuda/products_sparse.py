@@ -29,7 +29,7 @@ FAMILIES = {
     "s8": (1, "u8", *2 * (lambda r, s: bytes_of(r, s).view(np.int8),), *2 * (np.int64,), np.int32, 0),
     "u8_s8": (1, "u8", bytes_of, lambda r, s: bytes_of(r, s).view(np.int8), *2 * (np.int64,), np.int32, 0),
     "s4": (1, "u8", bytes_of, bytes_of, signed, signed, np.int32, 0),
-    "e4m3": (1, "u8", *2 * (lambda r, s: small_bits(reals(r, s), "float8_e4m3fn"),), *2 * (lambda b: small_values(b, "float8_e4m3fn"),), np.float32, 1e-2),
+    "e4m3": (1, "u8", *2 * (lambda r, s: small_bits(reals(r, s), "float8_e4m3fn"),), *2 * (lambda b: small_values(b, "float8_e4m3fn"),), np.float32, 3e-2),
 }
 
 
