@@ -166,10 +166,6 @@ dialect_table! { TileAs {
     AsyncDotWait(acc: One) { pending: Int<32> } -> (result: One(Operand(0)))
         = op("async.dot_wait")
         .doc("Waits until at most `pending` groups are in flight.");
-    TurnTake = op("async.turn_take")
-        .doc("Waits until it is the warpgroup's turn. The first of the role's warpgroups has the first turn.");
-    TurnPass = op("async.turn_pass")
-        .doc("Hands the turn on to the next warpgroup of the role; behind the last comes the first.");
     WarpSpecialize() { producer_registers: Int<32>, consumer_registers: Int<32>, consumer_warps: Int<32> }
         = op("async.warp_specialize")
         .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }])

@@ -330,10 +330,6 @@ dialect_table! { Nvvm {
         = op("bar").doc("Barrier `id` of `threads` threads (0: the whole block).");
     BarArrive() { id: Int<32>, threads: Int<32> }
         = op("bar.arrive").doc("Arrives at a barrier without waiting.");
-    BarOf(number: One) { threads: Int<32> }
-        = op("bar.of").doc("Barrier of `threads` threads, of a number that is known when the warp runs.");
-    BarArriveOf(number: One) { threads: Int<32> }
-        = op("bar.arrive_of").doc("Arrives at such a barrier without waiting.");
     BarWarp = op("bar.warp").doc("Barrier of a converged warp's lanes.");
     Elect() -> (result: One(Explicit))
         = op("elect").doc("True in one lane of a converged warp.");

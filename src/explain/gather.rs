@@ -65,9 +65,6 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
             consumer_registers: int("consumer_registers"),
             producer_registers: int("producer_registers"),
         },
-        S::TurnTake => Decision::Turns {
-            at: at(m, data.loc),
-        },
         S::ConvertLayout => Decision::Conversion {
             from: ty(data.operands.first())?,
             to: ty(data.results.first())?,

@@ -64,10 +64,6 @@ pub(crate) enum Decision {
         consumer_registers: i64,
         producer_registers: i64,
     },
-    /// Warpgroups take turns, the first at this place.
-    Turns {
-        at: String,
-    },
     Conversion {
         from: String,
         to: String,

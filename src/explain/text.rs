@@ -62,9 +62,6 @@ fn schedule(text: &mut String, kernel: &Kernel) {
                 "  warp roles: {consumer_warps} consumer warps of {consumer_registers} registers, \
                  a producer warpgroup of {producer_registers} registers"
             ),
-            Decision::Turns { at } => {
-                writeln!(text, "  warpgroups take turns{}", place(at))
-            }
             Decision::Conversion { from, to, at } => {
                 writeln!(text, "  conversion {from} to {to}{}", place(at))
             }

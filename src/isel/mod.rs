@@ -24,7 +24,6 @@ mod demand;
 mod effects;
 mod fold;
 mod interleave;
-mod late_turns;
 mod live;
 mod matrix;
 mod memory;

@@ -1,7 +1,7 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, interleave, late_turns, pair, tidy, uses};
+use super::{coalesce, demand, interleave, pair, tidy, uses};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
@@ -25,7 +25,7 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 7] = [
+static BEFORE_MOVES: [&Pass; 6] = [
     &TIDY,
     &Pass {
         name: "drop-unused",
@@ -50,12 +50,6 @@ static BEFORE_MOVES: [&Pass; 7] = [
         doc: "Tensor memory is read in parts, and what works over a tile's registers is done when its results are asked for.",
         counts: "waited",
         run: |func, table, _| demand::order(func, table),
-    },
-    &Pass {
-        name: "late-turns",
-        doc: "Warpgroups wait for their turns behind what they can compute beforehand.",
-        counts: "moved",
-        run: |func, table, _| late_turns::sink(func, table),
     },
     &Pass {
         name: "merge-copies",

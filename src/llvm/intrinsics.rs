@@ -72,12 +72,6 @@ const KNOWN: &[Known] = &[
         "llvm.nvvm.barrier.cta.sync.aligned.count",
         &[Source(0), Source(1)],
     ),
-    (
-        "bar.arrive",
-        MODERN,
-        "llvm.nvvm.barrier.cta.arrive.aligned.count",
-        &[Source(0), Source(1)],
-    ),
     ("trap", None, "llvm.trap", &[]),
     ("nanosleep.u32", MODERN, "llvm.nvvm.nanosleep", &[Source(0)]),
     (

@@ -84,7 +84,6 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
             }
             ("warp roles", how, nowhere)
         }
-        Decision::Turns { at } => ("turns", "of warpgroups".to_owned(), at.clone()),
         Decision::Conversion { from, to, at } => {
             ("conversion", format!("{from} to {to}"), at.clone())
         }

@@ -411,10 +411,6 @@ fn threads_barriers_and_copies() {
         let attrs = vec![k.i(1), k.i(100)];
         k.effect(N::BarArrive, &[], attrs);
     });
-    bad(N::BarOf, "100 threads are no whole warps", |k, v| {
-        let attrs = vec![k.i(100)];
-        k.effect(N::BarOf, &[&[v.i32]], attrs);
-    });
     bad(N::SetMaxNReg, "100 registers", |k, _| {
         let attrs = vec![k.i(100), Some(Attr::Bool(true))];
         k.effect(N::SetMaxNReg, &[], attrs);

@@ -156,7 +156,6 @@ interleaved! {
         cluster_rows "production_cluster/plain_f16_256x128" 8,
         cluster_columns "production_cluster/plain_f16_64x128" 4,
         cluster_of_four "production_cluster/by_four_f16_256x128" 4,
-        turns "production_attention/forward_f16_deep" 12,
         cluster_persistent "production_cluster/persistent_f16_nk" 4,
     ;
     sm_100a:

@@ -388,8 +388,6 @@ fn threads_exchange_and_wait() {
         let mut k = Kernel::new();
         let ptr = k.ptr();
         let address = k.param(ptr);
-        let i32 = k.int(32);
-        let number = k.param(i32);
         for name in ["i1", "i8", "f16", "i32", "f64"] {
             for n in [1, 4] {
                 let elem = element(&mut k, name);
@@ -409,10 +407,6 @@ fn threads_exchange_and_wait() {
         for (op, id, threads) in ids {
             let attrs = vec![k.i(id), k.i(threads)];
             k.effect(op, &[], attrs);
-        }
-        for op in [N::BarOf, N::BarArriveOf] {
-            let attrs = vec![k.i(64)];
-            k.effect(op, &[&[number]], attrs);
         }
         for kind in 2..5 {
             k.effect(N::Fence, &[], vec![enumeration(kind)]);

@@ -49,7 +49,6 @@ pub fn lower(
         partial: false,
         single: false,
         warpgroup: None,
-        turns: None,
     };
     let mut memory = SharedMemory::default();
     let allocations = super::alloca::reserve(m, body, &mut memory)?;

@@ -64,7 +64,6 @@ use crate::layout::swizzle::Capabilities;
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 use emit::Emit;
-use roles::Turns;
 
 /// What a launch needs to know beside the PTX, per kernel.
 pub type Launches = Vec<launch::Entry>;
@@ -100,8 +99,6 @@ pub struct Role {
     pub single: bool,
     /// The warpgroup of a thread, where it was found once for the whole role.
     pub warpgroup: Option<ValueId>,
-    /// The barriers by which the role's warpgroups take turns, where they do.
-    pub turns: Option<Turns>,
 }
 
 /// The kernel that is lowered, as it was, and where it goes.
@@ -304,8 +301,6 @@ impl Lower<'_> {
             V::TensorLoad(v) => self.tensor_load(op, &v),
             V::TensorStore(v) => self.tensor_store(op, &v),
             V::TensorDot(v) => self.tensor_dot(op, &v),
-            V::TurnTake(_) => self.turn_take(op),
-            V::TurnPass(_) => self.turn_pass(op),
             V::WarpSpecialize(v) => self.warp_specialize(op, &v),
             V::RoleEnd(_) => self.free_tensor_memory(),
             V::Func(_) => Err(unsupported(self.m, op, "a kernel within a kernel")),

@@ -2,7 +2,7 @@
 
 use super::{Lower, Role};
 use crate::dialect::enums::{Predicate, Shuffle, SpecialRegister};
-use crate::dialect::nv_tileas::{Op as S, view};
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::lower::unsupported;
@@ -10,19 +10,6 @@ use crate::scalar::Signedness;
 
 /// Threads of a warpgroup.
 const WARPGROUP: u64 = 128;
-
-/// The barrier at which the role's first warpgroup waits for its turn: behind the whole block's and the role's. The
-/// others' follow.
-const FIRST_TURN: i64 = 2;
-
-/// The numbers of the barriers at which a warpgroup and the next one wait for their turns.
-///
-/// A turn is passed by an arrival that does not wait, so that each barrier is of two warpgroups.
-#[derive(Clone, Copy, Debug)]
-pub struct Turns {
-    own: ValueId,
-    next: ValueId,
-}
 
 impl Lower<'_> {
     /// True in thread `n` of the block.
@@ -80,81 +67,18 @@ impl Lower<'_> {
                     partial: true,
                     single: false,
                     warpgroup: None,
-                    turns: None,
                 };
                 l.own_tensor_memory(true);
                 if consumer_warps > 4 {
                     l.role.warpgroup = Some(l.find_warpgroup());
                 }
-                let takes = |&o: &OpId| S::of(l.m.op(o).kind) == Some(S::TurnTake);
-                if l.m.ops_under(consumer).iter().any(takes) {
-                    l.open_turns()?;
-                }
-                let lowered = l.block(consumer).and_then(|()| l.close_turns());
+                let lowered = l.block(consumer);
                 l.role = whole;
                 l.own_tensor_memory(false);
                 lowered.map(|()| vec![])
             },
         )?;
         Ok(())
-    }
-
-    /// Gives the first warpgroup the first turn.
-    fn open_turns(&mut self) -> Result<(), Diagnostic> {
-        let groups = (self.role.warps * 32 / WARPGROUP) as i64;
-        let group = self.warpgroup();
-        let mut e = self.emit();
-        let own = e.with(N::Add, group, FIRST_TURN);
-        let next = e.with(N::Add, group, 1);
-        let next = e.with(N::And, next, groups - 1);
-        let next = e.with(N::Add, next, FIRST_TURN);
-        let turns = Turns { own, next };
-        self.role.turns = Some(turns);
-        self.in_group(groups - 1, |l| l.turn_barrier(N::BarArriveOf, turns.next))
-    }
-
-    /// Takes the turn that the last warpgroup passed last, so that none is left over.
-    fn close_turns(&mut self) -> Result<(), Diagnostic> {
-        match self.role.turns.take() {
-            Some(turns) => self.in_group(0, |l| l.turn_barrier(N::BarOf, turns.own)),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn turn_take(&mut self, op: OpId) -> Result<(), Diagnostic> {
-        let turns = self.turns(op)?;
-        self.turn_barrier(N::BarOf, turns.own);
-        Ok(())
-    }
-
-    pub(super) fn turn_pass(&mut self, op: OpId) -> Result<(), Diagnostic> {
-        let turns = self.turns(op)?;
-        self.turn_barrier(N::BarArriveOf, turns.next);
-        Ok(())
-    }
-
-    fn turns(&self, op: OpId) -> Result<Turns, Diagnostic> {
-        let none = || unsupported(self.m, op, "a turn outside of a role of warpgroups");
-        self.role.turns.ok_or_else(none)
-    }
-
-    /// A barrier of the warpgroup whose turn it is and the one before.
-    fn turn_barrier(&mut self, kind: N, number: ValueId) {
-        let mut e = self.emit();
-        let threads = e.i32_attr(2 * WARPGROUP as i64);
-        e.op(kind, &[&[number]], [threads], &[]);
-    }
-
-    /// What only warpgroup `group` of the role does.
-    fn in_group(&mut self, group: i64, then: impl FnOnce(&mut Self)) -> Result<(), Diagnostic> {
-        let own = self.warpgroup();
-        let mut e = self.emit();
-        let group = e.i32(group);
-        let it = e.icmp(Predicate::Equal, Signedness::Unsigned, own, group);
-        self.when(it, false, |l| {
-            then(l);
-            Ok(())
-        })
     }
 
     fn set_registers(&mut self, count: i64, increase: bool) {

@@ -115,7 +115,6 @@ fn func(
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)?;
     sink::operands(m, body);
-    modulo::turns::take(m, body, target, &plan, log);
     Ok(())
 }
 

@@ -6,7 +6,7 @@
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::facts::matmul::Matmul;
-use crate::ir::{Module, OpId, TypeId, ValueId};
+use crate::ir::{Module, OpId, Type, TypeId, ValueId};
 
 /// Multiply-adds of 16-bit numbers in a cycle of a multiprocessor's tensor cores; others as they are wide.
 const TENSOR: u64 = 2048;
@@ -28,8 +28,10 @@ fn weight(kind: C) -> u64 {
 }
 
 fn elements(m: &Module, ty: TypeId) -> u64 {
-    let tile = m.types.as_tile(ty);
-    tile.map_or(1, |(_, shape)| shape.iter().product())
+    match m.types.get(ty) {
+        Type::Tile { shape, .. } => shape.iter().product::<u64>(),
+        _ => 1,
+    }
 }
 
 /// Cycles that `groups` warpgroups, each with its part of an operation's elements, compute it for; one group's part.
@@ -67,14 +69,19 @@ pub fn matmul(m: &Module, dot: OpId, groups: u64) -> u64 {
     let Some(parts) = Matmul::of(data) else {
         return 0;
     };
-    let tile = |v: ValueId| m.types.as_tile(m.ty(v));
-    let shape = |v: ValueId| tile(v).map_or(Vec::new(), |t| t.1.to_vec());
+    let shape = |v: ValueId| match m.types.get(m.ty(v)) {
+        Type::Tile { shape, .. } | Type::SharedTile { shape, .. } => shape.to_vec(),
+        _ => Vec::new(),
+    };
     let result = shape(parts.acc).iter().product::<u64>();
     // The right operand is K × N.
     let right = shape(parts.rhs);
     let columns = shape(parts.acc).last().copied().unwrap_or(1);
     let k = right.iter().product::<u64>() / columns.max(1);
-    let bits = tile(parts.rhs).and_then(|t| m.types.bits(t.0));
+    let bits = match m.types.get(m.ty(parts.rhs)) {
+        Type::SharedTile { elem, .. } | Type::Tile { elem, .. } => m.types.bits(*elem),
+        _ => None,
+    };
     let wide = u64::from(bits.unwrap_or(16).max(8));
     result * k * wide / 16 / (TENSOR * groups.max(1)) + TENSOR_LATENCY
 }

@@ -16,12 +16,10 @@
 
 mod body;
 mod clock;
-mod model;
 mod order;
 mod producer;
 mod rewrite;
 mod stages;
-pub mod turns;
 
 use rustc_hash::FxHashMap;
 
@@ -123,7 +121,7 @@ pub fn schedule(
     let loops: Vec<OpId> = ops
         .iter()
         .copied()
-        .filter(|&o| C::of(m.op(o).kind) == Some(C::For) && feeds_another(m, o, &[]))
+        .filter(|&o| C::of(m.op(o).kind) == Some(C::For) && feeds_another(m, o))
         .collect();
     if loops.is_empty() {
         return;
@@ -158,12 +156,12 @@ pub fn schedule(
     }
 }
 
-/// Whether a loop has asynchronous matmuls of its own of which one reads what comes of another, or of one of `before`.
-fn feeds_another(m: &Module, for_op: OpId, before: &[ValueId]) -> bool {
+/// Whether a loop has asynchronous matmuls of its own of which one reads what comes of another.
+fn feeds_another(m: &Module, for_op: OpId) -> bool {
     let Some(block) = m.body_of(for_op, 0) else {
         return false;
     };
-    let mut from: Vec<ValueId> = before.to_vec();
+    let mut from: Vec<ValueId> = Vec::new();
     for &op in &m.block(block).ops {
         let data = m.op(op);
         let inner = data

@@ -28,15 +28,6 @@ pub struct Times {
 }
 
 impl Times {
-    pub fn groups(&self) -> u64 {
-        self.groups
-    }
-
-    /// Cycles of operation `op`, by number.
-    pub fn cycles(&self, op: usize) -> u64 {
-        self.cycles.get(op).copied().unwrap_or(0)
-    }
-
     pub fn of(m: &Module, body: &Body, groups: u64) -> Times {
         let cycles = body.ops.iter().map(|&op| match S::of(m.op(op).kind) {
             Some(S::AsyncDot) => clock::matmul(m, op, groups),

@@ -114,9 +114,6 @@ pub struct Machine<'s> {
     leaving: FxHashMap<ValueId, (OpId, bool)>,
     /// Commits of each pipeline by the end.
     commits: FxHashMap<ValueId, i64>,
-    /// Who has taken the turn, and whether a stage was released since.
-    turn: Option<OpId>,
-    released: bool,
 }
 
 enum Step {
@@ -138,8 +135,6 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         dirty: FxHashMap::default(),
         leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
-        turn: None,
-        released: false,
     };
     for event in roles
         .whole
@@ -189,12 +184,6 @@ impl Machine<'_> {
 
     fn step(&mut self, event: &Event) -> Result<Step, Diagnostic> {
         let op = event.op;
-        if self.turn.is_some() && event.action.meets() {
-            return self.fail(
-                op,
-                "meets the other warpgroups, which wait for this one's turn to end: missing async.turn_pass",
-            );
-        }
         match &event.action {
             Action::Acquire(t) => self.acquire(op, *t),
             Action::Copy(t, buffer) => self.copy(op, *t, *buffer),
@@ -259,23 +248,7 @@ impl Machine<'_> {
                 Ok(Step::Done)
             }
             Action::ReleaseByMatmuls(t) => self.release(op, *t, true),
-            Action::TakeTurn | Action::PassTurn => self.turn(event),
         }
-    }
-
-    /// A warpgroup takes its turn and passes it, again and again: then none waits for ever, as all take the same steps.
-    fn turn(&mut self, event: &Event) -> Result<Step, Diagnostic> {
-        let takes = event.action == Action::TakeTurn;
-        if takes == self.turn.is_some() {
-            let why = match takes {
-                true => "takes a turn that it has: missing async.turn_pass",
-                false => "passes a turn that it has not taken: missing async.turn_take",
-            };
-            return self.fail(event.op, why);
-        }
-        self.turn = takes.then_some(event.op);
-        self.released = false;
-        Ok(Step::Done)
     }
 
     fn matmul(
@@ -434,12 +407,6 @@ impl Machine<'_> {
             let due = state.next_wait;
             return self.fail(op, format!("waits for iteration {i} out of order: {due} is next, so that the parity is wrong"));
         }
-        if pipeline.is_tma() && self.released && self.turn.is_some() {
-            return self.fail(
-                op,
-                format!("waits for iteration {i} where it has released a stage in the same turn, which other warpgroups release in theirs"),
-            );
-        }
         if pipeline.is_tma() && state.next_commit <= i {
             return Ok(Step::Blocked);
         }
@@ -529,7 +496,6 @@ impl Machine<'_> {
         }
         state.waited.remove(&i);
         state.next_release = i + 1;
-        self.released = true;
         Ok(Step::Done)
     }
 
@@ -700,10 +666,6 @@ impl Machine<'_> {
                 matmul.op,
                 "is still in flight at the end: missing producer_commit and consumer_wait",
             ));
-        }
-        if let Some(op) = self.turn {
-            let why = "still has its turn at the end: missing async.turn_pass";
-            return Err(unsupported(m, op, why));
         }
         // The smallest key, for one message whatever the hash order is.
         let leaving = self.leaving.values().filter(|l| !l.1).map(|l| l.0).min();

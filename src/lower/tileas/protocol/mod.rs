@@ -12,7 +12,6 @@
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
-//! | turns | they are taken and passed by turns, by the consumer; between these, nothing that has been released is waited for, since other warpgroups release it in their turn |
 //! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
 //! | ends | `cp_async` pipelines are drained, TMA pipelines are consumed; nobody waits for ever |
 //!
@@ -380,7 +379,6 @@ impl Static<'_> {
             S::ConsumerWait | S::ConsumerRelease | S::Drain if tma => {
                 (&[Role::Consumer][..], "the consumer")
             }
-            S::TurnTake | S::TurnPass => (&[Role::Consumer][..], "the consumer"),
             S::ProducerAcquire
             | S::ProducerCommit
             | S::TmaLoad

@@ -103,8 +103,6 @@ impl Tracer<'_> {
                 Action::Write(self.stage(op, to, (v.iteration(), "iteration"))?)
             }
             View::ProxyFence(_) => Action::Fence,
-            View::TurnTake(_) => Action::TakeTurn,
-            View::TurnPass(_) => Action::PassTurn,
             View::StoreWait(_) => Action::StoreWait,
             View::TmaStore(v) => Action::StoreOut(self.buffer(op, v.source(), "source")?),
             View::TensorDot(v) => self.tensor_dot(op, v)?,

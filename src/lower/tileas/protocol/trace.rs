@@ -66,22 +66,6 @@ pub enum Action {
     TensorStore(StageUse),
     /// A release by the matmuls issued so far.
     ReleaseByMatmuls(RingIteration),
-    TakeTurn,
-    PassTurn,
-}
-
-impl Action {
-    /// Whether all warps of the role meet at a barrier.
-    pub fn meets(&self) -> bool {
-        matches!(
-            self,
-            Action::Drain(_)
-                | Action::Write(_)
-                | Action::Fence
-                | Action::StoreOut(_)
-                | Action::StoreWait
-        )
-    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

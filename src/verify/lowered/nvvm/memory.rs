@@ -31,7 +31,6 @@ pub fn check(c: &Ctx, kind: N) -> Check {
         N::LdMatrix => matrices(c, c.op.results[0]),
         N::StMatrix => matrices(c, c.op.operands[1]),
         N::Bar | N::BarArrive => barrier(c),
-        N::BarOf | N::BarArriveOf => whole_warps(c),
         N::MbarInit => ensure(c.int("count") > 0, || "an mbarrier of no arrivals".into()),
         N::TmaLoad | N::TmaMulticast | N::TmaStore => coordinates(c),
         N::SetMaxNReg => registers(c),
@@ -138,15 +137,10 @@ fn matrices(c: &Ctx, value: ValueId) -> Check {
 }
 
 fn barrier(c: &Ctx) -> Check {
-    let id = c.int("id");
+    let (id, threads) = (c.int("id"), c.int("threads"));
     ensure((0..BARRIERS).contains(&id), || {
         format!("barrier {id} of {BARRIERS}")
     })?;
-    whole_warps(c)
-}
-
-fn whole_warps(c: &Ctx) -> Check {
-    let threads = c.int("threads");
     ensure(threads >= 0 && threads % 32 == 0, || {
         format!("{threads} threads are no whole warps")
     })
