@@ -43,6 +43,8 @@ pub struct TensorCopy {
     pub mode: TensorMode,
     pub reduce: Option<AtomOp>,
     pub multicast: Option<Src>,
+    /// `.cta_group::2`: the mbarrier may be the other block's of the pair
+    pub pair: bool,
 }
 
 /// Direction and completion of a bulk copy.

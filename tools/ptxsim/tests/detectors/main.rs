@@ -127,6 +127,10 @@ const BLOCK: &str = "bar.sync 0;\n";
 const CLUSTER: &str = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 const EXPECT: &str = "@!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 1024;\n";
 const TMA_LOAD: &str = "mov.u32 %r10, 0;\n@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd15, {%r10, %r10}], [bar];\n";
+const FIRST_EXPECTS: &str = "setp.ne.or.u32 %p4, %r40, 0, %p1;\n@!%p4 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 2048;\n\
+    mov.u32 %r10, 0;\nmov.u32 %r20, bar;\nmapa.shared::cluster.u32 %r21, %r20, 0;\n";
+const LOAD_TO_FIRST: &str = "@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd15, {%r10, %r10}], [%r21];\n";
+const LOAD_TO_FIRST_OF_PAIR: &str = "@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2 [tile], [%rd15, {%r10, %r10}], [%r21];\n";
 const BULK_LOAD: &str = "@!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd1], 1024, [bar];\n";
 const WAIT_0: &str = "W0: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n@!%p2 bra W0;\n";
 const WAIT_1: &str = "W1: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 1;\n@!%p2 bra W1;\n";
@@ -1115,6 +1119,28 @@ fn tensor_maps_that_hardware_would_refuse() {
                 WAIT_0,
             ],
             message: &["in .param", "cvta.param"],
+            lane: true,
+        },
+        Twins {
+            name: "an mbarrier of another block",
+            shape: blocks(2, 2),
+            bad: &[INIT, INIT_FENCE, CLUSTER, FIRST_EXPECTS, LOAD_TO_FIRST],
+            good: &[
+                INIT,
+                INIT_FENCE,
+                CLUSTER,
+                FIRST_EXPECTS,
+                LOAD_TO_FIRST_OF_PAIR,
+                "setp.ne.u32 %p5, %r40, 0;\n@%p5 bra END;\n",
+                WAIT_0,
+                "END:\n",
+                CLUSTER,
+            ],
+            message: &[
+                "the mbarrier is in block 0",
+                "destination in block 1",
+                ".cta_group::2",
+            ],
             lane: true,
         },
         Twins {

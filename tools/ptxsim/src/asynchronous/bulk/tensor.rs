@@ -1,7 +1,7 @@
 //! `cp.async.bulk.tensor` and its relatives.
 
 use super::issue::{lane_address, lane_shared, lane_value, start_load, start_store, targets};
-use super::{Destination, Source};
+use super::{Destination, Source, Target};
 use crate::asynchronous::tile::{Shape, Tile};
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
@@ -41,6 +41,29 @@ pub fn tensor(
 ) -> Result<(), Trap> {
     for lane in lanes(active) {
         tensor_lane(env, warp, frame, lane, line, c).map_err(|t| t.at(lane))?;
+    }
+    Ok(())
+}
+
+/// The blocks whose mbarriers the targets of a copy signal: their own, or with `.cta_group::2` those of their pairs that
+/// are even or odd as `block` is, where the named mbarrier lies (PTX ISA, "cp.async.bulk.tensor").
+fn signal(targets: &mut [Target], block: usize, pair: bool, multicast: bool) -> Result<(), Trap> {
+    for target in targets {
+        if pair && (multicast || target.cta >> 1 == block >> 1) {
+            target.barrier.0 = target.cta & !1 | block & 1;
+        } else if target.barrier.0 != target.cta {
+            let where_it_may = match pair {
+                true => "of the pair of the block that the tensor copy writes to",
+                false => {
+                    "of the block that the tensor copy writes to; .cta_group::2 admits that of its pair, too"
+                }
+            };
+            return Err(Trap::new(format!(
+                "the mbarrier is in block {} of the cluster, the destination in block {}: it must be in shared memory \
+                 {where_it_may}",
+                target.barrier.0, target.cta
+            )));
+        }
     }
     Ok(())
 }
@@ -85,7 +108,8 @@ fn tensor_lane(
         .multicast
         .map(|m| lane_value(env, warp, frame, lane, m))
         .transpose()?;
-    let targets = targets(env, (cta, offset), barrier, multicast)?;
+    let mut targets = targets(env, (cta, offset), barrier, multicast)?;
+    signal(&mut targets, barrier.0, c.pair, multicast.is_some())?;
     start_load(
         env,
         warp,

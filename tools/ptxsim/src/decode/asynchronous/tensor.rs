@@ -49,7 +49,7 @@ pub(super) fn copy<'a>(
     };
     completion(mods);
     let multicast = mods.flag("multicast::cluster");
-    mods.flag("cta_group::1");
+    let pair = mods.one_of(&[("cta_group::1", false), ("cta_group::2", true)]);
     let hint = skip_hints(mods);
     let mode = mods.one_of(MODES).unwrap_or(Mode::Tile);
     let is_load = direction == BulkDirection::Load;
@@ -104,6 +104,7 @@ pub(super) fn copy<'a>(
         mode,
         reduce,
         multicast,
+        pair: pair.unwrap_or(false),
     };
     Ok(Op::TensorCopy(Box::new(copy)))
 }
