@@ -104,10 +104,10 @@ dialect_table! { TileAs {
         .doc("Matmul by block-scaled mma.sync of the atom's shape: acc + (lhs · lhs_scale) · (rhs · rhs_scale), each scale for a block of elements along K.");
 
     PipelineCreate()
-        { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>> }
+        { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>>, pair: Flag }
         -> (result: One(Explicit))
         = op("async.pipeline.create")
-        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them.");
+        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both.");
     ProducerAcquire(pipeline: One, iteration: One)
         = op("async.pipeline.producer_acquire")
         .doc("Waits until the stage is empty and opens it for filling.");
@@ -160,9 +160,9 @@ dialect_table! { TileAs {
     TensorDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, acc_iteration: Opt,
           accumulate: Opt, lhs_scale: Opt, rhs_scale: Opt, lhs_scale_iteration: Opt, rhs_scale_iteration: Opt,
           scales: Opt)
-        { signed_lhs: Option<Bool>, signed_rhs: Option<Bool> }
+        { signed_lhs: Option<Bool>, signed_rhs: Option<Bool>, pair: Flag }
         = op("async.tensor_dot").traits(MEMORY)
-        .doc("Issues `tcgen05.mma`s: adds lhs · rhs to `acc`, a buffer in tensor memory, or with `accumulate` false writes it there. `lhs` is a shared buffer or one in tensor memory, `rhs` a shared buffer. `lhs_scale` and `rhs_scale`, shared buffers, are scales for blocks along K; they are copied to the buffer `scales` in tensor memory first. Done when the next commit of a pipeline of kind `mma` has been waited for.");
+        .doc("Issues `tcgen05.mma`s: adds lhs · rhs to `acc`, a buffer in tensor memory, or with `accumulate` false writes it there. `lhs` is a shared buffer or one in tensor memory, `rhs` a shared buffer. `lhs_scale` and `rhs_scale`, shared buffers, are scales for blocks along K; they are copied to the buffer `scales` in tensor memory first. Done when the next commit of a pipeline of kind `mma` has been waited for. `pair`: the first of the cluster's two blocks multiplies for both. `lhs` and `acc` are rows of each, `rhs` is a half of the columns in each.");
     AsyncDotWait(acc: One) { pending: Int<32> } -> (result: One(Operand(0)))
         = op("async.dot_wait")
         .doc("Waits until at most `pending` groups are in flight.");

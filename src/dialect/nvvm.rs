@@ -369,6 +369,9 @@ dialect_table! { Nvvm {
     TmaMulticast(dst: One, map: One, coords: Var, mbarrier: One) { blocks: Int<32> }
         = op("tma.multicast")
         .doc("As tma.load, to the same place of each block of the cluster whose bit `blocks` has; in each it completes on its own mbarrier.");
+    TmaPair(dst: One, map: One, coords: Var, mbarrier: One)
+        = op("tma.pair")
+        .doc("As tma.load, but it completes on the mbarrier that lies there in the first block of the pair.");
     TmaStore(map: One, coords: Var, src: One)
         = op("tma.store").doc("Starts a tensor copy shared → global in the bulk group. Coordinates innermost first.");
     BulkCommit = op("bulk.commit").doc("Closes the bulk group.");
@@ -399,11 +402,12 @@ dialect_table! { Nvvm {
     WgmmaWait(accs: Var) { pending: Int<32> } -> (results: Var(Explicit))
         = op("wgmma.wait")
         .doc("Waits until at most `pending` groups are in flight; the results are the operands (same registers), usable when their group is done.");
-    TensorAlloc(slot: One) { columns: Int<32> }
+    TensorAlloc(slot: One) { columns: Int<32>, pair: Flag }
         = op("tcgen05.alloc")
-        .doc("Allocates columns of tensor memory and writes their address to shared memory. One warp.");
-    TensorRelinquish = op("tcgen05.relinquish").doc("The block will allocate no more tensor memory. One warp.");
-    TensorDealloc(address: One) { columns: Int<32> }
+        .doc("Allocates columns of tensor memory and writes their address to shared memory. One warp. `pair`: together with a warp of the other block of the pair, the same columns in both.");
+    TensorRelinquish() { pair: Flag }
+        = op("tcgen05.relinquish").doc("The block will allocate no more tensor memory. One warp.");
+    TensorDealloc(address: One) { columns: Int<32>, pair: Flag }
         = op("tcgen05.dealloc")
         .doc("Gives columns of tensor memory (address: i32) back. The warp that allocated them.");
     TensorLd(address: One)
@@ -416,9 +420,9 @@ dialect_table! { Nvvm {
         .doc("Stores to tensor memory and waits.");
     TensorMma(d: One, a: One, b: One, accumulate: Opt)
         { kind: TensorKind, descriptor: Int<32>, d_m_steps: I64s, d_n_steps: I64s, a_m_steps: I64s, a_k_steps: I64s,
-          b_n_steps: I64s, b_k_steps: I64s }
+          b_n_steps: I64s, b_k_steps: I64s, pair: Flag }
         = op("tcgen05.mma")
-        .doc("d + a·b in tensor memory, by one thread: for each k step, for each tile of M, for each of N. `d` is an i32 address (steps in columns), `b` an i64 descriptor (steps in its units of 16 bytes), `a` a descriptor or an address. With `accumulate` (i1) false the first k step overwrites d.");
+        .doc("d + a·b in tensor memory, by one thread: for each k step, for each tile of M, for each of N. `d` is an i32 address (steps in columns), `b` an i64 descriptor (steps in its units of 16 bytes), `a` a descriptor or an address. With `accumulate` (i1) false the first k step overwrites d. `pair`: in the memory of both blocks of a pair, each of which has a half of the rows of `d` and `a` and of the columns of `b`.");
     TensorCopy(address: One, source: One) { columns: I64s, steps: I64s }
         = op("tcgen05.cp")
         .doc("Copies 32 rows of 16 bytes from shared memory to all quarters of tensor memory, by one thread, for each of `columns` (from `address`, i32) and of `steps` (added to the i64 descriptor `source`). Matrix products that the thread issues afterwards wait for it.");
@@ -428,9 +432,9 @@ dialect_table! { Nvvm {
           b_scale_n_steps: I64s, b_scale_k_steps: I64s }
         = op("tcgen05.mma.block_scale")
         .doc("As tcgen05.mma, with scales for blocks of K at `scales` (i32) in tensor memory; an instruction descriptor for each k step.");
-    TensorCommit(mbarrier: One) { blocks: Int<32> }
+    TensorCommit(mbarrier: One) { blocks: Int<32>, pair: Flag }
         = op("tcgen05.commit")
-        .doc("An arrival at the mbarrier once this thread's products so far are done; with `blocks`, at those that lie there in each block of the cluster whose bit it has.");
+        .doc("An arrival at the mbarrier once this thread's products so far are done; with `blocks`, at those that lie there in each block of the cluster whose bit it has. `pair`: they are products of a pair of blocks.");
 
     // ---- control flow ----------------------------------------------------------------------
     For(lower: One, upper: One, step: One, inits: Var)

@@ -56,6 +56,9 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
             ty: ty(operand(data, "destination").as_ref())?,
             at: at(m, data.loc),
         },
+        S::TensorDot if data.attr_named("pair").is_some() => Decision::Pair {
+            at: at(m, data.loc),
+        },
         S::PipelineCreate => Decision::Pipeline {
             stages: int("stages"),
             bytes: int("bytes"),

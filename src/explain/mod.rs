@@ -52,6 +52,10 @@ pub(crate) enum Decision {
         ty: String,
         at: String,
     },
+    /// Matmuls that two blocks do together.
+    Pair {
+        at: String,
+    },
     SharedBuffer {
         ty: String,
     },

@@ -36,6 +36,13 @@ fn schedule(text: &mut String, kernel: &Kernel) {
             Decision::Multicast { ty, at } => {
                 writeln!(text, "  multicast, a part by each block: {ty}{}", place(at))
             }
+            Decision::Pair { at } => {
+                writeln!(
+                    text,
+                    "  a pair of blocks multiplies (cta_group::2){}",
+                    place(at)
+                )
+            }
             Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
             // cp.async counts groups of copies, not bytes.
             Decision::Pipeline { stages, bytes: 0 } => {

@@ -8,7 +8,7 @@ use super::values::Elem;
 use crate::dialect::enums::Shuffle;
 use crate::dialect::nvvm::view::{self, View};
 use crate::facts::access::group;
-use crate::ir::{Attr, Op};
+use crate::ir::{Attr, Op, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Operand};
 
@@ -31,6 +31,7 @@ impl Selector<'_> {
             }
             View::MbarWait(v) => self.wait(&v),
             View::MbarArriveAt(v) => self.arrive_at(&v),
+            View::TmaPair(v) => self.tma_pair(&v),
             View::Print(v) => self.print(&v),
             _ => fail("no selection for this operation"),
         }
@@ -76,23 +77,39 @@ impl Selector<'_> {
 
     /// Arrives at another block's mbarrier: the base of its address is mapped, the offset stays.
     fn arrive_at(&mut self, v: &view::MbarArriveAt<Op>) -> Result<(), Fail> {
-        let Operand { atoms, offsets } = self.one_address(v.addr())?;
         let block = self.scalar(v.block())?;
-        let [base] = atoms[..] else {
-            return fail("an mbarrier wants one address");
-        };
-        let base = Atom::Reg(self.b.register(Class::B32, base)?);
-        let mapped = self
-            .b
-            .value("mapa.shared::cluster.u32", &[&[base], &[block]])?;
-        let at = Operand {
-            atoms: mapped,
-            offsets,
-        };
+        let at = self.mapped(v.addr(), block)?;
         // Not `.release.cluster`: ptxas would let the thread wait for all its accesses to memory. What comes before is
         // read when it is in registers, or when a matmul was waited for.
         self.b
             .effect("mbarrier.arrive.shared::cluster.b64", vec![at])
+    }
+
+    /// Where an mbarrier lies in another block.
+    fn mapped(&mut self, mbarrier: ValueId, block: Atom) -> Result<Operand, Fail> {
+        let Operand { atoms, offsets } = self.one_address(mbarrier)?;
+        let [base] = atoms[..] else {
+            return fail("an mbarrier wants one address");
+        };
+        let base = Atom::Reg(self.b.register(Class::B32, base)?);
+        let atoms = self
+            .b
+            .value("mapa.shared::cluster.u32", &[&[base], &[block]])?;
+        Ok(Operand { atoms, offsets })
+    }
+
+    /// A tensor copy that completes on an mbarrier of the pair's first block.
+    fn tma_pair(&mut self, v: &view::TmaPair<Op>) -> Result<(), Fail> {
+        let at = self.mapped(v.mbarrier(), Atom::Imm(0))?;
+        let (dst, map) = (self.one_address(v.dst())?, self.scalar(v.map())?);
+        let coords = v.coords().iter().map(|&c| self.scalar(c));
+        let coords = coords.collect::<Result<Vec<Atom>, _>>()?;
+        let name = format!(
+            "cp.async.bulk.tensor.{}d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::2",
+            coords.len()
+        );
+        self.b
+            .effect(&name, vec![dst, map.into(), coords.into(), at])
     }
 
     /// Waits for a phase: tries until it has completed.

@@ -61,9 +61,11 @@ impl Selector<'_> {
         let kind = v.kind().text();
         let (d, a) = (v.d(), v.a());
         let from_tensor = self.form(a)?.elem == Elem::Int(32);
-        let name = match from_tensor {
-            true => format!("@tcgen05.ts.{kind}"),
-            false => format!("@tcgen05.ss.{kind}"),
+        let name = match (v.pair(), from_tensor) {
+            (true, false) => format!("@tcgen05.pair.{kind}"),
+            (true, true) => return fail("a pair's left operand is in tensor memory"),
+            (false, true) => format!("@tcgen05.ts.{kind}"),
+            (false, false) => format!("@tcgen05.ss.{kind}"),
         };
         let a_atom = self.scalar(a)?;
         let b_atom = self.scalar(v.b())?;

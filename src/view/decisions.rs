@@ -59,6 +59,11 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
             format!("{ty}, a part by each block"),
             at.clone(),
         ),
+        Decision::Pair { at } => (
+            "cta_group::2",
+            "a pair of blocks multiplies".to_owned(),
+            at.clone(),
+        ),
         Decision::SharedBuffer { ty } => ("shared buffer", ty.clone(), nowhere),
         // cp.async counts groups of copies, not bytes.
         Decision::Pipeline { stages, bytes: 0 } => {

@@ -705,3 +705,104 @@ fn blocks_that_share_stages_take_the_same_steps() {
         },
     );
 }
+
+// ---- pairs of blocks -----------------------------------------------------------------------
+
+/// Two blocks, the first of which multiplies for both.
+fn pair() -> Module {
+    let m = lowered(
+        "production_cluster/plain_f16_256x128.tilebc",
+        "sm_100a",
+        Stage::NvTileas,
+    );
+    let dot = m.op(last(&m, S::TensorDot));
+    assert!(dot.attr_named("pair").is_some());
+    m
+}
+
+#[test]
+fn a_pair_waits_for_the_copies_of_both_blocks() {
+    rejects(
+        pair(),
+        "async.tensor_dot",
+        "multiplies for a pair of blocks what no pipeline with `pair` brings",
+        |m| {
+            let ring = all(m, S::PipelineCreate).into_iter().rev();
+            for create in ring.take(1) {
+                *m.attr_mut(create, "pair") = None;
+            }
+        },
+    );
+    rejects(
+        pair(),
+        "async.tensor_dot",
+        "multiplies for a pair of blocks what no pipeline with `pair` brings",
+        |m| {
+            let load = last(m, S::TmaLoad);
+            *m.attr_mut(load, "multicast") = Some(Attr::Unit);
+        },
+    );
+}
+
+#[test]
+fn a_pair_hands_accumulators_to_both_blocks() {
+    rejects(
+        pair(),
+        "async.pipeline.producer_commit",
+        "the matmuls are a pair's: missing `pair` of the pipeline",
+        |m| {
+            let matmuls = all(m, S::PipelineCreate)[0];
+            *m.attr_mut(matmuls, "pair") = None;
+        },
+    );
+}
+
+#[test]
+fn all_matmuls_are_a_pairs_or_none() {
+    rejects(
+        pair(),
+        "async.pipeline.create",
+        "`pair`, but no matmul is a pair's",
+        |m| {
+            let dot = last(m, S::TensorDot);
+            *m.attr_mut(dot, "pair") = None;
+        },
+    );
+    rejects(
+        pair(),
+        "async.pipeline.create",
+        "`pair`: TMA or matmuls fill the stages of a cluster of two blocks",
+        |m| {
+            let func = last(m, S::Func);
+            set_int(m, func, "cluster", 4);
+        },
+    );
+}
+
+/// Only in the first block does an mbarrier know that a stage is full.
+#[test]
+fn nobody_else_reads_what_a_pair_multiplies() {
+    rejects(
+        pair(),
+        "async.pipeline.consumer_wait",
+        "only the matmuls' role of the first block knows when a stage of a pair is full",
+        |m| {
+            let waits = all(m, S::ConsumerWait);
+            let split = last(m, S::WarpSpecialize);
+            let consumer = m.body_of(split, 1).unwrap();
+            let own = waits.iter().find(|&&w| m.op(w).block == consumer);
+            let own = *own.expect("the consumers wait for accumulators");
+            let ring = m.result(last(m, S::PipelineCreate));
+            let (at, iteration) = (position(m, own), m.op(own).operands[1]);
+            let mut b = m.at(consumer, at);
+            b.op(S::ConsumerWait, &[&[ring], &[iteration]], [], &[], &[]);
+            b.op(
+                S::ConsumerRelease,
+                &[&[ring], &[iteration], &[]],
+                [Some(Attr::Unit)],
+                &[],
+                &[],
+            );
+        },
+    );
+}

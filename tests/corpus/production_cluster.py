@@ -145,8 +145,10 @@ def case(name, kernel, *parameters) -> Case:
 
 CASES = [
     case("plain_f16_256x128", plain, H2, H2, WHOLE, 256, 128, 64),
+    case("plain_f16_256x256", plain, H2, H2, H2, 256, 256, 64),
     case("plain_f16_64x128", plain, H2, H2, H2, 64, 128, 64),
     case("plain_f32_128x64", plain, S2, S2, S2, 128, 64, 32),
+    case("plain_f32_256x64", plain, S2, S2, S2, 256, 64, 32),
     case("by_four_f16_256x128", by_four, H2, H2, H2, 256, 128, 64),
     case("persistent_f16", persistent, H2, H2, WHOLE, 256, 128, 32, False),
     case("persistent_f16_nk", persistent, H2, H2, WHOLE, 256, 128, 64, True),
@@ -154,6 +156,8 @@ CASES = [
     case("epilogue_f16", epilogue, H2, H2, S1, H2, 256, 64, 64),
     case("epilogue_f16_128x128", epilogue, H2, H2, S1, H2, 128, 128, 64),
     case("integer_i8", integer, I2, I2, N2, 128, 128, 64),
+    case("integer_i8_256x128", integer, I2, I2, N2, 256, 128, 64),
+    case("batched_f16_256x64", batched, H3, H3, H3, 256, 64, 64),
     case("batched_f16", batched, H3, H3, H3, 128, 64, 64),
     case("attention_f16", attention, H2, H2, H2, H2, F32, 128, 128, 64),
     case("attention_f16_256x64", attention, H2, H2, H2, H2, F32, 256, 64, 64),
@@ -210,3 +214,15 @@ def runs():
     args = [*matrix("a", a), *matrix("b", b), *result("c", wide(a) @ wide(b), HALF)]
     count = Buffer("done", np.zeros(1, np.int32), np.full(1, 4, np.int32))
     yield Run("counted_f16", "140x100x72", (2, 2), [*args, *array_args(count, (1,), (1,))])
+    rng = np.random.default_rng(12)
+    yield run("plain_f16_256x256", 300, 280, 136, (2, 2))
+    a, b = (rng.integers(-16, 17, shape).astype(np.float32) for shape in ((300, 136), (136, 72)))
+    args = [*matrix("a", a), *matrix("b", b), *result("c", wide(a) @ wide(b), EXACT, np.float32)]
+    yield Run("plain_f32_256x64", "300x72x136", (2, 2), args)
+    a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((272, 208), (144, 208)))
+    right = a.astype(np.int32) @ b.T.astype(np.int32)
+    args = [*matrix("a", a, 99), *matrix("b", b, 99), *result("c", right, EXACT, np.int32)]
+    yield Run("integer_i8_256x128", "272x144x208", (2, 2), args)
+    a, b = drawn(rng, 2, 264, 136), drawn(rng, 2, 136, 72)
+    out = cube_out("c", wide(a) @ wide(b), HALF)
+    yield Run("batched_f16_256x64", "2x264x72x136", (2, 2, 2), [*cube("a", a), *cube("b", b), *out])

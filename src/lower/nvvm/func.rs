@@ -57,6 +57,10 @@ pub fn lower(
         .into_iter()
         .flat_map(|o| m.op(o).operands.to_vec())
         .collect();
+    let pair = m
+        .ops_under(body)
+        .into_iter()
+        .any(|o| view::TensorDot::of(m.op(o)).is_some_and(|v| v.pair()));
     let mut lowering = Lower {
         m,
         target: *target,
@@ -75,6 +79,7 @@ pub fn lower(
             used,
             allocations,
             blocks: u64::from(blocks),
+            pair,
         },
     };
     lowering.allocate_tensor_memory(op, body)?;

@@ -112,6 +112,8 @@ pub struct Kernel {
     pub allocations: FxHashMap<OpId, u64>,
     /// Blocks of the cluster that executes a tile block.
     pub blocks: u64,
+    /// Whether its matmuls are those of a pair of blocks, the cluster.
+    pub pair: bool,
 }
 
 /// What the kernel's asynchronous operations refer to.
@@ -306,7 +308,7 @@ impl Lower<'_> {
             V::Func(_) => Err(unsupported(self.m, op, "a kernel within a kernel")),
             V::Return(_) => {
                 self.free_tensor_memory()?;
-                self.leave_cluster();
+                self.leave_cluster()?;
                 self.emit()
                     .op(crate::dialect::nvvm::Op::Return, &[&[]], [], &[]);
                 Ok(())

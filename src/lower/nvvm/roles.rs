@@ -52,7 +52,11 @@ impl Lower<'_> {
                 l.own_tensor_memory(false);
                 l.when(one, false, |l| l.block(producer))?;
                 if let Some(matmuls) = matmuls {
-                    let one = l.thread_is(threads + 32);
+                    let mut one = l.thread_is(threads + 32);
+                    if l.kernel.pair {
+                        let first = l.is_first_block();
+                        one = l.emit().and(one, first);
+                    }
                     l.role.single = true;
                     l.when(one, false, |l| l.block(matmuls))?;
                     l.role.single = false;

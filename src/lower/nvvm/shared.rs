@@ -61,6 +61,8 @@ pub struct SharedMemory {
     pub fixed: u64,
     /// Most scratch that one use needs.
     scratch: u64,
+    /// The first byte that may be scratch when the buffers are no longer in use.
+    kept: u64,
     /// The buffers are no longer in use: scratch begins where they do.
     idle: bool,
     /// Most scratch that one use needs since then.
@@ -102,7 +104,7 @@ impl SharedMemory {
                 "scratch of conversions and reductions",
             ),
             (
-                0,
+                self.kept,
                 self.idle_scratch,
                 "scratch after the pipelines, in their place",
             ),
@@ -127,11 +129,23 @@ impl SharedMemory {
 
     /// Where scratch begins.
     fn scratch_offset(&self) -> u64 {
-        if self.fixed == 0 || self.idle {
+        if self.idle {
+            self.kept
+        } else if self.fixed == 0 {
             0
         } else {
             self.fixed.next_multiple_of(SCRATCH_ALIGN)
         }
+    }
+
+    /// Keeps what has been reserved so far to the kernel's end: another block may still arrive at mbarriers there.
+    pub fn keep(&mut self) {
+        self.kept = self.fixed.next_multiple_of(SCRATCH_ALIGN);
+    }
+
+    /// The first byte that buffers in the place of others may have.
+    pub fn kept(&self) -> u64 {
+        self.kept
     }
 
     /// Says that the buffers' contents are no longer needed; other threads may still read them.
@@ -159,7 +173,10 @@ impl SharedMemory {
             (0, scratch) => scratch,
             (fixed, scratch) => fixed.next_multiple_of(SCRATCH_ALIGN) + scratch,
         };
-        behind.max(self.idle_scratch)
+        match self.idle_scratch {
+            0 => behind,
+            bytes => behind.max(self.kept + bytes),
+        }
     }
 }
 

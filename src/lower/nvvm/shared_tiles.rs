@@ -34,7 +34,7 @@ impl Lower<'_> {
         // A consumer's own buffers take the place of the ring, which is idle by then.
         let overlay = self.role.partial;
         let offset = if overlay {
-            0
+            self.memory.kept()
         } else {
             let what = match stages {
                 1 => "buffer".to_owned(),

@@ -61,13 +61,13 @@ impl Lower<'_> {
             ));
         }
         let slot = self.memory.reserve(4, 4, "address of tensor memory");
-        let first = self.first_warp();
+        let (first, pair) = (self.first_warp(), self.of_pair());
         self.when(first, true, |l| {
             let mut e = l.emit();
             let at = e.smem(slot);
             let count = e.i32_attr(columns as i64);
-            e.effect(N::TensorAlloc, &[at], [count]);
-            e.effect(N::TensorRelinquish, &[], []);
+            e.effect(N::TensorAlloc, &[at], [count, pair.clone()]);
+            e.effect(N::TensorRelinquish, &[], [pair]);
             Ok(())
         })?;
         self.tensor_barrier();
@@ -83,18 +83,45 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// At an end of the code that owns the kernel's tensor memory.
+    /// At an end of the code that owns the kernel's tensor memory. A pair's is given back when both blocks have come to
+    /// their ends ([`Lower::free_pair`]).
     pub(super) fn free_tensor_memory(&mut self) -> Result<(), Diagnostic> {
         let Some(memory) = self.asynchronous.tensor.filter(|t| t.owned) else {
             return Ok(());
         };
+        if self.kernel.pair {
+            return Ok(());
+        }
         self.tensor_barrier();
-        let first = self.first_warp();
+        self.deallocate(memory)
+    }
+
+    /// At the end of a block of a pair, behind all roles: both give their tensor memory back when no warp of either
+    /// reads it.
+    pub(super) fn free_pair(&mut self) -> Result<(), Diagnostic> {
+        self.fence(FenceKind::TensorBefore);
+        self.emit().effect(N::BarWarp, &[], []);
+        self.cluster_barrier(false);
+        self.fence(FenceKind::TensorAfter);
+        match self.asynchronous.tensor {
+            Some(memory) => self.deallocate(memory),
+            None => Ok(()),
+        }
+    }
+
+    fn deallocate(&mut self, memory: TensorMemory) -> Result<(), Diagnostic> {
+        let (first, pair) = (self.first_warp(), self.of_pair());
         self.when(first, true, |l| {
             let columns = l.emit().i32_attr(memory.columns as i64);
-            l.emit().effect(N::TensorDealloc, &[memory.base], [columns]);
+            l.emit()
+                .effect(N::TensorDealloc, &[memory.base], [columns, pair]);
             Ok(())
         })
+    }
+
+    /// The attribute of instructions of a pair of blocks.
+    fn of_pair(&self) -> Option<Attr> {
+        self.kernel.pair.then_some(Attr::Unit)
     }
 
     fn first_warp(&mut self) -> ValueId {
@@ -285,12 +312,15 @@ impl Lower<'_> {
         };
         let (m, n) = (matrix.rows.min(LANES), matrix.columns.min(256));
         let accumulate = v.accumulate().map(|v| self.get(op, v)).transpose()?;
+        // Each has its rows of the accumulator and of the left operand, and a share of the right one's columns.
+        let blocks = if v.pair() { 2 } else { 1 };
+        let pair = self.of_pair();
         self.by_first_thread(|l| {
             let lhs = l.tensor_left(op, v, m)?;
-            let rhs = l.shared_multiplicand(op, 1, v.rhs(), v.rhs_iteration(), n)?;
+            let rhs = l.shared_multiplicand(op, 1, v.rhs(), v.rhs_iteration(), n / blocks)?;
             let d = l.tensor_address(op, acc, v.acc_iteration())?;
             let signed = [v.signed_lhs(), v.signed_rhs()].map(|s| s == Some(true));
-            let bits = atom.descriptor([m, n], signed, [lhs.transposed, rhs.transposed]);
+            let bits = atom.descriptor([blocks * m, n], signed, [lhs.transposed, rhs.transposed]);
             let steps = |count: u64, each: u64| -> Vec<i64> {
                 (0..count).map(|i| (i * each) as i64).collect()
             };
@@ -307,6 +337,7 @@ impl Lower<'_> {
                 Some(Attr::I64s(lhs.k_steps)),
                 Some(Attr::I64s(rhs.mn_steps)),
                 Some(Attr::I64s(rhs.k_steps)),
+                pair,
             ];
             let groups: [&[ValueId]; 4] = [&[d], &[lhs.value], &[rhs.value], accumulate.as_slice()];
             e.op(N::TensorMma, &groups, attrs, &[]);
@@ -383,8 +414,8 @@ impl Lower<'_> {
         blocks: i64,
     ) -> Result<(), Diagnostic> {
         self.by_first_thread(|l| {
-            let blocks = l.emit().i32_attr(blocks);
-            l.emit().effect(N::TensorCommit, &[barrier], [blocks]);
+            let (blocks, pair) = (l.emit().i32_attr(blocks), l.of_pair());
+            l.emit().effect(N::TensorCommit, &[barrier], [blocks, pair]);
             Ok(())
         })
     }

@@ -138,9 +138,14 @@ fn matmul(c: &Ctx) -> Check {
         let acc = c.operand("acc").unwrap_or_default();
         tensor(c, acc)?;
     }
+    // Of a pair's right operand a block has a half.
+    let blocks = match c.op.attr_named("pair") {
+        Some(_) => 2,
+        None => 1,
+    };
     let fits = match (&a[..], &b[..], &acc[..]) {
         ([ab @ .., m, k], [bb @ .., k2, n], [cb @ .., m2, n2]) => {
-            ab == bb && bb == cb && k == k2 && m == m2 && n == n2
+            ab == bb && bb == cb && k == k2 && m == m2 && blocks * n == *n2
         }
         _ => false,
     };

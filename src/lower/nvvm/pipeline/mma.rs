@@ -13,8 +13,17 @@ pub(super) struct Matmuls {
 
 impl Matmuls {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
+        let (stages, consumers) = (v.stages() as u64, v.consumers());
+        let ring = match v.pair() {
+            true => {
+                let ring = Ring::of_pair(l, stages, 2 * consumers)?;
+                l.memory.keep();
+                ring
+            }
+            false => Ring::new(l, stages, consumers, 1)?,
+        };
         Ok(Self {
-            ring: Ring::new(l, v.stages() as u64, v.consumers(), 1)?,
+            ring,
             consumed: v.consumers() > 0,
         })
     }
@@ -39,7 +48,7 @@ impl Mechanism for Matmuls {
     fn commit(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
         let stage = l.stage(at, self.ring.stages);
         let full = self.ring.full(l, stage);
-        l.tensor_commit(full, 0)
+        self.ring.commit_full(l, full)
     }
 
     fn wait(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {

@@ -35,6 +35,10 @@ pub trait Mechanism {
     fn release(&self, l: &mut Lower, at: Iteration, how: Release) -> Result<(), Diagnostic>;
     /// `async.pipeline.drain`, as far as it is not the same for all.
     fn drain(&self, l: &mut Lower);
+    /// Whether a stage is one of two blocks together.
+    fn of_pair(&self) -> bool {
+        false
+    }
     /// The mbarrier that a copy into the stage at hand completes on, where copies do.
     fn completes_on(&self, _: &mut Lower, _: Stage) -> Option<ValueId> {
         None

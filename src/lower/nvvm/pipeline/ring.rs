@@ -21,6 +21,8 @@ pub(super) struct Ring {
     empty: u64,
     /// Blocks of a cluster that fill each other's stages: a stage is empty when it is in all of them.
     blocks: u64,
+    /// Whether a stage is one of two blocks together, about which the first's matmuls know.
+    pub(super) pair: bool,
 }
 
 impl Ring {
@@ -32,18 +34,34 @@ impl Ring {
         consumers: i64,
         blocks: u64,
     ) -> Result<Self, Diagnostic> {
+        Self::with_arrivals(l, stages, consumers * blocks as i64, blocks)
+    }
+
+    /// Barriers of stages that two blocks have together. `arrivals` of matmuls, or of the consumers of each block, make
+    /// one empty.
+    pub(super) fn of_pair(l: &mut Lower, stages: u64, arrivals: i64) -> Result<Self, Diagnostic> {
+        let ring = Self::with_arrivals(l, stages, arrivals, 1)?;
+        Ok(Self { pair: true, ..ring })
+    }
+
+    fn with_arrivals(
+        l: &mut Lower,
+        stages: u64,
+        arrivals: i64,
+        blocks: u64,
+    ) -> Result<Self, Diagnostic> {
         let barriers = stages * MBARRIER;
         let full = l
             .memory
             .reserve(barriers, MBARRIER, "mbarriers: stage is full");
-        let empties = if consumers == 0 { 0 } else { barriers };
+        let empties = if arrivals == 0 { 0 } else { barriers };
         let empty = l
             .memory
             .reserve(empties, MBARRIER, "mbarriers: stage is empty");
         let first = l.thread_is(0);
         l.when(first, false, |l| {
             for stage in 0..stages {
-                for (base, count) in [(full, 1), (empty, consumers * blocks as i64)] {
+                for (base, count) in [(full, 1), (empty, arrivals)] {
                     if count == 0 {
                         continue;
                     }
@@ -62,6 +80,7 @@ impl Ring {
             full,
             empty,
             blocks,
+            pair: false,
         })
     }
 
@@ -106,8 +125,8 @@ impl Ring {
         if converge {
             l.emit().effect(N::BarWarp, &[], []);
         }
-        let blocks = self.blocks;
-        // A lane for each block.
+        let (blocks, pair) = (self.blocks, self.pair);
+        // A lane for each block; of a pair the first alone is told.
         let lane = (blocks > 1).then(|| l.emit().sreg(SpecialRegister::Laneid));
         let chosen = match lane {
             Some(lane) => {
@@ -133,7 +152,8 @@ impl Ring {
             None => real,
         };
         l.when(condition, false, |l| {
-            match lane {
+            let first = pair.then(|| l.emit().i32(0));
+            match lane.or(first) {
                 Some(block) => l.emit().effect(N::MbarArriveAt, &[empty, block], []),
                 None => l.emit().effect(N::MbarArrive, &[empty], []),
             };
@@ -144,9 +164,15 @@ impl Ring {
     /// An arrival when the matmuls issued so far are done.
     pub(super) fn commit_empty(&self, l: &mut Lower, empty: ValueId) -> Result<(), Diagnostic> {
         let blocks = match self.blocks {
-            1 => 0,
+            1 if !self.pair => 0,
             _ => l.cluster_mask(),
         };
         l.tensor_commit(empty, blocks)
+    }
+
+    /// The accumulators of a stage are full when the matmuls issued so far are done.
+    pub(super) fn commit_full(&self, l: &mut Lower, full: ValueId) -> Result<(), Diagnostic> {
+        let blocks = if self.pair { l.cluster_mask() } else { 0 };
+        l.tensor_commit(full, blocks)
     }
 }

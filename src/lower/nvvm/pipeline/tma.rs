@@ -21,8 +21,13 @@ pub(super) struct Copies {
 impl Copies {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
         let blocks = v.blocks().map_or(1, |b| b as u64);
+        let stages = v.stages() as u64;
+        let ring = match v.pair() {
+            true => Ring::of_pair(l, stages, v.consumers())?,
+            false => Ring::new(l, stages, v.consumers(), blocks)?,
+        };
         Ok(Self {
-            ring: Ring::new(l, v.stages() as u64, v.consumers(), blocks)?,
+            ring,
             bytes: v.bytes(),
             loaded: l.is_loaded(v.result()),
             by_matmuls: l.by_matmuls(v.result()),
@@ -39,9 +44,21 @@ impl Mechanism for Copies {
         let stage = l.stage(at, self.ring.stages);
         self.ring.wait_empty(l, stage);
         let full = self.ring.full(l, stage);
-        let bytes = l.emit().i32(self.bytes);
-        l.emit().effect(N::MbarExpectTx, &[full, bytes], []);
-        Ok(())
+        let expect = |l: &mut Lower, bytes: i64| {
+            let bytes = l.emit().i32(bytes);
+            l.emit().effect(N::MbarExpectTx, &[full, bytes], []);
+            Ok(())
+        };
+        if !self.ring.pair {
+            return expect(l, self.bytes);
+        }
+        // The copies of both blocks complete there. Those of the other may come first: the phase waits for this arrival.
+        let first = l.is_first_block();
+        l.when(first, false, |l| expect(l, 2 * self.bytes))
+    }
+
+    fn of_pair(&self) -> bool {
+        self.ring.pair
     }
 
     /// The transactions were announced when the stage was acquired.
@@ -126,12 +143,13 @@ impl Lower<'_> {
             self.share_of_boxes(&boxes, &order, blocks, [base, map, full], &coords);
             return Ok(());
         }
+        let kind = if p.of_pair() { N::TmaPair } else { N::TmaLoad };
         for b in &boxes.boxes {
             let coords = self.tma_coords(op, &access, &order, &b.start)?;
             let mut e = self.emit();
             let offset = e.i32(b.offset as i64);
             let dst = e.ptr_add(base, offset);
-            e.op(N::TmaLoad, &[&[dst], &[map], &coords, &[full]], [], &[]);
+            e.op(kind, &[&[dst], &[map], &coords, &[full]], [], &[]);
         }
         Ok(())
     }

@@ -5,6 +5,11 @@
 //! the same steps in the same order. Then they wait for each other exactly where one block's roles wait for each other:
 //! each acquires iteration i when all have released i − S, and one that has released it is no later than the others.
 //! What [`super::machine`] finds of one block holds for all.
+//!
+//! The blocks of a pair have one role more between them, the first's matmuls ([`pair`]). It waits for the copies and the
+//! consumers of both and tells both; so it is where each block's own matmuls would be, as late as the later block.
+
+mod pair;
 
 use rustc_hash::FxHashSet;
 
@@ -25,11 +30,21 @@ pub fn check(m: &Module, func: OpId, body: BlockId) -> Result<(), Diagnostic> {
     let fail = |op: OpId, why: &str| Err(unsupported(m, op, why));
     let cluster = view::Func::of(m.op(func)).and_then(|f| f.cluster());
     let ops = m.ops_under(body);
-    let mut shared = FxHashSet::default();
+    let (mut shared, mut paired) = (FxHashSet::default(), FxHashSet::default());
     for &op in &ops {
         let Some(v) = view::PipelineCreate::of(m.op(op)) else {
             continue;
         };
+        if v.pair() {
+            if cluster != Some(2) || v.kind() == PipelineKind::CpAsync {
+                return fail(
+                    op,
+                    "`pair`: TMA or matmuls fill the stages of a cluster of two blocks",
+                );
+            }
+            shared.insert(v.result());
+            paired.insert(v.result());
+        }
         if let Some(blocks) = v.blocks() {
             if v.kind() != PipelineKind::Tma {
                 return fail(op, "no copies but TMA's fill stages of other blocks");
@@ -51,6 +66,7 @@ pub fn check(m: &Module, func: OpId, body: BlockId) -> Result<(), Diagnostic> {
             );
         }
     }
+    pair::check(m, body, &ops, &paired)?;
     if shared.is_empty() {
         return Ok(());
     }

@@ -146,34 +146,43 @@ impl Parts {
         if !matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::TiledStore)) {
             return;
         }
-        let Some((tile, access)) = tile_of(m, op).zip(Access::of(m.op(op))) else {
+        let Some(tile) = tile_of(m, op) else {
             return;
         };
         let Some(&dim) = self.dims.get(&tile) else {
             return;
         };
         let length = extents(m, tile).get(dim).copied().unwrap_or(1) as i64;
-        let step = access.traversal[dim];
-        // Positions are counted in what divides both the old steps and the parts.
-        let unit = gcd(step, length);
-        let index = access.index[dim];
-        let ty = m.ty(index);
-        let mut b = before(m, op);
-        let old = times(&mut b, index, step / unit);
-        let part = int_cast(&mut b, part, ty);
-        let part = times(&mut b, part, length / unit);
-        let new = b.value(C::AddI, &[old, part], [cased(Overflow::None)], ty);
-        let data = m.op(op);
-        let names = data.def().operands.iter().take_while(|o| o.name != "index");
-        let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
-        if let Some(slot) = m.op_mut(op).operands.get_mut(at) {
-            *slot = new;
-        }
-        if let Some(Attr::I32s(list)) = m.attr_mut(op, "traversal")
-            && let Some(slot) = list.get_mut(dim)
-        {
-            *slot = unit as i32;
-        }
+        begin_at_part(m, op, dim, length, part);
+    }
+}
+
+/// Lets the access `op` of a view begin at the first element of part number `part` (i32) of its tile's dimension `dim`,
+/// of which a part has `length` elements.
+pub fn begin_at_part(m: &mut Module, op: OpId, dim: usize, length: i64, part: ValueId) {
+    let Some(access) = Access::of(m.op(op)) else {
+        return;
+    };
+    let step = access.traversal[dim];
+    // Positions are counted in what divides both the old steps and the parts.
+    let unit = gcd(step, length);
+    let index = access.index[dim];
+    let ty = m.ty(index);
+    let mut b = before(m, op);
+    let old = times(&mut b, index, step / unit);
+    let part = int_cast(&mut b, part, ty);
+    let part = times(&mut b, part, length / unit);
+    let new = b.value(C::AddI, &[old, part], [cased(Overflow::None)], ty);
+    let data = m.op(op);
+    let names = data.def().operands.iter().take_while(|o| o.name != "index");
+    let at: usize = names.map(|o| group(data, o.name).len()).sum::<usize>() + dim;
+    if let Some(slot) = m.op_mut(op).operands.get_mut(at) {
+        *slot = new;
+    }
+    if let Some(Attr::I32s(list)) = m.attr_mut(op, "traversal")
+        && let Some(slot) = list.get_mut(dim)
+    {
+        *slot = unit as i32;
     }
 }
 

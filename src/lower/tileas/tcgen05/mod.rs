@@ -24,6 +24,7 @@ mod emit;
 pub mod fits;
 mod home;
 mod number;
+mod pair;
 mod role;
 mod scaled;
 
@@ -63,6 +64,16 @@ struct Placed {
     after: [OpId; 3],
     /// Its accumulator stays in its buffer, and nothing else in its loop touches it.
     untouched: bool,
+}
+
+/// The matmuls of a kernel, for [`role`].
+struct Parts<'c> {
+    placed: &'c [Placed],
+    held: &'c [Held],
+    /// The loops that only multiply.
+    loops: &'c [OpId],
+    /// Whether they shall be a pair's, which are always a role of their own.
+    pair: bool,
 }
 
 /// Makes every matmul under `body` that can be one a matmul in tensor memory. `room`: bytes of shared memory that
@@ -115,7 +126,30 @@ pub fn convert(
     columns::assign(m, body, &c.held);
     let loops = alone::hoist(m, body, &c.placed);
     let func = m.region(m.block(body).region).parent;
-    role::split(m, func, body, pipeline, &c.placed, &c.held, &loops);
+    let pairs = match pair::Pairs::find(m, func, body, &c.placed) {
+        Some(Err((op, why))) => {
+            log.note(m, op, pair::WHAT, why);
+            None
+        }
+        found => found.and_then(Result::ok),
+    };
+    let parts = Parts {
+        placed: &c.placed,
+        held: &c.held,
+        loops: &loops,
+        pair: pairs.is_some(),
+    };
+    let split = role::split(m, func, body, pipeline, &parts);
+    match pairs {
+        Some(pairs) if split => c.room = pairs.apply(m, body, pipeline, c.room),
+        Some(_) => log.note(
+            m,
+            func,
+            pair::WHAT,
+            "its matmuls cannot be a role of their own",
+        ),
+        None => {}
+    }
     number::run(m, body, pipeline);
     Ok(c.room)
 }

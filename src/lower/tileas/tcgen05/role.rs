@@ -12,8 +12,8 @@
 use crate::dialect::nv_tileas::view;
 use rustc_hash::FxHashSet;
 
-use super::Placed;
 use super::columns::Held;
+use super::{Parts, Placed};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -24,28 +24,33 @@ use crate::layout::tensor::COLUMNS;
 use crate::lower::tileas::pipeline::roles::slice::{Copier, Slice};
 use crate::lower::tileas::wgmma::allocation;
 
-/// Gives the matmuls of `loops` to a warp of their own if they are all that the kernel has, and one of them stands in
-/// another loop. `pipeline`: theirs.
+/// Gives the matmuls of a kernel's loops to a warp of their own if they are all that the kernel has, and one of them
+/// stands in another loop or they are a pair's. `pipeline`: theirs.
 pub fn split(
     m: &mut Module,
     func: OpId,
     body: BlockId,
     pipeline: ValueId,
-    placed: &[Placed],
-    held: &[Held],
-    loops: &[OpId],
+    parts: &Parts<'_>,
 ) -> bool {
-    let parts = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
-    let Some(split) = m.block(body).ops.iter().copied().find(parts) else {
+    let Parts {
+        placed,
+        held,
+        loops,
+        pair,
+    } = *parts;
+    let splits = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
+    let Some(split) = m.block(body).ops.iter().copied().find(splits) else {
         return false;
     };
     let Some(consumer) = m.body_of(split, 1) else {
         return false;
     };
     let covered = |p: &Placed| m.parent_op(p.dot).is_some_and(|l| loops.contains(&l));
-    let again =
+    let in_loop =
         |l: &OpId| m.op(*l).block != consumer && m.parent_op(*l).is_some_and(|p| is_loop(m, p));
-    if !placed.iter().all(covered) || !loops.iter().any(again) {
+    let again = loops.iter().any(in_loop);
+    if !placed.iter().all(covered) || !(pair || again) {
         return false;
     }
     let rings = rings(m, consumer);
@@ -73,7 +78,8 @@ pub fn split(
     release_behind_loads(m, consumer, pipeline);
     m.region_mut(region).parent = split;
     m.op_mut(split).regions.push(region);
-    let warps = set_stages(m, split, pipeline, held, loops.len());
+    let twice = loops.len() == 1 && again;
+    let warps = set_stages(m, split, pipeline, held, twice);
     let all = warps_of(m, func);
     if all - warps == 1 {
         // A lone producer warp has no warp beside it yet.
@@ -188,14 +194,14 @@ fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
     last
 }
 
-/// The pipeline's consumers are the other warps; with one loop and room for it, accumulators have two stages. The
+/// The pipeline's consumers are the other warps; with `twice` and room for it, accumulators have two stages. The
 /// number of those warps.
-fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], loops: usize) -> i64 {
+fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], twice: bool) -> i64 {
     let split_view = view::WarpSpecialize::of(m.op(split));
     let warps = split_view.map_or(0, |v| v.consumer_warps());
-    let twice = |h: &Held| h.columns * if h.once { 1 } else { 2 };
-    let all: u64 = held.iter().map(twice).sum();
-    let stages = if loops == 1 && all <= COLUMNS { 2 } else { 1 };
+    let doubled = |h: &Held| h.columns * if h.once { 1 } else { 2 };
+    let all: u64 = held.iter().map(doubled).sum();
+    let stages = if twice && all <= COLUMNS { 2 } else { 1 };
     if let Some(create) = m.def_op(pipeline) {
         m.set_i32(create, "stages", i64::from(stages));
         m.set_i32(create, "consumers", warps);

@@ -111,7 +111,7 @@ static ROWS: &[Row] = &[
     Row(&[N::MbarInit, N::MbarArrive], &[Shared], Any, Free),
     Row(&[N::MbarArriveAt], &[Shared, I32], Any, Free),
     Row(&[N::MbarExpectTx, N::MbarWait], &[Shared, I32], Any, Free),
-    Row(&[N::TmaLoad, N::TmaMulticast], &[Shared, Map, I32, Shared], Any, Free),
+    Row(&[N::TmaLoad, N::TmaMulticast, N::TmaPair], &[Shared, Map, I32, Shared], Any, Free),
     Row(&[N::TmaStore], &[Map, I32, Shared], Any, Free),
     Row(&[N::PrefetchMap], &[Map], Any, Free),
     Row(&[N::Wgmma], &[Any, I64, Any, Bool], Any, Free),

@@ -32,7 +32,7 @@ pub fn check(c: &Ctx, kind: N) -> Check {
         N::StMatrix => matrices(c, c.op.operands[1]),
         N::Bar | N::BarArrive => barrier(c),
         N::MbarInit => ensure(c.int("count") > 0, || "an mbarrier of no arrivals".into()),
-        N::TmaLoad | N::TmaMulticast | N::TmaStore => coordinates(c),
+        N::TmaLoad | N::TmaMulticast | N::TmaPair | N::TmaStore => coordinates(c),
         N::SetMaxNReg => registers(c),
         N::PtrAdd => offset(c),
         N::Lop3 => ensure((0..256).contains(&c.int("table")), || {

@@ -315,7 +315,7 @@ fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) 
 }
 
 /// As many stages as fit: a power of two where at least four do.
-fn stages_that_fit(room: u64, bytes: u64) -> Option<u64> {
+pub fn stages_that_fit(room: u64, bytes: u64) -> Option<u64> {
     match (room / bytes.max(1)).min(MAX_STAGES) {
         0 => None,
         n @ 1..=3 => Some(n),
