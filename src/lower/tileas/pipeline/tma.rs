@@ -59,10 +59,9 @@ pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let index = access.index.get(inner).and_then(|&i| facts.get(i));
     let index = index.map_or(1, |f| f.divisor);
     let start = index.wrapping_mul(step).wrapping_mul(bytes) % GRANULE == 0;
-    let strides =
-        access.strides.iter().enumerate().all(|(i, &s)| {
-            Some(i) == inner_tensor || (bytes > 0 && divides(s, (GRANULE / bytes).max(1)))
-        });
+    let strides = access.strides.iter().enumerate().all(|(i, &s)| {
+        Some(i) == inner_tensor || (bytes > 0 && divides(s, (GRANULE / bytes).max(1)))
+    });
     rank == access.index.len()
         && (1..=5).contains(&rank)
         && bytes > 0

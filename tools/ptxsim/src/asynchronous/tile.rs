@@ -89,12 +89,19 @@ impl Tile {
             ));
         }
         self.check_wide()?;
-        self.check_start()?;
+        self.check_start(store)?;
         self.check_interleaved()
     }
 
-    /// A GPU stops with an illegal instruction where the innermost coordinate is no whole granule (seen on an H100).
-    fn check_start(&self) -> Result<(), Trap> {
+    /// A GPU stops with an illegal instruction where the innermost coordinate is no whole granule, and where a store or a
+    /// reduction starts before the tensor (seen on an H100).
+    fn check_start(&self, store: bool) -> Result<(), Trap> {
+        if store && self.coords.iter().any(|&c| c < 0) {
+            return Err(Trap::new(format!(
+                "a tensor store that starts before the tensor, at {:?} (innermost first)",
+                &self.coords[..self.map.rank]
+            )));
+        }
         let bytes = self.coords[0].wrapping_mul(i64::from(self.map.step_bytes()));
         if self.map.interleave == Interleave::None && bytes.rem_euclid(GRANULE) != 0 {
             return Err(Trap::new(format!(

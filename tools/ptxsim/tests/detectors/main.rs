@@ -5,6 +5,7 @@
 mod hunt;
 mod tensor;
 
+use ptxsim::exec::cluster::Checks;
 use ptxsim::tensormap::{Element, MapBase, TensorMap};
 use ptxsim::{Arg, Launch, Module};
 
@@ -1098,6 +1099,48 @@ fn tensor_maps_that_hardware_would_refuse() {
             lane: true,
         },
         Twins {
+            name: "start of a box",
+            shape: threads(32),
+            bad: &[
+                INIT,
+                INIT_FENCE,
+                BLOCK,
+                EXPECT,
+                "mov.u32 %r11, 1;\nmov.u32 %r12, 0;\n@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd15, {%r11, %r12}], [bar];\n",
+            ],
+            good: &[
+                INIT,
+                INIT_FENCE,
+                BLOCK,
+                EXPECT,
+                "mov.u32 %r11, 4;\nmov.u32 %r12, 1;\n@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd15, {%r11, %r12}], [bar];\n",
+                WAIT_0,
+            ],
+            message: &["no multiple of 16 bytes"],
+            lane: true,
+        },
+        Twins {
+            name: "store before the tensor",
+            shape: threads(32),
+            bad: &[
+                INIT,
+                INIT_FENCE,
+                BLOCK,
+                EXPECT,
+                "mov.u32 %r11, 0;\nmov.u32 %r12, -1;\n@!%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd15, {%r11, %r12}], [tile];\n",
+            ],
+            good: &[
+                INIT,
+                INIT_FENCE,
+                BLOCK,
+                EXPECT,
+                "mov.u32 %r11, 0;\nmov.u32 %r12, -1;\n@!%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%rd15, {%r11, %r12}], [bar];\n",
+                WAIT_0,
+            ],
+            message: &["before the tensor"],
+            lane: true,
+        },
+        Twins {
             name: "parameter's own address",
             shape: threads(32),
             bad: &[
@@ -1158,6 +1201,32 @@ fn tensor_maps_that_hardware_would_refuse() {
             lane: true,
         },
     ]);
+}
+
+#[test]
+fn a_tensor_store_writes_the_last_16_bytes_of_a_row_whole() {
+    let body = "mov.u32 %r10, 0;\nadd.s32 %r20, %r3, %r2;\nst.shared.b32 [%r20], %r10;\n\
+        fence.proxy.async.shared::cta;\nbar.sync 0;\n\
+        @!%p1 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd15, {%r10, %r10}], [tile];\n\
+        @!%p1 cp.async.bulk.commit_group;\n@!%p1 cp.async.bulk.wait_group 0;\n";
+    let program = Module::new(kernel(threads(32), body))
+        .and_then(|m| m.entry(None))
+        .unwrap();
+    let mut launch = Launch::new(&program);
+    let buffer = launch.add_buffer("buffer", vec![1; 4096]);
+    let base = MapBase::Buffer {
+        index: buffer,
+        offset: 0,
+    };
+    let map = TensorMap::tiled(base, Element::U32, &[27, 32], &[128], &[32, 8]);
+    launch.args = vec![Arg::buffer(buffer), Arg::TensorMap(map)];
+    // Only the first row is written before it is stored.
+    launch.checks = Checks::NONE;
+    launch.run().unwrap();
+    let bytes = &launch.buffers[0].bytes;
+    // Element 27 is beyond the row, and in the last 16 bytes of which a part is not.
+    assert!(bytes[..28 * 4].iter().all(|&b| b == 0));
+    assert!(bytes[28 * 4..128].iter().all(|&b| b == 1));
 }
 
 #[test]

@@ -104,7 +104,7 @@ pub(super) fn can_be_brought(
     }
     if !tma_legal(m, c.func, load, c.facts) {
         return no(
-            "no tensor map can describe the tensor: its numbers are no parameters, or not aligned to 16 bytes",
+            "no tensor map can describe the tensor: its numbers are no parameters, or they or the starts of tiles are no multiples of 16 bytes",
         );
     }
     let order = memory_order(m, c.facts, load);
