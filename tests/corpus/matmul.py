@@ -53,6 +53,7 @@ CASES = [
     case("f32_128x256x64", ct.float32, (128, 256, 64), whole=True),
     case("f16_64x64x32_unaligned", ct.float16, (64, 64, 32), aligned=False),
     case("f16_128x128x64_v13_1", ct.float16, (128, 128, 64), version="13.1"),
+    case("f16_128x256x64_v13_1", ct.float16, (128, 256, 64), version="13.1"),
 ]
 
 
@@ -99,3 +100,4 @@ def runs():
             yield run(case_name, out, tile, shapes[1], integers=False)
     yield run("f16_64x64x32_unaligned", np.float16, (64, 64, 32), (99, 71, 51), True, aligned=False)
     yield run("f16_128x128x64_v13_1", np.float16, (128, 128, 64), (130, 130, 65), True)
+    yield run("f16_128x256x64_v13_1", np.float16, (128, 256, 64), (150, 300, 330), True)
