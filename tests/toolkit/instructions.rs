@@ -73,6 +73,7 @@ fn first_with(feature: &str) -> &'static str {
         "multimem" => "sm_90",
         "wgmma" | "setmaxnreg" => "sm_90a",
         "tcgen05" => "sm_100a",
+        "packed-f32" => "sm_100",
         "block-scale" => "sm_120a",
         other => panic!("no target for {other}"),
     }
