@@ -729,11 +729,7 @@ fn damaged_kernels_run_or_say_why_not() {
             continue;
         };
         ran += 1;
-        let mut launch = Launch::new(&program);
-        let index = launch.add_buffer("buffer", vec![1; 4096]);
-        let base = MapBase::Buffer { index, offset: 0 };
-        let map = TensorMap::tiled(base, Element::U32, &[32, 32], &[128], &[32, 8]);
-        launch.args = vec![Arg::buffer(index), Arg::TensorMap(map)];
+        let mut launch = with_map(&program, 1, 32);
         (launch.grid, launch.cluster) = ([2, 1, 1], [2, 1, 1]);
         (launch.seed, launch.max_steps) = (i as u64, 10_000);
         let _ = launch.run();

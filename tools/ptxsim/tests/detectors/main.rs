@@ -6,6 +6,7 @@ mod hunt;
 mod tensor;
 
 use ptxsim::exec::cluster::Checks;
+use ptxsim::program::Program;
 use ptxsim::tensormap::{Element, MapBase, TensorMap};
 use ptxsim::{Arg, Launch, Module};
 
@@ -63,24 +64,23 @@ fn kernel(shape: Shape, body: &str) -> String {
     )
 }
 
+/// A launch of an entry of [`kernel`]: all bytes of its buffer are `fill`; its tensor map has 32 rows of `columns` words,
+/// 128 bytes apart.
+fn with_map(program: &Program, fill: u8, columns: u64) -> Launch<'_> {
+    let mut launch = Launch::new(program);
+    let index = launch.add_buffer("buffer", vec![fill; 4096]);
+    let base = MapBase::Buffer { index, offset: 0 };
+    let map = TensorMap::tiled(base, Element::U32, &[columns, 32], &[128], &[32, 8]);
+    launch.args = vec![Arg::buffer(index), Arg::TensorMap(map)];
+    launch
+}
+
 fn launch(shape: Shape, body: &str) -> Result<(), String> {
     let program = Module::new(kernel(shape, body))
         .and_then(|m| m.entry(None))
         .map_err(|e| e.to_string())?;
     for seed in 1..6 {
-        let mut launch = Launch::new(&program);
-        let buffer = launch.add_buffer("buffer", vec![1; 4096]);
-        let map = TensorMap::tiled(
-            MapBase::Buffer {
-                index: buffer,
-                offset: 0,
-            },
-            Element::U32,
-            &[32, 32],
-            &[128],
-            &[32, 8],
-        );
-        launch.args = vec![Arg::buffer(buffer), Arg::TensorMap(map)];
+        let mut launch = with_map(&program, 1, 32);
         launch.grid = [shape.grid, 1, 1];
         launch.cluster = [shape.cluster, 1, 1];
         (launch.seed, launch.max_steps) = (seed, 3_000_000);
@@ -1212,14 +1212,7 @@ fn a_tensor_store_writes_the_last_16_bytes_of_a_row_whole() {
     let program = Module::new(kernel(threads(32), body))
         .and_then(|m| m.entry(None))
         .unwrap();
-    let mut launch = Launch::new(&program);
-    let buffer = launch.add_buffer("buffer", vec![1; 4096]);
-    let base = MapBase::Buffer {
-        index: buffer,
-        offset: 0,
-    };
-    let map = TensorMap::tiled(base, Element::U32, &[27, 32], &[128], &[32, 8]);
-    launch.args = vec![Arg::buffer(buffer), Arg::TensorMap(map)];
+    let mut launch = with_map(&program, 1, 27);
     // Only the first row is written before it is stored.
     launch.checks = Checks::NONE;
     launch.run().unwrap();
@@ -1235,14 +1228,7 @@ fn bank_conflicts_and_uncoalesced_accesses_are_counted() {
         let program = Module::new(kernel(threads(32), body))
             .and_then(|m| m.entry(None))
             .unwrap();
-        let mut launch = Launch::new(&program);
-        let buffer = launch.add_buffer("buffer", vec![0; 4096]);
-        let base = MapBase::Buffer {
-            index: buffer,
-            offset: 0,
-        };
-        let map = TensorMap::tiled(base, Element::U32, &[32, 32], &[128], &[32, 8]);
-        launch.args = vec![Arg::buffer(buffer), Arg::TensorMap(map)];
+        let mut launch = with_map(&program, 0, 32);
         launch.count = true;
         launch.run().unwrap().stats
     };
