@@ -5,7 +5,8 @@
 A request is a list of launches: `name`, `cubin`, `manifest` (null: `block` and `shared` are given and there are no tensor
 maps), `entry`, `grid` in tile blocks, `args`, and of the work `flops` and `bytes` where known. An argument is
 {"i32"|"i64"|"f32": value} or {"tensor": [elements], "dtype": …, "init": normal|zeros|ones|range|empty|random, "scale": …,
-"low", "high": …, "share": key, "out": bool}; tensors with the same `share` have the same contents. `same_as` names the
+"low", "high": …, "share": key, "out": bool}; tensors with the same `share` have the same contents; `print` is how many of
+the first elements of a written one the results show, after the timed launches (a kernel's own measurements). `same_as` names the
 launch whose outputs must be equal within `tolerance`, relative to their norm.
 
 Written beside the request, and printed: median and smallest of the times by events, the rate, and the difference.
@@ -104,13 +105,15 @@ class Launch:
     """A launch that is ready to run."""
 
     def __init__(self, request: dict, folder: Path, shared: dict):
-        self.request, self.outputs, self.holders = request, [], []
+        self.request, self.outputs, self.holders, self.printed = request, [], [], []
         values = []
         for argument in request["args"]:
             if "tensor" in argument:
                 made = tensor(argument, shared)
                 if argument.get("out"):
                     self.outputs.append(made)
+                if argument.get("print"):
+                    self.printed.append((made, argument["print"]))
                 values.append(made.data_ptr() + argument.get("offset", 0))
                 self.holders += [made, ctypes.c_uint64(values[-1])]
             else:
@@ -181,6 +184,8 @@ def row(request: dict, folder: Path, shared: dict, kept: dict) -> str:
     median = times[len(times) // 2]
     rates = [f"{request['flops'] / median / 1e9:.1f} TFLOP/s"] if request.get("flops") else []
     rates += [f"{request['bytes'] / median / 1e6:.0f} GB/s"] if request.get("bytes") else []
+    for made, count in launch.printed:
+        notes += f"\n    {made.view(-1)[:count].tolist()}"
     return f"{request['name']:60} {median * 1e3:9.1f} us (least {times[0] * 1e3:.1f})  {' '.join(rates)}  {notes}"
 
 
