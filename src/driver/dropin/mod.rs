@@ -1,6 +1,7 @@
 //! `tileiras` and `tileirdisasm`: tilec under the names that CUDA's tools have, with their options,
 //! exit codes and form of diagnostics, so that nvcc, cuTile Python and others run it in their place.
 
+mod container;
 mod help;
 mod options;
 mod remarks;
@@ -20,7 +21,7 @@ use options::{Action, Line, Opt};
 const RELEASE: &str = "13.5";
 const RELEASE_VERSION: &str = "V13.5.37";
 
-/// Set to 1: what is written is PTX, with the manifest inside, for a driver that is emulated.
+/// Set to 1: what is written is an image of PTX, with the manifest inside, for a driver that is emulated.
 const EMULATE: &str = "TILEC_EMULATE";
 
 /// A tool that tilec stands in for.
@@ -103,7 +104,7 @@ fn act(about: &About, table: &[Opt], action: Action) -> String {
 /// Clients look for the release; caches take all of it as the key of what was compiled.
 fn version(about: &About) -> String {
     let output = match emulates() {
-        true => "Output is PTX for an emulated driver\n",
+        true => "Output is for an emulated driver\n",
         false => "",
     };
     format!(

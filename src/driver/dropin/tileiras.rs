@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::container::{self, Content};
 use super::remarks::Remarks;
 use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
 use crate::compile::{OptLevel, Options, Stage, lower_to, to_ptx};
@@ -35,9 +36,13 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
     };
     let failed =
         |e: crate::ir::Diagnostics| Failure::of(5, &e.0).and("failed to compile Tile IR program");
+    let image = |content, bytes: &[u8]| {
+        let image = container::image(content, bytes, target);
+        image.map_err(|e| Failure::new(2, format!("the image for the emulated driver: {e}")))
+    };
     // The emulated driver can interpret what was written.
     if evaluates() {
-        return write(line, &data);
+        return write(line, &image(Content::Bytecode, &data)?);
     }
     if let Some(remarks) = remarks {
         // Lowering consumes a module.
@@ -46,7 +51,7 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
     }
     let ptx = to_ptx(module, &options).map_err(failed)?.ptx;
     let data = match emulates() {
-        true => ptx.into_bytes(),
+        true => image(Content::Ptx, ptx.as_bytes())?,
         false => {
             let assembler = ptxas::find_for(Path::new(program)).map_err(|e| {
                 Failure::of(5, &e.0).and(format!(

@@ -4,7 +4,7 @@
 use crate::device;
 use crate::handles::{Handle, Handles, fresh};
 use crate::status::{Result, Status};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -26,8 +26,11 @@ static CONTEXTS: Handles<Context> = Handles::new();
 static PRIMARY: Mutex<Vec<(Arc<Context>, u32)>> = Mutex::new(Vec::new());
 static INITIALISED: AtomicBool = AtomicBool::new(false);
 
+// The stack of a thread's contexts, its top apart: programs call the driver from the destructors of their own
+// thread-local values, when values that need one themselves (`BELOW`) are gone, and a `Cell` of a number is not.
 thread_local! {
-    static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
+    static CURRENT: Cell<Handle> = const { Cell::new(0) };
+    static BELOW: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Context {
@@ -82,12 +85,16 @@ pub fn destroy(handle: Handle) -> Result {
         .remove(handle)
         .map_err(|_| Status::INVALID_CONTEXT)?;
     context.destroyed.store(true, Relaxed);
-    STACK.with_borrow_mut(|stack| {
-        if stack.last() == Some(&handle) {
-            stack.pop();
-        }
-    });
+    if CURRENT.get() == handle {
+        uncover();
+    }
     Ok(())
+}
+
+/// Takes the current context off: the one below it becomes current.
+fn uncover() -> Handle {
+    let below = BELOW.try_with(|below| below.borrow_mut().pop());
+    CURRENT.replace(below.ok().flatten().unwrap_or(0))
 }
 
 /// The primary context of a device, with one more user.
@@ -142,7 +149,7 @@ pub fn get(handle: Handle) -> Result<Arc<Context>> {
 
 /// The thread's current context, if it has one.
 pub fn current_handle() -> Option<Handle> {
-    STACK.with_borrow(|stack| stack.last().copied())
+    Some(CURRENT.get()).filter(|&handle| handle != 0)
 }
 
 /// The thread's current context, whatever has happened in it.
@@ -169,13 +176,20 @@ pub fn or_current(handle: Handle) -> Result<Arc<Context>> {
 /// Makes a context current, on top of those before.
 pub fn push(handle: Handle) -> Result {
     get(handle)?;
-    STACK.with_borrow_mut(|stack| stack.push(handle));
+    let covered = CURRENT.replace(handle);
+    if covered != 0 {
+        // Where it is gone, the thread ends: nothing will ask for what is below.
+        let _ = BELOW.try_with(|below| below.borrow_mut().push(covered));
+    }
     Ok(())
 }
 
 /// Takes the current context off.
 pub fn pop() -> Result<Handle> {
-    STACK.with_borrow_mut(|stack| stack.pop().ok_or(Status::INVALID_CONTEXT))
+    match uncover() {
+        0 => Err(Status::INVALID_CONTEXT),
+        handle => Ok(handle),
+    }
 }
 
 /// Replaces the current context; 0 takes it off.
@@ -183,11 +197,9 @@ pub fn set(handle: Handle) -> Result {
     if handle != 0 {
         get(handle)?;
     }
-    STACK.with_borrow_mut(|stack| {
-        stack.pop();
-        if handle != 0 {
-            stack.push(handle);
-        }
-    });
+    match handle {
+        0 => drop(uncover()),
+        handle => CURRENT.set(handle),
+    }
     Ok(())
 }
