@@ -200,9 +200,12 @@ pub fn run(args: &Args) -> Outcome {
         .env("NVCC_APPEND_FLAGS", nvcc_flags())
         .env("TILEC_EMULATE_GPU", target.to_string())
         .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
-    let always = Some(library.with_file_name(PRELOADED)).filter(|p| p.is_file());
+    // The runtime, too: libraries that bring NVIDIA's along (cuRAND's has `$ORIGIN` as its search path) ask for it by its
+    // name, which the one that is loaded already has.
+    let always = [PRELOADED, RUNTIME].map(|name| library.with_file_name(name));
+    let always = always.into_iter().filter(|path| path.is_file());
     let driver = Some(library).filter(|_| args.preload);
-    if let Some(list) = preloaded(always.into_iter().chain(driver)) {
+    if let Some(list) = preloaded(always.chain(driver)) {
         command.env("LD_PRELOAD", list);
     }
     if args.engine == Engine::Eval {

@@ -31,6 +31,7 @@ pub mod image;
 pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod pool;
 pub mod settings;
 pub mod status;
 pub mod stream;

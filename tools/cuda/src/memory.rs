@@ -6,6 +6,7 @@
 
 use crate::call::refuse;
 use crate::handles::{Handle, fresh};
+use crate::pool::Account;
 use crate::status::{Result, Status};
 use ptxsim::exec::foreign::Foreign;
 use ptxsim::exec::global::Region;
@@ -49,6 +50,8 @@ pub struct Block {
     pub read_only: bool,
     name: String,
     own: Option<Layout>,
+    /// where it is counted
+    account: Option<Arc<Account>>,
 }
 
 /// Bytes behind an allocation that belong to nobody, so that a small overrun hits no other block.
@@ -58,6 +61,9 @@ const ALIGN: usize = 512;
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if let Some(account) = &self.account {
+            account.give_back(self.len);
+        }
         if let Some(layout) = self.own {
             // SAFETY: `Block::allocate` got it with this layout, and nobody else frees it.
             unsafe {
@@ -193,6 +199,27 @@ pub fn named(
         read_only,
         name: name.to_owned(),
         own: Some(layout),
+        account: None,
+    }))
+}
+
+/// New zeroed memory of a pool.
+pub fn pooled(bytes: u64, context: Handle, account: &Arc<Account>) -> Result<Arc<Block>> {
+    if bytes == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let (base, layout) = Block::allocate(bytes, ALIGN)?;
+    account.take(bytes);
+    Ok(lock().insert(Block {
+        base,
+        len: bytes,
+        kind: Kind::Device,
+        context,
+        id: fresh(),
+        read_only: false,
+        name: String::new(),
+        own: Some(layout),
+        account: Some(Arc::clone(account)),
     }))
 }
 
@@ -226,6 +253,7 @@ pub unsafe fn borrow(
         read_only: false,
         name: name.to_owned(),
         own: None,
+        account: None,
     });
     Ok(())
 }

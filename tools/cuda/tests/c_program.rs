@@ -153,6 +153,16 @@ fn threads_launch_at_once_and_a_child_goes_on() {
 }
 
 #[test]
+fn a_thread_calls_the_driver_while_it_ends() {
+    run(&["thread_end"], &[]);
+}
+
+#[test]
+fn a_pool_counts_its_own_memory() {
+    run(&["pools"], &[]);
+}
+
+#[test]
 fn many_launches_leave_memory_where_it_was() {
     run(&["many", "20000"], &[]);
 }
@@ -268,7 +278,7 @@ fn the_driver_behind_knows_nothing_of_tilec() {
 
 #[test]
 fn in_front_of_a_driver_everything_else_is_the_drivers() {
-    for case in ["basics", "host_memory", "waits", "graphs", "threads"] {
+    for case in ["basics", "host_memory", "waits", "graphs", "threads", "thread_end", "pools"] {
         run(&[case], &in_front("sm_90a"));
     }
     // So are the functions that the library itself does not have. (Their addresses by name are the driver's, which is

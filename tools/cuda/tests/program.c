@@ -393,6 +393,85 @@ static int threads(void)
     return 0;
 }
 
+/* Runs when the thread's own values are gone, as destructors of other libraries do. */
+static void last_call(void *data)
+{
+    CUcontext found, popped;
+    CHECK(cuCtxGetCurrent(&found));
+    EXPECT(found == context);
+    CHECK(cuStreamSynchronize(NULL));
+    CHECK(cuCtxPopCurrent(&popped));
+    EXPECT(popped == context);
+    *(int *)data += 1;
+}
+
+static pthread_key_t last;
+
+static void *covers(void *data)
+{
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuCtxPushCurrent(context));
+    EXPECT(pthread_setspecific(last, data) == 0);
+    return NULL;
+}
+
+/* `thread_end`: a thread calls the driver while it ends. */
+static int thread_end(void)
+{
+    start();
+    int calls = 0;
+    pthread_t id;
+    EXPECT(pthread_key_create(&last, last_call) == 0);
+    EXPECT(pthread_create(&id, NULL, covers, &calls) == 0);
+    pthread_join(id, NULL);
+    EXPECT(calls == 1);
+    return 0;
+}
+
+/* A pool counts what is allocated from it, and nothing else. */
+static int pools(void)
+{
+    start();
+    CUmemPoolProps properties = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+    };
+    CUmemoryPool pool, own, found;
+    CHECK(cuMemPoolCreate(&pool, &properties));
+    CHECK(cuDeviceGetDefaultMemPool(&own, 0));
+    CUdeviceptr elsewhere, block;
+    CHECK(cuMemAllocAsync(&elsewhere, 4096, NULL));
+    cuuint64_t used;
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    EXPECT(used == 0);
+    CHECK(cuDeviceSetMemPool(0, pool));
+    CHECK(cuDeviceGetMemPool(&found, 0));
+    EXPECT(found == pool);
+    CHECK(cuMemAllocAsync(&block, 1000, NULL));
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    EXPECT(used >= 1000);
+    CHECK(cuMemFreeAsync(block, NULL));
+    CHECK(cuStreamSynchronize(NULL));
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+    EXPECT(used == 0);
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &used));
+    EXPECT(used >= 1000);
+    used = 0;
+    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &used));
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &used));
+    EXPECT(used == 0);
+    used = 1 << 20;
+    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &used));
+    used = 0;
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &used));
+    EXPECT(used == 1 << 20);
+    CHECK(cuMemPoolDestroy(pool));
+    CHECK(cuDeviceGetMemPool(&found, 0));
+    EXPECT(found == own);
+    CHECK(cuMemFree(elsewhere));
+    return 0;
+}
+
 static long resident_pages(void)
 {
     long size, resident = 0;
@@ -581,6 +660,7 @@ int main(int argc, char **argv)
     struct { const char *name; int (*run)(void); } cases[] = {
         {"basics", basics}, {"host_memory", host_memory}, {"waits", waits}, {"graphs", graphs},
         {"fault", fault}, {"unsupported", unsupported}, {"threads", threads}, {"spin", spin},
+        {"thread_end", thread_end}, {"pools", pools},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(name, cases[i].name) == 0)

@@ -1,53 +1,41 @@
-//! Memory in the order of streams. A pool is a name here: memory comes from the process, and goes back to it.
+//! Memory in the order of streams, and the pools that it comes from.
 
-use crate::call::{put, put_if};
-use crate::context::{self, live};
-use crate::device;
-use crate::handles::{Handles, fresh};
+use crate::call::{get, put, put_if};
+use crate::context;
 use crate::memory::{self, Kind};
+use crate::pool::{self, Value};
 use crate::status::{Result, Status};
 use crate::stream;
 use std::ffi::c_void;
-use std::sync::Arc;
 
-/// A pool, of a device.
-struct Pool {
-    device: i32,
-    handle: u64,
+/// The first fields of `CUmemPoolProps`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Properties {
+    _allocation: i32,
+    _handles: i32,
+    location: i32,
+    number: i32,
 }
 
-static POOLS: Handles<Pool> = Handles::new();
-
-fn create(device: i32) -> Arc<Pool> {
-    let pool = Arc::new(Pool {
-        device,
-        handle: fresh(),
-    });
-    POOLS.add(pool.handle, Arc::clone(&pool));
-    pool
-}
-
-/// The pool that a device has from the start: its first.
-fn default(device: i32) -> Result<u64> {
-    device::check(device)?;
-    let found = POOLS.all().into_iter().find(|p| p.device == device);
-    Ok(found.unwrap_or_else(|| create(device)).handle)
-}
-
-fn allocate(bytes: u64, stream: u64) -> Result<u64> {
+/// Memory of a pool, or of the pool that the stream's device takes from.
+fn allocate(bytes: u64, pool: Option<u64>, stream: u64) -> Result<u64> {
     let context = &stream::get(stream)?.context;
     context.healthy()?;
-    Ok(memory::allocate(bytes, Kind::Device, context.handle)?.base)
+    let pool = match pool {
+        Some(handle) => pool::get(handle)?,
+        None => pool::current(context.device)?,
+    };
+    Ok(pool.allocate(bytes, context.handle)?.base)
 }
 
 export! {
     cuMemAllocAsync(to: *mut u64, bytes: u64, stream: u64) {
-        put(to, allocate(bytes, stream)?)
+        put(to, allocate(bytes, None, stream)?)
     }
 
     cuMemAllocFromPoolAsync(to: *mut u64, bytes: u64, pool: u64, stream: u64) {
-        POOLS.get(pool)?;
-        put(to, allocate(bytes, stream)?)
+        put(to, allocate(bytes, Some(pool), stream)?)
     }
 
     cuMemFreeAsync(address: u64, stream: u64) {
@@ -61,56 +49,56 @@ export! {
         memory::release(address, &[Kind::Device], Status::INVALID_VALUE)
     }
 
-    cuMemPoolCreate(to: *mut u64, _properties: *const c_void) {
-        let device = live()?.device;
-        default(device)?;
-        put(to, create(device).handle)
+    cuMemPoolCreate(to: *mut u64, properties: *const c_void) {
+        let properties = get(properties.cast::<Properties>())?;
+        let device = pool::place(properties.location, properties.number)?;
+        put(to, pool::create(device)?.handle)
     }
 
     cuMemPoolDestroy(handle: u64) {
-        POOLS.remove(handle).map(drop)
+        pool::destroy(handle)
     }
 
     cuMemPoolTrimTo(handle: u64, _bytes: u64) {
-        POOLS.get(handle).map(drop)
+        pool::get(handle).map(drop)
     }
 
-    cuMemPoolSetAttribute(handle: u64, _number: i32, _value: *const c_void) {
-        POOLS.get(handle).map(drop)
+    cuMemPoolSetAttribute(handle: u64, number: i32, value: *const c_void) {
+        let value = match number {
+            1..=3 => Value::Int(get(value.cast())?),
+            _ => Value::Long(get(value.cast())?),
+        };
+        pool::get(handle)?.set(number, value)
     }
 
     cuMemPoolGetAttribute(handle: u64, number: i32, to: *mut c_void) {
-        POOLS.get(handle)?;
-        match number {
-            // Permissions for reuse.
-            1..=3 => put(to.cast::<i32>(), 1),
-            5..=8 => put(to.cast::<u64>(), memory::used()),
-            _ => put(to.cast::<u64>(), 0),
+        match pool::get(handle)?.attribute(number)? {
+            Value::Int(value) => put(to.cast(), value),
+            Value::Long(value) => put(to.cast(), value),
         }
     }
 
     cuMemPoolSetAccess(handle: u64, _descriptions: *const c_void, _count: u64) {
-        POOLS.get(handle).map(drop)
+        pool::get(handle).map(drop)
     }
 
     cuMemPoolGetAccess(flags: *mut i32, handle: u64, _location: *const c_void) {
-        POOLS.get(handle)?;
+        pool::get(handle)?;
         put_if(flags, 3);
         Ok(())
     }
 
     cuDeviceGetDefaultMemPool(to: *mut u64, device: i32) {
         context::initialised()?;
-        put(to, default(device)?)
+        put(to, pool::default(device)?.handle)
     }
 
     cuDeviceGetMemPool(to: *mut u64, device: i32) {
         context::initialised()?;
-        put(to, default(device)?)
+        put(to, pool::current(device)?.handle)
     }
 
     cuDeviceSetMemPool(device: i32, pool: u64) {
-        device::check(device)?;
-        POOLS.get(pool).map(drop)
+        pool::choose(device, pool)
     }
 }

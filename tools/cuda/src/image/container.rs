@@ -120,10 +120,8 @@ fn elf(image: &[u8]) -> Opened {
 /// A fatbin: of its members that can be opened the one that says most, Tile IR before PTX before machine code, and of
 /// PTX the newest that the device may run. `fatbin.rs` has the layout.
 fn fatbin(image: &[u8]) -> Opened {
-    let mut refusal = (
-        Status::NO_BINARY_FOR_GPU,
-        "the fatbin has no member that can be emulated".to_owned(),
-    );
+    // Of the member that would have been best.
+    let mut refusal = None;
     let sm = u64::from(settings().target.sm);
     let mut members = members(image);
     members.sort_by_key(|m| match m.kind {
@@ -135,11 +133,12 @@ fn fatbin(image: &[u8]) -> Opened {
     for member in members {
         match member.content().map(|bytes| open(&bytes)) {
             Ok(Ok(source)) => return Ok(source),
-            Ok(Err(found)) => refusal = found,
-            Err(why) => refusal.1 = why,
+            Ok(Err(found)) => _ = refusal.get_or_insert(found),
+            Err(why) => _ = refusal.get_or_insert((Status::NO_BINARY_FOR_GPU, why)),
         }
     }
-    Err(refusal)
+    let none = "the fatbin has no member that can be emulated";
+    Err(refusal.unwrap_or((Status::NO_BINARY_FOR_GPU, none.into())))
 }
 
 /// The Tile IR in an image.
