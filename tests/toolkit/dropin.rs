@@ -241,7 +241,10 @@ fn nvcc_assembles_with_it() {
     assert!(holds(&cubin, b"_Z5scalePKfPf"));
     let fatbin = compile("-tilefatbin", "scale.fatbin", "0");
     assert!(holds(&fatbin, b"_Z5scalePKfPf"));
-    for (what, output) in [("-tilecubin", "emulated.cubin"), ("-tilefatbin", "emulated.fatbin")] {
+    for (what, output) in [
+        ("-tilecubin", "emulated.cubin"),
+        ("-tilefatbin", "emulated.fatbin"),
+    ] {
         let image = compile(what, output, "1");
         assert!(holds(&image, b".tilec.ptx\0") && holds(&image, b"__tilec_manifest["));
     }

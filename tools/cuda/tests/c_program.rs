@@ -278,7 +278,15 @@ fn the_driver_behind_knows_nothing_of_tilec() {
 
 #[test]
 fn in_front_of_a_driver_everything_else_is_the_drivers() {
-    for case in ["basics", "host_memory", "waits", "graphs", "threads", "thread_end", "pools"] {
+    for case in [
+        "basics",
+        "host_memory",
+        "waits",
+        "graphs",
+        "threads",
+        "thread_end",
+        "pools",
+    ] {
         run(&[case], &in_front("sm_90a"));
     }
     // So are the functions that the library itself does not have. (Their addresses by name are the driver's, which is
