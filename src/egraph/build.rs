@@ -9,7 +9,7 @@ use super::analysis::{Graph, learn, single_result};
 use super::node::{AttrsId, Head, Leaf, Node, is_effect};
 use crate::dialect::{Arity, Traits};
 use crate::facts::FactMap;
-use crate::ir::{BlockId, LocId, Module, OpId, ValueId};
+use crate::ir::{BlockId, LocId, Module, OpId, RegionId, ValueId};
 
 /// Index of a block in [`Skeleton::blocks`].
 pub type BlockIx = usize;
@@ -32,6 +32,17 @@ pub enum Item {
     Terminator { op: OpId, operands: Vec<Id> },
 }
 
+/// How often a block runs when the operation that holds it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Runs {
+    /// Once or not at all: a branch of an `if`, the function's own block.
+    Perhaps,
+    /// Once: the body of a loop that every way through leaves, which is how front ends write an early return.
+    Once,
+    /// As often as a loop says: what does not change inside may be computed before.
+    Repeatedly,
+}
+
 /// A block and where it is.
 pub struct Block {
     pub id: BlockId,
@@ -39,11 +50,16 @@ pub struct Block {
     pub parent: Option<(BlockIx, usize)>,
     /// Nesting depth, 0 for the function's own block.
     pub depth: usize,
-    /// Whether what does not change inside may be computed before: false for the branches of an `if`.
-    pub repeats: bool,
+    pub runs: Runs,
     pub items: Vec<Item>,
     /// Numbers of the values that are its arguments.
     pub args: Vec<u32>,
+}
+
+impl Block {
+    pub fn repeats(&self) -> bool {
+        self.runs == Runs::Repeatedly
+    }
 }
 
 /// An opaque value and where it becomes available.
@@ -86,21 +102,21 @@ pub fn build(module: &Module, func: OpId, graph: &mut Graph, facts: &FactMap) ->
     };
     for &region in &module.op(func).regions {
         for &block in &module.region(region).blocks {
-            builder.block(block, None, false);
+            builder.block(block, None, Runs::Perhaps);
         }
     }
     builder.skeleton
 }
 
 impl Builder<'_> {
-    fn block(&mut self, id: BlockId, parent: Option<(BlockIx, usize)>, repeats: bool) -> BlockIx {
+    fn block(&mut self, id: BlockId, parent: Option<(BlockIx, usize)>, runs: Runs) -> BlockIx {
         let index = self.skeleton.blocks.len();
         let depth = parent.map_or(0, |(p, _)| self.skeleton.blocks[p].depth + 1);
         self.skeleton.blocks.push(Block {
             id,
             parent,
             depth,
-            repeats,
+            runs,
             items: Vec::new(),
             args: Vec::new(),
         });
@@ -171,11 +187,11 @@ impl Builder<'_> {
             results: Vec::new(),
             pure: op.def().is_pure(),
         });
-        let repeats = op.def().name != "if";
+        let runs = runs(module, id);
         let mut inner = Vec::new();
         for &region in &op.regions {
             for &b in &module.region(region).blocks {
-                inner.push(self.block(b, Some((block, item)), repeats));
+                inner.push(self.block(b, Some((block, item)), runs));
             }
         }
         let values = op
@@ -264,4 +280,28 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// How often the regions of an operation run.
+fn runs(module: &Module, id: OpId) -> Runs {
+    let op = module.op(id);
+    match op.def().name {
+        "if" => Runs::Perhaps,
+        "loop" if !op.regions.iter().any(|&r| continues(module, r)) => Runs::Once,
+        _ => Runs::Repeatedly,
+    }
+}
+
+/// Whether something in a region goes on with the next iteration of the loop around it.
+fn continues(module: &Module, region: RegionId) -> bool {
+    let blocks = module.region(region).blocks.iter();
+    let mut ops = blocks.flat_map(|&b| &module.block(b).ops);
+    ops.any(|&o| {
+        let op = module.op(o);
+        match op.def().name {
+            "continue" => true,
+            "loop" | "for" => false,
+            _ => op.regions.iter().any(|&r| continues(module, r)),
+        }
+    })
 }

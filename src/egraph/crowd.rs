@@ -6,8 +6,10 @@
 //! number of a row, of a column, a pointer. What is made of an array that is kept anyway frees nothing.
 
 use egg::Id;
+use rustc_hash::FxHashSet;
 
 use super::analysis::Graph;
+use super::build::{BlockIx, Skeleton};
 use super::by_class::ByClass;
 use super::cost::{self, CostModel};
 use super::extract::Choice;
@@ -18,6 +20,9 @@ use crate::dialect::Traits;
 const LOOP: u64 = 96;
 /// The same where two branches follow: the array is used up in either, register by register.
 const BRANCH: u64 = 128;
+/// 32-bit registers that an inner loop carries from one iteration to the next where it needs all of a thread's: the
+/// accumulator of a matmul, beside which are its fragments, or what a softmax makes of another matmul's result.
+const CARRIED: u64 = 32;
 /// Elements of what counts as little.
 const LITTLE: u64 = 8;
 /// Tenths of an instruction that an element of an easy array takes.
@@ -81,4 +86,34 @@ impl Crowd {
     pub fn stays_in_branches(&self, id: Id) -> bool {
         self.registers.get(id).is_some_and(|&n| n > BRANCH)
     }
+}
+
+/// The loops that hold a loop which carries arrays of at least [`CARRIED`] registers, each as the block and the item
+/// there that it is. What is made in front of the outer one for its epilogue, or for the inner one's prologue, is in
+/// registers while the inner one runs.
+pub fn crowded_loops(graph: &Graph, skeleton: &Skeleton) -> FxHashSet<(BlockIx, usize)> {
+    let know = &graph.analysis;
+    let registers = |&value: &u32| {
+        let ty = know.values.get(value as usize).map(|v| v.0);
+        let bits = ty.and_then(|t| know.types.bits(t)).unwrap_or(32).max(32);
+        match cost::elements(know, ty) {
+            1 => 0,
+            n => n * u64::from(bits) / 32,
+        }
+    };
+    let mut crowded = FxHashSet::default();
+    for block in skeleton.blocks.iter().filter(|b| b.repeats()) {
+        if block.args.iter().map(registers).sum::<u64>() < CARRIED {
+            continue;
+        }
+        let mut at = block.parent;
+        while let Some((parent, _)) = at {
+            let around = &skeleton.blocks[parent];
+            if around.repeats() {
+                crowded.extend(around.parent);
+            }
+            at = around.parent;
+        }
+    }
+    crowded
 }

@@ -6,10 +6,10 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::analysis::{Graph, result_type, single_result};
-use super::build::{BlockIx, Item, Skeleton};
+use super::build::{BlockIx, Item, Runs, Skeleton};
 use super::by_class::ByClass;
 use super::cost::CostModel;
-use super::crowd::Crowd;
+use super::crowd::{self, Crowd};
 use super::extract::Choice;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
@@ -99,6 +99,7 @@ pub fn elaborate(
         }
     })?;
     let crowd = Crowd::of(graph, choice, model);
+    let crowded = crowd::crowded_loops(graph, skeleton);
     let mut place = Place {
         depths: depths(graph, skeleton, choice),
         cheap: cheap(graph, choice, model),
@@ -110,6 +111,7 @@ pub fn elaborate(
         live: &live,
         locs,
         outer: outer_loops(skeleton),
+        crowded,
         crowd,
         schedule: Schedule {
             blocks: Vec::new(),
@@ -233,11 +235,11 @@ fn cheap(graph: &Graph, choice: &Choice, model: &dyn CostModel) -> ByClass<bool>
 /// The loops that hold loops, each as the block and the item there that it is.
 fn outer_loops(skeleton: &Skeleton) -> FxHashSet<(BlockIx, usize)> {
     let mut outer = FxHashSet::default();
-    for block in skeleton.blocks.iter().filter(|b| b.repeats) {
+    for block in skeleton.blocks.iter().filter(|b| b.repeats()) {
         let mut at = block.parent;
         while let Some((parent, _)) = at {
             let around = &skeleton.blocks[parent];
-            if around.repeats {
+            if around.repeats() {
                 outer.extend(around.parent);
             }
             at = around.parent;
@@ -257,6 +259,8 @@ struct Place<'a> {
     cheap: ByClass<bool>,
     /// Loops that hold loops, each as the block and the item there that it is.
     outer: FxHashSet<(BlockIx, usize)>,
+    /// Those of them in which a loop carries so much that what does not change in all of them is better made again.
+    crowded: FxHashSet<(BlockIx, usize)>,
     crowd: Crowd,
     /// The (first) value of a class in each block that makes it.
     made: ByClass<SmallVec<[(BlockIx, Val); 1]>>,
@@ -467,8 +471,9 @@ impl Place<'_> {
         }
     }
 
-    /// The block to compute a class in: before the outermost loop that does not change it. What takes many registers
-    /// and little work only leaves loops that hold no other: further out it would take its registers from them.
+    /// The block to compute a class in: before the outermost loop that does not change it. What takes little work and
+    /// many registers only leaves loops that hold no other: further out it would take its registers from them. Where
+    /// these have none to spare, so does all that takes little work.
     fn home(&self, id: Id, node: &Node, block: BlockIx) -> BlockIx {
         if self.is_cheap(id) {
             return block;
@@ -477,34 +482,41 @@ impl Place<'_> {
         if self.crowd.stays_in_loops(id) {
             return block;
         }
-        let near = self.is_wide_and_easy(id, node);
+        let (wide, easy) = self.is_wide_and_easy(id, node);
         let mut home = block;
         let mut at = block;
         while self.skeleton.blocks[at].depth > depth
             && let Some((parent, item)) = self.skeleton.blocks[at].parent
         {
-            if self.skeleton.blocks[at].repeats {
-                if near && self.outer.contains(&(parent, item)) {
-                    break;
+            match self.skeleton.blocks[at].runs {
+                Runs::Repeatedly if easy && self.outer.contains(&(parent, item)) => {
+                    if wide {
+                        break;
+                    }
+                    if self.crowded.contains(&(parent, item)) {
+                        return at;
+                    }
+                    home = parent;
                 }
-                home = parent;
+                Runs::Repeatedly => home = parent,
+                // What several branches in it need is made once.
+                Runs::Once if !(wide && easy) => home = at,
+                Runs::Once | Runs::Perhaps => {}
             }
             at = parent;
         }
         home
     }
 
-    /// Whether a class's value takes more registers than it is worth to keep through a loop in which others run: a
-    /// register array that few instructions for each element make.
-    fn is_wide_and_easy(&self, id: Id, node: &Node) -> bool {
+    /// Whether a class's value is an array of registers, and whether few instructions for each element make it.
+    fn is_wide_and_easy(&self, id: Id, node: &Node) -> (bool, bool) {
         /// Registers, and tenths of an instruction.
         const WIDE: u64 = 4;
         const EASY: u64 = 40;
         let ty = self.graph[id].data.ty;
-        let know = &self.graph.analysis;
-        let n = super::cost::elements(know, ty);
-        n >= WIDE
-            && super::cost::of(self.model, self.graph, node, ty).is_some_and(|c| c <= EASY * n)
+        let n = super::cost::elements(&self.graph.analysis, ty);
+        let cost = super::cost::of(self.model, self.graph, node, ty);
+        (n >= WIDE, cost.is_some_and(|c| c <= EASY * n))
     }
 
     /// Appends the operation that makes a class.

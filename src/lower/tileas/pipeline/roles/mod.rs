@@ -300,7 +300,7 @@ fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
 }
 
 /// Whether it pays that a producer warpgroup gives registers to the warps of `consumers`, which warps multiply by
-/// themselves or not at all: not where several blocks share the multiprocessor, nor where a thread has enough for its
+/// themselves or not at all: not where several blocks share the multiprocessor, nor where a thread has plenty for its
 /// tiles, those that it multiplies included.
 fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) -> bool {
     if !target.has(Feature::SetMaxNReg) {
@@ -311,7 +311,8 @@ fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) 
     let asked = Hints::of(m, func, target).occupancy.unwrap_or(1);
     let shared = asked > 1 && target.blocks_by_registers(warps, needed) > 1;
     let all = pressure::registers_without(m, body, consumers, &[]) + REGISTERS_BESIDE_TILES;
-    !shared && all >= target.registers_per_thread(warps)
+    // What is computed between them is not counted.
+    !shared && all >= target.registers_per_thread(warps) * 7 / 8
 }
 
 /// As many stages as fit: a power of two where at least four do.
