@@ -110,11 +110,13 @@ impl Levels<'_> {
         (same_element.extend_from(same_result.basis()), same_element)
     }
 
+    /// Lanes far apart first, which is the order of NVIDIA's assembler: sums have its rounding where the layouts agree.
     fn shuffles(&self, result: &Layout) -> Vec<Butterfly> {
         let registers = result.matrix(&[In::Register]);
         let (lanes, _) = self.to_combine(In::Lane, &[In::Register]);
         lanes
             .into_iter()
+            .rev()
             .filter_map(|lane| {
                 let register = registers.solve(self.sliced.matrix(&[In::Lane]).apply(lane))?;
                 Some(Butterfly {
