@@ -70,7 +70,7 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     launch.dynamic_shared = entry.shared_bytes;
     launch.seed = s.seed;
     launch.timeline = s.draws.then_some(0);
-    launch.sampling = s.times.map(|_| Sampling::spread(launch.clusters(), false));
+    launch.sampling = s.times.map(|_| Sampling::spread(launch.shape(), false));
     launch.args = bind(entry, arguments, &mut launch.buffers)?;
     let report = match launch.run() {
         Ok(report) => report,

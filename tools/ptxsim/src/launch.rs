@@ -208,6 +208,11 @@ impl<'p> Launch<'p> {
 
     /// Clusters of the grid.
     pub fn clusters(&self) -> u64 {
+        self.shape().into_iter().map(u64::from).product()
+    }
+
+    /// Clusters of the grid along each axis.
+    pub fn shape(&self) -> [u32; 3] {
         clusters(self.blocks(), self.cluster)
     }
 
@@ -439,9 +444,9 @@ struct Queue<'a> {
     running: usize,
 }
 
-/// Clusters of a grid.
-fn clusters(grid: [u32; 3], cluster: [u32; 3]) -> u64 {
-    (0..3).map(|i| u64::from(grid[i] / cluster[i])).product()
+/// Clusters of a grid along each axis.
+fn clusters(grid: [u32; 3], cluster: [u32; 3]) -> [u32; 3] {
+    std::array::from_fn(|i| grid[i] / cluster[i])
 }
 
 /// What the clusters of a grid leave.
@@ -454,7 +459,8 @@ struct Outcome {
 
 /// Runs all clusters of a grid on the host's cores; returns the counters.
 fn run_grid(shared: &Shared<'_>, max_steps: u64) -> Result<Outcome, LaunchError> {
-    let total = clusters(shared.grid, shared.cluster);
+    let shape = clusters(shared.grid, shared.cluster);
+    let total: u64 = shape.into_iter().map(u64::from).product();
     let queue = Mutex::new(Queue {
         suspended: VecDeque::new(),
         running: 0,

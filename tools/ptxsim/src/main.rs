@@ -169,7 +169,7 @@ fn run(options: &Options) -> Result<(), String> {
             .filter(|_| seed == options.seed)
             .map(|_| options.timeline_cluster);
         launch.sampling = (options.time.is_some() && seed == options.seed)
-            .then(|| Sampling::spread(launch.clusters(), options.sampled));
+            .then(|| Sampling::spread(launch.shape(), options.sampled));
         launch.observer = match (&trace, &bar) {
             (Some(trace), _) => Some(trace as &dyn Observer),
             (None, bar) => bar.as_ref().map(|b| b as &dyn Observer),

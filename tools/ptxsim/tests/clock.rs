@@ -28,7 +28,7 @@ fn time(text: &str, gpu: &str, grid: u32, threads: u32, bytes: usize) -> Estimat
     launch.add_buffer("p", vec![0; bytes]);
     launch.args = vec![Arg::buffer(0)];
     (launch.grid, launch.block) = ([grid, 1, 1], [threads, 1, 1]);
-    launch.sampling = Some(Sampling::spread(grid.into(), grid > 1));
+    launch.sampling = Some(Sampling::spread([grid, 1, 1], grid > 1));
     let report = launch.run().unwrap();
     let gpu = Gpu::named(gpu).unwrap();
     clock::of_launch(&launch, &report, &gpu, Given::default()).unwrap()
@@ -175,7 +175,7 @@ fn product(gpu: &str, only: bool) -> Estimate {
     };
     launch.args = vec![map(0, 64), map(1, 128), Arg::buffer(2)];
     launch.grid = [4, 8, 1];
-    launch.sampling = Some(Sampling::spread(32, only));
+    launch.sampling = Some(Sampling::spread([32, 1, 1], only));
     let report = launch.run().unwrap();
     let gpu = Gpu::named(gpu).unwrap();
     clock::of_launch(&launch, &report, &gpu, Given::default()).unwrap()
@@ -206,6 +206,57 @@ fn a_product_by_wgmma() {
     assert!(whole.cycles > tensor_cycles);
 }
 
+/// Cycles of `groups` warpgroups that multiply eight times 64×128×16 and wait, so many times.
+fn warpgroups(groups: u32, times: u32) -> f64 {
+    let registers: Vec<String> = (0..64).map(|i| format!("%c{i}")).collect();
+    let registers = registers.join(", ");
+    let product = format!(
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{{registers}}}, %d0, %d1, 1, 1, 1, 0, 0;\n"
+    );
+    let zeros: String = (0..64)
+        .map(|i| format!("mov.f32 %c{i}, 0f00000000;\n"))
+        .collect();
+    let fill: String = (0..16)
+        .map(|i| {
+            format!(
+                "st.shared.v4.f32 [%r1+{}], {{%c0, %c0, %c0, %c0}};\n",
+                16 * i
+            )
+        })
+        .collect();
+    let body = format!(
+        "{zeros}mov.u32 %r0, mem;\nshl.b32 %r1, %t, 8;\nand.b32 %r1, %r1, 0x7f00;\nadd.u32 %r1, %r1, %r0;\n{fill}\
+         fence.proxy.async.shared::cta;\nand.b32 %r0, %r0, 0x3ffff;\nshr.u32 %r0, %r0, 4;\ncvt.u64.u32 %d0, %r0;\n\
+         or.b64 %d0, %d0, 0x4000004000010000;\nadd.s64 %d1, %d0, 512;\nmov.u32 %r1, 0;\nbar.sync 0;\n\
+         $again:\nwgmma.fence.sync.aligned;\n{}wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n\
+         add.u32 %r1, %r1, 1;\nsetp.lt.u32 %q, %r1, {times};\n@%q bra $again;\nst.global.f32 [%out], %c0;",
+        product.repeat(8)
+    );
+    let declarations =
+        ".reg .f32 %c<64>; .reg .b64 %d<2>; .reg .pred %q; .shared .align 1024 .b8 mem[32768];";
+    let text = kernel("sm_90a", declarations, &body);
+    time(&text, "H100-SXM", 1, 128 * groups, 4096).cycles
+}
+
+/// On an H100, an iteration of eight m64n128k16 and a wait takes 566 cycles of one warpgroup, and 1031 of two that share
+/// the tensor cores: one waits while the other multiplies (tools/bench/gpu/micro.py).
+#[test]
+fn warpgroups_share_tensor_cores() {
+    let iteration = |groups| (warpgroups(groups, 24) - warpgroups(groups, 8)) / 16.0;
+    close(iteration(1), 566.0, 0.02);
+    close(iteration(2), 1031.0, 0.02);
+}
+
+/// On an H100, a barrier of 256 threads every 28 cycles (tools/bench/gpu/micro.py).
+#[test]
+fn barriers_one_after_another() {
+    let cycles = |count: usize| {
+        let body = "bar.sync 0;\n".repeat(count) + "st.global.u32 [%out], %t;";
+        time(&kernel("sm_90", "", &body), "H100-SXM", 1, 256, 4096).cycles
+    };
+    close((cycles(80) - cycles(16)) / 64.0, 27.7, 0.1);
+}
+
 /// Blocks of a multiprocessor by CUDA's tables: 65,536 registers, 2,048 threads and 164 KiB of shared memory for 8.0.
 #[test]
 fn occupancy_of_blocks() {
@@ -217,7 +268,7 @@ fn occupancy_of_blocks() {
             program: &program,
             traces: &[],
             neighbours: &[],
-            clusters: 1 << 20,
+            shape: [1 << 20, 1, 1],
             threads,
             shared,
             registers: Some(registers),

@@ -58,6 +58,8 @@ pub struct Cost {
     pub issue: Tick,
     /// of its pipeline: how long it is taken
     pub busy: Tick,
+    /// the same while the tensor core beside it multiplies for a warpgroup
+    pub beside: Tick,
     /// from issue until a dependent instruction can issue
     pub latency: Tick,
     pub action: Action,
@@ -72,6 +74,8 @@ pub struct Costs {
     pub code: Vec<Cost>,
     /// places of the scoreboard
     pub places: usize,
+    /// products of warpgroups that a tensor core has before it
+    pub wgmma_queue: usize,
 }
 
 /// Schedulers of a multiprocessor.
@@ -117,6 +121,7 @@ impl Costs {
         Ok(Costs {
             code,
             places: places as usize,
+            wgmma_queue: gpu.get("wgmma_queue") as usize,
         })
     }
 }
@@ -140,6 +145,7 @@ fn cost(inst: &Inst, gpu: &Gpu) -> Result<Cost, String> {
         pipe,
         issue: times64 * CYCLE + extra,
         busy: times64 * busy,
+        beside: 0,
         latency: latency + extra,
         action: action(&inst.op, gpu),
         operands: Operands::of(inst),
@@ -173,9 +179,21 @@ fn cost(inst: &Inst, gpu: &Gpu) -> Result<Cost, String> {
             cost.pipe = Pipe::Memory;
             cost.busy = part(gpu.get("lsu")) / PARTS as u64;
         }
+        _ if cost.action == Action::Mbarrier => cost.latency = ticks(gpu.get("mbarrier_test")),
         _ => {}
     }
+    cost.beside = (cost.busy as f64 * beside_wgmma(cost.pipe, gpu)) as Tick;
     Ok(cost)
+}
+
+/// How much longer an instruction takes its pipeline beside products of a warpgroup on the same part.
+fn beside_wgmma(pipe: Pipe, gpu: &Gpu) -> f64 {
+    match pipe {
+        Pipe::Fma | Pipe::Half | Pipe::Multiply => gpu.get("fma_beside_wgmma"),
+        Pipe::Alu | Pipe::Convert | Pipe::Vote => gpu.get("alu_beside_wgmma"),
+        Pipe::Special | Pipe::ConvertWide | Pipe::Count => gpu.get("special_beside_wgmma"),
+        _ => 1.0,
+    }
 }
 
 /// Ticks that a pipeline of a part is taken, and the latency of its results.

@@ -21,8 +21,8 @@ pub struct Subject<'a> {
     pub traces: &'a [ClusterTrace],
     /// what clusters beside one another read, by ascending number
     pub neighbours: &'a [Neighbour],
-    /// clusters of the grid
-    pub clusters: u64,
+    /// clusters of the grid along each axis
+    pub shape: [u32; 3],
     /// threads of a block
     pub threads: u32,
     /// bytes of shared memory of a block, static and dynamic
@@ -33,6 +33,12 @@ pub struct Subject<'a> {
     pub buffers: u64,
     /// clock in MHz; without, what the GPU's figures say for the load
     pub mhz: Option<f64>,
+}
+
+impl Subject<'_> {
+    pub(super) fn clusters(&self) -> u64 {
+        self.shape.into_iter().map(u64::from).product()
+    }
 }
 
 /// What limits the number of resident blocks.
@@ -168,7 +174,7 @@ pub fn estimate(subject: &Subject<'_>, gpu: &Gpu) -> Result<Estimate, String> {
     let blocks = u64::from(first.blocks.max(1));
     let groups = (gpu.get("sms") as u64 / blocks).max(1);
     // A small grid is spread over the multiprocessors first.
-    let each = subject.clusters.div_ceil(groups);
+    let each = subject.clusters().div_ceil(groups);
     if each < u64::from(occupancy.blocks) {
         let warps = occupancy.warps / occupancy.blocks;
         occupancy.blocks = each as u32;
@@ -177,14 +183,17 @@ pub fn estimate(subject: &Subject<'_>, gpu: &Gpu) -> Result<Estimate, String> {
     let resident = groups * u64::from(occupancy.blocks);
     let traffic = Traffic::of(subject, gpu, resident);
     let mut load = Load {
-        active: (groups * blocks).min(subject.clusters * blocks) as f64,
+        active: (groups * blocks).min(subject.clusters() * blocks) as f64,
         mhz: subject.mhz.unwrap_or(gpu.get("boost_mhz")),
         read_misses: traffic.missed / traffic.read.max(1.0),
         l1_bytes: (256u64 << 10)
             .saturating_sub(u64::from(subject.shared * occupancy.blocks))
             .max(16 << 10),
     };
-    let generations = subject.clusters.div_ceil(resident).min(GENERATIONS as u64) as usize;
+    let generations = subject
+        .clusters()
+        .div_ceil(resident)
+        .min(GENERATIONS as u64) as usize;
     let mut run = Run::of(
         subject,
         gpu,
@@ -208,7 +217,11 @@ pub fn estimate(subject: &Subject<'_>, gpu: &Gpu) -> Result<Estimate, String> {
     let tail = tail(subject, gpu, &costs, &load, &run, resident)?;
     let total = match tail {
         Some(ticks) => cycles(ticks),
-        None => cycles(makespan(&run.durations, subject.clusters, resident)),
+        None => cycles(makespan(
+            &Between::of(&run.durations, subject.shape),
+            subject.clusters(),
+            resident,
+        )),
     };
     let total = total.max(traffic.least_cycles(gpu, &load));
     Ok(run.summary(subject, gpu, &load, occupancy, resident, total, &traffic))
@@ -226,7 +239,7 @@ fn tail(
 ) -> Result<Option<Tick>, String> {
     let next = || run.durations.iter().map(|d| d.next);
     let (low, high) = (next().min().unwrap_or(0), next().max().unwrap_or(0));
-    let (full, rest) = (subject.clusters / resident, subject.clusters % resident);
+    let (full, rest) = (subject.clusters() / resident, subject.clusters() % resident);
     if rest == 0 || full == 0 || (high - low) as f64 > 0.02 * high as f64 {
         return Ok(None);
     }
@@ -337,12 +350,12 @@ impl Run {
             cycles: total,
             mhz: load.mhz,
             microseconds,
-            clusters: subject.clusters,
+            clusters: subject.clusters(),
             sampled: subject.traces.iter().map(|t| t.serial).collect(),
             occupancy,
-            waves: subject.clusters as f64 / resident as f64,
+            waves: subject.clusters() as f64 / resident as f64,
             cluster_cycles: self.durations.iter().map(|d| cycles(d.next)).collect(),
-            tflops: 2.0 * work * subject.clusters as f64 / microseconds / 1e6,
+            tflops: 2.0 * work * subject.clusters() as f64 / microseconds / 1e6,
             tensor: percent(self.replay.tensor) * busy,
             l2: bytes(traffic.read + traffic.written, gpu.l2_share(load.active)),
             dram: bytes(
@@ -362,7 +375,7 @@ impl Run {
     fn busy(&self, subject: &Subject<'_>, resident: u64, total: f64) -> f64 {
         let mean = self.durations.iter().map(|d| cycles(d.next)).sum::<f64>()
             / self.durations.len() as f64;
-        (mean * subject.clusters as f64 / (resident as f64 * total)).min(1.0)
+        (mean * subject.clusters() as f64 / (resident as f64 * total)).min(1.0)
     }
 }
 
@@ -394,9 +407,60 @@ fn add(all: &mut Replay, done: Replay) {
     }
 }
 
-/// Clusters start in the order of their numbers, each where one has ended; one that was not recorded takes as long as
-/// the recorded ones around it, by their distances.
-fn makespan(durations: &[Duration], clusters: u64, resident: u64) -> Tick {
+/// Durations of clusters between those that were recorded, along one axis of the grid.
+struct Between {
+    shape: [u32; 3],
+    axis: usize,
+    /// coordinate on the axis, ascending, with the durations there
+    points: Vec<(u64, Tick, Tick)>,
+}
+
+/// Coordinate of a cluster on an axis of the grid.
+fn coordinate(serial: u64, shape: [u32; 3], axis: usize) -> u64 {
+    let below: u64 = shape[..axis].iter().map(|&n| u64::from(n)).product();
+    serial / below.max(1) % u64::from(shape[axis].max(1))
+}
+
+impl Between {
+    /// Along the axis on which the recorded durations vary least from one to the next.
+    fn of(durations: &[Duration], shape: [u32; 3]) -> Between {
+        let along = |axis: usize| {
+            let point = |d: &Duration| (coordinate(d.serial, shape, axis), d.first, d.next);
+            let mut points: Vec<_> = durations.iter().map(point).collect();
+            points.sort_unstable();
+            let steps = points.windows(2).map(|w| w[0].2.abs_diff(w[1].2));
+            (steps.sum::<Tick>(), axis, points)
+        };
+        let axes = (0..3).filter(|&a| a == 0 || shape[a] > 1).map(along);
+        let (_, axis, points) = axes.min().unwrap_or_default();
+        Between {
+            shape,
+            axis,
+            points,
+        }
+    }
+
+    /// Of a cluster: as long as the recorded ones around it, by their distances. `later`: where another has ended.
+    fn ticks(&self, serial: u64, later: bool) -> Tick {
+        let at = coordinate(serial, self.shape, self.axis);
+        let ticks = |p: &(u64, Tick, Tick)| if later { p.2 } else { p.1 };
+        let after = self.points.partition_point(|p| p.0 < at);
+        match (
+            after.checked_sub(1).and_then(|i| self.points.get(i)),
+            self.points.get(after),
+        ) {
+            (Some(a), Some(b)) => {
+                let share = (at - a.0) as f64 / (b.0 - a.0) as f64;
+                (ticks(a) as f64 * (1.0 - share) + ticks(b) as f64 * share) as Tick
+            }
+            (Some(only), None) | (None, Some(only)) => ticks(only),
+            (None, None) => 0,
+        }
+    }
+}
+
+/// Clusters start in the order of their numbers, each where one has ended.
+fn makespan(between: &Between, clusters: u64, resident: u64) -> Tick {
     let mut slots: BinaryHeap<Reverse<Tick>> = BinaryHeap::new();
     let mut last = 0;
     for serial in 0..clusters {
@@ -406,27 +470,11 @@ fn makespan(durations: &[Duration], clusters: u64, resident: u64) -> Tick {
         } else {
             0
         };
-        let end = free + between(durations, serial, full);
+        let end = free + between.ticks(serial, full);
         last = last.max(end);
         slots.push(Reverse(end));
     }
     last
-}
-
-fn between(durations: &[Duration], serial: u64, later: bool) -> Tick {
-    let ticks = |d: &Duration| if later { d.next } else { d.first };
-    let after = durations.partition_point(|d| d.serial < serial);
-    match (
-        after.checked_sub(1).and_then(|i| durations.get(i)),
-        durations.get(after),
-    ) {
-        (Some(a), Some(b)) => {
-            let share = (serial - a.serial) as f64 / (b.serial - a.serial) as f64;
-            (ticks(a) as f64 * (1.0 - share) + ticks(b) as f64 * share) as Tick
-        }
-        (Some(only), None) | (None, Some(only)) => ticks(only),
-        (None, None) => 0,
-    }
 }
 
 #[cfg(test)]
@@ -441,13 +489,21 @@ mod tests {
             first: 110,
             next: 100,
         }];
-        assert_eq!(makespan(&durations, 7, 3), 110 + 100 + 100);
+        let same = Between::of(&durations, [7, 1, 1]);
+        assert_eq!(makespan(&same, 7, 3), 110 + 100 + 100);
         // One that was not recorded takes what its distances to the recorded ones say.
         let rising = [0, 10].map(|serial| Duration {
             serial,
             first: 100 + 10 * serial,
             next: 100 + 10 * serial,
         });
-        assert_eq!(between(&rising, 5, true), 150);
+        assert_eq!(Between::of(&rising, [11, 1, 1]).ticks(5, true), 150);
+        // Clusters of a column take as long: rows of four.
+        let columns = [(0, 100), (3, 400), (4, 100), (7, 400)].map(|(serial, next)| Duration {
+            serial,
+            first: next,
+            next,
+        });
+        assert_eq!(Between::of(&columns, [4, 2, 1]).ticks(5, true), 200);
     }
 }

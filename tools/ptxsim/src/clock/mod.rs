@@ -51,7 +51,7 @@ pub fn of_launch(
         program: launch.program,
         traces: &report.recorded,
         neighbours: &report.neighbours,
-        clusters: launch.clusters(),
+        shape: launch.shape(),
         threads: launch.block.iter().product(),
         shared: own + launch.dynamic_shared,
         registers: given.registers,
@@ -75,10 +75,17 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// A few clusters of `total`, spread evenly, first and last among them.
-    pub fn spread(total: u64, only: bool) -> Sampling {
-        let last = total.saturating_sub(1);
-        let mut clusters: Vec<u64> = (0..SAMPLES).map(|i| last * i / (SAMPLES - 1)).collect();
+    /// A few clusters of a grid of so many along each axis, spread evenly along each: not all of one column, since
+    /// clusters of a column often do as much.
+    pub fn spread(shape: [u32; 3], only: bool) -> Sampling {
+        let [x, y, z] = shape.map(u64::from);
+        let total = x * y * z;
+        let last = SAMPLES - 1;
+        let at = |extent: u64, i: u64| extent.saturating_sub(1) * i / last;
+        // Along other axes in other orders, so that what differs along one is told from what differs along another.
+        let serial = |i: u64| at(x, i) + x * (at(y, 2 * i % SAMPLES) + y * at(z, 3 * i % SAMPLES));
+        let mut clusters: Vec<u64> = (0..SAMPLES.min(total)).map(serial).collect();
+        clusters.sort_unstable();
         clusters.dedup();
         let from = (total / 2).min(total.saturating_sub(NEIGHBOURS));
         Sampling {

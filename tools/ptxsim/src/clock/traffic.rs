@@ -23,7 +23,7 @@ impl Traffic {
         let mean = |f: &dyn Fn(&ClusterTrace) -> u64| {
             subject.traces.iter().map(|t| f(t) as f64).sum::<f64>() / count
         };
-        let clusters = subject.clusters as f64;
+        let clusters = subject.clusters() as f64;
         let read = mean(&|t| t.bytes_read) * clusters;
         let lines = mean(&|t| t.lines_read) * LINE as f64;
         let written = mean(&|t| t.lines_written) * LINE as f64 * clusters;

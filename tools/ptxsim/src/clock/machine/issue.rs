@@ -46,6 +46,7 @@ impl<'a> Machine<'a> {
             // Only renamed: there when its sources are, which it waited for.
             Pipe::Free => result.at = now,
             Pipe::Tensor if cost.action == Action::Mma => result.from = Reason::Tensor,
+            _ if cost.action == Action::Mbarrier => result.from = Reason::Mbarrier,
             _ => {}
         }
         self.groups(index, start, cost);
@@ -86,7 +87,13 @@ impl<'a> Machine<'a> {
                 self.sms[sm].tensor_busy -= lost as Tick;
                 start
             }
-            _ => self.sms[sm].take(part, cost.pipe, now, cost.busy),
+            _ => {
+                let busy = match self.sms[sm].parts[part].multiplies(now) {
+                    true => cost.beside,
+                    false => cost.busy,
+                };
+                self.sms[sm].take(part, cost.pipe, now, busy)
+            }
         }
     }
 
@@ -99,6 +106,8 @@ impl<'a> Machine<'a> {
                 let taken = cost.busy.max(operands * PARTS as Tick);
                 let sm = &mut self.sms[sm];
                 sm.take(part, Pipe::Tensor, now, taken);
+                let until = sm.parts[part].tensor;
+                sm.parts[part].queued(until, self.costs.wgmma_queue);
                 sm.tensor_busy -= taken - cost.busy;
                 sm.shared_busy += operands;
                 let done = sm.parts[part].tensor + cost.latency.saturating_sub(cost.busy);

@@ -3,7 +3,8 @@
 //! Each warp issues its recorded instructions in order: when its operands are there, when what it waits for has happened,
 //! when its scheduler and its pipeline are free. An instruction that is issued takes its pipeline, its share of shared
 //! memory's data path or of the way to L2, and says when its results will be there, so that no time passes but from issue
-//! to issue. A scheduler takes the warp that can issue first; of several, the one with the lowest number.
+//! to issue. A scheduler takes the warp that can issue first; of several, the one that has not issued for longest, so
+//! that warps share what all of them want.
 
 mod issue;
 mod ready;
@@ -80,6 +81,8 @@ struct Warp<'a> {
     there: Vec<(Tick, Reason)>,
     /// not before
     earliest: Tick,
+    /// when it issued last
+    last: Tick,
     /// it has arrived at the barrier of the event under way
     arrived: bool,
     wgmma: Groups<Tick>,
@@ -151,7 +154,8 @@ struct Machine<'a> {
     sms: Vec<Sm>,
     warps: Vec<Warp<'a>>,
     slots: Vec<Slot>,
-    queue: BinaryHeap<Reverse<(Tick, usize)>>,
+    /// when a warp wants to go on, when it issued last, its number
+    queue: BinaryHeap<Reverse<(Tick, Tick, usize)>>,
     result: Replay,
 }
 
@@ -197,16 +201,16 @@ impl<'a> Machine<'a> {
             self.start(jobs[next], next, None, start);
             next += 1;
         }
-        while let Some(Reverse((time, index))) = self.queue.pop() {
+        while let Some(Reverse((time, _, index))) = self.queue.pop() {
             match self.next(index) {
-                Next::At { time: at, .. } if at > time => self.queue.push(Reverse((at, index))),
+                Next::At { time: at, .. } if at > time => self.wake(index, at),
                 Next::At {
                     since, why, unit, ..
                 } => {
                     self.account(index, time, since, why, unit);
                     self.issue(index, time);
-                    self.queue
-                        .push(Reverse((self.warps[index].earliest, index)));
+                    self.warps[index].last = time;
+                    self.wake(index, self.warps[index].earliest);
                 }
                 Next::Blocked(meeting) => {
                     let slot = self.warps[index].slot;
@@ -234,6 +238,12 @@ impl<'a> Machine<'a> {
             Some(slot) => Err(Stuck(jobs[slot.job].serial)),
             None => Ok(()),
         }
+    }
+
+    /// Looks at a warp again, then.
+    fn wake(&mut self, index: usize, at: Tick) {
+        self.queue
+            .push(Reverse((at, self.warps[index].last, index)));
     }
 
     /// Puts a cluster on the multiprocessors, in a new slot or where one has ended.
@@ -265,6 +275,7 @@ impl<'a> Machine<'a> {
                 at: 0,
                 there: vec![(0, Reason::Arithmetic); self.costs.places],
                 earliest: now,
+                last: 0,
                 arrived: false,
                 wgmma: Groups::default(),
                 copies: Groups::default(),
@@ -275,7 +286,7 @@ impl<'a> Machine<'a> {
                 sm: number / per_block.max(1),
                 part: number % per_block.max(1) % super::cost::PARTS,
             });
-            self.queue.push(Reverse((now, self.warps.len() - 1)));
+            self.wake(self.warps.len() - 1, now);
         }
     }
 
@@ -287,8 +298,7 @@ impl<'a> Machine<'a> {
         if gathering.missing == 0 {
             let then = gathering.at;
             for warp in std::mem::take(&mut gathering.waiting) {
-                self.queue
-                    .push(Reverse((then.max(self.warps[warp].earliest), warp)));
+                self.wake(warp, then.max(self.warps[warp].earliest));
             }
         }
     }

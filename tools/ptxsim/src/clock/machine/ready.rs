@@ -88,9 +88,9 @@ impl Machine<'_> {
             };
         }
         let sm = &self.sms[warp.sm];
-        // Products of a warpgroup queue up; others wait for their pipeline.
+        // Products of a warpgroup queue up, as far as there is room; others wait for their pipeline.
         let pipe = match cost.action {
-            Action::Wgmma { .. } => 0,
+            Action::Wgmma { .. } => sm.parts[warp.part].room(self.costs.wgmma_queue),
             _ => sm.free(warp.part, cost.pipe),
         };
         let scheduler = sm.parts[warp.part].scheduler;

@@ -4,13 +4,40 @@ use crate::clock::cost::{CYCLE, PARTS, Tick};
 use crate::clock::gpu::Gpu;
 use crate::clock::memory::{Load, Memory};
 use crate::clock::weight::Pipe;
+use std::collections::VecDeque;
 
 /// One of four parts: a scheduler with its pipelines.
 #[derive(Debug, Default, Clone)]
 pub struct Part {
     pub scheduler: Tick,
     pub tensor: Tick,
+    /// when the products of warpgroups that were issued last are done, the oldest first
+    products: VecDeque<Tick>,
     pipes: [Tick; 4],
+}
+
+impl Part {
+    /// When the tensor core's queue has room for a further product of a warpgroup.
+    pub fn room(&self, queue: usize) -> Tick {
+        let ahead = self.products.len().checked_sub(queue);
+        ahead
+            .and_then(|i| self.products.get(i))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// A product of a warpgroup is queued, which keeps the tensor core until then.
+    pub fn queued(&mut self, until: Tick, queue: usize) {
+        self.products.push_back(until);
+        if self.products.len() > queue {
+            self.products.pop_front();
+        }
+    }
+
+    /// True while the tensor core works for a warpgroup: it reads and writes registers beside the other pipelines.
+    pub fn multiplies(&self, now: Tick) -> bool {
+        self.products.back().is_some_and(|&until| until > now)
+    }
 }
 
 /// A multiprocessor.
