@@ -45,7 +45,7 @@ const MOST_DOTS: usize = 6;
 
 /// An iteration must take so many percent less for two stages to pay: the loop's ends run alone, and the code is
 /// longer.
-const GAIN: u64 = 2;
+const GAIN: u64 = 5;
 
 /// Why a loop stays as it is.
 #[derive(Debug)]

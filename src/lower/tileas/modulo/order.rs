@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::body::{Body, Origin};
-use super::clock;
+use super::clock::{self, Cycles, TENSOR_LATENCY};
 use super::stages::Stages;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{AsyncDot, AsyncDotWait};
@@ -23,7 +23,7 @@ pub struct Node {
 #[derive(Debug)]
 pub struct Times {
     /// Cycles of one group's arithmetic for each operation, and of the tensor cores for each matmul.
-    cycles: Vec<u64>,
+    cycles: Vec<Cycles>,
     groups: u64,
 }
 
@@ -57,12 +57,12 @@ pub fn order(body: &Body, stages: &Stages, times: &Times) -> Vec<Node> {
         let Some(i) = (0..nodes.len()).filter(open).min_by_key(key) else {
             break;
         };
-        let cycles = times.cycles[nodes[i].op];
+        let cycles = times.cycles[nodes[i].op].alone;
         now = now.max(ready[i]);
         let done = match body.dots.iter().any(|d| d.at == nodes[i].op) {
             true => {
                 tensor = tensor.max(now) + cycles;
-                tensor
+                tensor + TENSOR_LATENCY
             }
             false => {
                 now += cycles;
@@ -131,7 +131,7 @@ fn distances(body: &Body, nodes: &[Node], before: &[Vec<usize>], times: &Times) 
             for (k, before) in before.iter().enumerate() {
                 // What stands behind a wait does not hurry what is in front of it.
                 if before.contains(&i) && !is_dot(i) && !waits(k) && far[k] != u64::MAX {
-                    best = best.min(far[k] + times.cycles[nodes[k].op]);
+                    best = best.min(far[k] + times.cycles[nodes[k].op].alone);
                 }
             }
             if best < far[i] {
@@ -147,11 +147,6 @@ fn distances(body: &Body, nodes: &[Node], before: &[Vec<usize>], times: &Times) 
 const RUN: u64 = 6;
 const WARM: u64 = 2;
 
-/// Hundredths of what an iteration would take a group alone that are lost when groups share the multiprocessor: they
-/// seldom want its units in turns. Fitted to `ptxsim --time` of attention forward, tiles of 128×128, two groups, D of 64
-/// and 128, without overlap: two points, so that what it says of other loops is rough.
-const LOST: u64 = 42;
-
 /// What limits an iteration beside what its operations take.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
@@ -162,25 +157,14 @@ pub struct Sharing {
     pub copies: u64,
 }
 
-/// Cycles of an iteration: as long as the busiest unit works for all groups, and a part of what a group would take
-/// alone.
+/// Cycles of an iteration of all groups.
+///
+/// They go through it together: on an H100, groups that wait for the same tiles issue their matmuls at the same time, the
+/// tensor cores take these in turns, and so all of them compute at the same time, too, sharing the schedulers. (Named
+/// barriers that made them alternate cost more than they gained.) What a group computes while the tensor cores multiply
+/// takes longer.
 pub fn period(body: &Body, order: &[Node], times: &Times, sharing: Sharing) -> u64 {
     let groups = times.groups.max(1) * sharing.blocks.max(1);
-    let is_dot = |n: &Node| body.dots.iter().any(|d| d.at == n.op);
-    let busy = |on_tensor_cores: bool| {
-        let of = order.iter().filter(|n| is_dot(n) == on_tensor_cores);
-        let copies = if on_tensor_cores { 0 } else { sharing.copies };
-        (of.map(|n| times.cycles[n.op]).sum::<u64>() + copies) * groups
-    };
-    let alone = alone(body, order, times) + sharing.copies;
-    match groups {
-        1 => alone,
-        _ => busy(true).max(busy(false)) + alone * LOST / (100 * groups),
-    }
-}
-
-/// Cycles of an iteration of a group that has the multiprocessor for itself.
-fn alone(body: &Body, order: &[Node], times: &Times) -> u64 {
     let (mut now, mut tensor, mut warm) = (0, 0, 0);
     let mut done: FxHashMap<usize, u64> = FxHashMap::default();
     for run in 0..RUN {
@@ -190,16 +174,28 @@ fn alone(body: &Body, order: &[Node], times: &Times) -> u64 {
         for node in order {
             let cycles = times.cycles[node.op];
             if body.dots.iter().any(|d| d.at == node.op) {
-                tensor = now.max(tensor) + cycles;
-                done.insert(node.op, tensor);
+                tensor = now.max(tensor) + cycles.alone * groups;
+                done.insert(node.op, tensor + TENSOR_LATENCY);
                 continue;
             }
             let awaited = body.dots.iter().filter(|d| d.wait == node.op);
             let awaited = awaited.filter_map(|d| done.get(&d.at)).max();
-            now = now.max(awaited.copied().unwrap_or(0)) + cycles;
+            now = now.max(awaited.copied().unwrap_or(0));
+            now += computing(cycles, groups, tensor.saturating_sub(now));
         }
+        now += sharing.copies * groups;
     }
     (now - warm) / (RUN - WARM)
+}
+
+/// How long `groups` compute whose tensor cores multiply for the next `busy` cycles.
+fn computing(cycles: Cycles, groups: u64, busy: u64) -> u64 {
+    let (alone, beside) = (cycles.alone * groups, cycles.beside * groups);
+    match beside <= busy {
+        true => beside,
+        // As much as is done in that time has not to be done afterwards.
+        false => busy + alone - busy * alone / beside.max(1),
+    }
 }
 
 /// What the first stage hands to the second, and makes anew before the second has read the last of it: each iteration
