@@ -93,10 +93,11 @@ dialect_table! { TileAs {
         .doc("Writes a tile to a stage of a shared buffer (vectors, or stmatrix where the layout allows).");
 
     Dot(lhs: One, rhs: One, acc: One)
-        { atom: DotAtom, signed_lhs: Bool, signed_rhs: Bool, by_rows: Flag }
+        { atom: DotAtom, signed_lhs: Bool, signed_rhs: Bool, fast_acc: Flag, by_rows: Flag,
+          promoted: Flag }
         -> (result: One(Operand(2)))
         = op("dot").traits(PURE)
-        .doc("Matmul by mma.sync of the atom's shape, on fragments. `by_rows`: warps share out rows before columns.");
+        .doc("Matmul by mma.sync of the atom's shape, on fragments. `fast_acc`: its sums may have as few bits as the instruction's. `by_rows`: warps share out rows before columns. `promoted`: the instruction's sums have fewer bits than f32; the product starts from zero and is added in f32.");
     ScaledDot(lhs: One, rhs: One, acc: One, lhs_scale: One, rhs_scale: One)
         { atom: DotAtom, by_rows: Flag }
         -> (result: One(Operand(2)))
@@ -144,10 +145,11 @@ dialect_table! { TileAs {
     ProxyFence = op("async.fence")
         .doc("Makes generic writes to shared memory visible to the whole warp role and, on targets that have it, to the asynchronous proxy.");
     AsyncDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, accumulate: Opt)
-        { warpgroups: I32s, signed_lhs: Option<Bool>, signed_rhs: Option<Bool> }
+        { warpgroups: I32s, signed_lhs: Option<Bool>, signed_rhs: Option<Bool>, fresh: Flag, promoted: Flag,
+          parts: Option<I32s> }
         -> (result: One(Operand(2)))
         = op("async.dot").traits(MEMORY)
-        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for.");
+        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for. `fresh`: what `acc` holds does not count, the product is written. `promoted`: the instruction's sums have fewer bits than f32, and the product starts from zero. With `fresh`, an addition follows the wait; with `parts`, two numbers, so many columns are multiplied at a time, so many products are in flight, and each is waited for and added in f32.");
     AllocTensorMemory() { column: Option<Int<32>> } -> (result: One(Explicit))
         = op("alloc_tensor_memory")
         .doc("A buffer in tensor memory, of as many stages as its type says, from a column of the kernel's allocation on.");

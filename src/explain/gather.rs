@@ -4,6 +4,7 @@ use super::{Decision, Fired, Kernel, Missed, Passed, Passes, Rules};
 use crate::asm::type_text;
 use crate::compile::{Compilation, GroupReport};
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view::AsyncDot;
 use crate::facts::access::operand;
 use crate::ir::{Attr, LocId, Module, OpId, Place};
 
@@ -57,6 +58,14 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
             at: at(m, data.loc),
         },
         S::TensorDot if data.attr_named("pair").is_some() => Decision::Pair {
+            at: at(m, data.loc),
+        },
+        S::Dot if data.attr_named("promoted").is_some() => Decision::Promotion {
+            parts: None,
+            at: at(m, data.loc),
+        },
+        S::AsyncDot if data.attr_named("promoted").is_some() => Decision::Promotion {
+            parts: AsyncDot::of(data)?.parts().and_then(|p| p.try_into().ok()),
             at: at(m, data.loc),
         },
         S::PipelineCreate => Decision::Pipeline {

@@ -4,6 +4,8 @@
 mod gather;
 mod text;
 
+pub(crate) use text::promotion;
+
 use serde::Serialize;
 
 use crate::compile::{Compiler, Options, Stage, lower_to};
@@ -54,6 +56,11 @@ pub(crate) enum Decision {
     },
     /// Matmuls that two blocks do together.
     Pair {
+        at: String,
+    },
+    /// A matmul whose products are added in f32; `parts`: columns multiplied at a time, products in flight.
+    Promotion {
+        parts: Option<[i32; 2]>,
         at: String,
     },
     SharedBuffer {

@@ -43,6 +43,9 @@ fn schedule(text: &mut String, kernel: &Kernel) {
                     place(at)
                 )
             }
+            Decision::Promotion { parts, at } => {
+                writeln!(text, "  {}{}", promotion(*parts), place(at))
+            }
             Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
             // cp.async counts groups of copies, not bytes.
             Decision::Pipeline { stages, bytes: 0 } => {
@@ -82,6 +85,16 @@ fn schedule(text: &mut String, kernel: &Kernel) {
             place(&missed.at),
             missed.why
         );
+    }
+}
+
+/// How the products of a matmul are added whose instruction's sums are rougher than f32.
+pub(crate) fn promotion(parts: Option<[i32; 2]>) -> String {
+    let all = "each K tile's product starts from zero and is added in f32".to_owned();
+    match parts {
+        None => all,
+        Some([columns, 1]) => format!("{all}, {columns} columns at a time"),
+        Some([columns, n]) => format!("{all}, {columns} columns at a time, {n} in flight"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::escape;
-use crate::explain::{Decision, Explanation};
+use crate::explain::{Decision, Explanation, promotion};
 
 /// A row of a table.
 fn row(text: &mut String, cells: &[&str]) {
@@ -64,6 +64,7 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
             "a pair of blocks multiplies".to_owned(),
             at.clone(),
         ),
+        Decision::Promotion { parts, at } => ("sums in f32", promotion(*parts), at.clone()),
         Decision::SharedBuffer { ty } => ("shared buffer", ty.clone(), nowhere),
         // cp.async counts groups of copies, not bytes.
         Decision::Pipeline { stages, bytes: 0 } => {

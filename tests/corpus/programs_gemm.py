@@ -102,6 +102,18 @@ def eight_bits(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Const
 
 
 @ct.kernel
+def eight_bits_sums(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """f8 operands, sums in single precision."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
 def scaled(a, a_scale, b, b_scale, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """f8 operands with one power of two for every 32 elements along K."""
     m, n = ct.bid(0), ct.bid(1)
@@ -207,6 +219,8 @@ CASES = [
     Program("fused_bf16", fused, [*matrices(bf16, bf16), array(f32, 1), array(bf16, 2), 64, 64, 32], "13.1"),
     Program("eight_bits_e4m3", eight_bits, [*matrices(e4m3, e4m3, f32), 64, 64, 32], "13.3"),
     Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32], "13.3"),
+    Program("eight_bits_sums_e4m3", eight_bits_sums, [*matrices(e4m3, e4m3, f32), 64, 64, 128], "13.1"),
+    Program("eight_bits_sums_e5m2", eight_bits_sums, [*matrices(e5m2, e5m2, f32), 128, 256, 64], "13.1"),
     Program("scaled_e4m3", scaled, [*matrices(e4m3, e8m0, e4m3, e8m0, f32), 32, 32, 64], "13.3"),
     Program("mxf8_columns", scaled, [*matrices(e5m2, e8m0, e5m2, e8m0, f32), 128, 64, 128], "13.3"),
 ]
@@ -305,6 +319,18 @@ def float_run(case, type_, m, n, k, tile, more_grid=(), bias=False, integers=Tru
     return Run(case, f"{m}x{n}x{k}", grid(m, n, tile), args)
 
 
+def positive_run(case, type_, m, n, k, tile):
+    """Sums of `k` products from 1 to 49. Those of a K tile are below 2^13 and so exact even where an accumulator has 13
+    bits of fraction; all of them are more than that, where it would lose a part of each product (arXiv 2412.19437, 3.3.2)."""
+    rng = np.random.default_rng((m, n, k))
+    a, wide_a = floats(type_, rng.integers(1, 8, (m, k)))
+    b, wide_b = floats(type_, rng.integers(1, 8, (n, k)))
+    c = (wide_a @ wide_b.T).astype(np.float32)
+    args = [*matrix_args(Buffer("a", a, type=type_), (m, k)), *matrix_args(Buffer("b", b, type=type_), (n, k))]
+    result = Buffer("c", np.zeros_like(c), c)
+    return Run(case, f"{m}x{n}x{k}", (-(-m // tile[0]), -(-n // tile[1])), args + matrix_args(result, (m, n)))
+
+
 def scaled_run():
     m, n, k = 40, 48, 128
     rng = np.random.default_rng(3)
@@ -380,6 +406,8 @@ def runs():
     yield float_run("fused_bf16", "bf16", 70, 90, 40, 64, bias=True)
     yield float_run("eight_bits_e4m3", "f8E4M3FN", 64, 80, 70, 64)
     yield float_run("eight_bits_e5m2", "f8E5M2", 70, 64, 64, 64)
+    yield positive_run("eight_bits_sums_e4m3", "f8E4M3FN", 64, 64, 4096, (64, 64))
+    yield positive_run("eight_bits_sums_e5m2", "f8E5M2", 128, 256, 768, (128, 256))
     yield scaled_run()
     yield scaled_columns_run()
     for format_, order, tile in SCALED_CASES:

@@ -83,6 +83,14 @@ simulated! {
     production_cuda: sm_75 sm_80 sm_90a sm_100a sm_120a;
 }
 
+/// Compute capability 8.9 adds products of 8-bit floats with few bits, too.
+#[test]
+fn sums_of_eight_bits() {
+    let engine = ["--engine", "sim", "--gpu-name", "sm_89"];
+    let kernels = ["programs_gemm/eight_bits_sums"];
+    runs::check_all("sums_of_eight_bits", &kernels, &[&engine], KNOWN);
+}
+
 /// No pass over selected instructions is needed for right results.
 #[test]
 fn passes_can_be_left_out() {

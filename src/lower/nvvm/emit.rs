@@ -2,7 +2,7 @@
 //! arrays, and linear functions of the thread number.
 
 use crate::dialect::OpKind;
-use crate::dialect::enums::{Cache, Ordering, Predicate, Scope, Space, SpecialRegister};
+use crate::dialect::enums::{Cache, Ordering, Predicate, Rounding, Scope, Space, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, BlockId, Dense, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
@@ -147,6 +147,37 @@ impl Emit<'_> {
         }
         let attr = Attr::I32s(indices.iter().map(|&i| i as i32).collect());
         self.get(N::Take, &[&[value]], [Some(attr)], ty)
+    }
+
+    /// `count` registers of `value` from `start` on.
+    pub fn take_range(&mut self, value: ValueId, start: u32, count: u32) -> ValueId {
+        let indices: Vec<u32> = (start..start + count).collect();
+        self.take(value, &indices)
+    }
+
+    /// Registers of no particular value, as many as `value` has.
+    pub fn undef_like(&mut self, value: ValueId) -> ValueId {
+        let ty = self.m.ty(value);
+        self.get(N::Undef, &[], [], ty)
+    }
+
+    /// Zeros, as many as `value` has registers.
+    pub fn zero_like(&mut self, value: ValueId) -> ValueId {
+        let ty = self.m.ty(value);
+        self.constant(0, ty)
+    }
+
+    /// The sum of floats, rounded to nearest.
+    pub fn fadd(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
+        let ty = self.m.ty(lhs);
+        let attrs = [cased(Rounding::NearestEven), None];
+        self.get(N::FAdd, &[&[lhs], &[rhs]], attrs, ty)
+    }
+
+    /// The boolean false.
+    pub fn no(&mut self) -> ValueId {
+        let ty = self.int(1);
+        self.constant(0, ty)
     }
 
     /// All registers, one value after another.

@@ -14,6 +14,7 @@ use crate::launch::SharedRegion;
 use crate::layout::addr::{AccessPlan, XorGroup};
 use crate::layout::convert::Transfer;
 use crate::layout::ldmatrix::MatrixPlan;
+use crate::layout::mma::MmaSync;
 use crate::layout::shared::SharedLayout;
 use crate::layout::shuffle::{Select, ShufflePlan};
 use crate::layout::{Layout, LayoutError};
@@ -464,21 +465,50 @@ impl Lower<'_> {
             self.get(op, v.rhs())?,
             self.get(op, v.acc())?,
         );
+        let value = match v.promoted() {
+            false => self.multiply(v, &mma, mma.instructions(), [a, b, c]),
+            true => {
+                let [rows, columns, k] = mma.instructions();
+                let row = |e: &mut Emit<'_>, value: ValueId, i: u64| {
+                    let registers = e.count(value) / rows.max(1) as u32;
+                    e.take_range(value, i as u32 * registers, registers)
+                };
+                let sums = (0..rows).map(|i| {
+                    let mut e = self.emit();
+                    let (a, old) = (row(&mut e, a, i), row(&mut e, c, i));
+                    let zero = e.zero_like(old);
+                    let product = self.multiply(v, &mma, [1, columns, k], [a, b, zero]);
+                    self.emit().fadd(old, product)
+                });
+                let sums: Vec<ValueId> = sums.collect();
+                self.emit().concat(&sums)
+            }
+        };
+        self.set(v.result(), value);
+        Ok(())
+    }
+
+    /// `mma.sync` for so many instructions along M, N and K.
+    fn multiply(
+        &mut self,
+        v: &view::Dot<Op>,
+        mma: &MmaSync,
+        instructions: [u64; 3],
+        [a, b, c]: [ValueId; 3],
+    ) -> ValueId {
         let i = mma.instruction;
         let numbers = |v: &[u64]| Some(Attr::I32s(v.iter().map(|&x| x as i32).collect()));
         let elem = |v: ValueId| Some(Attr::Type(self.m.types.elem(self.m.ty(v))));
         let attrs = [
             numbers(&[i.m, i.n, i.k]),
-            numbers(&mma.instructions()),
+            numbers(&instructions),
             elem(v.lhs()),
             elem(v.rhs()),
             Some(Attr::Bool(v.signed_lhs())),
             Some(Attr::Bool(v.signed_rhs())),
         ];
         let ty = self.m.ty(c);
-        let value = self.emit().get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty);
-        self.set(v.result(), value);
-        Ok(())
+        self.emit().get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Warpgroup matmuls: descriptors of shared operands, fragments of register operands.
 
+use std::collections::VecDeque;
+
 use super::Lower;
+use super::emit::Emit;
 use super::shared::Buffer;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
@@ -21,15 +24,89 @@ struct Multiplicand {
     transposed: bool,
 }
 
+/// How a product is divided: instructions' rows, columns of one, products in flight.
+struct Parts {
+    rows: u64,
+    columns: u64,
+    in_flight: usize,
+}
+
+impl Multiplicand {
+    /// A left operand for m tile `i` of `count`.
+    fn of_tile(&self, e: &mut Emit<'_>, i: u64, count: u64) -> Multiplicand {
+        if !self.k_steps.is_empty() {
+            return self.from_step(e, i);
+        }
+        let registers = e.count(self.value) / count.max(1) as u32;
+        let value = e.take_range(self.value, i as u32 * registers, registers);
+        self.with(value)
+    }
+
+    /// A shared operand from the `i`-th instruction along M or N on.
+    fn from_step(&self, e: &mut Emit<'_>, i: u64) -> Multiplicand {
+        let bytes = step(&self.mn_steps, i as usize);
+        self.with(match bytes {
+            0 => self.value,
+            bytes => e.with(N::Add, self.value, (bytes >> 4) as i64),
+        })
+    }
+
+    fn with(&self, value: ValueId) -> Multiplicand {
+        Multiplicand {
+            value,
+            mn_steps: self.mn_steps.clone(),
+            k_steps: self.k_steps.clone(),
+            transposed: self.transposed,
+        }
+    }
+}
+
 impl Lower<'_> {
     pub(super) fn async_dot(&mut self, op: OpId, v: &view::AsyncDot<Op>) -> Result<(), Diagnostic> {
         let Some(w) = tileas::wgmma_of(self.m, op) else {
             return Err(unsupported(self.m, op, "no wgmma tiling for this matmul"));
         };
-        let a = self.left(op, v, &w)?;
-        let b = self.right(op, v, &w)?;
         let acc = self.get(op, v.acc())?;
-        let accumulate = v.accumulate().map(|v| self.get(op, v)).transpose()?;
+        let a = self.left(op, v, &w)?;
+        let value = match v.parts() {
+            Some(&[columns, in_flight]) => {
+                let columns = u64::try_from(columns).unwrap_or(0).max(8);
+                let b = self.right(op, v, &w, columns)?;
+                let parts = Parts {
+                    rows: m_tiles(&w),
+                    columns: w.instruction_n() / columns,
+                    in_flight: usize::try_from(in_flight).unwrap_or(1).max(1),
+                };
+                self.in_parts(v, &w, acc, [&a, &b], &parts)
+            }
+            _ => {
+                let b = self.right(op, v, &w, w.instruction_n())?;
+                let accumulate = match v.fresh() {
+                    true => Some(self.emit().no()),
+                    false => v.accumulate().map(|v| self.get(op, v)).transpose()?,
+                };
+                let acc = match v.fresh() {
+                    true => self.emit().undef_like(acc),
+                    false => acc,
+                };
+                let shape = [w.instruction_n(), m_tiles(&w)];
+                self.issue(v, &w, shape, acc, [&a, &b], accumulate)
+            }
+        };
+        self.set(v.result(), value);
+        Ok(())
+    }
+
+    /// Issues a group of instructions of `columns` columns, for so many m tiles.
+    fn issue(
+        &mut self,
+        v: &view::AsyncDot<Op>,
+        w: &Wgmma,
+        [columns, m_tiles]: [u64; 2],
+        acc: ValueId,
+        [a, b]: [&Multiplicand; 2],
+        accumulate: Option<ValueId>,
+    ) -> ValueId {
         let units =
             |steps: &[u64]| Some(Attr::I64s(steps.iter().map(|s| (s >> 4) as i64).collect()));
         let elem = |v: ValueId| Some(Attr::Type(self.m.types.elem(self.m.ty(v))));
@@ -37,9 +114,9 @@ impl Lower<'_> {
         let ty = self.m.ty(acc);
         let mut e = self.emit();
         let attrs = [
-            e.i32_attr(w.instruction_n() as i64),
+            e.i32_attr(columns as i64),
             e.i32_attr(w.instruction_k() as i64),
-            e.i32_attr((w.tile.m / (Wgmma::M * w.warpgroups_m)) as i64),
+            e.i32_attr(m_tiles as i64),
             e.i32_attr((w.tile.k / w.instruction_k()) as i64),
             e.i32_attr((step(&a.mn_steps, 1) >> 4) as i64),
             units(&a.k_steps),
@@ -58,8 +135,54 @@ impl Lower<'_> {
             ty,
         );
         e.op(N::WgmmaCommit, &[], [], &[]);
-        self.set(v.result(), value);
-        Ok(())
+        value
+    }
+
+    /// The sum of `acc` and the product, part by part: while a part is added, the next one may be in flight.
+    fn in_parts(
+        &mut self,
+        v: &view::AsyncDot<Op>,
+        w: &Wgmma,
+        acc: ValueId,
+        [a, b]: [&Multiplicand; 2],
+        parts: &Parts,
+    ) -> ValueId {
+        let count = (parts.rows * parts.columns) as u32;
+        let registers = self.emit().count(acc) / count.max(1);
+        let no = self.emit().no();
+        let mut flying: VecDeque<(ValueId, ValueId)> = VecDeque::new();
+        let mut sums = Vec::new();
+        for part in 0..count {
+            let (row, column) = (
+                u64::from(part) / parts.columns,
+                u64::from(part) % parts.columns,
+            );
+            let mut e = self.emit();
+            let old = e.take_range(acc, part * registers, registers);
+            let a = a.of_tile(&mut e, row, parts.rows);
+            let b = b.from_step(&mut e, column);
+            let empty = e.undef_like(old);
+            let shape = [w.instruction_n() / parts.columns, 1];
+            let product = self.issue(v, w, shape, empty, [&a, &b], Some(no));
+            flying.push_back((old, product));
+            if flying.len() == parts.in_flight {
+                sums.extend(self.add_oldest(&mut flying));
+            }
+        }
+        while !flying.is_empty() {
+            sums.extend(self.add_oldest(&mut flying));
+        }
+        self.emit().concat(&sums)
+    }
+
+    /// Waits for the oldest product in flight and adds it to its part of the accumulator.
+    fn add_oldest(&mut self, flying: &mut VecDeque<(ValueId, ValueId)>) -> Option<ValueId> {
+        let (old, product) = flying.pop_front()?;
+        let ty = self.m.ty(product);
+        let mut e = self.emit();
+        let pending = e.i32_attr(flying.len() as i64);
+        let done = e.get(N::WgmmaWait, &[&[product]], [pending], ty);
+        Some(e.fadd(old, done))
     }
 
     /// The left operand: a descriptor where it is a shared buffer, its fragment where it is a tile.
@@ -80,25 +203,27 @@ impl Lower<'_> {
         }
         let buffer = self.buffer(op, value)?;
         let desc = self.described(op, &buffer, 0, Wgmma::M)?;
-        let m_tiles = w.tile.m / (Wgmma::M * w.warpgroups_m);
+        let m_tiles = m_tiles(w);
         let parts: Vec<(u32, u64)> = (0..w.warpgroups_m.trailing_zeros())
             .map(|i| (i, step(&desc.mn_steps, (m_tiles << i) as usize)))
             .collect();
         self.shared_operand(op, v.lhs_iteration(), &buffer, desc, &parts)
     }
 
-    /// The right operand, always a shared buffer.
+    /// The right operand, always a shared buffer, for instructions of `columns` columns.
     fn right(
         &mut self,
         op: OpId,
         v: &view::AsyncDot<Op>,
         w: &Wgmma,
+        columns: u64,
     ) -> Result<Multiplicand, Diagnostic> {
         let buffer = self.buffer(op, v.rhs())?;
-        let desc = self.described(op, &buffer, 1, w.instruction_n())?;
+        let desc = self.described(op, &buffer, 1, columns)?;
         let rows = w.warpgroups_m.trailing_zeros();
+        let own = (w.instruction_n() / columns) as usize;
         let parts: Vec<(u32, u64)> = (0..w.warpgroups_n.trailing_zeros())
-            .map(|i| (i + rows, step(&desc.mn_steps, 1 << i)))
+            .map(|i| (i + rows, step(&desc.mn_steps, own << i)))
             .collect();
         self.shared_operand(op, v.rhs_iteration(), &buffer, desc, &parts)
     }
@@ -195,6 +320,11 @@ impl Lower<'_> {
         self.set(v.result(), value);
         Ok(())
     }
+}
+
+/// Instructions along the rows of a warpgroup.
+fn m_tiles(w: &Wgmma) -> u64 {
+    w.tile.m / (Wgmma::M * w.warpgroups_m)
 }
 
 /// Bytes of step `i`, 0 where there is only one.

@@ -6,6 +6,7 @@
 
 use super::anchors;
 use super::missed::Log;
+use super::promote;
 use super::tcgen05::fits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
@@ -49,7 +50,7 @@ pub fn choose(
                 scaled(m, op, target)?;
             }
             _ => match S::of(m.op(op).kind) {
-                Some(S::Dot) => {}
+                Some(S::Dot) => promote::mark(m, op, target),
                 // `super::tcgen05` takes it, or applies its scales.
                 Some(S::ScaledDot) if fits::takes(m, op, target).is_some() => continue,
                 Some(S::ScaledDot) => {
@@ -154,7 +155,8 @@ fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
         None => [Signedness::Unsigned; 2],
     };
     let [lhs, rhs] = signs.map(|s| Some(Attr::Bool(s == Signedness::Signed)));
-    let attrs = [cased(atom), lhs, rhs, None];
+    let fast = data.attr_named("fast_acc").cloned();
+    let attrs = [cased(atom), lhs, rhs, fast, None, None];
     m.become_op(op, S::Dot, attrs);
 }
 

@@ -12,6 +12,7 @@
 
 mod anchors;
 mod assign;
+mod atoms;
 mod buffers;
 mod cluster;
 mod convert;
@@ -27,6 +28,7 @@ mod overlap;
 pub mod pipeline;
 mod plan;
 mod pressure;
+mod promote;
 pub mod protocol;
 mod relation;
 mod remake;
@@ -101,7 +103,7 @@ fn func(
         early::start(m, op, body, target, plan.tile_warps);
     }
     matmul::choose(m, body, target, log)?;
-    let room = wgmma::convert(m, body, target, plan.tile_warps, plan.staging, log)?;
+    let room = wgmma::convert(m, body, target, &plan, log)?;
     let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
     let occupancy = stationary::place(m, body, target, &plan, room, log)?;
     if let Some(blocks) = occupancy {

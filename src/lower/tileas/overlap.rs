@@ -12,6 +12,7 @@ use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view::AsyncDot;
 use crate::facts::access::{self};
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
@@ -136,6 +137,10 @@ impl Carried {
         let (dot, None) = (dots.next()?, dots.next()) else {
             return None;
         };
+        // One whose product is added part by part is waited for already.
+        if AsyncDot::of(m.op(dot))?.parts().is_some() {
+            return None;
+        }
         // A fragment in registers is made anew in each iteration, while the matmul before would still read it.
         let lhs = *m.op(dot).operands.first()?;
         let in_memory = matches!(m.types.get(m.ty(lhs)), Type::SharedTile { .. });

@@ -14,13 +14,16 @@ use crate::lower::tileas::look::{is_view, loop_around};
 use crate::lower::tileas::matmul;
 use rustc_hash::FxHashSet;
 
+use super::atoms::Atom;
 use super::convert::place;
 use super::missed::Log;
+use super::plan::Plan;
+use super::promote::{self, Promotion};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self};
-use crate::ir::{Attr, BlockId, Def, Diagnostic, Float, Module, OpBuilder, OpId, Type, ValueId};
+use crate::ir::{Attr, BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::layout::shared::SharedLayout;
 use crate::layout::wgmma_desc::{self, Major};
@@ -52,7 +55,7 @@ impl Extents {
         let (&[rows, columns], &[_, k]) = (acc, lhs) else {
             return Err("the matmul has a batch dimension".to_owned());
         };
-        if !has_instruction(m.types.get(a), m.types.get(b), m.types.get(c)) {
+        if Atom::find(m.types.get(a), m.types.get(b), m.types.get(c)).is_none() {
             return Err("no wgmma multiplies these element types".to_owned());
         }
         let k_bits = k * u64::from(m.types.bits(a).unwrap_or(0));
@@ -73,33 +76,16 @@ impl Extents {
     }
 }
 
-/// Whether `wgmma` multiplies elements of `a` and `b` into `acc`.
-fn has_instruction(a: &Type, b: &Type, acc: &Type) -> bool {
-    use Float::{BF16, F8E4M3FN, F8E5M2, F16, F32, TF32};
-    matches!(
-        (a, b, acc),
-        (Type::Float(F16), Type::Float(F16), Type::Float(F16 | F32))
-            | (Type::Float(BF16), Type::Float(BF16), Type::Float(F32))
-            | (Type::Float(TF32), Type::Float(TF32), Type::Float(F32))
-            | (
-                Type::Float(F8E4M3FN | F8E5M2),
-                Type::Float(F8E4M3FN | F8E5M2),
-                Type::Float(F16 | F32),
-            )
-            | (Type::Int(8), Type::Int(8), Type::Int(32))
-    )
-}
-
-/// Makes every matmul under `body` that can be one a matmul of `warps / 4` warpgroups. `room`: bytes of
-/// shared memory that its operands' buffers may take. Returns what is left of them.
+/// Makes every matmul under `body` that can be one a matmul of `plan`'s warpgroups, whose operands' buffers may take
+/// the bytes of shared memory that it leaves for them. Returns what is left of these.
 pub fn convert(
     m: &mut Module,
     body: BlockId,
     target: &Target,
-    warps: u64,
-    mut room: u64,
+    plan: &Plan,
     log: &mut Log,
 ) -> Result<u64, Diagnostic> {
+    let (warps, mut room) = (plan.tile_warps, plan.staging);
     if !target.has(Feature::Wgmma) || !warps.is_multiple_of(4) {
         return Ok(room);
     }
@@ -120,14 +106,16 @@ pub fn convert(
             log.note(m, dot, "wgmma", why);
             continue;
         };
-        let plan = Operands::of(m, body, dot, extents.columns / spread[1], &stored);
-        if plan.bytes <= room {
-            room -= plan.bytes;
-            plan.apply(m, body, dot, spread, &mut stored)?;
+        let columns = extents.columns / spread[1];
+        let operands = Operands::of(m, body, dot, columns, &stored);
+        if operands.bytes <= room {
+            room -= operands.bytes;
+            let promotion = Promotion::of(m, body, dot, target, plan, columns);
+            operands.apply(m, body, dot, spread, promotion, &mut stored)?;
         } else {
             let why = format!(
                 "its operands need {} bytes of shared memory, {room} are left",
-                plan.bytes
+                operands.bytes
             );
             log.note(m, dot, "wgmma", why);
         }
@@ -240,16 +228,28 @@ impl Operands {
         body: BlockId,
         dot: OpId,
         spread: [u64; 2],
+        promotion: Option<Promotion>,
         stored: &mut Vec<Stored>,
     ) -> Result<(), Diagnostic> {
+        let fresh = promotion == Some(Promotion::Beside) || promote::starts_from_zero(m, dot);
         let data = m.op(dot).clone();
         let matmul = Matmul::known(&data);
         let (lhs, lhs_iteration) = self.lhs.place(m, body, dot, 0, stored)?;
         let (rhs, rhs_iteration) = self.rhs.place(m, body, dot, 1, stored)?;
+        let (block, at) = place(m, dot);
+        let result = m.result(dot);
+        let ty = m.ty(result);
+        let i32_ty = m.types.int(32);
+        let mut b = m.at(block, at);
+        b.loc = data.loc;
+        let acc = match promotion {
+            Some(Promotion::Beside) => promote::zeros(&mut b, ty),
+            _ => matmul.acc,
+        };
         let groups: [&[ValueId]; 6] = [
             &[lhs],
             &[rhs],
-            &[matmul.acc],
+            &[acc],
             lhs_iteration.as_slice(),
             rhs_iteration.as_slice(),
             &[],
@@ -259,20 +259,20 @@ impl Operands {
             Some(Attr::I32s(spread.iter().map(|&n| n as i32).collect())),
             signed[0].clone(),
             signed[1].clone(),
+            fresh.then_some(Attr::Unit),
+            promotion.map(|_| Attr::Unit),
+            promotion.and_then(Promotion::parts),
         ];
-        let i32_ty = m.types.int(32);
         let none = Attr::Int {
             value: 0,
             ty: i32_ty,
         };
-        let (block, at) = place(m, dot);
-        let result = m.result(dot);
-        let ty = m.ty(result);
-        let mut b = m.at(block, at);
-        b.loc = data.loc;
         let issued = b.op(S::AsyncDot, &groups, attrs, &[ty], &[]);
         let issued = b.module.result(issued);
-        let done = b.value(S::AsyncDotWait, &[issued], [Some(none)], ty);
+        let mut done = b.value(S::AsyncDotWait, &[issued], [Some(none)], ty);
+        if promotion == Some(Promotion::Beside) {
+            done = promote::sum(&mut b, matmul.acc, done);
+        }
         m.replace_all_uses(result, done);
         m.erase(dot);
         for operand in [matmul.lhs, matmul.rhs] {

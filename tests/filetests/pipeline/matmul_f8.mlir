@@ -2,7 +2,7 @@
 // registers into another shared buffer.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
-// show: pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
+// show: K tile | cuda_tile.addf | pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
 entry @k(%a: tile<ptr<f8E4M3FN>>, %b: tile<ptr<f8E4M3FN>>, %c: tile<ptr<f32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f8E4M3FN>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf8E4M3FN, strides=[1024,1]>

@@ -1,13 +1,17 @@
 //! `mma.sync` (PTX ISA 9.7.14.5).
 
 use super::fragment::{a_position, b_position, c_position, elements};
-use super::{product, volta};
+use super::{product, rough, volta};
 use crate::exec::cluster::Env;
 use crate::exec::fault::Trap;
 use crate::exec::warp::{Frame, Warp};
 use crate::num::format::{E4M3, f16_to_f32, f32_to_f16, scale};
 use crate::program::inst::{AccTy, BlockScale, MatTy, Mma, Product, Src};
 use crate::program::{LANES, Row};
+
+/// The compute capability whose `mma.sync` adds products of 8-bit floats with few bits ([`rough`]), so many at a time.
+const ROUGH: u32 = 89;
+const ROUGH_STEP: usize = 16;
 
 /// 4-bit floating-point data is packed when k says so.
 fn packed(mma: &Mma) -> bool {
@@ -106,7 +110,8 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, mma: &Mma) -> R
             .scale
             .map(|s| Scales::read(env, warp, frame, s))
             .transpose()?;
-        real(mma, &a, &b, &c, sparsity.as_ref(), scales.as_ref())?
+        let rough = env.shared.program.target.0 == ROUGH && scales.is_none();
+        real(mma, &a, &b, &c, sparsity.as_ref(), scales.as_ref(), rough)?
     };
     for (reg, row) in mma.product.d.iter().zip(&d) {
         warp.set(frame, *reg, u32::MAX, row);
@@ -171,6 +176,7 @@ fn real(
     c: &[Row],
     sparsity: Option<&(Row, u32)>,
     scales: Option<&Scales>,
+    rough: bool,
 ) -> Result<Vec<Row>, Trap> {
     let pack = packed(mma);
     let mut a = dense_a(mma, a, sparsity, |bits| mma.product.a_ty.real(bits, pack))?;
@@ -179,7 +185,14 @@ fn real(
         scales.apply(mma, &mut a, &mut b);
     }
     let mut d = read_reals(c, mma.product.c_ty, mma.product.m, mma.product.n);
-    product::reals(&mut d, &a, &b, mma.product.n, mma.product.k);
+    let Product { n, k, .. } = mma.product;
+    let (a_ty, b_ty) = (mma.product.a_ty, mma.product.b_ty);
+    if rough && rough::is(a_ty, b_ty) {
+        let sizes = [n, k, ROUGH_STEP];
+        rough::products(&mut d, mma.product.d_ty, (&a, a_ty), (&b, b_ty), sizes);
+    } else {
+        product::reals(&mut d, &a, &b, n, k);
+    }
     Ok(write_reals(
         &d,
         mma.product.d_ty,

@@ -6,6 +6,7 @@ pub mod fragment;
 pub mod mma;
 pub mod moves;
 pub mod product;
+pub mod rough;
 pub mod sparse;
 pub mod volta;
 pub mod wmma;

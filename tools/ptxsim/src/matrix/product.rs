@@ -2,7 +2,8 @@
 //!
 //! The order of additions on hardware is unspecified. Here every product is exact (all element types have at most 12
 //! significant bits, except f64), and products are added to the accumulator one by one in the order of k, each addition
-//! rounded to nearest in the accumulator's arithmetic: single for f16 and f32 accumulators, double for f64.
+//! rounded to nearest in the accumulator's arithmetic: single for f16 and f32 accumulators, double for f64. Where 8-bit
+//! floats are added with fewer bits, [`super::rough`] does it.
 
 /// d\[m\]\[n\] += Σ a\[m\]\[k\] × b\[k\]\[n\] in single precision.
 pub fn reals(d: &mut [f32], a: &[f32], b: &[f32], n: usize, k: usize) {

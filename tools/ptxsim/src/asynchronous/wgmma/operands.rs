@@ -5,7 +5,7 @@ use crate::exec::fault::Trap;
 use crate::matrix::descriptor::Descriptor;
 use crate::matrix::fragment::{a_position, c_position, elements};
 use crate::matrix::mma::{read_reals, write_reals};
-use crate::matrix::product;
+use crate::matrix::{product, rough};
 use crate::program::Row;
 use crate::program::inst::{MatTy, Wgmma};
 
@@ -123,7 +123,12 @@ impl Operands<'_> {
             |x| sb * w.b_ty.real(x, false),
         )?;
         let mut d = read_reals(old, w.d_ty, ROWS, w.n);
-        product::reals(&mut d, &a, &b, w.n, w.k);
+        if rough::is(w.a_ty, w.b_ty) {
+            let sizes = [w.n, w.k, w.k];
+            rough::products(&mut d, w.d_ty, (&a, w.a_ty), (&b, w.b_ty), sizes);
+        } else {
+            product::reals(&mut d, &a, &b, w.n, w.k);
+        }
         Ok(write_reals(&d, w.d_ty, ROWS, w.n, old.len()))
     }
 

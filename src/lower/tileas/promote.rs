@@ -1,0 +1,179 @@
+//! Matmuls whose instruction adds with fewer bits than the accumulator has.
+//!
+//! On compute capability 9.0, `wgmma` of 8-bit floats keeps 13 bits of the fraction of a sum ([`super::atoms`]): over a
+//! loop along K the error grows to percents. Each product of a K tile starts from zero then, and is added to the
+//! accumulator by additions in f32, unless the program asks for fast accumulation.
+//!
+//! `mma.sync` on 8.9 is as rough. There a row of instructions is multiplied from zero and added, then the next.
+//!
+//! The product needs registers beside the accumulator. Where a thread has them, the addition is an operation behind
+//! the wait. Where it does not, columns are multiplied part after part ([`Promotion::Parts`]).
+
+use super::atoms::Atom;
+use super::plan::Plan;
+use super::pressure;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::Rounding;
+use crate::dialect::nv_tileas::view;
+use crate::facts::matmul::Matmul;
+use crate::ir::{Attr, BlockId, Dense, Module, OpBuilder, OpId, TypeId, ValueId};
+use crate::layout::mma::Wgmma;
+use crate::lower::build::cased;
+use crate::lower::tileas::look::is_zero;
+use crate::target::Target;
+
+/// How the product of a matmul is added to its accumulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promotion {
+    /// The product has registers of its own.
+    Beside,
+    /// So many columns of one instruction's rows at a time, so many of these products in flight.
+    Parts { columns: u64, in_flight: u64 },
+}
+
+/// Columns of a part at least: with fewer an instruction reads more than it multiplies.
+const FEWEST_COLUMNS: u64 = 32;
+
+impl Promotion {
+    /// How the product of `dot` is added by `plan`'s warps, of which each warpgroup has `columns` columns; `None` where
+    /// the instruction's own sums do.
+    pub fn of(
+        m: &Module,
+        body: BlockId,
+        dot: OpId,
+        target: &Target,
+        plan: &Plan,
+        columns: u64,
+    ) -> Option<Promotion> {
+        let v = view::Dot::of(m.op(dot))?;
+        let ty = |v: ValueId| m.types.get(m.types.elem(m.ty(v)));
+        let atom = Atom::find(ty(v.lhs()), ty(v.rhs()), ty(v.acc()))?;
+        if !atom.sums_are_rough() || v.fast_acc() || starts_from_zero(m, dot) {
+            return None;
+        }
+        let threads = 32 * plan.tile_warps;
+        let whole = super::plan::elements(m, v.acc()) / threads;
+        let blocks = plan.occupancy.and_then(|b| u64::try_from(b).ok());
+        let has = plan.registers(target, blocks.unwrap_or(1));
+        let taken =
+            pressure::registers(m, body, plan.tile_warps) + pressure::REGISTERS_BESIDE_TILES;
+        Some(Promotion::that_fits(
+            whole,
+            columns,
+            has.saturating_sub(taken),
+        ))
+    }
+
+    /// For a product of `whole` registers of a thread where `spare` are left.
+    fn that_fits(whole: u64, columns: u64, spare: u64) -> Promotion {
+        if whole <= spare {
+            return Promotion::Beside;
+        }
+        let mut columns = columns.min(Wgmma::MAX_N);
+        // A thread of a warpgroup has half a register for each column of 64 rows.
+        while columns / 2 > spare && columns > FEWEST_COLUMNS {
+            columns /= 2;
+        }
+        let in_flight = if columns <= spare { 2 } else { 1 };
+        Promotion::Parts { columns, in_flight }
+    }
+
+    /// The attribute of an `async.dot`.
+    pub fn parts(self) -> Option<Attr> {
+        match self {
+            Promotion::Beside => None,
+            Promotion::Parts { columns, in_flight } => {
+                Some(Attr::I32s(vec![columns as i32, in_flight as i32].into()))
+            }
+        }
+    }
+}
+
+/// Marks a `dot` of warps whose product starts from zero and is added in f32.
+pub fn mark(m: &mut Module, op: OpId, target: &Target) {
+    let Some(v) = view::Dot::of(m.op(op)) else {
+        return;
+    };
+    let ty = |v: ValueId| m.types.get(m.types.elem(m.ty(v)));
+    let rough = Atom::rough_for_warps(ty(v.lhs()), ty(v.rhs()), ty(v.acc()), target);
+    if rough && !v.fast_acc() && !starts_from_zero(m, op) {
+        *m.attr_mut(op, "promoted") = Some(Attr::Unit);
+    }
+}
+
+/// Whether a matmul adds to zeros.
+pub fn starts_from_zero(m: &Module, dot: OpId) -> bool {
+    let acc = Matmul::of(m.op(dot)).and_then(|p| m.def_op(p.acc));
+    acc.is_some_and(|o| C::of(m.op(o).kind) == Some(C::Constant) && is_zero(m, o))
+}
+
+/// A tile of zeros.
+pub fn zeros(b: &mut OpBuilder<'_>, ty: TypeId) -> ValueId {
+    let data = Dense::Bytes(vec![0; 4]);
+    b.value(C::Constant, &[], [Some(Attr::Dense { data, ty })], ty)
+}
+
+/// The sum of two tiles of f32.
+pub fn sum(b: &mut OpBuilder<'_>, acc: ValueId, product: ValueId) -> ValueId {
+    let ty = b.module.ty(acc);
+    let attrs = [cased(Rounding::NearestEven), None];
+    b.value(C::AddF, &[acc, product], attrs, ty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_take_the_registers_that_are_left() {
+        // 64 rows by 128 columns of a warpgroup are 64 registers of a thread, 256 are 128.
+        let cases = [
+            ((64, 128, 100), Promotion::Beside),
+            (
+                (128, 256, 72),
+                Promotion::Parts {
+                    columns: 128,
+                    in_flight: 1,
+                },
+            ),
+            (
+                (128, 256, 127),
+                Promotion::Parts {
+                    columns: 128,
+                    in_flight: 1,
+                },
+            ),
+            (
+                (128, 128, 64),
+                Promotion::Parts {
+                    columns: 128,
+                    in_flight: 1,
+                },
+            ),
+            (
+                (128, 256, 40),
+                Promotion::Parts {
+                    columns: 64,
+                    in_flight: 1,
+                },
+            ),
+            (
+                (128, 256, 0),
+                Promotion::Parts {
+                    columns: 32,
+                    in_flight: 1,
+                },
+            ),
+            (
+                (256, 128, 130),
+                Promotion::Parts {
+                    columns: 128,
+                    in_flight: 2,
+                },
+            ),
+        ];
+        for ((whole, columns, spare), expected) in cases {
+            assert_eq!(Promotion::that_fits(whole, columns, spare), expected);
+        }
+    }
+}
