@@ -146,10 +146,10 @@ dialect_table! { TileAs {
         .doc("Makes generic writes to shared memory visible to the whole warp role and, on targets that have it, to the asynchronous proxy.");
     AsyncDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, accumulate: Opt)
         { warpgroups: I32s, signed_lhs: Option<Bool>, signed_rhs: Option<Bool>, fresh: Flag, promoted: Flag,
-          parts: Option<I32s> }
+          paired: Flag, part: Option<Int<32>> }
         -> (result: One(Operand(2)))
         = op("async.dot").traits(MEMORY)
-        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for. `fresh`: what `acc` holds does not count, the product is written. `promoted`: the instruction's sums have fewer bits than f32, and the product starts from zero. With `fresh`, an addition follows the wait; with `parts`, two numbers, so many columns are multiplied at a time, so many products are in flight, and each is waited for and added in f32.");
+        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for. `paired`: the instruction's rows r and r + 8 are rows 2r and 2r + 1 of `lhs`, which is in registers, and of the result. `fresh`: what `acc` holds does not count, the product is written. `promoted`: the instruction's sums have fewer bits than f32, and the product starts from zero. With `fresh`, an addition follows the wait; with `part`, that many columns are multiplied at a time, waited for and added in f32.");
     AllocTensorMemory() { column: Option<Int<32>> } -> (result: One(Explicit))
         = op("alloc_tensor_memory")
         .doc("A buffer in tensor memory, of as many stages as its type says, from a column of the kernel's allocation on.");

@@ -61,11 +61,11 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
             at: at(m, data.loc),
         },
         S::Dot if data.attr_named("promoted").is_some() => Decision::Promotion {
-            parts: None,
+            part: None,
             at: at(m, data.loc),
         },
         S::AsyncDot if data.attr_named("promoted").is_some() => Decision::Promotion {
-            parts: AsyncDot::of(data)?.parts().and_then(|p| p.try_into().ok()),
+            part: AsyncDot::of(data)?.part(),
             at: at(m, data.loc),
         },
         S::PipelineCreate => Decision::Pipeline {

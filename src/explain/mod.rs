@@ -58,9 +58,9 @@ pub(crate) enum Decision {
     Pair {
         at: String,
     },
-    /// A matmul whose products are added in f32; `parts`: columns multiplied at a time, products in flight.
+    /// A matmul whose products are added in f32; `part`: columns multiplied at a time.
     Promotion {
-        parts: Option<[i32; 2]>,
+        part: Option<i64>,
         at: String,
     },
     SharedBuffer {

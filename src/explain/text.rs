@@ -43,8 +43,8 @@ fn schedule(text: &mut String, kernel: &Kernel) {
                     place(at)
                 )
             }
-            Decision::Promotion { parts, at } => {
-                writeln!(text, "  {}{}", promotion(*parts), place(at))
+            Decision::Promotion { part, at } => {
+                writeln!(text, "  {}{}", promotion(*part), place(at))
             }
             Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
             // cp.async counts groups of copies, not bytes.
@@ -89,12 +89,11 @@ fn schedule(text: &mut String, kernel: &Kernel) {
 }
 
 /// How the products of a matmul are added whose instruction's sums are rougher than f32.
-pub(crate) fn promotion(parts: Option<[i32; 2]>) -> String {
+pub(crate) fn promotion(part: Option<i64>) -> String {
     let all = "each K tile's product starts from zero and is added in f32".to_owned();
-    match parts {
+    match part {
         None => all,
-        Some([columns, 1]) => format!("{all}, {columns} columns at a time"),
-        Some([columns, n]) => format!("{all}, {columns} columns at a time, {n} in flight"),
+        Some(columns) => format!("{all}, {columns} columns at a time"),
     }
 }
 

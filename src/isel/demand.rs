@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 use super::interleave::part;
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
-use crate::machine::table::{Does, Role, Table, Width};
+use crate::machine::table::{Does, Role, Table, Unit, Width};
 
 /// Fewest repetitions of an operation that waits.
 const WIDE: u32 = 4;
@@ -30,6 +30,9 @@ const FULL: u32 = 128;
 
 /// Works on two registers of a tile in each repetition.
 const PAIR: &str = ".f32x2";
+
+/// In front of matmuls of warpgroups: what they read in registers has been written.
+const GROUP_FENCE: &str = "wgmma.fence.sync.aligned";
 
 /// Takes two columns for each that its row says.
 const PACKED: &str = "pack::16b";
@@ -285,6 +288,10 @@ impl<'a> Stretch<'a> {
             let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
             match inst {
                 Inst::Op(op) if does(op, table) == Does::TensorLoaded => {}
+                Inst::Op(op) if &*op.insn.mnemonic == GROUP_FENCE => {
+                    self.ask_for_matmuls(i, table);
+                    self.op(op, table, self.first[i]..end);
+                }
                 Inst::Op(op) => self.op(op, table, self.first[i]..end),
                 _ => (self.first[i]..end).for_each(|n| self.now(n)),
             }
@@ -307,6 +314,22 @@ impl<'a> Stretch<'a> {
             }
         }
         self.waited
+    }
+
+    /// Writes what the matmuls of warpgroups behind the fence `at` read: it orders no later writes of registers.
+    fn ask_for_matmuls(&mut self, at: usize, table: &Table) {
+        let ends = |i: &&Inst| matches!(i, Inst::Op(op) if table.row(&op.insn).unit == Unit::Sync);
+        let behind = self.insts.iter().skip(at + 1);
+        let count = behind.take_while(|i| !ends(i)).count();
+        let matmul = |i: &usize| matches!(&self.insts[*i], Inst::Op(op) if table.row(&op.insn).unit == Unit::Mma);
+        let matmuls: Vec<usize> = (at + 1..=at + count).filter(matmul).collect();
+        for i in matmuls {
+            let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
+            for n in self.first[i]..end {
+                let needed = self.needed(n);
+                needed.into_iter().for_each(|n| self.now(n));
+            }
+        }
     }
 
     /// An operation where it stands.

@@ -323,6 +323,7 @@ mod tests {
             element_bits: 16,
             warpgroups_m: 1,
             warpgroups_n: 1,
+            paired: false,
         };
         let layouts = [
             blocked(&[1, 0], 8),

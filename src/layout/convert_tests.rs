@@ -223,6 +223,7 @@ fn accumulator(n: u64) -> Layout {
         element_bits: 16,
         warpgroups_m: 1,
         warpgroups_n: 1,
+        paired: false,
     }
     .accumulator()
     .unwrap()
@@ -253,6 +254,7 @@ fn nothing_and_renaming() {
         element_bits: 16,
         warpgroups_m: 1,
         warpgroups_n: 1,
+        paired: false,
     };
     assert_eq!(
         check(&accumulator(64), &w.a_in_registers().unwrap(), 16).conversion,
@@ -347,6 +349,7 @@ fn large_tiles_go_in_pieces() {
         element_bits: 16,
         warpgroups_m: 1,
         warpgroups_n: 1,
+        paired: false,
     }
     .accumulator()
     .unwrap();

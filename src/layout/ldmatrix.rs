@@ -3,7 +3,7 @@
 //! They move 8×8 matrices of 16-bit units: a matrix is 8 rows of 16 contiguous bytes
 //! whose addresses 8 lanes supply, and lane `i` receives (or gives) the 32 bits at column
 //! pair `i % 4` of row `i / 4`; with `.trans`, the elements `2 * (i % 4)` and
-//! `2 * (i % 4) + 1` of column `i / 4`. So they fit if the map from places to offsets
+//! `2 * (i % 4) + 1` of column `i / 4`; of 8-bit elements, these are two of each of two rows. So they fit if the map from places to offsets
 //! divides by such a tile: the lanes' offsets are those of the tile and nothing else
 //! moves inside a row.
 //!
@@ -142,7 +142,7 @@ impl Offsets {
 
     fn fit(&self, transposed: bool) -> Option<Fit> {
         let packed_bits = match (self.element_bits, transposed) {
-            (8, false) => 2,
+            (8, _) => 2,
             (16, _) => 1,
             (32, false) => 0,
             _ => return None,
@@ -150,9 +150,9 @@ impl Offsets {
         // A row of 16 bytes.
         let row_bits = packed_bits + 2;
         let lane = self.lane.columns();
-        // The lane bits that move along a row, and the first element bit they move.
+        // The lane bits that move along a row, and the first element bit they move: transposed are units of 16 bits.
         let (along, first) = if transposed {
-            (&lane[2..], 0)
+            (&lane[2..], packed_bits - 1)
         } else {
             (&lane[..2], packed_bits)
         };
@@ -175,22 +175,27 @@ impl Offsets {
         let pack = self.pack(packed_bits, transposed)?;
         let others = self.others(&pack, row, transposed)?;
         let rows = if transposed {
-            [self.register.apply(pack[0]), lane[0], lane[1]]
+            [self.register.apply(*pack.last()?), lane[0], lane[1]]
         } else {
             [lane[2], lane[3], lane[4]]
         };
         Some(Fit { pack, rows, others })
     }
 
-    /// The register vectors of the elements packed in 32 bits: along the row, or (when
-    /// transposed) from a row to the next.
+    /// The register vectors of the elements packed in 32 bits: along the row; when transposed, along the row within 16
+    /// bits, then from a row to the next.
     fn pack(&self, bits: u32, transposed: bool) -> Option<Vec<u64>> {
+        let along = if transposed { bits - 1 } else { bits };
+        let mut pack: Vec<u64> = (0..along)
+            .map(|i| self.register.solve(1 << i))
+            .collect::<Option<_>>()?;
         if transposed {
-            let free = self.register.free_columns();
+            let taken = pack.iter().fold(0, |all, p| all | p);
+            let free = self.register.free_columns() | taken;
             let first = (0..self.register.cols()).find(|b| free >> b & 1 == 0)?;
-            return Some(vec![1 << first]);
+            pack.push(1 << first);
         }
-        (0..bits).map(|i| self.register.solve(1 << i)).collect()
+        Some(pack)
     }
 
     /// Register vectors that together with `pack` reach everything the registers reach,
@@ -219,13 +224,14 @@ impl Offsets {
             }
             others.push(other);
         }
-        // Packed elements lie either all along the row or all across it.
+        // Packed elements lie along the row; transposed, the last step goes across it.
         let along_row = |&p: &u64| offset(p) & !row == 0;
-        let pack_stays = if transposed {
-            !pack.iter().any(|p| offset(*p) & row != 0)
-        } else {
-            pack.iter().all(along_row)
+        let (across, along) = match pack.split_last() {
+            Some((last, rest)) if transposed => (Some(last), rest),
+            _ => (None, pack),
         };
+        let pack_stays =
+            along.iter().all(along_row) && across.is_none_or(|p| offset(*p) & row == 0);
         pack_stays.then_some(others)
     }
 
@@ -332,8 +338,10 @@ mod tests {
                         let (matrix, element) = (i / u64::from(p.packed), i % u64::from(p.packed));
                         seen[r as usize] += u32::from(warp == 0);
                         for lane in 0..32 {
+                            // Transposed, the unit is 16 bits: one element, or two bytes.
                             let (row, byte) = if transposed {
-                                (2 * (lane % 4) + element, lane / 4 * bytes)
+                                let unit = element * bytes / 2;
+                                (2 * (lane % 4) + unit, lane / 4 * 2 + element * bytes % 2)
                             } else {
                                 (lane / 4, 4 * (lane % 4) + element * bytes)
                             };
@@ -424,12 +432,40 @@ mod tests {
             element_bits: 16,
             warpgroups_m: 1,
             warpgroups_n: 1,
+            paired: false,
         }
         .accumulator()
         .unwrap();
         let p = check(&l, &strips(&[1, 0], 16), false);
         assert_eq!((p.instructions(), p.wavefronts), (4, 4));
         check(&l, &strips(&[0, 1], 16), true);
+    }
+
+    #[test]
+    fn loads_bytes_whose_rows_are_contiguous() {
+        let tile = MatmulShape {
+            m: 128,
+            n: 64,
+            k: 64,
+        };
+        let fragment = |paired| {
+            Wgmma {
+                tile,
+                element_bits: 8,
+                warpgroups_m: 1,
+                warpgroups_n: 1,
+                paired,
+            }
+            .a_in_registers()
+            .unwrap()
+        };
+        let shape = Shape::new(&[128, 64]).unwrap();
+        let s = SharedLayout::strips(&shape, &[0, 1], 8, Swizzle::B128).unwrap();
+        // 64 bytes of each lane, 16 by each instruction; the 8 rows of a matrix are two, two K apart, of each of four.
+        let p = check(&fragment(true), &s, true);
+        assert_eq!((p.matrices, p.packed, p.instructions()), (4, 4, 4));
+        // A lane's rows that are 8 apart are not in one unit of 16 bits.
+        assert_eq!(plan(&fragment(false), &s, true).unwrap(), None);
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl MmaSync {
         let i = self.check()?;
         let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
         let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
-        fragment_c(i.m)?
+        fragment_c(i.m, false)?
             .concat(1, reps_n)?
             .concat(0, reps_m)?
             .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
@@ -126,7 +126,12 @@ impl MmaSync {
     }
 
     fn fragment_a(&self) -> Result<Layout, LayoutError> {
-        fragment_a(self.instruction.m, self.instruction.k, self.element_bits)
+        fragment_a(
+            self.instruction.m,
+            self.instruction.k,
+            self.element_bits,
+            false,
+        )
     }
 
     fn fragment_b(&self) -> Result<Layout, LayoutError> {
@@ -170,29 +175,36 @@ impl KPacked {
 
 /// A: rows are lane / 4 and (with 16 rows) a register bit; K is packed elements,
 /// lane % 4, further registers.
-fn fragment_a(m: u64, k: u64, element_bits: u32) -> Result<Layout, LayoutError> {
+fn fragment_a(m: u64, k: u64, element_bits: u32, paired: bool) -> Result<Layout, LayoutError> {
     let f = KPacked::new(k, element_bits)?;
     let shape = Shape::new(&[m, k])?;
-    let rows: Vec<u64> = (0..shape.dim_bits(0))
-        .map(|b| shape.along(0, 1 << b))
-        .collect();
-    let (lane_rows, register_rows) = rows.split_at(3);
+    let (lane_rows, register_rows) = rows(&shape, paired);
     let mut registers = f.packed;
     registers.extend(register_rows);
     registers.extend(f.rest);
-    let lanes = f.lanes.iter().chain(lane_rows).copied().collect();
+    let lanes = f.lanes.into_iter().chain(lane_rows).collect();
     Layout::distributed(shape, registers, lanes, vec![])
 }
 
-/// C: a pair of neighbouring columns, then (with 16 rows) row + 8.
-fn fragment_c(m: u64) -> Result<Layout, LayoutError> {
-    let shape = Shape::new(&[m, 8])?;
-    let rows: Vec<u64> = (0..shape.dim_bits(0))
+/// The rows that lanes and registers move along: eight by lanes, the others by registers. `paired`: the lowest bit is the
+/// registers'.
+fn rows(shape: &Shape, paired: bool) -> (Vec<u64>, Vec<u64>) {
+    let mut rows: Vec<u64> = (0..shape.dim_bits(0))
         .map(|b| shape.along(0, 1 << b))
         .collect();
-    let (lane_rows, register_rows) = rows.split_at(3);
-    let registers = [1].iter().chain(register_rows).copied().collect();
-    let lanes = [2, 4].iter().chain(lane_rows).copied().collect();
+    if paired {
+        rows.rotate_left(1);
+    }
+    let registers = rows.split_off(3);
+    (rows, registers)
+}
+
+/// C: a pair of neighbouring columns, then (with 16 rows) row + 8.
+fn fragment_c(m: u64, paired: bool) -> Result<Layout, LayoutError> {
+    let shape = Shape::new(&[m, 8])?;
+    let (lane_rows, register_rows) = rows(&shape, paired);
+    let registers = [1].into_iter().chain(register_rows).collect();
+    let lanes = [2, 4].into_iter().chain(lane_rows).collect();
     Layout::distributed(shape, registers, lanes, vec![])
 }
 
@@ -209,6 +221,9 @@ pub struct Wgmma {
     pub warpgroups_m: u64,
     /// Warpgroups over the columns.
     pub warpgroups_n: u64,
+    /// Whether the instruction's rows r and r + 8 are rows 2r and 2r + 1 of the tile: a thread's two rows are
+    /// neighbours then, as `ldmatrix` finds them where rows of the tile are contiguous in memory.
+    pub paired: bool,
 }
 
 impl Wgmma {
@@ -232,7 +247,7 @@ impl Wgmma {
     pub fn accumulator(&self) -> Result<Layout, LayoutError> {
         let reps_m = self.check()?;
         let reps_n = repeats("N", self.tile.n, 8, self.warpgroups_n)?;
-        fragment_c(16)?
+        fragment_c(16, self.paired)?
             .concat(1, reps_n)?
             .product(&Layout::identity_1d(In::Warp, 4, 0, 2)?)?
             .concat(0, reps_m)?
@@ -245,7 +260,7 @@ impl Wgmma {
     pub fn a_in_registers(&self) -> Result<Layout, LayoutError> {
         let reps_m = self.check()?;
         let reps_k = repeats("K", self.tile.k, self.instruction_k(), 1)?;
-        fragment_a(16, self.instruction_k(), self.element_bits)?
+        fragment_a(16, self.instruction_k(), self.element_bits, self.paired)?
             .concat(1, reps_k)?
             .product(&Layout::identity_1d(In::Warp, 4, 0, 2)?)?
             .concat(0, reps_m)?

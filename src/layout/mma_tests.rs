@@ -174,6 +174,7 @@ fn f64_and_wgmma_fragments_as_cute_states_them() {
             element_bits,
             warpgroups_m: 1,
             warpgroups_n: 1,
+            paired: false,
         }
         .a_in_registers()
         .unwrap()
@@ -234,20 +235,32 @@ fn warps_split_rows_and_columns_contiguously() {
     assert!((0..8).all(|r| a.coords(r, 31, 0).iter().all(|&x| x < 16)));
 }
 
+/// The row of a tile that row `r` of an instruction is.
+fn tile_row(r: u64, paired: bool) -> u64 {
+    match paired {
+        true => r / 16 * 16 + r % 8 * 2 + r / 8 % 2,
+        false => r,
+    }
+}
+
 #[test]
 fn wgmma_accumulator() {
-    for n in [8, 64, 256] {
+    for (n, paired) in [8, 64, 256]
+        .into_iter()
+        .flat_map(|n| [(n, false), (n, true)])
+    {
         let w = Wgmma {
             tile: MatmulShape { m: 64, n, k: 16 },
             element_bits: 16,
             warpgroups_m: 1,
             warpgroups_n: 1,
+            paired,
         };
         let l = w.accumulator().unwrap();
         assert_eq!((l.registers(), l.warps()), (n / 2, 4));
         for (thread, i) in (0..128).flat_map(|t| (0..n / 2).map(move |i| (t, i))) {
             let (lane, warp) = (thread % 32, thread / 32);
-            let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
+            let row = tile_row(16 * warp + lane / 4 + 8 * (i / 2 % 2), paired);
             let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
             assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
         }
@@ -256,22 +269,25 @@ fn wgmma_accumulator() {
 
 #[test]
 fn wgmma_a_registers() {
-    let w = Wgmma {
-        tile: MatmulShape {
-            m: 64,
-            n: 64,
-            k: 16,
-        },
-        element_bits: 16,
-        warpgroups_m: 1,
-        warpgroups_n: 1,
-    };
-    let l = w.a_in_registers().unwrap();
-    for (thread, i) in (0..128).flat_map(|t| (0..8).map(move |i| (t, i))) {
-        let (lane, warp) = (thread % 32, thread / 32);
-        let row = 16 * warp + lane / 4 + 8 * (i / 2 % 2);
-        let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-        assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
+    for paired in [false, true] {
+        let w = Wgmma {
+            tile: MatmulShape {
+                m: 64,
+                n: 64,
+                k: 16,
+            },
+            element_bits: 16,
+            warpgroups_m: 1,
+            warpgroups_n: 1,
+            paired,
+        };
+        let l = w.a_in_registers().unwrap();
+        for (thread, i) in (0..128).flat_map(|t| (0..8).map(move |i| (t, i))) {
+            let (lane, warp) = (thread % 32, thread / 32);
+            let row = tile_row(16 * warp + lane / 4 + 8 * (i / 2 % 2), paired);
+            let col = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+            assert_eq!(l.coords(i, lane, warp).as_slice(), &[row, col]);
+        }
     }
 }
 
@@ -287,6 +303,7 @@ fn wgmma_over_two_warpgroups() {
         element_bits: 16,
         warpgroups_m: 2,
         warpgroups_n: 1,
+        paired: false,
     }
     .accumulator()
     .unwrap();
@@ -295,6 +312,7 @@ fn wgmma_over_two_warpgroups() {
         element_bits: 16,
         warpgroups_m: 1,
         warpgroups_n: 2,
+        paired: false,
     }
     .accumulator()
     .unwrap();

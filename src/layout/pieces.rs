@@ -246,6 +246,7 @@ mod tests {
             element_bits: 16,
             warpgroups_m: 1,
             warpgroups_n: 1,
+            paired: false,
         }
         .accumulator()
         .unwrap()

@@ -126,6 +126,7 @@ impl Share {
                 element_bits: 16,
                 warpgroups_m: 1,
                 warpgroups_n: self.groups_n,
+                paired: false,
             };
             return like.accumulator();
         }

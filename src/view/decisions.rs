@@ -64,7 +64,7 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
             "a pair of blocks multiplies".to_owned(),
             at.clone(),
         ),
-        Decision::Promotion { parts, at } => ("sums in f32", promotion(*parts), at.clone()),
+        Decision::Promotion { part, at } => ("sums in f32", promotion(*part), at.clone()),
         Decision::SharedBuffer { ty } => ("shared buffer", ty.clone(), nowhere),
         // cp.async counts groups of copies, not bytes.
         Decision::Pipeline { stages, bytes: 0 } => {

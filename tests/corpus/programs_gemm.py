@@ -48,6 +48,18 @@ def integer(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
 
 
 @ct.kernel
+def integer_doubled(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """2 A @ B: the left operand is computed."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x + x, y, acc)
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
 def split_k(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """The third grid axis divides K; blocks add their parts atomically."""
     m, n, part, parts = ct.bid(0), ct.bid(1), ct.bid(2), ct.num_blocks(2)
@@ -110,6 +122,18 @@ def eight_bits_sums(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.
         x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
         y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
         acc = ct.mma(x, ct.transpose(y), acc)
+    ct.store(c, (m, n), acc)
+
+
+@ct.kernel
+def eight_bits_columns(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """f8 operands, sums in single precision; columns of B are neighbours in memory."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
     ct.store(c, (m, n), acc)
 
 
@@ -214,6 +238,8 @@ CASES = [
     Program("batched_f16", batched_halves, [array(f16, 3), array(f16, 3), CUBE, 64, 64, 32], "13.1"),
     Program("integer_i8", integer, [*matrices(i8, i8, i32), 32, 32, 64], "13.1"),
     Program("integer_u8_i8", integer, [*matrices(u8, i8, i32), 32, 32, 64], "13.1"),
+    Program("integer_i8_wide", integer, [*matrices(u8, i8, i32), 128, 128, 64], "13.1"),
+    Program("integer_doubled", integer_doubled, [*matrices(i8, i8, i32), 64, 128, 64], "13.1"),
     Program("split_k_f16", split_k, [*matrices(f16, f16, f32), 32, 32, 32], "13.1"),
     Program("counted_f16", counted, [*matrices(f16, f16, f32), 64, 64, 32], "13.1"),
     Program("fused_bf16", fused, [*matrices(bf16, bf16), array(f32, 1), array(bf16, 2), 64, 64, 32], "13.1"),
@@ -221,6 +247,7 @@ CASES = [
     Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32], "13.3"),
     Program("eight_bits_sums_e4m3", eight_bits_sums, [*matrices(e4m3, e4m3, f32), 64, 64, 128], "13.1"),
     Program("eight_bits_sums_e5m2", eight_bits_sums, [*matrices(e5m2, e5m2, f32), 128, 256, 64], "13.1"),
+    Program("eight_bits_columns", eight_bits_columns, [*matrices(e4m3, e4m3, f32), 128, 256, 64], "13.1"),
     Program("scaled_e4m3", scaled, [*matrices(e4m3, e8m0, e4m3, e8m0, f32), 32, 32, 64], "13.3"),
     Program("mxf8_columns", scaled, [*matrices(e5m2, e8m0, e5m2, e8m0, f32), 128, 64, 128], "13.3"),
 ]
@@ -275,18 +302,19 @@ def batched_run(case, dtype, i, m, n, k, tile):
     return Run(case, f"{i}x{m}x{n}x{k}", (i, *grid(m, n, tile)), args)
 
 
-def integer_run(case, left):
-    m, n, k = 50, 40, 100
+def integer_run(case, left, mnk=(50, 40, 100), tile=(32, 32), times=1):
+    m, n, k = mnk
     rng = np.random.default_rng(2)
-    a = rng.integers(np.iinfo(left).min, np.iinfo(left).max + 1, (m, k)).astype(left)
+    limits = np.iinfo(left)
+    a = rng.integers(limits.min // times, limits.max // times + 1, (m, k)).astype(left)
     b = rng.integers(-128, 128, (k, n)).astype(np.int8)
-    c = a.astype(np.int32) @ b.astype(np.int32)
+    c = times * (a.astype(np.int32) @ b.astype(np.int32))
     args = [
         *matrix_args(Buffer("a", padded(a, 99, 16)), (m, k)),
         *matrix_args(Buffer("b", padded(b, 99, 16)), (k, n)),
         *matrix_args(output(c), (m, n)),
     ]
-    return Run(case, f"{m}x{n}x{k}", grid(m, n, 32), args)
+    return Run(case, f"{m}x{n}x{k}", (-(-m // tile[0]), -(-n // tile[1])), args)
 
 
 def float_run(case, type_, m, n, k, tile, more_grid=(), bias=False, integers=True):
@@ -401,11 +429,14 @@ def runs():
     yield batched_run("batched_f16", np.float16, 2, 100, 70, 136, 64)
     yield integer_run("integer_i8", np.int8)
     yield integer_run("integer_u8_i8", np.uint8)
+    yield integer_run("integer_i8_wide", np.uint8, (130, 120, 200), (128, 128))
+    yield integer_run("integer_doubled", np.int8, (64, 120, 200), (64, 128), times=2)
     yield float_run("split_k_f16", "f16", 50, 40, 200, 32, more_grid=(3,))
     yield float_run("counted_f16", "f16", 70, 90, 200, 64)
     yield float_run("fused_bf16", "bf16", 70, 90, 40, 64, bias=True)
     yield float_run("eight_bits_e4m3", "f8E4M3FN", 64, 80, 70, 64)
     yield float_run("eight_bits_e5m2", "f8E5M2", 70, 64, 64, 64)
+    yield float_run("eight_bits_columns", "f8E4M3FN", 120, 250, 200, 256)
     yield positive_run("eight_bits_sums_e4m3", "f8E4M3FN", 64, 64, 4096, (64, 64))
     yield positive_run("eight_bits_sums_e5m2", "f8E5M2", 128, 256, 768, (128, 256))
     yield scaled_run()

@@ -1,7 +1,5 @@
 //! Warpgroup matmuls: descriptors of shared operands, fragments of register operands.
 
-use std::collections::VecDeque;
-
 use super::Lower;
 use super::emit::Emit;
 use super::shared::Buffer;
@@ -24,18 +22,11 @@ struct Multiplicand {
     transposed: bool,
 }
 
-/// How a product is divided: instructions' rows, columns of one, products in flight.
-struct Parts {
-    rows: u64,
-    columns: u64,
-    in_flight: usize,
-}
-
 impl Multiplicand {
     /// A left operand for m tile `i` of `count`.
     fn of_tile(&self, e: &mut Emit<'_>, i: u64, count: u64) -> Multiplicand {
         if !self.k_steps.is_empty() {
-            return self.from_step(e, i);
+            return self.at_step(e, i);
         }
         let registers = e.count(self.value) / count.max(1) as u32;
         let value = e.take_range(self.value, i as u32 * registers, registers);
@@ -43,7 +34,7 @@ impl Multiplicand {
     }
 
     /// A shared operand from the `i`-th instruction along M or N on.
-    fn from_step(&self, e: &mut Emit<'_>, i: u64) -> Multiplicand {
+    fn at_step(&self, e: &mut Emit<'_>, i: u64) -> Multiplicand {
         let bytes = step(&self.mn_steps, i as usize);
         self.with(match bytes {
             0 => self.value,
@@ -68,18 +59,13 @@ impl Lower<'_> {
         };
         let acc = self.get(op, v.acc())?;
         let a = self.left(op, v, &w)?;
-        let value = match v.parts() {
-            Some(&[columns, in_flight]) => {
+        let value = match v.part() {
+            Some(columns) => {
                 let columns = u64::try_from(columns).unwrap_or(0).max(8);
                 let b = self.right(op, v, &w, columns)?;
-                let parts = Parts {
-                    rows: m_tiles(&w),
-                    columns: w.instruction_n() / columns,
-                    in_flight: usize::try_from(in_flight).unwrap_or(1).max(1),
-                };
-                self.in_parts(v, &w, acc, [&a, &b], &parts)
+                self.in_parts(v, &w, columns, acc, [&a, &b])
             }
-            _ => {
+            None => {
                 let b = self.right(op, v, &w, w.instruction_n())?;
                 let accumulate = match v.fresh() {
                     true => Some(self.emit().no()),
@@ -138,51 +124,32 @@ impl Lower<'_> {
         value
     }
 
-    /// The sum of `acc` and the product, part by part: while a part is added, the next one may be in flight.
+    /// The sum of `acc` and the product, `columns` of a row of instructions at a time: each part starts from zero, is
+    /// waited for and added.
     fn in_parts(
         &mut self,
         v: &view::AsyncDot<Op>,
         w: &Wgmma,
+        columns: u64,
         acc: ValueId,
         [a, b]: [&Multiplicand; 2],
-        parts: &Parts,
     ) -> ValueId {
-        let count = (parts.rows * parts.columns) as u32;
-        let registers = self.emit().count(acc) / count.max(1);
-        let no = self.emit().no();
-        let mut flying: VecDeque<(ValueId, ValueId)> = VecDeque::new();
+        let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
+        let registers = self.emit().count(acc) / (rows * of_row).max(1) as u32;
         let mut sums = Vec::new();
-        for part in 0..count {
-            let (row, column) = (
-                u64::from(part) / parts.columns,
-                u64::from(part) % parts.columns,
-            );
+        for (row, column) in (0..rows).flat_map(|r| (0..of_row).map(move |c| (r, c))) {
             let mut e = self.emit();
-            let old = e.take_range(acc, part * registers, registers);
-            let a = a.of_tile(&mut e, row, parts.rows);
-            let b = b.from_step(&mut e, column);
-            let empty = e.undef_like(old);
-            let shape = [w.instruction_n() / parts.columns, 1];
-            let product = self.issue(v, w, shape, empty, [&a, &b], Some(no));
-            flying.push_back((old, product));
-            if flying.len() == parts.in_flight {
-                sums.extend(self.add_oldest(&mut flying));
-            }
-        }
-        while !flying.is_empty() {
-            sums.extend(self.add_oldest(&mut flying));
+            let old = e.take_range(acc, (row * of_row + column) as u32 * registers, registers);
+            let (a, b) = (a.of_tile(&mut e, row, rows), b.at_step(&mut e, column));
+            let (empty, no) = (e.undef_like(old), e.no());
+            let product = self.issue(v, w, [columns, 1], empty, [&a, &b], Some(no));
+            let ty = self.m.ty(product);
+            let mut e = self.emit();
+            let pending = e.i32_attr(0);
+            let product = e.get(N::WgmmaWait, &[&[product]], [pending], ty);
+            sums.push(e.fadd(old, product));
         }
         self.emit().concat(&sums)
-    }
-
-    /// Waits for the oldest product in flight and adds it to its part of the accumulator.
-    fn add_oldest(&mut self, flying: &mut VecDeque<(ValueId, ValueId)>) -> Option<ValueId> {
-        let (old, product) = flying.pop_front()?;
-        let ty = self.m.ty(product);
-        let mut e = self.emit();
-        let pending = e.i32_attr(flying.len() as i64);
-        let done = e.get(N::WgmmaWait, &[&[product]], [pending], ty);
-        Some(e.fadd(old, done))
     }
 
     /// The left operand: a descriptor where it is a shared buffer, its fragment where it is a tile.

@@ -1,6 +1,7 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
 use super::relation::{Relation, at, is_distributed, layout_of, shape_of};
+use super::turn;
 use super::variables::{Assign, Priority};
 use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::Op as S;
@@ -28,6 +29,14 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     match S::of(a.m.op(op).kind) {
         Some(S::TiledLoad | S::MultimemLoad) => memory(a, op, Priority::Load),
         Some(S::LocalLoad) => streamed(a, op),
+        Some(S::LocalStore) => match turn::layout(a.m, op, a.warps) {
+            Some((tile, layout)) => {
+                let layout = at(a.m, op, layout)?;
+                a.propose(tile, Priority::Store, &layout);
+                Ok(())
+            }
+            None => Ok(()),
+        },
         Some(S::TiledStore | S::TiledAtomic | S::MultimemReduce | S::MultimemStore) => {
             memory(a, op, Priority::Store)
         }
@@ -369,6 +378,7 @@ pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
         element_bits: m.types.bits(elem)?,
         warpgroups_m: gm as u64,
         warpgroups_n: gn as u64,
+        paired: v.paired(),
     })
 }
 

@@ -35,8 +35,10 @@ mod remake;
 mod sink;
 mod stationary;
 mod strips;
+mod swap;
 pub mod tcgen05;
 mod transpose;
+mod turn;
 mod variables;
 mod wgmma;
 
@@ -103,6 +105,7 @@ fn func(
         early::start(m, op, body, target, plan.tile_warps);
     }
     matmul::choose(m, body, target, log)?;
+    swap::apply(m, body, target, plan.tile_warps / 4);
     let room = wgmma::convert(m, body, target, &plan, log)?;
     let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
     let occupancy = stationary::place(m, body, target, &plan, room, log)?;

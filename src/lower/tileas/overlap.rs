@@ -138,7 +138,7 @@ impl Carried {
             return None;
         };
         // One whose product is added part by part is waited for already.
-        if AsyncDot::of(m.op(dot))?.parts().is_some() {
+        if AsyncDot::of(m.op(dot))?.part().is_some() {
             return None;
         }
         // A fragment in registers is made anew in each iteration, while the matmul before would still read it.

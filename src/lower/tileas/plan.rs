@@ -9,7 +9,7 @@ use super::missed::Log;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
 use super::pressure;
-use super::{tcgen05, wgmma};
+use super::{swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -119,7 +119,7 @@ pub fn of(
     let wanted = options
         .warps
         .or_else(|| hinted.map(|w| more_warps(m, func, w, target.max_registers_per_thread())));
-    let tile_warps = wanted.unwrap_or_else(|| default_warps(m, func, target));
+    let tile_warps = wanted.unwrap_or_else(|| default_warps(m, func, target, facts));
     let roles = options.tma && options.roles && target.has(Feature::Tma);
     let roles = match roles && !has_alloca && tile_warps.is_multiple_of(4) {
         true => pipeline::roles::Plan::of(m, func, target, facts, tile_warps, split, log),
@@ -184,7 +184,7 @@ fn operands_alone(m: &Module, func: OpId, brought: &[OpId]) -> u64 {
 
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each
 /// other, would fill four warps' registers; as many as there can be where even eight would not hold these.
-fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
+fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
     };
@@ -193,7 +193,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target) -> u64 {
     let largest = tiles.map(|&v| elements(m, v)).max().unwrap_or(1);
     let together = together(m, &ops, &|v| elements(m, v));
     if target.has(Feature::Wgmma)
-        && let Some(groups) = warpgroups(m, &ops, together)
+        && let Some(groups) = warpgroups(m, &ops, facts, together)
     {
         let crowded = pressure::registers(m, body, 4 * groups) > MOST_FOR_GROUP;
         return 4 * if crowded { groups.max(2) } else { groups };
@@ -282,10 +282,10 @@ fn occupancy(
 
 /// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two, and
 /// two where one cannot hold what lives `together`.
-fn warpgroups(m: &Module, ops: &[OpId], together: u64) -> Option<u64> {
+fn warpgroups(m: &Module, ops: &[OpId], facts: &FactMap, together: u64) -> Option<u64> {
     let dots = ops.iter().filter(|&&o| S::of(m.op(o).kind) == Some(S::Dot));
-    let fit = dots.filter_map(|&o| wgmma::Extents::of(m, o).ok());
-    let rows = fit.map(|e| e.rows).max()?;
+    let rows = |&o: &OpId| swap::rows(m, ops, facts, o);
+    let rows = dots.filter_map(rows).max()?;
     let one_holds = together <= 4 * MOST_TOGETHER;
     Some(if rows > 64 || !one_holds { 2 } else { 1 })
 }

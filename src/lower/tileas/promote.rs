@@ -7,7 +7,8 @@
 //! `mma.sync` on 8.9 is as rough. There a row of instructions is multiplied from zero and added, then the next.
 //!
 //! The product needs registers beside the accumulator. Where a thread has them, the addition is an operation behind
-//! the wait. Where it does not, columns are multiplied part after part ([`Promotion::Parts`]).
+//! the wait. Where it does not, columns are multiplied part after part ([`Promotion::Parts`]); `ptxas` adds one while the
+//! next is multiplied.
 
 use super::atoms::Atom;
 use super::plan::Plan;
@@ -19,7 +20,7 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Dense, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::lower::build::cased;
-use crate::lower::tileas::look::is_zero;
+use crate::lower::tileas::look::{is_zero, loop_around};
 use crate::target::Target;
 
 /// How the product of a matmul is added to its accumulator.
@@ -27,8 +28,8 @@ use crate::target::Target;
 pub enum Promotion {
     /// The product has registers of its own.
     Beside,
-    /// So many columns of one instruction's rows at a time, so many of these products in flight.
-    Parts { columns: u64, in_flight: u64 },
+    /// So many columns of one instruction's rows at a time.
+    Parts { columns: u64 },
 }
 
 /// Columns of a part at least: with fewer an instruction reads more than it multiplies.
@@ -55,8 +56,11 @@ impl Promotion {
         let whole = super::plan::elements(m, v.acc()) / threads;
         let blocks = plan.occupancy.and_then(|b| u64::try_from(b).ok());
         let has = plan.registers(target, blocks.unwrap_or(1));
+        // What lives where the product does: in the loop around the matmul, not behind it.
+        let block = m.op(dot).block;
+        let around = loop_around(m, body, block).map_or(body, |_| block);
         let taken =
-            pressure::registers(m, body, plan.tile_warps) + pressure::REGISTERS_BESIDE_TILES;
+            pressure::registers(m, around, plan.tile_warps) + pressure::REGISTERS_BESIDE_TILES;
         Some(Promotion::that_fits(
             whole,
             columns,
@@ -74,17 +78,14 @@ impl Promotion {
         while columns / 2 > spare && columns > FEWEST_COLUMNS {
             columns /= 2;
         }
-        let in_flight = if columns <= spare { 2 } else { 1 };
-        Promotion::Parts { columns, in_flight }
+        Promotion::Parts { columns }
     }
 
-    /// The attribute of an `async.dot`.
-    pub fn parts(self) -> Option<Attr> {
+    /// Columns of a part.
+    pub fn part(self) -> Option<u64> {
         match self {
             Promotion::Beside => None,
-            Promotion::Parts { columns, in_flight } => {
-                Some(Attr::I32s(vec![columns as i32, in_flight as i32].into()))
-            }
+            Promotion::Parts { columns } => Some(columns),
         }
     }
 }
@@ -127,50 +128,14 @@ mod tests {
     #[test]
     fn products_take_the_registers_that_are_left() {
         // 64 rows by 128 columns of a warpgroup are 64 registers of a thread, 256 are 128.
+        let parts = |columns| Promotion::Parts { columns };
         let cases = [
             ((64, 128, 100), Promotion::Beside),
-            (
-                (128, 256, 72),
-                Promotion::Parts {
-                    columns: 128,
-                    in_flight: 1,
-                },
-            ),
-            (
-                (128, 256, 127),
-                Promotion::Parts {
-                    columns: 128,
-                    in_flight: 1,
-                },
-            ),
-            (
-                (128, 128, 64),
-                Promotion::Parts {
-                    columns: 128,
-                    in_flight: 1,
-                },
-            ),
-            (
-                (128, 256, 40),
-                Promotion::Parts {
-                    columns: 64,
-                    in_flight: 1,
-                },
-            ),
-            (
-                (128, 256, 0),
-                Promotion::Parts {
-                    columns: 32,
-                    in_flight: 1,
-                },
-            ),
-            (
-                (256, 128, 130),
-                Promotion::Parts {
-                    columns: 128,
-                    in_flight: 2,
-                },
-            ),
+            ((128, 256, 127), parts(128)),
+            ((128, 256, 64), parts(128)),
+            ((128, 256, 40), parts(64)),
+            ((128, 256, 0), parts(32)),
+            ((128, 128, 64), parts(128)),
         ];
         for ((whole, columns, spare), expected) in cases {
             assert_eq!(Promotion::that_fits(whole, columns, spare), expected);

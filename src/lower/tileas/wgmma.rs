@@ -19,11 +19,13 @@ use super::convert::place;
 use super::missed::Log;
 use super::plan::Plan;
 use super::promote::{self, Promotion};
+use super::swap;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self};
 use crate::ir::{Attr, BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
+use crate::layout::In;
 use crate::layout::mma::Wgmma;
 use crate::layout::shared::SharedLayout;
 use crate::layout::wgmma_desc::{self, Major};
@@ -135,10 +137,13 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
         let Some(Matmul { lhs, rhs, .. }) = Matmul::of(m.op(dot)) else {
             continue;
         };
-        if !is_read_where_brought(m, facts, rhs, 0, brought) && seen.insert((rhs, 1)) {
+        if swap::is_expected(m, facts, dot, brought) {
+            continue;
+        }
+        if !read_where_brought(m, facts, rhs, 0, brought) && seen.insert((rhs, 1)) {
             bytes += tile_bytes(m, rhs);
         }
-        if !is_read_where_brought(m, facts, lhs, 1, brought)
+        if !read_where_brought(m, facts, lhs, 1, brought)
             && is_stationary(m, body, lhs, dot)
             && seen.insert((lhs, 0))
         {
@@ -150,7 +155,7 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
 
 /// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
 /// where dimension `k` of the operand is contiguous in memory.
-fn is_read_where_brought(
+pub(super) fn read_where_brought(
     m: &Module,
     facts: &FactMap,
     tile: ValueId,
@@ -231,6 +236,10 @@ impl Operands {
         promotion: Option<Promotion>,
         stored: &mut Vec<Stored>,
     ) -> Result<(), Diagnostic> {
+        let in_registers = matches!(self.lhs, Source::Registers);
+        let lhs = Matmul::known(m.op(dot)).lhs;
+        let bytes = m.types.bits(m.ty(lhs)) == Some(8);
+        let paired = in_registers && bytes && inner_dimension(m, lhs) == Some(0);
         let fresh = promotion == Some(Promotion::Beside) || promote::starts_from_zero(m, dot);
         let data = m.op(dot).clone();
         let matmul = Matmul::known(&data);
@@ -261,7 +270,11 @@ impl Operands {
             signed[1].clone(),
             fresh.then_some(Attr::Unit),
             promotion.map(|_| Attr::Unit),
-            promotion.and_then(Promotion::parts),
+            paired.then_some(Attr::Unit),
+            promotion.and_then(Promotion::part).map(|n| Attr::Int {
+                value: n as i64,
+                ty: i32_ty,
+            }),
         ];
         let none = Attr::Int {
             value: 0,
@@ -313,7 +326,7 @@ impl Source {
 }
 
 /// The load that makes this tile, and how its dimensions are permuted.
-fn source(
+pub(super) fn source(
     m: &Module,
     mut tile: ValueId,
     is_load: &dyn Fn(OpId) -> bool,
@@ -341,6 +354,18 @@ fn source(
     }
 }
 
+/// The dimension of a tile of two whose elements are neighbours in the shared buffer that it is loaded from.
+pub(super) fn inner_dimension(m: &Module, tile: ValueId) -> Option<usize> {
+    (0..2).find(|&dim| {
+        let runs = |shared: &SharedLayout| {
+            let layout = shared.layout();
+            layout.rank() == 2
+                && layout.bases(In::Offset).first() == Some(&layout.shape().along(dim, 1))
+        };
+        in_place_if(m, tile, &runs).is_some()
+    })
+}
+
 /// Whether two tiles have the same extents apart from those of one element.
 fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
     let long = |v: ValueId| {
@@ -355,7 +380,12 @@ fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
 }
 
 /// The operand in the buffer that it is loaded from, if the instruction can read it there.
-fn in_place(m: &Module, tile: ValueId, mn_dim: usize, instruction_mn: u64) -> Option<Source> {
+pub(super) fn in_place(
+    m: &Module,
+    tile: ValueId,
+    mn_dim: usize,
+    instruction_mn: u64,
+) -> Option<Source> {
     in_place_if(m, tile, &|shared| {
         let found = wgmma_desc::describe(shared, mn_dim, instruction_mn);
         // Only 16-bit elements are read with M or N contiguous.

@@ -1,5 +1,5 @@
-// 8-bit floats on sm_90a: wgmma wants k contiguous in both operands, so the right one is transposed through
-// registers into another shared buffer.
+// 8-bit floats on sm_90a: wgmma wants k contiguous in operands in shared memory, so that the right one, whose columns are
+// contiguous, is read through registers, as the left operand of the transposed matmul.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // show: K tile | cuda_tile.addf | pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store

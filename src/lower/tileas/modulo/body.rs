@@ -265,7 +265,7 @@ fn admissible(m: &Module, op: OpId, outermost: bool) -> Result<(), Refused> {
     {
         return refused("whether the matmul adds is decided in the loop".to_owned());
     }
-    if AsyncDot::of(data).is_some_and(|dot| dot.parts().is_some()) {
+    if AsyncDot::of(data).is_some_and(|dot| dot.part().is_some()) {
         return refused("the matmul's product is added part by part".to_owned());
     }
     for i in 0..data.regions.len() {

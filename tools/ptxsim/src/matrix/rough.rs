@@ -124,8 +124,8 @@ mod tests {
     /// SageAttention2, 3.2: with A and B zero, what C has below 13 bits of fraction is gone.
     #[test]
     fn the_accumulator_has_13_bits_of_fraction() {
-        let old = f32::from_bits(0b0_10000000_1000000000000_1111111111);
-        let cut = f32::from_bits(0b0_10000000_1000000000000_0000000000);
+        let old = f32::from_bits(0x4040_03ff);
+        let cut = f32::from_bits(0x4040_0000);
         assert_eq!(dot(old, &[0.0; 32], &[0.0; 32], AccTy::F32, 32), cut);
         assert_eq!(dot(-old, &[0.0; 32], &[0.0; 32], AccTy::F32, 32), -cut);
     }

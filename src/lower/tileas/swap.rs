@@ -1,0 +1,183 @@
+//! Matmuls of bytes whose right operand has its columns contiguous in memory, by warpgroups.
+//!
+//! `wgmma` reads bytes from shared memory only where K is contiguous. The left operand may come from registers instead,
+//! in any order: such a matmul is done as Cᵀ = Bᵀ · Aᵀ, where Bᵀ is read through registers and Aᵀ in place. Else B would
+//! be transposed through registers and stored to shared memory again.
+
+use super::promote;
+use super::wgmma::{Extents, in_place, read_where_brought, source};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::FactMap;
+use crate::facts::matmul::Matmul;
+use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
+use crate::layout::mma::Wgmma;
+use crate::lower::tileas::convert::place;
+use crate::lower::tileas::look::is_zero;
+use crate::lower::tileas::pipeline::carried::inits;
+use crate::target::{Feature, Target};
+use rustc_hash::FxHashSet;
+
+/// Swaps the operands of every such matmul under `body` that `groups` warpgroups do.
+pub fn apply(m: &mut Module, body: BlockId, target: &Target, groups: u64) {
+    if !target.has(Feature::Wgmma) {
+        return;
+    }
+    for dot in m.ops_under(body) {
+        if S::of(m.op(dot).kind) == Some(S::Dot) && is_wanted(m, dot, groups) {
+            swap(m, dot);
+        }
+    }
+}
+
+/// Whether the swapped matmul's operands can be read where they are, and the matmul's own cannot.
+fn is_wanted(m: &Module, dot: OpId, groups: u64) -> bool {
+    let Some(Matmul { lhs, rhs, .. }) = Matmul::of(m.op(dot)) else {
+        return false;
+    };
+    let Some(swapped) = swapped_extents(m, dot).filter(|e| e.spread(groups).is_some()) else {
+        return false;
+    };
+    let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
+    let columns = swapped.columns.min(Wgmma::MAX_N);
+    source(m, rhs, &local).is_some()
+        && in_place(m, rhs, 1, 8).is_none()
+        && in_place(m, lhs, 0, columns).is_some()
+}
+
+/// The extents of Cᵀ of a matmul of bytes, if warpgroups can do it.
+fn swapped_extents(m: &Module, dot: OpId) -> Option<Extents> {
+    let Extents { rows, columns } = Extents::of(m, dot).ok()?;
+    let bytes = m.types.bits(m.ty(*m.op(dot).operands.first()?)) == Some(8);
+    (bytes && columns >= Wgmma::M).then_some(Extents {
+        rows: columns,
+        columns: rows,
+    })
+}
+
+/// Whether a matmul will be swapped where the loads in `brought` bring its operands.
+pub fn is_expected(m: &Module, facts: &FactMap, dot: OpId, brought: &FxHashSet<OpId>) -> bool {
+    let Some(Matmul { lhs, rhs, .. }) = Matmul::of(m.op(dot)) else {
+        return false;
+    };
+    let comes = |v| source(m, v, &|o| brought.contains(&o)).is_some();
+    swapped_extents(m, dot).is_some()
+        && comes(rhs)
+        && !read_where_brought(m, facts, rhs, 0, brought)
+        && read_where_brought(m, facts, lhs, 1, brought)
+}
+
+/// Rows that warpgroups share out of a matmul of `ops`: columns where it will be swapped.
+pub fn rows(m: &Module, ops: &[OpId], facts: &FactMap, dot: OpId) -> Option<u64> {
+    let own = Extents::of(m, dot).ok()?.rows;
+    let Some(swapped) = swapped_extents(m, dot) else {
+        return Some(own);
+    };
+    let loads = |o: &OpId| S::of(m.op(*o).kind) == Some(S::TiledLoad);
+    let loads = ops.iter().copied().filter(loads).collect();
+    match is_expected(m, facts, dot, &loads) {
+        true => Some(swapped.rows),
+        false => Some(own),
+    }
+}
+
+/// Writes C = (Bᵀ · Aᵀ)ᵀ. A loop that carries the accumulator for the matmul alone carries Cᵀ.
+fn swap(m: &mut Module, dot: OpId) {
+    let carried = Carried::find(m, dot);
+    if let Some(carried) = &carried {
+        carried.transpose(m);
+    }
+    let data = m.op(dot).clone();
+    let parts = Matmul::known(&data);
+    let result = m.result(dot);
+    let (block, at) = place(m, dot);
+    let back = m.ty(result);
+    let acc = transposed_type(m, result);
+    let types = [parts.rhs, parts.lhs].map(|v| transposed_type(m, v));
+    let zero = promote::starts_from_zero(m, dot);
+    let mut b = m.at(block, at);
+    b.loc = data.loc;
+    let lhs = transpose(&mut b, parts.rhs, types[0]);
+    let rhs = transpose(&mut b, parts.lhs, types[1]);
+    let old = match zero {
+        _ if carried.is_some() => parts.acc,
+        true => promote::zeros(&mut b, acc),
+        false => transpose(&mut b, parts.acc, acc),
+    };
+    let mut attrs = data.attrs.clone();
+    // The signs of the operands.
+    attrs.swap(1, 2);
+    let groups: [&[ValueId]; 3] = [&[lhs], &[rhs], &[old]];
+    let product = b.op(data.kind, &groups, attrs, &[acc], &[]);
+    let mut product = b.module.result(product);
+    if carried.is_none() {
+        product = transpose(&mut b, product, back);
+    }
+    m.replace_all_uses(result, product);
+    m.erase(dot);
+}
+
+/// A loop that carries an accumulator which nothing in it uses but one matmul.
+struct Carried {
+    for_op: OpId,
+    acc: ValueId,
+    place: usize,
+}
+
+impl Carried {
+    fn find(m: &Module, dot: OpId) -> Option<Carried> {
+        let acc = Matmul::of(m.op(dot))?.acc;
+        let block = m.op(dot).block;
+        let for_op = m.parent_of_block(block)?;
+        let is_loop = C::of(m.op(for_op).kind) == Some(C::For);
+        let place = m.block(block).args.iter().skip(1).position(|&a| a == acc)?;
+        let end = m.terminator(block)?;
+        let sum = m.result(dot);
+        let yields = |i: usize| m.op(end).operands.get(i) == Some(&sum);
+        let alone = m.users(acc) == [dot] && m.users(sum) == [end] && yields(place);
+        (is_loop && alone).then_some(Carried { for_op, acc, place })
+    }
+
+    fn transpose(&self, m: &mut Module) {
+        let (block, at) = place(m, self.for_op);
+        let inits = inits(m.op(self.for_op)).to_vec();
+        let (Some(&init), Some(&sum)) = (
+            inits.get(self.place),
+            m.op(self.for_op).results.get(self.place),
+        ) else {
+            return;
+        };
+        let (old, new) = (m.ty(sum), transposed_type(m, sum));
+        let def = m.def_op(init);
+        let zero = def.is_some_and(|o| C::of(m.op(o).kind) == Some(C::Constant) && is_zero(m, o));
+        let mut b = m.at(block, at);
+        let first = match zero {
+            true => promote::zeros(&mut b, new),
+            false => transpose(&mut b, init, new),
+        };
+        let mut data = m.op_mut(self.for_op);
+        let start = data.operands.len() - inits.len();
+        data.operands[start + self.place] = first;
+        drop(data);
+        m.value_mut(self.acc).ty = new;
+        m.value_mut(sum).ty = new;
+        let (block, at) = place(m, self.for_op);
+        let back = transpose(&mut m.at(block, at + 1), sum, old);
+        m.replace_all_uses(sum, back);
+        if let Some(permute) = m.def_op(back) {
+            m.op_mut(permute).operands[0] = sum;
+        }
+    }
+}
+
+fn transpose(b: &mut OpBuilder<'_>, tile: ValueId, ty: TypeId) -> ValueId {
+    let order = Attr::I32s(vec![1, 0]);
+    b.value(C::Permute, &[tile], [Some(order)], ty)
+}
+
+fn transposed_type(m: &mut Module, tile: ValueId) -> TypeId {
+    let elem = m.types.elem(m.ty(tile));
+    let mut shape = m.types.as_tile(m.ty(tile)).map_or(vec![], |t| t.1.to_vec());
+    shape.reverse();
+    m.types.tile(elem, &shape)
+}
