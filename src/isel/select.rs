@@ -327,6 +327,9 @@ impl<'m> Selector<'m> {
             let registers = indices.chunks(form.per).map(|g| atoms[g[0] / form.per]);
             return Ok(registers.collect());
         }
+        if let Some((low, high, bytes)) = bytes_of_two(from, form, &atoms, &indices) {
+            return self.b.value("prmt.b32", &[&low, &high, &bytes]);
+        }
         let elements = self.b.unpack(from, &atoms)?;
         let taken: Vec<Atom> = indices.iter().map(|&i| elements[i]).collect();
         self.b.pack(form, &taken)
@@ -396,4 +399,37 @@ pub(super) fn int(op: &Op, name: &str) -> Result<i64, Fail> {
         Some(Attr::Int { value, .. }) => Ok(*value),
         _ => fail(format!("attribute '{name}' is missing")),
     }
+}
+
+/// Where each word of four bytes has bytes of one or two words of the source: these words, and the bytes as `prmt` picks
+/// them.
+fn bytes_of_two(
+    from: Form,
+    to: Form,
+    atoms: &[Atom],
+    indices: &[usize],
+) -> Option<(Vec<Atom>, Vec<Atom>, Vec<Atom>)> {
+    let registers = atoms.iter().all(|a| a.reg().is_some());
+    if from.per != 4 || to.per != 4 || !registers || !indices.len().is_multiple_of(4) {
+        return None;
+    }
+    let (mut low, mut high, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    for word in indices.chunks(4) {
+        let first = word[0] / 4;
+        let other = word.iter().map(|i| i / 4).find(|&w| w != first);
+        let second = other.unwrap_or(first);
+        let mut selector = 0;
+        for (place, &index) in word.iter().enumerate() {
+            let from = match index / 4 {
+                w if w == first => index % 4,
+                w if w == second => 4 + index % 4,
+                _ => return None,
+            };
+            selector |= (from as u64) << (4 * place);
+        }
+        low.push(*atoms.get(first)?);
+        high.push(*atoms.get(second)?);
+        bytes.push(Atom::Imm(selector));
+    }
+    Some((low, high, bytes))
 }
