@@ -297,14 +297,14 @@ mod tests {
         // Lanes of a quad share a row; no warp shares a row with another.
         assert_eq!(
             p.shuffles.iter().map(|b| b.lane_mask).collect::<Vec<_>>(),
-            [1, 2]
+            [2, 1]
         );
         assert!(p.cross_warp.is_none() && p.shuffles.iter().all(|b| b.register_xor == 0));
         assert_eq!(p.result.registers(), 2);
         let p = check(&l, 0);
         assert_eq!(
             p.shuffles.iter().map(|b| b.lane_mask).collect::<Vec<_>>(),
-            [4, 8, 16]
+            [16, 8, 4]
         );
         assert_eq!(p.cross_warp.as_ref().map(|c| c.partials), Some(4));
     }
