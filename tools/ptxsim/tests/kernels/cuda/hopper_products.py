@@ -17,7 +17,7 @@ def small(name):
 
 
 # Tensor cores of sm_90 add products of 8-bit floats with some 13 bits below the largest of a step (arXiv 2412.19437, 3.3.2).
-EIGHT_BIT_SUMS = 3e-2
+EIGHT_BIT_SUMS = 6e-2
 
 # Family: element bytes, map element, inputs A and B as stored, their values, sign, type of C
 FAMILIES = {
