@@ -123,7 +123,7 @@ class Loops(unittest.TestCase):
         found = self.analyse(COPY, "H100-SXM")
         self.assertEqual((found.unit, found.tensor_share, found.work), ("L2", None, 0))
         # Little's law: what arrives a cycle times the cycles that it takes.
-        self.assertAlmostEqual(found.in_flight("l2_latency"), 5120 / 132 * 263.0)
+        self.assertAlmostEqual(found.in_flight("l2_latency"), 5860 / 132 * 263.0)
 
     def test_a_rate_that_nobody_states_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "T4 has no figure for DMMA"):
