@@ -73,7 +73,12 @@ pub fn prepare(image: &[u8]) -> Result<Prepared<'_>> {
         manifest,
         target: None,
     };
-    let tile = match image::tile(image) {
+    let tile = match image::packed(image) {
+        Some(Source::Ptx(text)) => return from_ptx(text),
+        Some(Source::Tile(bytes)) => Tile::Alone(bytes),
+        None => image::tile(image),
+    };
+    let tile = match tile {
         // The driver knows what is no image.
         Tile::None => return Ok(unchanged(manifest(image))),
         Tile::Beside(tile) => {
@@ -98,6 +103,18 @@ pub fn prepare(image: &[u8]) -> Result<Prepared<'_>> {
         image: Cow::Owned(text),
         manifest: Some(Arc::new(manifest)),
         target: Some(target),
+    })
+}
+
+/// What tilec's `tileiras` wrote for a driver that takes PTX and knows manifests.
+fn from_ptx(text: String) -> Result<Prepared<'static>> {
+    let manifest = manifest(text.as_bytes());
+    let mut text = text.into_bytes();
+    text.push(0);
+    Ok(Prepared {
+        image: Cow::Owned(text),
+        manifest,
+        target: Some(target()?),
     })
 }
 

@@ -86,6 +86,31 @@ fn symbol(sections: &[Section<'_>], wanted: &str) -> Option<Vec<u8>> {
     None
 }
 
+/// What tilec's `tileiras` writes in the place of machine code (`src/driver/dropin/container.rs`).
+fn content(sections: &[Section<'_>]) -> Option<Source> {
+    sections.iter().find_map(|section| match &*section.name {
+        ".tilec.bytecode" => Some(Source::Tile(section.bytes.to_vec())),
+        ".tilec.ptx" => {
+            let text = String::from_utf8_lossy(section.bytes);
+            Some(Source::Ptx(text.into_owned()))
+        }
+        _ => None,
+    })
+}
+
+/// What an image without machine code holds, which tilec's `tileiras` wrote for the emulated driver: alone, or as a member
+/// of a fatbin.
+pub fn packed(image: &[u8]) -> Option<Source> {
+    if image.starts_with(&FATBIN.to_le_bytes()) {
+        let contents = members(image).into_iter().map(|m| m.content());
+        return contents.flatten().find_map(|bytes| packed(&bytes));
+    }
+    match image.starts_with(b"\x7fELF") {
+        true => content(&sections(image)?),
+        false => None,
+    }
+}
+
 /// A cubin: machine code cannot be emulated, but what it was assembled from may be in it.
 fn elf(image: &[u8]) -> Opened {
     let broken = || {
@@ -93,11 +118,10 @@ fn elf(image: &[u8]) -> Opened {
         (Status::INVALID_IMAGE, why.to_owned())
     };
     let sections = sections(image).ok_or_else(broken)?;
-    let named = |name: &str| sections.iter().find(|s| s.name == name);
-    if let Some(tile) = named(".tilec.bytecode") {
-        return Ok(Source::Tile(tile.bytes.to_vec()));
+    if let Some(source) = content(&sections) {
+        return Ok(source);
     }
-    let text = named(".tilec.ptx").or_else(|| named(".nv_debug_ptx_txt"));
+    let text = sections.iter().find(|s| s.name == ".nv_debug_ptx_txt");
     if let Some(text) = text.filter(|t| !t.bytes.is_empty()) {
         // One string per line.
         let lines = text.bytes.strip_suffix(&[0]).unwrap_or(text.bytes);
@@ -184,4 +208,42 @@ pub fn manifest_of_cubin(image: &[u8]) -> Option<String> {
             });
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Source, open, packed};
+
+    /// An ELF file of one section, and the section of names.
+    fn elf(name: &str, bytes: &[u8]) -> Vec<u8> {
+        let names = format!("\0{name}\0");
+        let headers = 64 + bytes.len() + names.len();
+        let mut image = vec![0; 64];
+        image[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        image[0x28..0x30].copy_from_slice(&(headers as u64).to_le_bytes());
+        image[0x3a..0x40].copy_from_slice(&[64, 0, 2, 0, 1, 0]);
+        image.extend(bytes);
+        image.extend(names.as_bytes());
+        for (at, of, length) in [(64, 1u32, bytes.len()), (64 + bytes.len(), 0, names.len())] {
+            let mut header = [0; 64];
+            header[..4].copy_from_slice(&of.to_le_bytes());
+            header[4] = 1;
+            header[0x18..0x20].copy_from_slice(&(at as u64).to_le_bytes());
+            header[0x20..0x28].copy_from_slice(&(length as u64).to_le_bytes());
+            image.extend(header);
+        }
+        image
+    }
+
+    #[test]
+    fn what_stands_for_machine_code_is_found() {
+        let text = ".version 9.0\n";
+        let image = elf(".tilec.ptx", text.as_bytes());
+        assert!(matches!(packed(&image), Some(Source::Ptx(found)) if found == text));
+        assert!(matches!(open(&image), Ok(Source::Ptx(found)) if found == text));
+        let image = elf(".tilec.bytecode", b"tile");
+        assert!(matches!(packed(&image), Some(Source::Tile(found)) if found == b"tile"));
+        let image = elf(".text.kernel", b"code");
+        assert!(packed(&image).is_none() && open(&image).is_err());
+    }
 }

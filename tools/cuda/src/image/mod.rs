@@ -8,7 +8,7 @@ mod fatbin;
 mod manifest;
 mod measure;
 
-pub use container::{Tile, manifest_of_cubin, open, tile};
+pub use container::{Tile, manifest_of_cubin, open, packed, tile};
 pub use measure::measure;
 
 use crate::call::refuse;
@@ -55,8 +55,11 @@ pub fn compile(image: &[u8]) -> Result<Arc<Compiled>> {
         return Ok(found);
     }
     let source = container::open(image).or_else(|(status, why)| refuse(status, why))?;
-    if !settings().manifests && matches!(source, Source::Tile(_)) {
-        return refuse(Status::INVALID_IMAGE, "Tile IR bytecode is no image here");
+    if !settings().manifests && (matches!(source, Source::Tile(_)) || packed(image).is_some()) {
+        return refuse(
+            Status::INVALID_IMAGE,
+            "Tile IR, and what tilec packs for the emulated driver, is no image here",
+        );
     }
     let compiled = build(source).or_else(|(status, why)| refuse(status, why))?;
     let compiled = Arc::new(compiled);
