@@ -77,7 +77,8 @@ impl Drop for Block {
 }
 
 impl Block {
-    fn allocate(bytes: u64, align: usize) -> Result<(u64, Layout)> {
+    /// A block of new zeroed memory, without a name.
+    fn own(bytes: u64, align: usize, kind: Kind, context: Handle) -> Result<Block> {
         let size = usize::try_from(bytes)
             .ok()
             .and_then(|b| b.checked_add(GUARD));
@@ -88,7 +89,17 @@ impl Block {
         if pointer.is_null() {
             return Err(Status::OUT_OF_MEMORY);
         }
-        Ok((pointer.expose_provenance() as u64, layout))
+        Ok(Block {
+            base: pointer.expose_provenance() as u64,
+            len: bytes,
+            kind,
+            context,
+            id: fresh(),
+            read_only: false,
+            name: String::new(),
+            own: Some(layout),
+            account: None,
+        })
     }
 
     /// Its name in messages.
@@ -189,18 +200,10 @@ pub fn named(
     name: &str,
     read_only: bool,
 ) -> Result<Arc<Block>> {
-    let (base, layout) = Block::allocate(bytes, align)?;
-    Ok(lock().insert(Block {
-        base,
-        len: bytes,
-        kind,
-        context,
-        id: fresh(),
-        read_only,
-        name: name.to_owned(),
-        own: Some(layout),
-        account: None,
-    }))
+    let mut block = Block::own(bytes, align, kind, context)?;
+    block.read_only = read_only;
+    block.name = name.to_owned();
+    Ok(lock().insert(block))
 }
 
 /// New zeroed memory of a pool.
@@ -208,19 +211,10 @@ pub fn pooled(bytes: u64, context: Handle, account: &Arc<Account>) -> Result<Arc
     if bytes == 0 {
         return Err(Status::INVALID_VALUE);
     }
-    let (base, layout) = Block::allocate(bytes, ALIGN)?;
+    let mut block = Block::own(bytes, ALIGN, Kind::Device, context)?;
     account.take(bytes);
-    Ok(lock().insert(Block {
-        base,
-        len: bytes,
-        kind: Kind::Device,
-        context,
-        id: fresh(),
-        read_only: false,
-        name: String::new(),
-        own: Some(layout),
-        account: Some(Arc::clone(account)),
-    }))
+    block.account = Some(Arc::clone(account));
+    Ok(lock().insert(block))
 }
 
 /// Makes a range of the process's memory accessible to kernels. What overlaps it and is of the same kind is gone before,
