@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::{Dialect, Traits};
 use crate::egraph::{self, Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::ir::{BlockId, Diagnostic, Module, OpId};
@@ -98,7 +99,7 @@ fn functions(module: &Module) -> Vec<OpId> {
     fn collect(module: &Module, block: BlockId, out: &mut Vec<OpId>) {
         for &op in &module.block(block).ops {
             let data = module.op(op);
-            if data.def().name == "module" {
+            if C::of(data.kind) == Some(C::Module) {
                 if let Some(body) = module.body_of(op, 0) {
                     collect(module, body, out);
                 }

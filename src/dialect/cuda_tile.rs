@@ -31,6 +31,7 @@ const COMMUTATIVE: Traits = ARITH.or(Traits::COMMUTATIVE);
 const TERMINATOR: Traits = Traits::TERMINATOR;
 const MEMORY: Traits = Traits::MEMORY;
 const SEGMENTED_MEMORY: Traits = MEMORY.or(Traits::SEGMENTED);
+const ATOMIC: Traits = SEGMENTED_MEMORY.or(Traits::ATOMIC);
 
 const V13_2: Version = Version::V13_2;
 const V13_3: Version = Version::V13_3;
@@ -161,7 +162,7 @@ dialect_table! { CudaTile {
         { memory_ordering_semantics: Ordering, memory_scope: Scope }
         -> (result: One(Operand(2)), result_token: One(Token))
         = op("atomic_cas_tko").code(0x07)
-        .traits(SEGMENTED_MEMORY).doc("Writes `val` where memory equals `cmp`; yields what was there.")
+        .traits(ATOMIC).doc("Writes `val` where memory equals `cmp`; yields what was there.")
         .types(&[POINTER, TILE, TILE, BOOL, TOKEN], &[TILE, TOKEN])
         .text("$memory_ordering_semantics $memory_scope $pointers, $cmp, $val (mask?, $mask) \
         (token? token=$token) : type(pointers), type(val) (mask?, type(mask)) -> type(result), type(result_token)");
@@ -169,7 +170,7 @@ dialect_table! { CudaTile {
         { memory_ordering_semantics: Ordering, memory_scope: Scope, mode: RmwMode }
         -> (result: One(Operand(1)), result_token: One(Token))
         = op("atomic_rmw_tko").code(0x08)
-        .traits(SEGMENTED_MEMORY).doc("Updates memory atomically; yields what was there.")
+        .traits(ATOMIC).doc("Updates memory atomically; yields what was there.")
         .types(&[POINTER, TILE, BOOL, TOKEN], &[TILE, TOKEN])
         .text("$memory_ordering_semantics $memory_scope $pointers, $mode, $arg (mask?, $mask) \
         (token? token=$token) : type(pointers), type(arg) (mask?, type(mask)) -> type(result), type(result_token)");
@@ -499,7 +500,7 @@ dialect_table! { CudaTile {
         { memory_ordering_semantics: Ordering, memory_scope: Scope, mode: RmwMode,
           inbounds: Bools => default(Default::AllFalse(1)).since(V13_5) }
         -> (result_token: One(Token))
-        = op("atomic_red_view_tko").code(0x75).since(V13_3).traits(SEGMENTED_MEMORY).doc("Updates one tile of a view atomically, yielding nothing.")
+        = op("atomic_red_view_tko").code(0x75).since(V13_3).traits(ATOMIC).doc("Updates one tile of a view atomically, yielding nothing.")
         .types(&[VIEW, INT, TILE, TOKEN], &[TOKEN])
         .text("$memory_ordering_semantics $memory_scope $view[$index], $mode, $value \
         (token? token = $token) (inbounds? inbounds = $inbounds) \

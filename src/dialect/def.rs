@@ -186,6 +186,12 @@ impl Traits {
     pub const SEGMENTED: Traits = Traits(256);
     /// Reads or writes memory, or orders accesses to it: consumes or yields a token.
     pub const MEMORY: Traits = Traits(512);
+    /// Belongs to the asynchronous protocol: starts work that goes on beside the threads, orders it or waits for it.
+    pub const ASYNC: Traits = Traits(1024);
+    /// A step of a pipeline's protocol.
+    pub const STEP: Traits = Traits(2048);
+    /// Reads and writes an element of memory at once.
+    pub const ATOMIC: Traits = Traits(4096);
 
     pub const fn or(self, other: Traits) -> Traits {
         Traits(self.0 | other.0)

@@ -180,13 +180,16 @@ fn regions(def: &OpDef) -> Vec<String> {
 }
 
 fn traits(traits: Traits) -> Vec<String> {
-    const NAMES: [(Traits, &str); 9] = [
+    const NAMES: [(Traits, &str); 12] = [
         (Traits::PURE, "pure"),
         (Traits::ELEMENTWISE, "elementwise"),
         (Traits::COMMUTATIVE, "commutative"),
         (Traits::SAME_TYPE, "one type"),
         (Traits::CONSTANT, "constant"),
         (Traits::MEMORY, "memory"),
+        (Traits::ATOMIC, "atomic"),
+        (Traits::ASYNC, "asynchronous"),
+        (Traits::STEP, "step of a pipeline"),
         (Traits::TERMINATOR, "terminator"),
         (Traits::ISOLATED, "isolated from above"),
         (Traits::SYMBOL, "symbol"),

@@ -5,6 +5,7 @@
 //! add its row here, its semantics where the stage needs it, and its rules.
 
 mod constraint;
+mod control;
 pub mod cuda_tile;
 mod declare;
 mod def;
@@ -19,6 +20,7 @@ mod registry;
 pub mod resolve;
 
 pub use constraint::{Elem, Is};
+pub use control::Control;
 pub use def::{
     Arity, AttrDef, AttrKind, Default, Dialect, EnumDef, OpDef, OpKind, attr, one, op, opt, region,
     result, var,

@@ -9,6 +9,7 @@ use super::parts::{Bools, Group, Hints, I32s, Int, One, Opt, Str, Var};
 use super::{Traits, op, region};
 
 const MEMORY: Traits = Traits::MEMORY.or(Traits::SEGMENTED);
+const ATOMIC: Traits = MEMORY.or(Traits::ATOMIC);
 
 dialect_table! { TileAa {
     Func() { sym_name: Str, hints: Option<Hints> }
@@ -30,7 +31,7 @@ dialect_table! { TileAa {
         { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, mode: RmwMode, inbounds: Bools,
           sparse: Option<Int<32>> }
         -> (result_token: One(Token))
-        = op("tiled_atomic").traits(MEMORY).doc("Updates the tile at an index atomically.");
+        = op("tiled_atomic").traits(ATOMIC).doc("Updates the tile at an index atomically.");
     MultimemLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
           reduction: Reduction, inbounds: Bools }
@@ -56,10 +57,10 @@ dialect_table! { TileAa {
         { order: Ordering, scope: Option<Scope>, mode: RmwMode }
         -> (old: One(Operand(1)), result_token: One(Token))
         = op("atomic_rmw")
-        .traits(MEMORY).doc("Atomic read-modify-write through pointers.");
+        .traits(ATOMIC).doc("Atomic read-modify-write through pointers.");
     AtomicCas(pointers: One, compare: One, value: One, mask: Opt, token: Opt)
         { order: Ordering, scope: Option<Scope> }
         -> (old: One(Operand(2)), result_token: One(Token))
         = op("atomic_cas")
-        .traits(MEMORY).doc("Atomic compare-and-swap through pointers.");
+        .traits(ATOMIC).doc("Atomic compare-and-swap through pointers.");
 }}

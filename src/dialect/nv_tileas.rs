@@ -16,6 +16,9 @@ use super::{RegionDef, Traits, op, region};
 
 const PURE: Traits = Traits::PURE;
 const MEMORY: Traits = Traits::MEMORY.or(Traits::SEGMENTED);
+const ATOMIC: Traits = MEMORY.or(Traits::ATOMIC);
+const ASYNC: Traits = Traits::ASYNC;
+const STEP: Traits = Traits::ASYNC.or(Traits::STEP);
 
 dialect_table! { TileAs {
     Func() { sym_name: Str, num_warps: Int<32>, hints: Option<Hints>, occupancy: Option<Int<32>>,
@@ -43,7 +46,7 @@ dialect_table! { TileAs {
         { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, mode: RmwMode, inbounds: Bools,
           sparse: Option<Int<32>> }
         -> (result_token: One(Token))
-        = op("tiled_atomic").traits(MEMORY).doc("nv_tileaa.tiled_atomic from a layout.");
+        = op("tiled_atomic").traits(ATOMIC).doc("nv_tileaa.tiled_atomic from a layout.");
     MultimemLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
           reduction: Reduction, inbounds: Bools }
@@ -69,12 +72,12 @@ dialect_table! { TileAs {
         { order: Ordering, scope: Option<Scope>, mode: RmwMode }
         -> (old: One(Operand(1)), result_token: One(Token))
         = op("atomic_rmw")
-        .traits(MEMORY).doc("Atomic read-modify-write through pointers.");
+        .traits(ATOMIC).doc("Atomic read-modify-write through pointers.");
     AtomicCas(pointers: One, compare: One, value: One, mask: Opt, token: Opt)
         { order: Ordering, scope: Option<Scope> }
         -> (old: One(Operand(2)), result_token: One(Token))
         = op("atomic_cas")
-        .traits(MEMORY).doc("Atomic compare-and-swap through pointers.");
+        .traits(ATOMIC).doc("Atomic compare-and-swap through pointers.");
 
     ConvertLayout(source: One) -> (result: One(Explicit))
         = op("convert_layout").traits(PURE)
@@ -107,48 +110,48 @@ dialect_table! { TileAs {
     PipelineCreate()
         { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>>, pair: Flag }
         -> (result: One(Explicit))
-        = op("async.pipeline.create")
+        = op("async.pipeline.create").traits(STEP)
         .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both.");
     ProducerAcquire(pipeline: One, iteration: One)
-        = op("async.pipeline.producer_acquire")
+        = op("async.pipeline.producer_acquire").traits(STEP)
         .doc("Waits until the stage is empty and opens it for filling.");
     ProducerCommit(pipeline: One, iteration: One)
-        = op("async.pipeline.producer_commit")
+        = op("async.pipeline.producer_commit").traits(STEP)
         .doc("All copies into the stage have been started; it is full when they are done.");
     ConsumerWait(pipeline: One, iteration: One)
-        = op("async.pipeline.consumer_wait").doc("Waits until the stage is full.");
+        = op("async.pipeline.consumer_wait").traits(STEP).doc("Waits until the stage is full.");
     ConsumerRelease(pipeline: One, iteration: One, enable: Opt) { matmuls: Flag }
-        = op("async.pipeline.consumer_release")
+        = op("async.pipeline.consumer_release").traits(STEP)
         .doc("This consumer will not read the stage again: the producer may overwrite it. Nothing where the iteration is below zero or `enable` is false. `matmuls`: once the `async.tensor_dot`s issued so far are done; whoever issues them has waited alone.");
     Drain(pipeline: One)
-        = op("async.pipeline.drain")
+        = op("async.pipeline.drain").traits(STEP)
         .doc("Waits until nothing is in flight: the pipeline's buffers are idle from here on.");
     TiledCopy(base: One, extents: Var, strides: Var, index: Var, destination: One, pipeline: One,
           iteration: One, enable: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, inbounds: Bools }
-        = op("async.tiled_copy").traits(MEMORY)
+        = op("async.tiled_copy").traits(MEMORY.or(ASYNC))
         .doc("Starts cp.async copies of a tile into the stage of a shared buffer; with `enable` false nothing is copied.");
     PointerCopy(pointers: One, mask: Opt, destination: One, pipeline: One, iteration: One, enable: Opt)
         = op("async.pointer_copy")
-        .traits(MEMORY)
+        .traits(MEMORY.or(ASYNC))
         .doc("Starts cp.async copies through a tile of pointers into the stage of a shared buffer, zeros where `mask` is false; with `enable` false nothing is copied.");
     TmaLoad(base: One, extents: Var, strides: Var, index: Var, destination: One, pipeline: One, iteration: One)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, multicast: Flag }
-        = op("async.tiled_tma_load").traits(MEMORY)
+        = op("async.tiled_tma_load").traits(MEMORY.or(ASYNC))
         .doc("Starts the TMA copies of a tile into the stage of a shared buffer. `multicast`: each block of the cluster copies its part of the tile into the stages of all.");
     TmaStore(base: One, extents: Var, strides: Var, index: Var, source: One) { dim_map: I32s, traversal: I32s }
-        = op("async.tiled_tma_store").traits(MEMORY)
+        = op("async.tiled_tma_store").traits(MEMORY.or(ASYNC))
         .doc("Starts the TMA copies of a shared buffer to a tile in global memory.");
     StoreWait() { complete: Flag }
-        = op("async.store_wait")
+        = op("async.store_wait").traits(ASYNC)
         .doc("The thread that starts tensor copies out of shared memory waits until those before have read their buffers; with `complete`, until they have written.");
-    ProxyFence = op("async.fence")
+    ProxyFence = op("async.fence").traits(ASYNC)
         .doc("Makes generic writes to shared memory visible to the whole warp role and, on targets that have it, to the asynchronous proxy.");
     AsyncDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, accumulate: Opt)
         { warpgroups: I32s, signed_lhs: Option<Bool>, signed_rhs: Option<Bool>, fresh: Flag, promoted: Flag,
           paired: Flag, part: Option<Int<32>> }
         -> (result: One(Operand(2)))
-        = op("async.dot").traits(MEMORY)
+        = op("async.dot").traits(MEMORY.or(ASYNC))
         .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for. `paired`: the instruction's rows r and r + 8 are rows 2r and 2r + 1 of `lhs`, which is in registers, and of the result. `fresh`: what `acc` holds does not count, the product is written. `promoted`: the instruction's sums have fewer bits than f32, and the product starts from zero. With `fresh`, an addition follows the wait; with `part`, that many columns are multiplied at a time, waited for and added in f32.");
     AllocTensorMemory() { column: Option<Int<32>> } -> (result: One(Explicit))
         = op("alloc_tensor_memory")
@@ -163,14 +166,14 @@ dialect_table! { TileAs {
           accumulate: Opt, lhs_scale: Opt, rhs_scale: Opt, lhs_scale_iteration: Opt, rhs_scale_iteration: Opt,
           scales: Opt)
         { signed_lhs: Option<Bool>, signed_rhs: Option<Bool>, pair: Flag }
-        = op("async.tensor_dot").traits(MEMORY)
+        = op("async.tensor_dot").traits(MEMORY.or(ASYNC))
         .doc("Issues `tcgen05.mma`s: adds lhs · rhs to `acc`, a buffer in tensor memory, or with `accumulate` false writes it there. `lhs` is a shared buffer or one in tensor memory, `rhs` a shared buffer. `lhs_scale` and `rhs_scale`, shared buffers, are scales for blocks along K; they are copied to the buffer `scales` in tensor memory first. Done when the next commit of a pipeline of kind `mma` has been waited for. `pair`: the first of the cluster's two blocks multiplies for both. `lhs` and `acc` are rows of each, `rhs` is a half of the columns in each.");
     AsyncDotWait(acc: One) { pending: Int<32> } -> (result: One(Operand(0)))
-        = op("async.dot_wait")
+        = op("async.dot_wait").traits(ASYNC)
         .doc("Waits until at most `pending` groups are in flight.");
     WarpSpecialize() { producer_registers: Int<32>, consumer_registers: Int<32>, consumer_warps: Int<32> }
         = op("async.warp_specialize")
-        .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }])
+        .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }]).traits(ASYNC)
         .doc("Splits the block: consumer warps first, then one producer warpgroup, whose second warp issues matmuls where they have a region. Control does not come back together.");
-    RoleEnd = op("async.role_end").traits(Traits::TERMINATOR).doc("Ends a warp role.");
+    RoleEnd = op("async.role_end").traits(Traits::TERMINATOR.or(ASYNC)).doc("Ends a warp role.");
 }}

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::analysis::{Graph, learn, single_result};
 use super::node::{AttrsId, Head, Leaf, Node, is_effect};
-use crate::dialect::{Arity, Traits};
+use crate::dialect::{Arity, Control, Traits};
 use crate::facts::FactMap;
 use crate::ir::{BlockId, LocId, Module, OpId, RegionId, ValueId};
 
@@ -285,9 +285,9 @@ impl Builder<'_> {
 /// How often the regions of an operation run.
 fn runs(module: &Module, id: OpId) -> Runs {
     let op = module.op(id);
-    match op.def().name {
-        "if" => Runs::Perhaps,
-        "loop" if !op.regions.iter().any(|&r| continues(module, r)) => Runs::Once,
+    match Control::of(op.kind) {
+        Some(Control::If) => Runs::Perhaps,
+        Some(Control::Loop) if !op.regions.iter().any(|&r| continues(module, r)) => Runs::Once,
         _ => Runs::Repeatedly,
     }
 }
@@ -298,9 +298,9 @@ fn continues(module: &Module, region: RegionId) -> bool {
     let mut ops = blocks.flat_map(|&b| &module.block(b).ops);
     ops.any(|&o| {
         let op = module.op(o);
-        match op.def().name {
-            "continue" => true,
-            "loop" | "for" => false,
+        match Control::of(op.kind) {
+            Some(Control::Continue) => true,
+            Some(Control::Loop | Control::For) => false,
             _ => op.regions.iter().any(|&r| continues(module, r)),
         }
     })

@@ -1,7 +1,7 @@
 //! A schedule back into the module.
 
 use crate::dialect::OpKind;
-use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId, grouped};
 
 use super::elaborate::{Inst, Schedule, Step};
 use super::node::Head;
@@ -94,12 +94,7 @@ fn instruction(
         ));
     };
     let operands = mapped(values, &inst.operands)?;
-    let mut groups: Vec<&[ValueId]> = Vec::with_capacity(inst.groups.len());
-    let mut start = 0;
-    for &end in &inst.groups {
-        groups.push(&operands[start..end as usize]);
-        start = end as usize;
-    }
+    let groups = grouped(&inst.groups, &operands);
     let types: Vec<_> = inst
         .results
         .iter()

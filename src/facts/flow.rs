@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use super::leaf::{Leaf, pointee_bytes};
 use super::transfer::{assume, constant, grid_bounds, transfer};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
-use crate::dialect::{OpKind, cuda_tile, nv_tileas, nvvm};
-use crate::ir::{Attr, BlockId, DYNAMIC, Module, OpId, Type, ValueId};
+use crate::dialect::{Control, OpKind, cuda_tile, nv_tileas, nvvm};
+use crate::ir::{Attr, BlockId, DYNAMIC, Module, Op, OpId, Type, ValueId};
 
 /// Facts by value. A function's values are few beside the numbers of a module's, so places are looked up.
 #[derive(Default, Clone, Debug)]
@@ -95,30 +95,17 @@ struct Walk<'m> {
     divergence: Uniformity,
 }
 
-/// How an operation with regions runs them.
-enum Control {
-    For { unsigned: bool },
-    Loop,
-    If,
-    Other,
-}
-
-fn control(kind: OpKind, has_unsigned: bool) -> Control {
-    match (cuda_tile::Op::of(kind), nvvm::Op::of(kind)) {
-        (Some(cuda_tile::Op::For), _) | (_, Some(nvvm::Op::For)) => Control::For {
-            unsigned: has_unsigned,
-        },
-        (Some(cuda_tile::Op::Loop), _) | (_, Some(nvvm::Op::Loop)) => Control::Loop,
-        (Some(cuda_tile::Op::If), _) | (_, Some(nvvm::Op::If)) => Control::If,
-        _ => Control::Other,
-    }
+/// Whether the counter of a loop, and its bounds, are unsigned.
+fn counts_unsigned(op: &Op) -> bool {
+    let tile = cuda_tile::view::For::of(op).map(|v| v.unsignedCmp());
+    tile.or_else(|| nvvm::view::For::of(op).map(|v| v.unsigned())) == Some(true)
 }
 
 /// Whether a terminator goes on (`Some(true)`), leaves a loop (`Some(false)`) or neither.
 fn loop_exit(kind: OpKind) -> Option<bool> {
-    match kind.def().name {
-        "continue" => Some(true),
-        "break" => Some(false),
+    match Control::of(kind)? {
+        Control::Continue => Some(true),
+        Control::Break => Some(false),
         _ => None,
     }
 }
@@ -308,14 +295,11 @@ impl Walk<'_> {
 
     fn structured(&mut self, id: OpId) {
         let op = self.module.op(id);
-        match control(
-            op.kind,
-            op.has_unit("unsignedCmp") || op.has_unit("unsigned"),
-        ) {
-            Control::For { unsigned } => self.counted(id, unsigned),
-            Control::Loop => self.endless(id),
-            Control::If => self.branch(id),
-            Control::Other => self.opaque(id),
+        match Control::of(op.kind) {
+            Some(Control::For) => self.counted(id, counts_unsigned(op)),
+            Some(Control::Loop) => self.endless(id),
+            Some(Control::If) => self.branch(id),
+            _ => self.opaque(id),
         }
     }
 

@@ -35,6 +35,6 @@ pub use layouts::LayoutTable;
 pub use loc::{DebugAttr, LocId, Locations};
 pub use module::{Module, OpBuilder};
 pub use name::Name;
-pub use op::{Block, BlockId, Def, Op, OpId, Region, RegionId, Value, ValueId};
+pub use op::{Block, BlockId, Def, Op, OpId, Region, RegionId, Value, ValueId, grouped};
 pub use types::{DYNAMIC, Dim, Float, Type, TypeId, Types};
 pub use uses::OpMut;

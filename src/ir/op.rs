@@ -81,6 +81,11 @@ impl Op {
         self.operands.get(start..end).unwrap_or(&[])
     }
 
+    /// The groups of the table entry, of `operands` in the place of its own.
+    pub fn grouped<'o>(&self, operands: &'o [ValueId]) -> Vec<&'o [ValueId]> {
+        grouped(&self.groups, operands)
+    }
+
     /// The operand of an optional group.
     pub fn optional(&self, i: usize) -> Option<ValueId> {
         self.group(i).first().copied()
@@ -108,6 +113,16 @@ impl Op {
     pub fn has_unit(&self, name: &str) -> bool {
         self.attr_named(name).is_some()
     }
+}
+
+/// Operands in groups, of which `ends` are the ends.
+pub fn grouped<'o>(ends: &[u32], operands: &'o [ValueId]) -> Vec<&'o [ValueId]> {
+    let mut start = 0;
+    let group = |&end: &u32| {
+        let from = std::mem::replace(&mut start, end as usize);
+        operands.get(from..end as usize).unwrap_or(&[])
+    };
+    ends.iter().map(group).collect()
 }
 
 /// Where a value comes from.

@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::interleave::part;
+use super::uses::visit;
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
 use crate::machine::table::{Does, Role, Table, Unit, Width};
@@ -28,15 +29,6 @@ const WIDE: u32 = 4;
 /// Repetitions of an operation that nothing can be held beside: its operands and results fill a thread's registers.
 const FULL: u32 = 128;
 
-/// Works on two registers of a tile in each repetition.
-const PAIR: &str = ".f32x2";
-
-/// In front of matmuls of warpgroups: what they read in registers has been written.
-const GROUP_FENCE: &str = "wgmma.fence.sync.aligned";
-
-/// Takes two columns for each that its row says.
-const PACKED: &str = "pack::16b";
-
 fn does(op: &Op, table: &Table) -> Does {
     table.row(&op.insn).does
 }
@@ -46,13 +38,8 @@ fn does(op: &Op, table: &Table) -> Does {
 pub fn order(func: &mut Func, table: &Table) -> usize {
     let asks = |inst: &Inst| {
         let Inst::Op(op) = inst else { return false };
-        let pairs = if op.insn.mnemonic.ends_with(PAIR) {
-            2
-        } else {
-            1
-        };
-        does(op, table) == Does::TensorLoad
-            || pairs * op.reps >= FULL && table.row(&op.insn).unit.is_pure()
+        let row = table.row(&op.insn);
+        row.does == Does::TensorLoad || row.lanes * op.reps >= FULL && row.unit.is_pure()
     };
     if !func.insts.iter().any(asks) {
         return 0;
@@ -105,7 +92,7 @@ impl Facts {
             if does(op, table) == Does::TensorLoaded {
                 facts.wait = Some(op.clone());
             }
-            if &*op.insn.mnemonic == "add.s32"
+            if does(op, table) == Does::Sum
                 && op.reps == 1
                 && let [d, a, b] = &op.operands[..]
                 && let ([Atom::Reg(d)], [Atom::Reg(a)], [Atom::Imm(n)]) =
@@ -130,27 +117,6 @@ impl Facts {
             (r, all) = (base, all + n);
         }
         (r, all)
-    }
-}
-
-/// Every register that an instruction reads or writes, with the repetition: `(repetition, register, is_write)`.
-fn visit(inst: &Inst, table: &Table, f: &mut impl FnMut(usize, VReg, bool)) {
-    match inst {
-        Inst::Op(op) => {
-            let slots = &table.row(&op.insn).slots;
-            for rep in (0..op.reps as usize).filter(|&r| !op.is_dead(r)) {
-                op.reads(slots, rep, &mut |r| f(rep, r, false));
-                op.writes(slots, rep, &mut |r| f(rep, r, true));
-            }
-        }
-        Inst::Copy { dst, src } => {
-            src.iter()
-                .filter_map(|a| a.reg())
-                .for_each(|r| f(0, r, false));
-            dst.iter().for_each(|&r| f(0, r, true));
-        }
-        Inst::Branch { guard, .. } => guard.iter().for_each(|g| f(0, g.0, false)),
-        Inst::Label(_) => {}
     }
 }
 
@@ -193,15 +159,8 @@ impl Columns {
             Width::Each(n) if s.role != Role::Address => i64::from(n),
             _ => 0,
         });
-        let each = match op.insn.mnemonic.contains(PACKED) {
-            true => 2 * row.columns,
-            false => row.columns,
-        };
-        Some(Columns(
-            base,
-            first,
-            first + registers.sum::<i64>() * i64::from(each),
-        ))
+        let count = registers.sum::<i64>() * i64::from(row.columns);
+        Some(Columns(base, first, first + count))
     }
 
     /// Whether they may be the same as others.
@@ -288,7 +247,7 @@ impl<'a> Stretch<'a> {
             let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
             match inst {
                 Inst::Op(op) if does(op, table) == Does::TensorLoaded => {}
-                Inst::Op(op) if &*op.insn.mnemonic == GROUP_FENCE => {
+                Inst::Op(op) if does(op, table) == Does::MatmulFence => {
                     self.ask_for_matmuls(i, table);
                     self.op(op, table, self.first[i]..end);
                 }

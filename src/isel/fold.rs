@@ -3,7 +3,7 @@
 
 use super::build::{Builder, Fail, fail};
 use crate::machine::mir::Atom;
-use crate::machine::table::Algebra;
+use crate::machine::table::{Algebra, Fold};
 
 impl Builder<'_> {
     /// Like [`Builder::value`], but only for those registers whose result is not known.
@@ -11,10 +11,11 @@ impl Builder<'_> {
         let reps = sources.iter().map(|s| s.len()).max().unwrap_or(1);
         let at = |source: &[Atom], i: usize| source.get(i).or(source.first()).copied();
         let insn = self.insn(name)?;
-        let algebra = self.table.row(&insn).algebra;
+        let row = self.table.row(&insn);
+        let (algebra, fold) = (row.algebra, row.fold);
         let known: Vec<Option<Atom>> = (0..reps)
             .map(|i| match *sources {
-                [a] => unary(name, at(a, i)?),
+                [a] => unary(fold?, name, at(a, i)?),
                 [a, b] => binary(algebra, at(a, i)?, at(b, i)?),
                 _ => None,
             })
@@ -57,22 +58,19 @@ fn binary(algebra: Algebra, a: Atom, b: Atom) -> Option<Atom> {
     }
 }
 
-fn unary(name: &str, a: Atom) -> Option<Atom> {
+fn unary(fold: Fold, name: &str, a: Atom) -> Option<Atom> {
     let Atom::Imm(value) = a else { return None };
-    if name == "not.pred" {
-        return Some(Atom::Imm(!value & 1));
+    match fold {
+        Fold::Not => Some(Atom::Imm(!value & 1)),
+        Fold::Integers => integer_conversion(name, value).map(Atom::Imm),
     }
-    integer_conversion(name, value).map(Atom::Imm)
 }
 
 /// The value of `cvt(.sat).(u|s)N.(u|s)M` of a constant, in a register of at least 16 bits.
 fn integer_conversion(name: &str, value: u64) -> Option<u64> {
-    let rest = name.strip_prefix("cvt.")?;
-    let (saturate, rest) = match rest.strip_prefix("sat.") {
-        Some(rest) => (true, rest),
-        None => (false, rest),
-    };
-    let (to, from) = rest.split_once('.')?;
+    let mut parts = name.rsplit('.');
+    let (from, to) = (parts.next()?, parts.next()?);
+    let saturate = parts.next() == Some("sat");
     let ((to_signed, to), (from_signed, from)) = (integer(to)?, integer(from)?);
     let low = i128::from(value) & ((1 << from) - 1);
     let exact = match from_signed && low >> (from - 1) == 1 {

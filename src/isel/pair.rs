@@ -16,13 +16,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::uses::visit;
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Inst, Op, Operand, VReg};
-use crate::machine::table::{Insn, Role, Table, Unit, Width};
+use crate::machine::table::{Insn, Role, Table, Width};
 use crate::target::{Feature, Target};
-
-/// What the mnemonic of an f32 operation ends with; that of the pair has `x2` behind it.
-const SINGLE: &str = ".f32";
 
 /// Pairs the repetitions of the function's f32 operations. Returns how many pairs it made.
 pub fn pair(func: &mut Func, table: &Table, target: Target) -> usize {
@@ -96,16 +94,15 @@ impl<'t> Pairing<'t> {
 
     /// The instruction that does two repetitions of `op` at once.
     fn on_pairs(&mut self, op: &Op) -> Option<Insn> {
-        let name = &op.insn.mnemonic;
-        if op.reps < 2 || op.guard.is_some() || !name.ends_with(SINGLE) {
+        let (table, target) = (self.table, self.target);
+        let behind = table.row(&op.insn).pairs.as_deref()?;
+        if op.reps < 2 || op.guard.is_some() {
             return None;
         }
-        let (table, target) = (self.table, self.target);
+        let name = &op.insn.mnemonic;
         let find = || {
-            let row = table.row(&op.insn);
-            let insn = table.find(&format!("{name}x2"))?;
-            let same = row.unit == Unit::Fma && row.slots.len() == table.row(&insn).slots.len();
-            (same && table.row(&insn).available_on(target)).then_some(insn)
+            let insn = table.find(&format!("{name}{behind}"))?;
+            table.row(&insn).available_on(target).then_some(insn)
         };
         let wide = self.wide.entry(name.clone());
         wide.or_insert_with(find).clone()
@@ -336,22 +333,7 @@ fn both(pair: Pair) -> Atom {
 fn drop_unread(func: &mut Func, table: &Table, unpack: &Insn) {
     let mut read = vec![false; func.regs.len()];
     for inst in &func.insts {
-        match inst {
-            Inst::Op(op) => {
-                let slots = &table.row(&op.insn).slots;
-                for rep in (0..op.reps as usize).filter(|&rep| !op.is_dead(rep)) {
-                    op.reads(slots, rep, &mut |r| read[r.0 as usize] = true);
-                }
-            }
-            Inst::Copy { src, .. } => {
-                let sources = src.iter().filter_map(|a| a.reg());
-                sources.for_each(|r| read[r.0 as usize] = true);
-            }
-            Inst::Branch { guard, .. } => {
-                guard.iter().for_each(|(r, _)| read[r.0 as usize] = true);
-            }
-            Inst::Label(_) => {}
-        }
+        visit(inst, table, &mut |_, r, write| read[r.0 as usize] |= !write);
     }
     func.insts.retain_mut(|inst| {
         let Inst::Op(op) = inst else { return true };

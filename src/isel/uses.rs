@@ -60,6 +60,27 @@ impl Op {
     }
 }
 
+/// Every register that an instruction reads or writes, with the repetition: `(repetition, register, is_write)`.
+pub(super) fn visit(inst: &Inst, table: &Table, f: &mut impl FnMut(usize, VReg, bool)) {
+    match inst {
+        Inst::Op(op) => {
+            let slots = &table.row(&op.insn).slots;
+            for rep in (0..op.reps as usize).filter(|&r| !op.is_dead(r)) {
+                op.reads(slots, rep, &mut |r| f(rep, r, false));
+                op.writes(slots, rep, &mut |r| f(rep, r, true));
+            }
+        }
+        Inst::Copy { dst, src } => {
+            src.iter()
+                .filter_map(|a| a.reg())
+                .for_each(|r| f(0, r, false));
+            dst.iter().for_each(|&r| f(0, r, true));
+        }
+        Inst::Branch { guard, .. } => guard.iter().for_each(|g| f(0, g.0, false)),
+        Inst::Label(_) => {}
+    }
+}
+
 /// Applies `f` to every register of the function's instructions.
 pub(super) fn rename(func: &mut Func, mut f: impl FnMut(VReg) -> VReg) {
     let mut atom = |a: &mut Atom| {

@@ -11,7 +11,7 @@ use crate::ir::{Float, Op, OpId};
 use crate::isel::{Elem, Fail, Selected};
 use crate::machine::class::Class;
 use crate::machine::mir::{self, Atom, Inst, VReg};
-use crate::machine::table::{Piece, Role, Row, Width};
+use crate::machine::table::{Does, Piece, Role, Row, Width};
 use crate::ptx;
 
 /// What registers are: values of LLVM's.
@@ -77,7 +77,7 @@ impl Asm {
         self.line();
         self.instructions += 1;
         // A matmul only computes, but the whole warp has to.
-        let computes = row.unit.is_pure() || op.insn.mnemonic.starts_with("mma.sync");
+        let computes = row.unit.is_pure() || row.does == Does::WarpMatmul;
         self.effects |= !computes;
         self.convergent |= !row.unit.is_pure();
         let guard = op.pred(rep);
@@ -259,7 +259,7 @@ impl Kernel<'_, '_> {
     ) -> Result<(), Fail> {
         let tables = self.tables;
         let row = tables.insns.row(&op.insn);
-        if op.insn.mnemonic.starts_with("mov.")
+        if row.does == Does::Constant
             && let [to, from] = &op.operands[..]
             && let (Some(Atom::Reg(to)), Some(Atom::Imm(bits))) =
                 (to.atoms.get(rep), from.atoms.get(rep))

@@ -35,7 +35,7 @@ pub fn conflicts(m: &Module, op: OpId, token: ValueId, writes: bool) -> bool {
     false
 }
 
-/// Whether an operation with memory effects yields only a token: loads also yield a tile.
+/// Whether an operation with memory effects writes: those that yield a tile, too, are atomic.
 fn is_write(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
     let tiles = data
@@ -43,5 +43,5 @@ fn is_write(m: &Module, op: OpId) -> bool {
         .iter()
         .filter(|&&r| !matches!(m.types.get(m.ty(r)), Type::Token))
         .count();
-    tiles == 0 || data.def().name.contains("atomic")
+    tiles == 0 || data.def().traits.has(Traits::ATOMIC)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::rows::{self, Read, Rows};
 use crate::ir::Diagnostic;
 
-pub use row::{Algebra, Does, Immediate, Piece, Role, Row, Slot, Unit, Width};
+pub use row::{Algebra, Does, Fold, Immediate, Piece, Role, Row, Slot, Unit, Width};
 
 /// The table that is compiled in.
 pub const BUILTIN: &str = include_str!("../../isel/ptx.insn");

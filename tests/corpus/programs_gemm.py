@@ -36,26 +36,16 @@ def batched_halves(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.C
 
 
 @ct.kernel
-def integer(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """i8 or u8 operands, i32 sums."""
+def integer(
+    a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], doubled: ct.Constant[bool]
+):  # fmt: skip
+    """i8 or u8 operands, i32 sums; where it is `doubled`, the left operand is computed: 2 A @ B."""
     m, n = ct.bid(0), ct.bid(1)
     acc = ct.zeros((tm, tn), dtype=ct.int32)
     for k in range(ct.cdiv(a.shape[1], tk)):
         x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
         y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
-        acc = ct.mma(x, y, acc)
-    ct.store(c, (m, n), acc)
-
-
-@ct.kernel
-def integer_doubled(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """2 A @ B: the left operand is computed."""
-    m, n = ct.bid(0), ct.bid(1)
-    acc = ct.zeros((tm, tn), dtype=ct.int32)
-    for k in range(ct.cdiv(a.shape[1], tk)):
-        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
-        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
-        acc = ct.mma(x + x, y, acc)
+        acc = ct.mma(x + x if doubled else x, y, acc)
     ct.store(c, (m, n), acc)
 
 
@@ -102,14 +92,16 @@ def fused(a, b, bias, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Cons
 
 
 @ct.kernel
-def eight_bits(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """f8 operands, fast accumulation."""
+def eight_bits(
+    a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], fast: ct.Constant[bool]
+):  # fmt: skip
+    """f8 operands, columns of B neighbours in memory; sums in single precision unless accumulation is `fast`."""
     m, n = ct.bid(0), ct.bid(1)
     acc = ct.zeros((tm, tn), dtype=ct.float32)
     for k in range(ct.cdiv(a.shape[1], tk)):
         x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
         y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
-        acc = ct.mma(x, y, acc, use_fast_acc=True)
+        acc = ct.mma(x, y, acc, use_fast_acc=fast)
     ct.store(c, (m, n), acc)
 
 
@@ -122,18 +114,6 @@ def eight_bits_sums(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.
         x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
         y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
         acc = ct.mma(x, ct.transpose(y), acc)
-    ct.store(c, (m, n), acc)
-
-
-@ct.kernel
-def eight_bits_columns(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
-    """f8 operands, sums in single precision; columns of B are neighbours in memory."""
-    m, n = ct.bid(0), ct.bid(1)
-    acc = ct.zeros((tm, tn), dtype=ct.float32)
-    for k in range(ct.cdiv(a.shape[1], tk)):
-        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
-        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
-        acc = ct.mma(x, y, acc)
     ct.store(c, (m, n), acc)
 
 
@@ -236,18 +216,18 @@ CUBE = array(f32, 3)
 CASES = [
     Program("batched_tf32", batched, [CUBE, CUBE, CUBE, 32, 32, 16], "13.1"),
     Program("batched_f16", batched_halves, [array(f16, 3), array(f16, 3), CUBE, 64, 64, 32], "13.1"),
-    Program("integer_i8", integer, [*matrices(i8, i8, i32), 32, 32, 64], "13.1"),
-    Program("integer_u8_i8", integer, [*matrices(u8, i8, i32), 32, 32, 64], "13.1"),
-    Program("integer_i8_wide", integer, [*matrices(u8, i8, i32), 128, 128, 64], "13.1"),
-    Program("integer_doubled", integer_doubled, [*matrices(i8, i8, i32), 64, 128, 64], "13.1"),
+    Program("integer_i8", integer, [*matrices(i8, i8, i32), 32, 32, 64, False], "13.1"),
+    Program("integer_u8_i8", integer, [*matrices(u8, i8, i32), 32, 32, 64, False], "13.1"),
+    Program("integer_i8_wide", integer, [*matrices(u8, i8, i32), 128, 128, 64, False], "13.1"),
+    Program("integer_doubled", integer, [*matrices(i8, i8, i32), 64, 128, 64, True], "13.1"),
     Program("split_k_f16", split_k, [*matrices(f16, f16, f32), 32, 32, 32], "13.1"),
     Program("counted_f16", counted, [*matrices(f16, f16, f32), 64, 64, 32], "13.1"),
     Program("fused_bf16", fused, [*matrices(bf16, bf16), array(f32, 1), array(bf16, 2), 64, 64, 32], "13.1"),
-    Program("eight_bits_e4m3", eight_bits, [*matrices(e4m3, e4m3, f32), 64, 64, 32], "13.3"),
-    Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32], "13.3"),
+    Program("eight_bits_e4m3", eight_bits, [*matrices(e4m3, e4m3, f32), 64, 64, 32, True], "13.3"),
+    Program("eight_bits_e5m2", eight_bits, [*matrices(e5m2, e5m2, f32), 64, 64, 32, True], "13.3"),
     Program("eight_bits_sums_e4m3", eight_bits_sums, [*matrices(e4m3, e4m3, f32), 64, 64, 128], "13.1"),
     Program("eight_bits_sums_e5m2", eight_bits_sums, [*matrices(e5m2, e5m2, f32), 128, 256, 64], "13.1"),
-    Program("eight_bits_columns", eight_bits_columns, [*matrices(e4m3, e4m3, f32), 128, 256, 64], "13.1"),
+    Program("eight_bits_columns", eight_bits, [*matrices(e4m3, e4m3, f32), 128, 256, 64, False], "13.1"),
     Program("scaled_e4m3", scaled, [*matrices(e4m3, e8m0, e4m3, e8m0, f32), 32, 32, 64], "13.3"),
     Program("mxf8_columns", scaled, [*matrices(e5m2, e8m0, e5m2, e8m0, f32), 128, 64, 128], "13.3"),
 ]

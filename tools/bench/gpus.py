@@ -41,7 +41,7 @@ def table() -> dict[str, Gpu]:
     gpus = {}
     for name, own in known["gpus"].items():
         capability = known["capabilities"][own["capability"]]
-        figures = {k: v for k, v in {**capability, **own}.items() if isinstance(v, dict) and "value" in v}
+        figures = {k: v for k, v in {**known["absent"], **capability, **own}.items() if isinstance(v, dict) and "value" in v}
         gpus[name] = Gpu(name, figures, capability["tensor"])
     return gpus
 

@@ -17,8 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/ptxsim/tests/kernels")]
+sys.path.append(str(ROOT / "tools/bench/gpu"))
 
 import foreign  # noqa: E402
+from manifest import extents  # noqa: E402
 
 # An entry with more PTX is left out, and that said: machine code of it takes minutes, and the folder must fit into 64 MiB.
 LARGEST = 1 << 20
@@ -101,36 +103,20 @@ def add_foreign(folder: Folder) -> None:
                 folder.add(case | {"name": f"{name} {case['name']}"})
 
 
-def evaluate(expression, args: list) -> int:
-    """A number of the launch manifest, given the entry's arguments."""
-    match expression:
-        case {"param": i}:
-            return int(args[i].value)
-        case {"mul": [a, b]}:
-            return evaluate(a, args) * evaluate(b, args)
-        case {"add": [a, b]}:
-            return evaluate(a, args) + evaluate(b, args)
-        case {"ceildiv": [a, b]}:
-            return -(-evaluate(a, args) // evaluate(b, args))
-        case int():
-            return expression
-    raise ValueError(f"the manifest has {expression}")
-
-
 def tensor_map(recipe: dict, args: list) -> foreign.Map:
-    """A recipe of the launch manifest with the arguments put in; no tensor map has an empty dimension."""
-    numbers = lambda expressions: [evaluate(e, args) for e in expressions]  # noqa: E731
+    """A recipe of the launch manifest with the arguments put in."""
+    dims, strides, offset = extents(recipe, [getattr(arg, "value", None) for arg in args])
     return foreign.Map(
         args[recipe["base"]].name,
         recipe["element"],
-        [max(d, 1) for d in numbers(recipe["dims"])],
-        numbers(recipe["strides_bytes"]),
+        dims,
+        strides,
         recipe["box"],
         recipe["swizzle"],
         fill=recipe["oob_fill"],
         element_strides=recipe["element_strides"],
         interleave=recipe["interleave"],
-        offset=evaluate(recipe.get("base_offset") or 0, args),
+        offset=offset,
     )
 
 

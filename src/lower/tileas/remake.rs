@@ -92,12 +92,7 @@ pub fn make(
             };
             operands.push(find(m, &made, operand, layout));
         }
-        let mut groups: Vec<&[ValueId]> = Vec::new();
-        let mut start = 0;
-        for &end in &data.groups {
-            groups.push(operands.get(start..end as usize).unwrap_or(&[]));
-            start = end as usize;
-        }
+        let groups = data.grouped(&operands);
         let result = m.result(op);
         let ty = distributed(m, m.ty(result), wanted);
         let mut b = m.at(block, position);

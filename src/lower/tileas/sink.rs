@@ -8,9 +8,10 @@ use super::order::move_before;
 use crate::lower::tileas::look::is_view;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialect::Traits;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::pipeline::slice::{Map, copy};
+use crate::lower::tileas::pipeline::slice::copy_beside;
 
 /// Gives each matmul under `body` loads of its own, so that each reads its fragments as it wants them: a tile that two
 /// read, one transposed, would be converted in registers for one of them.
@@ -53,17 +54,6 @@ fn changes_loaded(m: &Module, mut op: OpId) -> bool {
         }
     }
     false
-}
-
-/// A copy of an operation right behind it.
-fn copy_beside(m: &mut Module, op: OpId) -> OpId {
-    let block = m.op(op).block;
-    let copied = copy(m, op, block, &mut Map::default());
-    let ops = &mut m.block_mut(block).ops;
-    ops.pop();
-    let at = ops.iter().position(|&o| o == op).unwrap_or(0);
-    ops.insert(at + 1, copied);
-    copied
 }
 
 /// Whether an operation is a matmul or changes the shape of what one matmul reads.
@@ -157,7 +147,7 @@ fn is_quiet(m: &Module, from: OpId, to: OpId) -> bool {
     };
     let writes = |&o: &OpId| {
         let kind = S::of(m.op(o).kind);
-        let asynchronous = m.op(o).def().name.starts_with("async.");
+        let asynchronous = m.op(o).def().traits.has(Traits::ASYNC);
         kind == Some(S::LocalStore) || asynchronous && kind != Some(S::LocalLoad)
     };
     let inside = |&o: &OpId| {

@@ -104,6 +104,10 @@ pub enum Does {
     TensorLoaded,
     TensorStored,
     Tensor,
+    MatmulFence,
+    WarpMatmul,
+    Constant,
+    Sum,
 }
 
 impl Does {
@@ -116,7 +120,22 @@ impl Does {
         ("tensor.loaded", Does::TensorLoaded),
         ("tensor.stored", Does::TensorStored),
         ("tensor", Does::Tensor),
+        ("matmul.fence", Does::MatmulFence),
+        ("warp.matmul", Does::WarpMatmul),
+        ("constant", Does::Constant),
+        ("sum", Does::Sum),
     ];
+}
+
+/// How an instruction's result follows from a source that is a number; see the table's header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fold {
+    Not,
+    Integers,
+}
+
+impl Fold {
+    const NAMES: &[(&'static str, Fold)] = &[("not", Fold::Not), ("integers", Fold::Integers)];
 }
 
 /// A row of the table; stands for every mnemonic its pattern matches.
@@ -127,7 +146,12 @@ pub struct Row {
     pub unit: Unit,
     pub cost: u32,
     pub algebra: Algebra,
+    pub fold: Option<Fold>,
     pub does: Does,
+    /// What stands behind the mnemonic of the instruction that does two repetitions on pairs of registers.
+    pub pairs: Option<Box<str>>,
+    /// Elements in each operand.
+    pub lanes: u32,
     /// Columns of tensor memory that a register of a load or store is.
     pub columns: u32,
     /// Bytes that shared memory must be aligned to.
@@ -154,6 +178,9 @@ impl Row {
         match name {
             "feature" => self.feature = Some(Feature::named(value)?),
             "does" => self.does = Does::NAMES.iter().find(|row| row.0 == value)?.1,
+            "fold" => self.fold = Some(Fold::NAMES.iter().find(|row| row.0 == value)?.1),
+            "pairs" => self.pairs = Some(value.into()),
+            "lanes" => self.lanes = value.parse().ok()?,
             "columns" => self.columns = value.parse().ok()?,
             "align" => self.align = value.parse().ok()?,
             _ => return Some(false),
@@ -189,7 +216,10 @@ pub(super) fn parse(text: &str) -> Result<Row, String> {
         unit,
         cost,
         algebra: Algebra::default(),
+        fold: None,
         does: Does::default(),
+        pairs: None,
+        lanes: 1,
         columns: 0,
         align: 1,
         feature: None,

@@ -2,7 +2,7 @@
 
 use super::Ctx;
 use crate::dialect::cuda_tile::Op;
-use crate::dialect::{Dialect, Traits};
+use crate::dialect::{Control, Traits};
 use crate::ir::{BlockId, OpId};
 use crate::verify::{Check, ensure, fail};
 
@@ -19,8 +19,7 @@ pub fn single_block(c: &Ctx, i: usize) -> Result<BlockId, String> {
 pub fn ends_with(c: &Ctx, last: OpId, allowed: &[Op]) -> Check {
     let kind = c.module.op(last).kind;
     // Below `cuda_tile`, kernels return by an operation of their own dialect.
-    let lowered =
-        (kind.dialect != Dialect::CudaTile && kind.def().name == "return").then_some(Op::Return);
+    let lowered = (Control::of(kind) == Some(Control::Return)).then_some(Op::Return);
     let standing = Op::of(kind).or(lowered);
     ensure(standing.is_some_and(|k| allowed.contains(&k)), || {
         let names: Vec<_> = allowed.iter().map(|&op| full_name(op)).collect();

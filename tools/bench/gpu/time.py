@@ -1,6 +1,6 @@
 """Times launches on a GPU: machine code with tilec's manifest beside it, on arguments that are made there.
 
-    python3 time.py FOLDER …          each with a request.json; needs torch and cuda-bindings, and nothing of tilec
+    python3 time.py FOLDER …          each with a request.json; needs torch, cuda-bindings and manifest.py, and nothing of tilec
 
 A request is a list of launches: `name`, `cubin`, `manifest` (null: `block` and `shared` are given and there are no tensor
 maps), `entry`, `grid` in tile blocks, `args`, and of the work `flops` and `bytes` where known. An argument is
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import torch
 from cuda.bindings import driver as cuda
+from manifest import extents
 
 TYPES = {
     "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
@@ -66,26 +67,9 @@ def tensor(argument: dict, shared: dict) -> torch.Tensor:
     return made
 
 
-def evaluate(expression, values: list) -> int:
-    """A number of the manifest, given the entry's arguments."""
-    match expression:
-        case {"param": i}:
-            return int(values[i])
-        case {"mul": [a, b]}:
-            return evaluate(a, values) * evaluate(b, values)
-        case {"add": [a, b]}:
-            return evaluate(a, values) + evaluate(b, values)
-        case {"ceildiv": [a, b]}:
-            return -(-evaluate(a, values) // evaluate(b, values))
-        case int():
-            return expression
-    raise ValueError(f"the manifest has {expression}")
-
-
 def tensor_map(recipe: dict, values: list):
-    numbers = lambda list_: [evaluate(e, values) for e in list_]  # noqa: E731
-    dims, strides, box = [max(d, 1) for d in numbers(recipe["dims"])], numbers(recipe["strides_bytes"]), recipe["box"]
-    base = int(values[recipe["base"]]) + evaluate(recipe.get("base_offset") or 0, values)
+    dims, strides, offset = extents(recipe, values)
+    base, box = int(values[recipe["base"]]) + offset, recipe["box"]
     kind = getattr(cuda.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{MAP_TYPES[recipe['element']]}")
     swizzle = recipe["swizzle"].upper() if recipe["swizzle"] != "none" else "NONE"
     fill = "NONE" if recipe["oob_fill"] == "zero" else "NAN_REQUEST_ZERO_FMA"

@@ -40,8 +40,8 @@ const SPECIAL: Pipe = Pipe {
 };
 /// Two results of [`SPECIAL`], or arithmetic as long.
 const DIVISION: Pipe = Pipe {
-    weight: 16,
-    beside: 132,
+    weight: 2 * SPECIAL.weight,
+    beside: SPECIAL.beside,
 };
 
 fn pipe(kind: C) -> &'static Pipe {

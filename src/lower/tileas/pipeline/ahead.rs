@@ -11,7 +11,7 @@ use crate::facts::FactMap;
 use crate::facts::access::{self, Access, group};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::run::{Run, cuts_once};
-use crate::lower::tileas::look::is_zero;
+use crate::lower::tileas::look::{is_number, is_zero};
 
 /// The operands of a tiled access that say where it goes.
 pub const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
@@ -129,16 +129,12 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
 /// Whether an operation of a loop's `blocks` loads one number and waits for nothing in them.
 fn loads_number(m: &Module, blocks: &[BlockId], op: OpId) -> bool {
     let data = m.op(op);
-    let one = data.results.first().is_some_and(|&v| {
-        let tile = m.types.as_tile(m.ty(v));
-        tile.is_some_and(|t| t.1.iter().product::<u64>() == 1)
-    });
     let before = |t: ValueId| {
         let inside = m.def_op(t).is_some_and(|d| blocks.contains(&m.op(d).block));
         !inside && tokens::only_read(m, t)
     };
     matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-        && one
+        && is_number(m, op)
         && access::ordering(data) == Ordering::Weak
         && Access::of(data).is_none_or(|a| a.sparse.is_none())
         && access::token(data).is_none_or(before)

@@ -9,13 +9,22 @@ pub type Map = FxHashMap<ValueId, ValueId>;
 
 /// Appends a copy of a region-free operation to `block`, its operands renamed by `map`.
 pub fn copy(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
-    with_regions(m, op, block, map, &[])
+    let end = m.block(block).ops.len();
+    with_regions(m, op, (block, end), map, &[])
+}
+
+/// Puts a copy of a region-free operation right behind it.
+pub fn copy_beside(m: &mut Module, op: OpId) -> OpId {
+    let block = m.op(op).block;
+    let at = m.block(block).ops.iter().position(|&o| o == op);
+    let behind = at.map_or(0, |at| at + 1);
+    with_regions(m, op, (block, behind), &mut Map::default(), &[])
 }
 
 fn with_regions(
     m: &mut Module,
     op: OpId,
-    block: BlockId,
+    (block, position): (BlockId, usize),
     map: &mut Map,
     regions: &[RegionId],
 ) -> OpId {
@@ -25,14 +34,9 @@ fn with_regions(
         .iter()
         .map(|v| map.get(v).copied().unwrap_or(*v))
         .collect();
-    let mut groups: Vec<&[ValueId]> = Vec::new();
-    let mut start = 0;
-    for &end in &data.groups {
-        groups.push(&operands[start..end as usize]);
-        start = end as usize;
-    }
+    let groups = data.grouped(&operands);
     let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
-    let mut b = m.at_end(block);
+    let mut b = m.at(block, position);
     b.loc = data.loc;
     let new = b.op(
         data.kind,
@@ -64,7 +68,8 @@ pub fn copy_whole(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> Op
         }
         copied.push(new);
     }
-    with_regions(m, op, block, map, &copied)
+    let end = m.block(block).ops.len();
+    with_regions(m, op, (block, end), map, &copied)
 }
 
 /// The operations of `body` that compute `roots`, in order; operations elsewhere are not followed.

@@ -5,7 +5,7 @@ use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access, constant};
-use crate::ir::{Attr, BlockId, Diagnostic, Module, Op, OpId, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
@@ -34,9 +34,11 @@ const GRANULE: u64 = 16;
 /// illegal instruction where an innermost coordinate is none (seen on an H100; Triton's tutorial of tensor copies says so,
 /// the PTX ISA does not).
 pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
-    let Some(access) = Access::of(m.op(op)) else {
-        return false;
-    };
+    let access = Access::of(m.op(op));
+    access.is_some_and(|access| legal(m, func, op, &access, facts))
+}
+
+fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> bool {
     let rank = access.extents.len();
     let known = |v: ValueId| constant(facts, v).is_some() || parameter(m, func, v).is_some();
     let numbers = access
@@ -79,9 +81,8 @@ pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
 }
 
 /// Whether the innermost extent of what an access goes to is of whole granules.
-fn whole_rows(m: &Module, data: &Op, facts: &FactMap) -> bool {
+fn whole_rows(m: &Module, access: &Access, facts: &FactMap) -> bool {
     let extent = || {
-        let access = Access::of(data)?;
         let inner = access.extent(*access.order(facts).first()?)?;
         let bytes = m.types.bits(access::pointee(m, access.base))? / 8;
         Some(facts.get(inner)?.divisor.wrapping_mul(u64::from(bytes)))
@@ -106,7 +107,7 @@ fn forbids_tma(m: &Module, hints: &Attr) -> bool {
 /// of the last one is beyond the row is written, too (seen on an H100).
 pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let data = m.op(op);
-    let Some(tile) = access::tile(data) else {
+    let (Some(tile), Some(access)) = (access::tile(data), Access::of(data)) else {
         return false;
     };
     let order = memory_order(m, facts, op);
@@ -114,8 +115,8 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
         return false;
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
-    tma_legal(m, func, op, facts)
-        && whole_rows(m, data, facts)
+    legal(m, func, op, &access, facts)
+        && whole_rows(m, &access, facts)
         && access::ordering(data) == Ordering::Weak
         && all.any(|s| boxes(&layout, &order, s).is_ok())
 }

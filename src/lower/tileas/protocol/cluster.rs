@@ -157,11 +157,9 @@ fn carried(m: &Module, op: OpId, own: &mut FxHashSet<ValueId>) {
 
 /// Whether steps of `shared` pipelines stand under `op`.
 fn steps_inside(m: &Module, op: OpId, shared: &FxHashSet<ValueId>) -> bool {
-    under(m, op).into_iter().any(|o| {
-        let data = m.op(o);
-        data.def().name.starts_with("async.")
-            && access::pipeline(data).is_some_and(|p| shared.contains(&p))
-    })
+    under(m, op)
+        .into_iter()
+        .any(|o| access::pipeline(m.op(o)).is_some_and(|p| shared.contains(&p)))
 }
 
 /// Whether something under `op` leaves a loop around it, or the kernel.

@@ -27,6 +27,7 @@ mod trace;
 use crate::lower::tileas::buffers::tile_bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::dialect::Traits;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
@@ -62,7 +63,7 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
     let Some(body) = m.body_of(func, 0) else {
         return Ok(());
     };
-    let asynchronous = |op: &OpId| m.op(*op).def().name.starts_with("async.");
+    let asynchronous = |op: &OpId| m.op(*op).def().traits.has(Traits::ASYNC);
     if !m.ops_under(body).iter().any(asynchronous) {
         return Ok(());
     }
@@ -320,7 +321,7 @@ impl Static<'_> {
             let Some(kind) = S::of(data.kind) else {
                 return Ok(());
             };
-            let pipeline = access::pipeline(data).filter(|_| data.def().name.starts_with("async."));
+            let pipeline = access::pipeline(data);
             let of = pipeline
                 .and_then(|p| s.setting.pipelines.get(&p))
                 .map(|p| (p.kind == PipelineKind::Tma, p.stages));
@@ -452,11 +453,7 @@ impl Static<'_> {
         let ops = m.ops_under(body);
         let steps = ops.iter().filter_map(|&op| {
             let data = m.op(op);
-            Some((
-                S::of(data.kind)?,
-                access::pipeline(data).filter(|_| data.def().name.starts_with("async."))?,
-                op,
-            ))
+            Some((S::of(data.kind)?, access::pipeline(data)?, op))
         });
         let steps: Vec<(S, ValueId, OpId)> = steps.collect();
         let present: FxHashSet<(S, ValueId)> = steps.iter().map(|s| (s.0, s.1)).collect();

@@ -207,7 +207,7 @@ fn is_step(m: &Module, op: OpId) -> bool {
                 | S::TensorLoad
                 | S::TensorStore
         )
-    }) || m.op(op).def().name.starts_with("async.")
+    }) || m.op(op).def().traits.has(Traits::ASYNC)
 }
 
 /// Collects the operations with regions that hold steps, or jumps out of themselves; says whether
@@ -632,7 +632,7 @@ impl Tracer<'_> {
             .body_of(op, 0)
             .map(|b| self.m.ops_under(b))
             .unwrap_or_default();
-        let steps = |o: &OpId| self.m.op(*o).def().name.starts_with("async.pipeline.");
+        let steps = |o: &OpId| self.m.op(*o).def().traits.has(Traits::STEP);
         let unknown = match inside.iter().any(steps) {
             true => {
                 self.endless += 1;

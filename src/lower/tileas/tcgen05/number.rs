@@ -1,5 +1,6 @@
 //! The iterations of the pipeline that matmuls of a role step in turn.
 
+use crate::dialect::Traits;
 use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::view::View;
 use crate::lower::build::{self, cased};
@@ -30,7 +31,7 @@ pub fn run(m: &mut Module, body: BlockId, pipeline: ValueId) {
         let kind = |o: OpId| S::of(m.op(o).kind);
         let is_step = |o: &OpId| {
             let data = m.op(*o);
-            let step = data.def().name.starts_with("async.pipeline.");
+            let step = data.def().traits.has(Traits::STEP);
             step && access::pipeline(data) == Some(pipeline)
         };
         let steps: FxHashSet<OpId> = ops.iter().copied().filter(is_step).collect();

@@ -120,8 +120,10 @@ fn from_ptx(text: String) -> Result<Prepared<'static>> {
 
 /// The manifest in an image of tilec's.
 fn manifest(image: &[u8]) -> Option<Arc<Manifest>> {
-    let (Ok(Source::Ptx(text)) | Err(text)) = image::open(image).map_err(|_| String::new()) else {
-        return None;
+    let text = match image::open(image).map(|opened| opened.source) {
+        Ok(Source::Ptx(text)) => text,
+        Ok(Source::Tile(_)) => return None,
+        Err(_) => String::new(),
     };
     let json = image::manifest_in(&text).or_else(|| image::manifest_of_cubin(image))?;
     match image::read_manifest(&json) {

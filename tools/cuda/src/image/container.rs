@@ -6,12 +6,29 @@ use crate::settings::settings;
 use crate::status::Status;
 use tilec::launch::MANIFEST_SYMBOL;
 
-type Opened = std::result::Result<Source, Refusal>;
+/// What an image holds, and whether tilec's `tileiras` packed it in the place of machine code, for the emulated driver.
+pub struct Opened {
+    /// what it holds
+    pub source: Source,
+    /// whether the emulated driver alone knows what it is
+    pub packed: bool,
+}
+
+impl From<Source> for Opened {
+    fn from(source: Source) -> Self {
+        Opened {
+            source,
+            packed: false,
+        }
+    }
+}
+
+type Result = std::result::Result<Opened, Refusal>;
 
 /// What is in an image.
-pub fn open(image: &[u8]) -> Opened {
+pub fn open(image: &[u8]) -> Result {
     if tilec::bytecode::is_bytecode(image) {
-        return Ok(Source::Tile(image.to_vec()));
+        return Ok(Source::Tile(image.to_vec()).into());
     }
     if image.starts_with(b"\x7fELF") {
         return elf(image);
@@ -21,7 +38,7 @@ pub fn open(image: &[u8]) -> Opened {
     }
     let text = std::str::from_utf8(image).ok();
     match text.filter(|t| t.contains(".version")) {
-        Some(text) => Ok(Source::Ptx(text.trim_end_matches('\0').to_owned())),
+        Some(text) => Ok(Source::Ptx(text.trim_end_matches('\0').to_owned()).into()),
         None => Err((
             Status::INVALID_IMAGE,
             "the image is neither Tile IR bytecode, PTX, a cubin nor a fatbin".into(),
@@ -112,14 +129,17 @@ pub fn packed(image: &[u8]) -> Option<Source> {
 }
 
 /// A cubin: machine code cannot be emulated, but what it was assembled from may be in it.
-fn elf(image: &[u8]) -> Opened {
+fn elf(image: &[u8]) -> Result {
     let broken = || {
         let why = "the cubin's sections contradict each other";
         (Status::INVALID_IMAGE, why.to_owned())
     };
     let sections = sections(image).ok_or_else(broken)?;
     if let Some(source) = content(&sections) {
-        return Ok(source);
+        return Ok(Opened {
+            source,
+            packed: true,
+        });
     }
     let text = sections.iter().find(|s| s.name == ".nv_debug_ptx_txt");
     if let Some(text) = text.filter(|t| !t.bytes.is_empty()) {
@@ -131,7 +151,7 @@ fn elf(image: &[u8]) -> Opened {
         {
             ptx.push_str(&tilec::ptx::constant(MANIFEST_SYMBOL, &json));
         }
-        return Ok(Source::Ptx(ptx));
+        return Ok(Source::Ptx(ptx).into());
     }
     Err((
         Status::NO_BINARY_FOR_GPU,
@@ -143,7 +163,7 @@ fn elf(image: &[u8]) -> Opened {
 
 /// A fatbin: of its members that can be opened the one that says most, Tile IR before PTX before machine code, and of
 /// PTX the newest that the device may run. `fatbin.rs` has the layout.
-fn fatbin(image: &[u8]) -> Opened {
+fn fatbin(image: &[u8]) -> Result {
     // Of the member that would have been best.
     let mut refusal = None;
     let sm = u64::from(settings().target.sm);
@@ -156,7 +176,7 @@ fn fatbin(image: &[u8]) -> Opened {
     });
     for member in members {
         match member.content().map(|bytes| open(&bytes)) {
-            Ok(Ok(source)) => return Ok(source),
+            Ok(Ok(opened)) => return Ok(opened),
             Ok(Err(found)) => _ = refusal.get_or_insert(found),
             Err(why) => _ = refusal.get_or_insert((Status::NO_BINARY_FOR_GPU, why)),
         }
@@ -240,7 +260,9 @@ mod tests {
         let text = ".version 9.0\n";
         let image = elf(".tilec.ptx", text.as_bytes());
         assert!(matches!(packed(&image), Some(Source::Ptx(found)) if found == text));
-        assert!(matches!(open(&image), Ok(Source::Ptx(found)) if found == text));
+        assert!(
+            matches!(open(&image), Ok(o) if o.packed && o.source == Source::Ptx(text.to_owned()))
+        );
         let image = elf(".tilec.bytecode", b"tile");
         assert!(matches!(packed(&image), Some(Source::Tile(found)) if found == b"tile"));
         let image = elf(".text.kernel", b"code");

@@ -8,7 +8,7 @@ mod fatbin;
 mod manifest;
 mod measure;
 
-pub use container::{Tile, manifest_of_cubin, open, packed, tile};
+pub use container::{Opened, Tile, manifest_of_cubin, open, packed, tile};
 pub use measure::measure;
 
 use crate::call::refuse;
@@ -54,8 +54,9 @@ pub fn compile(image: &[u8]) -> Result<Arc<Compiled>> {
     if let Some(found) = CACHE.lock().unwrap_or_else(|p| p.into_inner()).get(key) {
         return Ok(found);
     }
-    let source = container::open(image).or_else(|(status, why)| refuse(status, why))?;
-    if !settings().manifests && (matches!(source, Source::Tile(_)) || packed(image).is_some()) {
+    let Opened { source, packed } =
+        container::open(image).or_else(|(status, why)| refuse(status, why))?;
+    if !settings().manifests && (packed || matches!(source, Source::Tile(_))) {
         return refuse(
             Status::INVALID_IMAGE,
             "Tile IR, and what tilec packs for the emulated driver, is no image here",

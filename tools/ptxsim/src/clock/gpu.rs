@@ -48,7 +48,8 @@ impl Gpu {
         let common = table["capabilities"][capability]
             .as_object()
             .ok_or_else(broken)?;
-        let mut figures = common.clone();
+        let mut figures = table["absent"].as_object().ok_or_else(broken)?.clone();
+        figures.extend(common.clone());
         figures.extend(own.as_object().ok_or_else(broken)?.clone());
         let tensor = common["tensor"].as_object().ok_or_else(broken)?;
         let tensor = tensor

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::dialect::Traits;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view;
@@ -73,7 +74,7 @@ pub(super) fn check(
         let Some(v) = view::PipelineCreate::of(m.op(create)) else {
             continue;
         };
-        let step = data.def().name.starts_with("async.pipeline.");
+        let step = data.def().traits.has(Traits::STEP);
         let (mma, inside) = (v.kind() == PipelineKind::Mma, role.contains(&op));
         match S::of(data.kind) {
             Some(S::ConsumerWait | S::ConsumerRelease) if v.pair() && step && inside == mma => {
