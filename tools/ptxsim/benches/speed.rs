@@ -5,7 +5,7 @@ mod kernels;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use ptxsim::exec::cluster::Checks;
+use ptxsim::exec::env::Checks;
 use ptxsim::tensormap::{Element, MapBase, Swizzle, TensorMap};
 use ptxsim::{Arg, Launch, Module};
 

@@ -1,7 +1,7 @@
 //! Kernel arguments as the command line writes them, the `.npy` files behind them, and the tensor maps that a manifest
 //! adds.
 
-use crate::launch::{Arg, Buffer};
+use crate::argument::{Arg, Buffer};
 use crate::manifest::{EntryManifest, TensorMapManifest};
 use crate::num::format::{BF16, F16, Format, Overflow, Round};
 use crate::tensormap::{Element, Fill, Interleave, MAX_RANK, MapBase, Swizzle, TensorMap};

@@ -4,11 +4,13 @@
 //! [`parse`] reads text, [`decode`] turns one entry into a [`program`], [`exec`] runs it; [`launch`] is the interface.
 #![warn(missing_docs)]
 
+pub mod argument;
 pub mod arguments;
 pub mod asynchronous;
 pub mod check;
 pub mod clock;
 pub mod decode;
+mod error;
 pub mod exec;
 pub mod launch;
 pub mod manifest;
@@ -18,8 +20,11 @@ pub mod num;
 pub mod parse;
 pub mod program;
 pub mod record;
+mod run;
 pub mod suite;
 pub mod tensormap;
 
-pub use launch::{Arg, Buffer, Launch, LaunchError, Module, Report};
+pub use argument::{Arg, Buffer};
+pub use error::LaunchError;
+pub use launch::{Launch, Module, Report};
 pub use tensormap::TensorMap;

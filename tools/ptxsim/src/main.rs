@@ -5,7 +5,7 @@ mod watch;
 use clap::Parser;
 use ptxsim::arguments::Arguments;
 use ptxsim::clock::{self, Given, Gpu, Sampling};
-use ptxsim::exec::cluster::Checks;
+use ptxsim::exec::env::Checks;
 use ptxsim::exec::stats::Stats;
 use ptxsim::manifest::{EntryManifest, Manifest};
 use ptxsim::record::{Observer, svg};

@@ -5,7 +5,8 @@
 #[path = "../benches/kernels/mod.rs"]
 mod kernels;
 
-use ptxsim::clock::grid::{Limit, Subject, occupancy};
+use ptxsim::clock::Subject;
+use ptxsim::clock::grid::{Limit, occupancy};
 use ptxsim::clock::{self, Estimate, Given, Gpu, Sampling};
 use ptxsim::tensormap::{Element, MapBase, Swizzle, TensorMap};
 use ptxsim::{Arg, Launch, Module};

@@ -130,7 +130,7 @@ pub fn simulate<'py>(
         launch.seed = seed;
         launch.count = true;
         if !checks {
-            launch.checks = ptxsim::exec::cluster::Checks::NONE;
+            launch.checks = ptxsim::exec::env::Checks::NONE;
         }
         for (name, bytes) in buffers {
             launch.add_buffer(&name, bytes);

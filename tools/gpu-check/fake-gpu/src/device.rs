@@ -1,6 +1,6 @@
 //! The device: memory as ptxsim lays out buffers, modules as text.
 
-use ptxsim::exec::cluster::Checks;
+use ptxsim::exec::env::Checks;
 use ptxsim::tensormap::{
     Atomicity, Element, Fill, Im2col, Im2colMode, Interleave, MapBase, Swizzle,
 };

@@ -7,7 +7,7 @@
 use super::{Message, Row, Verdict};
 use crate::driver::{Driver, DriverError};
 use crate::{Error, compare, device, promise};
-use ptxsim::exec::cluster::Checks;
+use ptxsim::exec::env::Checks;
 use ptxsim::suite::{self, Case};
 use ptxsim::{Buffer, Module};
 use std::ffi::{OsStr, c_int, c_void};

@@ -1,13 +1,14 @@
 //! mbarrier objects (PTX ISA 9.7.13.15), kept as 64 bits in shared memory like on hardware.
 
 use crate::clock::trace::Effect;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::{Place, addresses, lanes, place};
-use crate::exec::step::Flow;
-use crate::exec::warp::{Frame, Wait, Warp};
-use crate::program::LANES;
+use crate::exec::flow::Flow;
+use crate::exec::frame::Frame;
+use crate::exec::memory::{Place, addresses, place};
+use crate::exec::warp::{Wait, Warp};
 use crate::program::inst::{Address, MbarOp, Reg, WaitPhase};
+use crate::program::{LANES, lanes};
 
 /// Largest arrival count and largest magnitude of the transaction count.
 pub const MAX_COUNT: u64 = (1 << 20) - 1;

@@ -8,9 +8,11 @@ pub mod bulk;
 pub mod cp_async;
 pub mod launch_control;
 pub mod mbarrier;
+pub mod starts;
 pub mod tcgen05;
 pub mod tensormap;
 pub mod tile;
+mod transfer;
 pub mod wgmma;
 
 use crate::exec::rng::Rng;

@@ -1,10 +1,12 @@
 //! `tensormap.replace` and `tensormap.cp_fenceproxy` (PTX ISA 9.7.9.28, 9.7.13.15.18).
 
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::{addresses, lanes, place, read, write};
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::memory::{addresses, place, read, write};
+use crate::exec::warp::Warp;
 use crate::program::inst::{Address, MapField, Space, Src};
+use crate::program::lanes;
 use crate::tensormap::{
     Atomicity, Element, Fill, Interleave, MAX_RANK, MapBase, Swizzle, TensorMap,
 };

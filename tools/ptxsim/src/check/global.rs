@@ -9,8 +9,7 @@
 
 use super::Checker;
 use crate::exec::fault::Trap;
-use crate::exec::memory::lanes;
-use crate::program::Row;
+use crate::program::{Row, lanes};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard};
 

@@ -1,8 +1,8 @@
 //! What a grid asks of L2, and what of that is not there.
 
 use super::gpu::Gpu;
-use super::grid::Subject;
 use super::memory::Load;
+use super::subject::Subject;
 use super::trace::{ClusterTrace, LINE, Neighbour};
 use rustc_hash::FxHashSet;
 

@@ -1,11 +1,11 @@
 //! Comparisons (PTX ISA 9.7.6).
 
+use super::checked::{BOOLS, ZERO, lanes, require_ty};
 use super::lanes::{LaneBits, binary, f32_of};
-use super::logic::{BOOLS, ZERO, lanes, require_ty};
 use super::mods::Mods;
 use super::names::Function;
 use super::operand::ALWAYS;
-use super::{Result, float};
+use super::{Result, finish};
 use crate::num::int::mask;
 use crate::parse::ast::{Instruction, Operand};
 use crate::program::inst::{BoolOp, LaneFn, Op, PredSrc, Src};
@@ -87,8 +87,8 @@ fn compare_fn(cmp: Cmp, unordered: bool, ty: Ty, ftz: bool) -> Option<LaneFn> {
             relation(
                 cmp,
                 unordered,
-                float::flush(f32_of(a)),
-                float::flush(f32_of(b)),
+                finish::flush(f32_of(a)),
+                finish::flush(f32_of(b)),
             )
             .lane()
         }),
@@ -97,7 +97,7 @@ fn compare_fn(cmp: Cmp, unordered: bool, ty: Ty, ftz: bool) -> Option<LaneFn> {
             relation(cmp, unordered, f64::from_bits(a), f64::from_bits(b)).lane()
         }),
         Ty::F16 | Ty::BF16 => binary(move |a, b| {
-            let widen = |x| float::widen16(ty, x as u16, ftz);
+            let widen = |x| finish::widen16(ty, x as u16, ftz);
             relation(cmp, unordered, widen(a), widen(b)).lane()
         }),
         _ => return None,
@@ -225,7 +225,7 @@ pub fn set<'a>(
     let srcs = [cx.src_at(inst, 1, ty)?, cx.src_at(inst, 2, ty)?, ZERO, ZERO];
     if element != ty {
         let (one, packed_int) = (
-            float::one(dst_ty.pair_element().unwrap_or(Ty::F16)),
+            finish::one(dst_ty.pair_element().unwrap_or(Ty::F16)),
             !dst_ty.is_float(),
         );
         let g: LaneFn = Box::new(move |a, b, c, e, d| {
@@ -262,7 +262,7 @@ pub fn set<'a>(
         },
     );
     let truth = if dst_ty.is_float() {
-        float::one(dst_ty)
+        finish::one(dst_ty)
     } else {
         mask(dst_ty.bits())
     };

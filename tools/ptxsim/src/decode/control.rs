@@ -1,9 +1,10 @@
 //! Control flow (PTX ISA 9.7.12, 9.7.19).
 
 use super::Result;
-use super::logic::require_ty;
+use super::binding::Binding;
+use super::checked::require_ty;
 use super::mods::Mods;
-use super::names::{Binding, Function};
+use super::names::Function;
 use crate::parse::ast::{Instruction, Operand, VarSpace};
 use crate::program::inst::{CallValue, Callee, Op};
 use crate::program::types::Ty;

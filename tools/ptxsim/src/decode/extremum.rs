@@ -1,9 +1,9 @@
 //! `min` and `max` of floating-point numbers (PTX ISA 9.7.3.11-12, 9.7.4.8-9).
 
 use super::Result;
-use super::float::{Finish, finish16, finish32, flush, widen16};
+use super::checked::{lanes, require_ty, same_srcs};
+use super::finish::{Finish, finish16, finish32, flush, widen16};
 use super::lanes::{LaneBits, f32_of, ternary};
-use super::logic::{lanes, require_ty, same_srcs};
 use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::Instruction;

@@ -1,7 +1,8 @@
 //! The body of one function.
 
-use super::module::Builder;
-use super::names::{Binding, Function};
+use super::binding::Binding;
+use super::builder::Builder;
+use super::names::Function;
 use super::variables::MAX_SMALL_BYTES;
 use super::{Result, instruction, operand};
 use crate::clock::weight::Weight;

@@ -1,8 +1,8 @@
 //! Integer arithmetic (PTX ISA 9.7.1, 9.7.2).
 
 use super::Result;
+use super::checked::{lanes, require_ty, same_srcs};
 use super::lanes::{LaneBits, binary, ternary, unary};
-use super::logic::{lanes, require_ty, same_srcs};
 use super::mods::Mods;
 use super::names::Function;
 use crate::num::int::{mask, sign_extend};

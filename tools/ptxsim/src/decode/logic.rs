@@ -1,56 +1,17 @@
 //! Moves, comparisons, selection, and bit manipulation (PTX ISA 9.7.1.15-22, 9.7.6, 9.7.8, 9.7.9.1-7).
 
+use super::checked::lanes;
 use super::compare::{set, setp};
 use super::lanes::{LaneBits, binary, f32_of, quaternary, ternary, unary};
 use super::mods::Mods;
 use super::names::Function;
 use super::operand::ALWAYS;
-use super::{Result, float};
+use super::{Result, finish};
+use crate::decode::checked::{BOOLS, ZERO, require_ty, same_srcs};
 use crate::num::int::{self, Prmt, mask, sign_extend};
 use crate::parse::ast::{Instruction, Operand};
-use crate::program::inst::{BoolOp, LaneFn, Op, Special, Src};
+use crate::program::inst::{BoolOp, Op, Special, Src};
 use crate::program::types::{Class, Ty};
-
-/// A source that is not there.
-pub const ZERO: Src = Src::Const(0);
-
-/// A lane operation with as many sources as `srcs`.
-pub fn lanes<'a>(
-    cx: &mut Function<'_, 'a>,
-    inst: &Instruction<'a>,
-    dst_ty: Ty,
-    f: LaneFn,
-    srcs: &[Src],
-) -> Result<Op> {
-    let dst = cx.dst_at(inst, 0, dst_ty)?;
-    if inst.operands.len() != srcs.len() + 1 {
-        return cx.error(format!(
-            "`{}` takes {} operands, found {}",
-            inst.mnemonic(),
-            srcs.len() + 1,
-            inst.operands.len()
-        ));
-    }
-    let mut four = [ZERO; 4];
-    four[..srcs.len()].copy_from_slice(srcs);
-    Ok(Op::Lanes {
-        f,
-        dst,
-        srcs: four,
-        count: srcs.len() as u8,
-    })
-}
-
-/// Sources 1.. of `inst`, all of type `ty`.
-pub fn same_srcs<'a>(
-    cx: &mut Function<'_, 'a>,
-    inst: &Instruction<'a>,
-    ty: Ty,
-) -> Result<Vec<Src>> {
-    (1..inst.operands.len())
-        .map(|i| cx.src_at(inst, i, ty))
-        .collect()
-}
 
 pub(super) fn decode<'a>(
     cx: &mut Function<'_, 'a>,
@@ -131,18 +92,6 @@ fn size_extend(a: u32, n: u32, signed: bool, wrap: bool) -> u64 {
     }
 }
 
-/// The single type of the opcode.
-pub fn require_ty<'a>(
-    cx: &Function<'_, 'a>,
-    inst: &Instruction<'a>,
-    mods: &mut Mods<'_>,
-) -> Result<Ty> {
-    match mods.ty() {
-        Some(ty) => Ok(ty),
-        None => cx.error(format!("`{}` lacks a type", inst.mnemonic())),
-    }
-}
-
 fn mov<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
     let ty = require_ty(cx, inst, mods)?;
     let (to, from) = (cx.operand(inst, 0)?, cx.operand(inst, 1)?);
@@ -213,13 +162,6 @@ pub fn second_row(src: Src) -> Src {
     }
 }
 
-/// Words of boolean operations.
-pub const BOOLS: &[(&str, BoolOp)] = &[
-    ("and", BoolOp::And),
-    ("or", BoolOp::Or),
-    ("xor", BoolOp::Xor),
-];
-
 fn selp<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'_>) -> Result<Op> {
     let ty = require_ty(cx, inst, mods)?;
     let (a, b) = (cx.src_at(inst, 1, ty)?, cx.src_at(inst, 2, ty)?);
@@ -240,7 +182,7 @@ fn slct<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'
         Ty::S32 => ternary(|a, b, c| if c as i32 >= 0 { a } else { b }),
         Ty::F32 => ternary(move |a, b, c| {
             let c = if ftz {
-                float::flush(f32_of(c))
+                finish::flush(f32_of(c))
             } else {
                 f32_of(c)
             };

@@ -1,9 +1,10 @@
 //! Loads, stores, atomics and address conversions (PTX ISA 9.7.9.8-21, 9.7.13.13-14).
 
 use super::Result;
-use super::logic::require_ty;
+use super::binding::Binding;
+use super::checked::require_ty;
 use super::mods::Mods;
-use super::names::{Binding, Function};
+use super::names::Function;
 use crate::parse::ast::{Instruction, Operand};
 use crate::program::inst::{AtomOp, Op, Order, Reg, Space, Src};
 use crate::program::types::Ty;

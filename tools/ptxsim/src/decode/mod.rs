@@ -2,14 +2,21 @@
 //! line and mnemonic.
 
 mod asynchronous;
+mod binding;
+mod builder;
+mod checked;
 mod compare;
 mod control;
 mod cvt;
 mod extremum;
+mod finish;
 mod float;
+mod formats;
+mod fragments;
 mod function;
 mod integer;
 mod lanes;
+mod literal;
 mod logic;
 mod matrix;
 mod memory;
@@ -17,6 +24,7 @@ mod mods;
 mod module;
 mod names;
 mod operand;
+mod placed;
 mod stochastic;
 mod tcgen05;
 mod variables;
@@ -27,7 +35,7 @@ mod wmma;
 use mods::Mods;
 pub use module::{decode, decode_placed};
 use names::Function;
-pub use variables::{Places, Wanted};
+pub use placed::{Places, Wanted};
 
 use crate::parse::ParseError;
 use crate::parse::ast::Instruction;

@@ -1,7 +1,8 @@
 //! Names of a function: scopes of registers, variables and labels.
 
 use super::Result;
-use super::module::Builder;
+use super::binding::Binding;
+use super::builder::Builder;
 use crate::clock::weight::{Pipe, Weight};
 use crate::parse::ParseError;
 use crate::parse::ast::{Instruction, Statement, VarSpace, Variable};
@@ -10,31 +11,6 @@ use crate::program::class::Class;
 use crate::program::inst::{Inst, Op, Pred, PredSrc, Reg, Special};
 use crate::program::types::Ty;
 use rustc_hash::FxHashMap;
-
-/// What a name stands for.
-#[derive(Debug, Clone, Copy)]
-pub enum Binding {
-    /// A general register.
-    Register {
-        /// first row
-        row: u32,
-        /// elements, for vector registers
-        vector: u32,
-        /// declared type
-        ty: Ty,
-    },
-    /// A predicate register.
-    Predicate(Pred),
-    /// A variable with its address in its space.
-    Variable {
-        /// where it lives
-        space: VarSpace,
-        /// address or offset there
-        address: u64,
-        /// size in bytes
-        size: u32,
-    },
-}
 
 #[derive(Default)]
 struct Scope<'a> {
@@ -299,7 +275,7 @@ impl<'m, 'a> Function<'m, 'a> {
     /// Size and alignment of a variable, or an error.
     pub fn layout(&mut self, variable: &Variable<'_>) -> Result<(u32, u32)> {
         self.line = variable.line;
-        super::variables::layout_of(variable)
+        super::placed::layout_of(variable)
     }
 }
 

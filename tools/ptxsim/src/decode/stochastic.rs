@@ -3,9 +3,9 @@
 //! The random bits are added to the uppermost bits that rounding drops; a carry out of them rounds away from zero.
 
 use super::Result;
-use super::cvt::{format_of, packing};
+use super::checked::{ZERO, lanes, require_ty};
+use super::formats::{format_of, packing};
 use super::lanes::{f32_of, ternary};
-use super::logic::{ZERO, lanes, require_ty};
 use super::mods::Mods;
 use super::names::Function;
 use super::operand::ALWAYS;

@@ -1,10 +1,11 @@
 //! `tcgen05` (PTX ISA 9.7.16.7-12).
 
 use super::Result;
+use super::fragments::required;
 use super::logic::immediate;
-use super::matrix::required;
 use super::mods::Mods;
 use super::names::Function;
+use crate::decode::fragments::register_list;
 use crate::parse::ast::{Instruction, Operand};
 use crate::program::inst::{Op, Space, Src};
 use crate::program::tensor::{
@@ -175,7 +176,7 @@ fn moves<'a>(
         let operand = cx.operand(inst, regs_at)?;
         cx.srcs(operand, Ty::B32)?
     } else {
-        super::matrix::register_list(cx, inst, regs_at, Ty::B32)?
+        register_list(cx, inst, regs_at, Ty::B32)?
             .into_iter()
             .map(|r| Src::Reg(r.0))
             .collect()

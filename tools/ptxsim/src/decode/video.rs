@@ -3,8 +3,8 @@
 //! Intermediate results are exact here; the ISA gives them 34 bits, which only a `vshl` with `.sat` could tell apart.
 
 use super::Result;
+use super::checked::{ZERO, require_ty};
 use super::lanes::ternary;
-use super::logic::{ZERO, require_ty};
 use super::mods::Mods;
 use super::names::Function;
 use crate::num::int::sign_extend;

@@ -1,7 +1,8 @@
 //! Barriers, fences and operations among the lanes of a warp (PTX ISA 9.7.13).
 
 use super::Result;
-use super::logic::{immediate, require_ty};
+use super::checked::require_ty;
+use super::logic::immediate;
 use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::{Instruction, Operand};

@@ -1,7 +1,7 @@
 //! `wmma` (PTX ISA 9.7.14.4).
 
 use super::Result;
-use super::matrix::{
+use super::fragments::{
     ACCUMULATORS, ELEMENTS, accumulator_type, register_list, required, shape, source_list,
 };
 use super::memory::SPACES;

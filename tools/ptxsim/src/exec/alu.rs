@@ -1,10 +1,10 @@
 //! Instructions that touch nothing but the warp's own registers.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
 use super::memory::undefined;
-use super::warp::{Frame, Warp};
-use crate::asynchronous::wgmma;
+use super::warp::{ACCUMULATOR, Warp};
+use crate::exec::frame::Frame;
 use crate::program::inst::{BoolOp, CarryFn, LaneFn, Pred, PredSrc, Reg, Special, Src};
 use crate::program::{LANES, Row, window};
 
@@ -101,7 +101,7 @@ fn apply(
     if missing != 0 && env.shared.checks.uninitialised {
         return Err(undefined(missing));
     }
-    if in_flight & wgmma::ACCUMULATOR != 0 {
+    if in_flight & ACCUMULATOR != 0 {
         return Err(warp.touch_trap());
     }
     f(a, b, c, d, result);

@@ -1,17 +1,18 @@
 //! Atomic operations and reductions on memory (PTX ISA 9.7.13.13-14).
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::hooks::GlobalUse;
-use super::memory::{Place, addresses, lanes, place, read, write};
+use super::memory::{Place, addresses, place, read, write};
 use super::stats::Direction;
-use super::warp::{Frame, Warp};
+use super::warp::Warp;
 use crate::check::global::Handover;
+use crate::exec::access::GlobalUse;
+use crate::exec::frame::Frame;
 use crate::num::format::{BF16, F16, Format, Overflow, Round};
 use crate::num::int::{mask, sign_extend};
 use crate::program::inst::{Address, AtomOp, Reg, Src};
 use crate::program::types::Ty;
-use crate::program::{LANES, Row};
+use crate::program::{LANES, Row, lanes};
 
 /// The new value of a field that holds `old`.
 pub fn combine(op: AtomOp, ty: Ty, old: u64, b: u64, compare: u64) -> u64 {

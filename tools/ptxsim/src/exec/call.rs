@@ -1,13 +1,13 @@
 //! Calls, returns and exits.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::memory::lanes;
-use super::step::Flow;
-use super::warp::{Frame, Warp};
+use super::flow::Flow;
+use super::warp::Warp;
 use super::{heap, printf, stack};
+use crate::exec::frame::Frame;
 use crate::program::inst::{CallValue, Callee, Reg};
-use crate::program::window;
+use crate::program::{lanes, window};
 
 /// Calls may nest this deep.
 const MAX_DEPTH: usize = 1024;

@@ -2,211 +2,43 @@
 
 use super::block::Cta;
 use super::fault::Fault;
-use super::global::GlobalMemory;
-use super::heap::Heap;
+use super::flow::Flow;
 use super::report::{bulk_fault, fault, trace};
 use super::rng::Rng;
 use super::stats::Stats;
-use super::step::{Flow, step};
+use super::step::step;
 use super::warp::{Wait, Warp};
-use crate::asynchronous::launch_control::Starts;
 use crate::asynchronous::{bulk, cp_async, tcgen05, wgmma};
 use crate::check::Checker;
-use crate::check::global::{Foreign, GlobalRaces};
-use crate::clock::Sampling;
+use crate::check::global::Foreign;
 use crate::clock::trace::{ClusterTrace, Neighbour, Tape};
-use crate::program::Program;
+use crate::exec::Shared;
+use crate::exec::env::Env;
 use crate::program::inst::Op;
-use crate::record::{Observer, Recorder, Timeline};
-use std::sync::Mutex;
+use crate::record::Timeline;
 
-/// Which checks run.
-#[derive(Debug, Clone, Copy)]
-pub struct Checks {
-    /// reads of registers and shared memory that nothing wrote
-    pub uninitialised: bool,
-    /// races and missing waits in shared memory
-    pub races: bool,
-    /// races in global memory; needs `races`
-    pub global_races: bool,
-    /// `tcgen05.fence` around the synchronisation of threads that share tensor memory; needs `races`
-    pub tensor_fences: bool,
-}
-
-impl Checks {
-    /// Every check.
-    pub const ALL: Checks = Checks {
-        uninitialised: true,
-        races: true,
-        global_races: true,
-        tensor_fences: true,
-    };
-    /// None of them.
-    pub const NONE: Checks = Checks {
-        uninitialised: false,
-        races: false,
-        global_races: false,
-        tensor_fences: false,
-    };
-}
-
-/// What all blocks of a launch share.
-pub struct Shared<'a> {
-    /// the program
-    pub program: &'a Program,
-    /// device memory
-    pub global: &'a GlobalMemory,
-    /// bytes of the entry's parameters
-    pub params: Vec<u8>,
-    /// blocks
-    pub grid: [u32; 3],
-    /// threads per block
-    pub block: [u32; 3],
-    /// blocks per cluster
-    pub cluster: [u32; 3],
-    /// dynamic shared memory
-    pub dynamic_bytes: u32,
-    /// what to check
-    pub checks: Checks,
-    /// count accesses for the statistics
-    pub count: bool,
-    /// interleaving
-    pub seed: u64,
-    /// what the kernel printed
-    pub output: &'a Mutex<String>,
-    /// held during 128-bit atomics
-    pub wide_atomics: &'a Mutex<()>,
-    /// objects of `malloc`
-    pub heap: &'a Heap,
-    /// the grid is launched cooperatively
-    pub cooperative: bool,
-    /// clusters that have not started
-    pub starts: &'a Starts,
-    /// who touched global memory, where races are checked
-    pub races: Option<&'a GlobalRaces>,
-    /// number of the cluster whose timeline is recorded
-    pub timeline: Option<u64>,
-    /// which clusters are recorded for the clock
-    pub sampling: Option<&'a Sampling>,
-    /// who watches
-    pub observer: Option<&'a dyn Observer>,
-}
-
-impl Shared<'_> {
-    /// Threads per block.
-    pub fn threads_per_block(&self) -> u32 {
-        self.block.iter().product()
-    }
-
-    /// The first block of a cluster.
-    pub fn first_block(&self, cluster: u64) -> [u32; 3] {
-        let counts: [u64; 2] = std::array::from_fn(|i| u64::from(self.grid[i] / self.cluster[i]));
-        let at = [
-            cluster % counts[0],
-            cluster / counts[0] % counts[1],
-            cluster / (counts[0] * counts[1]),
-        ];
-        std::array::from_fn(|i| at[i] as u32 * self.cluster[i])
-    }
-
-    /// Warps per block.
-    pub fn warps_per_block(&self) -> u32 {
-        self.threads_per_block().div_ceil(32)
-    }
-}
-
-/// The world around a running warp.
-pub struct Env<'a> {
-    /// what all blocks share
-    pub shared: &'a Shared<'a>,
-    /// blocks of this cluster, by rank
-    pub ctas: Vec<Cta>,
-    /// choices
-    pub rng: Rng,
-    /// instructions executed by this cluster
-    pub clock: u64,
-    /// a made-up multiprocessor number
-    pub smid: u32,
-    /// completed phases of the cluster barrier
-    pub cluster_generation: u64,
-    /// threads that have arrived in this phase
-    pub cluster_arrived: u32,
-    /// the access under way is atomic, volatile or has an order
-    pub strong: bool,
-    /// … and the order is acquire, release or both
-    pub ordered: bool,
-    /// unfinished bulk copies
-    pub engine: bulk::Engine,
-    /// tcgen05 operations in flight
-    pub tensor: tcgen05::Queue,
-    /// order and races in shared memory
-    pub checker: Option<Checker>,
-    /// order between clusters
-    pub foreign: Foreign,
-    /// line of the memory access under way
-    pub line: u32,
-    /// counters
-    pub stats: Stats,
-    /// polls of mbarriers that failed since something last completed
-    pub failed_polls: u64,
-    /// lanes that executed each instruction of the program
-    pub executed: Vec<u64>,
-    /// asynchronous copies that have not finished
-    pub copies_in_flight: u32,
-    /// accesses of the kind with which blocks wait for each other
-    pub polls: u64,
-    /// a thread has seen a request to cancel another cluster fail
-    pub cancellation_failed: bool,
-    /// spans for the picture, if this cluster is the one
-    pub recorder: Option<Box<Recorder>>,
-    /// what the clock will replay, if this cluster is recorded
-    pub tape: Option<Box<Tape>>,
-}
-
-impl Env<'_> {
-    /// Arrival of a warp at the cluster barrier; returns the generation it waits to end.
-    pub fn cluster_arrive(&mut self, warp: &Warp, relaxed: bool) -> u64 {
-        let generation = self.cluster_generation;
-        self.cluster_arrived_by(warp, generation, relaxed);
-        self.cluster_arrived += warp.live.count_ones();
-        self.recheck_cluster_barrier();
-        generation
-    }
-
-    /// Ends the cluster barrier's phase if all threads that still run have arrived.
-    pub fn recheck_cluster_barrier(&mut self) {
-        let live: u32 = self.ctas.iter().map(|c| c.live_threads).sum();
-        if self.cluster_arrived > 0 && self.cluster_arrived >= live {
-            self.cluster_arrived = 0;
-            self.cluster_generation += 1;
+/// True if the reason for a wait is gone.
+fn ready(env: &Env<'_>, warp: &Warp, wait: Wait) -> bool {
+    match wait {
+        Wait::Ready => true,
+        Wait::Converge { .. } => false,
+        Wait::Barrier { id, generation } => {
+            env.ctas[warp.cta].barriers[id as usize].generation != generation
         }
-    }
-
-    /// True if the reason for a wait is gone.
-    fn ready(&self, warp: &Warp, wait: Wait) -> bool {
-        match wait {
-            Wait::Ready => true,
-            Wait::Converge { .. } => false,
-            Wait::Barrier { id, generation } => {
-                self.ctas[warp.cta].barriers[id as usize].generation != generation
-            }
-            Wait::ClusterBarrier { generation } => self.cluster_generation != generation,
-            Wait::Mbarrier {
-                rank,
-                offset,
-                parity,
-            } => {
-                // An object that is no mbarrier any more wakes its waiter, who will say so.
-                self.mbarrier(rank as usize, offset.into())
-                    .map_or(true, |b| b.phase != parity)
-            }
-            Wait::Registers { warpgroup, count } => {
-                self.ctas[warp.cta].registers_granted(warpgroup, count)
-            }
-            Wait::TensorMemory { columns } => {
-                tcgen05::alloc::ready(self, warp.cta, columns as usize)
-            }
+        Wait::ClusterBarrier { generation } => env.cluster_generation != generation,
+        Wait::Mbarrier {
+            rank,
+            offset,
+            parity,
+        } => {
+            // An object that is no mbarrier any more wakes its waiter, who will say so.
+            env.mbarrier(rank as usize, offset.into())
+                .map_or(true, |b| b.phase != parity)
         }
+        Wait::Registers { warpgroup, count } => {
+            env.ctas[warp.cta].registers_granted(warpgroup, count)
+        }
+        Wait::TensorMemory { columns } => tcgen05::alloc::ready(env, warp.cta, columns as usize),
     }
 }
 
@@ -276,7 +108,7 @@ impl<'a> Cluster<'a> {
             strong: false,
             ordered: false,
             engine: bulk::Engine::default(),
-            tensor: tcgen05::Queue::default(),
+            tensor: tcgen05::work::Queue::default(),
             checker,
             foreign: Foreign::new(serial, warps.len()),
             line: 0,
@@ -383,7 +215,7 @@ impl<'a> Cluster<'a> {
             let mut any = false;
             for k in 0..warp.fragments.len() {
                 let wait = warp.fragments[k].wait;
-                if self.env.ready(warp, wait) {
+                if ready(&self.env, warp, wait) {
                     if wait != Wait::Ready {
                         self.env.end(warp, wait.kind(), 0);
                     }

@@ -1,14 +1,14 @@
 //! Operations among the lanes of a warp and the warps of a block (PTX ISA 9.7.9.5-6, 9.7.13.1-3, 9.7.13.8-11).
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::memory::lanes;
-use super::step::Flow;
-use super::warp::{Frame, Wait, Warp};
+use super::flow::Flow;
+use super::warp::{Wait, Warp};
+use crate::exec::frame::Frame;
 use crate::num::int::{mask as low_bits, sign_extend};
 use crate::program::inst::{BarKind, Pred, PredSrc, Redux, Reg, ShflMode, Src, VoteMode};
 use crate::program::types::Ty;
-use crate::program::{LANES, Row};
+use crate::program::{LANES, Row, lanes};
 
 /// What a `.sync` instruction may do now.
 #[allow(

@@ -1,11 +1,11 @@
 //! Where execution meets the counters and the record.
 
-use super::cluster::Env;
-use super::memory::{Place, lanes, place};
+use super::env::Env;
+use super::memory::{Place, place};
 use super::stats::Direction;
 use super::warp::Warp;
-use crate::program::Row;
 use crate::program::inst::Space;
+use crate::program::{Row, lanes};
 use crate::record::{Kind, Span, Track};
 
 impl Env<'_> {

@@ -1,6 +1,7 @@
 //! Where execution meets the checker.
 
-use super::cluster::Env;
+use super::access::GlobalUse;
+use super::env::Env;
 use super::fault::Trap;
 use super::memory;
 use super::warp::Warp;
@@ -9,17 +10,6 @@ use crate::check::{Access, Agent, Committed, TensorAccess};
 use crate::clock::trace::Effect;
 use crate::program::inst::{FenceKind, Order, Scope};
 use crate::program::{LANES, Row};
-
-/// How an access uses global memory.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct GlobalUse {
-    /// it writes
-    pub store: bool,
-    /// lanes whose store leaves memory as it is
-    pub same: u32,
-    /// the asynchronous operation that does it
-    pub agent: Option<Agent>,
-}
 
 impl Env<'_> {
     /// Number of a warp within the cluster.

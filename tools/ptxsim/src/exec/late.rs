@@ -1,8 +1,8 @@
 //! Copies, mbarriers and matrix instructions: what finishes later, and what needs a whole warp.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::step::Flow;
+use super::flow::Flow;
 use super::warp::Warp;
 use super::{collective, registers};
 use crate::asynchronous::{bulk, cp_async, launch_control, mbarrier, tcgen05, tensormap, wgmma};

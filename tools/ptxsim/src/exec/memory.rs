@@ -1,17 +1,17 @@
 //! Loads and stores: addresses to places, places to bytes.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
 use super::global::Region;
-use super::hooks::GlobalUse;
 use super::stats::Direction;
-use super::warp::{Frame, Warp};
-use crate::asynchronous::wgmma;
+use super::warp::{ACCUMULATOR, Warp};
 use crate::check::global::Handover;
+use crate::exec::access::GlobalUse;
+use crate::exec::frame::Frame;
 use crate::num::int::{mask, sign_extend};
 use crate::program::inst::{Address, Reg, Space, Src};
 use crate::program::types::Ty;
-use crate::program::{LANES, Row, window};
+use crate::program::{LANES, Row, lanes, window};
 
 /// A place in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,12 +31,6 @@ pub enum Place {
     Param(u64),
     /// call parameters of the lane
     CallParam(u64),
-}
-
-/// Lanes of a mask, in order.
-#[inline]
-pub fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |l| mask >> l & 1 == 1)
 }
 
 /// A shared-window offset (with a cluster rank in its upper bits, or none for the own block).
@@ -273,7 +267,7 @@ impl Warp {
                 if self.defined[row] & active != active && env.shared.checks.uninitialised {
                     return Err(undefined(active & !self.defined[row]));
                 }
-                if self.any_in_flight && self.in_flight[row] & wgmma::ACCUMULATOR != 0 {
+                if self.any_in_flight && self.in_flight[row] & ACCUMULATOR != 0 {
                     return Err(self.touch_trap());
                 }
                 Ok(self.regs[row])

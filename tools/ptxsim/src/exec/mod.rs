@@ -1,5 +1,6 @@
 //! Execution: warps of a cluster interleaved by a seeded scheduler over a decoded program.
 
+pub mod access;
 pub mod alu;
 pub mod atomic;
 pub mod block;
@@ -7,14 +8,19 @@ pub mod call;
 pub mod cluster;
 pub mod collective;
 pub mod counters;
+mod deadlock;
 mod ending;
+pub mod env;
 pub mod fault;
+pub mod flow;
 pub mod foreign;
+pub mod frame;
 pub mod global;
 pub mod heap;
 pub mod hooks;
 pub mod late;
 pub mod memory;
+pub mod objects;
 pub mod printf;
 pub mod rare;
 pub mod registers;
@@ -26,5 +32,6 @@ pub mod step;
 pub mod tape;
 pub mod warp;
 
-pub use cluster::{Cluster, Env, Shared};
+pub use cluster::Cluster;
+pub use env::{Env, Shared};
 pub use fault::{Fault, Trap};

@@ -1,12 +1,13 @@
 //! `vprintf` and `__assertfail`, the two functions that every driver provides.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::memory::{lanes, place, read};
-use super::step::Flow;
-use super::warp::{Frame, Warp};
+use super::flow::Flow;
+use super::memory::{place, read};
+use super::warp::Warp;
+use crate::exec::frame::Frame;
 use crate::program::inst::{CallValue, Space};
-use crate::program::{LANES, Row};
+use crate::program::{LANES, Row, lanes};
 
 /// Longest string that is read from device memory.
 const MAX_STRING: usize = 4096;

@@ -1,14 +1,15 @@
 //! Instructions outside the hot loop.
 
-use super::cluster::Env;
 use super::collective::{self, Gathered};
+use super::env::Env;
 use super::fault::Trap;
-use super::memory::{self, lanes, place};
+use super::flow::Flow;
+use super::memory::{self, place};
 use super::stack;
-use super::step::Flow;
-use super::warp::{Frame, Wait, Warp};
+use super::warp::{Wait, Warp};
+use crate::exec::frame::Frame;
 use crate::program::inst::{Inst, Op, Pred, Space, Src};
-use crate::program::{LANES, Row, window};
+use crate::program::{LANES, Row, lanes, window};
 
 /// Instructions outside the hot loop.
 pub fn step(

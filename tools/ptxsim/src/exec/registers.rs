@@ -1,9 +1,9 @@
 //! `setmaxnreg`: registers that warpgroups hand to each other (PTX ISA 9.7.19.5).
 
 use super::block::PendingRegisters;
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::step::Flow;
+use super::flow::Flow;
 use super::warp::{Wait, Warp};
 
 /// Registers of a multiprocessor, which a block of the largest size divides among its threads.

@@ -3,12 +3,12 @@
 //! A stack pointer is an offset in the thread's local memory. That of a frame which has not allocated anything is the
 //! end of its declared variables.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::memory::lanes;
-use super::warp::{Frame, Warp};
-use crate::program::LANES;
+use super::warp::Warp;
+use crate::exec::frame::Frame;
 use crate::program::inst::{Reg, Src};
+use crate::program::{LANES, lanes};
 
 /// Local memory of a thread at most, in bytes, as on hardware.
 const MAX_LOCAL: u64 = 512 << 10;

@@ -1,40 +1,13 @@
 //! One instruction of one fragment.
 
-use super::cluster::Env;
+use super::env::Env;
 use super::fault::Trap;
-use super::warp::{Frame, Wait, Warp};
+use super::warp::{ACCUMULATOR, Warp};
 use super::{alu, atomic, call, memory, rare};
 use crate::asynchronous::wgmma;
+use crate::exec::flow::Flow;
+use crate::exec::frame::Frame;
 use crate::program::inst::{Inst, Op, Order, Reg, Src};
-
-/// Where the fragment goes next.
-#[derive(Debug, Clone, Copy)]
-pub enum Flow {
-    /// to the next instruction
-    Next,
-    /// to the next instruction, and another warp may run first
-    Yield,
-    /// all lanes elsewhere
-    Jump(u32),
-    /// some lanes elsewhere
-    Diverge {
-        /// where
-        target: u32,
-        /// who
-        lanes: u32,
-    },
-    /// some lanes elsewhere; the others execute the same instruction again
-    Peel {
-        /// where
-        target: u32,
-        /// who
-        lanes: u32,
-    },
-    /// the same instruction again once the reason is gone
-    Wait(Wait),
-    /// these lanes are done
-    Exit(u32),
-}
 
 /// Executes `inst` for the active lanes of a fragment.
 pub fn step(
@@ -210,7 +183,7 @@ fn move_register(
         return Ok(());
     };
     let (from, to) = ((frame.rows + row) as usize, (frame.rows + dst.0) as usize);
-    let in_flight = warp.in_flight[from] & wgmma::ACCUMULATOR | warp.in_flight[to];
+    let in_flight = warp.in_flight[from] & ACCUMULATOR | warp.in_flight[to];
     if warp.any_in_flight && in_flight != 0 {
         wgmma::settle(env, warp)?;
     }

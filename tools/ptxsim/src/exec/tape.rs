@@ -1,13 +1,13 @@
 //! Where execution meets the tape that the clock replays.
 
-use super::cluster::Env;
 use super::counters::bank_conflicts;
-use super::memory::{Place, lanes, place};
+use super::env::Env;
+use super::memory::{Place, place};
 use super::stats::Direction;
 use super::warp::Warp;
 use crate::clock::trace::{Effect, Meeting, Tape, Way, lines_of};
-use crate::program::Row;
 use crate::program::inst::Space;
+use crate::program::{Row, lanes};
 
 impl Env<'_> {
     /// True if matrix products need not be computed: nobody looks at results.

@@ -5,6 +5,7 @@
 //! post-dominator; but a blocked fragment never stops the others, and a slice of fairness keeps a spinning one from
 //! starving them, as independent thread scheduling promises.
 
+use super::frame::Frame;
 use crate::program::{FunctionInfo, LANES, Row};
 use crate::record::{Kind, Track};
 
@@ -65,23 +66,6 @@ impl Wait {
             Wait::TensorMemory { .. } => Kind::TensorMemory,
         }
     }
-}
-
-/// One function's activation.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Frame {
-    /// index of the function
-    pub function: u32,
-    /// where the caller goes on
-    pub return_pc: u32,
-    /// first row
-    pub rows: u32,
-    /// first predicate
-    pub preds: u32,
-    /// first byte of local memory
-    pub local: u32,
-    /// first byte of call parameters
-    pub params: u32,
 }
 
 /// Lanes that run together.
@@ -327,3 +311,6 @@ fn grow(bytes: &mut Vec<u8>, len: usize) {
         bytes.resize(len, 0);
     }
 }
+
+/// A register that an operation in flight writes.
+pub const ACCUMULATOR: u8 = 1;

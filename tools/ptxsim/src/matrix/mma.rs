@@ -2,9 +2,11 @@
 
 use super::fragment::{a_position, b_position, c_position, elements};
 use super::{product, rough, volta};
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
+use crate::matrix::product::canonical;
 use crate::num::format::{E4M3, f16_to_f32, f32_to_f16, scale};
 use crate::program::inst::{AccTy, BlockScale, MatTy, Mma, Product, Src};
 use crate::program::{LANES, Row};
@@ -235,15 +237,6 @@ pub fn write_reals(d: &[f32], ty: AccTy, m: usize, n: usize, registers: usize) -
         }
     }
     rows
-}
-
-/// The bits of a result, with the NaN that matrix instructions produce.
-pub fn canonical(x: f32) -> u64 {
-    if x.is_nan() {
-        0x7fff_ffff
-    } else {
-        x.to_bits().into()
-    }
 }
 
 fn double(mma: &Mma, a: &[Row], b: &[Row], c: &[Row]) -> Vec<Row> {

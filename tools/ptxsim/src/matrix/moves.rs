@@ -1,9 +1,10 @@
 //! `ldmatrix`, `stmatrix` and `movmatrix` (PTX ISA 9.7.14.5.15-17).
 
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
+use crate::exec::frame::Frame;
 use crate::exec::memory::{Place, addresses, place, read, write};
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::warp::Warp;
 use crate::program::inst::{MatrixMove, MatrixShape, Reg, Src};
 use crate::program::{LANES, Row};
 

@@ -58,3 +58,12 @@ pub fn integer_result(sum: i64, saturate: bool) -> u64 {
     };
     u64::from(value as u32)
 }
+
+/// The bits of a result, with the NaN that matrix instructions produce.
+pub fn canonical(x: f32) -> u64 {
+    if x.is_nan() {
+        0x7fff_ffff
+    } else {
+        x.to_bits().into()
+    }
+}

@@ -2,8 +2,7 @@
 //!
 //! Lanes 4q..4q+3 and 4q+16..4q+19 compute product q. `upper` below says that a lane is of the second quad.
 
-use super::mma::canonical;
-use super::product;
+use super::product::{self, canonical};
 use crate::num::format::{f16_to_f32, f32_to_f16};
 use crate::program::inst::{AccTy, MatTy, Mma};
 use crate::program::{LANES, Row};

@@ -6,10 +6,12 @@
 
 use super::fragment::elements;
 use super::product;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
+use crate::exec::frame::Frame;
 use crate::exec::memory::{addresses, place, read, write};
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::warp::Warp;
+use crate::matrix::product::canonical;
 use crate::num::format::{f16_to_f32, f32_to_f16};
 use crate::program::inst::{AccTy, MatTy, Product, Reg, Src, WmmaMove};
 use crate::program::{LANES, Row};
@@ -190,7 +192,7 @@ pub fn execute(env: &mut Env<'_>, warp: &mut Warp, frame: Frame, w: &Product) ->
             d.into_iter()
                 .map(|x| match w.d_ty {
                     AccTy::F16 => f32_to_f16(x).into(),
-                    _ => super::mma::canonical(x),
+                    _ => canonical(x),
                 })
                 .collect()
         }

@@ -1,6 +1,6 @@
 //! Where an access goes and what it is ordered with.
 
-use super::inst::Src;
+use super::operand::Src;
 
 /// State space of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

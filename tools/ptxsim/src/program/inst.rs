@@ -5,6 +5,7 @@ pub use super::copies::{BulkCopy, BulkDirection, BulkReduce, MapField, TensorCop
 pub use super::matrix::{
     AccTy, BlockScale, MatTy, MatrixMove, MatrixShape, Mma, Product, Wgmma, WgmmaA, WmmaMove,
 };
+pub use super::operand::{Pred, PredSrc, Reg, Src};
 pub use super::words::{AtomOp, BarKind, MbarOp, Redux, ShflMode, Special, VoteMode, WaitPhase};
 
 use super::Row;
@@ -19,32 +20,6 @@ pub type LaneFn = Box<dyn Fn(&Row, &Row, &Row, &Row, &mut Row) + Send + Sync>;
 
 /// Arithmetic with a carry: a, b, c, carry in to result and carry out.
 pub type CarryFn = fn(u64, u64, u64, bool) -> (u64, bool);
-
-/// A general register: a row of the current frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reg(pub u32);
-
-/// A predicate register: a mask of the current frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pred(pub u32);
-
-/// A source: a register of the frame, or a row of the program's constants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Src {
-    /// register row
-    Reg(u32),
-    /// constant row
-    Const(u32),
-}
-
-/// A predicate as a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PredSrc {
-    /// which; `None` is the constant true
-    pub pred: Option<Pred>,
-    /// negated
-    pub negated: bool,
-}
 
 /// What `clusterlaunchcontrol.query_cancel` asks.
 #[derive(Debug, Clone)]

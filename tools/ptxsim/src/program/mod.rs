@@ -7,12 +7,16 @@ pub mod address;
 pub mod class;
 pub mod copies;
 pub mod inst;
+mod lanes;
 pub mod matrix;
+pub mod operand;
 pub mod tensor;
 pub mod types;
 pub mod words;
 
 use rustc_hash::FxHashMap;
+
+pub use lanes::lanes;
 
 /// One value per lane of a warp, as raw bits; the unused upper bits are zero.
 pub type Row = [u64; LANES];

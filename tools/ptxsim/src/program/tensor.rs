@@ -1,6 +1,7 @@
 //! Tensor memory and `tcgen05` (PTX ISA 9.7.16).
 
-use super::inst::{Address, PredSrc, Reg, Src};
+use super::address::Address;
+use super::operand::{PredSrc, Reg, Src};
 
 /// Instructions of the `tcgen05` family.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 mod hunt;
 mod tensor;
 
-use ptxsim::exec::cluster::Checks;
+use ptxsim::exec::env::Checks;
 use ptxsim::program::Program;
 use ptxsim::tensormap::{Element, MapBase, TensorMap};
 use ptxsim::{Arg, Launch, Module};

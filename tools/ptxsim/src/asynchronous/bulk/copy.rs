@@ -1,13 +1,14 @@
 //! `cp.async.bulk` and `cp.reduce.async.bulk`.
 
 use super::issue::{lane_address, lane_shared, lane_value, start_load, start_store, targets};
-use super::{Destination, Source};
+use super::operation::{Destination, Source};
 use crate::asynchronous::mbarrier::shared_at;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::lanes;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::inst::{BulkCopy, BulkDirection};
+use crate::program::lanes;
 use crate::tensormap::Pattern;
 
 /// `cp.async.bulk` and `cp.reduce.async.bulk`

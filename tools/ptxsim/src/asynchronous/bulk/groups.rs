@@ -1,11 +1,11 @@
 //! Bulk groups: commit and wait.
 
-use super::{Member, finish, stage};
-use crate::exec::cluster::Env;
+use super::finish::{finish, stage};
+use super::operation::Member;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::lanes;
 use crate::exec::warp::Warp;
-use crate::program::LANES;
+use crate::program::{LANES, lanes};
 
 /// `cp.async.bulk.commit_group`
 pub fn commit(warp: &mut Warp, active: u32) {

@@ -1,15 +1,16 @@
 //! Starting bulk copies: places checked, order recorded.
 
-use super::{Destination, Member, Operation, Origin, Source, Target, Work};
+use super::operation::{Destination, Member, Operation, Origin, Source, Target, Work};
 use crate::asynchronous::due;
 use crate::asynchronous::mbarrier::shared_at;
 use crate::asynchronous::tile::Tile;
 use crate::check::Agent;
-use crate::exec::cluster::Env;
+use crate::exec::access::GlobalUse;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::hooks::GlobalUse;
+use crate::exec::frame::Frame;
 use crate::exec::memory::addresses;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::warp::Warp;
 use crate::program::inst::{Address, AtomOp, Src};
 use crate::program::types::Ty;
 use crate::record::Kind;

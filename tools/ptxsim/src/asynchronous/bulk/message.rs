@@ -1,12 +1,13 @@
 //! `st.async`, `red.async`, and the response of `clusterlaunchcontrol.try_cancel`.
 
 use super::issue::{lane_shared, lane_value, start_load, targets};
-use super::{Source, Target};
-use crate::exec::cluster::Env;
+use super::operation::{Source, Target};
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::lanes;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::inst::{Address, AtomOp, Src};
+use crate::program::lanes;
 use crate::program::types::Ty;
 use crate::tensormap::Pattern;
 

@@ -1,13 +1,15 @@
 //! `cp.async.bulk.tensor` and its relatives.
 
 use super::issue::{lane_address, lane_shared, lane_value, start_load, start_store, targets};
-use super::{Destination, Source, Target};
+use super::operation::{Destination, Source, Target};
 use crate::asynchronous::tile::{Shape, Tile};
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::{lanes, place, read};
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::memory::{place, read};
+use crate::exec::warp::Warp;
 use crate::program::inst::{BulkDirection, Space, Src, TensorCopy, TensorMode};
+use crate::program::lanes;
 use crate::tensormap::{MAX_RANK, TensorMap};
 
 /// The tensor map at an address.

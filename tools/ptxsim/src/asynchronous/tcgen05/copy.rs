@@ -1,68 +1,20 @@
 //! `tcgen05.cp` (PTX ISA 9.7.16.9.2): rows of shared memory into lanes of tensor memory.
 
 use super::descriptor::Descriptor;
-use super::memory::{COLUMNS, LANES, Place};
+use super::memory::{COLUMNS, LANES};
 use super::mma::check_chunk;
+use super::moved::Fill;
 use super::operands::unpacked;
+use super::work::Work;
 use super::{blocks, check_group, lane_value, queue, tensor_place};
 use crate::check::{TensorAccess, TensorUse};
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::tensor::{FillShape, TensorFill, Unpack};
-use std::ops::Range;
-
-/// A copy in flight. Each block of a pair copies from its own shared memory.
-#[derive(Debug)]
-pub struct Fill {
-    /// blocks that it concerns
-    pub blocks: Vec<usize>,
-    shape: FillShape,
-    unpack: Option<Unpack>,
-    place: Place,
-    source: Descriptor,
-}
-
-impl FillShape {
-    fn rows(self) -> usize {
-        match self {
-            FillShape::L128B256 | FillShape::L128B128 => 128,
-            FillShape::L4B256 => 4,
-            FillShape::L64Pairs02 | FillShape::L64Pairs01 => 64,
-            FillShape::L32Four => 32,
-        }
-    }
-
-    /// Bytes of a row in tensor memory.
-    fn bytes(self) -> usize {
-        match self {
-            FillShape::L128B256 | FillShape::L4B256 => 32,
-            _ => 16,
-        }
-    }
-
-    /// Lanes, from the address, that a row goes to.
-    fn lanes(self, row: usize) -> Vec<usize> {
-        match self {
-            FillShape::L128B256 | FillShape::L128B128 => vec![row],
-            // One lane of each quarter.
-            FillShape::L4B256 => vec![32 * row],
-            FillShape::L64Pairs02 => vec![row, row + 64],
-            FillShape::L64Pairs01 => {
-                let first = row % 32 + row / 32 * 64;
-                vec![first, first + 32]
-            }
-            FillShape::L32Four => (0..4).map(|q| 32 * q + row).collect(),
-        }
-    }
-}
 
 impl Fill {
-    /// Columns that it writes.
-    pub fn columns(&self) -> Range<usize> {
-        self.place.column..self.place.column + self.shape.bytes() / 4
-    }
-
     /// Moves the data.
     pub fn perform(&self, env: &mut Env<'_>) -> Result<(), Trap> {
         for &cta in &self.blocks {
@@ -151,6 +103,6 @@ pub fn issue(
             line,
         })?;
     }
-    queue::push(env, warp, line, queue::Work::Fill(Box::new(operation)));
+    queue::push(env, warp, line, Work::Fill(Box::new(operation)));
     Ok(())
 }

@@ -7,14 +7,16 @@ use super::memory::{COLUMNS, Place};
 use super::operands::{SharedMatrix, used_bytes};
 use super::product::{Left, Product};
 use super::scale::Factors;
+use super::work::Work;
 use super::zero_columns::ZeroColumns;
 use super::{blocks, check_group, lane_value, queue, tensor_place};
 use crate::check::{Agent, TensorAccess, TensorUse};
 use crate::clock::cost::element;
 use crate::clock::trace::Effect;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::inst::{MatTy, Src};
 use crate::program::tensor::{Collect, TensorA, TensorMma};
 
@@ -40,7 +42,7 @@ pub fn issue(
         pair: mma.pair,
     };
     env.note(warp, |_| Some(effect));
-    queue::push(env, warp, line, queue::Work::Product(Box::new(product)));
+    queue::push(env, warp, line, Work::Product(Box::new(product)));
     Ok(())
 }
 

@@ -10,25 +10,31 @@ mod instruction;
 mod layout;
 pub mod memory;
 mod mma;
+mod moved;
 mod moves;
+mod multiply;
 mod operands;
 mod product;
 pub mod queue;
 mod scale;
 mod shift;
+pub mod work;
 mod zero_columns;
 
 use crate::clock::trace::Effect;
-use crate::exec::cluster::Env;
 use crate::exec::collective;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::memory::lanes;
-use crate::exec::step::Flow;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::flow::Flow;
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::inst::{Address, Src};
+use crate::program::lanes;
 use crate::program::tensor::{Tensor, TensorAddress};
 use memory::{COLUMNS, LANES, Place};
-pub use queue::{Queue, tick};
+use work::Work;
+
+pub use queue::tick;
 
 /// Executes an instruction of the family for the active lanes of a fragment.
 pub fn execute(
@@ -219,6 +225,6 @@ fn commit(
         });
     }
     let view = env.tensor_commit(warp);
-    queue::push(env, warp, line, queue::Work::Commit { targets, view });
+    queue::push(env, warp, line, Work::Commit { targets, view });
     Ok(())
 }

@@ -5,9 +5,10 @@
 use super::memory::{COLUMNS, Place};
 use super::tensor_place;
 use crate::check::{TensorAccess, TensorUse};
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::inst::{Reg, Src};
 use crate::program::tensor::{LoadReduce, MoveShape, ReduceType, TensorMove};
 use crate::program::{LANES, Row};

@@ -3,66 +3,14 @@
 //! The tensor cores of a pair of blocks are one pipeline. The ISA promises less order than this; what relies on more
 //! than it promises is found by [`crate::check`], whatever the order here.
 
-use super::copy::Fill;
-use super::product::Product;
-use super::shift::Shift;
+use super::work::{Operation, Work};
 use crate::asynchronous::bulk::Origin;
 use crate::asynchronous::due;
-use crate::check::Committed;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
 use crate::exec::warp::Warp;
 use crate::record::Kind;
-use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Operations of a cluster in flight, oldest first.
-#[derive(Debug, Default)]
-pub struct Queue {
-    pending: VecDeque<Operation>,
-    next: u64,
-    /// the `.cta_group` that the kernel uses: true for 2
-    pub pair: Option<bool>,
-}
-
-#[derive(Debug)]
-struct Operation {
-    id: u64,
-    due: u64,
-    origin: Origin,
-    work: Work,
-}
-
-/// What an operation does when it happens.
-#[derive(Debug)]
-pub enum Work {
-    /// `tcgen05.mma`
-    Product(Box<Product>),
-    /// `tcgen05.cp`
-    Fill(Box<Fill>),
-    /// `tcgen05.shift`
-    Shift(Shift),
-    /// `tcgen05.commit`: an arrival at each mbarrier
-    Commit {
-        /// block and offset
-        targets: Vec<(usize, u64)>,
-        /// what the issuer hands on
-        view: Option<Committed>,
-    },
-}
-
-impl Work {
-    /// Blocks and columns of tensor memory that it touches.
-    fn touches(&self, cta: usize, columns: &Range<usize>) -> bool {
-        let overlap = |r: &Range<usize>| r.start < columns.end && columns.start < r.end;
-        match self {
-            Work::Product(p) => p.blocks.contains(&cta) && p.columns().iter().any(overlap),
-            Work::Fill(f) => f.blocks.contains(&cta) && overlap(&f.columns()),
-            Work::Shift(s) => s.blocks.contains(&cta) && overlap(&s.columns()),
-            Work::Commit { .. } => false,
-        }
-    }
-}
 
 /// Puts an operation into the queue.
 pub fn push(env: &mut Env<'_>, warp: &Warp, line: u32, work: Work) {

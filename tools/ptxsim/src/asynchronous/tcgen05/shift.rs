@@ -1,31 +1,16 @@
 //! `tcgen05.shift` (PTX ISA 9.7.16.9.3): each of 32 lanes takes the 32 bytes of the lane after it; the last keeps its own.
 
-use super::memory::Place;
+use super::moved::Shift;
+use super::work::Work;
 use super::{blocks, check_group, queue, tensor_place};
 use crate::check::{TensorAccess, TensorUse};
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::Warp;
 use crate::program::tensor::TensorAddress;
-use std::ops::Range;
-
-/// A shift in flight.
-#[derive(Debug)]
-pub struct Shift {
-    /// blocks whose tensor memory it concerns
-    pub blocks: Vec<usize>,
-    place: Place,
-}
-
-/// Columns of 32 bytes.
-const WIDTH: usize = 8;
 
 impl Shift {
-    /// Columns that it moves.
-    pub fn columns(&self) -> Range<usize> {
-        self.place.column..self.place.column + WIDTH
-    }
-
     /// Moves the words.
     pub fn perform(&self, env: &mut Env<'_>) {
         for &cta in &self.blocks {
@@ -77,6 +62,6 @@ pub fn issue(
             line,
         })?;
     }
-    queue::push(env, warp, line, queue::Work::Shift(shift));
+    queue::push(env, warp, line, Work::Shift(shift));
     Ok(())
 }

@@ -4,50 +4,22 @@
 //! read when the product happens, which is as late as the wait allows: what changes in between changes the result.
 
 mod operands;
+mod queue;
 
 use crate::asynchronous::due;
 use crate::check::Agent;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::frame::Frame;
+use crate::exec::warp::{ACCUMULATOR, Warp};
 use crate::matrix::descriptor::Descriptor;
 use crate::program::inst::{AccTy, MatTy, Op, Reg, Src, Wgmma, WgmmaA};
 use crate::program::{LANES, Row};
 use crate::record::Kind;
 use operands::Operands;
+use queue::Operation;
 
-/// Operations of a warp that have not been waited for, oldest first.
-#[derive(Debug, Default)]
-pub struct Queue {
-    operations: Vec<Operation>,
-    groups: u64,
-    /// instruction count of the last `wgmma.fence`
-    fenced_at: u64,
-}
-
-#[derive(Debug)]
-struct Operation {
-    pc: u32,
-    frame: Frame,
-    a: Option<Descriptor>,
-    b: Descriptor,
-    accumulate: bool,
-    group: Option<u64>,
-    /// metadata of a sparse A
-    metadata: Option<Row>,
-    due: u64,
-    done: bool,
-    /// the group that was open when it was issued, for the record
-    started: u64,
-    agent: Agent,
-}
-
-impl Queue {
-    /// True if nothing is in flight.
-    pub fn is_empty(&self) -> bool {
-        self.operations.is_empty()
-    }
-}
+pub use queue::Queue;
 
 /// Rows that one warp of the four computes.
 const ROWS: usize = 16;
@@ -180,8 +152,6 @@ pub fn issue(
     Ok(())
 }
 
-/// A register that an operation in flight writes.
-pub const ACCUMULATOR: u8 = 1;
 /// A register that an operation in flight reads.
 pub const READ_ONLY: u8 = 2;
 

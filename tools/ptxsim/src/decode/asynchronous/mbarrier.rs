@@ -1,7 +1,7 @@
 //! `mbarrier` (PTX ISA 9.7.13.15).
 
 use crate::decode::Result;
-use crate::decode::logic::require_ty;
+use crate::decode::checked::require_ty;
 use crate::decode::memory::{SPACES, order, skip_hints};
 use crate::decode::mods::Mods;
 use crate::decode::names::Function;

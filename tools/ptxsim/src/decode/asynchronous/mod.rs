@@ -4,7 +4,8 @@ mod mbarrier;
 mod tensor;
 
 use super::Result;
-use super::logic::{immediate, require_ty, second_row};
+use super::checked::require_ty;
+use super::logic::{immediate, second_row};
 use super::memory::{SPACES, skip_hints};
 use super::mods::Mods;
 use super::names::Function;

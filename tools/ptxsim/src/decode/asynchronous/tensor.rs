@@ -2,7 +2,8 @@
 
 use super::{completion, direction};
 use crate::decode::Result;
-use crate::decode::logic::{immediate, require_ty};
+use crate::decode::checked::require_ty;
+use crate::decode::logic::immediate;
 use crate::decode::memory::{SPACES, skip_hints};
 use crate::decode::mods::Mods;
 use crate::decode::names::Function;

@@ -1,63 +1,24 @@
 //! `cp.async`: 4, 8 or 16 bytes per lane from global to shared memory, with groups per thread (PTX ISA 9.7.9.25.3).
 
+use crate::exec::access::GlobalUse;
+use crate::exec::frame::Frame;
+use crate::program::lanes;
+
+mod queue;
+
 use super::due;
 use super::mbarrier::shared_at;
 use crate::clock::trace::Effect;
-use crate::exec::cluster::Env;
+use crate::exec::env::Env;
 use crate::exec::fault::Trap;
-use crate::exec::hooks::GlobalUse;
-use crate::exec::memory::{addresses, lanes};
-use crate::exec::warp::{Frame, Warp};
+use crate::exec::memory::addresses;
+use crate::exec::warp::Warp;
+use crate::program::LANES;
 use crate::program::inst::{Address, PredSrc, Src};
-use crate::program::{LANES, Row};
 use crate::record::Kind;
+use queue::{Batch, OPEN, Work};
 
-/// Copies of a warp that have not happened yet, oldest first.
-#[derive(Debug, Default)]
-pub struct Queue {
-    batches: Vec<Batch>,
-    /// groups that each lane has committed
-    committed: [u32; LANES],
-}
-
-/// Not in a group yet.
-const OPEN: u32 = u32::MAX;
-
-#[derive(Debug)]
-struct Batch {
-    /// lanes whose part has not happened
-    mask: u32,
-    /// lanes that have not waited for it
-    unwaited: u32,
-    /// group of each lane
-    groups: [u32; LANES],
-    due: u64,
-    line: u32,
-    work: Work,
-    agent: crate::check::Agent,
-}
-
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant)] // copies are the rule, arrivals the exception
-enum Work {
-    Copy {
-        cta: usize,
-        dst: Row,
-        src: Row,
-        bytes: u32,
-        valid: Row,
-    },
-    Arrive {
-        barriers: [(usize, u64); LANES],
-    },
-}
-
-impl Queue {
-    /// True if nothing is left to happen.
-    pub fn is_empty(&self) -> bool {
-        self.batches.iter().all(|b| b.mask == 0)
-    }
-}
+pub use queue::Queue;
 
 /// `cp.async.ca/cg.shared.global`
 #[allow(clippy::too_many_arguments)]

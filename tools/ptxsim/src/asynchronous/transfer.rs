@@ -1,0 +1,110 @@
+//! What tensor copies and reductions move.
+
+use super::tile::Tile;
+use crate::exec::env::Env;
+use crate::exec::fault::Trap;
+use crate::program::inst::AtomOp;
+use crate::program::types::Ty;
+use crate::tensormap::Element;
+
+impl Tile {
+    /// Copies the box from global memory into shared memory of `cta` at `offset`.
+    pub fn load(&self, env: &mut Env<'_>, targets: &[(usize, u64)]) -> Result<(), Trap> {
+        let (fill, pattern) = (self.fill(), self.map.pattern());
+        let piece = pattern.piece();
+        let mut row = fill.clone();
+        let mut hint = 0;
+        for run in self.runs() {
+            row.copy_from_slice(&fill);
+            if !run.inside.is_empty() {
+                let bytes = run.inside.start as usize..run.inside.end as usize;
+                let address = run.address.wrapping_add(run.inside.start);
+                env.shared
+                    .global
+                    .read_bytes(address, &mut row[bytes], &mut hint)?;
+            }
+            for &(cta, offset) in targets {
+                let block = &mut env.ctas[cta];
+                for (i, chunk) in row.chunks(piece).enumerate() {
+                    let at = pattern.apply(offset + run.offset + (piece * i) as u64) as usize;
+                    block.shared[at..at + chunk.len()].copy_from_slice(chunk);
+                    block.written[at..at + chunk.len()].fill(true);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The box's bytes in shared memory, unswizzled.
+    pub fn stage(&self, env: &Env<'_>, cta: usize, offset: u64) -> Vec<u8> {
+        let mut data = vec![0; self.bytes() as usize];
+        for (i, chunk) in data.chunks_mut(16).enumerate() {
+            let at = self.map.pattern().apply(offset + 16 * i as u64) as usize;
+            chunk.copy_from_slice(&env.ctas[cta].shared[at..at + chunk.len()]);
+        }
+        data
+    }
+
+    /// Writes staged bytes to global memory; elements outside the tensor are dropped.
+    pub fn store(&self, env: &Env<'_>, data: &[u8], reduce: Option<AtomOp>) -> Result<(), Trap> {
+        let mut hint = 0;
+        for run in self.runs().filter(|r| !r.inside.is_empty()) {
+            let address = run.address.wrapping_add(run.inside.start);
+            let start = (run.offset + run.inside.start) as usize;
+            let bytes = &data[start..start + (run.inside.end - run.inside.start) as usize];
+            match reduce {
+                None => env.shared.global.write_bytes(address, bytes, &mut hint)?,
+                Some(op) => reduce_bytes(
+                    env,
+                    address,
+                    bytes,
+                    op,
+                    element_type(self.map.element),
+                    &mut hint,
+                )?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arithmetic type of a tensor element.
+fn element_type(element: Element) -> Ty {
+    match element {
+        Element::U8 => Ty::U8,
+        Element::U16 => Ty::U16,
+        Element::U32 => Ty::U32,
+        Element::S32 => Ty::S32,
+        Element::U64 => Ty::U64,
+        Element::S64 => Ty::S64,
+        Element::F16 => Ty::F16,
+        Element::BF16 => Ty::BF16,
+        Element::F64 => Ty::F64,
+        _ => Ty::F32,
+    }
+}
+
+/// Atomically combines bytes into global memory, element by element.
+pub fn reduce_bytes(
+    env: &Env<'_>,
+    address: u64,
+    bytes: &[u8],
+    op: AtomOp,
+    ty: Ty,
+    hint: &mut usize,
+) -> Result<(), Trap> {
+    let size = ty.bytes() as usize;
+    let (region, offset) = env
+        .shared
+        .global
+        .locate(address, bytes.len() as u64, hint)?;
+    for (i, element) in bytes.chunks_exact(size).enumerate() {
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(element);
+        let value = u64::from_le_bytes(word);
+        region.update(offset + (i * size) as u64, size as u32, |old| {
+            crate::exec::atomic::combine(op, ty, old, value, 0)
+        });
+    }
+    Ok(())
+}
