@@ -3,6 +3,7 @@
 use crate::graph::Capture;
 use crate::handles::{Handle, Handles, fresh};
 use crate::status::{Result, Status};
+use crate::work::Moment;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
@@ -46,25 +47,6 @@ impl Event {
         self.state.lock().unwrap_or_else(|p| p.into_inner())
     }
 
-    /// A record has been asked for.
-    pub fn ask(&self) {
-        let mut state = self.state();
-        state.pending += 1;
-        state.captured = None;
-    }
-
-    /// It happens.
-    pub fn happen(&self) {
-        let mut state = self.state();
-        state.pending = state.pending.saturating_sub(1);
-        state.at = Some(Instant::now());
-    }
-
-    /// Whether everything before its last record is done; so it is before its first.
-    pub fn done(&self) -> bool {
-        self.state().pending == 0
-    }
-
     /// It is recorded in a capture, behind these nodes.
     pub fn capture(&self, capture: &Arc<Capture>, behind: &[Handle]) {
         self.state().captured = Some((Arc::clone(capture), behind.to_vec()));
@@ -90,5 +72,24 @@ impl Event {
             (from.duration_since(to), -1.0)
         };
         Ok((later.as_secs_f64() * 1e3) as f32 * sign)
+    }
+}
+
+impl Moment for Event {
+    fn ask(&self) {
+        let mut state = self.state();
+        state.pending += 1;
+        state.captured = None;
+    }
+
+    fn happen(&self) {
+        let mut state = self.state();
+        state.pending = state.pending.saturating_sub(1);
+        state.at = Some(Instant::now());
+    }
+
+    /// Whether everything before its last record is done; so it is before its first.
+    fn done(&self) -> bool {
+        self.state().pending == 0
     }
 }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::handles::{Handle, Handles, fresh};
 use crate::memory::{self, Block, Kind};
 use crate::status::{Result, Status};
-use crate::work::Work;
+use crate::work::{Program, Waiting, Work};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -244,13 +244,12 @@ impl Graph {
     }
 }
 
-impl Executable {
-    /// Does its work.
-    pub fn run(&self, context: &Context) -> Result {
+impl Program for Executable {
+    fn run(&self, context: &Context, wait: Waiting) -> Result {
         let work = self.work.lock().unwrap_or_else(|p| p.into_inner()).clone();
         for (_, work) in work {
-            crate::stream::wait_until(|| work.ready());
-            work.run(context)?;
+            wait(&|| work.ready());
+            work.run(context, wait)?;
         }
         for memory in &self.memory {
             if !memory.freed.load(Ordering::Relaxed) {
@@ -259,7 +258,9 @@ impl Executable {
         }
         Ok(())
     }
+}
 
+impl Executable {
     /// Replaces the work of a node.
     pub fn replace(&self, node: Handle, work: Work) -> Result {
         let mut all = self.work.lock().unwrap_or_else(|p| p.into_inner());

@@ -9,7 +9,7 @@ use crate::memory;
 use crate::module::{Kernel, Module};
 use crate::settings::{Engine, say, settings};
 use crate::status::{Result, Status};
-use ptxsim::exec::cluster::Checks;
+use ptxsim::exec::env::Checks;
 use ptxsim::program::Program;
 use ptxsim::{Arg, LaunchError};
 use std::io::Write;

@@ -19,6 +19,7 @@
 #![warn(missing_docs)]
 
 pub mod abi;
+pub mod account;
 pub mod api;
 pub mod call;
 pub mod context;

@@ -4,9 +4,9 @@
 //! that something else lent (a tensor that a Python library keeps on the CPU). Each has a name and exact bounds, so that a
 //! kernel's access outside all of them is found, and said in words.
 
+use crate::account::Account;
 use crate::call::refuse;
 use crate::handles::{Handle, fresh};
-use crate::pool::Account;
 use crate::status::{Result, Status};
 use ptxsim::exec::foreign::Foreign;
 use ptxsim::exec::global::Region;

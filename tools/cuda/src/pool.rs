@@ -1,5 +1,6 @@
 //! Pools of memory: what is counted and set by pool. The memory itself comes from the process, and goes back to it.
 
+use crate::account::Account;
 use crate::context::live;
 use crate::device;
 use crate::handles::{Handle, Handles, fresh};
@@ -8,26 +9,6 @@ use crate::status::{Result, Status};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-
-/// How much of a pool is in use.
-#[derive(Debug, Default)]
-pub struct Account {
-    used: AtomicU64,
-    high: AtomicU64,
-}
-
-impl Account {
-    /// A block was allocated.
-    pub fn take(&self, bytes: u64) {
-        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
-        self.high.fetch_max(used, Relaxed);
-    }
-
-    /// A block was freed.
-    pub fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Relaxed);
-    }
-}
 
 /// A pool, of a device.
 pub struct Pool {

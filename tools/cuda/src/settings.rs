@@ -1,6 +1,7 @@
 //! What the environment asks for. `tilec emulate` turns its options into these variables.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use tilec::target::Target;
 
@@ -113,12 +114,19 @@ impl Settings {
     }
 }
 
+/// Whether there is a real driver behind this library.
+static FRONT: AtomicBool = AtomicBool::new(false);
+
+/// From now on there is a real driver behind this library.
+pub fn stands_in_front() {
+    FRONT.store(true, Ordering::Relaxed);
+}
+
 /// Tells the user something that no result of a function can say: on standard error, and in the log.
 pub fn say(line: std::fmt::Arguments<'_>) {
-    let command = if crate::front::is_front() {
-        "launch"
-    } else {
-        "emulate"
+    let command = match FRONT.load(Ordering::Relaxed) {
+        true => "launch",
+        false => "emulate",
     };
     eprintln!("tilec {command}: {line}");
     settings().log(format_args!("! {line}"));

@@ -107,7 +107,7 @@ pub fn synchronise_all(context: &Arc<Context>) -> Result {
 }
 
 /// Waits until something holds, doing what work there is.
-pub fn wait_until(done: impl Fn() -> bool) {
+pub fn wait_until(done: &dyn Fn() -> bool) {
     while !done() {
         progress();
         if !done() {
@@ -135,7 +135,7 @@ impl Stream {
             self.enqueue(work);
             return Ok(());
         }
-        work.run(&self.context)
+        work.run(&self.context, wait_until)
     }
 
     /// The default stream waits for all others that are not made to be independent of it, and they for it.
@@ -184,7 +184,7 @@ impl Stream {
                 return moved;
             };
             // An error stays in the context.
-            if let Err(status) = work.run(&self.context) {
+            if let Err(status) = work.run(&self.context, wait_until) {
                 self.context.fail(status);
             }
             let mut queue = lock(&self.queue);
@@ -207,7 +207,7 @@ impl Stream {
         if self.capture().is_some() {
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
-        wait_until(|| lock(&self.queue).is_empty());
+        wait_until(&|| lock(&self.queue).is_empty());
         self.context.healthy()
     }
 
@@ -256,7 +256,7 @@ impl Stream {
     /// Waits for an event; one that was recorded in a capture takes the stream into it.
     pub fn wait(&self, event: &Arc<crate::event::Event>) -> Result {
         let Some((theirs, nodes)) = event.captured() else {
-            return self.submit(Work::Await(Arc::clone(event)));
+            return self.submit(Work::Await(event.clone()));
         };
         let mut capture = lock(&self.capture);
         match &mut *capture {
@@ -273,6 +273,6 @@ impl Stream {
             event.capture(capture, last);
             return Ok(());
         }
-        self.submit(Work::Record(Arc::clone(event)))
+        self.submit(Work::Record(event.clone()))
     }
 }

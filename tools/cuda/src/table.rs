@@ -4,6 +4,10 @@
 //! version since when the name means this symbol (from the `PFN_…_vNNNN` of `cudaTypedefs.h`), and the file of `api/`
 //! that has it, or `-` where it is not emulated.
 
+use std::ffi::CStr;
+use std::ffi::c_void;
+use std::sync::atomic::AtomicPtr;
+
 /// A function.
 #[derive(Debug)]
 pub struct Row {
@@ -25,8 +29,6 @@ pub struct Address(pub *const ());
 
 // SAFETY: functions are everywhere.
 unsafe impl Sync for Address {}
-
-use crate::front::Stub;
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
@@ -55,6 +57,14 @@ pub fn find(name: &str, version: i32) -> Found {
         Some(row) => Found::Row(row),
         None => Found::Nothing,
     }
+}
+
+/// A function that the library does not emulate: where it is called, and what it is called in front of a driver.
+pub struct Stub {
+    /// the symbol
+    pub name: &'static CStr,
+    /// what it jumps to
+    pub slot: &'static AtomicPtr<c_void>,
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Pieces of work that streams and graphs put in order.
 
 use crate::context::Context;
-use crate::event::Event;
-use crate::graph::Executable;
 use crate::launch::{self, Launch};
 use crate::memory::{self, Kind};
 use crate::status::{Result, Status};
@@ -64,6 +62,25 @@ pub struct Wait {
     pub flags: u32,
 }
 
+/// A moment in the order of work.
+pub trait Moment: Send + Sync {
+    /// It has been asked for.
+    fn ask(&self);
+    /// It happens.
+    fn happen(&self);
+    /// Whether it has happened as often as it has been asked for.
+    fn done(&self) -> bool;
+}
+
+/// Waits until something holds, doing what work there is.
+pub type Waiting = fn(&dyn Fn() -> bool);
+
+/// Pieces of work with an order of their own.
+pub trait Program: Send + Sync {
+    /// Does them.
+    fn run(&self, context: &Context, wait: Waiting) -> Result;
+}
+
 /// A piece of work.
 #[derive(Clone)]
 pub enum Work {
@@ -78,9 +95,9 @@ pub enum Work {
     /// elements of 1, 2 or 4 bytes set: where, value, bytes of an element (the rows' width counts bytes)
     Fill(Pitched, u32, u32, Rows),
     /// an event happens
-    Record(Arc<Event>),
+    Record(Arc<dyn Moment>),
     /// an event must have happened
-    Await(Arc<Event>),
+    Await(Arc<dyn Moment>),
     /// a value must be in memory
     AwaitValue(Wait),
     /// a value of 4 or 8 bytes is written: where, bytes, value
@@ -92,7 +109,7 @@ pub enum Work {
     /// device memory given back
     Free(u64),
     /// a graph
-    Graph(Arc<Executable>),
+    Graph(Arc<dyn Program>),
 }
 
 impl Work {
@@ -106,7 +123,7 @@ impl Work {
     }
 
     /// Does it. Addresses have been checked when it was asked for.
-    pub fn run(&self, context: &Context) -> Result {
+    pub fn run(&self, context: &Context, wait: Waiting) -> Result {
         match self {
             Work::Empty | Work::Await(_) | Work::AwaitValue(_) => {}
             Work::Launch(launch) => return launch::run(launch, context),
@@ -143,7 +160,7 @@ impl Work {
                     Status::INVALID_VALUE,
                 );
             }
-            Work::Graph(graph) => return graph.run(context),
+            Work::Graph(graph) => return graph.run(context, wait),
         }
         Ok(())
     }

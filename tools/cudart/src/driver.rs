@@ -168,10 +168,18 @@ driver! {
     cuStreamSynchronize(stream: u64);
     cuStreamCreate(to: *mut u64, flags: u32);
     cuEventCreate(to: *mut u64, flags: u32);
-    cuIpcOpenMemHandle(to: *mut u64, handle: crate::memory::IpcHandle, flags: u32);
-    cuIpcOpenEventHandle(to: *mut u64, handle: crate::memory::IpcHandle);
+    cuIpcOpenMemHandle(to: *mut u64, handle: IpcHandle, flags: u32);
+    cuIpcOpenEventHandle(to: *mut u64, handle: IpcHandle);
     cuGraphAddKernelNode(to: *mut u64, graph: u64, follows: *const u64, count: u64, params: *const c_void);
     cuGraphExecKernelNodeSetParams(executable: u64, node: u64, params: *const c_void);
     cuGraphAddMemcpyNode(to: *mut u64, graph: u64, follows: *const u64, count: u64, params: *const c_void, context: u64);
     cuGraphAddMemsetNode(to: *mut u64, graph: u64, follows: *const u64, count: u64, params: *const c_void, context: u64);
+}
+
+/// `cudaIpcMemHandle_t`, `cudaIpcEventHandle_t`
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct IpcHandle {
+    pub words: [u64; 8],
 }

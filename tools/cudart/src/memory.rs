@@ -2,16 +2,8 @@
 
 use crate::call::{Error, put};
 use crate::context::enter;
-use crate::driver;
+use crate::driver::{self, IpcHandle};
 use std::ffi::c_void;
-
-/// `cudaIpcMemHandle_t`, `cudaIpcEventHandle_t`
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub struct IpcHandle {
-    pub words: [u64; 8],
-}
 
 /// `cudaPitchedPtr`
 #[repr(C)]

@@ -5,6 +5,7 @@ use crate::context::live;
 use crate::event::{EVENTS, Event};
 use crate::status::{Result, Status};
 use crate::stream;
+use crate::work::Moment;
 
 unsafe fn elapsed(to: *mut f32, start: u64, end: u64) -> Result {
     let (start, end) = (EVENTS.get(start)?, EVENTS.get(end)?);
@@ -49,7 +50,7 @@ export! {
 
     cuEventSynchronize(handle: u64) {
         let event = EVENTS.get(handle)?;
-        stream::wait_until(|| event.done());
+        stream::wait_until(&|| event.done());
         Ok(())
     }
 

@@ -1,17 +1,13 @@
 //! What a launch of a tilec kernel passes to the real driver.
 
 use super::kernels::Kernel;
-use super::real;
+use super::real::{self, Map};
 use crate::call::{get, list, refuse};
 use crate::status::{Result, Status};
 use ptxsim::manifest::{EntryManifest, ParamKind, TensorMapManifest};
 use ptxsim::tensormap::{Atomicity, Element, Fill, Interleave, MapBase, Swizzle, TensorMap};
 use ptxsim::{Arg, arguments};
 use std::ffi::c_void;
-
-/// `CUtensorMap`
-#[repr(C, align(64))]
-pub struct Map(pub [u8; 128]);
 
 /// A list of pointers to parameters, with what the last of them point to.
 pub struct Parameters {

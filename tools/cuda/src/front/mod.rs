@@ -13,7 +13,7 @@ mod real;
 use crate::status::Status;
 use std::ffi::{CStr, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The real driver's file; without it, the driver is emulated.
 pub const DRIVER: &str = "TILEC_LAUNCH_DRIVER";
@@ -21,14 +21,6 @@ pub const DRIVER: &str = "TILEC_LAUNCH_DRIVER";
 pub const GPU: &str = "TILEC_LAUNCH_GPU";
 /// Tile kernels in fatbins are tilec's even where the driver could compile them.
 pub const ALWAYS: &str = "TILEC_LAUNCH_ALWAYS";
-
-/// A function that the library does not emulate: where it is called, and what it is called in front of a driver.
-pub struct Stub {
-    /// the symbol
-    pub name: &'static CStr,
-    /// what it jumps to
-    pub slot: &'static AtomicPtr<c_void>,
-}
 
 unsafe extern "C" {
     fn dlopen(path: *const std::ffi::c_char, flags: i32) -> *mut c_void;
@@ -93,6 +85,7 @@ fn real() -> Option<&'static Real> {
                 why.to_string_lossy()
             );
         }
+        crate::settings::stands_in_front();
         let real = Real(library);
         for stub in crate::table::STUBS {
             let found = hooks::find(stub.name).or_else(|| real.symbol(stub.name));
@@ -114,11 +107,6 @@ impl Real {
         let found = unsafe { dlsym(self.0, name.as_ptr()) };
         (!found.is_null()).then_some(found.cast_const())
     }
-}
-
-/// Whether there is a real driver behind this library.
-pub fn is_front() -> bool {
-    real().is_some()
 }
 
 /// What a function does that the real driver does not have.

@@ -83,7 +83,11 @@ driver! {
     cuKernelSetAttribute(attribute: i32, value: i32, kernel: u64, device: i32);
     cuFuncGetName(to: *mut *const c_char, function: u64);
     cuFuncSetAttribute(function: u64, attribute: i32, value: i32);
-    cuTensorMapEncodeTiled(to: *mut super::launch::Map, element: u32, rank: u32, address: u64, dims: *const u64,
+    cuTensorMapEncodeTiled(to: *mut Map, element: u32, rank: u32, address: u64, dims: *const u64,
         strides: *const u64, boxes: *const u32, steps: *const u32, interleave: u32, swizzle: u32, promotion: u32,
         fill: u32);
 }
+
+/// `CUtensorMap`
+#[repr(C, align(64))]
+pub struct Map(pub [u8; 128]);

@@ -1,5 +1,6 @@
 //! Opening images: telling kinds apart, and getting at what containers hold.
 
+use super::bytes::{number, range};
 use super::fatbin::{FATBIN, Kind, members};
 use super::{Refusal, Source, manifest};
 use crate::settings::settings;
@@ -44,16 +45,6 @@ pub fn open(image: &[u8]) -> Result {
             "the image is neither Tile IR bytecode, PTX, a cubin nor a fatbin".into(),
         )),
     }
-}
-
-pub(super) fn number(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
-    let bytes = bytes.get(at..at.checked_add(count)?)?;
-    Some(bytes.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)))
-}
-
-pub(super) fn range(bytes: &[u8], at: u64, count: u64) -> Option<&[u8]> {
-    let at = usize::try_from(at).ok()?;
-    bytes.get(at..at.checked_add(usize::try_from(count).ok()?)?)
 }
 
 /// A section of a cubin.

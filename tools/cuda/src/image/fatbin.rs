@@ -11,7 +11,7 @@
 //! | 40 | 8 | flags: `0x2000` LZ4, `0x8000` zstd |
 //! | 56 | 8 | bytes that the payload has decompressed |
 
-use super::container::{number, range};
+use super::bytes::{number, range};
 use std::borrow::Cow;
 use std::io::Read;
 

@@ -3,6 +3,7 @@
 //! Tile IR bytecode is compiled here, for the emulated target; PTX text is taken as it is; a cubin or a fatbin must carry
 //! one of the two. PTX of tilec carries its launch manifest as a variable.
 
+mod bytes;
 mod container;
 mod fatbin;
 mod manifest;
