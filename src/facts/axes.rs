@@ -1,33 +1,12 @@
 //! How elements run along each dimension of a tile: the facts behind vector widths and masks.
 
-use smallvec::SmallVec;
-
+use super::axis::{Axes, Axis, at, scaled};
 use super::leaf::{Leaf, pointee_bytes};
 use super::regroup::reshaped;
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
 use crate::dialect::{OpKind, cuda_tile};
 use crate::ir::{TypeId, Types};
-
-/// One dimension. Groups are aligned: a group of `n` starts at a multiple of `n` along the dimension.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Axis {
-    /// Elements come in groups of this many, each one (integers) or one pointee (pointers) more than the last.
-    pub contiguity: u64,
-    /// The first element of each such group is a multiple of this power of two (bytes for pointers).
-    pub divisibility: u64,
-    /// Elements come in groups of this many equal ones.
-    pub constancy: u64,
-}
-
-impl Axis {
-    const NOTHING: Axis = Axis {
-        contiguity: 1,
-        divisibility: 1,
-        constancy: 1,
-    };
-}
-
-pub(super) type Axes = SmallVec<[Axis; 2]>;
+use smallvec::SmallVec;
 
 fn shape(types: &Types, ty: TypeId) -> &[u64] {
     types.as_tile(ty).map_or(&[], |(_, shape)| shape)
@@ -83,42 +62,6 @@ fn fill(types: &Types, ty: TypeId, axes: &mut Axes) {
     if axes.is_empty() {
         axes.resize(shape(types, ty).len(), Axis::NOTHING);
     }
-}
-
-pub(super) fn meet(to: &mut Axes, from: &Axes) -> bool {
-    if to.is_empty() {
-        to.clone_from(from);
-        return !to.is_empty();
-    }
-    let mut changed = false;
-    for (a, b) in to.iter_mut().zip(from) {
-        // Contiguity and divisibility belong together: take the pair with the longer run.
-        let better = if (b.contiguity, b.divisibility) > (a.contiguity, a.divisibility) {
-            *b
-        } else {
-            *a
-        };
-        let new = Axis {
-            contiguity: better.contiguity,
-            divisibility: better.divisibility,
-            constancy: a.constancy.max(b.constancy),
-        };
-        changed |= new != *a;
-        *a = new;
-    }
-    changed
-}
-
-pub(super) fn join(a: &Axes, b: &Axes) -> Axes {
-    let both = |(a, b): (&Axis, &Axis)| {
-        let run = gcd(a.contiguity, b.contiguity);
-        Axis {
-            contiguity: run,
-            divisibility: gcd(at(a, run, 1), at(b, run, 1)),
-            constancy: gcd(a.constancy, b.constancy),
-        }
-    };
-    a.iter().zip(b).map(both).collect()
 }
 
 /// Fills in `facts.axes` of a pure operation's result.
@@ -395,20 +338,6 @@ fn beside(a: &Axis, b: &Axis, constancy: u64) -> Axis {
 /// Whether the second operand is known to be positive.
 fn positive(operands: &[(&Facts, TypeId)]) -> bool {
     operands.get(1).is_some_and(|(f, _)| f.lo > 0)
-}
-
-/// Divisibility of the elements at multiples of `run`; elements of a run are `unit` apart.
-pub(super) fn at(axis: &Axis, run: u64, unit: u64) -> u64 {
-    if run >= axis.contiguity {
-        axis.divisibility
-    } else {
-        gcd(axis.divisibility, scaled(run, unit))
-    }
-}
-
-/// A power of two times another; what has no place in 64 bits is as good as the greatest that has.
-fn scaled(divisibility: u64, unit: u64) -> u64 {
-    divisibility.checked_mul(unit).unwrap_or(1 << 63)
 }
 
 /// The same elements as shorter runs.

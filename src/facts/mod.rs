@@ -11,6 +11,7 @@
 pub mod access;
 mod arith;
 mod axes;
+mod axis;
 mod flow;
 mod leaf;
 pub mod matmul;
@@ -20,14 +21,13 @@ pub mod tensor;
 mod transfer;
 
 pub use arith::{Arith, Division, arith_of};
-pub use axes::Axis;
+pub use axis::Axis;
 pub use flow::{FactMap, of};
 pub use leaf::Leaf;
 pub use transfer::{assume, constant, grid_bounds, splat, transfer};
 
-use smallvec::SmallVec;
-
 use crate::ir::{Type, TypeId, Types};
+use smallvec::SmallVec;
 
 /// Over which threads a value is the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -131,7 +131,7 @@ impl Facts {
         }
         self.constant = self.constant.or(other.constant);
         self.uniform = self.uniform.min(other.uniform);
-        let axes = axes::meet(&mut self.axes, &other.axes);
+        let axes = axis::meet(&mut self.axes, &other.axes);
         axes || before != (self.constant, self.divisor, self.lo, self.hi, self.uniform)
     }
 
@@ -148,7 +148,7 @@ impl Facts {
             lo: self.lo.min(other.lo),
             hi: self.hi.max(other.hi),
             uniform: self.uniform.max(other.uniform),
-            axes: axes::join(&self.axes, &other.axes),
+            axes: axis::join(&self.axes, &other.axes),
         }
     }
 

@@ -1,9 +1,8 @@
 //! How elements run in what a reshape makes of a tile: extents are merged and split in the order of memory.
 
-use smallvec::SmallVec;
-
-use super::axes::{Axes, Axis, at};
+use super::axis::{Axes, Axis, at};
 use super::{gcd, pow2_part};
+use smallvec::SmallVec;
 
 /// The axes of a reshape from `from`, whose axes are `axes`, to `to`. `unit` is what one element more means, and every
 /// element is a multiple of `all`.

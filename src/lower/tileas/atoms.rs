@@ -1,8 +1,8 @@
 //! The element types that warpgroups' matrix instructions multiply and add, and how precisely matrix instructions add.
 
-use crate::ir::{Float, Type};
+use crate::ir::{Float, Module, OpId, Type};
+use crate::layout::mma::Wgmma;
 use crate::target::Target;
-
 use Float::{BF16, F8E4M3FN, F8E5M2, F16, F32, TF32};
 
 /// Which instruction multiplies.
@@ -91,5 +91,51 @@ impl Atom {
     /// Whether sums lose bits that the accumulator's type has.
     pub fn sums_are_rough(&self) -> bool {
         self.acc == Type::Float(F32) && self.fraction < SINGLE
+    }
+}
+
+/// Extents of a matmul that warpgroups can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Extents {
+    pub rows: u64,
+    pub columns: u64,
+}
+
+impl Extents {
+    /// The extents of `dot`, or why there is no instruction for it.
+    ///
+    /// Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", shapes and types: m64nNkK with
+    /// N of 8 to 256 and 256 bits of K.
+    pub fn of(m: &Module, dot: OpId) -> Result<Extents, String> {
+        let tile = |i: usize| {
+            m.op(dot)
+                .operands
+                .get(i)
+                .and_then(|&v| m.types.as_tile(m.ty(v)))
+        };
+        let (Some((a, lhs)), Some((b, _)), Some((c, acc))) = (tile(0), tile(1), tile(2)) else {
+            return Err("an operand is no tile".to_owned());
+        };
+        let (&[rows, columns], &[_, k]) = (acc, lhs) else {
+            return Err("the matmul has a batch dimension".to_owned());
+        };
+        if Atom::find(m.types.get(a), m.types.get(b), m.types.get(c)).is_none() {
+            return Err("no wgmma multiplies these element types".to_owned());
+        }
+        let k_bits = k * u64::from(m.types.bits(a).unwrap_or(0));
+        match () {
+            () if rows < Wgmma::M => Err(format!("{rows} rows, {} needed", Wgmma::M)),
+            () if columns < 8 => Err(format!("{columns} columns, 8 needed")),
+            () if k_bits < 256 => Err(format!("{k_bits} bits of K, 256 needed")),
+            () => Ok(Extents { rows, columns }),
+        }
+    }
+
+    /// How `groups` warpgroups share out the result: over rows first.
+    pub fn spread(self, groups: u64) -> Option<[u64; 2]> {
+        let over_rows = groups.min(self.rows / Wgmma::M);
+        let over_columns = groups.checked_div(over_rows)?;
+        let part = self.columns.checked_div(over_columns)?;
+        (part >= 8 && over_rows * over_columns == groups).then_some([over_rows, over_columns])
     }
 }

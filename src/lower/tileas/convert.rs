@@ -1,9 +1,5 @@
 //! Writes the assigned layouts into the types and inserts `convert_layout` where they disagree.
 
-use crate::lower::tileas::look::is_view;
-use crate::lower::tileas::relation::distributed;
-use rustc_hash::FxHashMap;
-
 use super::anchors::{self, Needs};
 use super::relation::{Relation, at, canonical, layout_of};
 use super::remake;
@@ -13,6 +9,10 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::Layout;
+use crate::lower::tileas::look::is_view;
+use crate::lower::tileas::look::place;
+use crate::lower::tileas::relation::distributed;
+use rustc_hash::FxHashMap;
 
 /// Gives every value its type, then every operation the operands it needs.
 pub fn insert(
@@ -159,15 +159,8 @@ fn stands_before(m: &Module, op: OpId, (mut block, mut position): (BlockId, usiz
         let Some(parent) = m.parent_of_block(block) else {
             return false;
         };
-        (block, position) = self::place(m, parent);
+        (block, position) = place(m, parent);
     }
-}
-
-/// The block and the position of an operation.
-pub fn place(m: &Module, op: OpId) -> (BlockId, usize) {
-    let block = m.op(op).block;
-    let position = m.block(block).ops.iter().position(|&o| o == op);
-    (block, position.unwrap_or(0))
 }
 
 /// The loop whose body an operation stands in.

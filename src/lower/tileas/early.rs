@@ -11,16 +11,12 @@
 //! for that. It takes registers for what is loaded, and pays as long as the blocks of a multiprocessor, which may become
 //! fewer, have more under way than before.
 
-use crate::lower::tileas::buffers::tile_bytes;
-use crate::lower::tileas::look::is_matmul;
-use crate::lower::tileas::pipeline::ahead::address_of;
-use rustc_hash::{FxHashMap, FxHashSet};
-
+use super::limits::REGISTERS_BESIDE_LOADS;
 use super::order::move_before;
 use super::pipeline::prefetch::loads_tile;
 use super::pipeline::slice::backward;
 use super::pipeline::tokens;
-use super::{plan, pressure};
+use super::pressure;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
@@ -28,7 +24,11 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, group};
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::hints::Hints;
+use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::look::is_matmul;
+use crate::lower::tileas::pipeline::ahead::address_of;
 use crate::target::Target;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A load that can be started earlier.
 struct Late {
@@ -141,7 +141,7 @@ impl<'t> Room<'t> {
             target,
             warps,
             asked: asked.and_then(|o| u64::try_from(o).ok()),
-            registers: pressure::registers(m, body, warps) + plan::REGISTERS_BESIDE_LOADS,
+            registers: pressure::registers(m, body, warps) + REGISTERS_BESIDE_LOADS,
         }
     }
 

@@ -5,9 +5,8 @@
 //! is moved to the first operation that is not computed element by element: what waits for memory longer is still
 //! faster than what is written there and read back.
 
-use rustc_hash::FxHashMap;
-
-use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
+use super::decided::Plan;
+use super::limits::REGISTERS_BESIDE_LOADS;
 use super::pressure;
 use crate::dialect::Traits;
 use crate::dialect::enums::Ordering;
@@ -15,6 +14,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::target::Target;
+use rustc_hash::FxHashMap;
 
 /// Moves the loads under `body` down to their first use if not all tiles fit in the registers of a thread where
 /// `occupancy` blocks share a multiprocessor.

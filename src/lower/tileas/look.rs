@@ -1,12 +1,10 @@
 //! Questions about operations: what they do with tiles, and what stands around them.
 
-use rustc_hash::FxHashSet;
-
 use crate::dialect::Traits;
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Dense, Module, OpId, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether an operation only shows its operand's elements otherwise: with other extents, in another order, or bytes as
 /// elements of at most eight bits.
@@ -55,6 +53,37 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     reached
 }
 
+/// Elements of a tile.
+pub fn elements(m: &Module, v: ValueId) -> u64 {
+    let tile = m.types.as_tile(m.ty(v));
+    tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
+}
+
+/// Elements that live side by side: the results of matmuls beside each other, or what a loop carries.
+/// `elements`: of a tile.
+pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> u64 {
+    let mut matmuls: FxHashMap<BlockId, u64> = FxHashMap::default();
+    let mut carried = 0;
+    for &op in ops {
+        let data = m.op(op);
+        let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
+        if is_matmul(m, op) {
+            // What is added to another matmul of the block takes that one's place.
+            let chained = |o: &&OpId| is_matmul(m, **o) && m.op(**o).block == data.block;
+            let into = ops.iter().filter(chained).any(|&o| {
+                let acc = m.op(o).operands.get(2);
+                acc.is_some_and(|v| data.results.contains(v))
+            });
+            if !into {
+                *matmuls.entry(data.block).or_default() += results;
+            }
+        } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
+            carried = results.max(carried);
+        }
+    }
+    matmuls.into_values().max().unwrap_or(0).max(carried)
+}
+
 /// Whether a load makes a tile of one element.
 pub fn is_number(m: &Module, load: OpId) -> bool {
     let tile = m.types.as_tile(m.ty(m.result(load)));
@@ -67,6 +96,13 @@ pub fn is_zero(m: &Module, op: OpId) -> bool {
         tile::Constant::of(m.op(op)).map(|v| v.value()),
         Some(Attr::Dense { data: Dense::Bytes(bytes), .. }) if bytes.iter().all(|&b| b == 0)
     )
+}
+
+/// The block and the position of an operation.
+pub fn place(m: &Module, op: OpId) -> (BlockId, usize) {
+    let block = m.op(op).block;
+    let position = m.block(block).ops.iter().position(|&o| o == op);
+    (block, position.unwrap_or(0))
 }
 
 /// The operation of `block` that is `op` or holds it.

@@ -14,6 +14,9 @@ pub struct Missed {
     pub loc: LocId,
 }
 
+/// The operation that stands against something, and why.
+pub type Refusal = (OpId, String);
+
 /// Collects for one kernel.
 #[derive(Debug, Default)]
 pub struct Log {

@@ -16,13 +16,17 @@ mod atoms;
 mod buffers;
 mod cluster;
 mod convert;
+mod decided;
 mod early;
 mod flow;
 mod late;
+mod limits;
 mod look;
 mod matmul;
 mod missed;
 mod modulo;
+mod operands;
+mod options;
 mod order;
 mod overlap;
 pub mod pipeline;
@@ -45,10 +49,8 @@ mod wgmma;
 pub use anchors::{is_fma, mma_of, scales_of, wgmma_of};
 pub use flow::jump_target;
 pub use missed::Missed;
-pub use plan::Options;
+pub use options::Options;
 pub use relation::{Relation, canonical, layout_of};
-
-use missed::Log;
 
 use crate::dialect::nv_tileaa::Op as A;
 use crate::dialect::nv_tileas::Op as S;
@@ -56,6 +58,7 @@ use crate::facts;
 use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
+use missed::Log;
 
 /// Lowers every `nv_tileaa.func` of the module in place. Returns what was considered and not done.
 pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Vec<Missed>, Diagnostics> {

@@ -1,100 +1,31 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
-use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
-use crate::lower::tileas::look::{is_matmul, loop_around};
-use rustc_hash::FxHashMap;
-
 use super::cluster::Split;
+use super::decided::Plan;
+use super::limits::{
+    MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
+};
 use super::missed::Log;
+use super::options::Options;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
-use super::pressure;
-use super::{swap, tcgen05};
+use super::{pressure, swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId};
 use crate::lower::hints::Hints;
+use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
+use crate::lower::tileas::look::{elements, is_matmul, loop_around, together};
 use crate::target::{Feature, Target};
-
-/// What the user may ask for.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Use tensor maps where the target has them.
-    pub tma: bool,
-    /// Let loads run ahead of their use in loops.
-    pub pipelines: bool,
-    /// Give warps roles of their own.
-    pub roles: bool,
-    /// Warps that hold tiles; `None`: decided per kernel.
-    pub warps: Option<u64>,
-    /// Let several blocks, a cluster, share a tile block's work where its hints ask for that.
-    pub clusters: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            tma: true,
-            pipelines: true,
-            roles: true,
-            warps: None,
-            clusters: true,
-        }
-    }
-}
-
-/// The decisions for one kernel.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Warps that hold tiles.
-    pub tile_warps: u64,
-    /// The warps' roles, where they have any.
-    pub roles: Option<pipeline::roles::Plan>,
-    /// The `cp.async` pipelines.
-    pub cp_async: Vec<pipeline::cp_async::Plan>,
-    /// Blocks that should share a multiprocessor.
-    pub occupancy: Option<i64>,
-    /// Bytes of shared memory for operands that matmuls read there and that no pipeline brings.
-    pub staging: u64,
-}
-
-impl Plan {
-    /// Warps of the block: those that hold tiles and a producer warpgroup.
-    pub fn all_warps(&self) -> u64 {
-        self.roles
-            .as_ref()
-            .map_or(self.tile_warps, |r| r.all_warps())
-    }
-
-    /// Registers that a thread that holds tiles can have where `blocks` blocks share a multiprocessor.
-    pub fn registers(&self, target: &Target, blocks: u64) -> u64 {
-        match &self.roles {
-            Some(roles) if roles.redistributes() => roles.registers(target)[1],
-            _ => target.registers_per_thread(self.all_warps() * blocks),
-        }
-    }
-}
 
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
-/// Most elements of all tiles that live side by side that a warp can hold: 160 registers a thread.
-const MOST_TOGETHER: u64 = 160 * 32;
-
-/// Most elements of all tiles that live side by side that a block can hold, however many its warps.
-pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
-
-/// The same where nothing but what is loaded and carried counts.
-pub(super) const REGISTERS_BESIDE_LOADS: u64 = 24;
-
 /// Most registers of a thread for tiles that live at once.
 const MOST_FOR_TILES: u32 = 231;
 
 /// The same of a thread of one warpgroup, beside its descriptors, and accumulators that are in flight.
 const MOST_FOR_GROUP: u64 = 200;
-
-/// Most warps that share a tile.
-pub(super) const MAX_WARPS: u64 = 16;
 
 /// Decides for `func`.
 pub fn of(
@@ -225,37 +156,6 @@ fn more_warps(m: &Module, func: OpId, mut warps: u64, most: u32) -> u64 {
     warps
 }
 
-/// Elements of a tile.
-pub fn elements(m: &Module, v: ValueId) -> u64 {
-    let tile = m.types.as_tile(m.ty(v));
-    tile.map_or(1, |(_, shape)| shape.iter().product::<u64>())
-}
-
-/// Elements that live side by side: the results of matmuls beside each other, or what a loop carries.
-/// `elements`: of a tile.
-pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> u64 {
-    let mut matmuls: FxHashMap<BlockId, u64> = FxHashMap::default();
-    let mut carried = 0;
-    for &op in ops {
-        let data = m.op(op);
-        let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
-        if is_matmul(m, op) {
-            // What is added to another matmul of the block takes that one's place.
-            let chained = |o: &&OpId| is_matmul(m, **o) && m.op(**o).block == data.block;
-            let into = ops.iter().filter(chained).any(|&o| {
-                let acc = m.op(o).operands.get(2);
-                acc.is_some_and(|v| data.results.contains(v))
-            });
-            if !into {
-                *matmuls.entry(data.block).or_default() += results;
-            }
-        } else if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
-            carried = results.max(carried);
-        }
-    }
-    matmuls.into_values().max().unwrap_or(0).max(carried)
-}
-
 /// The blocks that should share a multiprocessor, as far as the hint asks and registers admit: each thread
 /// needs its part of the tiles that live side by side. Registers that roles redistribute are all of them.
 fn occupancy(
@@ -274,7 +174,7 @@ fn occupancy(
     let body = m.body_of(func, 0)?;
     let ops = m.ops_under(body);
     let carried = together(m, &ops, &|v| elements(m, v)) / (32 * tile_warps.max(1));
-    let needed = (carried + pressure::REGISTERS_BESIDE_TILES)
+    let needed = (carried + REGISTERS_BESIDE_TILES)
         .max(pressure::registers(m, body, tile_warps) + REGISTERS_BESIDE_LOADS);
     let fits = target.blocks_by_registers(all, needed);
     Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))

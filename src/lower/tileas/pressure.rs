@@ -5,16 +5,12 @@
 //! do constants, numbers of elements, pointers and masks, which are made where they are used, nor what matmuls read
 //! from shared memory.
 
-use crate::lower::tileas::look::is_matmul;
-use rustc_hash::FxHashSet;
-
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
-
-/// Registers of a thread for addresses, counters and what is computed between matmuls, next to its tiles.
-pub(super) const REGISTERS_BESIDE_TILES: u64 = 40;
+use crate::lower::tileas::look::is_matmul;
+use rustc_hash::FxHashSet;
 
 /// Registers of a thread of `warps` warps for the tiles that live at once, at most.
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {

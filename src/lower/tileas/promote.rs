@@ -11,7 +11,8 @@
 //! next is multiplied.
 
 use super::atoms::Atom;
-use super::plan::Plan;
+use super::decided::Plan;
+use super::limits::REGISTERS_BESIDE_TILES;
 use super::pressure;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Rounding;
@@ -20,7 +21,7 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Dense, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::lower::build::cased;
-use crate::lower::tileas::look::{is_zero, loop_around};
+use crate::lower::tileas::look::{elements, is_zero, loop_around};
 use crate::target::Target;
 
 /// How the product of a matmul is added to its accumulator.
@@ -53,14 +54,13 @@ impl Promotion {
             return None;
         }
         let threads = 32 * plan.tile_warps;
-        let whole = super::plan::elements(m, v.acc()) / threads;
+        let whole = elements(m, v.acc()) / threads;
         let blocks = plan.occupancy.and_then(|b| u64::try_from(b).ok());
         let has = plan.registers(target, blocks.unwrap_or(1));
         // What lives where the product does: in the loop around the matmul, not behind it.
         let block = m.op(dot).block;
         let around = loop_around(m, body, block).map_or(body, |_| block);
-        let taken =
-            pressure::registers(m, around, plan.tile_warps) + pressure::REGISTERS_BESIDE_TILES;
+        let taken = pressure::registers(m, around, plan.tile_warps) + REGISTERS_BESIDE_TILES;
         Some(Promotion::that_fits(
             whole,
             columns,

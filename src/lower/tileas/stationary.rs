@@ -5,16 +5,17 @@
 //! reads its fragments there as it reads those of a ring. Where there is no room either, fewer blocks than asked for
 //! share a multiprocessor.
 
-use super::anchors;
+use super::decided::Plan;
+use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
-use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
-use super::pressure;
-use super::wgmma::{COLUMNS, ROWS, Source, is_stationary};
+use super::operands::{COLUMNS, ROWS, Source, Stored, is_stationary};
+use super::{anchors, pressure};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
 use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::look;
 use crate::lower::unsupported;
 use crate::target::Target;
 
@@ -163,7 +164,7 @@ fn read_where_used(
     m: &mut Module,
     body: BlockId,
     s: &Stationary,
-    stored: &mut Vec<super::wgmma::Stored>,
+    stored: &mut Vec<Stored>,
 ) -> Result<(), Diagnostic> {
     let half = m.types.bits(m.types.elem(m.ty(s.tile))) == Some(16);
     // Fragments of 16-bit elements are read transposed as well; others want their K next to each other.
@@ -171,7 +172,7 @@ fn read_where_used(
     let (buffer, _) = Source::Stored(order).place(m, body, s.dot, s.side, stored)?;
     let ty = m.ty(s.tile);
     let loc = m.op(s.dot).loc;
-    let (block, at) = super::convert::place(m, s.dot);
+    let (block, at) = look::place(m, s.dot);
     let mut b = m.at(block, at);
     b.loc = loc;
     let load = b.op(S::LocalLoad, &[&[buffer], &[]], [], &[ty], &[]);

@@ -4,16 +4,16 @@
 //! in any order: such a matmul is done as Cᵀ = Bᵀ · Aᵀ, where Bᵀ is read through registers and Aᵀ in place. Else B would
 //! be transposed through registers and stored to shared memory again.
 
+use super::atoms::Extents;
+use super::operands::{in_place, read_where_brought, source};
 use super::promote;
-use super::wgmma::{Extents, in_place, read_where_brought, source};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::layout::mma::Wgmma;
-use crate::lower::tileas::convert::place;
-use crate::lower::tileas::look::is_zero;
+use crate::lower::tileas::look::{is_zero, place};
 use crate::lower::tileas::pipeline::carried::inits;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;

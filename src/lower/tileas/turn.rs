@@ -3,12 +3,11 @@
 //! `ldmatrix` reads neighbours of the one dimension, `stmatrix` stores neighbours of the other, where a thread holds
 //! what `wgmma` would read of the tile with paired rows: four bytes along the second dimension, of two neighbours each.
 
+use super::operands::inner_dimension;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{Module, OpId, Type, ValueId};
 use crate::layout::mma::{MatmulShape, Wgmma};
 use crate::layout::{In, Layout, LayoutError};
-
-use super::wgmma::inner_dimension;
 
 /// The tile that such a store stores, and its layout.
 pub fn layout(m: &Module, op: OpId, warps: u64) -> Option<(ValueId, Result<Layout, LayoutError>)> {

@@ -2,7 +2,7 @@
 
 use crate::ir::{Module, OpId};
 use crate::lower::tileas::look::is_matmul;
-use crate::lower::tileas::strips::cut::Refusal;
+use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::strips::dims::{Dim, Dims, extents};
 
 /// A way to share a matmul.

@@ -1,16 +1,16 @@
 //! Whether the blocks of a cluster may work on their parts without knowing of each other.
 
-use rustc_hash::FxHashSet;
-
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, Access, tile_of};
 use crate::ir::{BlockId, Module, OpId};
+use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::tokens::{followers, only_read};
-use crate::lower::tileas::strips::cut::{Refusal, is_weak_load};
+use crate::lower::tileas::strips::cut::is_weak_load;
 use crate::lower::tileas::strips::parts::Parts;
+use rustc_hash::FxHashSet;
 
 /// Whether each operation of the function with this `body` may be done by every block for its part, those that the
 /// part does not concern by all blocks alike.

@@ -13,18 +13,16 @@ pub mod alternatives;
 mod apart;
 mod legal;
 
-use rustc_hash::FxHashSet;
-
 use super::look::is_matmul;
-use super::missed::Log;
-use super::plan::Options;
-use super::strips::cut::Refusal;
+use super::missed::{Log, Refusal};
+use super::options::Options;
 use super::strips::dims::Dims;
 use super::strips::parts::Parts;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::hints::Hints;
 use crate::target::{Feature, Target};
+use rustc_hash::FxHashSet;
 
 /// What is done, in messages.
 pub const WHAT: &str = "clusters";

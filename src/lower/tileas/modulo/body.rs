@@ -1,7 +1,5 @@
 //! What depends on what in one iteration of a loop, and from one iteration to the next.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::Refused;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -11,7 +9,8 @@ use crate::dialect::nv_tileas::view::{AsyncDot, ConsumerRelease};
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
-use crate::lower::tileas::wgmma::allocation;
+use crate::lower::tileas::operands::allocation;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a value that an iteration reads comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,11 +21,10 @@ mod producer;
 mod rewrite;
 mod stages;
 
-use rustc_hash::FxHashMap;
-
 use super::buffers::tile_bytes;
+use super::decided::Plan;
+use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
-use super::plan::{Plan, REGISTERS_BESIDE_LOADS};
 use super::pressure::Weights;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -35,6 +34,7 @@ use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::Target;
 use body::Body;
 use order::{Instance, Node, Sharing, Times};
+use rustc_hash::FxHashMap;
 use stages::Stages;
 
 /// What this is called in messages.

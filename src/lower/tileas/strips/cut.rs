@@ -1,22 +1,19 @@
 //! One dimension cut in parts: which operations that concerns, and the loop over the parts.
 
-use crate::dialect::enums::Ordering;
-use crate::lower::build::constant;
-use crate::lower::tileas::look::is_matmul;
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::dims::{Dim, Dims};
 use super::parts::Parts;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
+use crate::lower::build::constant;
+use crate::lower::tileas::look::is_matmul;
+use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::slice::{Map, copy};
 use crate::lower::tileas::pipeline::tokens::only_read;
-
-/// Why a dimension is not cut, and at which operation.
-pub type Refusal = (OpId, String);
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A dimension that can be cut.
 pub struct Cut {

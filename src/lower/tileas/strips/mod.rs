@@ -15,11 +15,12 @@ pub mod cut;
 pub mod dims;
 pub mod parts;
 
+use super::limits::{MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_LOADS};
 use super::missed::Log;
-use super::{plan, pressure};
+use super::pressure;
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::look::is_matmul;
+use crate::lower::tileas::look::{elements, is_matmul, together};
 use crate::target::Target;
 use cut::Cut;
 use dims::{Dim, Dims, extents};
@@ -32,8 +33,8 @@ const SHORTEST: u64 = 128;
 /// Cuts the tiles of the function with this `body` as far as its registers ask for it. Whether anything changed.
 pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) -> bool {
     let ops = m.ops_under(body);
-    let whole = |v: ValueId| plan::elements(m, v);
-    let together = plan::together(m, &ops, &whole);
+    let whole = |v: ValueId| elements(m, v);
+    let together = together(m, &ops, &whole);
     let most = most(m, body, &ops, target, together);
     if together <= most {
         return false;
@@ -59,13 +60,13 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
 /// loaded beside them takes of a thread's registers.
 fn most(m: &Module, body: BlockId, ops: &[OpId], target: &Target, together: u64) -> u64 {
     if ops.iter().any(|&o| is_matmul(m, o)) || together <= SHORTEST {
-        return plan::MOST_IN_BLOCK;
+        return MOST_IN_BLOCK;
     }
-    let needed = pressure::registers(m, body, plan::MAX_WARPS) + plan::REGISTERS_BESIDE_LOADS;
-    let room = target.registers_per_thread(plan::MAX_WARPS);
+    let needed = pressure::registers(m, body, MAX_WARPS) + REGISTERS_BESIDE_LOADS;
+    let room = target.registers_per_thread(MAX_WARPS);
     match needed > room {
-        true => plan::MOST_IN_BLOCK.min(together * room / needed),
-        false => plan::MOST_IN_BLOCK,
+        true => MOST_IN_BLOCK.min(together * room / needed),
+        false => MOST_IN_BLOCK,
     }
 }
 
@@ -91,14 +92,14 @@ fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims, most: u64) -> Vec<(Dim,
                     .filter(|&v| dims.find(m, v, set).is_some())
                     .collect();
                 let left = |v: ValueId| {
-                    let all = plan::elements(m, v);
+                    let all = elements(m, v);
                     if inside.contains(&v) {
                         all / parts
                     } else {
                         all
                     }
                 };
-                let left = plan::together(m, ops, &left);
+                let left = together(m, ops, &left);
                 if left <= most {
                     found.push((left, set, parts));
                     break;

@@ -1,8 +1,5 @@
 //! A dimension of tiles that is cut in parts, and what an operation on a part of it looks like.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::cut::Refusal;
 use super::dims::{Dim, Dims, extents};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
@@ -10,7 +7,10 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{Access, group, tile_of};
 use crate::ir::{Attr, Module, OpBuilder, OpId, Type, ValueId};
 use crate::lower::build::{cased, constant, int_cast};
+use crate::lower::tileas::look::place;
+use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::slice::Map;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The parts of a dimension.
 pub struct Parts {
@@ -210,12 +210,12 @@ fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
 
 /// A builder behind `op`.
 fn after(m: &mut Module, op: OpId) -> OpBuilder<'_> {
-    let (block, at) = crate::lower::tileas::convert::place(m, op);
+    let (block, at) = place(m, op);
     m.at(block, at + 1)
 }
 
 /// A builder in front of `op`.
 fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
-    let (block, at) = crate::lower::tileas::convert::place(m, op);
+    let (block, at) = place(m, op);
     m.at(block, at)
 }

@@ -1,15 +1,13 @@
 //! Loops that do nothing with shared memory but multiply what rings bring: their matmuls are waited for behind them,
 //! and each hands the stages that it has read back by itself.
 
-use crate::dialect::enums::PipelineKind;
-use crate::dialect::nv_tileas::view;
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::Placed;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::enums::PipelineKind;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::convert::place;
+use crate::lower::tileas::look::place;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Moves the waits of such loops behind them; the loops.
 pub fn hoist(m: &mut Module, body: BlockId, placed: &[Placed]) -> Vec<OpId> {

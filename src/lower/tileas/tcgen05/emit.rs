@@ -4,8 +4,7 @@ use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::lower::build::constant;
-use crate::lower::tileas::convert::place;
-use crate::lower::tileas::look;
+use crate::lower::tileas::look::{self, place};
 
 /// An operation without results or attributes in front of `op`.
 pub fn before(m: &mut Module, op: OpId, kind: S, groups: &[&[ValueId]]) -> OpId {

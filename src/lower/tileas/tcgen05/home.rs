@@ -5,16 +5,13 @@
 //! matmul.
 
 use super::emit::{before, flag_type, is_zero};
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::cuda_tile::view as tile;
-use crate::dialect::enums;
-use crate::dialect::enums::Predicate;
+use crate::dialect::cuda_tile::{Op as C, view as tile};
+use crate::dialect::enums::{self, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::build::{case, cased};
-use crate::lower::tileas::convert::place;
-use crate::lower::tileas::look::ancestor_in;
+use crate::lower::tileas::look::{ancestor_in, place};
 use crate::lower::tileas::pipeline::carried;
 use crate::lower::tileas::pipeline::tokens::jumps;
 use crate::scalar::Signedness;

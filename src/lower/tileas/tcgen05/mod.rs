@@ -15,7 +15,7 @@
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations.
 //!
-//! Operands lie as those of `wgmma` do ([`super::wgmma`]); a left operand that is computed next to its matmul goes to
+//! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
 //! tensor memory, where it has room there, or to shared memory.
 
 mod alone;
@@ -38,17 +38,18 @@ use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::look::shows;
 use crate::lower::tileas::matmul;
 use emit::{before, flag, is_zero, number_at};
+
 pub use fits::Scaled;
 use fits::{Extents, takes};
 use rustc_hash::FxHashSet;
 
-use super::convert::place;
 use super::missed::Log;
-use super::wgmma::{self, Source};
+use super::operands::{self, Source};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::tcgen05::{self as instruction};
 use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
+use crate::lower::tileas::look::place;
 use crate::target::{Feature, Target};
 use columns::Held;
 use home::Home;
@@ -122,7 +123,7 @@ pub fn convert(
     let Some(pipeline) = c.pipeline else {
         return Ok(room);
     };
-    wgmma::fence_copies(m, body);
+    operands::fence_copies(m, body);
     columns::assign(m, body, &c.held);
     let loops = alone::hoist(m, body, &c.placed);
     let func = m.region(m.block(body).region).parent;
@@ -272,7 +273,7 @@ impl Convert {
     fn operands(&self, m: &Module, dot: OpId, extents: Extents, tensor_lhs: bool) -> Operands {
         let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
         let in_place = |tile: ValueId, dim: usize, mn: u64| {
-            wgmma::in_place_if(m, tile, &|shared| {
+            operands::in_place_if(m, tile, &|shared| {
                 instruction::describe(shared, dim, mn).is_ok()
             })
         };
@@ -280,14 +281,14 @@ impl Convert {
         let columns = extents.columns.min(256);
         let rhs = in_place(rhs, 1, columns).unwrap_or_else(|| {
             bytes += tile_bytes(m, rhs);
-            Source::Stored(wgmma::order_of_rhs(m, rhs, columns))
+            Source::Stored(operands::order_of_rhs(m, rhs, columns))
         });
         let lhs = match in_place(lhs, 0, extents.rows.min(LANES)) {
             Some(source) => Some(source),
-            None if tensor_lhs && !wgmma::is_stationary(m, self.body, lhs, dot) => None,
+            None if tensor_lhs && !operands::is_stationary(m, self.body, lhs, dot) => None,
             None => {
                 bytes += tile_bytes(m, lhs);
-                Some(Source::Stored(wgmma::ROWS))
+                Some(Source::Stored(operands::ROWS))
             }
         };
         Operands { lhs, rhs, bytes }
@@ -410,7 +411,7 @@ impl Convert {
             untouched,
         });
         for operand in matmul.sources() {
-            wgmma::drop_unused(m, body, operand);
+            operands::drop_unused(m, body, operand);
         }
     }
 
@@ -442,12 +443,12 @@ pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHash
             bytes += stored.map(|v| tile_bytes(m, v)).sum::<u64>();
             continue;
         }
-        let comes = |tile| wgmma::comes_from(m, tile, brought);
+        let comes = |tile| operands::comes_from(m, tile, brought);
         if !comes(rhs) {
             bytes += tile_bytes(m, rhs);
         }
         // Of 256 rows, what a matmul reads and computes fills tensor memory.
-        let in_tensor = extents.rows <= LANES && !wgmma::is_stationary(m, body, lhs, dot);
+        let in_tensor = extents.rows <= LANES && !operands::is_stationary(m, body, lhs, dot);
         if !comes(lhs) && !in_tensor {
             bytes += tile_bytes(m, lhs);
         }

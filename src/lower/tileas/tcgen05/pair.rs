@@ -10,25 +10,22 @@
 //! complete on the mbarriers of the first block, whose matmuls, a role of their own ([`super::role`]), commit to those of
 //! both.
 
-use rustc_hash::FxHashSet;
-
 use super::Placed;
-use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::Access;
 use crate::facts::tensor::tensor_matrix;
 use crate::facts::{self, FactMap};
 use crate::ir::{Attr, BlockId, Module, OpId, Type, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
-use crate::layout::tcgen05 as instruction;
 use crate::layout::tensor::LANES;
 use crate::layout::tma::boxes;
-use crate::layout::{LayoutError, Shape};
+use crate::layout::{LayoutError, Shape, tcgen05 as instruction};
 use crate::lower::tileas::buffers::{memory_order, tile_bytes};
-use crate::lower::tileas::pipeline::roles::stages_that_fit;
-use crate::lower::tileas::strips::cut::Refusal;
+use crate::lower::tileas::limits::stages_that_fit;
+use crate::lower::tileas::missed::Refusal;
+use crate::lower::tileas::operands::allocation;
 use crate::lower::tileas::strips::parts::begin_at_part;
-use crate::lower::tileas::wgmma::allocation;
+use rustc_hash::FxHashSet;
 
 /// What is considered, in messages.
 pub const WHAT: &str = "cta_group::2";

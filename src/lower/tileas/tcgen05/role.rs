@@ -9,20 +9,18 @@
 //! ```
 //! With two stages of accumulators a tile's matmuls run while the one before is converted and stored.
 
-use crate::dialect::nv_tileas::view;
-use rustc_hash::FxHashSet;
-
 use super::columns::Held;
 use super::{Parts, Placed};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self};
+use crate::dialect::nv_tileas::{Op as S, view};
+use crate::facts::access;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
+use crate::lower::tileas::operands::allocation;
 use crate::lower::tileas::pipeline::roles::slice::{Copier, Slice};
-use crate::lower::tileas::wgmma::allocation;
+use rustc_hash::FxHashSet;
 
 /// Gives the matmuls of a kernel's loops to a warp of their own if they are all that the kernel has, and one of them
 /// stands in another loop or they are a pair's. `pipeline`: theirs.

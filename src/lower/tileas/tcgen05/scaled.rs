@@ -12,14 +12,13 @@ use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::shared::SharedLayout;
-use crate::layout::tcgen05::{self as instruction};
+use crate::layout::tcgen05 as instruction;
 use crate::layout::tensor::{LANES, Share, TensorMatrix};
 use crate::layout::{LayoutError, bytes};
 use crate::lower::tileas::buffers::{shared_type, swizzled, tile_bytes};
-use crate::lower::tileas::convert::place;
-use crate::lower::tileas::look::is_view;
+use crate::lower::tileas::look::{is_view, place};
+use crate::lower::tileas::operands;
 use crate::lower::tileas::relation::Relation;
-use crate::lower::tileas::wgmma;
 
 /// Most columns of an instruction.
 const MOST_COLUMNS: u64 = 256;
@@ -96,7 +95,7 @@ impl Source {
             Source::Stored(layout) => {
                 let ty = shared_type(m, tile, &layout, 1);
                 let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
-                wgmma::fill(m, body, tile, dot, buffer);
+                operands::fill(m, body, tile, dot, buffer);
                 return (buffer, None);
             }
         };
@@ -125,8 +124,8 @@ fn operand(m: &Module, tile: ValueId, side: usize, mn: u64) -> Result<Source, St
         return Ok(source);
     }
     let order = match side {
-        0 => wgmma::ROWS,
-        _ => wgmma::order_of_rhs(m, tile, mn),
+        0 => operands::ROWS,
+        _ => operands::order_of_rhs(m, tile, mn),
     };
     match swizzled(m, tile, order) {
         Ok((layout, _)) if layout.element_bits() == 8 => Ok(Source::Stored(layout)),

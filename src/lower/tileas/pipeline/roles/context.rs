@@ -1,12 +1,8 @@
 //! What planning roles knows of a kernel.
 
-use rustc_hash::FxHashSet;
-
 use crate::facts::FactMap;
 use crate::ir::{BlockId, OpId};
-
-/// Most stages that pay.
-pub const MAX_STAGES: u64 = 8;
+use rustc_hash::FxHashSet;
 
 /// What a [`super::Plan`] brings tiles by, in messages.
 pub const WHAT: &str = "tensor copies";

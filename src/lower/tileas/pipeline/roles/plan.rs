@@ -1,9 +1,14 @@
 //! What is decided about the roles of a kernel.
 
-use rustc_hash::FxHashSet;
-
 use super::sites::{Ring, Site};
 use crate::ir::OpId;
+use crate::target::Target;
+use rustc_hash::FxHashSet;
+
+/// Warps of the producer: one, or a warpgroup where registers are redistributed, which goes by warpgroups.
+pub(super) const PRODUCER_WARPS: [u64; 2] = [1, 4];
+/// Registers of a producer thread once they have been redistributed.
+const PRODUCER_REGISTERS: u64 = 24;
 
 /// The decisions for one kernel.
 #[derive(Clone, Debug)]
@@ -25,4 +30,33 @@ pub struct Plan {
     /// Blocks of the cluster, and the loads of which each of them brings a part for all.
     pub(super) blocks: u64,
     pub(super) multicast: FxHashSet<OpId>,
+}
+
+impl Plan {
+    /// Warps of the block.
+    pub fn all_warps(&self) -> u64 {
+        self.consumer_warps + PRODUCER_WARPS[usize::from(self.redistributes)]
+    }
+
+    /// The loads that a producer brings.
+    pub fn loads(&self) -> Vec<OpId> {
+        self.sites.iter().flat_map(|s| s.loads.clone()).collect()
+    }
+
+    /// Whether the producer gives registers to the consumers.
+    pub fn redistributes(&self) -> bool {
+        self.redistributes
+    }
+
+    /// Registers of a producer's and of a consumer's thread once they have been redistributed: the block has those
+    /// that all its warps start with. Two consumer warpgroups: 2·128·240 + 128·24 = 384·168.
+    pub fn registers(&self, target: &Target) -> [u64; 2] {
+        let all = target.registers_per_thread(self.all_warps()) * self.all_warps();
+        let producers = self.all_warps() - self.consumer_warps;
+        let left = all.saturating_sub(producers * PRODUCER_REGISTERS);
+        [
+            PRODUCER_REGISTERS,
+            left / self.consumer_warps.max(1) / 8 * 8,
+        ]
+    }
 }

@@ -3,11 +3,12 @@
 use super::super::prefetch::loads_tile;
 use super::super::purpose::Purpose;
 use super::super::stream::{Share, is_for_matmuls, worth};
-use super::context::{Context, MAX_STAGES, WHAT};
+use super::context::{Context, WHAT};
 use super::plan::Plan;
 use super::sites::{self, Site};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Module, OpId};
+use crate::lower::tileas::limits::MAX_STAGES;
 use crate::lower::tileas::look::is_number;
 use crate::lower::tileas::missed::Log;
 use crate::target::Target;

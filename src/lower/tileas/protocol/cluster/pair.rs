@@ -1,15 +1,13 @@
 //! Two blocks whose matmuls the first one issues.
 
-use rustc_hash::FxHashSet;
-
 use crate::dialect::Traits;
 use crate::dialect::enums::PipelineKind;
-use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
-use crate::lower::tileas::wgmma::allocation;
+use crate::lower::tileas::operands::allocation;
 use crate::lower::unsupported;
+use rustc_hash::FxHashSet;
 
 /// Checks that all matmuls of the function with this `body` are a pair's or none, and that those of a pair are a role of
 /// their own, which alone waits for what the pipelines in `paired` bring for it.

@@ -1,0 +1,36 @@
+//! The decisions for a kernel, which [`super::plan`] makes.
+
+use super::pipeline;
+use crate::target::Target;
+
+/// The decisions for one kernel.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Warps that hold tiles.
+    pub tile_warps: u64,
+    /// The warps' roles, where they have any.
+    pub roles: Option<pipeline::roles::Plan>,
+    /// The `cp.async` pipelines.
+    pub cp_async: Vec<pipeline::cp_async::Plan>,
+    /// Blocks that should share a multiprocessor.
+    pub occupancy: Option<i64>,
+    /// Bytes of shared memory for operands that matmuls read there and that no pipeline brings.
+    pub staging: u64,
+}
+
+impl Plan {
+    /// Warps of the block: those that hold tiles and a producer warpgroup.
+    pub fn all_warps(&self) -> u64 {
+        self.roles
+            .as_ref()
+            .map_or(self.tile_warps, |r| r.all_warps())
+    }
+
+    /// Registers that a thread that holds tiles can have where `blocks` blocks share a multiprocessor.
+    pub fn registers(&self, target: &Target, blocks: u64) -> u64 {
+        match &self.roles {
+            Some(roles) if roles.redistributes() => roles.registers(target)[1],
+            _ => target.registers_per_thread(self.all_warps() * blocks),
+        }
+    }
+}

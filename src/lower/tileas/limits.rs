@@ -1,0 +1,28 @@
+//! How much a thread, a warp and a block can hold.
+
+/// Most warps that share a tile.
+pub const MAX_WARPS: u64 = 16;
+
+/// Most elements of all tiles that live side by side that a warp can hold: 160 registers a thread.
+pub const MOST_TOGETHER: u64 = 160 * 32;
+
+/// Most elements of all tiles that live side by side that a block can hold, however many its warps.
+pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;
+
+/// Registers of a thread for addresses, counters and what is computed between matmuls, next to its tiles.
+pub const REGISTERS_BESIDE_TILES: u64 = 40;
+
+/// The same where nothing but what is loaded and carried counts.
+pub const REGISTERS_BESIDE_LOADS: u64 = 24;
+
+/// Most stages of a ring that pay.
+pub const MAX_STAGES: u64 = 8;
+
+/// As many stages as fit: a power of two where at least four do.
+pub fn stages_that_fit(room: u64, bytes: u64) -> Option<u64> {
+    match (room / bytes.max(1)).min(MAX_STAGES) {
+        0 => None,
+        n @ 1..=3 => Some(n),
+        n => Some(1 << n.ilog2()),
+    }
+}

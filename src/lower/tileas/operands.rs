@@ -1,0 +1,408 @@
+//! Where the operands of matmuls lie in shared memory: in the buffer that brought them, or in one that they are stored to.
+
+use super::buffers::{memory_order, shared_type, swizzled};
+use super::look::{is_view, loop_around, place};
+use crate::dialect::cuda_tile::{Op as C, view};
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::{FactMap, access};
+use crate::ir::{BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
+use crate::layout::In;
+use crate::layout::shared::SharedLayout;
+use crate::layout::wgmma_desc::{self, Major};
+use crate::lower::unsupported;
+use rustc_hash::FxHashSet;
+
+/// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
+/// where dimension `k` of the operand is contiguous in memory.
+pub(super) fn read_where_brought(
+    m: &Module,
+    facts: &FactMap,
+    tile: ValueId,
+    k: usize,
+    loads: &FxHashSet<OpId>,
+) -> bool {
+    let Some((load, permutation)) = source(m, tile, &|o| loads.contains(&o)) else {
+        return false;
+    };
+    if m.types.bits(m.ty(tile)) == Some(16) {
+        return true;
+    }
+    let loaded = m.result(load);
+    let extents = m.types.as_tile(m.ty(loaded)).map_or(&[][..], |t| t.1);
+    let long: Vec<usize> = (0..extents.len()).filter(|&d| extents[d] > 1).collect();
+    let inner = memory_order(m, facts, load).first().copied();
+    let inner = inner.and_then(|d| long.iter().position(|&l| l == d));
+    let k = permutation.map_or(Some(k), |p| p.get(k).copied());
+    inner.is_some() && inner == k
+}
+
+/// Whether a tile is what one of `loads` loads, perhaps reshaped.
+pub fn comes_from(m: &Module, tile: ValueId, loads: &FxHashSet<OpId>) -> bool {
+    source(m, tile, &|o| loads.contains(&o)).is_some()
+}
+
+/// Where an operand is read.
+pub(super) enum Source {
+    /// In the buffer that `load` reads, its dimensions permuted.
+    Buffer {
+        load: OpId,
+        permutation: Option<Vec<usize>>,
+    },
+    /// In a buffer that it is stored to, its dimensions in this order.
+    Stored(Order),
+    Registers,
+}
+
+/// An order of the dimensions of an operand in memory, fastest first.
+pub type Order = &'static [usize];
+
+impl Source {
+    /// The operand of the matmul, and its iteration.
+    pub(super) fn place(
+        self,
+        m: &mut Module,
+        body: BlockId,
+        dot: OpId,
+        side: usize,
+        stored: &mut Vec<Stored>,
+    ) -> Result<(ValueId, Option<ValueId>), Diagnostic> {
+        let value = m.op(dot).operands[side];
+        match self {
+            Source::Registers => Ok((value, None)),
+            Source::Stored(order) => Ok((store(m, body, value, dot, order, stored)?, None)),
+            Source::Buffer { load, permutation } => {
+                let data = m.op(load).clone();
+                let iteration = access::iteration(&data);
+                let buffer = m.source(load);
+                let Some(permutation) = permutation else {
+                    return Ok((buffer, iteration));
+                };
+                let view = permuted(m, buffer, &permutation).map_err(|e| {
+                    unsupported(m, dot, format!("no layout of a transposed operand: {e}"))
+                })?;
+                Ok((view, iteration))
+            }
+        }
+    }
+}
+
+/// The load that makes this tile, and how its dimensions are permuted.
+pub(super) fn source(
+    m: &Module,
+    mut tile: ValueId,
+    is_load: &dyn Fn(OpId) -> bool,
+) -> Option<(OpId, Option<Vec<usize>>)> {
+    let mut permutation = None;
+    loop {
+        let op = m.def_op(tile)?;
+        let data = m.op(op);
+        if is_load(op) {
+            return Some((op, permutation));
+        }
+        match C::of(data.kind)? {
+            C::Permute if permutation.is_none() => {
+                let p = view::Permute::of(data)?.permutation();
+                let (_, shape) = m.types.as_tile(m.ty(m.source(op)))?;
+                if shape.len() != 2 {
+                    return None;
+                }
+                permutation = Some(p.iter().map(|&d| d as usize).collect());
+            }
+            C::Reshape if only_drops_ones(m, m.source(op), tile) => {}
+            _ => return None,
+        }
+        tile = m.source(op);
+    }
+}
+
+/// The dimension of a tile of two whose elements are neighbours in the shared buffer that it is loaded from.
+pub(super) fn inner_dimension(m: &Module, tile: ValueId) -> Option<usize> {
+    (0..2).find(|&dim| {
+        let runs = |shared: &SharedLayout| {
+            let layout = shared.layout();
+            layout.rank() == 2
+                && layout.bases(In::Offset).first() == Some(&layout.shape().along(dim, 1))
+        };
+        in_place_if(m, tile, &runs).is_some()
+    })
+}
+
+/// Whether two tiles have the same extents apart from those of one element.
+fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
+    let long = |v: ValueId| {
+        let shape = m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
+        shape
+            .iter()
+            .copied()
+            .filter(|&n| n > 1)
+            .collect::<Vec<u64>>()
+    };
+    long(a) == long(b)
+}
+
+/// The operand in the buffer that it is loaded from, if the instruction can read it there.
+pub(super) fn in_place(
+    m: &Module,
+    tile: ValueId,
+    mn_dim: usize,
+    instruction_mn: u64,
+) -> Option<Source> {
+    in_place_if(m, tile, &|shared| {
+        let found = wgmma_desc::describe(shared, mn_dim, instruction_mn);
+        // Only 16-bit elements are read with M or N contiguous.
+        found.is_ok_and(|d| shared.element_bits() == 16 || d.major == Major::K)
+    })
+}
+
+/// The operand in the buffer that it is loaded from, if its layout there `fits`.
+pub(super) fn in_place_if(
+    m: &Module,
+    tile: ValueId,
+    fits: &dyn Fn(&SharedLayout) -> bool,
+) -> Option<Source> {
+    let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
+    let (load, permutation) = source(m, tile, &local)?;
+    let buffer = m.source(load);
+    let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(buffer)) else {
+        return None;
+    };
+    let shared = SharedLayout::new(m.layouts.get(layout).clone(), m.types.bits(elem)?).ok()?;
+    let mut shared = shared.squeezed().ok()?;
+    if let Some(p) = &permutation {
+        let layout = shared.layout().permute(p).ok()?;
+        shared = SharedLayout::new(layout, shared.element_bits()).ok()?;
+    }
+    fits(&shared).then_some(Source::Buffer { load, permutation })
+}
+
+/// Whether a tile exists before the loop in which its matmul stands.
+pub(super) fn is_stationary(m: &Module, body: BlockId, tile: ValueId, dot: OpId) -> bool {
+    let home = home(m, tile);
+    let block = m.op(dot).block;
+    home != block && loop_around(m, body, block) != loop_around(m, body, home)
+}
+
+/// The block that a value belongs to.
+fn home(m: &Module, value: ValueId) -> BlockId {
+    match m.value(value).def {
+        Def::Argument { block, .. } => block,
+        Def::Result { op, .. } => m.op(op).block,
+    }
+}
+
+/// An operand in a buffer of its own.
+#[derive(Clone, Copy)]
+pub(super) struct Stored {
+    tile: ValueId,
+    order: Order,
+    buffer: ValueId,
+}
+
+impl Stored {
+    /// What is stored already in a buffer that `tile` can be in: the tile itself, or one like it that is there only
+    /// where control goes another way.
+    pub(super) fn room_for<'s>(
+        m: &Module,
+        body: BlockId,
+        done: &'s [Stored],
+        tile: ValueId,
+        order: Order,
+    ) -> Option<&'s Stored> {
+        let apart = |other: ValueId| {
+            let sharers = done.iter().filter(|s| s.tile == other);
+            let buffer = sharers.map(|s| s.buffer).next();
+            let all = done.iter().filter(|s| Some(s.buffer) == buffer);
+            let mut all = all.map(|s| home(m, s.tile));
+            all.all(|h| is_apart(m, body, h, home(m, tile)))
+        };
+        let alike = |s: &&Stored| s.order == order && m.ty(s.tile) == m.ty(tile);
+        let same = done.iter().filter(alike).find(|s| s.tile == tile);
+        same.or_else(|| done.iter().filter(alike).find(|s| apart(s.tile)))
+    }
+}
+
+/// Rows of memory are rows of the tile.
+pub(super) const ROWS: Order = &[1, 0];
+/// Rows of memory are columns of the tile.
+pub(super) const COLUMNS: Order = &[0, 1];
+
+/// The order in which a right operand is stored for instructions of `columns` columns: by rows, except where the
+/// instruction wants K contiguous, or where its columns would be a part of a swizzled row.
+pub(super) fn order_of_rhs(m: &Module, tile: ValueId, columns: u64) -> Order {
+    let half = m.types.bits(m.ty(tile)) == Some(16);
+    let by_rows = || {
+        let (layout, _) = swizzled(m, tile, ROWS).ok()?;
+        wgmma_desc::describe(&layout, 1, columns).ok()
+    };
+    if half && by_rows().is_some() {
+        ROWS
+    } else {
+        COLUMNS
+    }
+}
+
+/// Whether two blocks lie in different branches of one condition.
+fn is_apart(m: &Module, body: BlockId, a: BlockId, b: BlockId) -> bool {
+    let branches = |mut block: BlockId| {
+        let mut found = Vec::new();
+        while block != body {
+            let region = m.block(block).region;
+            let parent = m.region(region).parent;
+            if C::of(m.op(parent).kind) == Some(C::If) {
+                found.push((parent, region));
+            }
+            block = m.op(parent).block;
+        }
+        found
+    };
+    let others = branches(b);
+    let parts = |(op, region): &(OpId, crate::ir::RegionId)| {
+        others.iter().any(|(o, r)| o == op && r != region)
+    };
+    branches(a).iter().any(parts)
+}
+
+/// Stores a tile to a buffer of its own as soon as it is known; other threads read it after the barrier of
+/// the fence. Where the store repeats, a barrier before it waits for those that still read.
+fn store(
+    m: &mut Module,
+    body: BlockId,
+    tile: ValueId,
+    dot: OpId,
+    order: Order,
+    stored: &mut Vec<Stored>,
+) -> Result<ValueId, Diagnostic> {
+    let room = Stored::room_for(m, body, stored, tile, order);
+    if let Some(same) = room.filter(|s| s.tile == tile) {
+        return Ok(same.buffer);
+    }
+    let room = room.map(|s| s.buffer);
+    let buffer = match room {
+        Some(buffer) => buffer,
+        None => {
+            let (layout, _) = swizzled(m, tile, order)
+                .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+            let ty = shared_type(m, tile, &layout, 1);
+            m.at(body, 0).value(S::AllocTensor, &[], [], ty)
+        }
+    };
+    stored.push(Stored {
+        tile,
+        order,
+        buffer,
+    });
+    fill(m, body, tile, dot, buffer);
+    Ok(buffer)
+}
+
+/// Stores a tile to `buffer` as soon as it is known, as [`store`] says.
+pub(super) fn fill(m: &mut Module, body: BlockId, tile: ValueId, dot: OpId, buffer: ValueId) {
+    let block = home(m, tile);
+    let at = match m.def_op(tile) {
+        Some(op) => place(m, op).1 + 1,
+        None => 0,
+    };
+    let repeats = loop_around(m, body, block).is_some();
+    let loc = m.op(dot).loc;
+    let mut b = m.at(block, at);
+    b.loc = loc;
+    if repeats {
+        b.op(S::ProxyFence, &[], [], &[], &[]);
+    }
+    b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
+    b.op(S::ProxyFence, &[], [], &[], &[]);
+}
+
+/// A view of a buffer with its dimensions permuted, right after the buffer.
+fn permuted(
+    m: &mut Module,
+    buffer: ValueId,
+    permutation: &[usize],
+) -> Result<ValueId, crate::layout::LayoutError> {
+    let Type::SharedTile {
+        elem,
+        shape,
+        layout,
+        stages,
+    } = m.types.get(m.ty(buffer)).clone()
+    else {
+        return Ok(buffer);
+    };
+    // Extents of one element come first, so that the matrix is permuted.
+    let ones = shape.len() - permutation.len();
+    let dims: Vec<usize> = (0..ones)
+        .chain(permutation.iter().map(|d| d + ones))
+        .collect();
+    let layout = m.layouts.get(layout).permute(&dims)?;
+    let layout = m.layouts.intern(layout);
+    let shape = dims.iter().filter_map(|&d| shape.get(d).copied()).collect();
+    let ty = m.types.intern(Type::SharedTile {
+        elem,
+        shape,
+        layout,
+        stages,
+    });
+    let Some(alloc) = m.def_op(buffer) else {
+        return Ok(buffer);
+    };
+    let (block, at) = place(m, alloc);
+    Ok(m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty))
+}
+
+/// Erases what made `tile`, as far as nothing else uses it.
+pub(super) fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
+    let Some(op) = m.def_op(tile) else { return };
+    let reads = S::of(m.op(op).kind) == Some(S::LocalLoad) || is_view(m, op);
+    let used = m
+        .ops_under(body)
+        .iter()
+        .any(|&o| m.op(o).operands.contains(&tile));
+    if reads && !used {
+        let source = m.source(op);
+        m.erase(op);
+        drop_unused(m, body, source);
+    }
+}
+
+/// `cp.async` writes through the generic proxy: what matmuls read of it in place needs a fence after the wait.
+pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
+    let ops = m.ops_under(body);
+    let of = |kind: S| {
+        let is = |o: &OpId| S::of(m.op(*o).kind) == Some(kind);
+        ops.iter().copied().filter(is).collect::<Vec<OpId>>()
+    };
+    let matmuls = [S::AsyncDot, S::TensorDot];
+    let read: FxHashSet<ValueId> = matmuls
+        .into_iter()
+        .flat_map(of)
+        .flat_map(|o| m.op(o).operands.to_vec())
+        .map(|v| allocation(m, v))
+        .collect();
+    let pipelines: FxHashSet<ValueId> = of(S::TiledCopy)
+        .into_iter()
+        .chain(of(S::PointerCopy))
+        .filter(|&o| access::destination(m.op(o)).is_some_and(|b| read.contains(&b)))
+        .filter_map(|o| access::pipeline(m.op(o)))
+        .collect();
+    let waits: Vec<OpId> = of(S::ConsumerWait)
+        .into_iter()
+        .filter(|&o| access::pipeline(m.op(o)).is_some_and(|p| pipelines.contains(&p)))
+        .collect();
+    for wait in waits {
+        let (block, at) = place(m, wait);
+        let loc = m.op(wait).loc;
+        let mut b: OpBuilder<'_> = m.at(block, at + 1);
+        b.loc = loc;
+        b.op(S::ProxyFence, &[], [], &[], &[]);
+    }
+}
+
+/// The buffer that a view shows.
+pub(super) fn allocation(m: &Module, mut buffer: ValueId) -> ValueId {
+    while let Some(op) = m.def_op(buffer)
+        && S::of(m.op(op).kind) == Some(S::SharedView)
+    {
+        buffer = m.source(op);
+    }
+    buffer
+}

@@ -1,0 +1,274 @@
+//! Whether a kernel's warps get roles, and what these bring and store.
+
+use super::super::{tma, tokens};
+use super::context::{Context, WHAT};
+use super::plan::{PRODUCER_WARPS, Plan};
+use super::{multicast, sites, streams};
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Matmul;
+use crate::facts::{FactMap, access};
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::lower::hints::Hints;
+use crate::lower::tileas::atoms::Extents;
+use crate::lower::tileas::buffers::{RESERVE, shared_room, tile_bytes};
+use crate::lower::tileas::cluster::Split;
+use crate::lower::tileas::limits::{REGISTERS_BESIDE_TILES, stages_that_fit};
+use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
+use crate::lower::tileas::missed::Log;
+use crate::lower::tileas::{pressure, tcgen05, wgmma};
+use crate::target::{Feature, Target};
+use rustc_hash::FxHashSet;
+
+/// Bytes of shared memory for barriers and alignment.
+const BARRIERS: u64 = 2048;
+impl Plan {
+    /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
+    pub fn of(
+        m: &mut Module,
+        func: OpId,
+        target: &Target,
+        facts: &FactMap,
+        consumer_warps: u64,
+        split: Option<&Split>,
+        log: &mut Log,
+    ) -> Option<Plan> {
+        let body = m.body_of(func, 0)?;
+        let context = Context {
+            func,
+            body,
+            facts,
+            shared: in_front(m, body),
+        };
+        let mut sites = sites::find(m, &context, log);
+        let by_matmuls = !sites.is_empty();
+        if !by_matmuls {
+            sites = streams::find(m, &context, log);
+        }
+        if !sites.iter().any(|s| sites::in_loop(m, body, s.block)) {
+            return None;
+        }
+        let rings = sites::rings(m, &context, &mut sites);
+        let by_groups = m
+            .ops_under(body)
+            .iter()
+            .any(|&o| is_for_groups(m, o, target));
+        let multicast = split.map(|s| multicast::loads(m, facts, &sites, s));
+        let mut plan = Plan {
+            blocks: split.map_or(1, |s| s.blocks),
+            multicast: multicast.unwrap_or_default(),
+            sites,
+            rings,
+            shared: context.shared.clone(),
+            consumer_warps,
+            redistributes: consumer_warps > 4
+                && (by_groups || pays(m, func, body, target, consumer_warps)),
+            by_groups,
+            nested_stores: Vec::new(),
+            last_stores: Vec::new(),
+            awaited: FxHashSet::default(),
+            staging: 0,
+        };
+        let fits = if by_matmuls {
+            plan.stores(m, func, body, facts);
+            let [share, all] = shared_room(m, func, target);
+            // Registers that are redistributed are all of them: no second block finds any.
+            let shares = !plan.redistributes;
+            let mut rooms = shares.then_some(share).into_iter().chain([all]);
+            match rooms.any(|room| plan.share(m, body, target, facts, room)) {
+                true => Ok(()),
+                false => Err("not even one stage of each ring fits in shared memory".to_owned()),
+            }
+        } else {
+            // Threads hold what they store in the order of memory already.
+            plan.streams(m, &context, target)
+        };
+        match fits {
+            Ok(()) => Some(plan),
+            Err(why) => {
+                log.note(m, func, WHAT, why);
+                None
+            }
+        }
+    }
+
+    /// Finds the stores that tensor copies can do.
+    fn stores(&mut self, m: &Module, func: OpId, body: BlockId, facts: &FactMap) {
+        let at = |op: OpId| m.block(body).ops.iter().position(|&o| o == op);
+        // Until then shared memory holds tiles and operands of matmuls.
+        let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
+        let users = self.sites.iter().map(|s| s.last).chain(matmuls);
+        let busy = users
+            .filter_map(|o| at(ancestor_in(m, body, body, o)?))
+            .max();
+        for op in m.ops_under(body) {
+            if S::of(m.op(op).kind) != Some(S::TiledStore) || !tma::store_legal(m, func, op, facts)
+            {
+                continue;
+            }
+            if m.op(op).block != body {
+                self.nested_stores.push(op);
+            } else if at(op) > busy {
+                self.last_stores.push(op);
+            }
+        }
+        let copies: FxHashSet<OpId> = self
+            .nested_stores
+            .iter()
+            .chain(&self.last_stores)
+            .copied()
+            .collect();
+        self.awaited = copies
+            .iter()
+            .copied()
+            .filter(|&s| {
+                !tokens::followers(m, body, s)
+                    .iter()
+                    .all(|f| copies.contains(f))
+            })
+            .collect();
+    }
+
+    /// Gives the rings their stages, so that everything fits in `room` bytes.
+    fn share(
+        &mut self,
+        m: &Module,
+        body: BlockId,
+        target: &Target,
+        facts: &FactMap,
+        room: u64,
+    ) -> bool {
+        let once: u64 = self
+            .rings
+            .iter()
+            .filter(|r| !r.repeats)
+            .map(|r| r.bytes)
+            .sum();
+        let again: u64 = self
+            .rings
+            .iter()
+            .filter(|r| r.repeats)
+            .map(|r| r.bytes)
+            .sum();
+        let stored = |&op: &OpId| access::tile(m.op(op)).map_or(0, |t| tile_bytes(m, t));
+        let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
+        let staged = match self.by_groups {
+            true if target.has(Feature::Tcgen05) => {
+                tcgen05::staged_bytes(m, body, target, &brought)
+            }
+            true => wgmma::staged_bytes(m, body, facts, &brought),
+            false => 0,
+        };
+        let scratch = self.scratch(m, body, target, &brought);
+        let mut stores = self.nested_stores.iter().map(stored).sum::<u64>();
+        let mut fixed = once + staged + scratch;
+        if fixed + stores + 2 * again > room {
+            // Stages are worth more than tensor copies of results.
+            self.nested_stores.clear();
+            stores = 0;
+            fixed += RESERVE.saturating_sub(scratch);
+        }
+        let Some(left) = room.checked_sub(fixed + stores) else {
+            return false;
+        };
+        let Some(stages) = stages_that_fit(left, again) else {
+            return false;
+        };
+        for ring in self.rings.iter_mut().filter(|r| r.repeats) {
+            ring.stages = stages;
+        }
+        self.staging = staged + left - stages * again;
+        let rings: u64 = self.rings.iter().map(|r| r.stages * r.bytes).sum();
+        let before = self.last_stores.len();
+        self.last_stores.retain(|s| stored(s) <= rings);
+        before == self.last_stores.len() || self.share(m, body, target, facts, room)
+    }
+
+    /// Bytes of scratch to leave: for what takes a trip through shared memory besides the tiles of the rings, and
+    /// for operands of a warp's matmuls that no ring brings.
+    fn scratch(
+        &self,
+        m: &Module,
+        body: BlockId,
+        target: &Target,
+        brought: &FxHashSet<OpId>,
+    ) -> u64 {
+        let ops = m.ops_under(body);
+        let other = |&&o: &&OpId| is_matmul(m, o) && !is_for_groups(m, o, target);
+        let operands = |&op: &OpId| {
+            let sides = Matmul::of(m.op(op)).into_iter().flat_map(Matmul::sources);
+            let alone = sides.filter(|&v| !shows(m, v, |o| brought.contains(&o)));
+            alone.map(|v| tile_bytes(m, v)).sum::<u64>()
+        };
+        let matmuls = ops.iter().filter(other).map(operands).max();
+        match matmuls {
+            Some(bytes) => bytes.max(RESERVE),
+            None if ops.iter().any(|&o| self.moves(m, o, target, brought)) => RESERVE,
+            None => BARRIERS,
+        }
+    }
+
+    /// Whether an operation may take a trip through shared memory.
+    fn moves(&self, m: &Module, op: OpId, target: &Target, brought: &FxHashSet<OpId>) -> bool {
+        let data = m.op(op);
+        let through_copies = brought.contains(&op)
+            || self.nested_stores.contains(&op)
+            || self.last_stores.contains(&op)
+            || is_for_groups(m, op, target);
+        match (C::of(data.kind), S::of(data.kind)) {
+            (_, Some(S::Return)) => false,
+            (_, Some(_)) => !through_copies,
+            (Some(kind), _) => matches!(
+                kind,
+                C::Reduce | C::Scan | C::Permute | C::Reshape | C::Cat | C::Extract | C::Insert
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// Whether warpgroups can do a matmul, or one thread for them.
+fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
+    let wgmma = target.has(Feature::Wgmma)
+        && S::of(m.op(op).kind) == Some(S::Dot)
+        && Extents::of(m, op).is_ok();
+    wgmma || tcgen05::fits::takes(m, op, target).is_some()
+}
+
+/// Whether it pays that a producer warpgroup gives registers to the warps of `consumers`, which warps multiply by
+/// themselves or not at all: not where several blocks share the multiprocessor, nor where a thread has plenty for its
+/// tiles, those that it multiplies included.
+fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) -> bool {
+    if !target.has(Feature::SetMaxNReg) {
+        return false;
+    }
+    let warps = consumers + PRODUCER_WARPS[0];
+    let needed = pressure::registers(m, body, consumers) + REGISTERS_BESIDE_TILES;
+    let asked = Hints::of(m, func, target).occupancy.unwrap_or(1);
+    let shared = asked > 1 && target.blocks_by_registers(warps, needed) > 1;
+    let all = pressure::registers_without(m, body, consumers, &[]) + REGISTERS_BESIDE_TILES;
+    // What is computed between them is not counted.
+    !shared && all >= target.registers_per_thread(warps) * 7 / 8
+}
+
+/// Operations of `body` that stay in front of the roles: pure, on scalars, from what is in front, too.
+fn in_front(m: &Module, body: BlockId) -> FxHashSet<OpId> {
+    let mut front = FxHashSet::default();
+    for &op in &m.block(body).ops {
+        let data = m.op(op);
+        let scalar = |v: &ValueId| match m.types.get(m.ty(*v)) {
+            Type::Tile { shape, .. } => shape.is_empty(),
+            _ => true,
+        };
+        let known = |&v: &ValueId| m.def_op(v).is_none_or(|d| front.contains(&d));
+        if data.def().traits.has(Traits::PURE)
+            && data.regions.is_empty()
+            && data.results.iter().all(scalar)
+            && data.operands.iter().all(known)
+        {
+            front.insert(op);
+        }
+    }
+    front
+}
