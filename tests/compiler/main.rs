@@ -8,6 +8,7 @@ mod nvvm;
 mod ssa;
 
 mod checked;
+mod circles;
 mod copies;
 mod egraph;
 mod layers;
