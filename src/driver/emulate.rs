@@ -56,6 +56,9 @@ const FILE: &str = "libtilec_cuda.so";
 pub(super) const SONAME: &str = "libcuda.so.1";
 /// What is preloaded, beside the driver's file: for programs that compile with NVRTC or have the static runtime in them.
 const PRELOADED: &str = "libtilec_preload.so";
+/// What is preloaded for programs that have an assembler of their own; the variable names the folder of tilec's.
+const ASSEMBLER: &str = "libtilec_assembler.so";
+const ASSEMBLER_FOLDER: &str = "TILEC_ASSEMBLER";
 /// The runtime's file, beside the driver's, and the names under which programs and linkers look for it.
 const RUNTIME: &str = "libtilec_cudart.so";
 const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
@@ -159,8 +162,14 @@ fn nvcc_flags() -> std::ffi::OsString {
     flags
 }
 
-/// The program with its arguments, for which the libraries and the assembler in `folder` come first.
-pub(super) fn program_in(folder: &Path, command: &[String]) -> Result<Command, Diagnostic> {
+/// The program with its arguments, for which the libraries and the assembler in `folder` come first. What is preloaded:
+/// `preload`, and what lies beside `library` for programs with an assembler of their own.
+pub(super) fn program_in(
+    folder: &Path,
+    command: &[String],
+    library: &Path,
+    preload: impl IntoIterator<Item = PathBuf>,
+) -> Result<Command, Diagnostic> {
     let (program, rest) = command
         .split_first()
         .ok_or_else(|| Diagnostic::error("no program to run"))?;
@@ -169,7 +178,12 @@ pub(super) fn program_in(folder: &Path, command: &[String]) -> Result<Command, D
         .args(rest)
         .env("LD_LIBRARY_PATH", in_front("LD_LIBRARY_PATH", folder))
         .env("PATH", in_front("PATH", &folder.join("bin")))
+        .env(ASSEMBLER_FOLDER, folder.join("bin"))
         .env("TILEC_EMULATE", "1");
+    let all = std::iter::once(library.with_file_name(ASSEMBLER)).chain(preload);
+    if let Some(list) = preloaded(all.filter(|path| path.is_file())) {
+        command.env("LD_PRELOAD", list);
+    }
     Ok(command)
 }
 
@@ -194,20 +208,17 @@ pub fn run(args: &Args) -> Outcome {
         libraries.extend(RUNTIME_NAMES.map(|name| (name, runtime.as_path())));
     }
     let folder = folder(&library, "tilec-emulate", &libraries)?;
-    let mut command = program_in(&folder, &args.command)?;
+    // The runtime, too: libraries that bring NVIDIA's along (cuRAND's has `$ORIGIN` as its search path) ask for it by its
+    // name, which the one that is loaded already has.
+    let beside = [PRELOADED, RUNTIME].map(|name| library.with_file_name(name));
+    let driver = args.preload.then(|| library.clone());
+    let preload = beside.into_iter().chain(driver);
+    let mut command = program_in(&folder, &args.command, &library, preload)?;
     command
         .env("LIBRARY_PATH", in_front("LIBRARY_PATH", &folder))
         .env("NVCC_APPEND_FLAGS", nvcc_flags())
         .env("TILEC_EMULATE_GPU", target.to_string())
         .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
-    // The runtime, too: libraries that bring NVIDIA's along (cuRAND's has `$ORIGIN` as its search path) ask for it by its
-    // name, which the one that is loaded already has.
-    let always = [PRELOADED, RUNTIME].map(|name| library.with_file_name(name));
-    let always = always.into_iter().filter(|path| path.is_file());
-    let driver = Some(library).filter(|_| args.preload);
-    if let Some(list) = preloaded(always.chain(driver)) {
-        command.env("LD_PRELOAD", list);
-    }
     if args.engine == Engine::Eval {
         command.env("TILEC_EMULATE_ENGINE", "eval");
     }

@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Outcome {
     let driver = driver(args.driver.as_deref(), &library)?;
     let folder = folder(&library, "tilec-launch", &[(SONAME, &library)])?;
     // What tilec's `tileiras` writes there is PTX, which the driver assembles.
-    let mut command = program_in(&folder, &args.command)?;
+    let mut command = program_in(&folder, &args.command, &library, [])?;
     command.env("TILEC_LAUNCH_DRIVER", driver);
     if let Some(name) = &args.gpu_name {
         let target = crate::compile::target(name)?;

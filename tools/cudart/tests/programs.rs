@@ -14,8 +14,12 @@ fn root() -> PathBuf {
 }
 
 fn tool(name: &str) -> PathBuf {
+    tool_with(&[name])
+}
+
+fn tool_with(arguments: &[&str]) -> PathBuf {
     let output = Command::new(root().join("tools/toolkit"))
-        .arg(name)
+        .args(arguments)
         .output();
     let output = output.expect("the toolkit").stdout;
     PathBuf::from(String::from_utf8(output).expect("a path").trim())
@@ -218,6 +222,20 @@ fn opened_libraries_with_the_static_runtime_run_as_they_are() {
         .expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.stdout, b"499500\n", "{said}");
+}
+
+/// cuda-python's module with the static runtime is stripped; it calls the other runtime by the table of its functions.
+#[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"))]
+#[test]
+fn cuda_pythons_runtime_is_tilecs() {
+    let output = command(&tool_with(&["--with-cuda-python", "python"]))
+        .arg(root().join("tools/cudart/tests/bindings_runtime.py"))
+        .env("LD_PRELOAD", folder().join("../libtilec_preload.so"))
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.stdout, b"right\n", "{said}");
+    assert_eq!(said, "");
 }
 
 /// NVIDIA's static runtime asks for what there is not, and a program that does not say where its functions are is told what

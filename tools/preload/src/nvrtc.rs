@@ -27,7 +27,7 @@ pub(crate) mod preloaded {
 
     /// `RTLD_NEXT`, `RTLD_DEFAULT`
     pub(crate) const NEXT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);
-    const DEFAULT: *mut c_void = core::ptr::null_mut();
+    pub(crate) const DEFAULT: *mut c_void = core::ptr::null_mut();
 
     /// `dlsym` of the C library.
     static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use crate::bindings;
 use crate::elf::{Function, Symbols};
 use crate::nvrtc::preloaded::{NEXT, dlsym};
 
@@ -31,7 +32,7 @@ unsafe extern "C" {
         file: c_int,
         offset: c_long,
     ) -> *mut c_void;
-    fn mprotect(at: *mut c_void, size: usize, protection: c_int) -> c_int;
+    pub(crate) fn mprotect(at: *mut c_void, size: usize, protection: c_int) -> c_int;
 }
 
 /// `AT_ENTRY`
@@ -41,7 +42,7 @@ const NOW: c_int = 2;
 /// `RTLD_DI_LINKMAP`
 const LINK_MAP: c_int = 2;
 /// `PROT_READ | PROT_WRITE` and `PROT_READ | PROT_EXEC`
-const WRITE: c_int = 3;
+pub(crate) const WRITE: c_int = 3;
 const EXECUTE: c_int = 5;
 /// `MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE`
 const HERE: c_int = 0x10_0022;
@@ -97,7 +98,7 @@ fn static_runtime(path: &CStr) -> Option<Symbols> {
 /// `dlopen` of the C library.
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Whether `dlopen` is asked for a library with the static runtime by its path. Finds the C library's `dlopen` first, which
+/// Whether `dlopen` is asked for a library with the static runtime, or for cuda-python's, by its path. Finds the C library's `dlopen` first, which
 /// the caller jumps to.
 unsafe extern "C" fn is_for_us(name: *const c_char) -> bool {
     if REAL.load(Relaxed).is_null() {
@@ -113,7 +114,8 @@ unsafe extern "C" fn is_for_us(name: *const c_char) -> bool {
     }
     // SAFETY: `dlopen` is given a string.
     let name = unsafe { CStr::from_ptr(name) };
-    name.to_bytes().contains(&b'/') && static_runtime(name).is_some()
+    let path = name.to_bytes();
+    path.contains(&b'/') && (bindings::is_module(path) || static_runtime(name).is_some())
 }
 
 /// `dlopen`. For a library that is not looked for it does not matter who opens it; otherwise the C library sees the return
@@ -143,6 +145,16 @@ pub unsafe extern "C" fn dlopen(name: *const c_char, flags: c_int) -> *mut c_voi
     )
 }
 
+/// What the loader knows of a library, as far as it is needed: `struct link_map`.
+#[repr(C)]
+pub(crate) struct LinkMap {
+    /// The distance from the file's addresses to the memory's.
+    pub shift: u64,
+    name: *const c_char,
+    /// The library's own table for the loader: pairs, the last of which begins with 0.
+    pub dynamic: *const [u64; 2],
+}
+
 /// Opens a library and has its static runtime call the shared one.
 ///
 /// # Safety
@@ -156,21 +168,29 @@ unsafe extern "C" fn open(name: *const c_char, flags: c_int) -> *mut c_void {
     if library.is_null() {
         return library;
     }
-    let mut map: *const u64 = core::ptr::null();
-    // SAFETY: the library is open, and this asks for a pointer to what the loader knows of it, which begins with the
-    // distance from the file's addresses to the memory's.
-    let shift = unsafe {
+    let mut map: *const LinkMap = core::ptr::null();
+    // SAFETY: the library is open, and this asks for a pointer to what the loader knows of it.
+    let map = unsafe {
         let got = dlinfo(library, LINK_MAP, (&raw mut map).cast());
-        (got == 0 && !map.is_null()).then(|| *map)
+        (got == 0).then(|| map.as_ref()).flatten()
     };
     // SAFETY: a string, by the caller's promise.
-    let symbols = static_runtime(unsafe { CStr::from_ptr(name) });
-    if let (Some(shift), Some(symbols)) = (shift, symbols) {
+    let path = unsafe { CStr::from_ptr(name) };
+    let Some(map) = map else {
+        return library;
+    };
+    if bindings::is_module(path.to_bytes()) {
+        // SAFETY: Python initialises the module when it has it.
+        let exchanged = unsafe { bindings::exchange(map) };
+        // What cannot be changed is left as it is, and the driver says what to do.
+        let _ = exchanged;
+    }
+    if let Some(symbols) = static_runtime(path) {
         // SAFETY: the symbols are the library's, whose caller does not have it yet. Its constructors take no arguments.
         unsafe {
-            if exchange(&symbols, shift).is_ok_and(|exchanged| exchanged) {
+            if exchange(&symbols, map.shift).is_ok_and(|exchanged| exchanged) {
                 for f in symbols.functions().filter(|f| contains(&f.name, REGISTERS)) {
-                    let address = f.address.wrapping_add(shift) as *const ();
+                    let address = f.address.wrapping_add(map.shift) as *const ();
                     core::mem::transmute::<*const (), extern "C" fn()>(address)();
                 }
             }
@@ -231,7 +251,7 @@ unsafe fn exchange(symbols: &Symbols, shift: u64) -> std::io::Result<bool> {
 }
 
 /// tilec's runtime, open.
-fn shared_runtime() -> Option<*mut c_void> {
+pub(crate) fn shared_runtime() -> Option<*mut c_void> {
     let mut info = [core::ptr::null::<c_char>(); 4];
     let here: unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void = dlopen;
     // SAFETY: an address, and room for `Dl_info`, whose first field is the path of the file with that address.
