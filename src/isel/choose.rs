@@ -1,8 +1,9 @@
 //! Choosing instructions for an operation: of all rows of the selection tables that fit its
 //! operands, the one whose instructions exist on the target and cost least.
 
+use std::hash::Hash;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::{Arc, RwLock};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -22,6 +23,30 @@ use crate::target::Target;
 pub struct Tables {
     pub insns: Table,
     pub patterns: Patterns,
+    memory: Memory,
+}
+
+/// What was chosen before, for any module: the same few operations are in all of them.
+#[derive(Debug, Default)]
+struct Memory {
+    choices: RwLock<FxHashMap<(Target, Key), Option<Arc<Choice>>>>,
+    covered: RwLock<FxHashMap<OpKind, bool>>,
+}
+
+/// What `map` has for `key`, made where it has nothing yet.
+fn remembered<K: Eq + Hash, V: Clone>(
+    map: &RwLock<FxHashMap<K, V>>,
+    key: K,
+    make: impl FnOnce(&K) -> V,
+) -> V {
+    let known = map.read().ok().and_then(|map| map.get(&key).cloned());
+    known.unwrap_or_else(|| {
+        let value = make(&key);
+        if let Ok(mut map) = map.write() {
+            map.insert(key, value.clone());
+        }
+        value
+    })
 }
 
 impl Tables {
@@ -42,17 +67,37 @@ impl Tables {
                 Table::parse(files::read_file(&dir.join("ptx.insn"))?)?
             }
         };
-        Ok(Tables { insns, patterns })
+        Ok(Tables {
+            insns,
+            patterns,
+            memory: Memory::default(),
+        })
     }
 }
 
-/// Where an operation's registers are: what a choice depends on besides the operation.
+/// What a choice depends on: the operation, the cases of its attributes, where its registers are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Key {
     kind: OpKind,
     attrs: SmallVec<[Leaf; 4]>,
     operands: SmallVec<[Form; 3]>,
     result: Form,
+}
+
+impl Key {
+    fn new(kind: OpKind, attrs: &[Leaf], operands: &[Form], result: Form) -> Self {
+        // Numbers and types are no cases (see `cases`), and a number of a module's attribute means nothing in another.
+        let case = |leaf: &Leaf| match leaf {
+            Leaf::Absent | Leaf::Unit | Leaf::Enum(_) => *leaf,
+            _ => Leaf::Other,
+        };
+        Key {
+            kind,
+            attrs: attrs.iter().map(case).collect(),
+            operands: SmallVec::from_slice(operands),
+            result,
+        }
+    }
 }
 
 /// The chosen row and what it costs, in quarters of an instruction.
@@ -82,7 +127,7 @@ pub fn cases(kind: OpKind, attrs: &[Leaf]) -> SmallVec<[Case<'static>; 4]> {
 pub struct Chooser<'t> {
     pub tables: &'t Tables,
     pub target: Target,
-    known: FxHashMap<Key, Option<Rc<Choice>>>,
+    known: FxHashMap<Key, Option<Arc<Choice>>>,
     covered: FxHashMap<OpKind, bool>,
 }
 
@@ -99,7 +144,12 @@ impl<'t> Chooser<'t> {
     /// Whether some row is about the operation.
     pub fn covers(&mut self, kind: OpKind) -> bool {
         let covered = self.covered.entry(kind);
-        *covered.or_insert_with(|| self.tables.patterns.covers(kind))
+        *covered.or_insert_with(|| {
+            let Tables {
+                patterns, memory, ..
+            } = self.tables;
+            remembered(&memory.covered, kind, |kind| patterns.covers(*kind))
+        })
     }
 
     /// The cheapest instructions for an operation; `None` if the target has none.
@@ -109,37 +159,32 @@ impl<'t> Chooser<'t> {
         attrs: &[Leaf],
         operands: &[Form],
         result: Form,
-    ) -> Option<Rc<Choice>> {
-        let key = Key {
-            kind,
-            attrs: SmallVec::from_slice(attrs),
-            operands: SmallVec::from_slice(operands),
-            result,
-        };
+    ) -> Option<Arc<Choice>> {
+        let key = Key::new(kind, attrs, operands, result);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
+        let all = &self.tables.memory.choices;
+        let best = remembered(all, (self.target, key.clone()), |(_, key)| self.best(key));
+        self.known.insert(key, best.clone());
+        best
+    }
+
+    fn best(&self, key: &Key) -> Option<Arc<Choice>> {
         let mut best: Option<Choice> = None;
-        for candidate in self.candidates(&key) {
-            if let Some(cost) = self.cost(&candidate, &key)
+        for candidate in self.candidates(key) {
+            if let Some(cost) = self.cost(&candidate, key)
                 && best.as_ref().is_none_or(|b| cost < b.cost)
             {
                 best = Some(Choice { candidate, cost });
             }
         }
-        let best = best.map(Rc::new);
-        self.known.insert(key, best.clone());
-        best
+        best.map(Arc::new)
     }
 
     /// Why nothing computes an operation: the instruction that the target lacks, if that is it.
     pub fn refusal(&self, kind: OpKind, attrs: &[Leaf], operands: &[Form], result: Form) -> String {
-        let key = Key {
-            kind,
-            attrs: attrs.into(),
-            operands: operands.into(),
-            result,
-        };
+        let key = Key::new(kind, attrs, operands, result);
         let mut missing = Vec::new();
         for candidate in self.candidates(&key) {
             self.unavailable(&candidate.expr, &mut missing);

@@ -3,7 +3,9 @@
 mod row;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
+
+use rustc_hash::FxHashMap;
 
 use super::rows::{self, Read, Rows};
 use crate::ir::Diagnostic;
@@ -26,6 +28,8 @@ pub struct Table {
     /// Named by their identifiers (several have one where their mnemonics need different targets)
     /// or, without one, by the first components of what their patterns stand for.
     rows: Rows<Row>,
+    /// What names that were asked for stand for: comparing one with the patterns costs much more than looking it up.
+    found: RwLock<FxHashMap<Box<str>, Option<Insn>>>,
 }
 
 /// The parts of a row's line.
@@ -106,6 +110,19 @@ impl Table {
 
     /// The instruction called `name`: a mnemonic, or `@id` of a row without alternatives.
     pub fn find(&self, name: &str) -> Option<Insn> {
+        if let Ok(found) = self.found.read()
+            && let Some(known) = found.get(name)
+        {
+            return known.clone();
+        }
+        let insn = self.search(name);
+        if let Ok(mut found) = self.found.write() {
+            found.insert(name.into(), insn.clone());
+        }
+        insn
+    }
+
+    fn search(&self, name: &str) -> Option<Insn> {
         let (row, mnemonic) = match name.strip_prefix('@') {
             Some(id) => self.rows(id, "").next()?,
             None => {
