@@ -1,7 +1,10 @@
 //! Running rules until nothing changes or a limit is reached.
 
+use std::hash::{Hash, Hasher};
+
 use egg::Id;
-use rustc_hash::{FxHashMap, FxHashSet};
+use indexmap::{Equivalent, IndexSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::analysis::Graph;
 use super::matcher::{self, Binds};
@@ -84,11 +87,40 @@ pub struct Added {
     pub root: Id,
 }
 
+#[derive(PartialEq, Eq)]
 struct Match {
     rule: u32,
     class: Id,
     binds: Binds,
 }
+
+/// A match that is looked for among those found, without a copy of what it binds.
+struct Sought<'b> {
+    rule: u32,
+    class: Id,
+    binds: &'b Binds,
+}
+
+impl Hash for Sought<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.rule, self.class, self.binds).hash(state);
+    }
+}
+
+impl Hash for Match {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.rule, self.class, &self.binds).hash(state);
+    }
+}
+
+impl Equivalent<Match> for Sought<'_> {
+    fn equivalent(&self, other: &Match) -> bool {
+        (self.rule, self.class) == (other.rule, other.class) && *self.binds == other.binds
+    }
+}
+
+/// Every match that was found, in the order in which they were.
+type Found = IndexSet<Match, FxBuildHasher>;
 
 /// Applies `rules` to the e-graph until nothing changes.
 pub fn saturate(
@@ -108,13 +140,14 @@ pub fn saturate(
     let most = limits.most(graph.total_size());
     let mut dirty: Vec<Id> = graph.classes().map(|c| c.id).collect();
     dirty.sort_unstable();
-    let mut seen = Seen::default();
-    let mut found = Vec::new();
+    let mut found = Found::default();
+    let mut applied = 0;
     for _ in 0..limits.iterations {
         run.iterations += 1;
-        search(graph, rules, target, &dirty, &mut seen, &mut found);
-        for m in found.drain(..) {
-            apply(graph, rules, &m, &mut run)?;
+        search(graph, rules, target, &dirty, &mut found);
+        while let Some(m) = found.get_index(applied) {
+            applied += 1;
+            apply(graph, rules, m, &mut run)?;
             // The first count is free, and never smaller: nodes that became equal count twice in it.
             if graph.total_size() > most && graph.total_number_of_nodes() > most {
                 run.stop = Stop::Nodes;
@@ -133,14 +166,7 @@ pub fn saturate(
 }
 
 /// All new matches at the classes in `dirty`.
-fn search(
-    graph: &Graph,
-    rules: &RuleSet,
-    target: Target,
-    dirty: &[Id],
-    seen: &mut Seen,
-    found: &mut Vec<Match>,
-) {
+fn search(graph: &Graph, rules: &RuleSet, target: Target, dirty: &[Id], found: &mut Found) {
     for &class in dirty {
         for node in &graph[class].nodes {
             let Some(indices) = rules.by_head.get(&node.head) else {
@@ -148,6 +174,9 @@ fn search(
             };
             for &index in indices {
                 let rule = &rules.rules[index as usize];
+                if !matcher::may_match(graph, &rule.pattern, node) {
+                    continue;
+                }
                 matcher::matches(graph, &rule.pattern, rule.vars.len(), node, &mut |binds| {
                     if !rule
                         .guards
@@ -156,8 +185,13 @@ fn search(
                     {
                         return;
                     }
-                    if seen.insert(index, class, binds) {
-                        found.push(Match {
+                    let sought = Sought {
+                        rule: index,
+                        class,
+                        binds,
+                    };
+                    if !found.contains(&sought) {
+                        found.insert(Match {
                             rule: index,
                             class,
                             binds: binds.clone(),
@@ -166,18 +200,6 @@ fn search(
                 });
             }
         }
-    }
-}
-
-/// The matches that were found so far.
-#[derive(Default)]
-struct Seen(FxHashMap<(u32, Id), FxHashSet<Binds>>);
-
-impl Seen {
-    /// Whether the match is new; it is not the next time.
-    fn insert(&mut self, rule: u32, class: Id, binds: &Binds) -> bool {
-        let known = self.0.entry((rule, class)).or_default();
-        !known.contains(binds) && known.insert(binds.clone())
     }
 }
 
