@@ -38,6 +38,9 @@ fn shared_align(func: &Func, table: &Table) -> u32 {
 /// The version that has `inlined_at`. Source: PTX ISA, release history.
 const LINES: PtxVersion = PtxVersion(7, 2);
 
+/// Bytes of a usual line.
+const LINE: usize = 48;
+
 /// Column at which operands start.
 const OPERANDS: usize = 16;
 
@@ -211,7 +214,8 @@ fn check_limits(func: &Func, target: Target) -> Result<(), Diagnostic> {
 struct Writer<'f> {
     func: &'f Func,
     table: &'f Table,
-    numbers: FxHashMap<VReg, u32>,
+    /// The number of each register, 0 of one that has none yet.
+    numbers: Vec<u32>,
     counts: [u32; 4],
     labels: FxHashMap<Label, u32>,
     out: String,
@@ -222,10 +226,10 @@ impl<'f> Writer<'f> {
         Self {
             func,
             table,
-            numbers: FxHashMap::default(),
+            numbers: vec![0; func.regs.len()],
             counts: [0; 4],
             labels: FxHashMap::default(),
-            out: String::new(),
+            out: String::with_capacity(LINE * func.insts.len()),
         }
     }
 
@@ -340,13 +344,13 @@ impl<'f> Writer<'f> {
             self.pred(pred, negate);
         }
         if row.pieces.is_empty() {
-            let _ = writeln!(self.out, "{};", op.insn.mnemonic);
+            self.out.push_str(&op.insn.mnemonic);
+            self.out.push_str(";\n");
             return;
         }
-        let _ = write!(self.out, "{:<OPERANDS$}", op.insn.mnemonic);
-        if op.insn.mnemonic.len() >= OPERANDS {
-            self.out.push(' ');
-        }
+        self.out.push_str(&op.insn.mnemonic);
+        let room = OPERANDS.saturating_sub(op.insn.mnemonic.len()).max(1);
+        self.out.extend(std::iter::repeat_n(' ', room));
         for piece in &row.pieces {
             match piece {
                 Piece::Text(text) => self.out.push_str(text),
@@ -373,12 +377,14 @@ impl<'f> Writer<'f> {
 
     fn reg(&mut self, reg: VReg) {
         let class = self.func.class(reg);
-        let count = &mut self.counts[class as usize];
-        let number = *self.numbers.entry(reg).or_insert_with(|| {
+        let number = &mut self.numbers[reg.0 as usize];
+        if *number == 0 {
+            let count = &mut self.counts[class as usize];
             *count += 1;
-            *count
-        });
-        let _ = write!(self.out, "{}{number}", class.prefix());
+            *number = *count;
+        }
+        self.out.push_str(class.prefix());
+        decimal(&mut self.out, (*number).into());
     }
 
     fn atom(&mut self, slot: &Slot, atom: Atom, offset: i64) {
@@ -396,7 +402,7 @@ impl<'f> Writer<'f> {
                 self.out.push_str(name.map_or("", String::as_str));
             }
             Atom::Special(name) => self.out.push_str(name),
-            Atom::Imm(bits) => self.out.push_str(&immediate(slot, bits)),
+            Atom::Imm(bits) => write_immediate(&mut self.out, slot, bits),
             Atom::Undef => self.out.push('0'),
         }
         if slot.role == Role::Address {
@@ -405,23 +411,50 @@ impl<'f> Writer<'f> {
     }
 
     fn offset(&mut self, offset: i64) {
+        if offset > 0 {
+            self.out.push('+');
+        }
         if offset != 0 {
-            let _ = write!(self.out, "{offset:+}");
+            decimal(&mut self.out, offset);
         }
     }
 }
 
 /// A constant in an operand slot.
 pub fn immediate(slot: &Slot, bits: u64) -> String {
-    match (slot.immediate, slot.class) {
-        (Immediate::Float, Class::B64) => format!("0d{bits:016X}"),
-        (Immediate::Float, _) => format!("0f{:08X}", bits as u32),
-        (Immediate::Hex, Class::B16) => format!("0x{:x}", bits as u16),
-        (Immediate::Hex, Class::B32) => format!("0x{:x}", bits as u32),
-        (Immediate::Hex, _) => format!("0x{bits:x}"),
-        (_, Class::Pred) => format!("{}", bits & 1),
-        (_, Class::B16) => format!("{}", bits as u16 as i16),
-        (_, Class::B32) => format!("{}", bits as u32 as i32),
-        (_, Class::B64) => format!("{}", bits as i64),
+    let mut out = String::new();
+    write_immediate(&mut out, slot, bits);
+    out
+}
+
+fn write_immediate(out: &mut String, slot: &Slot, bits: u64) {
+    let _ = match (slot.immediate, slot.class) {
+        (Immediate::Float, Class::B64) => write!(out, "0d{bits:016X}"),
+        (Immediate::Float, _) => write!(out, "0f{:08X}", bits as u32),
+        (Immediate::Hex, Class::B16) => write!(out, "0x{:x}", bits as u16),
+        (Immediate::Hex, Class::B32) => write!(out, "0x{:x}", bits as u32),
+        (Immediate::Hex, _) => write!(out, "0x{bits:x}"),
+        (_, Class::Pred) => return decimal(out, (bits & 1) as i64),
+        (_, Class::B16) => return decimal(out, (bits as u16 as i16).into()),
+        (_, Class::B32) => return decimal(out, (bits as u32 as i32).into()),
+        (_, Class::B64) => return decimal(out, bits as i64),
+    };
+}
+
+/// Writes a number. Most of a kernel's text is numbers of registers, and the formatter takes several times as long.
+fn decimal(out: &mut String, number: i64) {
+    let mut digits = [0; 20];
+    let (mut at, mut rest) = (digits.len(), number.unsigned_abs());
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
     }
+    if number < 0 {
+        out.push('-');
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
