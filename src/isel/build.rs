@@ -129,12 +129,13 @@ impl<'t> Builder<'t> {
         if reps == 0 {
             return Ok(Vec::new());
         }
-        let slots = self.table.row(&insn).slots.clone();
+        let table = self.table;
+        let slots = &table.row(&insn).slots;
         let mut sources = sources.into_iter();
         let mut into = into.map(Vec::into_iter);
         let mut operands = smallvec::SmallVec::new();
         let mut results = Vec::new();
-        for slot in &slots {
+        for slot in slots {
             if slot.role == Role::Def {
                 let registers = match into.as_mut().and_then(Iterator::next) {
                     Some(registers) => registers,

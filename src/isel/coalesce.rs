@@ -95,6 +95,8 @@ fn join(classes: &mut InPlaceUnificationTable<Key>, d: VReg, s: VReg) {
 /// Replaces parallel copies by moves.
 pub fn write_moves(func: &mut Func, table: &Table) -> Result<(), Fail> {
     let insts = std::mem::take(&mut func.insts);
+    func.insts.reserve(insts.len());
+    let mut readers = Vec::new();
     for inst in insts {
         match inst {
             Inst::Copy { dst, src } => {
@@ -103,7 +105,7 @@ pub fn write_moves(func: &mut Func, table: &Table) -> Result<(), Fail> {
                     .zip(src)
                     .filter(|&(d, s)| s != Atom::Reg(d) && s != Atom::Undef)
                     .collect();
-                sequence(func, table, moves)?;
+                sequence(func, table, moves, &mut readers)?;
             }
             other => func.insts.push(other),
         }
@@ -111,9 +113,15 @@ pub fn write_moves(func: &mut Func, table: &Table) -> Result<(), Fail> {
     Ok(())
 }
 
-/// Writes moves one after another; a cycle goes through a fresh register.
-fn sequence(func: &mut Func, table: &Table, mut moves: Vec<(VReg, Atom)>) -> Result<(), Fail> {
-    let mut readers = vec![0u32; func.regs.len()];
+/// Writes moves one after another; a cycle goes through a fresh register. `readers` counts the moves to be written that
+/// read a register: none before, and none in the end.
+fn sequence(
+    func: &mut Func,
+    table: &Table,
+    mut moves: Vec<(VReg, Atom)>,
+    readers: &mut Vec<u32>,
+) -> Result<(), Fail> {
+    readers.resize(func.regs.len(), 0);
     for (_, s) in &moves {
         if let Atom::Reg(s) = s {
             readers[s.0 as usize] += 1;

@@ -54,6 +54,7 @@ impl Mover<'_> {
         match inst {
             Inst::Op(op) if is_fragment_load(&op, self.table) => self.hold(&op),
             Inst::Op(op) => self.op(op),
+            Inst::Copy { .. } if self.loaded.is_empty() => self.out.push(inst),
             Inst::Copy { ref dst, ref src } => {
                 let read = src.iter().filter_map(|a| a.reg());
                 let touched: Vec<VReg> = dst.iter().copied().chain(read).collect();
@@ -69,15 +70,23 @@ impl Mover<'_> {
 
     fn op(&mut self, op: Op) {
         let row = self.table.row(&op.insn);
-        let mut touched = vec![Vec::new(); op.reps as usize];
-        for (rep, touched) in touched.iter_mut().enumerate() {
+        let touched = |rep| {
+            let mut touched = Vec::new();
             op.reads(&row.slots, rep, &mut |r| touched.push(r));
             op.writes(&row.slots, rep, &mut |r| touched.push(r));
-        }
+            touched
+        };
         match row.unit {
-            Unit::Mma => self.matmul(&op, &touched),
+            Unit::Mma => {
+                let touched: Vec<_> = (0..op.reps as usize).map(touched).collect();
+                self.matmul(&op, &touched);
+            }
             unit if unit.is_pure() || is_exchange(&op, self.table) => {
-                self.release(&touched.concat());
+                // Nearly always nothing is held.
+                if !self.loaded.is_empty() {
+                    let touched: Vec<_> = (0..op.reps as usize).flat_map(touched).collect();
+                    self.release(&touched);
+                }
                 self.out.push(Inst::Op(op));
             }
             _ => {

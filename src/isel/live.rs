@@ -196,7 +196,8 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
     let blocks = blocks(func, table);
     let positions = positions(func);
     let live_out = live_out(func, table, &blocks);
-    let mut ranges: Vec<Range> = vec![Range::new(); func.regs.len()];
+    let mut ranges: Vec<Range> = Vec::new();
+    ranges.resize_with(func.regs.len(), Range::new);
     let mut end: Vec<u32> = vec![0; func.regs.len()];
     for (b, block) in blocks.iter().enumerate().rev() {
         if block.first == block.end {

@@ -163,9 +163,10 @@ pub(super) fn drop_dead(func: &mut Func, table: &Table) -> usize {
 /// Registers that something with an effect depends on.
 fn needed_registers(func: &Func, table: &Table) -> Vec<bool> {
     // Most registers have one definition, those of loops and branches some.
-    let mut definers: Vec<SmallVec<[(u32, u32); 1]>> = vec![SmallVec::new(); func.regs.len()];
+    let mut definers: Vec<SmallVec<[(u32, u32); 1]>> = Vec::new();
+    definers.resize_with(func.regs.len(), SmallVec::new);
     let mut needed = vec![false; func.regs.len()];
-    let mut work: Vec<VReg> = Vec::new();
+    let mut work: Vec<VReg> = Vec::with_capacity(func.regs.len());
     for (i, inst) in func.insts.iter().enumerate() {
         match inst {
             Inst::Op(op) => {
