@@ -241,12 +241,17 @@ fn projection(graph: &mut Graph, node: &Node, index: usize) -> Class {
 
 fn node_type(graph: &mut Graph, node: &Node, index: usize) -> Option<TypeId> {
     let def = graph.analysis.def(node.head)?;
-    let operands: SmallVec<[Option<TypeId>; 4]> =
-        node.children.iter().map(|&c| graph[c].data.ty).collect();
     let explicit: SmallVec<[Leaf; 4]> = SmallVec::from_slice(graph.analysis.result_types_of(node));
-    result_type(&mut graph.analysis.types, def, index, &explicit, &|i| {
-        operands.get(i).copied().flatten()
-    })
+    // Types are interned while the result's is made: the one that it is like is looked up before.
+    let like = match def.results.get(index).or(def.results.last())?.ty {
+        ResultType::Operand(i) | ResultType::BoolLike(i) => node
+            .children
+            .get(i as usize)
+            .and_then(|&c| graph[c].data.ty),
+        ResultType::Explicit | ResultType::Token => None,
+    };
+    let types = &mut graph.analysis.types;
+    result_type(types, def, index, &explicit, &|_| like)
 }
 
 fn operation(graph: &mut Graph, node: &Node) -> Class {
@@ -292,7 +297,7 @@ fn facts_of(graph: &mut Graph, node: &Node, kind: OpKind, def: &OpDef, ty: TypeI
         }
         return facts;
     }
-    let attrs: SmallVec<[Leaf; 4]> = SmallVec::from_slice(know.attrs_of(node));
+    let attrs = know.attrs_of(node);
     let leaf = |i: usize| attrs.get(i).copied().unwrap_or(Leaf::Absent);
     if def.traits.has(crate::dialect::Traits::CONSTANT) {
         return match leaf(0) {

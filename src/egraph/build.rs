@@ -2,7 +2,7 @@
 //! arguments form the skeleton that refers to them.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::analysis::{Graph, learn, single_result};
@@ -97,7 +97,7 @@ pub fn build(module: &Module, func: OpId, graph: &mut Graph, facts: &FactMap) ->
         graph,
         facts,
         skeleton: Skeleton::default(),
-        ids: FxHashMap::default(),
+        ids: FxHashMap::with_capacity_and_hasher(facts.len(), FxBuildHasher),
         absent,
     };
     for &region in &module.op(func).regions {

@@ -7,11 +7,12 @@ use super::analysis::Graph;
 /// A value of type `T` for each class of a graph that gets no further ones; at first the default.
 pub struct ByClass<T>(Vec<T>);
 
-impl<T: Default + Clone> ByClass<T> {
+impl<T: Default> ByClass<T> {
     pub fn new(graph: &Graph) -> Self {
         // Classes are numbered as their first nodes are; merged ones keep a number of theirs.
-        let numbers = graph.nodes().len();
-        ByClass(vec![T::default(); numbers])
+        let mut values = Vec::new();
+        values.resize_with(graph.nodes().len(), T::default);
+        ByClass(values)
     }
 }
 

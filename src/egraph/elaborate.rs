@@ -326,12 +326,13 @@ impl Place<'_> {
                 Item::Effect { node, .. } => {
                     let id = self.graph.find(*node);
                     self.loc = self.loc(id);
-                    let chosen = self.choice.node(id).cloned();
-                    let Some(chosen) = chosen.filter(|n| self.is_effect(n)) else {
+                    let choice = self.choice;
+                    let chosen = choice.node(id).filter(|n| self.is_effect(n));
+                    let Some(chosen) = chosen else {
                         return Err(no_form(self.graph, self.model, id));
                     };
                     self.serve(&chosen.children, index)?;
-                    self.emit(id, &chosen, index)?;
+                    self.emit(id, chosen, index)?;
                 }
                 Item::Terminator { op, operands } => {
                     self.serve(operands, index)?;
@@ -428,7 +429,8 @@ impl Place<'_> {
         let mut stack: Vec<(Id, BlockIx)> = ids.iter().rev().map(|&id| (id, block)).collect();
         while let Some(&(id, block)) = stack.last() {
             let id = self.graph.find(id);
-            let Some(node) = self.choice.node(id) else {
+            let choice = self.choice;
+            let Some(node) = choice.node(id) else {
                 return Err(no_form(self.graph, self.model, id));
             };
             if node.head == Head::Absent || self.find(id, block).is_some() {
@@ -439,20 +441,17 @@ impl Place<'_> {
                 Head::List => block,
                 _ => self.home(id, node, block),
             };
-            let open: SmallVec<[Id; 4]> = node
-                .children
-                .iter()
-                .copied()
-                .filter(|&c| !self.ready(c, at))
-                .collect();
-            if open.is_empty() {
+            let below = stack.len();
+            for &child in node.children.iter().rev() {
+                if !self.ready(child, at) {
+                    stack.push((child, at));
+                }
+            }
+            if stack.len() == below {
                 stack.pop();
                 if node.head != Head::List {
-                    let node = node.clone();
-                    self.emit(id, &node, at)?;
+                    self.emit(id, node, at)?;
                 }
-            } else {
-                stack.extend(open.into_iter().rev().map(|c| (c, at)));
             }
         }
         Ok(())
@@ -480,6 +479,9 @@ impl Place<'_> {
         }
         let depth = self.depths.get(id).copied().flatten().unwrap_or(0);
         if self.crowd.stays_in_loops(id) {
+            return block;
+        }
+        if self.skeleton.blocks[block].depth <= depth {
             return block;
         }
         let (wide, easy) = self.is_wide_and_easy(id, node);

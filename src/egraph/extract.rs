@@ -15,13 +15,15 @@ pub struct Choice {
     /// Dense number of each class; `None` for numbers that are not classes any more.
     index: ByClass<Option<u32>>,
     classes: Vec<Entry>,
+    /// Whether some class has several candidates.
+    several: bool,
 }
 
 struct Entry {
     id: Id,
     candidates: SmallVec<[Candidate; 1]>,
     chosen: Option<usize>,
-    /// Everything the chosen form needs, itself included, as a bit set over classes.
+    /// Everything the chosen form needs, itself included, as a bit set over classes; empty where no class has a choice.
     needs: Vec<u64>,
 }
 
@@ -46,15 +48,22 @@ impl Choice {
         for (i, &id) in ids.iter().enumerate() {
             index.set(id, Some(i as u32));
         }
-        let classes = ids
+        let classes: Vec<Entry> = ids
             .iter()
             .map(|&id| entry(graph, model, extra, &index, id))
             .collect();
-        let mut choice = Choice { index, classes };
+        let several = classes.iter().any(|class| class.candidates.len() > 1);
+        let mut choice = Choice {
+            index,
+            classes,
+            several,
+        };
         choice.available();
-        for _ in 0..ROUNDS {
-            if !choice.improve() {
-                break;
+        if several {
+            for _ in 0..ROUNDS {
+                if !choice.improve() {
+                    break;
+                }
             }
         }
         choice
@@ -120,11 +129,13 @@ impl Choice {
     }
 
     fn choose(&mut self, i: usize, candidate: usize) {
-        // The old set's memory: no child needs this class, so none looks at it.
-        let mut needs = std::mem::take(&mut self.classes[i].needs);
-        self.collect(&self.classes[i], candidate, &mut needs);
-        set(&mut needs, i as u32);
-        self.classes[i].needs = needs;
+        if self.several {
+            // The old set's memory: no child needs this class, so none looks at it.
+            let mut needs = std::mem::take(&mut self.classes[i].needs);
+            self.collect(&self.classes[i], candidate, &mut needs);
+            set(&mut needs, i as u32);
+            self.classes[i].needs = needs;
+        }
         self.classes[i].chosen = Some(candidate);
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::analysis::Graph;
 use super::build::Skeleton;
+use super::by_class::ByClass;
 use super::extract::Choice;
 use super::node::{Head, Node};
 use super::saturate::{Run, Stop};
@@ -54,9 +55,11 @@ pub(super) fn report(
     choice: &Choice,
     explain: bool,
 ) -> Report {
-    let mut locs: FxHashMap<egg::Id, LocId> = FxHashMap::default();
+    let mut locs = ByClass::new(graph);
     for &(id, loc) in &skeleton.locs {
-        locs.entry(graph.find(id)).or_insert(loc);
+        if let Some(first @ None) = locs.get_mut(graph.find(id)) {
+            *first = Some(loc);
+        }
     }
     let mut fired: Vec<Fired> = Vec::new();
     let mut at: FxHashMap<u32, usize> = FxHashMap::default();
@@ -81,7 +84,7 @@ pub(super) fn report(
         {
             entry.chosen += 1;
         }
-        if let Some(loc) = locs.get(&class)
+        if let Some(Some(loc)) = locs.get(class)
             && *loc != LocId::UNKNOWN
             && !entry.locations.contains(&loc.0)
         {
@@ -115,7 +118,7 @@ fn same(graph: &Graph, node: &Node, other: &Node) -> bool {
             .all(|(a, b)| *a == graph.find(*b))
 }
 
-fn choices(graph: &Graph, choice: &Choice, locs: &FxHashMap<egg::Id, LocId>) -> Vec<ChoiceReport> {
+fn choices(graph: &Graph, choice: &Choice, locs: &ByClass<Option<LocId>>) -> Vec<ChoiceReport> {
     let name = |n: &Node| match n.head {
         Head::Op(kind) => kind.to_string(),
         _ => graph
@@ -135,7 +138,7 @@ fn choices(graph: &Graph, choice: &Choice, locs: &FxHashMap<egg::Id, LocId>) -> 
             chosen: name(node),
             cost,
             others: others.into_iter().map(|(n, c)| (name(n), c)).collect(),
-            location: locs.get(&id).map_or(0, |l| l.0),
+            location: locs.get(id).copied().flatten().map_or(0, |l| l.0),
         });
     }
     out

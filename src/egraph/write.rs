@@ -1,7 +1,9 @@
 //! A schedule back into the module.
 
+use smallvec::SmallVec;
+
 use crate::dialect::OpKind;
-use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId, grouped};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId, grouped};
 
 use super::elaborate::{Inst, Schedule, Step};
 use super::node::Head;
@@ -37,10 +39,17 @@ pub fn write(module: &mut Module, schedule: &Schedule) -> Result<(), Diagnostic>
 
 type Values = Vec<Option<ValueId>>;
 
-fn mapped(values: &Values, list: &[u32]) -> Result<Vec<ValueId>, Diagnostic> {
-    let one = |&v: &u32| values.get(v as usize).copied().flatten();
-    let all: Option<Vec<ValueId>> = list.iter().map(one).collect();
-    all.ok_or_else(|| Diagnostic::error("internal: a value is used before it is placed"))
+fn mapped(values: &Values, list: &[u32]) -> Result<SmallVec<[ValueId; 8]>, Diagnostic> {
+    let mut all = SmallVec::with_capacity(list.len());
+    for &v in list {
+        let value = values.get(v as usize).copied().flatten();
+        all.push(
+            value.ok_or_else(|| {
+                Diagnostic::error("internal: a value is used before it is placed")
+            })?,
+        );
+    }
+    Ok(all)
 }
 
 fn fill(
@@ -76,7 +85,7 @@ fn fill(
 
 /// Puts an operation of the old function at the end of a block, with new operands.
 fn keep(module: &mut Module, op: OpId, block: BlockId, operands: &[ValueId]) {
-    module.op_mut(op).operands = operands.into();
+    module.op_mut(op).operands = SmallVec::from_slice(operands);
     let at = module.block(block).ops.len();
     module.place(op, block, at);
 }
@@ -95,16 +104,15 @@ fn instruction(
     };
     let operands = mapped(values, &inst.operands)?;
     let groups = grouped(&inst.groups, &operands);
-    let types: Vec<_> = inst
-        .results
-        .iter()
-        .map(|&r| schedule.values[r as usize].ty)
-        .collect();
+    let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(inst.results.len());
+    for &result in &inst.results {
+        types.push(schedule.values[result as usize].ty);
+    }
     let attrs = attributes(module, schedule, kind, inst, types.first().copied());
     let mut builder = module.at_end(block);
     builder.loc = inst.loc;
     let op = builder.op(kind, &groups, attrs, &types, &[]);
-    for (&val, &value) in inst.results.iter().zip(&module.op(op).results.clone()) {
+    for (&val, &value) in inst.results.iter().zip(&module.op(op).results) {
         values[val as usize] = Some(value);
     }
     Ok(())
@@ -115,17 +123,14 @@ fn attributes(
     schedule: &Schedule,
     kind: OpKind,
     inst: &Inst,
-    ty: Option<crate::ir::TypeId>,
-) -> Vec<Option<crate::ir::Attr>> {
+    ty: Option<TypeId>,
+) -> SmallVec<[Option<Attr>; 4]> {
     let rows = kind.def().attrs;
     let ty = ty.unwrap_or_else(|| module.types.int(64));
-    inst.attrs
-        .iter()
-        .zip(rows)
-        .map(|(leaf, row)| {
-            schedule
-                .attrs
-                .attr_of(&mut module.types, *leaf, row.kind, ty)
-        })
-        .collect()
+    let mut attrs = SmallVec::with_capacity(rows.len());
+    for (leaf, row) in inst.attrs.iter().zip(rows) {
+        let types = &mut module.types;
+        attrs.push(schedule.attrs.attr_of(types, *leaf, row.kind, ty));
+    }
+    attrs
 }

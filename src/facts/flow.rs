@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::leaf::{Leaf, pointee_bytes};
@@ -20,6 +20,22 @@ pub struct FactMap {
 }
 
 impl FactMap {
+    fn with_room(values: usize) -> Self {
+        FactMap {
+            places: FxHashMap::with_capacity_and_hasher(values, FxBuildHasher),
+            facts: Vec::with_capacity(values),
+        }
+    }
+
+    /// Of how many values something is known.
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
     /// What is known about `value`; `None` for values outside the function walked.
     pub fn get(&self, value: ValueId) -> Option<&Facts> {
         self.facts.get(*self.places.get(&value)? as usize)
@@ -48,7 +64,7 @@ impl FactMap {
 pub fn of(module: &Module, func: OpId) -> FactMap {
     let mut walk = Walk {
         module,
-        facts: FactMap::default(),
+        facts: FactMap::with_room(results(module, func)),
         frames: Vec::new(),
         divergence: Uniformity::Block,
     };
@@ -62,6 +78,17 @@ pub fn of(module: &Module, func: OpId) -> FactMap {
         }
     }
     walk.facts
+}
+
+/// How many results the operations under `func` have.
+fn results(module: &Module, func: OpId) -> usize {
+    let mut count = 0;
+    for &region in &module.op(func).regions {
+        for &block in &module.region(region).blocks {
+            module.walk(block, &mut |op| count += module.op(op).results.len());
+        }
+    }
+    count
 }
 
 /// A kernel parameter: the same for all threads; pointers have their pointee's alignment.

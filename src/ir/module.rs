@@ -281,11 +281,10 @@ impl Module {
         self.ops.insert_with_key(|id| {
             let mut op = op;
             op.results.clear();
-            op.results
-                .extend(results.iter().zip(0..).map(|(&ty, index)| {
-                    let def = Def::Result { op: id, index };
-                    values.insert(Value { ty, def })
-                }));
+            for (&ty, index) in results.iter().zip(0..) {
+                let def = Def::Result { op: id, index };
+                op.results.push(values.insert(Value { ty, def }));
+            }
             for &region in &op.regions {
                 regions[region].parent = id;
             }
@@ -445,7 +444,9 @@ impl OpBuilder<'_> {
             ends.push(operands.len() as u32);
         }
         let mut attrs: SmallVec<[Option<Attr>; 4]> = attrs.into_iter().collect();
-        attrs.resize(kind.def().attrs.len().max(attrs.len()), None);
+        while attrs.len() < kind.def().attrs.len() {
+            attrs.push(None);
+        }
         let op = Op {
             kind,
             operands,
