@@ -4,9 +4,10 @@ use std::hash::{Hash, Hasher};
 
 use egg::Id;
 use indexmap::{Equivalent, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::analysis::Graph;
+use super::by_class::ByClass;
 use super::matcher::{self, Binds};
 use super::node::Node;
 use crate::egraph::replace::{Build, BuildError};
@@ -245,16 +246,20 @@ fn mistake(rule: &Rule, error: &BuildError) -> Diagnostic {
 /// The classes whose matches may have changed: those touched, and their users up to the depth of patterns.
 fn spread(graph: &mut Graph, depth: usize) -> Vec<Id> {
     let touched = std::mem::take(&mut graph.analysis.touched);
-    let mut all: FxHashSet<Id> = FxHashSet::default();
+    let mut met: ByClass<bool> = ByClass::new(graph);
     let mut level: Vec<Id> = touched.into_iter().map(|id| graph.find(id)).collect();
+    let mut dirty = Vec::new();
     for _ in 0..depth.max(1) {
-        level.retain(|id| all.insert(*id));
+        level.retain(|&id| {
+            let met = met.get_mut(id);
+            met.is_some_and(|met| !std::mem::replace(met, true))
+        });
+        dirty.extend_from_slice(&level);
         let next = level
             .iter()
             .flat_map(|&id| graph[id].parents().map(|p| graph.find(p)));
         level = next.collect();
     }
-    let mut dirty: Vec<Id> = all.into_iter().collect();
     dirty.sort_unstable();
     dirty
 }

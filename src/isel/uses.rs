@@ -171,12 +171,13 @@ fn needed_registers(func: &Func, table: &Table) -> Vec<bool> {
         match inst {
             Inst::Op(op) => {
                 let row = table.row(&op.insn);
+                // What an effect reads is needed whether or not what it writes is.
                 for rep in 0..op.reps as usize {
-                    op.writes(&row.slots, rep, &mut |r| {
-                        definers[r.0 as usize].push((i as u32, rep as u32));
-                    });
-                    if !row.unit.is_pure() {
-                        op.reads(&row.slots, rep, &mut |r| work.push(r));
+                    match row.unit.is_pure() {
+                        true => op.writes(&row.slots, rep, &mut |r| {
+                            definers[r.0 as usize].push((i as u32, rep as u32));
+                        }),
+                        false => op.reads(&row.slots, rep, &mut |r| work.push(r)),
                     }
                 }
             }

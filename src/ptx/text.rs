@@ -456,5 +456,5 @@ fn decimal(out: &mut String, number: i64) {
     if number < 0 {
         out.push('-');
     }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
