@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 use super::anchors;
 use super::convert;
 use super::flow::carried;
+use super::look::loop_around;
 use super::relation::{Relation, at, canonical, is_distributed, shape_of};
 use super::variables::{Assign, Layouts, Priority};
 use crate::dialect::cuda_tile::Op as C;
@@ -37,6 +38,7 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     for &op in &ops {
         a.unify_stored(op);
     }
+    a.keep_in_loops(&ops, body)?;
     a.derive(&ops)?;
     let layouts = a.solve(&ops)?;
     convert::insert(m, facts, &ops, &layouts, warps)
@@ -98,6 +100,32 @@ impl Assign<'_> {
         for (from, to) in carried(self.m, op) {
             self.tie(from, to);
         }
+    }
+
+    /// What a matmul makes in a loop keeps its layout where it is seen as a tile of another shape, too: what is
+    /// stored of that behind the loop is converted there, not in each iteration.
+    fn keep_in_loops(&mut self, ops: &[OpId], body: BlockId) -> Result<(), Diagnostic> {
+        for &op in ops {
+            let Some(relation @ (Relation::Reshape | Relation::Permute(_))) =
+                Relation::of(self.m, op)
+            else {
+                continue;
+            };
+            if loop_around(self.m, body, self.m.op(op).block).is_none() {
+                continue;
+            }
+            let (source, result) = (self.m.source(op), self.m.result(op));
+            let strength = |p: Option<(Priority, u32)>| p.map(|p| p.0);
+            let made = strength(self.proposed(source)) >= Some(Priority::Seen);
+            if made
+                && strength(self.proposed(result)) == Some(Priority::Store)
+                && let Some(layout) = self.known(source)
+            {
+                let layout = at(self.m, op, relation.result_of(self.m, result, &layout))?;
+                self.propose(result, Priority::Seen, &layout);
+            }
+        }
+        Ok(())
     }
 
     /// Spreads layouts through relations until nothing changes, then chooses one for one free

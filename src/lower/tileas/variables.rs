@@ -35,6 +35,8 @@ pub enum Priority {
     Derived,
     Load,
     Store,
+    /// What a matmul makes, seen as a tile of another shape.
+    Seen,
     Matmul,
 }
 
