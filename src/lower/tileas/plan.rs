@@ -1,5 +1,6 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
+use super::anchors;
 use super::cluster::Split;
 use super::decided::Plan;
 use super::limits::{
@@ -114,7 +115,8 @@ fn operands_alone(m: &Module, func: OpId, brought: &[OpId]) -> u64 {
 }
 
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each
-/// other, would fill four warps' registers; as many as there can be where even eight would not hold these.
+/// other, would fill four warps' registers, unless some of eight would repeat what others multiply; as many as
+/// there can be where even eight would not hold these.
 fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
@@ -137,12 +139,25 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     }
     let warps = if together > MOST_IN_BLOCK {
         MAX_WARPS
-    } else if largest.max(together) > 4 * ELEMENTS_PER_WARP {
+    } else if largest.max(together) > 4 * ELEMENTS_PER_WARP && products(m, &ops) >= 8 {
         8
     } else {
         4
     };
     more_warps(m, func, warps, MOST_FOR_TILES)
+}
+
+/// The instructions that make up the result of the smallest matmul: more warps than these do the same work.
+fn products(m: &Module, ops: &[OpId]) -> u64 {
+    let of = |&op: &OpId| {
+        let instruction = anchors::atom_shape(m, op)?;
+        let (_, shape) = m.types.as_tile(m.ty(m.result(op)))?;
+        let &[.., rows, columns] = shape else {
+            return None;
+        };
+        Some(rows.div_ceil(instruction.m) * columns.div_ceil(instruction.n))
+    };
+    ops.iter().filter_map(of).min().unwrap_or(u64::MAX)
 }
 
 /// `warps`, or more where what lives at once would take more than `most` registers of a thread.
