@@ -83,6 +83,11 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     }
     let releases = between.iter().copied();
     let releases: Vec<OpId> = releases.filter(|&o| is(m, o, S::ConsumerRelease)).collect();
+    // The next load of the same ring waits for its turn.
+    let awaited = |r: &OpId| waits_for(m, &ops, access::pipeline(m.op(*r))) > 1;
+    if releases.iter().any(awaited) {
+        return;
+    }
     let block = m.block_mut(data.block);
     block.ops.retain(|o| !releases.contains(o));
     let after = block
@@ -94,6 +99,14 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     let issued = m.source(wait);
     m.replace_all_uses(result, issued);
     m.erase(wait);
+}
+
+/// How often these operations wait for a stage of `pipeline` to be full.
+pub(super) fn waits_for(m: &Module, ops: &[OpId], pipeline: Option<ValueId>) -> usize {
+    let waits = ops.iter().filter(|&&o| is(m, o, S::ConsumerWait));
+    waits
+        .filter(|&&o| access::pipeline(m.op(o)) == pipeline)
+        .count()
 }
 
 /// Stages of the pipeline that `op` steps.

@@ -10,6 +10,7 @@ use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::tileas::operands::allocation;
+use crate::lower::tileas::overlap::waits_for;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a value that an iteration reads comes from.
@@ -60,6 +61,11 @@ impl Body {
         let mut body = Body::plain(m, for_op)?;
         for &op in &body.ops {
             admissible(m, op, true)?;
+            let turns = S::of(m.op(op).kind) == Some(S::ConsumerWait)
+                && waits_for(m, &body.ops, access::pipeline(m.op(op))) > 1;
+            if turns {
+                return Err(Refused::new(op, "loads take turns in a ring"));
+            }
         }
         body.find_dots(m)?;
         body.find_steps(m, filled);

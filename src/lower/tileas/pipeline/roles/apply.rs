@@ -9,7 +9,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, RegionId, Type, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, RegionId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
 use crate::lower::tileas::pipeline::ahead::forget_token;
 use crate::target::Target;
@@ -103,14 +103,19 @@ fn build(m: &mut Module, block: BlockId, number: usize, plan: &Plan) -> Built {
     let mut loads = plan.sites.iter().filter(|s| s.ring == number);
     let together = loads.any(|s| s.loads.iter().any(|l| plan.multicast.contains(l)));
     let stages = ring.stages as u32;
-    let mut buffers = Vec::new();
-    for &(ty, _) in &ring.buffers {
-        let mut ty = m.types.get(ty).clone();
-        if let Type::SharedTile { stages: all, .. } = &mut ty {
-            *all = stages;
+    let allocated: Vec<ValueId> = ring
+        .buffers
+        .iter()
+        .map(|b| {
+            let ty = of_stages(m, b.0, stages);
+            m.at_end(block).value(S::AllocTensor, &[], [], ty)
+        })
+        .collect();
+    let mut buffers = FxHashMap::default();
+    for (i, site) in plan.sites.iter().enumerate() {
+        if site.ring == number {
+            buffers.insert(i, seen(m, block, &allocated, &site.buffers, stages));
         }
-        let ty = m.types.intern(ty);
-        buffers.push(m.at_end(block).value(S::AllocTensor, &[], [], ty));
     }
     let i32_ty = m.types.int(32);
     let int = |value: u64| {
@@ -129,6 +134,33 @@ fn build(m: &mut Module, block: BlockId, number: usize, plan: &Plan) -> Built {
     ];
     let pipeline = m.at_end(block).value(S::PipelineCreate, &[], attrs, ty);
     Built { pipeline, buffers }
+}
+
+/// The type `stage` of a buffer of one stage as that of one with `stages`.
+fn of_stages(m: &mut Module, stage: TypeId, stages: u32) -> TypeId {
+    let mut ty = m.types.get(stage).clone();
+    if let Type::SharedTile { stages: all, .. } = &mut ty {
+        *all = stages;
+    }
+    m.types.intern(ty)
+}
+
+/// A ring's buffers as those of a site whose tiles have these types.
+fn seen(
+    m: &mut Module,
+    block: BlockId,
+    allocated: &[ValueId],
+    types: &[TypeId],
+    stages: u32,
+) -> Vec<ValueId> {
+    let see = |(&buffer, &ty): (&ValueId, &TypeId)| {
+        let ty = of_stages(m, ty, stages);
+        match m.ty(buffer) == ty {
+            true => buffer,
+            false => m.at_end(block).value(S::SharedView, &[buffer], [], ty),
+        }
+    };
+    allocated.iter().zip(types).map(see).collect()
 }
 
 /// Stores become tensor copies, the kernel's end the role's.

@@ -75,8 +75,12 @@ impl Plan {
             let [share, all] = shared_room(m, func, target);
             // Registers that are redistributed are all of them: no second block finds any.
             let shares = !plan.redistributes;
-            let mut rooms = shares.then_some(share).into_iter().chain([all]);
-            match rooms.any(|room| plan.share(m, body, target, facts, room)) {
+            let rooms = shares.then_some(share).into_iter().chain([all]);
+            let fits = |plan: &mut Plan| {
+                let mut rooms = rooms.clone();
+                rooms.any(|room| plan.share(m, body, target, facts, room))
+            };
+            match fits(&mut plan) || plan.take_turns(m, body) && fits(&mut plan) {
                 true => Ok(()),
                 false => Err("not even one stage of each ring fits in shared memory".to_owned()),
             }

@@ -24,6 +24,7 @@ pub mod slice;
 mod steps;
 mod streams;
 pub mod thread;
+mod turns;
 
 pub use apply::apply;
 pub use context::Context;

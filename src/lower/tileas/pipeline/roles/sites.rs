@@ -29,6 +29,8 @@ pub struct Site {
     pub first: OpId,
     pub last: OpId,
     pub ring: usize,
+    /// The type of a stage of the ring for each load.
+    pub buffers: Vec<TypeId>,
     pub purpose: Purpose,
 }
 
@@ -81,6 +83,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
                 first,
                 last,
                 ring: 0,
+                buffers: Vec::new(),
                 purpose: Purpose::Operands,
             });
         }
@@ -178,6 +181,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
                 buffers.push((shared_type(m, tile, &layout, 1), load));
             }
         }
+        site.buffers = buffers.iter().map(|b| b.0).collect();
         let repeats = in_loop(m, c.body, site.block);
         let types = |b: &[(TypeId, OpId)]| b.iter().map(|x| x.0).collect::<Vec<_>>();
         let fits = |(ring, blocks): &(Ring, Vec<BlockId>)| {
@@ -207,7 +211,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
 }
 
 /// Whether `inner` is `outer` or inside of it.
-fn holds(m: &Module, body: BlockId, outer: BlockId, mut inner: BlockId) -> bool {
+pub(super) fn holds(m: &Module, body: BlockId, outer: BlockId, mut inner: BlockId) -> bool {
     while inner != outer {
         if inner == body {
             return false;

@@ -12,10 +12,10 @@ use crate::lower::build::{self, cased};
 use crate::lower::tileas::pipeline::ahead::ACCESS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A ring in the program: its pipeline and buffers.
+/// A ring in the program: its pipeline, and its buffers as each of the sites that share it sees them.
 pub(super) struct Built {
     pub pipeline: ValueId,
-    pub buffers: Vec<ValueId>,
+    pub buffers: FxHashMap<usize, Vec<ValueId>>,
 }
 
 /// A scalar tile i32 constant at the end of a block.
@@ -92,7 +92,8 @@ impl Steps for Producer<'_> {
         let (built, iteration) = (&self.built[ring], counters[ring]);
         step(m, block, S::ProducerAcquire, built.pipeline, iteration);
         let originals = &self.plan.sites[*site].loads;
-        for ((&load, &buffer), original) in loads.iter().zip(&built.buffers).zip(originals) {
+        let buffers = &built.buffers[site];
+        for ((&load, &buffer), original) in loads.iter().zip(buffers).zip(originals) {
             let multicast = self.plan.multicast.contains(original);
             copy(
                 m,
@@ -146,7 +147,8 @@ impl<'p> Consumer<'p> {
         let ring = self.plan.sites[site].ring;
         let (built, iteration) = (&self.built[ring], counters[ring]);
         step(m, block, S::ConsumerWait, built.pipeline, iteration);
-        for (&load, &buffer) in self.plan.sites[site].loads.iter().zip(&built.buffers) {
+        let buffers = &built.buffers[&site];
+        for (&load, &buffer) in self.plan.sites[site].loads.iter().zip(buffers) {
             let tile = m.result(load);
             let ty = m.ty(tile);
             let loc = m.op(load).loc;

@@ -62,6 +62,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
                 first,
                 last: first,
                 ring: 0,
+                buffers: Vec::new(),
                 purpose: Purpose::Stream,
             }),
         }
