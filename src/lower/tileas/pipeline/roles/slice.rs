@@ -91,8 +91,9 @@ impl Builder<'_> {
                 _ => self.plain(op),
             },
             Def::Argument { block, index } => {
-                if block != self.body {
-                    let parent = self.m.region(self.m.block(block).region).parent;
+                let parent = self.m.region(self.m.block(block).region).parent;
+                // All roles know the kernel's parameters.
+                if block != self.body && S::of(self.m.op(parent).kind) != Some(S::Func) {
                     let counter = usize::from(C::of(self.m.op(parent).kind) == Some(C::For));
                     self.control(block);
                     if index as usize >= counter {
