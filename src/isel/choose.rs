@@ -18,6 +18,9 @@ use crate::machine::table::Table;
 use crate::rules::files;
 use crate::target::Target;
 
+/// What was chosen for an operation of a target; `None` where nothing fits.
+type Choices = FxHashMap<(Target, Key), Option<Arc<Choice>>>;
+
 /// What instruction selection knows: instructions, and which operations they compute.
 #[derive(Debug)]
 pub struct Tables {
@@ -29,7 +32,7 @@ pub struct Tables {
 /// What was chosen before, for any module: the same few operations are in all of them.
 #[derive(Debug, Default)]
 struct Memory {
-    choices: RwLock<FxHashMap<(Target, Key), Option<Arc<Choice>>>>,
+    choices: RwLock<Choices>,
     covered: RwLock<FxHashMap<OpKind, bool>>,
 }
 

@@ -10,8 +10,8 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use crate::loader::{LinkMap, WRITE, mprotect, shared_runtime};
 use crate::nvrtc::preloaded::{DEFAULT, dlsym};
-use crate::runtime::{LinkMap, WRITE, mprotect, shared_runtime};
 
 /// The end of the folder's path, and how the file's name begins.
 const FOLDER: &[u8] = b"/cuda/bindings/_internal/";

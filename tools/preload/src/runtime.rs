@@ -12,16 +12,16 @@ use core::ffi::{CStr, c_char, c_int, c_long, c_ulong, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use std::ffi::{CString, OsStr};
 use std::fs::File;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::bindings;
 use crate::elf::{Function, Symbols};
+use crate::loader::{LinkMap, RUNTIME, WRITE, mprotect, shared_runtime};
 use crate::nvrtc::preloaded::{NEXT, dlsym};
 
 unsafe extern "C" {
     fn dlvsym(library: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
-    fn dladdr(address: *const c_void, to: *mut c_void) -> c_int;
     fn dlinfo(library: *mut c_void, what: c_int, to: *mut c_void) -> c_int;
     fn getauxval(which: c_ulong) -> c_ulong;
     fn mmap(
@@ -32,23 +32,17 @@ unsafe extern "C" {
         file: c_int,
         offset: c_long,
     ) -> *mut c_void;
-    pub(crate) fn mprotect(at: *mut c_void, size: usize, protection: c_int) -> c_int;
 }
 
 /// `AT_ENTRY`
 const ENTRY: c_ulong = 9;
-/// `RTLD_NOW`
-const NOW: c_int = 2;
 /// `RTLD_DI_LINKMAP`
 const LINK_MAP: c_int = 2;
-/// `PROT_READ | PROT_WRITE` and `PROT_READ | PROT_EXEC`
-pub(crate) const WRITE: c_int = 3;
+/// `PROT_READ | PROT_EXEC`
 const EXECUTE: c_int = 5;
 /// `MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE`
 const HERE: c_int = 0x10_0022;
 
-/// The runtime's file, which lies beside this library's. Its name would not do: PyTorch brings NVIDIA's library of that name.
-const RUNTIME: &str = "libtilec_cudart.so";
 /// How the file of NVIDIA's shared runtime is called, which has the functions, too.
 const SHARED: &str = "libcudart.so";
 /// A function that every program on the runtime has, and one that runtimes before CUDA 13 have.
@@ -145,16 +139,6 @@ pub unsafe extern "C" fn dlopen(name: *const c_char, flags: c_int) -> *mut c_voi
     )
 }
 
-/// What the loader knows of a library, as far as it is needed: `struct link_map`.
-#[repr(C)]
-pub(crate) struct LinkMap {
-    /// The distance from the file's addresses to the memory's.
-    pub shift: u64,
-    name: *const c_char,
-    /// The library's own table for the loader: pairs, the last of which begins with 0.
-    pub dynamic: *const [u64; 2],
-}
-
 /// Opens a library and has its static runtime call the shared one.
 ///
 /// # Safety
@@ -172,7 +156,7 @@ unsafe extern "C" fn open(name: *const c_char, flags: c_int) -> *mut c_void {
     // SAFETY: the library is open, and this asks for a pointer to what the loader knows of it.
     let map = unsafe {
         let got = dlinfo(library, LINK_MAP, (&raw mut map).cast());
-        (got == 0).then(|| map.as_ref()).flatten()
+        (got == 0).then_some(map.as_ref()).flatten()
     };
     // SAFETY: a string, by the caller's promise.
     let path = unsafe { CStr::from_ptr(name) };
@@ -248,22 +232,6 @@ unsafe fn exchange(symbols: &Symbols, shift: u64) -> std::io::Result<bool> {
         }
     }
     Ok(true)
-}
-
-/// tilec's runtime, open.
-pub(crate) fn shared_runtime() -> Option<*mut c_void> {
-    let mut info = [core::ptr::null::<c_char>(); 4];
-    let here: unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void = dlopen;
-    // SAFETY: an address, and room for `Dl_info`, whose first field is the path of the file with that address.
-    let path = unsafe {
-        let found = dladdr(here as *const c_void, info.as_mut_ptr().cast()) != 0;
-        (found && !info[0].is_null()).then(|| CStr::from_ptr(info[0]))
-    };
-    let path = Path::new(OsStr::from_bytes(path?.to_bytes())).with_file_name(RUNTIME);
-    let path = CString::new(path.into_os_string().into_vec()).ok()?;
-    // SAFETY: a string.
-    let library = unsafe { dlopen(path.as_ptr(), NOW) };
-    (!library.is_null()).then_some(library)
 }
 
 /// The address of the shared runtime's function of the same name.
