@@ -20,6 +20,7 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
     for op in m.ops_under(m.body) {
         if S::of(m.op(op).kind) == Some(S::Func) {
             let name = m.symbol(op).unwrap_or_default().to_owned();
+            let some = |name| Some(int(op, name)).filter(|&n| n > 0);
             let missed = c.missed.iter().filter(|x| x.kernel == name);
             let missed = missed.map(|x| Missed {
                 what: x.what,
@@ -30,10 +31,13 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
                 missed: missed.collect(),
                 name,
                 warps: int(op, "num_warps"),
-                decisions: match int(op, "cluster") {
-                    0 => Vec::new(),
-                    blocks => vec![Decision::Cluster { blocks }],
-                },
+                decisions: [
+                    some("cluster").map(|blocks| Decision::Cluster { blocks }),
+                    some("occupancy").map(|blocks| Decision::Sharing { blocks }),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
             });
         } else if let (Some(kernel), Some(decision)) =
             (kernels.last_mut(), decision(m, op, |name| int(op, name)))

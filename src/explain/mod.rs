@@ -49,6 +49,10 @@ pub(crate) enum Decision {
     Cluster {
         blocks: i64,
     },
+    /// Blocks that should share a multiprocessor, by which registers are limited.
+    Sharing {
+        blocks: i64,
+    },
     /// A tile of which each block of the cluster brings a part for all.
     Multicast {
         ty: String,

@@ -33,6 +33,9 @@ fn schedule(text: &mut String, kernel: &Kernel) {
             Decision::Cluster { blocks } => {
                 writeln!(text, "  clusters: {blocks} blocks execute a tile block")
             }
+            Decision::Sharing { blocks } => {
+                writeln!(text, "  registers for {blocks} blocks on a multiprocessor")
+            }
             Decision::Multicast { ty, at } => {
                 writeln!(text, "  multicast, a part by each block: {ty}{}", place(at))
             }

@@ -20,6 +20,11 @@ pub struct Arch {
     /// multiprocessors, 15 KB; B200 8000 GB/s by 148, 32 KB; A100 1555 GB/s by 108, 9 KB; RTX 5090 1792 GB/s by 170,
     /// 6 KB (data sheets of these).
     pub bytes_in_flight: u64,
+    /// KiB of the second-level cache that a multiprocessor can count on: half of its share, for it also holds what is
+    /// written, and on data centre GPUs copies of what is far. T4 4 MB by 40 multiprocessors; A100 40 by 108, RTX 3090 6 by 82,
+    /// Jetson AGX Orin 4 by 16; RTX 4090 72 by 128; H100 50 by 132; B200 126 by 148, B300 126 by 160, Jetson Thor 32 by 20;
+    /// RTX 5090 96 by 170, GB10 24 by 48 (data sheets and white papers of these).
+    pub cache: u64,
     /// What the plain name has.
     features: Features,
     /// What the names with a suffix have besides.
@@ -54,7 +59,7 @@ const fn v(major: u8, minor: u8) -> Option<PtxVersion> {
 const fn arch(
     sm: u16,
     ptx: [Option<PtxVersion>; 3],
-    [shared, threads, in_flight]: [u32; 3],
+    [shared, threads, in_flight, cache]: [u32; 4],
     features: Features,
     own: Features,
 ) -> Arch {
@@ -64,6 +69,7 @@ const fn arch(
         shared_per_block: shared,
         threads_per_sm: threads,
         bytes_in_flight: in_flight as u64,
+        cache: cache as u64,
         features,
         own,
     }
@@ -72,19 +78,19 @@ const fn arch(
 /// Every architecture, by number.
 #[rustfmt::skip]
 pub const ARCHS: &[Arch] = &[
-    // sm, PTX ISA: plain, family, own;        KiB a block, threads, KiB in flight
-    arch(75,  [v(6, 3), None,    None   ],     [64,  1024, 16],   TURING,    Features::NONE),
-    arch(80,  [v(7, 0), None,    None   ],     [163, 2048, 16],   AMPERE,    Features::NONE),
-    arch(86,  [v(7, 1), None,    None   ],     [99,  1536, 16],   AMPERE,    Features::NONE),
-    arch(87,  [v(7, 4), None,    None   ],     [163, 2048, 16],   AMPERE,    Features::NONE),
-    arch(88,  [v(9, 0), None,    None   ],     [99,  1536, 16],   AMPERE,    Features::NONE),
-    arch(89,  [v(7, 8), None,    None   ],     [99,  1536, 16],   ADA,       Features::NONE),
-    arch(90,  [v(7, 8), None,    v(8, 0)],     [227, 2048, 32],   HOPPER,    HOPPER_OWN),
-    arch(100, [v(8, 6), v(8, 8), v(8, 6)],     [227, 2048, 64],   BLACKWELL_PAIRS, DATACENTER_OWN),
-    arch(103, [v(8, 8), v(8, 8), v(8, 8)],     [227, 2048, 64],   BLACKWELL_PAIRS, DATACENTER_OWN),
-    arch(110, [v(9, 0), v(9, 0), v(9, 0)],     [227, 2048, 64],   BLACKWELL, DATACENTER_OWN),
-    arch(120, [v(8, 7), v(8, 8), v(8, 7)],     [99,  1536, 16],   BLACKWELL, GRAPHICS_OWN),
-    arch(121, [v(8, 8), v(8, 8), v(8, 8)],     [99,  1536, 16],   BLACKWELL, GRAPHICS_OWN),
+    // sm, PTX ISA: plain, family, own;        KiB a block, threads, KiB in flight, KiB of cache
+    arch(75,  [v(6, 3), None,    None   ],     [64,  1024, 16, 51],   TURING,    Features::NONE),
+    arch(80,  [v(7, 0), None,    None   ],     [163, 2048, 16, 189],   AMPERE,    Features::NONE),
+    arch(86,  [v(7, 1), None,    None   ],     [99,  1536, 16, 37],   AMPERE,    Features::NONE),
+    arch(87,  [v(7, 4), None,    None   ],     [163, 2048, 16, 128],   AMPERE,    Features::NONE),
+    arch(88,  [v(9, 0), None,    None   ],     [99,  1536, 16, 37],   AMPERE,    Features::NONE),
+    arch(89,  [v(7, 8), None,    None   ],     [99,  1536, 16, 288],   ADA,       Features::NONE),
+    arch(90,  [v(7, 8), None,    v(8, 0)],     [227, 2048, 32, 193],   HOPPER,    HOPPER_OWN),
+    arch(100, [v(8, 6), v(8, 8), v(8, 6)],     [227, 2048, 64, 435],   BLACKWELL_PAIRS, DATACENTER_OWN),
+    arch(103, [v(8, 8), v(8, 8), v(8, 8)],     [227, 2048, 64, 403],   BLACKWELL_PAIRS, DATACENTER_OWN),
+    arch(110, [v(9, 0), v(9, 0), v(9, 0)],     [227, 2048, 64, 819],   BLACKWELL, DATACENTER_OWN),
+    arch(120, [v(8, 7), v(8, 8), v(8, 7)],     [99,  1536, 16, 289],   BLACKWELL, GRAPHICS_OWN),
+    arch(121, [v(8, 8), v(8, 8), v(8, 8)],     [99,  1536, 16, 256],   BLACKWELL, GRAPHICS_OWN),
 ];
 
 impl Arch {

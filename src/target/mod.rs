@@ -77,6 +77,11 @@ impl Target {
         self.arch().map_or(0, |row| 1024 * row.bytes_in_flight)
     }
 
+    /// Bytes that one multiprocessor can count on to find again in the second-level cache.
+    pub fn cache_per_sm(self) -> u64 {
+        self.arch().map_or(0, |row| 1024 * row.cache)
+    }
+
     /// Bytes of shared memory one block may ask for.
     pub fn shared_per_block(self) -> u32 {
         self.arch().map_or(0, |row| 1024 * row.shared_per_block)

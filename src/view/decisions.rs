@@ -54,6 +54,11 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
             format!("{blocks} blocks execute a tile block"),
             nowhere,
         ),
+        Decision::Sharing { blocks } => (
+            "occupancy",
+            format!("registers for {blocks} blocks on a multiprocessor"),
+            nowhere,
+        ),
         Decision::Multicast { ty, at } => (
             "multicast",
             format!("{ty}, a part by each block"),

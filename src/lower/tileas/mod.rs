@@ -19,6 +19,7 @@ mod convert;
 mod decided;
 mod early;
 mod flow;
+mod hold;
 mod late;
 mod limits;
 mod look;
@@ -36,6 +37,7 @@ mod promote;
 pub mod protocol;
 mod relation;
 mod remake;
+mod sharing;
 mod sink;
 mod stationary;
 mod strips;
@@ -119,6 +121,11 @@ fn func(
     modulo::schedule(m, body, target, &plan, occupancy, log);
     overlap::relax(m, body);
     late::loads(m, body, target, &plan, occupancy);
+    if occupancy.is_none()
+        && let Some(blocks) = sharing::blocks(m, body, target, &plan)
+    {
+        m.set_i32(op, "occupancy", blocks);
+    }
     sink::split(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)?;

@@ -10,7 +10,7 @@ use super::missed::Log;
 use super::options::Options;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
-use super::{pressure, swap, tcgen05};
+use super::{hold, pressure, swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -57,10 +57,14 @@ pub fn of(
         true => pipeline::roles::Plan::of(m, func, target, facts, tile_warps, split, log),
         false => None,
     };
+    let held = options.pipelines
+        && roles.is_none()
+        && m.body_of(func, 0)
+            .is_some_and(|body| hold::apply(m, func, body, target, facts, tile_warps, log));
     let alone = roles
         .as_ref()
         .map_or(0, |r| operands_alone(m, func, &r.loads()));
-    let cp_async = if has_alloca || !options.pipelines || roles.is_some() && alone == 0 {
+    let cp_async = if has_alloca || held || !options.pipelines || roles.is_some() && alone == 0 {
         Vec::new()
     } else {
         streams(m, func, target, facts, tile_warps, log)

@@ -78,6 +78,8 @@ pub struct Share {
     pub fits: bool,
     /// Bytes that should be under way.
     pub busy: u64,
+    /// Blocks that the kernel asks for.
+    asked: Option<u64>,
     /// Bytes of shared memory that a block may have.
     all: u64,
     scratch: u64,
@@ -102,12 +104,37 @@ impl Share {
             blocks,
             fits: by_registers > 0,
             busy: target.bytes_in_flight(),
+            asked,
             all: u64::from(target.shared_per_block()),
             scratch: match m.ops_under(body).iter().any(has_scratch) {
                 true => RESERVE,
                 false => LITTLE,
             },
         }
+    }
+
+    /// Whether blocks should keep `bytes` each that they would load again, or why not: where the cache does not, and as
+    /// many blocks have room for theirs as keep memory busy while others work.
+    pub fn holds(&self, target: &Target, bytes: u64) -> Result<(), String> {
+        let cache = target.cache_per_sm();
+        let live = self.blocks * bytes;
+        if live <= cache {
+            return Err(format!(
+                "the cache has them: {live} bytes of the blocks of a multiprocessor, of {cache}"
+            ));
+        }
+        let fit = (1..=self.blocks)
+            .rev()
+            .find(|&n| self.room(n) >= bytes)
+            .unwrap_or(0);
+        // Half of the blocks load while the others work.
+        if fit < 2 || fit * bytes < 2 * self.busy || self.asked.is_some_and(|a| fit < a) {
+            return Err(format!(
+                "{bytes} bytes of shared memory for each of {} blocks of a multiprocessor, of which {fit} have room",
+                self.blocks
+            ));
+        }
+        Ok(())
     }
 
     /// Bytes for the rings of a block that shares its multiprocessor with `sharing - 1` others.
