@@ -77,8 +77,12 @@ impl Choice {
 
     /// Cost of the chosen node alone and, for each other legal node, its own cost.
     pub fn costs(&self, id: Id) -> Option<(u64, Vec<(&Node, u64)>)> {
-        let entry = self.classes.get((*self.index.get(id)?)? as usize)?;
+        let class = (*self.index.get(id)?)?;
+        let entry = self.classes.get(class as usize)?;
         let chosen = entry.chosen?;
+        if !self.several {
+            return Some((self.total(&self.walked(class)), Vec::new()));
+        }
         let others = entry
             .candidates
             .iter()
@@ -137,6 +141,21 @@ impl Choice {
             self.classes[i].needs = needs;
         }
         self.classes[i].chosen = Some(candidate);
+    }
+
+    /// Everything that a class needs, itself included, where none has a choice and the sets were not made.
+    fn walked(&self, class: u32) -> Vec<u64> {
+        let mut needs = vec![0; self.classes.len().div_ceil(64)];
+        let mut open = vec![class];
+        while let Some(i) = open.pop() {
+            if !has(&needs, i) {
+                set(&mut needs, i);
+                let entry = &self.classes[i as usize];
+                let chosen = entry.chosen.map(|c| &entry.candidates[c]);
+                open.extend(chosen.into_iter().flat_map(|c| &c.children));
+            }
+        }
+        needs
     }
 
     /// The classes that a candidate's children need.
