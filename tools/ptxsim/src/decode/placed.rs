@@ -22,7 +22,7 @@ pub struct Wanted<'a> {
 
 /// Who says where the global and constant variables of a module lie: the same place every time it is asked.
 pub trait Places {
-    /// The address of a variable. Its first contents are those of [`GlobalVariable::bytes`] once all is decoded.
+    /// The address of a variable. Its first contents are those of [`crate::program::GlobalVariable::bytes`] once all is decoded.
     fn place(&mut self, variable: &Wanted<'_>) -> u64;
 }
 
