@@ -1,9 +1,7 @@
 //! Chosen forms back into blocks: every value computed once, as late as its first use, but before
 //! the loops in which it does not change.
 
-use egg::Id;
-use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
+mod live;
 
 use super::analysis::{Graph, result_type, single_result};
 use super::build::{BlockIx, Item, Runs, Skeleton};
@@ -13,69 +11,13 @@ use super::crowd::{self, Crowd};
 use super::extract::Choice;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
+use super::schedule::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
 use crate::dialect::OpDef;
-use crate::ir::{BlockId, Diagnostic, LocId, Module, OpId, TypeId, ValueId};
-
-/// Number of a value of a [`Schedule`].
-pub type Val = u32;
-
-/// A value and where it came from.
-#[derive(Clone, Debug)]
-pub struct ScheduledValue {
-    pub ty: TypeId,
-    /// The module's value, for block arguments and results of operations with regions.
-    pub source: Option<ValueId>,
-}
-
-/// An operation or machine instruction at its place.
-#[derive(Clone, Debug)]
-pub struct Inst {
-    pub head: Head,
-    /// Attributes in table order.
-    pub attrs: SmallVec<[Leaf; 4]>,
-    /// Operands, groups one after another.
-    pub operands: SmallVec<[Val; 4]>,
-    /// End of each operand group within `operands`.
-    pub groups: SmallVec<[u32; 4]>,
-    pub results: SmallVec<[Val; 2]>,
-    pub loc: LocId,
-}
-
-/// What a block holds, in order.
-#[derive(Clone, Debug)]
-pub enum Step {
-    Inst(Inst),
-    /// An operation with regions; its blocks are indices into the schedule's.
-    Region {
-        op: OpId,
-        operands: Vec<Val>,
-        blocks: Vec<BlockIx>,
-        results: Vec<Val>,
-    },
-    Terminator {
-        op: OpId,
-        operands: Vec<Val>,
-    },
-}
-
-/// A block.
-#[derive(Clone, Debug)]
-pub struct ScheduledBlock {
-    pub id: BlockId,
-    pub args: Vec<Val>,
-    pub steps: Vec<Step>,
-    /// Nothing refers to it any more.
-    pub dead: bool,
-}
-
-/// A whole function with everything chosen and placed. Block 0 is the function's own.
-#[derive(Clone, Debug)]
-pub struct Schedule {
-    pub blocks: Vec<ScheduledBlock>,
-    pub values: Vec<ScheduledValue>,
-    /// What [`Leaf::Data`] refers to.
-    pub attrs: AttrTable,
-}
+use crate::ir::{Diagnostic, LocId, Module, TypeId, ValueId};
+use egg::Id;
+use live::{Live, cheap, depths, outer_loops};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// Places the chosen forms. The schedule's attributes are left to whoever takes the graph apart.
 pub fn elaborate(
@@ -123,129 +65,6 @@ pub fn elaborate(
     place.declare();
     place.block(0)?;
     Ok(place.schedule)
-}
-
-/// Which operations with regions something depends on.
-struct Live {
-    /// Pure operations with regions whose results are used, by place.
-    regions: FxHashSet<(BlockIx, usize)>,
-}
-
-impl Live {
-    /// Fails with a class that is needed and has no form.
-    fn new(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> Result<Live, Id> {
-        let mut live = Live {
-            regions: FxHashSet::default(),
-        };
-        let mut met: ByClass<bool> = ByClass::new(graph);
-        let mut work = Vec::new();
-        live.block(skeleton, 0, &mut work);
-        while let Some(id) = work.pop() {
-            let id = graph.find(id);
-            if met
-                .get_mut(id)
-                .is_none_or(|met| std::mem::replace(met, true))
-            {
-                continue;
-            }
-            let Some(node) = choice.node(id) else {
-                return Err(id);
-            };
-            if let Head::Value(n) = node.head
-                && let Some(opaque) = skeleton.values.get(n as usize)
-                && let Some(item) = opaque.item
-            {
-                live.region(skeleton, opaque.block, item, &mut work);
-            }
-            work.extend(node.children.iter().copied());
-        }
-        Ok(live)
-    }
-
-    /// Everything in a block that happens for its own sake.
-    fn block(&mut self, skeleton: &Skeleton, block: BlockIx, work: &mut Vec<Id>) {
-        for (i, item) in skeleton.blocks[block].items.iter().enumerate() {
-            match item {
-                Item::Effect { node, .. } => work.push(*node),
-                Item::Terminator { operands, .. } => work.extend(operands),
-                Item::Region { pure: false, .. } => self.region(skeleton, block, i, work),
-                Item::Region { .. } => {}
-            }
-        }
-    }
-
-    fn region(&mut self, skeleton: &Skeleton, block: BlockIx, item: usize, work: &mut Vec<Id>) {
-        if !self.regions.insert((block, item)) {
-            return;
-        }
-        if let Some(Item::Region {
-            operands, blocks, ..
-        }) = skeleton.blocks[block].items.get(item)
-        {
-            work.extend(operands);
-            blocks.iter().for_each(|&b| self.block(skeleton, b, work));
-        }
-    }
-}
-
-/// Depth of the innermost block that each class's chosen form depends on.
-fn depths(graph: &Graph, skeleton: &Skeleton, choice: &Choice) -> ByClass<Option<usize>> {
-    let mut depths: ByClass<Option<usize>> = ByClass::new(graph);
-    for (block, b) in skeleton.blocks.iter().enumerate() {
-        for item in &b.items {
-            if let Item::Effect { node, .. } = item {
-                depths.set(graph.find(*node), Some(skeleton.blocks[block].depth));
-            }
-        }
-    }
-    for id in choice.postorder_ids() {
-        if depths.get(id).is_some_and(Option::is_some) {
-            continue;
-        }
-        let Some(node) = choice.node(id) else {
-            continue;
-        };
-        let depth = match node.head {
-            Head::Value(n) => skeleton
-                .values
-                .get(n as usize)
-                .map_or(0, |v| skeleton.blocks[v.block].depth),
-            _ => {
-                let children = node
-                    .children
-                    .iter()
-                    .map(|c| depths.get(graph.find(*c)).copied().flatten().unwrap_or(0));
-                children.max().unwrap_or(0)
-            }
-        };
-        depths.set(id, Some(depth));
-    }
-    depths
-}
-
-/// Which classes' chosen forms are computed anew wherever they are used.
-fn cheap(graph: &Graph, choice: &Choice, model: &dyn CostModel) -> ByClass<bool> {
-    let mut cheap = ByClass::new(graph);
-    for (id, node) in choice.chosen() {
-        cheap.set(id, model.cheap(&graph.analysis, node));
-    }
-    cheap
-}
-
-/// The loops that hold loops, each as the block and the item there that it is.
-fn outer_loops(skeleton: &Skeleton) -> FxHashSet<(BlockIx, usize)> {
-    let mut outer = FxHashSet::default();
-    for block in skeleton.blocks.iter().filter(|b| b.repeats()) {
-        let mut at = block.parent;
-        while let Some((parent, _)) = at {
-            let around = &skeleton.blocks[parent];
-            if around.repeats() {
-                outer.extend(around.parent);
-            }
-            at = around.parent;
-        }
-    }
-    outer
 }
 
 struct Place<'a> {

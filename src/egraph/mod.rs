@@ -27,12 +27,14 @@ pub mod replace;
 mod report;
 pub mod rule;
 pub mod saturate;
+mod schedule;
 mod write;
 
 pub use cost::{CostModel, Legal, TableCost};
-pub use elaborate::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
+
 pub use report::{ChoiceReport, Fired, Report};
 pub use saturate::{Limits, Stop};
+pub use schedule::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
 
 use egg::EGraph;
 

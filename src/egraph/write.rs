@@ -2,11 +2,10 @@
 
 use smallvec::SmallVec;
 
+use super::node::Head;
+use super::schedule::{Inst, Schedule, Step};
 use crate::dialect::OpKind;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId, grouped};
-
-use super::elaborate::{Inst, Schedule, Step};
-use super::node::Head;
 
 /// Replaces the contents of the scheduled function. The module must hold the types again.
 pub fn write(module: &mut Module, schedule: &Schedule) -> Result<(), Diagnostic> {

@@ -1,7 +1,7 @@
 //! Inline assembly: the instructions that instruction selection has for one operation, where LLVM's language
 //! has nothing for it. What an instruction reads and writes its row of `isel/ptx.insn` says.
 
-use rustc_hash::FxHashMap;
+mod text;
 
 use super::body::Val;
 use super::kernel::{Kernel, fail};
@@ -9,158 +9,13 @@ use super::types::Ty;
 use crate::dialect::nvvm::view;
 use crate::ir::{Float, Op, OpId};
 use crate::isel::{Elem, Fail, Selected};
-use crate::machine::class::Class;
 use crate::machine::mir::{self, Atom, Inst, VReg};
-use crate::machine::table::{Does, Piece, Role, Row, Width};
-use crate::ptx;
+use crate::machine::table::Does;
+use rustc_hash::FxHashMap;
+use text::{Asm, Token, letter, of_class};
 
 /// What registers are: values of LLVM's.
 type Env = FxHashMap<VReg, Val>;
-
-/// A stretch of an assembly's text.
-enum Token {
-    Text(String),
-    Reg(VReg),
-}
-
-/// Instructions that become one `asm`.
-#[derive(Default)]
-struct Asm {
-    tokens: Vec<Token>,
-    /// Registers in the order in which they are first read before they are written, and first written.
-    read: Vec<VReg>,
-    written: Vec<VReg>,
-    instructions: usize,
-    /// Whether it does more than compute.
-    effects: bool,
-    /// Whether all threads of a warp have to execute it together.
-    convergent: bool,
-}
-
-impl Asm {
-    fn text(&mut self, text: &str) {
-        // `$` starts the name of an operand.
-        let text = text.replace('$', "$$");
-        match self.tokens.last_mut() {
-            Some(Token::Text(last)) => last.push_str(&text),
-            _ => self.tokens.push(Token::Text(text)),
-        }
-    }
-
-    fn read(&mut self, reg: VReg) {
-        if !self.written.contains(&reg) && !self.read.contains(&reg) {
-            self.read.push(reg);
-        }
-    }
-
-    fn reg(&mut self, reg: VReg, reads: bool) {
-        if reads {
-            self.read(reg);
-        }
-        self.tokens.push(Token::Reg(reg));
-    }
-
-    fn writes(&mut self, reg: VReg) {
-        if !self.written.contains(&reg) {
-            self.written.push(reg);
-        }
-    }
-
-    fn line(&mut self) {
-        if !self.tokens.is_empty() {
-            self.text("\\0A\\09");
-        }
-    }
-
-    /// Repetition `rep` of `op`.
-    fn instruction(&mut self, op: &mir::Op, row: &Row, rep: usize) -> Result<(), Fail> {
-        self.line();
-        self.instructions += 1;
-        // A matmul only computes, but the whole warp has to.
-        let computes = row.unit.is_pure() || row.does == Does::WarpMatmul;
-        self.effects |= !computes;
-        self.convergent |= !row.unit.is_pure();
-        let guard = op.pred(rep);
-        if let Some(pred) = guard {
-            let negate = op.guard.as_ref().is_some_and(|g| g.negate);
-            self.text(if negate { "@!" } else { "@" });
-            self.reg(pred, true);
-            self.text(" ");
-        }
-        self.text(&op.insn.mnemonic);
-        if !row.pieces.is_empty() {
-            self.text(" ");
-        }
-        let mut defs = Vec::new();
-        for piece in &row.pieces {
-            let slot = match piece {
-                Piece::Text(text) => {
-                    self.text(text);
-                    continue;
-                }
-                Piece::Slot(i) => *i,
-            };
-            let (Some(slot), Some(operand)) = (row.slots.get(slot), op.operands.get(slot)) else {
-                return fail("an instruction has another number of operands than its row");
-            };
-            let width = match slot.width {
-                Width::Each(n) => n as usize,
-                Width::All => operand.atoms.len(),
-            };
-            let atoms = operand.atoms.get(rep * width..(rep + 1) * width);
-            for (k, &atom) in atoms.unwrap_or(&[]).iter().enumerate() {
-                if k > 0 {
-                    self.text(", ");
-                }
-                match atom {
-                    Atom::Reg(reg) if slot.role == Role::Def => {
-                        // Where the guard is false the register keeps what it was.
-                        self.reg(reg, guard.is_some());
-                        defs.push(reg);
-                    }
-                    Atom::Reg(reg) => {
-                        self.reg(reg, true);
-                        if slot.role == Role::InOut {
-                            defs.push(reg);
-                        }
-                    }
-                    Atom::Imm(bits) => self.text(&ptx::immediate(slot, bits)),
-                    Atom::Special(name) => self.text(name),
-                    Atom::Undef => self.text("0"),
-                    Atom::Shared(_) | Atom::Param(_) | Atom::Global(_) => {
-                        return fail("an address by name has no register");
-                    }
-                }
-                let offset = operand.offsets.get(rep).copied().unwrap_or(0);
-                if slot.role == Role::Address && offset != 0 {
-                    self.text(&format!("{offset:+}"));
-                }
-            }
-        }
-        self.text(";");
-        for reg in defs {
-            self.writes(reg);
-        }
-        Ok(())
-    }
-}
-
-/// The type of a register in an assembly.
-fn of_class(class: Class) -> Ty {
-    Ty::Int(class.bits())
-}
-
-/// How a constraint names registers of a type.
-fn letter(ty: Ty) -> &'static str {
-    match (ty, ty.bits()) {
-        (Ty::Float, _) => "f",
-        (Ty::Double, _) => "d",
-        (_, 1) => "b",
-        (_, 16) => "h",
-        (_, 32) => "r",
-        _ => "l",
-    }
-}
 
 impl Kernel<'_, '_> {
     /// An operation as one `asm` for each instruction.

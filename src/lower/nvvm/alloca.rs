@@ -3,18 +3,16 @@
 //! Each operation has one place for the whole kernel: its memory lives no longer than the block it
 //! stands in, so a loop's iterations can share it.
 
-use crate::dialect::cuda_tile::view;
-use crate::dialect::enums::Space;
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use super::Lower;
-use super::shared::SharedMemory;
-use crate::dialect::cuda_tile::Op as C;
+use super::shared_memory::SharedMemory;
+use crate::dialect::cuda_tile::{Op as C, view};
+use crate::dialect::enums::Space;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::group;
 use crate::ir::{BlockId, Diagnostic, Module, Op, OpId, ValueId};
 use crate::lower::unsupported;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most bytes of one allocation: what any target has for a block.
 const MOST: u64 = 227 * 1024;

@@ -1,16 +1,15 @@
 //! The function boundary: kernel ABI, launch bounds, shared memory, the manifest's entry.
 
-use crate::dialect::nv_tileas::view;
-use rustc_hash::FxHashMap;
-
-use super::shared::SharedMemory;
+use super::shared_memory::SharedMemory;
 use super::{Asynchronous, Kernel, Lower, Role, facts_of};
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::launch;
 use crate::layout::convert::Planner;
 use crate::lower::unsupported;
 use crate::target::Target;
+use rustc_hash::FxHashMap;
 
 /// Lowers one kernel and puts `nvvm.func` in its place.
 pub fn lower(

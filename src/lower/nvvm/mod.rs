@@ -34,6 +34,7 @@ mod scaled_dot;
 mod scan;
 mod shape;
 mod shared;
+mod shared_memory;
 mod shared_tiles;
 mod spill;
 mod sync;
@@ -44,14 +45,11 @@ mod tiled_address;
 mod tiled_copy;
 mod wgmma;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::cuda_tile::view::View as C;
 use crate::dialect::enums::SpecialRegister as R;
 use crate::dialect::nv_tileas::view::{Func, View as V};
-use crate::dialect::nvvm;
-use crate::dialect::{Dialect, Traits};
+use crate::dialect::{Dialect, Traits, nvvm};
 use crate::facts::{self, FactMap};
 use crate::ir::{
     AssumePredicate, Attr, BlockId, Dense, Diagnostic, Diagnostics, Module, Op, OpId, Type, TypeId,
@@ -64,6 +62,7 @@ use crate::layout::swizzle::Capabilities;
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 use emit::Emit;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a launch needs to know beside the PTX, per kernel.
 pub type Launches = Vec<launch::Entry>;
@@ -139,7 +138,7 @@ pub struct Lower<'m> {
     pub block: BlockId,
     pub loc: crate::ir::LocId,
     pub role: Role,
-    pub memory: shared::SharedMemory,
+    pub memory: shared_memory::SharedMemory,
     pub conversions: &'m mut Planner,
     pub asynchronous: Asynchronous,
     pub kernel: Kernel,

@@ -1,16 +1,11 @@
 //! Shared memory: where buffers lie, transfers between registers and buffers; shuffles.
 
-use crate::dialect::enums::{Predicate, Shuffle};
-use crate::dialect::nv_tileas::view;
-use crate::lower::build::cased;
-use crate::scalar::Signedness;
-use rustc_hash::FxHashMap;
-
 use super::emit::AccessAttrs;
 use super::{Emit, Lower};
+use crate::dialect::enums::{Predicate, Shuffle};
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
-use crate::launch::SharedRegion;
 use crate::layout::addr::{AccessPlan, XorGroup};
 use crate::layout::convert::Transfer;
 use crate::layout::ldmatrix::MatrixPlan;
@@ -18,8 +13,9 @@ use crate::layout::mma::MmaSync;
 use crate::layout::shared::SharedLayout;
 use crate::layout::shuffle::{Select, ShufflePlan};
 use crate::layout::{Layout, LayoutError};
-use crate::lower::tileas;
-use crate::lower::unsupported;
+use crate::lower::build::cased;
+use crate::lower::{tileas, unsupported};
+use crate::scalar::Signedness;
 
 /// A buffer of one or more stages.
 #[derive(Clone, Debug)]
@@ -50,136 +46,6 @@ pub fn stage_stride(layout: &SharedLayout, stages: u64) -> u64 {
 
 /// Alignment of buffers in shared memory.
 pub const BUFFER_ALIGN: u64 = 1024;
-
-/// The map of a kernel's shared memory: buffers that live throughout, then scratch that
-/// conversions and reductions use in turn.
-#[derive(Clone, Debug, Default)]
-pub struct SharedMemory {
-    pub buffers: FxHashMap<ValueId, Buffer>,
-    /// What was reserved where.
-    regions: Vec<SharedRegion>,
-    /// First byte after the buffers and barriers.
-    pub fixed: u64,
-    /// Most scratch that one use needs.
-    scratch: u64,
-    /// The first byte that may be scratch when the buffers are no longer in use.
-    kept: u64,
-    /// The buffers are no longer in use: scratch begins where they do.
-    idle: bool,
-    /// Most scratch that one use needs since then.
-    idle_scratch: u64,
-    /// Scratch may still be read by other threads.
-    busy: bool,
-}
-
-/// Alignment of scratch: every swizzle repeats within it.
-const SCRATCH_ALIGN: u64 = 1024;
-
-impl SharedMemory {
-    /// Reserves `bytes` for good; returns their offset. `what` is for the map.
-    pub fn reserve(&mut self, bytes: u64, align: u64, what: impl Into<String>) -> u64 {
-        let offset = self.fixed.next_multiple_of(align.max(1));
-        self.fixed = offset + bytes;
-        if bytes > 0 {
-            let what = what.into();
-            self.regions.push(SharedRegion {
-                offset,
-                bytes,
-                what,
-            });
-        }
-        offset
-    }
-
-    /// What lies where, in the order of use.
-    pub fn map(&self) -> Vec<SharedRegion> {
-        let mut map = self.regions.clone();
-        let behind = match self.fixed {
-            0 => 0,
-            fixed => fixed.next_multiple_of(SCRATCH_ALIGN),
-        };
-        let scratch = [
-            (
-                behind,
-                self.scratch,
-                "scratch of conversions and reductions",
-            ),
-            (
-                self.kept,
-                self.idle_scratch,
-                "scratch after the pipelines, in their place",
-            ),
-        ];
-        for (offset, bytes, what) in scratch {
-            if bytes > 0 {
-                let what = what.to_owned();
-                map.push(SharedRegion {
-                    offset,
-                    bytes,
-                    what,
-                });
-            }
-        }
-        map
-    }
-
-    /// At the start of a loop's body: an earlier iteration may still read scratch.
-    pub fn enter_loop(&mut self) {
-        self.busy = true;
-    }
-
-    /// Where scratch begins.
-    fn scratch_offset(&self) -> u64 {
-        if self.idle {
-            self.kept
-        } else if self.fixed == 0 {
-            0
-        } else {
-            self.fixed.next_multiple_of(SCRATCH_ALIGN)
-        }
-    }
-
-    /// Keeps what has been reserved so far to the kernel's end: another block may still arrive at mbarriers there.
-    pub fn keep(&mut self) {
-        self.kept = self.fixed.next_multiple_of(SCRATCH_ALIGN);
-    }
-
-    /// The first byte that buffers in the place of others may have.
-    pub fn kept(&self) -> u64 {
-        self.kept
-    }
-
-    /// Says that the buffers' contents are no longer needed; other threads may still read them.
-    pub fn release(&mut self) {
-        self.idle = true;
-        self.busy = true;
-    }
-
-    /// Notes a use of `bytes` of scratch and returns where it is.
-    fn take(&mut self, bytes: u64) -> u64 {
-        self.busy = true;
-        let most = if self.idle {
-            &mut self.idle_scratch
-        } else {
-            &mut self.scratch
-        };
-        *most = bytes.max(*most);
-        self.scratch_offset()
-    }
-
-    /// Bytes of `global_smem`.
-    pub fn total(&self) -> u64 {
-        let behind = match (self.fixed, self.scratch) {
-            (_, 0) => self.fixed,
-            (0, scratch) => scratch,
-            (fixed, scratch) => fixed.next_multiple_of(SCRATCH_ALIGN) + scratch,
-        };
-        match self.idle_scratch {
-            0 => behind,
-            bytes => behind.max(self.kept + bytes),
-        }
-    }
-}
 
 impl Lower<'_> {
     /// Scratch of `bytes`, after a barrier if an earlier use of it may not be over.

@@ -1,20 +1,17 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
+use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
 use super::relation::{Relation, at, is_distributed, layout_of, shape_of};
 use super::turn;
 use super::variables::{Assign, Priority};
-use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view;
-use crate::dialect::nv_tileas::view::View;
+use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access, tile_of};
 use crate::facts::matmul::Matmul;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
-use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
-use crate::layout::scales::MmaScales;
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::run::Run;
@@ -179,77 +176,6 @@ fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Instruction shapes, in the order of `enums::DOT_ATOM`.
-const fn instruction(atom: DotAtom) -> Option<MatmulShape> {
-    let (m, n, k) = match atom {
-        DotAtom::M16n8k8 => (16, 8, 8),
-        DotAtom::M16n8k16 => (16, 8, 16),
-        DotAtom::M16n8k32 => (16, 8, 32),
-        DotAtom::M16n8k64 => (16, 8, 64),
-        DotAtom::M8n8k4 => (8, 8, 4),
-        DotAtom::Fma => return None,
-    };
-    Some(MatmulShape { m, n, k })
-}
-
-/// The atom of a `dot` or `scaled_dot`, and whether warps share out its rows first.
-fn atom_of(m: &Module, op: OpId) -> Option<(DotAtom, bool)> {
-    match View::of(m.op(op))? {
-        View::Dot(v) => Some((v.atom(), v.by_rows())),
-        View::ScaledDot(v) => Some((v.atom(), v.by_rows())),
-        _ => None,
-    }
-}
-
-/// The instruction shape of a `dot` or `scaled_dot`; none of multiply-adds.
-pub fn atom_shape(m: &Module, op: OpId) -> Option<MatmulShape> {
-    instruction(atom_of(m, op)?.0)
-}
-
-/// Whether a `dot` is done by multiply-adds.
-pub fn is_fma(m: &Module, op: OpId) -> bool {
-    atom_shape(m, op).is_none()
-}
-
-/// The mma.sync tiling of a `dot` or `scaled_dot`: shape from its atom, warps over rows and columns.
-pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
-    let (atom, by_rows) = atom_of(m, op)?;
-    let v = Matmul::of(m.op(op))?;
-    let (elem, lhs) = m.types.as_tile(m.ty(v.lhs))?;
-    let (_, acc) = m.types.as_tile(m.ty(v.acc))?;
-    let (&[.., rows, k], &[.., columns]) = (lhs, acc.get(acc.len().checked_sub(1)?..)?) else {
-        return None;
-    };
-    let instruction = instruction(atom)?;
-    let tile = MatmulShape {
-        m: rows,
-        n: columns,
-        k,
-    };
-    let spread = match by_rows {
-        true => rows_first,
-        false => as_square,
-    };
-    let (warps_m, warps_n) = spread(warps, rows / instruction.m, columns / instruction.n);
-    Some(MmaSync {
-        tile,
-        instruction,
-        element_bits: m.types.bits(elem)?,
-        warps_m,
-        warps_n,
-    })
-}
-
-/// Which thread holds which scale factor of a `scaled_dot`.
-pub fn scales_of(m: &Module, op: OpId, warps: u64) -> Option<MmaScales> {
-    let [scale, _] = Matmul::of(m.op(op))?.scales?;
-    let along_k = *m.types.as_tile(m.ty(scale))?.1.last()?;
-    Some(MmaScales {
-        mma: mma_of(m, op, warps)?,
-        along_k,
-    })
-}
-
 /// The layouts that a warp's matmul reads its sources in, in the order of [`Matmul::sources`].
 fn fragments(m: &Module, op: OpId, warps: u64) -> Result<Vec<Layout>, Diagnostic> {
     let Some(mma) = mma_of(m, op, warps) else {
@@ -260,32 +186,6 @@ fn fragments(m: &Module, op: OpId, warps: u64) -> Result<Vec<Layout>, Diagnostic
         all.extend([scales.a(), scales.b()]);
     }
     all.into_iter().map(|layout| at(m, op, layout)).collect()
-}
-
-/// Warps over rows and columns: as square a part per warp as can be had.
-fn as_square(warps: u64, mut rows: u64, columns: u64) -> (u64, u64) {
-    let (mut m, mut n, mut left, mut cols) = (1, 1, warps, columns);
-    while left > 1 {
-        // A step along m is 16 rows, along n 8 columns.
-        if rows > 1 && (rows * 2 >= cols || cols <= 1) {
-            m *= 2;
-            rows /= 2;
-        } else if cols > 1 {
-            n *= 2;
-            cols /= 2;
-        } else {
-            // More warps than instruction tiles: the rest repeat the rows' work.
-            n *= 2;
-        }
-        left /= 2;
-    }
-    (m, n)
-}
-
-/// Warps over rows as far as there are rows, then over columns.
-fn rows_first(warps: u64, rows: u64, _columns: u64) -> (u64, u64) {
-    let m = warps.min(rows.max(1));
-    (m, warps / m)
 }
 
 fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
@@ -355,31 +255,6 @@ fn propose_source(
             None => return Ok(()),
         }
     }
-}
-
-/// The warpgroup tiling of an `async.dot`.
-pub fn wgmma_of(m: &Module, op: OpId) -> Option<Wgmma> {
-    let v = view::AsyncDot::of(m.op(op))?;
-    let (elem, lhs) = m.types.as_tile(m.ty(v.lhs()))?;
-    let (_, acc) = m.types.as_tile(m.ty(v.acc()))?;
-    let lhs: Vec<u64> = lhs.iter().copied().filter(|&n| n > 1).collect();
-    let (&[rows, k], &[_, columns]) = (&lhs[..], acc) else {
-        return None;
-    };
-    let &[gm, gn] = v.warpgroups() else {
-        return None;
-    };
-    Some(Wgmma {
-        tile: MatmulShape {
-            m: rows,
-            n: columns,
-            k,
-        },
-        element_bits: m.types.bits(elem)?,
-        warpgroups_m: gm as u64,
-        warpgroups_n: gn as u64,
-        paired: v.paired(),
-    })
 }
 
 fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {

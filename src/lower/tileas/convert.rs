@@ -2,15 +2,14 @@
 
 use super::anchors::{self, Needs};
 use super::relation::{Relation, at, canonical, layout_of};
-use super::remake;
 use super::variables::Layouts;
+use super::{fragments, remake};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::Layout;
-use crate::lower::tileas::look::is_view;
-use crate::lower::tileas::look::place;
+use crate::lower::tileas::look::{is_view, place};
 use crate::lower::tileas::relation::distributed;
 use rustc_hash::FxHashMap;
 
@@ -95,7 +94,7 @@ fn fix_results(
 /// The results of an operation that leaves them in a layout of its own.
 fn natural(m: &Module, op: OpId, warps: u64) -> Result<Vec<(ValueId, Layout)>, Diagnostic> {
     let data = m.op(op);
-    if let Some(mma) = anchors::mma_of(m, op, warps) {
+    if let Some(mma) = fragments::mma_of(m, op, warps) {
         let layout = at(m, op, mma.c())?;
         return Ok(vec![(m.result(op), canonical(&layout))]);
     }

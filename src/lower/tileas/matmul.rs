@@ -4,15 +4,12 @@
 //! f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a row keep
 //! their rows in one warp.
 
-use super::anchors;
 use super::missed::Log;
-use super::promote;
 use super::tcgen05::fits;
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::cuda_tile::view as tile;
+use super::{fragments, promote};
+use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::{DotAtom, Rounding};
-use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::matmul::Matmul;
 use crate::ir::{
     Attr, BlockId, Diagnostic, Float, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId,
@@ -77,7 +74,7 @@ const BLOCK_SCALE: &str = "block scaling";
 
 /// Whether the tile of a `scaled_dot` is at least as large as its instruction.
 fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
-    let (Some(size), Some(shape)) = (Extents::of(m, op), anchors::atom_shape(m, op)) else {
+    let (Some(size), Some(shape)) = (Extents::of(m, op), fragments::atom_shape(m, op)) else {
         return Err("its operands have neither rank 2 nor 3".to_owned());
     };
     if size.hold(shape) {
@@ -155,8 +152,15 @@ fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
         None => [Signedness::Unsigned; 2],
     };
     let [lhs, rhs] = signs.map(|s| Some(Attr::Bool(s == Signedness::Signed)));
-    let fast = data.attr_named("fast_acc").cloned();
-    let attrs = [cased(atom), lhs, rhs, fast, None, None];
+    let fast = tile::MmaF::of(data).is_some_and(|v| v.fast_acc());
+    let attrs = [
+        cased(atom),
+        lhs,
+        rhs,
+        fast.then_some(Attr::Unit),
+        None,
+        None,
+    ];
     m.become_op(op, S::Dot, attrs);
 }
 
@@ -167,7 +171,7 @@ fn set_fma(m: &mut Module, op: OpId) {
 /// Takes batches apart, and instructions larger than the tile away.
 fn fit(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     let size = extents(m, op)?;
-    let Some(shape) = anchors::atom_shape(m, op) else {
+    let Some(shape) = fragments::atom_shape(m, op) else {
         return Ok(());
     };
     match size.batch {

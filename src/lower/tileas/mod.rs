@@ -19,6 +19,7 @@ mod convert;
 mod decided;
 mod early;
 mod flow;
+mod fragments;
 mod hold;
 mod late;
 mod limits;
@@ -48,8 +49,8 @@ mod turn;
 mod variables;
 mod wgmma;
 
-pub use anchors::{is_fma, mma_of, scales_of, wgmma_of};
 pub use flow::jump_target;
+pub use fragments::{is_fma, mma_of, scales_of, wgmma_of};
 pub use missed::Missed;
 pub use options::Options;
 pub use relation::{Relation, canonical, layout_of};

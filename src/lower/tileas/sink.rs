@@ -47,7 +47,7 @@ pub fn split(m: &mut Module, body: BlockId) {
 /// Whether an operation changes the shape of what a load reads from shared memory.
 fn changes_loaded(m: &Module, mut op: OpId) -> bool {
     while is_view(m, op) {
-        match m.def_op(m.op(op).operands[0]) {
+        match m.def_op(m.source(op)) {
             Some(source) if is(m, source, S::LocalLoad) => return true,
             Some(source) => op = source,
             None => return false,

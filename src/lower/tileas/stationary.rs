@@ -9,7 +9,7 @@ use super::decided::Plan;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
 use super::operands::{COLUMNS, ROWS, Source, Stored, is_stationary};
-use super::{anchors, pressure};
+use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
@@ -135,7 +135,7 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Stationary>, Diagno
             continue;
         }
         let (Some(mma), Some(Matmul { lhs, rhs, .. })) =
-            (anchors::mma_of(m, dot, warps), Matmul::of(m.op(dot)))
+            (fragments::mma_of(m, dot, warps), Matmul::of(m.op(dot)))
         else {
             continue;
         };

@@ -27,7 +27,7 @@ pub fn check(module: &Module, id: OpId) -> Check {
         },
         Dialect::TileAs => match nv_tileas::Op::of(c.op.kind) {
             Some(nv_tileas::Op::Return) => c.returns_nothing(),
-            Some(kind) => tiled::check(&c).and_then(|()| tileas::check(&c, kind)),
+            Some(_) => tiled::check(&c).and_then(|()| tileas::check(&c)),
             None => Ok(()),
         },
         Dialect::Nvvm => nvvm::check(&c),

@@ -2,23 +2,28 @@
 //! own, [`crate::lower::tileas::protocol`].
 
 use super::Ctx;
-use crate::dialect::nv_tileas::Op;
-use crate::dialect::{OpKind, Traits};
+use crate::dialect::Traits;
+use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Type, ValueId};
 use crate::layout::tensor::Share;
 use crate::verify::{Check, ensure, fail};
 
-pub fn check(c: &Ctx, kind: Op) -> Check {
-    match kind {
-        Op::ConvertLayout => same_tile(c, c.op.operands[0], c.op.results[0]),
-        Op::AllocTensor => shared(c, c.op.results[0]),
-        Op::LocalLoad => stage(c, c.op.operands[0], c.op.results[0]),
-        Op::LocalStore => stage(c, c.op.operands[1], c.op.operands[0]),
-        Op::Dot | Op::ScaledDot | Op::AsyncDot | Op::TensorDot => matmul(c),
-        Op::AllocTensorMemory => tensor(c, c.op.results[0]),
-        Op::TensorLoad => moved(c, c.op.operands[0], c.op.results[0]),
-        Op::TensorStore => moved(c, c.op.operands[1], c.op.operands[0]),
+pub fn check(c: &Ctx) -> Check {
+    match View::of(c.op) {
+        Some(View::ConvertLayout(v)) => same_tile(c, v.source(), v.result()),
+        Some(View::AllocTensor(v)) => shared(c, v.result()),
+        Some(View::LocalLoad(v)) => stage(c, v.source(), v.result()),
+        Some(View::LocalStore(v)) => stage(c, v.destination(), v.tile()),
+        Some(View::Dot(_) | View::ScaledDot(_) | View::AsyncDot(_)) => matmul(c, 1),
+        Some(View::TensorDot(v)) => {
+            tensor(c, v.acc())?;
+            // Of a pair's right operand a block has a half.
+            matmul(c, if v.pair() { 2 } else { 1 })
+        }
+        Some(View::AllocTensorMemory(v)) => tensor(c, v.result()),
+        Some(View::TensorLoad(v)) => moved(c, v.source(), v.result()),
+        Some(View::TensorStore(v)) => moved(c, v.destination(), v.tile()),
         _ => Ok(()),
     }?;
     for &v in &c.op.results {
@@ -76,9 +81,8 @@ fn layout_fits(c: &Ctx, value: ValueId) -> Check {
 fn func_warps(c: &Ctx) -> u64 {
     let mut at = c.id;
     while let Some(parent) = c.m.parent_op(at) {
-        if c.m.op(parent).kind == OpKind::from(Op::Func) {
-            let warps = Ctx::new(c.m, parent).int("num_warps");
-            return u64::try_from(warps).unwrap_or(0);
+        if let Some(func) = view::Func::of(c.m.op(parent)) {
+            return u64::try_from(func.num_warps()).unwrap_or(0);
         }
         at = parent;
     }
@@ -122,8 +126,8 @@ fn stage(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
     same_tile(c, buffer, tile)
 }
 
-/// [m, k] · [k, n] + [m, n], each with a batch in front or none.
-fn matmul(c: &Ctx) -> Check {
+/// [m, k] · [k, n] + [m, n], each with a batch in front or none; the result is that of so many `blocks`.
+fn matmul(c: &Ctx, blocks: u64) -> Check {
     let shape = |name| {
         let value = c.operand(name)?;
         let shape = c.m.types.as_tile(c.ty(value))?.1.iter().copied();
@@ -133,15 +137,6 @@ fn matmul(c: &Ctx) -> Check {
     };
     let (Some(a), Some(b), Some(acc)) = (shape("lhs"), shape("rhs"), shape("acc")) else {
         return fail("a matmul of what are no tiles");
-    };
-    if c.op.kind == OpKind::from(Op::TensorDot) {
-        let acc = c.operand("acc").unwrap_or_default();
-        tensor(c, acc)?;
-    }
-    // Of a pair's right operand a block has a half.
-    let blocks = match c.op.attr_named("pair") {
-        Some(_) => 2,
-        None => 1,
     };
     let fits = match (&a[..], &b[..], &acc[..]) {
         ([ab @ .., m, k], [bb @ .., k2, n], [cb @ .., m2, n2]) => {

@@ -2,7 +2,7 @@
 
 use super::Schedule;
 use super::body::Body;
-use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
@@ -47,7 +47,7 @@ pub fn apply(m: &mut Module, body: &Body, schedule: &Schedule) {
 /// Whether the loop has an iteration at all.
 fn runs(m: &mut Module, body: &Body, block: BlockId) -> ValueId {
     let data = m.op(body.for_op).clone();
-    let unsigned = data.attr_named("unsignedCmp").is_some();
+    let unsigned = tile::For::of(&data).is_some_and(|v| v.unsignedCmp());
     let bounds = carried::bounds(&data);
     let signedness = match unsigned {
         true => Signedness::Unsigned,

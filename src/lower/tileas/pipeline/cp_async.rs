@@ -10,12 +10,14 @@
 //! All warps copy and all multiply. The barrier in `consumer_wait` i also says that everyone is done
 //! with stage `i - 1`, which is the stage that the tiles of iteration `i + S - 1` go to.
 
+mod plan;
+
+pub use plan::Plan;
+
 use super::carried::{with_one_more, yield_too};
 use super::guard;
-use super::purpose::Purpose;
 use super::slice::{Map, backward_in, copy};
-use super::stream::Share;
-use super::{Prefetch, padding, prefetch};
+use super::{Prefetch, padding};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::{Overflow, PipelineKind, Predicate};
@@ -24,122 +26,9 @@ use crate::facts::FactMap;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::tileas::buffers::{
-    RESERVE, memory_order, shared_room, shared_type, stage_bytes, tile_bytes,
-};
+use crate::lower::tileas::buffers::{memory_order, shared_type};
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED, address_of, forget_token};
 use crate::scalar::Signedness;
-use crate::target::{Feature, Target};
-
-/// Most stages that pay.
-const MAX_STAGES: u64 = 4;
-
-/// The decisions about one loop.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub stream: Prefetch,
-    pub stages: u64,
-    /// Bytes of all stages.
-    pub bytes: u64,
-}
-
-impl Plan {
-    /// A plan for a loop's `stream`, of a block of `warps`, or why there is none: the target copies asynchronously and two stages fit.
-    pub fn of(
-        m: &Module,
-        func: OpId,
-        mut stream: Prefetch,
-        target: &Target,
-        facts: &FactMap,
-        rings: u64,
-        warps: u64,
-    ) -> Result<Plan, String> {
-        if !target.has(Feature::CpAsync) {
-            return Err(format!("{target} has no cp.async"));
-        }
-        let purpose = stream.purpose;
-        let has_layout = |&l: &OpId| {
-            let order = memory_order(m, facts, l);
-            purpose.layout(m, m.result(l), &order).is_ok()
-        };
-        stream.loads.retain(has_layout);
-        if purpose == Purpose::Stream {
-            // Fewer would be copied one by one, by loads that are waited for.
-            let words = |&l: &OpId| {
-                S::of(m.op(l).kind) != Some(S::Load) || tile_bytes(m, m.result(l)) >= 128 * warps
-            };
-            stream.loads.retain(words);
-            if stream.loads.is_empty() {
-                return Err(format!(
-                    "{warps} warps have less than four bytes a thread to copy"
-                ));
-            }
-        }
-        let top = m.body_of(func, 0).ok_or("the function has no body")?;
-        if purpose == Purpose::Stream {
-            let share = Share::of(m, func, top, target, [warps, warps]);
-            return Self::streaming(m, stream, rings, share);
-        }
-        // What needs more works in parts.
-        let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
-        let rooms = shared_room(m, func, target);
-        let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
-        keep_what_fits(m, &mut stream.loads, whole / 2);
-        let bytes = stage_bytes(m, &stream.loads);
-        let stages = |room: u64| {
-            let room = room.checked_sub(scratch)? / rings.max(1);
-            Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
-        };
-        let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
-            let room = rooms[1];
-            format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {rings} rings")
-        })?;
-        let bytes = stages * bytes;
-        Ok(Plan {
-            stream,
-            stages,
-            bytes,
-        })
-    }
-}
-
-impl Plan {
-    /// A plan for a loop that feeds no matmul, if its copies bring more than they cost every thread.
-    fn streaming(m: &Module, stream: Prefetch, rings: u64, share: Share) -> Result<Plan, String> {
-        let bytes = stage_bytes(m, &stream.loads);
-        let others = share.blocks - 1;
-        // A block without a ring waits for a tile, then works on it: as a rule, half of the others are waiting.
-        let under_way = others * bytes / 2;
-        if under_way >= share.busy {
-            return Err(format!(
-                "while a block works, the loads of half of the {others} others on its multiprocessor are under way: {under_way} bytes, {} keep memory busy",
-                share.busy
-            ));
-        }
-        let stages = share.stages(bytes * rings.max(1), [2, MAX_STAGES])?;
-        Ok(Plan {
-            stream,
-            stages,
-            bytes: stages * bytes,
-        })
-    }
-}
-
-/// Leaves loads out, as few bytes as will do, until the others have `room` for a stage; the last one stays.
-fn keep_what_fits(m: &Module, loads: &mut Vec<OpId>, room: u64) {
-    while loads.len() > 1 && stage_bytes(m, loads) > room {
-        let over = stage_bytes(m, loads) - room;
-        let bytes = |&l: &OpId| stage_bytes(m, &[l]);
-        let enough = loads
-            .iter()
-            .filter(|l| bytes(l) >= over)
-            .min_by_key(|l| bytes(l));
-        let Some(&out) = enough.or_else(|| loads.iter().max_by_key(|l| bytes(l))) else {
-            return;
-        };
-        loads.retain(|&l| l != out);
-    }
-}
 
 /// Values of the loop's form while it is built.
 struct Build<'p> {

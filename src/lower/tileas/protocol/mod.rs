@@ -20,12 +20,10 @@
 //! iteration only modulo twice that number) and [`machine`] runs the roles against each other.
 
 mod cluster;
+mod events;
 mod machine;
 mod steps;
 mod trace;
-
-use crate::lower::tileas::buffers::tile_bytes;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::Traits;
 use crate::dialect::enums::PipelineKind;
@@ -33,9 +31,12 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::access;
 use crate::ir::{BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
+use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::unsupported;
+use events::Scenario;
 use machine::{Pipeline, Setting};
-use trace::Scenario;
+use rustc_hash::{FxHashMap, FxHashSet};
+
 pub use trace::number;
 
 /// Warps of a producer role: one, or a warpgroup.

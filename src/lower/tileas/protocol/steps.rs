@@ -1,6 +1,7 @@
 //! The operations of the protocol as what they do to its state.
 
-use super::trace::{Action, RingIteration, StageUse, Tracer, Val};
+use super::events::{Action, RingIteration, StageUse};
+use super::trace::{Tracer, Val};
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};

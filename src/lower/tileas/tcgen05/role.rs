@@ -15,6 +15,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
+use crate::facts::matmul::Matmul;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
@@ -108,7 +109,8 @@ fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
 /// Whether a matmul reads nothing but what comes through `rings`.
 fn reads_rings(m: &Module, body: BlockId, dot: OpId, rings: &FxHashSet<ValueId>) -> bool {
     let shared = |v: &&ValueId| matches!(m.types.get(m.ty(**v)), Type::SharedTile { .. });
-    let in_tensor = tensor_matrix(m, m.op(dot).operands[0]).is_some();
+    let lhs = Matmul::known(m.op(dot)).lhs;
+    let in_tensor = tensor_matrix(m, lhs).is_some();
     !in_tensor
         && m.op(dot).operands.iter().filter(shared).all(|&v| {
             let buffer = allocation(m, v);

@@ -11,6 +11,7 @@ mod arith;
 mod atomics;
 mod control;
 mod convert;
+mod float;
 mod fold;
 mod operand;
 mod product;

@@ -1,0 +1,240 @@
+//! Stages: acquired, filled, waited for, released.
+
+use super::super::events::{RingIteration, StageUse};
+use super::{Machine, Open, State, Step};
+use crate::ir::{Diagnostic, OpId, ValueId};
+
+impl Machine<'_> {
+    pub(super) fn acquire(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
+        let (i, pipeline) = (t.iteration, self.s.pipeline(t.pipeline));
+        let Some(state) = self.states.get_mut(&t.pipeline) else {
+            return Ok(Step::Done);
+        };
+        if state.open.contains_key(&i) {
+            return self.fail(
+                op,
+                format!("acquires iteration {i} again: missing producer_commit of the first"),
+            );
+        }
+        let copies = pipeline.is_cp_async();
+        if i == 0 && state.next_acquire > 0 && state.undrained.is_some() && copies {
+            return self.fail(
+                op,
+                "starts over at iteration 0 while copies may be in flight: missing async.pipeline.drain",
+            );
+        }
+        if i != state.next_acquire {
+            let due = state.next_acquire;
+            return self.fail(
+                op,
+                format!("acquires iteration {i} out of order: {due} is next"),
+            );
+        }
+        let before = i - pipeline.stages;
+        if before >= 0 && pipeline.is_tma() && state.next_release <= before {
+            return Ok(Step::Blocked);
+        }
+        if before >= 0 && pipeline.is_mma() && !pipeline.alone && state.next_release <= before {
+            return Ok(Step::Blocked);
+        }
+        let copies = pipeline.is_cp_async();
+        if before >= 0 && copies && state.safe <= before {
+            let waited = state.waited.get(&before).copied().unwrap_or(op);
+            let why = if state.next_release > before {
+                format!(
+                    "overwrites the stage of iteration {before}: missing consumer_wait between its consumer_release and this"
+                )
+            } else {
+                format!(
+                    "iteration {before} is waited for and not released before its stage is overwritten: missing consumer_release for consumer_wait"
+                )
+            };
+            return self.fail(waited, why);
+        }
+        state.next_acquire = i + 1;
+        if pipeline.is_mma() {
+            self.touched.clear();
+        }
+        let state = self.states.entry(t.pipeline).or_default();
+        state.open.insert(
+            i,
+            Open {
+                op,
+                bytes: 0,
+                buffers: Vec::new(),
+            },
+        );
+        Ok(Step::Done)
+    }
+
+    pub(super) fn copy(
+        &mut self,
+        op: OpId,
+        t: RingIteration,
+        buffer: ValueId,
+    ) -> Result<Step, Diagnostic> {
+        let bytes = self.s.stage_bytes.get(&buffer).copied().unwrap_or(0);
+        let state = self.states.entry(t.pipeline).or_default();
+        let Some(open) = state.open.get_mut(&t.iteration) else {
+            let held: Vec<String> = state.open.keys().map(i64::to_string).collect();
+            let held = if held.is_empty() {
+                "none".to_owned()
+            } else {
+                held.join(", ")
+            };
+            let i = t.iteration;
+            return self.fail(
+                op,
+                format!("writes to the stage of iteration {i}, which is not acquired (acquired: {held}): missing producer_acquire"),
+            );
+        };
+        open.bytes += bytes;
+        open.buffers.push(buffer);
+        Ok(Step::Done)
+    }
+
+    pub(super) fn commit(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
+        let i = t.iteration;
+        let pipeline = self.s.pipeline(t.pipeline);
+        let state = self.states.entry(t.pipeline).or_default();
+        if i != state.next_commit && state.open.contains_key(&i) {
+            let due = state.next_commit;
+            return self.fail(
+                op,
+                format!("commits iteration {i} out of order: {due} is next"),
+            );
+        }
+        let Some(open) = state.open.remove(&i) else {
+            return self.fail(
+                op,
+                format!("commits iteration {i}, which is not acquired: missing producer_acquire"),
+            );
+        };
+        if pipeline.is_tma() && open.bytes != pipeline.bytes {
+            let (have, want) = (open.bytes, pipeline.bytes);
+            return self.fail(
+                op,
+                format!(
+                    "{have} bytes are copied into the stage, but the pipeline's `bytes` is {want}"
+                ),
+            );
+        }
+        state.next_commit = i + 1;
+        state.filled.insert(i, (op, open.buffers));
+        state.undrained = Some(op).filter(|_| !pipeline.is_mma());
+        if pipeline.is_mma() {
+            let open = self.matmuls.iter_mut().filter(|p| p.committed.is_none());
+            open.for_each(|p| p.committed = Some(t));
+        }
+        Ok(Step::Done)
+    }
+
+    pub(super) fn wait(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
+        let i = t.iteration;
+        let pipeline = self.s.pipeline(t.pipeline);
+        let state = self.states.entry(t.pipeline).or_default();
+        if i != state.next_wait {
+            let due = state.next_wait;
+            return self.fail(op, format!("waits for iteration {i} out of order: {due} is next, so that the parity is wrong"));
+        }
+        if pipeline.is_tma() && state.next_commit <= i {
+            return Ok(Step::Blocked);
+        }
+        if pipeline.is_mma() {
+            if state.next_commit <= i {
+                return match pipeline.alone {
+                    true => self.fail(
+                        op,
+                        format!("waits for the matmuls of iteration {i}, which are not committed: missing producer_commit"),
+                    ),
+                    false => Ok(Step::Blocked),
+                };
+            }
+            state.next_wait = i + 1;
+            state.waited.insert(i, op);
+            self.matmuls.retain(|p| {
+                p.committed
+                    .is_none_or(|c| c.pipeline != t.pipeline || c.iteration > i)
+            });
+            return Ok(Step::Done);
+        }
+        // cp.async.wait_group leaves the newest `stages - 2` groups in flight.
+        let leaves = pipeline.stages - 2;
+        if !pipeline.is_tma() && state.next_commit - leaves <= i {
+            return self.fail(
+                op,
+                format!("waits for iteration {i}, whose copies are not committed {leaves} groups before: without producer, or behind it"),
+            );
+        }
+        state.safe = state.next_release;
+        state.next_wait = i + 1;
+        state.waited.insert(i, op);
+        if !pipeline.is_tma() {
+            // cp.async writes through the generic proxy.
+            let buffers = state
+                .filled
+                .get(&i)
+                .map(|f| f.1.clone())
+                .unwrap_or_default();
+            self.dirty.extend(buffers.into_iter().map(|b| (b, op)));
+        }
+        Ok(Step::Done)
+    }
+
+    pub(super) fn release(
+        &mut self,
+        op: OpId,
+        t: RingIteration,
+        by_matmuls: bool,
+    ) -> Result<Step, Diagnostic> {
+        let i = t.iteration;
+        if i < 0 {
+            return Ok(Step::Done);
+        }
+        let s = self.s;
+        let reads = |u: &StageUse| {
+            s.filled_by.get(&u.buffer) == Some(&t.pipeline) && u.iteration.unwrap_or(i) == i
+        };
+        let flying = self.groups.iter().rposition(|g| g.reads.iter().any(reads));
+        let multiplied = self.matmuls.iter().any(|p| p.shared.iter().any(reads));
+        let state = self.states.entry(t.pipeline).or_default();
+        if !state.waited.contains_key(&i) {
+            return self.fail(
+                op,
+                format!("releases iteration {i}, which is not held: missing consumer_wait"),
+            );
+        }
+        if i != state.next_release {
+            let due = state.next_release;
+            return self.fail(
+                op,
+                format!("releases iteration {i} out of order: {due} is next"),
+            );
+        }
+        if let Some(at) = flying {
+            let pending = self.groups.len() - 1 - at;
+            return self.fail(
+                op,
+                format!("releases iteration {i} while an async.dot that reads it is in flight: missing async.dot_wait with `pending` at most {pending}"),
+            );
+        }
+        if multiplied && !by_matmuls {
+            return self.fail(
+                op,
+                format!("releases iteration {i} while an async.tensor_dot that reads it is in flight: missing consumer_wait"),
+            );
+        }
+        state.waited.remove(&i);
+        state.next_release = i + 1;
+        Ok(Step::Done)
+    }
+
+    pub(super) fn drain(&mut self, pipeline: ValueId) -> Result<Step, Diagnostic> {
+        let tma = self.s.pipeline(pipeline).is_tma();
+        let state = self.states.entry(pipeline).or_default();
+        if !tma {
+            *state = State::default();
+        }
+        Ok(Step::Done)
+    }
+}

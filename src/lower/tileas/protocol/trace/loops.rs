@@ -1,0 +1,189 @@
+//! Loops and branches: how often they run, and what runs in them.
+
+use super::relevant::breaks;
+use super::{Flow, Length, OUTER_TRIPS, Term, Tracer, Val};
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
+use crate::ir::{Diagnostic, Op, OpId};
+
+impl Tracer<'_> {
+    /// Trips of a loop with these bounds.
+    fn trips(&mut self, op: OpId, bounds: [Val; 3]) -> u64 {
+        let outer = self.is_outer(op);
+        let known = self
+            .met
+            .iter()
+            .find(|l| l.bounds == bounds && l.outer == outer);
+        if let Some(known) = known {
+            return known.trips;
+        }
+        // A loop whose first iteration stands in front of it.
+        let [lower, upper, step] = bounds;
+        let behind = |l: &&Length| {
+            let [first, rest @ ..] = l.bounds;
+            l.outer == outer && rest == [upper, step] && self.is_next(first, step, lower)
+        };
+        let trips = match self.met.iter().find(behind) {
+            Some(whole) => whole.trips.saturating_sub(1),
+            None => self.new_trips(bounds, outer),
+        };
+        self.met.push(Length {
+            bounds,
+            outer,
+            trips,
+        });
+        trips
+    }
+
+    /// Whether a loop holds another one of the protocol.
+    fn is_outer(&self, op: OpId) -> bool {
+        let body = self.m.body_of(op, 0);
+        body.is_some_and(|b| {
+            let inner = self.m.ops_under(b);
+            inner.iter().any(|o| {
+                // Where a role of its own multiplies, the others' loops around matmuls have no steps.
+                matches!(C::of(self.m.op(*o).kind), Some(C::For | C::Loop))
+                    && (self.apart || self.relevant.contains(o))
+            })
+        })
+    }
+
+    /// Whether `next` is `value` and one `step` more.
+    fn is_next(&self, value: Val, step: Val, next: Val) -> bool {
+        match (value, step, next) {
+            (Val::Int(a), Val::Int(s), Val::Int(b)) => a.checked_add(s) == Some(b),
+            _ => self.added.get(&next) == Some(&[value, step]),
+        }
+    }
+
+    /// Whether a loop of these bounds has an iteration, where one was met.
+    pub(super) fn has_trips(&self, lower: Val, upper: Val) -> Option<bool> {
+        let met = |l: &&Length| l.bounds[..2] == [lower, upper];
+        self.met.iter().find(met).map(|l| l.trips > 0)
+    }
+
+    /// Trips of a loop with bounds that have nothing to do with those met before.
+    fn new_trips(&mut self, bounds: [Val; 3], outer: bool) -> u64 {
+        let n = match bounds {
+            [Val::Int(lower), Val::Int(upper), Val::Int(step)] if step > 0 => {
+                let span = upper.saturating_sub(lower).max(0) as u64;
+                span.div_ceil(step as u64)
+            }
+            _ => {
+                let met = self.lengths.iter().position(|l| *l == bounds);
+                let index = met.unwrap_or_else(|| {
+                    self.lengths.push(bounds);
+                    self.lengths.len() - 1
+                });
+                self.scenario.trips + index as u64
+            }
+        };
+        n.min(if outer {
+            // Two stages of accumulators are full then, and the first is used again.
+            OUTER_TRIPS + u64::from(self.apart)
+        } else {
+            self.scenario.most
+        })
+    }
+
+    pub(super) fn counted(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
+        let &[lower, upper, step, ..] = data.operands.as_slice() else {
+            return Ok(None);
+        };
+        let (lower, upper, step) = (self.get(lower), self.get(upper), self.get(step));
+        let trips = self.trips(op, [lower, upper, step]);
+        let counters = (0..trips).map(|t| match (lower, step) {
+            (Val::Int(l), Val::Int(s)) => Ok(l.wrapping_add(s.wrapping_mul(t as i64))),
+            _ => Err(Term::Counter(lower, step, t)),
+        });
+        let counters: Vec<_> = counters.collect();
+        let counters: Vec<Val> = counters
+            .into_iter()
+            .map(|c| c.map_or_else(|term| self.term(term), Val::Int))
+            .collect();
+        let inits = self.vals(data.operands.get(3..).unwrap_or(&[]));
+        self.repeat(op, data, inits, counters.into_iter().map(Some).collect())
+    }
+
+    pub(super) fn endless(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
+        let inside = self
+            .m
+            .body_of(op, 0)
+            .map(|b| self.m.ops_under(b))
+            .unwrap_or_default();
+        let steps = |o: &OpId| self.m.op(*o).def().traits.has(Traits::STEP);
+        let unknown = match inside.iter().any(steps) {
+            true => {
+                self.endless += 1;
+                Term::Endless(self.endless)
+            }
+            false => Term::Leaf(data.results.first().copied().unwrap_or_default()),
+        };
+        let unknown = self.term(unknown);
+        let trips = self.trips(op, [unknown; 3]).max(1);
+        let inits = self.vals(&data.operands);
+        self.repeat(op, data, inits, vec![None; trips as usize])
+    }
+
+    /// Runs a loop's body once for each counter (`None`: the loop has none).
+    fn repeat(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        inits: Vec<Val>,
+        counters: Vec<Option<Val>>,
+    ) -> Result<Option<Flow>, Diagnostic> {
+        let m = self.m;
+        let Some(body) = m.body_of(op, 0) else {
+            return Ok(None);
+        };
+        let around = self.last;
+        let mut carried = inits;
+        let count = counters.len();
+        for (t, counter) in counters.into_iter().enumerate() {
+            self.last = t + 1 == count;
+            let args: Vec<Val> = counter.into_iter().chain(carried).collect();
+            self.bind(&m.block(body).args, &args);
+            match self.block(body)? {
+                Flow::Continue(vals) | Flow::Yield(vals) => carried = vals,
+                Flow::Break(vals) => {
+                    carried = vals;
+                    break;
+                }
+                Flow::Return => return Ok(Some(Flow::Return)),
+            }
+        }
+        self.last = around;
+        self.bind(&data.results, &carried);
+        Ok(None)
+    }
+
+    pub(super) fn branch(&mut self, op: OpId, data: &Op) -> Result<Option<Flow>, Diagnostic> {
+        let m = self.m;
+        self.uses_of(op, &data.operands);
+        let condition = match data.operands.first() {
+            Some(&v) => self.get(v),
+            None => Val::Other,
+        };
+        let leaves = |side| m.body_of(op, side).is_some_and(|b| breaks(m, b));
+        let side = match condition {
+            Val::Int(n) => usize::from(n == 0),
+            // A loop is left on its last trip and not before.
+            _ if leaves(0) != leaves(1) => usize::from(leaves(0) != self.last),
+            _ => {
+                self.roles.conditional = true;
+                usize::from(!self.scenario.taken)
+            }
+        };
+        let Some(body) = m.body_of(op, side) else {
+            return Ok(None);
+        };
+        match self.block(body)? {
+            Flow::Yield(vals) => {
+                self.bind(&data.results, &vals);
+                Ok(None)
+            }
+            other => Ok(Some(other)),
+        }
+    }
+}
