@@ -1,8 +1,7 @@
 //! Accesses through views of other kinds: gathered, strided, each tile for one block alone.
 
 use super::super::Gen;
-use crate::program::Fill;
-use crate::types::{Elem, Fact, Float, Tile, anything, extents, tile_type};
+use crate::types::{Elem, Fact, Tile, extents, tile_type};
 
 impl Gen {
     /// A tile whose rows an index tile chooses.

@@ -171,7 +171,7 @@ impl Gen {
             )),
             Some(mask) => {
                 let other = self.constant(elem, shape);
-                fact = super::super::arith::join(
+                fact = arith::join(
                     &Tile {
                         fact,
                         ..other.clone()
