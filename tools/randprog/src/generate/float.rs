@@ -1,10 +1,9 @@
 //! What is known of floats after an operation.
 
-use super::Gen;
-use crate::types::{Elem, Fact, Float, Tile, anything, tile_type};
+use crate::types::{Elem, Float};
 
 /// Products of bounds, where infinity times nothing is nothing.
-fn times(a: f64, b: f64) -> f64 {
+pub(super) fn times(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }
 
@@ -71,13 +70,13 @@ impl Float {
         .with_error(error)
     }
 
-    fn with_error(mut self, error: f64) -> Self {
+    pub(super) fn with_error(mut self, error: f64) -> Self {
         self.error = error;
         self
     }
 
     /// Whether a value with a bound is one that a bound says something of.
-    fn is_useful(self, elem: Elem) -> bool {
+    pub(super) fn is_useful(self, elem: Elem) -> bool {
         self.is_exact() || (self.is_finite() && self.max() < elem.extent().0 / 4.0)
     }
 }

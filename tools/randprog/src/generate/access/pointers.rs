@@ -3,11 +3,11 @@
 use super::super::Gen;
 use crate::generate::arith;
 use crate::program::Fill;
-use crate::types::{Elem, Fact, Float, Tile, anything, extents, tile_type};
+use crate::types::{Elem, Fact, Tile, anything, extents, tile_type};
 
 impl Gen {
     /// The number of each element of a tile in row-major order, plus a scalar.
-    pub(super) fn linear(&mut self, shape: &[u64], first: Option<&Tile>) -> Tile {
+    pub(in crate::generate) fn linear(&mut self, shape: &[u64], first: Option<&Tile>) -> Tile {
         let count: u64 = shape.iter().product();
         let flat = self.iota(Elem::I32, count);
         let mut tile = self.reshape(&flat, shape);
@@ -27,13 +27,18 @@ impl Gen {
         tile
     }
 
-    pub(super) fn splat(&mut self, scalar: &Tile, shape: &[u64]) -> Tile {
+    pub(in crate::generate) fn splat(&mut self, scalar: &Tile, shape: &[u64]) -> Tile {
         let one = self.reshape(scalar, &vec![1; shape.len()]);
         self.broadcast(&one, shape)
     }
 
     /// Pointers to elements of a buffer.
-    pub(super) fn pointers(&mut self, base: &str, elem: Elem, offsets: &Tile) -> (String, String) {
+    pub(in crate::generate) fn pointers(
+        &mut self,
+        base: &str,
+        elem: Elem,
+        offsets: &Tile,
+    ) -> (String, String) {
         let shape = &offsets.shape;
         let e = elem.name();
         let ty = format!("tile<{}ptr<{e}>>", extents(shape));
@@ -60,7 +65,7 @@ impl Gen {
         (name, ty)
     }
 
-    pub(super) fn store_pointers(
+    pub(in crate::generate) fn store_pointers(
         &mut self,
         tile: &Tile,
         (number, total): (Tile, u64),
@@ -129,7 +134,7 @@ impl Gen {
     }
 
     /// Elements of a new buffer: one after the other, or anywhere.
-    pub(super) fn load_pointers(&mut self, elem: Elem, shape: &[u64]) -> Tile {
+    pub(in crate::generate) fn load_pointers(&mut self, elem: Elem, shape: &[u64]) -> Tile {
         let fill = self.fill(elem);
         let count: u64 = shape.iter().product();
         let first = self.any_index();
