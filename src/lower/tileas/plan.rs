@@ -1,8 +1,8 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
-use super::anchors;
 use super::cluster::Split;
 use super::decided::Plan;
+use super::fragments;
 use super::limits::{
     MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
 };
@@ -154,7 +154,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
 /// The instructions that make up the result of the smallest matmul: more warps than these do the same work.
 fn products(m: &Module, ops: &[OpId]) -> u64 {
     let of = |&op: &OpId| {
-        let instruction = anchors::atom_shape(m, op)?;
+        let instruction = fragments::atom_shape(m, op)?;
         let (_, shape) = m.types.as_tile(m.ty(m.result(op)))?;
         let &[.., rows, columns] = shape else {
             return None;
