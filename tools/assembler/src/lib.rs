@@ -46,7 +46,10 @@ mod preloaded {
     use core::ffi::{CStr, c_char, c_int, c_void};
     use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-    type Strings = *const *const c_char;
+    type Text = *const c_char;
+    type Strings = *const Text;
+    /// What `posix_spawn` is told besides, which is only passed on.
+    type Rest = *const c_void;
 
     unsafe extern "C" {
         static environ: Strings;
@@ -127,54 +130,6 @@ mod preloaded {
         }
     }
 
-    /// `execve`
-    ///
-    /// # Safety
-    /// As the C library's.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn execve(
-        path: *const c_char,
-        arguments: Strings,
-        environment: Strings,
-    ) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe { exec(&EXECVE, path, arguments, environment) }
-    }
-
-    /// `execv`: `execve` with the program's own environment.
-    ///
-    /// # Safety
-    /// As the C library's.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int {
-        // SAFETY: the caller's promise; the C library's variable.
-        unsafe { exec(&EXECVE, path, arguments, environ) }
-    }
-
-    /// `execvpe`
-    ///
-    /// # Safety
-    /// As the C library's.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn execvpe(
-        path: *const c_char,
-        arguments: Strings,
-        environment: Strings,
-    ) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe { exec(&EXECVPE, path, arguments, environment) }
-    }
-
-    /// `execvp`: `execvpe` with the program's own environment.
-    ///
-    /// # Safety
-    /// As the C library's.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn execvp(path: *const c_char, arguments: Strings) -> c_int {
-        // SAFETY: the caller's promise; the C library's variable.
-        unsafe { exec(&EXECVPE, path, arguments, environ) }
-    }
-
     /// # Safety
     /// As `posix_spawn`; the slot has a function with its arguments.
     unsafe fn spawn(
@@ -195,58 +150,25 @@ mod preloaded {
         }
     }
 
-    /// `posix_spawn`
-    ///
-    /// # Safety
-    /// As the C library's.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn posix_spawn(
-        process: *mut c_int,
-        path: *const c_char,
-        actions: *const c_void,
-        attributes: *const c_void,
-        arguments: Strings,
-        environment: Strings,
-    ) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe {
-            spawn(
-                &SPAWN,
-                process,
-                path,
-                actions,
-                attributes,
-                arguments,
-                environment,
-            )
-        }
+    /// The functions that programs call, each with what it does, the real one, and its parameters; those without an
+    /// environment start programs with their own.
+    macro_rules! instead_of {
+        ($($name:ident = $start:ident $real:ident($($parameter:ident: $type:ty),*) $(with $own:ident)?;)*) => {$(
+            #[doc = concat!("`", stringify!($name), "`, with tilec's assemblers\n\n# Safety\nAs the C library's.")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($parameter: $type),*) -> c_int {
+                // SAFETY: the caller's promise; the C library's variable.
+                unsafe { $start(&$real, $($parameter,)* $($own)?) }
+            }
+        )*};
     }
-
-    /// `posix_spawnp`
-    ///
-    /// # Safety
-    /// As the C library's.
-    #[unsafe(no_mangle)]
-    pub unsafe extern "C" fn posix_spawnp(
-        process: *mut c_int,
-        path: *const c_char,
-        actions: *const c_void,
-        attributes: *const c_void,
-        arguments: Strings,
-        environment: Strings,
-    ) -> c_int {
-        // SAFETY: the caller's promise.
-        unsafe {
-            spawn(
-                &SPAWNP,
-                process,
-                path,
-                actions,
-                attributes,
-                arguments,
-                environment,
-            )
-        }
+    instead_of! {
+        execve = exec EXECVE(path: Text, arguments: Strings, environment: Strings);
+        execv = exec EXECVE(path: Text, arguments: Strings) with environ;
+        execvpe = exec EXECVPE(path: Text, arguments: Strings, environment: Strings);
+        execvp = exec EXECVPE(path: Text, arguments: Strings) with environ;
+        posix_spawn = spawn SPAWN(process: *mut c_int, path: Text, actions: Rest, attributes: Rest, arguments: Strings, environment: Strings);
+        posix_spawnp = spawn SPAWNP(process: *mut c_int, path: Text, actions: Rest, attributes: Rest, arguments: Strings, environment: Strings);
     }
 }
 

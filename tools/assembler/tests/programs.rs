@@ -9,6 +9,16 @@ use std::sync::OnceLock;
 // Makes cargo build the library before this test.
 use tilec_assembler as _;
 
+/// The functions that start programs.
+const WAYS: [&str; 6] = [
+    "execve",
+    "execv",
+    "execvp",
+    "execvpe",
+    "posix_spawn",
+    "posix_spawnp",
+];
+
 fn built() -> PathBuf {
     let exe = std::env::current_exe().expect("a path");
     exe.parent().expect("a folder").to_owned()
@@ -54,14 +64,7 @@ fn start(how: &str, program: &str) -> Output {
 #[test]
 fn each_way_to_start_an_assembler_starts_tilecs() {
     let theirs = folder().join("theirs/tileiras");
-    for how in [
-        "execve",
-        "execv",
-        "execvp",
-        "execvpe",
-        "posix_spawn",
-        "posix_spawnp",
-    ] {
+    for how in WAYS {
         for program in [theirs.to_str().expect("a string"), "/nowhere/tileiras"] {
             let output = start(how, program);
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -74,14 +77,7 @@ fn each_way_to_start_an_assembler_starts_tilecs() {
 #[test]
 fn other_programs_are_started_as_they_are() {
     let other = folder().join("theirs/other");
-    for how in [
-        "execve",
-        "execv",
-        "execvp",
-        "execvpe",
-        "posix_spawn",
-        "posix_spawnp",
-    ] {
+    for how in WAYS {
         let output = start(how, other.to_str().expect("a string"));
         assert!(output.stdout.starts_with(b"theirs "), "{how}: {output:?}");
     }

@@ -10,7 +10,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use crate::loader::{LinkMap, WRITE, mprotect, shared_runtime};
+use crate::loader::{LinkMap, PAGE, WRITE, mprotect, shared_runtime};
 use crate::nvrtc::preloaded::{DEFAULT, dlsym};
 
 /// The end of the folder's path, and how the file's name begins.
@@ -83,8 +83,6 @@ pub(crate) unsafe fn exchange(module: &LinkMap) -> Option<()> {
     }
     Some(())
 }
-
-const PAGE: usize = 4096;
 
 /// `DT_STRTAB`, `DT_SYMTAB`, and the two tables of relocations with their sizes: `DT_JMPREL`, `DT_PLTRELSZ`, `DT_RELA`,
 /// `DT_RELASZ`

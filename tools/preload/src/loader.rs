@@ -15,6 +15,8 @@ unsafe extern "C" {
 const NOW: c_int = 2;
 /// `PROT_READ | PROT_WRITE`
 pub(crate) const WRITE: c_int = 3;
+/// Bytes whose protection is changed together.
+pub(crate) const PAGE: usize = 4096;
 
 /// The runtime's file, which lies beside this library's. Its name would not do: PyTorch brings NVIDIA's library of that name.
 pub(crate) const RUNTIME: &str = "libtilec_cudart.so";

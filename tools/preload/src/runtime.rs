@@ -17,7 +17,7 @@ use std::path::Path;
 
 use crate::bindings;
 use crate::elf::{Function, Symbols};
-use crate::loader::{LinkMap, RUNTIME, WRITE, mprotect, shared_runtime};
+use crate::loader::{LinkMap, PAGE, RUNTIME, WRITE, mprotect, shared_runtime};
 use crate::nvrtc::preloaded::{NEXT, dlsym};
 
 unsafe extern "C" {
@@ -51,7 +51,6 @@ const OLDER: &[u8] = b"cudaGetDeviceProperties_v2";
 /// In the names of the constructors by which nvcc's code tells the runtime of its kernels.
 const REGISTERS: &[u8] = b"__sti____cudaRegisterAll";
 
-const PAGE: u64 = 4096;
 /// The first byte of a jump by a distance, its bytes, and those of one through an address behind it, padded.
 const JUMP: u8 = 0xe9;
 const NEAR: u64 = 5;
@@ -213,7 +212,7 @@ unsafe fn exchange(symbols: &Symbols, shift: u64) -> std::io::Result<bool> {
     let Some(table) = table(first, last, all.iter().map(|jump| jump.1)) else {
         return Ok(false);
     };
-    let begin = first / PAGE * PAGE;
+    let begin = first / PAGE as u64 * PAGE as u64;
     let (at, size) = (begin as *mut c_void, (last - begin) as usize);
     // SAFETY: the pages hold code that nobody runs, by the caller's promise; what is written stays inside the functions that
     // begin there.
@@ -250,7 +249,7 @@ fn shared(library: *mut c_void, function: &Function) -> Option<u64> {
 fn table(first: u64, last: u64, targets: impl ExactSizeIterator<Item = u64>) -> Option<u64> {
     const STEP: u64 = 1 << 16;
     const REACH: u64 = 1 << 30;
-    let size = (targets.len() * FAR).next_multiple_of(PAGE as usize);
+    let size = (targets.len() * FAR).next_multiple_of(PAGE);
     let lowest = last.saturating_sub(REACH).max(STEP);
     let below = (first / STEP * STEP).saturating_sub(size as u64) / STEP * STEP;
     let mut place = below;
