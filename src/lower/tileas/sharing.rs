@@ -8,9 +8,8 @@
 use super::decided::Plan;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::pressure;
-use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId};
-use crate::lower::tileas::look::is_matmul;
 use crate::target::Target;
 
 /// Warps of a multiprocessor that keep it busy: three for each of its four parts, of which some load while others compute.
@@ -22,10 +21,7 @@ const FEW: u64 = 32;
 
 /// The blocks of the function with this `body` that should share a multiprocessor; `None`: one, or as many as happen to fit.
 pub fn blocks(m: &Module, body: BlockId, target: &Target, plan: &Plan) -> Option<i64> {
-    let multiplies = |&o: &OpId| {
-        let kind = S::of(m.op(o).kind);
-        is_matmul(m, o) || matches!(kind, Some(S::AsyncDot | S::TensorDot))
-    };
+    let multiplies = |&o: &OpId| Matmul::of(m.op(o)).is_some();
     if plan.roles.is_some() || m.ops_under(body).iter().any(multiplies) {
         return None;
     }
