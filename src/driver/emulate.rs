@@ -21,9 +21,12 @@ pub struct Args {
     /// How many devices there are.
     #[arg(long, default_value_t = 1)]
     devices: u32,
-    /// What runs Tile IR kernels: the simulator on what tilec compiles, or the reference interpreter.
+    /// What runs Tile IR kernels: the simulator on what tilec compiles, the reference interpreter, or nothing.
     #[arg(long, value_enum, default_value_t)]
     engine: Engine,
+    /// Write the bytecode of each Tile IR module that is loaded to this folder.
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
     /// Look for races and reads of what nobody wrote, in every launch.
     #[arg(long)]
     checks: bool,
@@ -44,11 +47,24 @@ pub struct Args {
     command: Vec<String>,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Default, clap::ValueEnum)]
 enum Engine {
     #[default]
     Sim,
     Eval,
+    /// launches succeed and leave memory as it is
+    None,
+}
+
+impl Engine {
+    /// What the driver's library calls it.
+    fn name(self) -> &'static str {
+        match self {
+            Engine::Sim => "sim",
+            Engine::Eval => "eval",
+            Engine::None => "none",
+        }
+    }
 }
 
 /// The file that cargo builds, and the name under which programs look for the driver.
@@ -198,6 +214,17 @@ pub(super) fn become_program(mut command: Command, log: Option<&Path>) -> Outcom
     Err(Diagnostic::error(format!("cannot run '{program}': {error}")).into())
 }
 
+/// The folder for the modules: there, and named so that it does not depend on where the program goes.
+fn kept(folder: &Path) -> Result<PathBuf, Diagnostic> {
+    let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+    made.map_err(|e| {
+        Diagnostic::error(format!(
+            "cannot keep modules in '{}': {e}",
+            folder.display()
+        ))
+    })
+}
+
 pub fn run(args: &Args) -> Outcome {
     let target = crate::compile::target(&args.gpu_name)?;
     let library = library(args.library.as_deref())?;
@@ -218,9 +245,10 @@ pub fn run(args: &Args) -> Outcome {
         .env("LIBRARY_PATH", in_front("LIBRARY_PATH", &folder))
         .env("NVCC_APPEND_FLAGS", nvcc_flags())
         .env("TILEC_EMULATE_GPU", target.to_string())
-        .env("TILEC_EMULATE_DEVICES", args.devices.to_string());
-    if args.engine == Engine::Eval {
-        command.env("TILEC_EMULATE_ENGINE", "eval");
+        .env("TILEC_EMULATE_DEVICES", args.devices.to_string())
+        .env("TILEC_EMULATE_ENGINE", args.engine.name());
+    if let Some(folder) = &args.keep {
+        command.env("TILEC_EMULATE_KEEP", kept(folder)?);
     }
     if args.checks {
         command.env("TILEC_EMULATE_CHECKS", "1");

@@ -119,9 +119,11 @@ fn emulates() -> bool {
     std::env::var_os(EMULATE).is_some_and(|value| value == "1")
 }
 
-/// Whether the emulated driver interprets Tile IR, so that it needs the bytecode and nothing else.
-fn evaluates() -> bool {
-    emulates() && std::env::var_os("TILEC_EMULATE_ENGINE").is_some_and(|engine| engine == "eval")
+/// Whether the emulated driver needs the bytecode and nothing else: it interprets Tile IR, or keeps it.
+fn passes_bytecode() -> bool {
+    let engine = std::env::var_os("TILEC_EMULATE_ENGINE");
+    let evaluates = engine.is_some_and(|engine| engine == "eval");
+    emulates() && (evaluates || std::env::var_os("TILEC_EMULATE_KEEP").is_some())
 }
 
 fn print(text: &str) {

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::container::{self, Content};
 use super::remarks::Remarks;
-use super::{EMULATE, Failure, emulates, evaluates, is_bytecode, module, options::Line, read};
+use super::{
+    EMULATE, Failure, emulates, is_bytecode, module, options::Line, passes_bytecode, read,
+};
 use crate::compile::{OptLevel, Options, Stage, lower_to, to_ptx};
 use crate::driver::output;
 use crate::ptx::Debug;
@@ -40,8 +42,8 @@ pub fn run(program: &str, input: &str, line: &Line) -> Result<(), Failure> {
         let image = container::image(content, bytes, target);
         image.map_err(|e| Failure::new(2, format!("the image for the emulated driver: {e}")))
     };
-    // The emulated driver can interpret what was written.
-    if evaluates() {
+    // The emulated driver can interpret what was written, or keep it.
+    if passes_bytecode() {
         return write(line, &image(Content::Bytecode, &data)?);
     }
     if let Some(remarks) = remarks {

@@ -39,9 +39,13 @@ pub fn run(launch: &Launch, context: &Context) -> Result {
     context.healthy()?;
     let kernel = &launch.kernel;
     let module = kernel.module.upgrade().ok_or(Status::INVALID_HANDLE)?;
-    if let (Engine::Eval, Some(tile)) = (settings().engine, &module.image.tile) {
-        let evaluated = pool()?.install(|| evaluate::run(launch, tile));
-        return evaluated.inspect_err(|status| context.fail(*status));
+    match (settings().engine, &module.image.tile) {
+        (Engine::None, _) => return Ok(()),
+        (Engine::Eval, Some(tile)) => {
+            let evaluated = pool()?.install(|| evaluate::run(launch, tile));
+            return evaluated.inspect_err(|status| context.fail(*status));
+        }
+        _ => {}
     }
     let program = kernel.program()?;
     let memory = memory::snapshot();

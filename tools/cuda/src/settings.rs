@@ -1,6 +1,7 @@
 //! What the environment asks for. `tilec emulate` turns its options into these variables.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use tilec::target::Target;
@@ -11,6 +12,8 @@ pub const GPU: &str = "TILEC_EMULATE_GPU";
 pub const DEVICES: &str = "TILEC_EMULATE_DEVICES";
 /// `--engine`
 pub const ENGINE: &str = "TILEC_EMULATE_ENGINE";
+/// `--keep`
+pub const KEEP: &str = "TILEC_EMULATE_KEEP";
 /// `--checks`
 pub const CHECKS: &str = "TILEC_EMULATE_CHECKS";
 /// `--log`
@@ -28,6 +31,8 @@ pub enum Engine {
     Sim,
     /// the reference interpreter of Tile IR
     Eval,
+    /// nothing: images are compiled, launches leave memory as it is
+    None,
 }
 
 /// The emulation's options.
@@ -39,6 +44,8 @@ pub struct Settings {
     pub devices: i32,
     /// what runs Tile IR
     pub engine: Engine,
+    /// where the bytecode of loaded modules is written to
+    pub keep: Option<PathBuf>,
     /// whether ptxsim looks for races and uninitialised reads
     pub checks: bool,
     /// warp instructions after which a cluster is taken to hang
@@ -69,8 +76,9 @@ fn read() -> Settings {
     let engine = match get(ENGINE).as_deref() {
         None | Some("sim") => Engine::Sim,
         Some("eval") => Engine::Eval,
+        Some("none") => Engine::None,
         Some(other) => {
-            complain(ENGINE, other, "neither sim nor eval; it is sim");
+            complain(ENGINE, other, "none of sim, eval, none; it is sim");
             Engine::Sim
         }
     };
@@ -84,6 +92,7 @@ fn read() -> Settings {
         target: target.unwrap_or(DEFAULT_TARGET),
         devices: get(DEVICES).and_then(|n| n.parse().ok()).unwrap_or(1),
         engine,
+        keep: get(KEEP).map(PathBuf::from),
         checks: get(CHECKS).is_some_and(|v| v != "0"),
         max_steps: get(STEPS).and_then(|n| n.parse().ok()).unwrap_or(1 << 36),
         manifests: get(MANIFESTS).is_none_or(|v| v != "0"),

@@ -255,6 +255,35 @@ fn tile_ir_in_the_interpreter() {
 }
 
 #[test]
+fn modules_are_kept_as_they_were_loaded() {
+    let folder = program().with_file_name("kept");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).expect("a folder");
+    let keep = [("TILEC_EMULATE_KEEP", folder.to_str().expect("UTF-8"))];
+    run(&["vadd", VADD], &keep);
+    run(&["vadd", VADD], &keep);
+    let files = std::fs::read_dir(&folder).expect("the folder is there");
+    let files: Vec<_> = files.map(|f| f.expect("a file").path()).collect();
+    let [file] = files.as_slice() else {
+        panic!("{files:?}")
+    };
+    let loaded = std::fs::read(root().join(VADD)).expect("the module");
+    assert_eq!(std::fs::read(file).expect("the kept file"), loaded);
+}
+
+#[test]
+fn without_an_engine_launches_leave_memory_as_it_is() {
+    let mut command = Command::new(program());
+    command.args(["vadd", VADD]).current_dir(root());
+    command.env("TILEC_EMULATE_ENGINE", "none");
+    let output = command.output().expect("the program runs");
+    // The launch succeeded: what the program misses are the sums.
+    let text = said(&output);
+    assert!(!output.status.success(), "{text}");
+    assert!(text.contains("hz[i] == i + 1.0f"), "{text}");
+}
+
+#[test]
 fn the_log_has_a_line_per_call() {
     let log = program().with_file_name("calls.log");
     let _ = std::fs::remove_file(&log);

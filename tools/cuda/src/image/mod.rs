@@ -6,6 +6,7 @@
 mod bytes;
 mod container;
 mod fatbin;
+mod keep;
 mod manifest;
 mod measure;
 
@@ -13,7 +14,7 @@ pub use container::{Opened, Tile, manifest_of_cubin, open, packed, tile};
 pub use measure::measure;
 
 use crate::call::refuse;
-use crate::settings::settings;
+use crate::settings::{say, settings};
 use crate::status::{Result, Status};
 use ptxsim::manifest::Manifest;
 use ptxsim::program::Program;
@@ -62,6 +63,11 @@ pub fn compile(image: &[u8]) -> Result<Arc<Compiled>> {
             Status::INVALID_IMAGE,
             "Tile IR, and what tilec packs for the emulated driver, is no image here",
         );
+    }
+    if let (Source::Tile(bytes), Some(folder)) = (&source, &settings().keep)
+        && let Err(e) = keep::write(folder, key, bytes)
+    {
+        say(format_args!("cannot keep a module: {e}"));
     }
     let compiled = build(source).or_else(|(status, why)| refuse(status, why))?;
     let compiled = Arc::new(compiled);
