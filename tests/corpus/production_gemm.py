@@ -67,6 +67,32 @@ def in_tf32(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant
 
 
 @ct.kernel
+def bits_bf16(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """bf16 in arrays of integers, as programs without PyTorch have it; A by gather, outside of it ones; B is (N, K)."""
+    m, n = ct.bid(0), ct.bid(1)
+    row = m * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        column = k * tk + ct.arange(tk, dtype=ct.int32)[None, :]
+        x = ct.bitcast(ct.gather(a, (row, column), padding_value=0x3F80), ct.bfloat16)
+        y = ct.bitcast(ct.load(b, (n, k), (tn, tk), padding_mode=ZERO), ct.bfloat16)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    ct.store(c, (m, n), ct.bitcast(ct.astype(acc, ct.bfloat16), ct.uint16))
+
+
+@ct.kernel
+def bits_e4m3(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """8-bit floats in three-dimensional arrays of bytes; B is (N, K)."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[2], tk)):
+        x = ct.load(a, (0, m, k), (1, tm, tk), padding_mode=ZERO).reshape((tm, tk))
+        y = ct.load(b, (0, n, k), (1, tn, tk), padding_mode=ZERO).reshape((tn, tk))
+        acc = ct.mma(ct.bitcast(x, ct.float8_e4m3fn), ct.transpose(ct.bitcast(y, ct.float8_e4m3fn)), acc)
+    ct.store(c, (m, n), ct.astype(acc, c.dtype))
+
+
+@ct.kernel
 def alpha_beta(
     a, b, c, out, alpha: ct.float32, beta: ct.float32, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
 ):
@@ -275,6 +301,7 @@ H2, H3, B2, S1, S2, S3 = (
         (ct.float16, 2), (ct.float16, 3), (ct.bfloat16, 2), (ct.float32, 1), (ct.float32, 2), (ct.float32, 3),
     )
 )  # fmt: skip
+U2, U3 = array(ct.uint16, 2), array(ct.uint8, 3)
 E2, I2, N1 = array(ct.float8_e4m3fn, 2), array(ct.int8, 2), array(ct.int32, 1)
 
 
@@ -289,6 +316,8 @@ CASES = [
     case("hinted_f16", hinted, H2, H2, H2, 64, 64, 64),
     case("skinny_f16", hinted, H2, H2, H2, 16, 64, 64),
     case("tf32", in_tf32, S2, S2, S2, 64, 64, 32),
+    case("bits_bf16", bits_bf16, U2, U2, U2, 64, 64, 64),
+    case("bits_e4m3", bits_e4m3, U3, U3, H2, 64, 64, 64),
     case("alpha_beta_f16", alpha_beta, H2, H2, H2, H2, F32, F32, 64, 64, 32),
     case("batched_f16", batched, H3, H3, H3, 64, 64, 32),
     case("masked_batched_f16", masked_batched, H3, H3, H3, N1, 64, 64, 32),
@@ -363,6 +392,19 @@ def in_bf16(m, n, k):
     args = [*matrix("a", a, type_="bf16"), *matrix("b", b, type_="bf16")]
     args += result("c", wide(a) @ wide(b).T, ROUGH, ml_dtypes.bfloat16, "bf16")
     return Run("persistent_bf16_nk", f"{m}x{n}x{k}", (2,), args)
+
+
+def as_bits(m, n, k):
+    rng = np.random.default_rng((m, n, k))
+    a, b = (drawn(rng, *shape).astype(ml_dtypes.bfloat16) for shape in ((m, k), (n, k)))
+    args = [*matrix("a", a.view(np.uint16), 0), *matrix("b", b.view(np.uint16), 0)]
+    right = wide(a) @ wide(b).T
+    args += result("c", right, ROUGH, ml_dtypes.bfloat16, "bf16")
+    yield Run("bits_bf16", f"{m}x{n}x{k}", (tiles(m, 64), tiles(n, 64)), args)
+    a, b = (drawn(rng, *shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((1, m, k), (1, n, k)))
+    args = [*cube("a", a.view(np.uint8)), *cube("b", b.view(np.uint8))]
+    args += result("c", wide(a[0]) @ wide(b[0]).T, HALF)
+    yield Run("bits_e4m3", f"{m}x{n}x{k}", (tiles(m, 64), tiles(n, 64)), args)
 
 
 def with_batches(name, grid, masked=False):
@@ -457,6 +499,7 @@ def runs():
     yield plain("persistent_f16", 150, 100, 90, (3,))
     yield plain("persistent_f16_256x256", 260, 200, 40, (1,))
     yield in_bf16(100, 200, 136)
+    yield from as_bits(100, 80, 144)
     yield plain("hinted_f16", 150, 100, 200, (6,))
     yield plain("skinny_f16", 5, 150, 300, (3,))
     rng = np.random.default_rng(1)

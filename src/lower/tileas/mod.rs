@@ -1,7 +1,8 @@
 //! `nv_tileaa` → `nv_tileas`: how the work is spread over threads, warps and time.
 //!
 //! 1. [`plan`] decides for each kernel: how many warps, which loops become pipelines, by which means.
-//!    Before that, permutations are absorbed by the loads they permute ([`transpose`]), and a tile block is shared
+//!    Before that, loads have the type that is worked with ([`retype`]), permutations are absorbed by the loads they
+//!    permute ([`transpose`]), and a tile block is shared
 //!    among the blocks of a cluster ([`mod@cluster`]) and cut in strips ([`strips`]).
 //! 2. Accesses and matmuls become their `nv_tileas` forms; planned loops become pipelines
 //!    ([`pipeline::cp_async`], [`pipeline::tma`]).
@@ -38,6 +39,7 @@ mod promote;
 pub mod protocol;
 mod relation;
 mod remake;
+mod retype;
 mod sharing;
 mod sink;
 mod stationary;
@@ -88,6 +90,7 @@ fn func(
         return Err(unsupported(m, op, "a function without a body"));
     };
     rename(m, op);
+    retype::absorb(m, body);
     transpose::absorb(m, body);
     let split = cluster::split(m, op, body, target, options, log);
     // Tensor memory holds what registers do not, unless it is worked over between matmuls.

@@ -10,10 +10,10 @@ use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
 
-/// The entry parameter that a scalar is, through assumptions.
+/// The entry parameter that a scalar is, through assumptions and other types of what it points at.
 pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {
     while let Some(op) = m.def_op(value) {
-        if C::of(m.op(op).kind) != Some(C::Assume) {
+        if !matches!(C::of(m.op(op).kind), Some(C::Assume | C::PtrToPtr)) {
             return None;
         }
         value = m.source(op);
