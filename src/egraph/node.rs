@@ -1,7 +1,8 @@
 //! The e-graph's language: operations of every dialect, opaque values.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use crate::dialect::{AttrKind, OpDef, OpKind};
@@ -90,19 +91,15 @@ type Leaves = SmallVec<[Leaf; 6]>;
 /// Interned attribute lists and structured attributes.
 #[derive(Clone, Debug)]
 pub struct AttrTable {
-    lists: Vec<Leaves>,
-    ids: FxHashMap<Leaves, AttrsId>,
-    data: Vec<Attr>,
-    data_ids: FxHashMap<Attr, u32>,
+    lists: IndexSet<Leaves, FxBuildHasher>,
+    data: IndexSet<Attr, FxBuildHasher>,
 }
 
 impl Default for AttrTable {
     fn default() -> Self {
         let mut table = AttrTable {
-            lists: Vec::new(),
-            ids: FxHashMap::default(),
-            data: Vec::new(),
-            data_ids: FxHashMap::default(),
+            lists: IndexSet::default(),
+            data: IndexSet::default(),
         };
         table.intern(Leaves::new());
         table
@@ -112,35 +109,23 @@ impl Default for AttrTable {
 impl AttrTable {
     /// The number of an attribute list, the same for equal lists.
     pub fn intern(&mut self, list: Leaves) -> AttrsId {
-        if let Some(&id) = self.ids.get(&list) {
-            return id;
-        }
-        let id = AttrsId(self.lists.len() as u32);
-        self.lists.push(SmallVec::from_slice(&list));
-        self.ids.insert(list, id);
-        id
+        AttrsId(self.lists.insert_full(list).0 as u32)
     }
 
     /// The leaves of a list.
     pub fn get(&self, id: AttrsId) -> &[Leaf] {
-        self.lists.get(id.0 as usize).map_or(&[], |l| l)
+        self.lists.get_index(id.0 as usize).map_or(&[], |l| l)
     }
 
     /// The leaf of a structured attribute.
     pub fn data(&mut self, attr: Attr) -> Leaf {
-        if let Some(&id) = self.data_ids.get(&attr) {
-            return Leaf::Data(id);
-        }
-        let id = self.data.len() as u32;
-        self.data.push(attr.clone());
-        self.data_ids.insert(attr, id);
-        Leaf::Data(id)
+        Leaf::Data(self.data.insert_full(attr).0 as u32)
     }
 
     /// The structured attribute behind [`Leaf::Data`].
     pub fn structured(&self, leaf: Leaf) -> Option<&Attr> {
         match leaf {
-            Leaf::Data(i) => self.data.get(i as usize),
+            Leaf::Data(i) => self.data.get_index(i as usize),
             _ => None,
         }
     }
@@ -197,7 +182,7 @@ impl AttrTable {
                     ty,
                 }
             }
-            Leaf::Data(i) => self.data.get(i as usize)?.clone(),
+            Leaf::Data(i) => self.data.get_index(i as usize)?.clone(),
         })
     }
 }

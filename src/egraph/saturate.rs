@@ -156,7 +156,10 @@ pub fn saturate(
                 return Ok(run);
             }
         }
-        graph.rebuild();
+        // Without a change there is nothing to rebuild, and egg would sort every class again.
+        if !graph.clean {
+            graph.rebuild();
+        }
         dirty = spread(graph, rules.depth);
         if dirty.is_empty() {
             run.stop = Stop::Saturated;

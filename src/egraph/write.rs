@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::node::Head;
+use super::node::{Head, Leaf};
 use super::schedule::{Inst, Schedule, Step};
 use crate::dialect::OpKind;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId, grouped};
+use crate::ir::{Attr, BlockId, Diagnostic, Module, Op, OpId, TypeId, ValueId};
 
 /// Replaces the contents of the scheduled function. The module must hold the types again.
 pub fn write(module: &mut Module, schedule: &Schedule) -> Result<(), Diagnostic> {
@@ -38,7 +38,7 @@ pub fn write(module: &mut Module, schedule: &Schedule) -> Result<(), Diagnostic>
 
 type Values = Vec<Option<ValueId>>;
 
-fn mapped(values: &Values, list: &[u32]) -> Result<SmallVec<[ValueId; 8]>, Diagnostic> {
+fn mapped(values: &Values, list: &[u32]) -> Result<SmallVec<[ValueId; 4]>, Diagnostic> {
     let mut all = SmallVec::with_capacity(list.len());
     for &v in list {
         let value = values.get(v as usize).copied().flatten();
@@ -69,13 +69,13 @@ fn fill(
                 blocks,
                 ..
             } => {
-                keep(module, *op, scheduled.id, &mapped(values, operands)?);
+                keep(module, *op, scheduled.id, mapped(values, operands)?);
                 for &inner in blocks {
                     fill(module, schedule, inner, values)?;
                 }
             }
             Step::Terminator { op, operands } => {
-                keep(module, *op, scheduled.id, &mapped(values, operands)?)
+                keep(module, *op, scheduled.id, mapped(values, operands)?)
             }
         }
     }
@@ -83,8 +83,8 @@ fn fill(
 }
 
 /// Puts an operation of the old function at the end of a block, with new operands.
-fn keep(module: &mut Module, op: OpId, block: BlockId, operands: &[ValueId]) {
-    module.op_mut(op).operands = SmallVec::from_slice(operands);
+fn keep(module: &mut Module, op: OpId, block: BlockId, operands: SmallVec<[ValueId; 4]>) {
+    module.op_mut(op).operands = operands;
     let at = module.block(block).ops.len();
     module.place(op, block, at);
 }
@@ -101,16 +101,19 @@ fn instruction(
             "internal: a value or list is scheduled as if it were an operation",
         ));
     };
-    let operands = mapped(values, &inst.operands)?;
-    let groups = grouped(&inst.groups, &operands);
     let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(inst.results.len());
     for &result in &inst.results {
         types.push(schedule.values[result as usize].ty);
     }
     let attrs = attributes(module, schedule, kind, inst, types.first().copied());
-    let mut builder = module.at_end(block);
-    builder.loc = inst.loc;
-    let op = builder.op(kind, &groups, attrs, &types, &[]);
+    let op = Op {
+        operands: mapped(values, &inst.operands)?,
+        groups: SmallVec::from_slice(&inst.groups),
+        attrs,
+        loc: inst.loc,
+        ..Op::bare(kind)
+    };
+    let op = module.push_op(block, op, &types);
     for (&val, &value) in inst.results.iter().zip(&module.op(op).results) {
         values[val as usize] = Some(value);
     }
@@ -127,9 +130,10 @@ fn attributes(
     let rows = kind.def().attrs;
     let ty = ty.unwrap_or_else(|| module.types.int(64));
     let mut attrs = SmallVec::with_capacity(rows.len());
-    for (leaf, row) in inst.attrs.iter().zip(rows) {
+    for (i, row) in rows.iter().enumerate() {
+        let leaf = inst.attrs.get(i).copied().unwrap_or(Leaf::Absent);
         let types = &mut module.types;
-        attrs.push(schedule.attrs.attr_of(types, *leaf, row.kind, ty));
+        attrs.push(schedule.attrs.attr_of(types, leaf, row.kind, ty));
     }
     attrs
 }

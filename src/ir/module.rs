@@ -277,20 +277,19 @@ impl Module {
 
     /// Inserts a detached operation with results of the given types.
     pub(super) fn insert_op(&mut self, op: Op, results: &[TypeId]) -> OpId {
-        let (values, regions, uses) = (&mut self.values, &mut self.regions, &mut self.uses);
-        self.ops.insert_with_key(|id| {
-            let mut op = op;
-            op.results.clear();
-            for (&ty, index) in results.iter().zip(0..) {
-                let def = Def::Result { op: id, index };
-                op.results.push(values.insert(Value { ty, def }));
-            }
-            for &region in &op.regions {
-                regions[region].parent = id;
-            }
-            uses.add(id, &op.operands);
-            op
-        })
+        // It is moved once, into its slot: an operation is as large as several lines of a cache.
+        let id = self.ops.insert(op);
+        let op = &mut self.ops[id];
+        op.results.clear();
+        for (&ty, index) in results.iter().zip(0..) {
+            let def = Def::Result { op: id, index };
+            op.results.push(self.values.insert(Value { ty, def }));
+        }
+        for &region in &op.regions {
+            self.regions[region].parent = id;
+        }
+        self.uses.add(id, &op.operands);
+        id
     }
 
     /// Appends an operation to `block`, with results of the given types.

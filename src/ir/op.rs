@@ -55,10 +55,18 @@ impl Op {
     pub fn new(kind: impl Into<OpKind>) -> Self {
         let kind = kind.into();
         Self {
+            attrs: SmallVec::from_elem(None, kind.def().attrs.len()),
+            ..Self::bare(kind)
+        }
+    }
+
+    /// The same without room for attributes.
+    pub(crate) fn bare(kind: OpKind) -> Self {
+        Self {
             kind,
             operands: SmallVec::new(),
             groups: SmallVec::new(),
-            attrs: SmallVec::from_elem(None, kind.def().attrs.len()),
+            attrs: SmallVec::new(),
             results: SmallVec::new(),
             regions: SmallVec::new(),
             loc: LocId::UNKNOWN,
