@@ -240,7 +240,9 @@ dialect_table! { Nvvm {
         ROUNDING, FTZ,
         attr("satfinite", AttrKind::Unit).optional(),
     ]).meaning(FloatToFloat(Saturate::Attribute));
-    Bitcast = convert("bitcast", "The same bits as another type; widths may differ when the total does not.")
+    Bitcast(source: One) -> (result: One(Explicit))
+        = op("bitcast").traits(ELEMENTWISE)
+        .doc("The same bits as another type; widths may differ when the total does not.")
         .meaning(Meaning::Copy);
 
     // ---- fused forms: only instruction selection's rules (`isel/`) introduce them ----------

@@ -1,8 +1,8 @@
 //! Control flow: loops, branches, exits, entries.
 
 use super::{Ctx, bodies};
-use crate::dialect::cuda_tile::Op;
-use crate::ir::{Attr, BlockId, OpId, Type, ValueId};
+use crate::dialect::cuda_tile::{Op, view};
+use crate::ir::{self, Attr, BlockId, OpId, Type, ValueId};
 use crate::verify::{Check, ensure, fail};
 
 /// Where an operation may stand.
@@ -113,10 +113,7 @@ pub fn return_op(c: &Ctx) -> Check {
 fn returns_nothing(c: &Ctx, entry: OpId) -> Check {
     let n = c.op.operands.len();
     ensure(n == 0, || {
-        let name = match c.module.op(entry).attr_named("sym_name") {
-            Some(Attr::Str(name)) => c.module.str(*name),
-            _ => "",
-        };
+        let name = c.module.symbol(entry).unwrap_or_default();
         format!("has {n} operands, but enclosing function (@{name}) returns 0")
     })
 }
@@ -186,13 +183,13 @@ fn view_refused(c: &Ctx, value: ValueId, subject: &str) -> Check {
     }
 }
 
-pub fn for_op(c: &Ctx) -> Check {
+pub fn for_op(c: &Ctx, v: &view::For<ir::Op>) -> Check {
     let block = body(c, 0, &[Op::Continue])?;
     let args = &c.module.block(block).args;
     let Some((&induction, carried)) = args.split_first() else {
         return fail("expected at least one block argument for induction variable");
     };
-    let (got, want) = (c.module.ty(induction), c.module.ty(c.op.operands[0]));
+    let (got, want) = (c.module.ty(induction), c.module.ty(v.lowerBound()));
     ensure(got == want, || {
         format!(
             "expected induction variable to be same type as bounds and step: {} vs {}",
@@ -200,15 +197,15 @@ pub fn for_op(c: &Ctx) -> Check {
             c.text(want)
         )
     })?;
-    carried_values(c, c.op.group(3), carried)?;
-    ensure(same_types(c, c.op.group(3), &c.op.results), || {
+    carried_values(c, v.initValues(), carried)?;
+    ensure(same_types(c, v.initValues(), v.resultValues()), || {
         "failed to verify that all of {initValues, resultValues} have same type".into()
     })
 }
 
-pub fn loop_op(c: &Ctx) -> Check {
+pub fn loop_op(c: &Ctx, v: &view::Loop<ir::Op>) -> Check {
     let block = body(c, 0, &[Op::Continue, Op::Break, Op::Return])?;
-    carried_values(c, c.op.group(0), &c.module.block(block).args)
+    carried_values(c, v.initValues(), &c.module.block(block).args)
 }
 
 fn carried_values(c: &Ctx, initial: &[ValueId], inner: &[ValueId]) -> Check {
@@ -233,8 +230,8 @@ fn carried_values(c: &Ctx, initial: &[ValueId], inner: &[ValueId]) -> Check {
 }
 
 /// Attributes of arguments: a dictionary for each, of names with a dialect's prefix.
-fn argument_attributes(c: &Ctx, arguments: usize) -> Check {
-    let Some(Attr::Array(items)) = c.op.attr_named("arg_attrs") else {
+fn argument_attributes(c: &Ctx, given: Option<&Attr>, arguments: usize) -> Check {
+    let Some(Attr::Array(items)) = given else {
         return Ok(());
     };
     let dictionary = |item: &Attr| matches!(item, Attr::Dict(_));
@@ -257,11 +254,8 @@ fn argument_attributes(c: &Ctx, arguments: usize) -> Check {
     )
 }
 
-pub fn entry(c: &Ctx) -> Check {
-    let Some(Attr::Type(ty)) = c.op.attr_named("function_type") else {
-        return Ok(());
-    };
-    let Type::Function { params, results } = c.get(*ty) else {
+pub fn entry(c: &Ctx, v: &view::Entry<ir::Op>) -> Check {
+    let Type::Function { params, results } = c.get(v.function_type()) else {
         return fail(
             "attribute 'function_type' failed to satisfy constraint: type attribute of function type",
         );
@@ -269,7 +263,7 @@ pub fn entry(c: &Ctx) -> Check {
     ensure(results.is_empty(), || {
         "entry op must not return values".into()
     })?;
-    argument_attributes(c, params.len())?;
+    argument_attributes(c, v.arg_attrs(), params.len())?;
     let block = body(c, 0, &[Op::Return])?;
     let args = &c.module.block(block).args;
     ensure(args.len() == params.len(), || {

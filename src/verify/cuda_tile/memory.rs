@@ -1,7 +1,8 @@
 //! Loads and stores through pointers, tokens, alloca, print.
 
 use super::{Ctx, ordering, views};
-use crate::ir::{Attr, Type};
+use crate::dialect::cuda_tile::view;
+use crate::ir::{Op, Type};
 use crate::verify::{Check, ensure, fail};
 
 /// `pointers` points to elements of `value`, one each.
@@ -60,9 +61,8 @@ pub fn join_tokens(c: &Ctx) -> Check {
     })
 }
 
-pub fn alloca(c: &Ctx) -> Check {
-    let alignment = c.int("alignment");
-    let size = c.int("num_elem");
+pub fn alloca(c: &Ctx, v: &view::Alloca<Op>) -> Check {
+    let (alignment, size) = (v.alignment(), v.num_elem());
     ensure(size >= 0, || {
         "attribute 'num_elem' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 0".into()
     })?;
@@ -86,11 +86,8 @@ pub fn alloca(c: &Ctx) -> Check {
 }
 
 /// A `printf` conversion for each operand.
-pub fn print(c: &Ctx) -> Check {
-    let Some(Attr::Str(name)) = c.op.attr_named("str") else {
-        return Ok(());
-    };
-    let text = c.module.str(*name);
+pub fn print(c: &Ctx, v: &view::Print<Op>) -> Check {
+    let text = c.module.str(v.str());
     let mut rest = text.as_bytes();
     let mut expected = 0;
     while let Some(at) = rest.iter().position(|&b| b == b'%') {

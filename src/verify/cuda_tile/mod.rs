@@ -19,7 +19,8 @@ mod views;
 
 use crate::asm::type_text;
 use crate::dialect::cuda_tile::Op;
-use crate::ir::{Attr, Diagnostic, Module, Op as IrOp, OpId, Type, TypeId, ValueId};
+use crate::dialect::cuda_tile::view::View;
+use crate::ir::{Diagnostic, Module, Op as IrOp, OpId, Type, TypeId, ValueId};
 use crate::verify::{Check, types};
 
 /// Checks one operation whose structure is sound.
@@ -67,7 +68,6 @@ fn rules(c: &Ctx) -> Check {
         Op::FToI => arith::ftoi(c),
         Op::FToF => arith::ftof(c),
         Op::Bitcast => arith::bitcast(c),
-        Op::Alloca => memory::alloca(c),
         Op::AtomicRmw => atomics::rmw(c),
         Op::AtomicCas => atomics::cas(c),
         Op::AtomicRedView => atomics::red_view(c),
@@ -79,23 +79,19 @@ fn rules(c: &Ctx) -> Check {
             multimem::check(c)
         }
         Op::JoinTokens => memory::join_tokens(c),
-        Op::Print => memory::print(c),
         Op::MakeTensorView => views::make_tensor_view(c),
         Op::MakePartitionView | Op::MakeStridedView | Op::MakeGatherScatterView => {
             views::make_view(c)
         }
         Op::GetTensorShape | Op::GetIndexSpaceShape => views::shape(c),
         Op::Broadcast => shape::broadcast(c),
-        Op::Cat => shape::cat(c),
         Op::Extract => shape::extract(c),
         Op::Insert => shape::insert(c),
         Op::Iota => shape::iota(c),
         Op::Pack | Op::Unpack => shape::pack(c),
-        Op::Permute => shape::permute(c),
         Op::Reshape => shape::reshape(c),
         Op::Select => shape::select(c),
         Op::Constant => shape::constant(c),
-        Op::Reduce | Op::Scan => shape::aggregate(c),
         Op::MmaF => matrix::mmaf(c),
         Op::MmaI => matrix::shapes(c),
         Op::MmaFScaled => matrix::scaled(c),
@@ -103,10 +99,23 @@ fn rules(c: &Ctx) -> Check {
         Op::Continue => control::continue_op(c),
         Op::Return => control::return_op(c),
         Op::If => control::if_op(c),
-        Op::For => control::for_op(c),
-        Op::Loop => control::loop_op(c),
-        Op::Entry => control::entry(c),
-        Op::Global => symbols::global(c),
+        _ => parts(c),
+    }
+}
+
+/// The rules of operations that ask about parts of their own.
+fn parts(c: &Ctx) -> Check {
+    match View::of(c.op) {
+        Some(View::Alloca(v)) => memory::alloca(c, &v),
+        Some(View::Cat(v)) => shape::cat(c, v.dim()),
+        Some(View::Permute(v)) => shape::permute(c, v.permutation()),
+        Some(View::Reduce(v)) => shape::aggregate(c, v.dim(), v.identities()),
+        Some(View::Scan(v)) => shape::aggregate(c, v.dim(), v.identities()),
+        Some(View::For(v)) => control::for_op(c, &v),
+        Some(View::Loop(v)) => control::loop_op(c, &v),
+        Some(View::Entry(v)) => control::entry(c, &v),
+        Some(View::Global(v)) => symbols::global(c, &v),
+        Some(View::Print(v)) => memory::print(c, &v),
         _ => Ok(()),
     }
 }
@@ -185,13 +194,6 @@ impl<'m> Ctx<'m> {
 
     fn case(&self, name: &str) -> Option<u8> {
         self.op.enum_named(name)
-    }
-
-    fn int(&self, name: &str) -> i64 {
-        match self.op.attr_named(name) {
-            Some(Attr::Int { value, .. }) => *value,
-            _ => 0,
-        }
     }
 }
 

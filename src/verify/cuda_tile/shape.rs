@@ -17,9 +17,8 @@ pub fn broadcast(c: &Ctx) -> Check {
     })
 }
 
-pub fn cat(c: &Ctx) -> Check {
+pub fn cat(c: &Ctx, dim: i64) -> Check {
     let (lhs, rhs, result) = (c.operand(0).1, c.operand(1).1, c.result(0).1);
-    let dim = c.int("dim");
     let Some(at) = usize::try_from(dim).ok().filter(|d| *d < lhs.len()) else {
         return fail(format!(
             "expect dim to be [0, {}), but got: {dim}",
@@ -124,12 +123,9 @@ pub fn pack(c: &Ctx) -> Check {
     })
 }
 
-pub fn permute(c: &Ctx) -> Check {
+pub fn permute(c: &Ctx, map: &[i32]) -> Check {
     let (from, to) = (c.operand(0).1, c.result(0).1);
     let rank = from.len();
-    let Some(Attr::I32s(map)) = c.op.attr_named("permutation") else {
-        return Ok(());
-    };
     ensure(rank >= 2, || {
         format!("expects at least rank 2, but got: {rank}")
     })?;
@@ -209,7 +205,7 @@ pub fn data_fits(c: &Ctx, data: &Dense, ty: TypeId) -> Check {
 }
 
 /// `reduce` and `scan`.
-pub fn aggregate(c: &Ctx) -> Check {
+pub fn aggregate(c: &Ctx, dim: i64, neutral: &Attr) -> Check {
     let operands = &c.op.operands;
     ensure(!operands.is_empty(), || {
         "expected 1 or more operands, but found 0".into()
@@ -217,9 +213,8 @@ pub fn aggregate(c: &Ctx) -> Check {
     ensure(operands.len() == c.op.results.len(), || {
         "expect same number of operands and results".into()
     })?;
-    identities(c)?;
+    identities(c, neutral)?;
     let shape = c.tile(operands[0]).1;
-    let dim = c.int("dim");
     ensure(dim >= 0, || {
         "attribute 'dim' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative".into()
     })?;
@@ -251,9 +246,9 @@ pub fn aggregate(c: &Ctx) -> Check {
     combination(c)
 }
 
-fn identities(c: &Ctx) -> Check {
-    let Some(Attr::Array(items)) = c.op.attr_named("identities") else {
-        return Ok(());
+fn identities(c: &Ctx, neutral: &Attr) -> Check {
+    let Attr::Array(items) = neutral else {
+        return fail("attribute 'identities' failed to satisfy constraint: array attribute");
     };
     let n = c.op.operands.len();
     ensure(items.len() == n, || {

@@ -4,19 +4,19 @@ use rustc_hash::FxHashMap;
 
 use super::{Ctx, shape};
 use crate::asm::type_text;
-use crate::dialect::cuda_tile::Op;
-use crate::ir::{Attr, Diagnostic, Module, Name, OpId, Type};
+use crate::dialect::cuda_tile::{Op, view};
+use crate::ir::{self, Attr, Diagnostic, Module, Name, OpId, Type};
 use crate::verify::{Check, ensure, fail, located};
 
-pub fn global(c: &Ctx) -> Check {
-    let Some(Attr::Dense { data, ty }) = c.op.attr_named("value") else {
-        return Ok(());
+pub fn global(c: &Ctx, v: &view::Global<ir::Op>) -> Check {
+    let Attr::Dense { data, ty } = v.value() else {
+        return fail("attribute 'value' failed to satisfy constraint: dense elements attribute");
     };
     crate::verify::types::check(c.module, *ty)?;
     if let Some((_, dims)) = c.module.types.as_tile(*ty) {
         ensure(dims.len() == 1, || "type must have rank 1".into())?;
     }
-    let alignment = c.int("alignment");
+    let alignment = v.alignment();
     ensure(alignment >= 0 && alignment.count_ones() <= 1, || {
         format!("alignment ({alignment}) must be 0 or a power of two")
     })?;
@@ -46,8 +46,8 @@ pub fn check(module: &Module) -> Vec<(OpId, Diagnostic)> {
     }
     module.walk(module.body, &mut |id| {
         let op = module.op(id);
-        if Op::of(op.kind) == Some(Op::GetGlobal)
-            && let Err(message) = reference(module, id, &globals)
+        if let Some(v) = view::GetGlobal::of(op)
+            && let Err(message) = reference(module, &v, &globals)
         {
             errors.push(located(module, id, message));
         }
@@ -55,20 +55,21 @@ pub fn check(module: &Module) -> Vec<(OpId, Diagnostic)> {
     errors
 }
 
-fn reference(module: &Module, id: OpId, globals: &FxHashMap<Name, OpId>) -> Check {
-    let op = module.op(id);
-    let Some(Attr::Symbol(name)) = op.attr_named("name") else {
-        return Ok(());
-    };
-    let text = module.str(*name);
-    let Some(&global) = globals.get(name) else {
+fn reference(
+    module: &Module,
+    v: &view::GetGlobal<ir::Op>,
+    globals: &FxHashMap<Name, OpId>,
+) -> Check {
+    let text = module.str(v.name());
+    let Some(&global) = globals.get(&v.name()) else {
         return fail(format!("'{text}' does not reference a valid global"));
     };
-    let Some(Attr::Dense { ty, .. }) = module.op(global).attr_named("value") else {
+    let global = view::Global::of(module.op(global));
+    let Some(Attr::Dense { ty, .. }) = global.as_ref().map(view::Global::value) else {
         return Ok(());
     };
     let elem = module.types.elem(*ty);
-    let pointer = module.types.elem(module.ty(op.results[0]));
+    let pointer = module.types.elem(module.ty(v.result()));
     match module.types.get(pointer) {
         Type::Ptr { pointee, .. } if *pointee != elem => fail(format!(
             "pointee type of result type '{}' does not match type '{}' of the global @{text}",

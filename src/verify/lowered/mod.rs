@@ -10,7 +10,7 @@ mod tiled;
 use crate::asm::type_text;
 use crate::dialect::{Dialect, nv_tileaa, nv_tileas};
 use crate::facts::access;
-use crate::ir::{Attr, Module, Op, OpId, Type, TypeId, ValueId};
+use crate::ir::{Module, Op, OpId, Type, TypeId, ValueId};
 use crate::verify::{Check, ensure};
 
 /// The reference's words for a kernel that returns something.
@@ -82,21 +82,6 @@ impl<'m> Ctx<'m> {
 
     fn operand(&self, name: &str) -> Option<ValueId> {
         self.group(name).first().copied()
-    }
-
-    fn int(&self, name: &str) -> i64 {
-        match self.op.attr_named(name) {
-            Some(Attr::Int { value, .. }) => *value,
-            _ => 0,
-        }
-    }
-
-    fn ints(&self, name: &str) -> Vec<i64> {
-        match self.op.attr_named(name) {
-            Some(Attr::I32s(v)) => v.iter().map(|&x| i64::from(x)).collect(),
-            Some(Attr::I64s(v)) => v.clone(),
-            _ => Vec::new(),
-        }
     }
 
     fn returns_nothing(&self) -> Check {

@@ -1,55 +1,64 @@
 //! Kernels and structured control flow.
 
 use super::super::{Ctx, NO_RESULTS};
-use crate::dialect::nvvm::Op as N;
-use crate::ir::{BlockId, OpId, Type, ValueId};
+use crate::dialect::nvvm::view::{self, View};
+use crate::ir::{BlockId, Op, Type, ValueId};
 use crate::verify::{Check, ensure, fail};
 
-pub fn check(c: &Ctx, kind: N) -> Check {
-    match kind {
-        N::Func => func(c),
-        N::Return => ensure(c.op.operands.is_empty(), || NO_RESULTS.into()),
-        N::For => for_loop(c),
-        N::Loop => {
-            let body = block(c, 0)?;
-            matches(
-                c,
-                "initial values",
-                &c.op.operands,
-                "arguments",
-                args(c, body),
-            )
+/// `None` for what is no kernel and no control flow.
+pub fn check(c: &Ctx, view: &View<Op>) -> Option<Check> {
+    Some(match view {
+        View::Func(v) => func(c, v),
+        View::Return(v) => ensure(v.operands().is_empty(), || NO_RESULTS.into()),
+        View::For(v) => for_loop(c, v),
+        View::Loop(v) => endless(c, v),
+        View::If(v) => branches(c, v),
+        View::Yield(v) => yields(c, v.operands()),
+        View::Continue(v) => enclosing(c, true).and_then(|around| {
+            let carried = around.carried();
+            matches(c, "operands", v.operands(), "carried values", carried)
+        }),
+        View::Break(v) => enclosing(c, false).and_then(|around| {
+            let results = around.results();
+            matches(c, "operands", v.operands(), "the loop's results", results)
+        }),
+        _ => return None,
+    })
+}
+
+/// A loop.
+enum Loop<'m> {
+    Counted(view::For<'m, Op>),
+    Endless(view::Loop<'m, Op>),
+}
+
+impl<'m> Loop<'m> {
+    fn of(op: &'m Op) -> Option<Self> {
+        let counted = view::For::of(op).map(Loop::Counted);
+        counted.or_else(|| view::Loop::of(op).map(Loop::Endless))
+    }
+
+    fn carried(&self) -> &'m [ValueId] {
+        match self {
+            Loop::Counted(v) => v.inits(),
+            Loop::Endless(v) => v.inits(),
         }
-        N::If => branches(c),
-        N::Yield => yields(c),
-        N::Continue => {
-            let around = c.m.op(enclosing(c, &[N::For, N::Loop])?);
-            let carried = match N::of(around.kind) {
-                Some(N::For) => &around.operands[3..],
-                _ => &around.operands[..],
-            };
-            matches(c, "operands", &c.op.operands, "carried values", carried)
+    }
+
+    fn results(&self) -> &'m [ValueId] {
+        match self {
+            Loop::Counted(v) => v.results(),
+            Loop::Endless(v) => v.results(),
         }
-        N::Break => {
-            let around = c.m.op(enclosing(c, &[N::Loop])?);
-            matches(
-                c,
-                "operands",
-                &c.op.operands,
-                "the loop's results",
-                &around.results,
-            )
-        }
-        _ => Ok(()),
     }
 }
 
-fn func(c: &Ctx) -> Check {
-    let threads = c.int("reqntid");
+fn func(c: &Ctx, v: &view::Func<Op>) -> Check {
+    let threads = v.reqntid();
     ensure((32..=1024).contains(&threads) && threads % 32 == 0, || {
         format!("{threads} threads are not 1 to 32 whole warps")
     })?;
-    let bytes = c.int("smem_bytes");
+    let bytes = v.smem_bytes();
     ensure(bytes >= 0, || format!("{bytes} bytes of shared memory"))?;
     for &arg in args(c, block(c, 0)?) {
         let scalar = c.regs(arg) == 1 && !matches!(c.elem(arg), Type::SharedPtr);
@@ -84,54 +93,58 @@ pub fn matches(c: &Ctx, what: &str, a: &[ValueId], other: &str, b: &[ValueId]) -
     })
 }
 
-fn for_loop(c: &Ctx) -> Check {
-    let bounds = &c.op.operands[..3];
-    for &bound in &bounds[1..] {
-        c.same_type("bounds and step", bounds[0], bound)?;
+fn for_loop(c: &Ctx, v: &view::For<Op>) -> Check {
+    for bound in [v.upper(), v.step()] {
+        c.same_type("bounds and step", v.lower(), bound)?;
     }
-    let inits = &c.op.operands[3..];
-    matches(c, "initial values", inits, "the results", &c.op.results)?;
+    matches(c, "initial values", v.inits(), "the results", v.results())?;
     let args = args(c, block(c, 0)?);
     match args.split_first() {
         Some((&counter, carried)) => {
-            c.same_type("counter and bounds", counter, bounds[0])?;
-            matches(c, "initial values", inits, "arguments", carried)
+            c.same_type("counter and bounds", counter, v.lower())?;
+            matches(c, "initial values", v.inits(), "arguments", carried)
         }
         None => fail("no counter"),
     }
 }
 
-fn branches(c: &Ctx) -> Check {
-    ensure(c.regs(c.op.operands[0]) == 1, || {
+fn endless(c: &Ctx, v: &view::Loop<Op>) -> Check {
+    let args = args(c, block(c, 0)?);
+    matches(c, "initial values", v.inits(), "arguments", args)
+}
+
+fn branches(c: &Ctx, v: &view::If<Op>) -> Check {
+    ensure(c.regs(v.condition()) == 1, || {
         "the condition is no scalar".into()
     })?;
     let one_way =
         c.op.regions
             .get(1)
             .is_none_or(|&r| c.m.region(r).blocks.is_empty());
-    ensure(!one_way || c.op.results.is_empty(), || {
+    ensure(!one_way || v.results().is_empty(), || {
         "results, but only one way".into()
     })
 }
 
 /// A yield gives the results of its `if`, or the next values of its `for`.
-fn yields(c: &Ctx) -> Check {
-    let around = c.m.parent_op(c.id).map(|p| c.m.op(p));
-    match around.and_then(|p| Some((N::of(p.kind)?, p))) {
-        Some((N::If | N::For, p)) => {
-            matches(c, "operands", &c.op.operands, "the results", &p.results)
-        }
-        _ => fail("stands neither in an 'if' nor in a 'for'"),
-    }
+fn yields(c: &Ctx, operands: &[ValueId]) -> Check {
+    let results = match c.m.parent_op(c.id).and_then(|p| View::of(c.m.op(p))) {
+        Some(View::If(v)) => v.results(),
+        Some(View::For(v)) => v.results(),
+        _ => return fail("stands neither in an 'if' nor in a 'for'"),
+    };
+    matches(c, "operands", operands, "the results", results)
 }
 
-/// The loop around, through `if`s only.
-fn enclosing(c: &Ctx, loops: &[N]) -> Result<OpId, String> {
+/// The loop around, through `if`s only; `counted`: it may be one that counts.
+fn enclosing<'m>(c: &Ctx<'m>, counted: bool) -> Result<Loop<'m>, String> {
     let mut at = c.id;
     while let Some(parent) = c.m.parent_op(at) {
-        match N::of(c.m.op(parent).kind) {
-            Some(kind) if loops.contains(&kind) => return Ok(parent),
-            Some(N::If) => at = parent,
+        let op = c.m.op(parent);
+        match Loop::of(op) {
+            Some(found @ Loop::Endless(_)) => return Ok(found),
+            Some(found) if counted => return Ok(found),
+            _ if view::If::of(op).is_some() => at = parent,
             _ => break,
         }
     }

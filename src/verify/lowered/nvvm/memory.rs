@@ -1,44 +1,80 @@
 //! Memory, barriers and copies: accesses, offsets and masks count up to the registers moved.
 
 use super::super::Ctx;
-use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Type, ValueId};
+use crate::dialect::enums::Space;
+use crate::dialect::nvvm::view::{self, View};
+use crate::ir::{Attr, Op, Type, ValueId};
 use crate::verify::{Check, ensure};
 
 /// Hardware barriers of a block (PTX ISA, "barrier").
 const BARRIERS: i64 = 16;
 
-pub fn check(c: &Ctx, kind: N) -> Check {
-    match kind {
-        N::Ld | N::MultimemLoad => {
-            let result = c.op.results[0];
-            access(c, result)?;
-            if kind == N::MultimemLoad {
-                words(c, result)?;
-            }
-            match c.operand("other") {
-                Some(other) => c.same_type("'other' and the result", other, result),
-                None => Ok(()),
-            }
+/// Where accesses go: the parts that their operations share.
+struct Accesses<'m> {
+    /// Addresses of each access, or one, and what they are called.
+    addresses: &'m [(&'static str, Option<ValueId>)],
+    offsets: &'m [i64],
+}
+
+macro_rules! accesses {
+    ($v:expr) => {
+        Accesses {
+            addresses: &[("addresses", Some($v.addr())), ("masks", $v.mask())],
+            offsets: $v.offsets(),
         }
-        N::St => access(c, c.op.operands[1]),
-        N::MultimemReduce | N::MultimemStore => {
-            access(c, c.op.operands[1])?;
-            words(c, c.op.operands[1])
+    };
+}
+
+pub fn check(c: &Ctx, view: &View<Op>) -> Check {
+    match view {
+        View::Ld(v) => {
+            access(c, &accesses!(v), v.vec(), v.result())?;
+            space(c, v.addr(), v.space())?;
+            other(c, v.other(), v.result())
         }
-        N::AtomicRmw | N::AtomicCas => atomic(c),
-        N::CpAsync => copy(c),
-        N::LdMatrix => matrices(c, c.op.results[0]),
-        N::StMatrix => matrices(c, c.op.operands[1]),
-        N::Bar | N::BarArrive => barrier(c),
-        N::MbarInit => ensure(c.int("count") > 0, || "an mbarrier of no arrivals".into()),
-        N::TmaLoad | N::TmaMulticast | N::TmaPair | N::TmaStore => coordinates(c),
-        N::SetMaxNReg => registers(c),
-        N::PtrAdd => offset(c),
-        N::Lop3 => ensure((0..256).contains(&c.int("table")), || {
-            format!("the table {} has more than 8 bits", c.int("table"))
+        View::MultimemLoad(v) => {
+            access(c, &accesses!(v), v.vec(), v.result())?;
+            multimem(c, v.addr(), v.vec(), v.result())?;
+            other(c, v.other(), v.result())
+        }
+        View::St(v) => {
+            access(c, &accesses!(v), v.vec(), v.value())?;
+            space(c, v.addr(), v.space())
+        }
+        View::MultimemReduce(v) => {
+            access(c, &accesses!(v), v.vec(), v.value())?;
+            multimem(c, v.addr(), v.vec(), v.value())
+        }
+        View::MultimemStore(v) => {
+            access(c, &accesses!(v), v.vec(), v.value())?;
+            multimem(c, v.addr(), v.vec(), v.value())
+        }
+        View::AtomicRmw(v) => {
+            space(c, v.addr(), v.space())?;
+            let operands = [Some(v.value()), v.other()];
+            atomic(c, &accesses!(v), &operands, v.result())
+        }
+        View::AtomicCas(v) => {
+            space(c, v.addr(), v.space())?;
+            let operands = [Some(v.value()), Some(v.compare()), v.other()];
+            atomic(c, &accesses!(v), &operands, v.result())
+        }
+        View::CpAsync(v) => copy(c, v),
+        View::LdMatrix(v) => matrices(c, v.addr(), v.offsets(), v.num(), v.result()),
+        View::StMatrix(v) => matrices(c, v.addr(), v.offsets(), v.num(), v.value()),
+        View::Bar(v) => barrier(v.id(), v.threads()),
+        View::BarArrive(v) => barrier(v.id(), v.threads()),
+        View::MbarInit(v) => ensure(v.count() > 0, || "an mbarrier of no arrivals".into()),
+        View::TmaLoad(v) => coordinates(v.coords()),
+        View::TmaMulticast(v) => coordinates(v.coords()),
+        View::TmaPair(v) => coordinates(v.coords()),
+        View::TmaStore(v) => coordinates(v.coords()),
+        View::SetMaxNReg(v) => registers(v.count()),
+        View::PtrAdd(v) => offset(c, v.base(), v.offset()),
+        View::Lop3(v) => ensure((0..256).contains(&v.table()), || {
+            format!("the table {} has more than 8 bits", v.table())
         }),
-        N::Global => global(c),
+        View::Global(v) => global(v),
         _ => Ok(()),
     }
 }
@@ -51,18 +87,21 @@ fn per_access(c: &Ctx, what: &str, value: ValueId, accesses: usize) -> Check {
     })
 }
 
-fn accesses(c: &Ctx, offsets: &str) -> Result<usize, String> {
-    let n = c.ints(offsets).len();
-    for (what, name) in [("addresses", "addr"), ("masks", "mask")] {
-        if let Some(v) = c.operand(name) {
-            per_access(c, what, v, n)?;
+impl Accesses<'_> {
+    /// How many there are.
+    fn count(&self, c: &Ctx) -> Result<usize, String> {
+        let n = self.offsets.len();
+        for &(what, value) in self.addresses {
+            if let Some(v) = value {
+                per_access(c, what, v, n)?;
+            }
         }
+        Ok(n)
     }
-    Ok(n)
 }
 
-fn access(c: &Ctx, value: ValueId) -> Check {
-    let (n, vec) = (accesses(c, "offsets")?, c.int("vec"));
+fn access(c: &Ctx, accesses: &Accesses, vec: i64, value: ValueId) -> Check {
+    let n = accesses.count(c)?;
     let moved = usize::try_from(vec).unwrap_or(0) * n;
     ensure(vec > 0 && moved == c.regs(value), || {
         format!("{n} accesses of {vec} elements for {}", c.text(value))
@@ -70,65 +109,68 @@ fn access(c: &Ctx, value: ValueId) -> Check {
     let bytes = vec * i64::from(c.bits(value).div_ceil(8));
     ensure(bytes <= 16, || {
         format!("{bytes} bytes are more than one access can move")
-    })?;
-    space(c)
+    })
 }
 
-/// An access to a multicast address moves at least 32 bits (PTX ISA, "multimem").
-fn words(c: &Ctx, value: ValueId) -> Check {
-    let bits = c.int("vec") * i64::from(c.bits(value));
+/// What a load gives where it is masked off.
+fn other(c: &Ctx, other: Option<ValueId>, result: ValueId) -> Check {
+    match other {
+        Some(other) => c.same_type("'other' and the result", other, result),
+        None => Ok(()),
+    }
+}
+
+/// An access to a multicast address, which is global, moves at least 32 bits (PTX ISA, "multimem").
+fn multimem(c: &Ctx, address: ValueId, vec: i64, value: ValueId) -> Check {
+    space(c, address, Space::Global)?;
+    let bits = vec * i64::from(c.bits(value));
     ensure(bits >= 32, || format!("a multimem access of {bits} bits"))
 }
 
 /// The space is that of the address.
-fn space(c: &Ctx) -> Check {
-    let address = c.op.operands[0];
+fn space(c: &Ctx, address: ValueId, space: Space) -> Check {
     let shared = matches!(c.elem(address), Type::SharedPtr);
-    let space = c.op.enum_named("space").unwrap_or(0);
-    ensure(shared == (space == 1), || {
+    ensure(shared == (space == Space::Shared), || {
         format!("the space is not that of {}", c.text(address))
     })
 }
 
-fn atomic(c: &Ctx) -> Check {
-    space(c)?;
-    let (n, result) = (accesses(c, "offsets")?, c.op.results[0]);
+fn atomic(c: &Ctx, accesses: &Accesses, operands: &[Option<ValueId>], result: ValueId) -> Check {
+    let n = accesses.count(c)?;
     ensure(n == c.regs(result), || {
         format!("{n} accesses for {}", c.text(result))
     })?;
-    for name in ["value", "compare", "other"] {
-        if let Some(v) = c.operand(name) {
-            c.same_type("operand and result", v, result)?;
-        }
+    for &operand in operands.iter().flatten() {
+        c.same_type("operand and result", operand, result)?;
     }
     Ok(())
 }
 
 /// `cp.async` moves 4, 8 or 16 bytes (PTX ISA, "cp.async").
-fn copy(c: &Ctx) -> Check {
-    ensure(matches!(c.int("bytes"), 4 | 8 | 16), || {
-        format!("copies of {} bytes", c.int("bytes"))
+fn copy(c: &Ctx, v: &view::CpAsync<Op>) -> Check {
+    ensure(matches!(v.bytes(), 4 | 8 | 16), || {
+        format!("copies of {} bytes", v.bytes())
     })?;
-    let (to, from) = (c.ints("dst_offsets").len(), c.ints("src_offsets").len());
+    let (to, from) = (v.dst_offsets().len(), v.src_offsets().len());
     ensure(to == from, || {
         format!("{from} sources for {to} destinations")
     })?;
-    for (what, name) in [
-        ("destinations", "dst"),
-        ("sources", "src"),
-        ("sizes", "read"),
-        ("masks", "mask"),
-    ] {
-        if let Some(v) = c.operand(name) {
-            per_access(c, what, v, to)?;
-        }
-    }
-    Ok(())
+    let copies = Accesses {
+        addresses: &[
+            ("destinations", Some(v.dst())),
+            ("sources", Some(v.src())),
+            ("sizes", v.read()),
+            ("masks", v.mask()),
+        ],
+        offsets: v.dst_offsets(),
+    };
+    copies.count(c).map(|_| ())
 }
 
 /// A thread holds 32 bits of each 8x8 matrix.
-fn matrices(c: &Ctx, value: ValueId) -> Check {
-    let (n, num) = (accesses(c, "offsets")?, c.int("num"));
+fn matrices(c: &Ctx, address: ValueId, offsets: &[i64], num: i64, value: ValueId) -> Check {
+    let n = offsets.len();
+    per_access(c, "addresses", address, n)?;
     let bits = 32 * n as u64 * u64::try_from(num).unwrap_or(0);
     let held = u64::from(c.bits(value)) * c.regs(value) as u64;
     ensure(matches!(num, 1 | 2 | 4) && bits == held, || {
@@ -136,8 +178,7 @@ fn matrices(c: &Ctx, value: ValueId) -> Check {
     })
 }
 
-fn barrier(c: &Ctx) -> Check {
-    let (id, threads) = (c.int("id"), c.int("threads"));
+fn barrier(id: i64, threads: i64) -> Check {
     ensure((0..BARRIERS).contains(&id), || {
         format!("barrier {id} of {BARRIERS}")
     })?;
@@ -146,32 +187,29 @@ fn barrier(c: &Ctx) -> Check {
     })
 }
 
-fn coordinates(c: &Ctx) -> Check {
-    let n = c.group("coords").len();
+fn coordinates(coords: &[ValueId]) -> Check {
+    let n = coords.len();
     ensure((1..=5).contains(&n), || format!("{n} coordinates"))
 }
 
 /// PTX ISA, "setmaxnreg": a multiple of 8 from 24 to 256.
-fn registers(c: &Ctx) -> Check {
-    let n = c.int("count");
+fn registers(n: i64) -> Check {
     ensure((24..=256).contains(&n) && n % 8 == 0, || {
         format!("{n} registers")
     })
 }
 
 /// Offsets are as wide as the address.
-fn offset(c: &Ctx) -> Check {
-    let (base, offset) = (c.op.operands[0], c.op.operands[1]);
+fn offset(c: &Ctx, base: ValueId, offset: ValueId) -> Check {
     ensure(c.bits(base) == c.bits(offset), || {
         format!("{} is added to {}", c.text(offset), c.text(base))
     })
 }
 
-fn global(c: &Ctx) -> Check {
-    let n = c.int("alignment");
+fn global(v: &view::Global<Op>) -> Check {
+    let n = v.alignment();
     ensure(n > 0 && n.count_ones() == 1, || format!("aligned to {n}"))?;
-    ensure(
-        matches!(c.op.attr_named("value"), Some(Attr::Dense { .. })),
-        || "a global without bytes".into(),
-    )
+    ensure(matches!(v.value(), Attr::Dense { .. }), || {
+        "a global without bytes".into()
+    })
 }

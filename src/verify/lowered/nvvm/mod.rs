@@ -9,38 +9,33 @@ mod tensor;
 use super::Ctx;
 use crate::dialect::Traits;
 use crate::dialect::nvvm::Op;
-use crate::ir::{Attr, Dense, Type};
+use crate::dialect::nvvm::view::{self, View};
+use crate::ir::{self, Attr, Dense, Type, ValueId};
 use crate::verify::{Check, ensure};
 
 pub fn check(c: &Ctx) -> Check {
-    let Some(kind) = Op::of(c.op.kind) else {
+    let (Some(kind), Some(view)) = (Op::of(c.op.kind), View::of(c.op)) else {
         return Ok(());
     };
-    if c.op.def().traits.has(Traits::ELEMENTWISE) {
-        one_count(c, kind)?;
+    if c.op.def().traits.has(Traits::ELEMENTWISE) && kind != Op::Bitcast {
+        one_count(c)?;
     }
     elements::check(c, kind)?;
-    match kind {
-        Op::Const => constant(c),
-        Op::Splat => splat(c),
-        Op::Take => take(c),
-        Op::Concat => concat(c),
-        Op::Bitcast => bitcast(c),
-        Op::Func | Op::Return | Op::For | Op::If | Op::Loop => control::check(c, kind),
-        Op::Yield | Op::Continue | Op::Break => control::check(c, kind),
-        Op::MmaSync | Op::Wgmma | Op::WgmmaWait => matrix::check(c, kind),
-        Op::TensorAlloc | Op::TensorDealloc | Op::TensorLd | Op::TensorSt | Op::TensorMma => {
-            tensor::check(c, kind)
-        }
-        _ => memory::check(c, kind),
+    match &view {
+        View::Const(v) => constant(c, v),
+        View::Splat(v) => splat(c, v),
+        View::Take(v) => take(c, v),
+        View::Concat(v) => concat(c, v),
+        View::Bitcast(v) => bitcast(c, v),
+        _ => control::check(c, &view)
+            .or_else(|| matrix::check(c, &view))
+            .or_else(|| tensor::check(c, &view))
+            .unwrap_or_else(|| memory::check(c, &view)),
     }
 }
 
 /// Elementwise operations have one register count throughout.
-fn one_count(c: &Ctx, kind: Op) -> Check {
-    if kind == Op::Bitcast {
-        return Ok(());
-    }
+fn one_count(c: &Ctx) -> Check {
     let mut counts =
         c.op.operands
             .iter()
@@ -53,12 +48,12 @@ fn one_count(c: &Ctx, kind: Op) -> Check {
     }
 }
 
-fn constant(c: &Ctx) -> Check {
-    let result = c.op.results[0];
-    let Some(Attr::Dense {
+fn constant(c: &Ctx, v: &view::Const<ir::Op>) -> Check {
+    let result = v.result();
+    let Attr::Dense {
         data: Dense::Bytes(bytes),
         ..
-    }) = c.op.attr_named("value")
+    } = v.value()
     else {
         return Err("the value is no number".into());
     };
@@ -69,18 +64,16 @@ fn constant(c: &Ctx) -> Check {
     })
 }
 
-fn splat(c: &Ctx) -> Check {
-    let source = c.op.operands[0];
-    ensure(c.regs(source) == 1, || {
-        format!("the operand is {}, not a scalar", c.text(source))
+fn splat(c: &Ctx, v: &view::Splat<ir::Op>) -> Check {
+    ensure(c.regs(v.source()) == 1, || {
+        format!("the operand is {}, not a scalar", c.text(v.source()))
     })?;
-    same_elements(c)
+    same_elements(c, &[v.source()], v.result())
 }
 
-/// Operands and results have one element type.
-fn same_elements(c: &Ctx) -> Check {
-    let result = c.op.results[0];
-    match c.op.operands.iter().find(|&&v| c.elem(v) != c.elem(result)) {
+/// Operands and result have one element type.
+fn same_elements(c: &Ctx, operands: &[ValueId], result: ValueId) -> Check {
+    match operands.iter().find(|&&v| c.elem(v) != c.elem(result)) {
         None => Ok(()),
         Some(&v) => Err(format!(
             "elements of {} become {}",
@@ -90,29 +83,29 @@ fn same_elements(c: &Ctx) -> Check {
     }
 }
 
-fn take(c: &Ctx) -> Check {
-    let (source, result) = (c.op.operands[0], c.op.results[0]);
-    let (indices, n) = (c.ints("indices"), c.regs(source));
+fn take(c: &Ctx, v: &view::Take<ir::Op>) -> Check {
+    let (source, result) = (v.source(), v.result());
+    let (indices, n) = (v.indices(), c.regs(source));
     ensure(indices.len() == c.regs(result), || {
         format!("{} indices for {}", indices.len(), c.text(result))
     })?;
-    let inside = |i: &i64| usize::try_from(*i).is_ok_and(|i| i < n);
+    let inside = |i: &i32| usize::try_from(*i).is_ok_and(|i| i < n);
     match indices.iter().find(|i| !inside(i)) {
-        None => same_elements(c),
+        None => same_elements(c, &[source], result),
         Some(i) => Err(format!("index {i} into {}", c.text(source))),
     }
 }
 
-fn concat(c: &Ctx) -> Check {
-    let n: usize = c.op.operands.iter().map(|&v| c.regs(v)).sum();
-    ensure(n == c.regs(c.op.results[0]), || {
-        format!("{n} registers become {}", c.text(c.op.results[0]))
+fn concat(c: &Ctx, v: &view::Concat<ir::Op>) -> Check {
+    let n: usize = v.sources().iter().map(|&v| c.regs(v)).sum();
+    ensure(n == c.regs(v.result()), || {
+        format!("{n} registers become {}", c.text(v.result()))
     })?;
-    same_elements(c)
+    same_elements(c, v.sources(), v.result())
 }
 
-fn bitcast(c: &Ctx) -> Check {
-    let (a, b) = (c.op.operands[0], c.op.results[0]);
+fn bitcast(c: &Ctx, v: &view::Bitcast<ir::Op>) -> Check {
+    let (a, b) = (v.source(), v.result());
     let total = |v| u64::from(c.bits(v)) * c.regs(v) as u64;
     let casts = |v| !matches!(c.elem(v), Type::TensorMap | Type::Token);
     ensure(casts(a) && casts(b) && total(a) == total(b), || {
