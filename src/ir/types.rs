@@ -202,6 +202,18 @@ impl Types {
         }
     }
 
+    /// Bits of one element of a type whose elements have bits: what a tile, an array, a pointer's memory is made of, as
+    /// the verifier has checked. Anything else is an error in the pass that asks.
+    pub fn width(&self, id: TypeId) -> u32 {
+        match self.bits(id) {
+            Some(bits) => bits,
+            None => panic!(
+                "internal error: an element of {:?} has no width",
+                self.get(id)
+            ),
+        }
+    }
+
     /// Number of registers of an nvvm value: `n` of a register array, 1 of a scalar.
     pub fn reg_count(&self, id: TypeId) -> u32 {
         match self.get(id) {

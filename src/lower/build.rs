@@ -19,7 +19,7 @@ pub fn case(def: &'static crate::dialect::EnumDef, name: &str) -> Option<Attr> {
 
 /// A splat constant of integer type (tile or scalar), as `cuda_tile.constant`.
 pub fn constant(b: &mut OpBuilder<'_>, value: i64, ty: TypeId) -> ValueId {
-    let bits = b.module.types.bits(ty).unwrap_or(64);
+    let bits = b.module.types.width(ty);
     let bytes = value.to_le_bytes()[..bits.div_ceil(8).min(8) as usize].to_vec();
     let attr = Attr::Dense {
         data: Dense::Bytes(bytes),

@@ -31,7 +31,7 @@ pub fn reserve(
         let number = |n: i64| u64::try_from(n).unwrap_or(0);
         let pointee = crate::facts::access::pointee(m, v.result());
         // One bit takes a byte in memory.
-        let bits = match m.types.bits(pointee).unwrap_or(64) {
+        let bits = match m.types.width(pointee) {
             1 => 8,
             bits => u64::from(bits),
         };

@@ -78,7 +78,7 @@ impl Lower<'_> {
 
     /// The beginning of the line; a percent sign is doubled for `vprintf`.
     fn place_of_assertion(&self) -> String {
-        let place = match self.m.source_of(self.loc) {
+        let place = match self.m.source_of(self.loc()) {
             Place::Line { file, line, .. } => format!("{file}:{line}"),
             _ => "(unknown):0".into(),
         };

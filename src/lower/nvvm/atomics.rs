@@ -101,7 +101,7 @@ impl Lower<'_> {
     /// Adds `value` to the element at an address; returns what was there.
     fn cas_loop(&mut self, data: &Op, address: ValueId, offset: i64, value: ValueId) -> ValueId {
         let float = self.emit().elem(value);
-        let bits = self.m.types.bits(float).unwrap_or(32);
+        let bits = self.m.types.width(float);
         let attrs = self.access_attrs(data, 1, vec![offset]);
         let mut e = self.emit();
         let int = e.int(bits);
@@ -114,22 +114,21 @@ impl Lower<'_> {
         let region = self.m.new_region();
         let block = self.m.new_block(region, &[int]);
         let expected = self.m.block(block).args[0];
-        let outer = std::mem::replace(&mut self.block, block);
-        let mut e = self.emit();
-        let was = e.bitcast(expected, float);
-        let even = [cased(Rounding::NearestEven)];
-        let sum = e.get(C::AddF, &[&[was], &[value]], even, float);
-        let sum = e.bitcast(sum, int);
-        let attrs = self.atomic_attrs(data, vec![offset]);
-        let groups: [&[ValueId]; 5] = [&[address], &[expected], &[sum], &[], &[]];
-        let mut e = self.emit();
-        let found = e.get(N::AtomicCas, &groups, attrs, int);
-        let done = e.icmp(Predicate::Equal, Signedness::Unsigned, found, expected);
-        self.leave_when(done, found);
-        self.emit().op(N::Continue, &[&[found]], [], &[]);
-        self.block = outer;
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        self.within(block, |l| {
+            let mut e = l.emit();
+            let was = e.bitcast(expected, float);
+            let even = [cased(Rounding::NearestEven)];
+            let sum = e.get(C::AddF, &[&[was], &[value]], even, float);
+            let sum = e.bitcast(sum, int);
+            let attrs = l.atomic_attrs(data, vec![offset]);
+            let groups: [&[ValueId]; 5] = [&[address], &[expected], &[sum], &[], &[]];
+            let mut e = l.emit();
+            let found = e.get(N::AtomicCas, &groups, attrs, int);
+            let done = e.icmp(Predicate::Equal, Signedness::Unsigned, found, expected);
+            l.leave_when(done, found);
+            l.emit().op(N::Continue, &[&[found]], [], &[]);
+        });
+        let mut b = self.build();
         let op = b.op(N::Loop, &[&[first]], [], &[int], &[region]);
         let old = self.m.result(op);
         self.emit().bitcast(old, float)

@@ -54,15 +54,14 @@ impl Lower<'_> {
             self.set(from, to);
         }
         if let Some(body) = body {
-            let outer = std::mem::replace(&mut self.block, block);
-            if let (Some(_), Some(narrow)) = (counter, narrow) {
-                let (old, wide) = (self.m.block(body).args[0], self.m.block(block).args[0]);
-                let low = self.emit().get(N::Trunc, &[&[wide]], [], narrow);
-                self.set(old, low);
-            }
-            let lowered = self.block(body);
-            self.block = outer;
-            lowered?;
+            self.within(block, |l| {
+                if let (Some(_), Some(narrow)) = (counter, narrow) {
+                    let (old, wide) = (l.m.block(body).args[0], l.m.block(block).args[0]);
+                    let low = l.emit().get(N::Trunc, &[&[wide]], [], narrow);
+                    l.set(old, low);
+                }
+                l.block(body)
+            })?;
         }
         Ok(region)
     }
@@ -77,8 +76,7 @@ impl Lower<'_> {
         regions: &[RegionId],
     ) {
         let (old, types) = self.kept(&data.results);
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        let mut b = self.build();
         let new = b.op(kind, groups, attrs, &types, regions);
         for (from, to) in old.into_iter().zip(self.m.op(new).results.to_vec()) {
             self.set(from, to);
@@ -157,8 +155,7 @@ impl Lower<'_> {
     ) -> Result<(), Diagnostic> {
         let body = self.filled(|l| then(l).map(|()| vec![]))?.0;
         let nothing = self.m.new_region();
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        let mut b = self.build();
         b.op(
             N::If,
             &[&[condition]],
@@ -199,8 +196,7 @@ impl Lower<'_> {
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let (first, types) = self.filled(then)?;
         let (second, _) = self.filled(other)?;
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        let mut b = self.build();
         let op = b.op(N::If, &[&[condition]], [uniform], &types, &[first, second]);
         Ok(self.m.op(op).results.to_vec())
     }
@@ -214,8 +210,7 @@ impl Lower<'_> {
     ) -> ValueId {
         let (first, ty) = self.filled_with(then);
         let (second, _) = self.filled_with(other);
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        let mut b = self.build();
         let op = b.op(N::If, &[&[condition]], [None], &[ty], &[first, second]);
         self.m.result(op)
     }
@@ -224,10 +219,11 @@ impl Lower<'_> {
     fn filled_with(&mut self, fill: impl FnOnce(&mut Self) -> ValueId) -> (RegionId, TypeId) {
         let region = self.m.new_region();
         let block = self.m.new_block(region, &[]);
-        let outer = std::mem::replace(&mut self.block, block);
-        let value = fill(self);
-        self.emit().op(N::Yield, &[&[value]], [], &[]);
-        self.block = outer;
+        let value = self.within(block, |l| {
+            let value = fill(l);
+            l.emit().op(N::Yield, &[&[value]], [], &[]);
+            value
+        });
         (region, self.m.ty(value))
     }
 
@@ -235,12 +231,11 @@ impl Lower<'_> {
     pub fn leave_when(&mut self, condition: ValueId, value: ValueId) {
         let region = self.m.new_region();
         let block = self.m.new_block(region, &[]);
-        let outer = std::mem::replace(&mut self.block, block);
-        self.emit().op(N::Break, &[&[value]], [], &[]);
-        self.block = outer;
+        self.within(block, |l| {
+            l.emit().op(N::Break, &[&[value]], [], &[]);
+        });
         let nothing = self.m.new_region();
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        let mut b = self.build();
         b.op(N::If, &[&[condition]], [None], &[], &[region, nothing]);
     }
 
@@ -251,13 +246,12 @@ impl Lower<'_> {
     ) -> Result<(RegionId, Vec<TypeId>), Diagnostic> {
         let region = self.m.new_region();
         let block = self.m.new_block(region, &[]);
-        let outer = std::mem::replace(&mut self.block, block);
-        let values = fill(self);
-        if let Ok(values) = &values {
-            self.emit().op(N::Yield, &[values], [], &[]);
-        }
-        self.block = outer;
-        let types = values?.iter().map(|&v| self.m.ty(v)).collect();
+        let values = self.within(block, |l| {
+            let values = fill(l)?;
+            l.emit().op(N::Yield, &[&values], [], &[]);
+            Ok::<_, Diagnostic>(values)
+        })?;
+        let types = values.iter().map(|&v| self.m.ty(v)).collect();
         Ok((region, types))
     }
 }

@@ -65,7 +65,7 @@ impl Lower<'_> {
             return Ok(self.split_bits(bytes, 4, elem));
         }
         let (value, elem) = self.as_bytes(value);
-        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
+        let bits = self.m.types.width(self.m.ty(value));
         let plan = self.conversions.plan(from, to, bits);
         let plan = self.layout_error(op, plan)?;
         let new = match &plan.conversion {
@@ -98,7 +98,7 @@ impl Lower<'_> {
         holders: Holders,
         to: &Layout,
     ) -> Result<ValueId, Diagnostic> {
-        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32);
+        let bits = self.m.types.width(self.m.ty(value));
         let bytes = from.shape().elements() * u64::from(bits / 8);
         if bytes <= self.scratch_room() {
             return self.convert_part(op, value, from, holders, to);

@@ -95,7 +95,7 @@ impl Emit<'_> {
 
     /// An integer (or pattern of bits) in every register of `ty`.
     pub fn constant(&mut self, value: i64, ty: TypeId) -> ValueId {
-        let bytes = self.m.types.bits(ty).unwrap_or(64).div_ceil(8).min(8) as usize;
+        let bytes = self.m.types.width(ty).div_ceil(8).min(8) as usize;
         self.bytes(value.to_le_bytes()[..bytes].to_vec(), ty)
     }
 
@@ -111,7 +111,7 @@ impl Emit<'_> {
         if let Some(&first) = values.first().filter(|f| values.iter().all(|v| v == *f)) {
             return self.constant(first, ty);
         }
-        let bytes = self.m.types.bits(elem).unwrap_or(64).div_ceil(8).min(8) as usize;
+        let bytes = self.m.types.width(elem).div_ceil(8).min(8) as usize;
         let data = values
             .iter()
             .flat_map(|v| v.to_le_bytes()[..bytes].to_vec())
@@ -254,7 +254,7 @@ impl Emit<'_> {
 
     /// `value` as an integer of `bits`, sign-extended or cut.
     pub fn int_cast(&mut self, value: ValueId, bits: u32) -> ValueId {
-        let have = self.m.types.bits(self.m.ty(value)).unwrap_or(bits);
+        let have = self.m.types.width(self.m.ty(value));
         let (elem, n) = (self.int(bits), self.count(value));
         let ty = self.regs(elem, n);
         match have.cmp(&bits) {

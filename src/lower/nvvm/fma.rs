@@ -96,7 +96,7 @@ impl Lower<'_> {
     ) -> Result<ValueId, Diagnostic> {
         let rank = c.rank();
         let elem = self.emit().elem(lhs);
-        let bits = self.m.types.bits(elem).unwrap_or(32);
+        let bits = self.m.types.width(elem);
         let bytes = (a.shape().elements() + b.shape().elements()) * u64::from(bits / 8);
         let k = a.shape().extent(rank - 1);
         if bytes > self.scratch_room() && k > 1 {
@@ -129,7 +129,7 @@ impl Lower<'_> {
         }
         let bits = {
             let elem = self.emit().elem(value);
-            self.m.types.bits(elem).unwrap_or(32)
+            self.m.types.width(elem)
         };
         let slowest = in_halves(&shape, k, bit, bits, self.role.warps);
         let slowest = self.layout_error(op, slowest)?;
@@ -153,7 +153,7 @@ impl Lower<'_> {
     ) -> Result<(Slices, Slices), Diagnostic> {
         let rank = c.rank();
         let elem = self.emit().elem(values[0]);
-        let bits = self.m.types.bits(elem).unwrap_or(32);
+        let bits = self.m.types.width(elem);
         let mut order_a: Vec<usize> = vec![rank - 2, rank - 1];
         let mut order_b: Vec<usize> = vec![rank - 1, rank - 2];
         order_a.extend((0..rank - 2).rev());
@@ -219,17 +219,16 @@ impl Lower<'_> {
         let block = self.m.new_block(region, &[i32_ty, sum_ty]);
         let args = self.m.block(block).args.to_vec();
         let [zero, end, step] = [0, k as i64, unroll as i64].map(|v| self.emit().i32(v));
-        let outer = std::mem::replace(&mut self.block, block);
-        let mut next = args[1];
-        for i in 0..unroll {
-            let x = self.slice_at(left, args[0], i);
-            let y = self.slice_at(right, args[0], i);
-            next = self.multiply_add(x, y, next);
-        }
-        self.emit().op(N::Yield, &[&[next]], [], &[]);
-        self.block = outer;
-        let mut b = self.m.at_end(self.block);
-        b.loc = self.loc;
+        self.within(block, |l| {
+            let mut next = args[1];
+            for i in 0..unroll {
+                let x = l.slice_at(left, args[0], i);
+                let y = l.slice_at(right, args[0], i);
+                next = l.multiply_add(x, y, next);
+            }
+            l.emit().op(N::Yield, &[&[next]], [], &[]);
+        });
+        let mut b = self.build();
         let groups: [&[ValueId]; 4] = [&[zero], &[end], &[step], &[sum]];
         let op = b.op(N::For, &groups, [], &[sum_ty], &[region]);
         self.m.result(op)

@@ -1,15 +1,16 @@
 //! The function boundary: kernel ABI, launch bounds, shared memory, the manifest's entry.
 
+use super::place::Place;
 use super::shared_memory::SharedMemory;
+use super::values::Values;
 use super::{Asynchronous, Kernel, Lower, Role, facts_of};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId};
 use crate::launch;
 use crate::layout::convert::Planner;
 use crate::lower::unsupported;
 use crate::target::Target;
-use rustc_hash::FxHashMap;
 
 /// Lowers one kernel and puts `nvvm.func` in its place.
 pub fn lower(
@@ -38,7 +39,7 @@ pub fn lower(
         params.push(param(m, op, ty)?);
     }
     let block = m.new_block(region, &types);
-    let map: FxHashMap<ValueId, ValueId> = old_args
+    let values: Values = old_args
         .into_iter()
         .zip(m.block(block).args.to_vec())
         .collect();
@@ -64,13 +65,11 @@ pub fn lower(
         m,
         target: *target,
         facts,
-        map,
-        bytes_of: FxHashMap::default(),
-        block,
+        values,
+        place: Place::new(block, data.loc),
         role,
         memory,
         conversions,
-        loc: data.loc,
         asynchronous: Asynchronous::default(),
         kernel: Kernel {
             func: op,

@@ -28,7 +28,7 @@ pub fn lower(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
     };
     let (name, ty) = (v.sym_name(), *ty);
     let elements = m.types.as_tile(ty).map_or(1, |t| t.1.iter().product());
-    let bits = m.types.bits(ty).unwrap_or(8);
+    let bits = m.types.width(ty);
     let bytes = packed(bytes, bits, elements);
     let alignment = v.alignment().max(ALIGNMENT);
     let attrs = global_attrs(m, name, bytes, alignment);
@@ -87,7 +87,7 @@ impl Lower<'_> {
         let number = self.m.block(body).ops.len();
         let name = self.m.intern(&format!("__tilec_constant_{number}"));
         let attrs = global_attrs(self.m, name, bytes, ALIGNMENT);
-        let loc = self.loc;
+        let loc = self.loc();
         let mut b = self.m.at(body, 0);
         b.loc = loc;
         b.op(N::Global, &[], attrs, &[], &[]);
@@ -108,7 +108,7 @@ impl Lower<'_> {
         layout: &Layout,
     ) -> Result<ValueId, Diagnostic> {
         let shape = layout.shape();
-        let element = self.m.types.bits(elem).unwrap_or(8).div_ceil(8) as usize;
+        let element = self.m.types.width(elem).div_ceil(8) as usize;
         if bytes.len() as u64 != shape.elements() * element as u64 {
             return Err(unsupported(
                 self.m,

@@ -24,6 +24,7 @@ mod nibbles;
 mod packing;
 mod parts;
 mod pipeline;
+mod place;
 mod pointer_copy;
 mod pointer_runs;
 mod pointers;
@@ -43,6 +44,7 @@ mod tcgen05_scaled;
 mod tiled;
 mod tiled_address;
 mod tiled_copy;
+mod values;
 mod wgmma;
 
 use crate::dialect::cuda_tile::view as tile;
@@ -62,7 +64,9 @@ use crate::layout::swizzle::Capabilities;
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 use emit::Emit;
+use place::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
+use values::Values;
 
 /// What a launch needs to know beside the PTX, per kernel.
 pub type Launches = Vec<launch::Entry>;
@@ -127,35 +131,22 @@ pub struct Asynchronous {
 
 /// The lowering of one function.
 pub struct Lower<'m> {
-    pub m: &'m mut Module,
-    pub target: Target,
-    pub facts: FactMap,
-    /// What each old value became; tokens become nothing.
-    pub map: FxHashMap<ValueId, ValueId>,
-    /// The bytes that new values of four-bit elements were taken from, two a byte.
-    pub bytes_of: FxHashMap<ValueId, ValueId>,
-    /// Where operations are appended, and the source location that they get.
-    pub block: BlockId,
-    pub loc: crate::ir::LocId,
-    pub role: Role,
-    pub memory: shared_memory::SharedMemory,
-    pub conversions: &'m mut Planner,
-    pub asynchronous: Asynchronous,
-    pub kernel: Kernel,
+    m: &'m mut Module,
+    target: Target,
+    facts: FactMap,
+    values: Values,
+    place: Place,
+    role: Role,
+    memory: shared_memory::SharedMemory,
+    conversions: &'m mut Planner,
+    asynchronous: Asynchronous,
+    kernel: Kernel,
 }
 
 impl Lower<'_> {
-    pub fn emit(&mut self) -> Emit<'_> {
-        Emit {
-            m: self.m,
-            block: self.block,
-            loc: self.loc,
-        }
-    }
-
     /// What `value` became.
     pub fn get(&self, op: OpId, value: ValueId) -> Result<ValueId, Diagnostic> {
-        self.map.get(&value).copied().ok_or_else(|| {
+        self.values.get(value).ok_or_else(|| {
             unsupported(
                 self.m,
                 op,
@@ -165,7 +156,7 @@ impl Lower<'_> {
     }
 
     pub fn set(&mut self, old: ValueId, new: ValueId) {
-        self.map.insert(old, new);
+        self.values.set(old, new);
     }
 
     /// The layout of a distributed value.
@@ -197,7 +188,7 @@ impl Lower<'_> {
 
     fn op(&mut self, op: OpId) -> Result<(), Diagnostic> {
         let data = self.m.op(op).clone();
-        self.loc = data.loc;
+        self.come_from(data.loc);
         match data.kind.dialect {
             Dialect::CudaTile => self.cuda_tile(op, &data),
             Dialect::TileAs => self.tileas(op, &data),
@@ -401,7 +392,7 @@ impl Lower<'_> {
         else {
             return Err(unsupported(self.m, op, "a constant without numbers"));
         };
-        let bits = self.m.types.bits(ty).unwrap_or(8);
+        let bits = self.m.types.width(ty);
         let element = bits.div_ceil(8) as usize;
         let bytes: Vec<u8> = if bits == 1 {
             bytes.iter().map(|&b| u8::from(b != 0)).collect()

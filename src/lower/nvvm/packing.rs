@@ -22,7 +22,7 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "a scalar has no bytes to pack"));
         };
         let elem = self.m.types.elem(self.m.ty(source));
-        let bits = self.m.types.bits(elem).unwrap_or(8);
+        let bits = self.m.types.width(elem);
         let i8_ty = self.emit().int(8);
         let (bytes, have) = if bits >= 8 {
             let n = u64::from(bits / 8);
@@ -47,7 +47,7 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "a scalar has no bytes to unpack"));
         };
         let elem = self.m.types.elem(self.m.ty(result));
-        let bits = self.m.types.bits(elem).unwrap_or(8);
+        let bits = self.m.types.width(elem);
         let (elements, have) = if bits == 8 {
             (self.recast(value, elem, from.registers()), from)
         } else if bits > 8 {
@@ -91,7 +91,7 @@ impl Lower<'_> {
 
     /// Bytes of elements of `bits` bits each, in order: those that they were taken from, where they were.
     pub(super) fn join_bits(&mut self, value: ValueId, bits: u32) -> ValueId {
-        if let Some(&bytes) = self.bytes_of.get(&value) {
+        if let Some(bytes) = self.values.bytes_of(value) {
             return bytes;
         }
         let (value, _) = self.as_bytes(value);
@@ -127,7 +127,7 @@ impl Lower<'_> {
         let all = e.take(all, &order);
         let elements = self.from_bytes(all, elem);
         if bits == 4 {
-            self.bytes_of.insert(elements, value);
+            self.values.set_bytes_of(elements, value);
         }
         elements
     }

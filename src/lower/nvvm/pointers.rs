@@ -269,7 +269,7 @@ impl Lower<'_> {
         }
         let (value, elem) = self.as_bytes(value);
         let ty = self.m.ty(value);
-        let bytes = u64::from(self.m.types.bits(ty).unwrap_or(64).div_ceil(8));
+        let bytes = u64::from(self.m.types.width(ty).div_ceil(8));
         let at = self.scratch(bytes);
         let owner = self.emit().threads_without(repeats);
         let mut e = self.emit();

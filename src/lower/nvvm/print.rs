@@ -108,7 +108,7 @@ impl Lower<'_> {
         let mut starts = Vec::new();
         for &argument in arguments {
             let elements: u64 = shape(self, argument).iter().product();
-            let bytes = u64::from(self.m.types.bits(self.m.ty(argument)).unwrap_or(32).max(8) / 8);
+            let bytes = u64::from(self.m.types.width(self.m.ty(argument)).max(8) / 8);
             starts.push((total, elements));
             total += (elements * bytes).next_multiple_of(16);
         }
@@ -128,7 +128,7 @@ impl Lower<'_> {
             let address = match self.layout(argument) {
                 Some(layout) => {
                     let base = self.emit().smem(at + start);
-                    let bits = self.m.types.bits(elem).unwrap_or(32).max(8);
+                    let bits = self.m.types.width(elem).max(8);
                     let order = layout.shape().row_major_order();
                     let shared = crate::layout::shared::SharedLayout::row_major(
                         layout.shape(),
@@ -167,7 +167,7 @@ impl Lower<'_> {
             None => tile.value,
             Some(address) => {
                 let stored = self.stored(tile.elem);
-                let bytes = i64::from(self.m.types.bits(stored).unwrap_or(32) / 8);
+                let bytes = i64::from(self.m.types.width(stored) / 8);
                 let ty = self.m.types.regs(stored, tile.elements);
                 let offsets = (0..i64::from(tile.elements)).map(|i| i * bytes).collect();
                 let mut e = self.emit();

@@ -60,7 +60,7 @@ impl Lower<'_> {
         dim: usize,
         value: ValueId,
     ) -> Result<ReducePlan, Diagnostic> {
-        let bits = self.m.types.bits(self.m.ty(value)).unwrap_or(32).max(8);
+        let bits = self.m.types.width(self.m.ty(value)).max(8);
         self.layout_error(op, ReducePlan::new(layout, dim, bits))
     }
 

@@ -185,7 +185,7 @@ impl Lower<'_> {
         for value in values {
             let (value, elem) = self.as_bytes(value);
             let e = self.emit();
-            let size = u64::from(e.m.types.bits(e.elem(value)).unwrap_or(32) / 8);
+            let size = u64::from(e.m.types.width(e.elem(value)) / 8);
             let n = u64::from(e.count(value));
             slots.push((value, elem, size, n, bytes));
             bytes += (threads * n * size).next_multiple_of(16);

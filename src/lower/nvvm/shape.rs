@@ -63,7 +63,7 @@ impl Lower<'_> {
     pub(super) fn iota(&mut self, op: OpId, v: &view::Iota<Op>) -> Result<(), Diagnostic> {
         let result = v.result();
         let elem = self.m.types.elem(self.m.ty(result));
-        let bits = self.m.types.bits(elem).unwrap_or(32);
+        let bits = self.m.types.width(elem);
         let value = match self.layout(result) {
             Some(layout) => {
                 let coords = self.coords(op, &layout, 0)?;
@@ -102,11 +102,11 @@ impl Lower<'_> {
             [low, high] if low % 2 == 0 && high == low + 1 => Some(low / 2),
             _ => None,
         };
-        if let Some(&bytes) = self.bytes_of.get(&value)
+        if let Some(bytes) = self.values.bytes_of(value)
             && let Some(map) = map.chunks(2).map(pair).collect::<Option<Vec<u32>>>()
         {
             let bytes = self.emit().take(bytes, &map);
-            self.bytes_of.insert(new, bytes);
+            self.values.set_bytes_of(new, bytes);
         }
     }
 
@@ -135,7 +135,7 @@ impl Lower<'_> {
     pub(super) fn offset(&mut self, op: OpId, v: &view::Offset<Op>) -> Result<(), Diagnostic> {
         let (pointer, offset) = (self.get(op, v.ptr())?, self.get(op, v.offset())?);
         let pointee = crate::facts::access::pointee(self.m, v.ptr());
-        let bytes = i64::from(self.m.types.bits(pointee).unwrap_or(8).div_ceil(8));
+        let bytes = i64::from(self.m.types.width(pointee).div_ceil(8));
         let mut e = self.emit();
         let wide = e.int_cast(offset, 64);
         let scaled = e.with(N::Mul, wide, bytes);

@@ -27,7 +27,7 @@ impl Lower<'_> {
         else {
             return Err(unsupported(self.m, op, "a shared buffer of another type"));
         };
-        let bits = self.m.types.bits(elem).unwrap_or(8);
+        let bits = self.m.types.width(elem);
         let layout = SharedLayout::new(self.m.layouts.get(layout).clone(), bits);
         let layout = self.layout_error(op, layout)?;
         let stages = u64::from(stages);
@@ -64,7 +64,7 @@ impl Lower<'_> {
         let Type::SharedTile { elem, layout, .. } = *self.m.types.get(self.m.ty(v.result())) else {
             return Err(unsupported(self.m, op, "a view that is no shared buffer"));
         };
-        let bits = self.m.types.bits(elem).unwrap_or(8);
+        let bits = self.m.types.width(elem);
         let layout = self.m.layouts.get(layout).clone();
         let layout = SharedLayout::new(layout, bits);
         buffer.layout = self.layout_error(op, layout)?;

@@ -38,7 +38,7 @@ pub fn embed(part: &Layout, whole: &Shape) -> Result<Layout, LayoutError> {
 impl Lower<'_> {
     /// Where a tile of `shape` with elements like `value`'s will lie, in scratch of its own.
     pub fn room(&mut self, op: OpId, elem: TypeId, shape: &Shape) -> Result<Spilled, Diagnostic> {
-        let bits = self.m.types.bits(elem).unwrap_or(32).max(8);
+        let bits = self.m.types.width(elem).max(8);
         let order = shape.row_major_order();
         let shared = SharedLayout::row_major(shape, &order, bits);
         let shared = self.layout_error(op, shared)?;

@@ -77,7 +77,7 @@ impl Lower<'_> {
         };
         let elem = pointee(self.m, access.base);
         let elem = self.stored(elem);
-        let bits = self.m.types.bits(elem).unwrap_or(8);
+        let bits = self.m.types.width(elem);
         let order = access.order(&self.facts);
         let halved = match self.m.types.bits(pointee(self.m, access.base)) {
             Some(4) => Some(self.halved_dim(op, &access, &order)?),
@@ -315,7 +315,7 @@ pub(super) fn inverse(p: &[u32]) -> Vec<u32> {
 
 /// Two integers, the narrower one sign-extended.
 pub(super) fn same_width(e: &mut Emit<'_>, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
-    let bits = |e: &Emit<'_>, v| e.m.types.bits(e.m.ty(v)).unwrap_or(32);
+    let bits = |e: &Emit<'_>, v| e.m.types.width(e.m.ty(v));
     let width = bits(e, a).max(bits(e, b));
     (e.int_cast(a, width), e.int_cast(b, width))
 }

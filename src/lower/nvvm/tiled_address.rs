@@ -238,7 +238,7 @@ impl Lower<'_> {
         let (distinct, expand) = distinct_places(&coords, t, vec);
         let mut e = self.emit();
         let elem = e.m.ty(t.origin[dim]);
-        let thread = e.int_cast(coords.thread, e.m.types.bits(elem).unwrap_or(32));
+        let thread = e.int_cast(coords.thread, e.m.types.width(elem));
         let first = e.add(t.origin[dim], thread);
         let end = |r: &u32| extent - coords.registers[*r as usize].1 as i64;
         let ends: Vec<i64> = distinct.iter().map(end).collect();
@@ -264,7 +264,7 @@ impl Lower<'_> {
         let mut e = self.emit();
         let (origin, extent) = same_width(&mut e, t.origin[dim], extent);
         let elem = e.m.ty(origin);
-        let bits = e.m.types.bits(elem).unwrap_or(32);
+        let bits = e.m.types.width(elem);
         let positions = match array {
             Some(array) => {
                 let array = e.int_cast(array, bits);

@@ -77,7 +77,7 @@ pub fn coalesced(
     let data = m.op(op);
     let shape = shape_of(m, tile)?;
     let ty = m.ty(tile);
-    let element_bits = m.types.bits(ty).unwrap_or(32).max(8);
+    let element_bits = m.types.width(ty).max(8);
     let (order, bytes) = match Access::of(data) {
         Some(access) => {
             let extents = m.types.as_tile(ty).map_or(&[][..], |t| t.1);
@@ -163,7 +163,7 @@ fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let Some(order) = a.m.layouts.get(layout).row_order() else {
         return Ok(());
     };
-    let element_bits = a.m.types.bits(a.m.ty(tile)).unwrap_or(32).max(8);
+    let element_bits = a.m.types.width(a.m.ty(tile)).max(8);
     let layout = Blocked {
         shape,
         order,

@@ -122,7 +122,7 @@ impl Extents {
         if Atom::find(m.types.get(a), m.types.get(b), m.types.get(c)).is_none() {
             return Err("no wgmma multiplies these element types".to_owned());
         }
-        let k_bits = k * u64::from(m.types.bits(a).unwrap_or(0));
+        let k_bits = k * u64::from(m.types.width(a));
         match () {
             () if rows < Wgmma::M => Err(format!("{rows} rows, {} needed", Wgmma::M)),
             () if columns < 8 => Err(format!("{columns} columns, 8 needed")),

@@ -36,7 +36,7 @@ pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
     let Some((elem, shape)) = m.types.as_tile(m.ty(tile)) else {
         return 0;
     };
-    shape.iter().product::<u64>() * u64::from(m.types.bits(elem).unwrap_or(8)) / 8
+    shape.iter().product::<u64>() * u64::from(m.types.width(elem)) / 8
 }
 
 /// The widest swizzled layout of a tile whose dimensions lie in memory in `order`.
@@ -47,7 +47,7 @@ pub fn swizzled(
 ) -> Result<(SharedLayout, Swizzle), LayoutError> {
     let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
     let shape = Shape::new(extents)?;
-    let bits = m.types.bits(elem).unwrap_or(8);
+    let bits = m.types.width(elem);
     let inner = order
         .first()
         .and_then(|&d| extents.get(d))

@@ -149,7 +149,7 @@ impl<'m> Pressure<'m> {
         }
         let bits = match self.m.types.get(*elem) {
             Type::Ptr { .. } | Type::Int(1) => return 0,
-            _ => u64::from(self.m.types.bits(*elem).unwrap_or(32)),
+            _ => u64::from(self.m.types.width(*elem)),
         };
         (shape.iter().product::<u64>() * bits).div_ceil(32 * 32 * self.warps.max(1))
     }

@@ -146,7 +146,7 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Stationary>, Diagno
             let layout = if side == 0 { mma.a() } else { mma.b() };
             let layout: Layout =
                 layout.map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
-            let bits = m.types.bits(m.types.elem(m.ty(tile))).unwrap_or(32);
+            let bits = m.types.width(m.types.elem(m.ty(tile)));
             let registers = (layout.registers() * u64::from(bits)).div_ceil(32);
             found.push(Stationary {
                 dot,

@@ -28,7 +28,7 @@ impl Purpose {
             Purpose::Operands => swizzled(m, tile, order).map(|(layout, _)| layout),
             Purpose::Stream => {
                 let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
-                let bits = m.types.bits(elem).unwrap_or(8);
+                let bits = m.types.width(elem);
                 SharedLayout::plain_strips(&Shape::new(extents)?, order, bits, MAX_EXTENT_BITS)
             }
         }

@@ -47,7 +47,7 @@ fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> 
         .chain(&access.strides)
         .all(|&v| known(v));
     let elem = crate::facts::access::pointee(m, access.base);
-    let bytes = u64::from(m.types.bits(elem).unwrap_or(0) / 8);
+    let bytes = u64::from(m.types.width(elem) / 8);
     let divides = |v: ValueId, n: u64| facts.get(v).is_some_and(|f| f.divisor % n == 0);
     let order = access.order(facts);
     let Some(&inner) = order.first() else {

@@ -52,7 +52,7 @@ impl Extents {
         }) {
             return Err(format!("{target} has no tcgen05.mma of {a}"));
         }
-        let k_bits = k * u64::from(m.types.bits(m.ty(lhs)).unwrap_or(0));
+        let k_bits = k * u64::from(m.types.width(m.ty(lhs)));
         let half = m.types.bits(m.ty(acc)) == Some(16);
         match () {
             () if rows < 64 => Err(format!("{rows} rows, 64 needed")),
@@ -127,7 +127,7 @@ fn scaled_extents(m: &Module, matmul: Matmul, extents: Extents) -> Result<Extent
             "no tcgen05.mma multiplies {a} by such scales of {scale}"
         ));
     };
-    let k_bits = extents.k * u64::from(m.types.bits(m.ty(matmul.lhs)).unwrap_or(0));
+    let k_bits = extents.k * u64::from(m.types.width(m.ty(matmul.lhs)));
     if !extents.rows.is_multiple_of(LANES) {
         return Err(format!("{} rows, {LANES} needed", extents.rows));
     }

@@ -192,7 +192,7 @@ impl Convert {
         extents: Extents,
     ) -> Result<Result<(), String>, Diagnostic> {
         let matmul = Matmul::known(m.op(dot));
-        let acc_bits = m.types.bits(m.ty(matmul.acc)).unwrap_or(32);
+        let acc_bits = m.types.width(m.ty(matmul.acc));
         let acc = TensorMatrix {
             rows: extents.rows,
             columns: extents.columns,
@@ -216,7 +216,7 @@ impl Convert {
         if !self.fits(m, &[acc_held]) {
             return Ok(Err("tensor memory has no columns left".to_owned()));
         }
-        let lhs_cell = m.types.bits(m.ty(matmul.lhs)).unwrap_or(16);
+        let lhs_cell = m.types.width(m.ty(matmul.lhs));
         let lhs = TensorMatrix {
             rows: extents.rows,
             columns: extents.k,

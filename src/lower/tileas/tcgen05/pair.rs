@@ -256,10 +256,9 @@ impl Search<'_> {
         let m = self.m;
         let no = |what: &str| Err(LayoutError::Unsupported(what.to_owned()));
         let layout_of = |buffer: ValueId| match m.types.get(m.ty(buffer)) {
-            Type::SharedTile { elem, layout, .. } => SharedLayout::new(
-                m.layouts.get(*layout).clone(),
-                m.types.bits(*elem).unwrap_or(8),
-            ),
+            Type::SharedTile { elem, layout, .. } => {
+                SharedLayout::new(m.layouts.get(*layout).clone(), m.types.width(*elem))
+            }
             _ => Err(LayoutError::Unsupported("no shared buffer".to_owned())),
         };
         let whole = layout_of(buffer)?;

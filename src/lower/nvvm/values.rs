@@ -1,0 +1,41 @@
+//! What the values of the stage before became.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::ValueId;
+
+/// The new values; tokens become nothing.
+#[derive(Default)]
+pub struct Values {
+    new: FxHashMap<ValueId, ValueId>,
+    bytes: FxHashMap<ValueId, ValueId>,
+}
+
+impl Values {
+    /// What `old` became.
+    pub fn get(&self, old: ValueId) -> Option<ValueId> {
+        self.new.get(&old).copied()
+    }
+
+    pub fn set(&mut self, old: ValueId, new: ValueId) {
+        self.new.insert(old, new);
+    }
+
+    /// The bytes that a new value of four-bit elements was taken from, two a byte.
+    pub fn bytes_of(&self, elements: ValueId) -> Option<ValueId> {
+        self.bytes.get(&elements).copied()
+    }
+
+    pub fn set_bytes_of(&mut self, elements: ValueId, bytes: ValueId) {
+        self.bytes.insert(elements, bytes);
+    }
+}
+
+impl FromIterator<(ValueId, ValueId)> for Values {
+    fn from_iter<T: IntoIterator<Item = (ValueId, ValueId)>>(pairs: T) -> Self {
+        Values {
+            new: pairs.into_iter().collect(),
+            ..Values::default()
+        }
+    }
+}
