@@ -1,5 +1,7 @@
 //! Choosing one node per class: greedy over the dag, so that what is shared is paid once.
 
+use std::borrow::Cow;
+
 use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -80,9 +82,11 @@ impl Choice {
         let class = (*self.index.get(id)?)?;
         let entry = self.classes.get(class as usize)?;
         let chosen = entry.chosen?;
-        if !self.several {
-            return Some((self.total(&self.walked(class)), Vec::new()));
-        }
+        // Where no class has a choice the sets were not made, and there are no others.
+        let needs = match self.several {
+            true => Cow::Borrowed(&entry.needs),
+            false => Cow::Owned(self.walked(class)),
+        };
         let others = entry
             .candidates
             .iter()
@@ -94,7 +98,7 @@ impl Choice {
                 c.own.saturating_add(self.total(&self.needs_of(entry, i))),
             )
         });
-        Some((self.total(&entry.needs), others.collect()))
+        Some((self.total(&needs), others.collect()))
     }
 
     /// First choices: whatever can be made, cheapest first seen.

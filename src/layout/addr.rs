@@ -68,11 +68,14 @@ impl AccessPlan {
 
     /// The thread's base for thread `tid`.
     pub fn thread_offset(&self, tid: u64) -> u64 {
-        self.thread_base
-            .iter()
-            .filter(|(bit, _)| tid >> bit & 1 == 1)
-            .fold(0, |acc, (_, v)| acc ^ v)
+        offset_of(&self.thread_base, tid)
     }
+}
+
+/// What the bits of a thread's number that are set contribute to an offset.
+pub(super) fn offset_of(by_bit: &[(u32, u64)], tid: u64) -> u64 {
+    let set = by_bit.iter().filter(|(bit, _)| tid >> bit & 1 == 1);
+    set.fold(0, |offset, (_, part)| offset ^ part)
 }
 
 /// The widest access, in bits up to `max_bits`, with which every thread can read or
@@ -244,7 +247,8 @@ pub fn coordinates(distributed: &Layout, dim: usize) -> Result<CoordPlan, Layout
 mod tests {
     use super::super::Shape;
     use super::super::blocked::Blocked;
-    use super::super::mma::{MatmulShape, MmaSync, Wgmma};
+    use super::super::fixtures::mma_sync;
+    use super::super::mma::{MatmulShape, Wgmma};
     use super::super::shared::Swizzle;
     use super::*;
 
@@ -286,19 +290,7 @@ mod tests {
     }
 
     fn f16_a() -> Layout {
-        MmaSync {
-            tile: MatmulShape {
-                m: 64,
-                n: 64,
-                k: 64,
-            },
-            instruction: MatmulShape { m: 16, n: 8, k: 16 },
-            element_bits: 16,
-            warps_m: 2,
-            warps_n: 2,
-        }
-        .a()
-        .unwrap()
+        mma_sync(16, 16).a().unwrap()
     }
 
     #[test]

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::super::Shape;
 use super::super::blocked::Blocked;
-use super::super::mma::{MatmulShape, MmaSync, Wgmma};
+use super::super::fixtures::{accumulator, mma_sync};
+use super::super::mma::{MatmulShape, Wgmma};
 use super::super::pieces::convert_within;
 use super::*;
 
@@ -202,33 +203,6 @@ fn blocked(extents: &[u64], order: &[usize], max_vector: u64, bits: u32) -> Layo
     .unwrap()
 }
 
-fn mma() -> MmaSync {
-    MmaSync {
-        tile: MatmulShape {
-            m: 64,
-            n: 64,
-            k: 64,
-        },
-        instruction: MatmulShape { m: 16, n: 8, k: 16 },
-        element_bits: 16,
-        warps_m: 2,
-        warps_n: 2,
-    }
-}
-
-fn accumulator(n: u64) -> Layout {
-    let tile = MatmulShape { m: 64, n, k: 64 };
-    Wgmma {
-        tile,
-        element_bits: 16,
-        warpgroups_m: 1,
-        warpgroups_n: 1,
-        paired: false,
-    }
-    .accumulator()
-    .unwrap()
-}
-
 #[test]
 fn nothing_and_renaming() {
     let a = blocked(&[64, 64], &[1, 0], 8, 16);
@@ -257,7 +231,7 @@ fn nothing_and_renaming() {
         paired: false,
     };
     assert_eq!(
-        check(&accumulator(64), &w.a_in_registers().unwrap(), 16).conversion,
+        check(&accumulator(64, 64), &w.a_in_registers().unwrap(), 16).conversion,
         Conversion::Identity
     );
 }
@@ -304,11 +278,11 @@ fn assert_matrix_and_vectors(p: &Planned) {
 fn accumulators_are_stored_and_reread_without_conflicts() {
     for n in [32, 64, 128] {
         let out = blocked(&[64, n], &[1, 0], 8, 16);
-        assert_matrix_and_vectors(&check(&accumulator(n), &out, 16));
+        assert_matrix_and_vectors(&check(&accumulator(64, n), &out, 16));
         // The same by ldmatrix alone, for targets without stmatrix.
         for stmatrix in [false, true] {
             let c = swizzle::choose(
-                &accumulator(n),
+                &accumulator(64, n),
                 &out,
                 16,
                 Capabilities {
@@ -319,7 +293,7 @@ fn accumulators_are_stored_and_reread_without_conflicts() {
             assert_eq!(c.unwrap().wavefronts, 2 * ideal(64 * n * 2));
         }
         // With vectors on one side only, 4-byte accesses on the other: still no conflicts.
-        let c = swizzle::choose(&accumulator(n), &out, 16, Capabilities::default()).unwrap();
+        let c = swizzle::choose(&accumulator(64, n), &out, 16, Capabilities::default()).unwrap();
         assert_eq!(c.wavefronts, 2 * ideal(64 * n * 2));
     }
 }
@@ -328,7 +302,7 @@ fn accumulators_are_stored_and_reread_without_conflicts() {
 fn operands_come_through_matrix_instructions() {
     for order in [[1, 0], [0, 1]] {
         let from = blocked(&[64, 64], &order, 8, 16);
-        for to in [mma().a().unwrap(), mma().b().unwrap()] {
+        for to in [mma_sync(16, 16).a().unwrap(), mma_sync(16, 16).b().unwrap()] {
             assert_matrix_and_vectors(&check(&from, &to, 16));
             let c = swizzle::choose(&from, &to, 16, ALL).unwrap();
             // Written once, read by two warps each.
@@ -339,20 +313,7 @@ fn operands_come_through_matrix_instructions() {
 
 #[test]
 fn large_tiles_go_in_pieces() {
-    let tile = MatmulShape {
-        m: 128,
-        n: 128,
-        k: 64,
-    };
-    let from = Wgmma {
-        tile,
-        element_bits: 16,
-        warpgroups_m: 1,
-        warpgroups_n: 1,
-        paired: false,
-    }
-    .accumulator()
-    .unwrap();
+    let from = accumulator(128, 128);
     assert_eq!(
         run_pieces(&from, &blocked(&[128, 128], &[1, 0], 4, 32), 32, 16 << 10),
         4
@@ -378,7 +339,7 @@ fn conversions_print_what_they_do() {
     };
     assert_eq!(text(&a), "nothing to do");
     assert_eq!(
-        text(&mma().a().unwrap()),
+        text(&mma_sync(16, 16).a().unwrap()),
         "through 8192 bytes of shared memory: 4 x 128-bit stores, 8 x ldmatrix.x4"
     );
 }

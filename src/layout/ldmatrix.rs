@@ -10,7 +10,7 @@
 //! Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix", "… store instruction:
 //! stmatrix".
 
-use super::addr::{XorGroup, group_by_xor};
+use super::addr::{XorGroup, group_by_xor, offset_of};
 use super::bank::words_per_bank;
 use super::gf2::{Matrix, Subspace, low_mask, ones};
 use super::shared::SharedLayout;
@@ -50,10 +50,7 @@ impl MatrixPlan {
 
     /// The byte offset that thread `tid` contributes.
     pub fn thread_offset(&self, tid: u64) -> u64 {
-        self.thread_base
-            .iter()
-            .filter(|(bit, _)| tid >> bit & 1 == 1)
-            .fold(0, |acc, (_, v)| acc ^ v)
+        offset_of(&self.thread_base, tid)
     }
 }
 
@@ -317,7 +314,8 @@ impl Offsets {
 #[cfg(test)]
 mod tests {
     use super::super::Shape;
-    use super::super::mma::{MatmulShape, MmaSync, Wgmma};
+    use super::super::fixtures::{accumulator, mma_sync};
+    use super::super::mma::{MatmulShape, Wgmma};
     use super::super::shared::Swizzle;
     use super::*;
 
@@ -364,20 +362,6 @@ mod tests {
         p
     }
 
-    fn mma(bits: u32, k: u64) -> MmaSync {
-        MmaSync {
-            tile: MatmulShape {
-                m: 64,
-                n: 64,
-                k: 64,
-            },
-            instruction: MatmulShape { m: 16, n: 8, k },
-            element_bits: bits,
-            warps_m: 2,
-            warps_n: 2,
-        }
-    }
-
     fn strips(order: &[usize], bits: u32) -> SharedLayout {
         let shape = Shape::new(&[64, 64]).unwrap();
         SharedLayout::strips(
@@ -391,23 +375,23 @@ mod tests {
 
     #[test]
     fn loads_mma_operands_without_conflicts() {
-        let p = check(&mma(16, 16).a().unwrap(), &strips(&[1, 0], 16), false);
+        let p = check(&mma_sync(16, 16).a().unwrap(), &strips(&[1, 0], 16), false);
         assert_eq!(
             (p.matrices, p.packed, p.wavefronts, p.instructions()),
             (4, 2, 4, 8)
         );
         // B with K contiguous, and with N contiguous (transposed).
-        let b = mma(16, 16).b().unwrap();
+        let b = mma_sync(16, 16).b().unwrap();
         assert_eq!(check(&b, &strips(&[0, 1], 16), false).wavefronts, 4);
         assert_eq!(check(&b, &strips(&[1, 0], 16), true).wavefronts, 4);
         // A with M contiguous.
         assert_eq!(
-            check(&mma(16, 16).a().unwrap(), &strips(&[0, 1], 16), true).matrices,
+            check(&mma_sync(16, 16).a().unwrap(), &strips(&[0, 1], 16), true).matrices,
             4
         );
-        check(&mma(8, 32).a().unwrap(), &strips(&[1, 0], 8), false);
-        check(&mma(32, 8).a().unwrap(), &strips(&[1, 0], 32), false);
-        check(&mma(32, 8).b().unwrap(), &strips(&[0, 1], 32), false);
+        check(&mma_sync(8, 32).a().unwrap(), &strips(&[1, 0], 8), false);
+        check(&mma_sync(32, 8).a().unwrap(), &strips(&[1, 0], 32), false);
+        check(&mma_sync(32, 8).b().unwrap(), &strips(&[0, 1], 32), false);
     }
 
     #[test]
@@ -415,27 +399,14 @@ mod tests {
         let shape = Shape::new(&[64, 64]).unwrap();
         let plain = SharedLayout::row_major(&shape, &[1, 0], 16).unwrap();
         assert_eq!(
-            check(&mma(16, 16).a().unwrap(), &plain, false).wavefronts,
+            check(&mma_sync(16, 16).a().unwrap(), &plain, false).wavefronts,
             32
         );
     }
 
     #[test]
     fn stores_wgmma_accumulators() {
-        let tile = MatmulShape {
-            m: 64,
-            n: 64,
-            k: 64,
-        };
-        let l = Wgmma {
-            tile,
-            element_bits: 16,
-            warpgroups_m: 1,
-            warpgroups_n: 1,
-            paired: false,
-        }
-        .accumulator()
-        .unwrap();
+        let l = accumulator(64, 64);
         let p = check(&l, &strips(&[1, 0], 16), false);
         assert_eq!((p.instructions(), p.wavefronts), (4, 4));
         check(&l, &strips(&[0, 1], 16), true);
@@ -470,7 +441,7 @@ mod tests {
 
     #[test]
     fn repeated_registers_become_copies() {
-        let l = mma(16, 16).a().unwrap();
+        let l = mma_sync(16, 16).a().unwrap();
         let l = l.with_bases(In::Register, |r| r.insert(1, 0)).unwrap();
         let p = check(&l, &strips(&[1, 0], 16), false);
         assert_eq!(p.copies.len() as u64, l.registers() / 2);
@@ -478,11 +449,11 @@ mod tests {
 
     #[test]
     fn does_not_fit_other_layouts() {
-        let a = mma(16, 16).a().unwrap();
+        let a = mma_sync(16, 16).a().unwrap();
         assert_eq!(plan(&a, &strips(&[0, 1], 16), false).unwrap(), None);
         assert_eq!(plan(&a, &strips(&[1, 0], 16), true).unwrap(), None);
         assert_eq!(
-            plan(&mma(8, 32).b().unwrap(), &strips(&[1, 0], 8), true).unwrap(),
+            plan(&mma_sync(8, 32).b().unwrap(), &strips(&[1, 0], 8), true).unwrap(),
             None
         );
         let narrow =

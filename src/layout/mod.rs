@@ -34,6 +34,8 @@ pub mod blocked;
 pub mod bytes;
 pub mod convert;
 mod error;
+#[cfg(test)]
+mod fixtures;
 pub mod gf2;
 pub mod halves;
 pub mod ldmatrix;

@@ -236,21 +236,8 @@ fn combine(vectors: &[u64], x: u64) -> u64 {
 mod tests {
     use super::super::blocked::Blocked;
     use super::super::convert::Conversion;
-    use super::super::mma::{MatmulShape, Wgmma};
+    use super::super::fixtures::accumulator;
     use super::*;
-
-    fn accumulator(m: u64, n: u64) -> Layout {
-        let tile = MatmulShape { m, n, k: 16 };
-        Wgmma {
-            tile,
-            element_bits: 16,
-            warpgroups_m: 1,
-            warpgroups_n: 1,
-            paired: false,
-        }
-        .accumulator()
-        .unwrap()
-    }
 
     fn blocked(extents: &[u64]) -> Layout {
         let shape = Shape::new(extents).unwrap();

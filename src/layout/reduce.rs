@@ -197,8 +197,8 @@ pub fn register_bits_along(layout: &Layout, dim: usize) -> Vec<u32> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::fixtures::accumulator;
     use super::super::linear::tests::any_layout;
-    use super::super::mma::{MatmulShape, Wgmma};
     use super::*;
 
     /// A value such that a sum shows which elements are in it and how often.
@@ -279,20 +279,7 @@ mod tests {
 
     #[test]
     fn rows_of_an_accumulator() {
-        let tile = MatmulShape {
-            m: 64,
-            n: 64,
-            k: 16,
-        };
-        let l = Wgmma {
-            tile,
-            element_bits: 16,
-            warpgroups_m: 1,
-            warpgroups_n: 1,
-            paired: false,
-        }
-        .accumulator()
-        .unwrap();
+        let l = accumulator(64, 64);
         let p = check(&l, 1);
         // Lanes of a quad share a row; no warp shares a row with another.
         assert_eq!(

@@ -148,7 +148,7 @@ fn step(layout: &Layout, lower: &[(In, u32)], own: (In, u32), reverse: bool) -> 
 mod tests {
     use super::super::Shape;
     use super::super::blocked::Blocked;
-    use super::super::mma::{MatmulShape, Wgmma};
+    use super::super::fixtures::accumulator;
     use super::*;
 
     /// Composition of affine maps x -> m x + c modulo a prime: associative, not commutative.
@@ -219,20 +219,7 @@ mod tests {
             .layout()
             .unwrap()
         };
-        let tile = MatmulShape {
-            m: 64,
-            n: 32,
-            k: 16,
-        };
-        let accumulator = Wgmma {
-            tile,
-            element_bits: 16,
-            warpgroups_m: 1,
-            warpgroups_n: 1,
-            paired: false,
-        }
-        .accumulator()
-        .unwrap();
+        let accumulator = accumulator(64, 32);
         for l in [
             blocked(&[16, 64], &[1, 0]),
             blocked(&[16, 64], &[0, 1]),

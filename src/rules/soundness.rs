@@ -122,15 +122,7 @@ impl Comparison<'_> {
                         value
                     })
                     .collect();
-                if self
-                    .instance
-                    .inputs
-                    .iter()
-                    .zip(&values)
-                    .all(|(i, v)| i.allows(*v))
-                {
-                    self.compare(&values, covered)?;
-                }
+                self.compare_allowed(&values, covered)?;
             }
             return Ok(());
         }
@@ -147,19 +139,21 @@ impl Comparison<'_> {
                 .iter()
                 .map(|i| i.draw(random))
                 .collect();
-            if self
-                .instance
-                .inputs
-                .iter()
-                .zip(&values)
-                .all(|(i, v)| i.allows(*v))
-            {
-                self.compare(&values, covered)?;
-            }
+            self.compare_allowed(&values, covered)?;
         }
         Ok(())
     }
 
+    /// Compares where the inputs may have these values.
+    fn compare_allowed(&self, values: &[u64], covered: &mut Covered) -> Result<(), Failure> {
+        let mut pairs = self.instance.inputs.iter().zip(values);
+        match pairs.all(|(input, value)| input.allows(*value)) {
+            true => self.compare(values, covered),
+            false => Ok(()),
+        }
+    }
+
+    /// Compares the two sides for these values.
     fn compare(&self, values: &[u64], covered: &mut Covered) -> Result<(), Failure> {
         let expected = match self.instance.before.run(values) {
             Outcome::Value(bits) => bits,

@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).resolve().parents[1] / "ptxsim/gpus.json"
-# The GPU that stands for a target unless one is named.
-OF_TARGET = {75: "T4", 80: "A100", 86: "RTX-4090", 90: "H100-SXM", 100: "B200", 120: "RTX-5090"}
 
 
 @dataclass(frozen=True)
@@ -48,5 +46,6 @@ def table() -> dict[str, Gpu]:
 
 def of_target(sm: int) -> Gpu:
     """The GPU that stands for `sm_80` and the like; the nearest older one where there is none."""
-    known = max((n for n in OF_TARGET if n <= sm), default=75)
-    return table()[OF_TARGET[known]]
+    targets = {int(n): name for n, name in json.loads(FILE.read_text())["targets"].items()}
+    known = max((n for n in targets if n <= sm), default=min(targets))
+    return table()[targets[known]]

@@ -37,16 +37,20 @@ pub(super) fn by_opcode(opcode: u64) -> Option<OpKind> {
     BY_OPCODE.get(opcode).copied().flatten()
 }
 
-/// The state of reading one function's body.
-pub struct Body<'a> {
-    cursor: Cursor<'a>,
-    locs: LocIter<'a>,
+/// The state of reading one function's body; `L` says where its operations' locations come from.
+pub struct Body<'a, L = LocIter<'a>> {
+    pub(super) cursor: Cursor<'a>,
+    pub(super) locs: L,
     /// Values by index; those of finished blocks are gone.
-    values: Vec<ValueId>,
+    pub(super) values: Vec<ValueId>,
 }
 
-impl<'a> Body<'a> {
-    pub fn new(cursor: Cursor<'a>, locs: LocIter<'a>, values: Vec<ValueId>) -> Self {
+/// Reads an operation to the end of a block, at a depth of regions.
+pub(super) type ReadOperation<'a, L> =
+    fn(&mut Reader<'a>, &mut Body<'a, L>, BlockId, u32) -> Result<()>;
+
+impl<'a, L> Body<'a, L> {
+    pub fn new(cursor: Cursor<'a>, locs: L, values: Vec<ValueId>) -> Self {
         Self {
             cursor,
             locs,
@@ -223,18 +227,36 @@ impl<'a> Reader<'a> {
 
     fn region(&mut self, body: &mut Body<'a>, depth: u32) -> Result<RegionId> {
         let region = self.module.new_region();
+        self.blocks(body, region, depth, Self::operation)?;
+        Ok(region)
+    }
+
+    /// Reads the blocks of a region.
+    pub(super) fn blocks<L>(
+        &mut self,
+        body: &mut Body<'a, L>,
+        region: RegionId,
+        depth: u32,
+        operation: ReadOperation<'a, L>,
+    ) -> Result<()> {
         let blocks = body
             .cursor
             .count(2, "blocks")
             .context(|| "failed to read region block count".into())?;
         for i in 0..blocks {
-            self.block(body, region, depth)
+            self.block(body, region, depth, operation)
                 .context(|| format!("failed to parse block {i} in region."))?;
         }
-        Ok(region)
+        Ok(())
     }
 
-    fn block(&mut self, body: &mut Body<'a>, region: RegionId, depth: u32) -> Result<()> {
+    fn block<L>(
+        &mut self,
+        body: &mut Body<'a, L>,
+        region: RegionId,
+        depth: u32,
+        operation: ReadOperation<'a, L>,
+    ) -> Result<()> {
         let outer = body.values.len();
         let args = body
             .cursor
@@ -250,7 +272,7 @@ impl<'a> Reader<'a> {
             .count(1, "block operations")
             .context(|| "failed to read block operation count.".into())?;
         for i in 0..ops {
-            self.operation(body, block, depth)
+            operation(self, body, block, depth)
                 .context(|| format!("failed to parse operation {i} in block."))?;
         }
         body.values.truncate(outer);

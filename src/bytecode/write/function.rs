@@ -113,25 +113,26 @@ impl Writer<'_> {
             return Err(Diagnostic::error("an entry has one block"));
         };
         numbers.define(&self.module.block(*block).args);
-        self.operations(*block, &mut body, &mut numbers)?;
+        self.operations(*block, &mut body, &mut numbers, Self::operation)?;
         out.varint(body.data.len() as u64);
         out.bytes(&body.data);
         Ok(())
     }
 
-    fn operations(
+    /// Writes the operations of a block, each by `write`.
+    pub(super) fn operations(
         &mut self,
         block: BlockId,
         out: &mut Buffer,
         numbers: &mut Numbers,
+        write: fn(&mut Self, &Op, &mut Buffer, &mut Numbers) -> Result<()>,
     ) -> Result<()> {
         for &id in &self.module.block(block).ops {
             let op = self.op(id);
-            self.operation(op, out, numbers)
-                .map_err(|e| match e.operation {
-                    None => self.on(op, e),
-                    Some(_) => e,
-                })?;
+            write(self, op, out, numbers).map_err(|e| match e.operation {
+                None => self.on(op, e),
+                Some(_) => e,
+            })?;
         }
         Ok(())
     }
@@ -279,7 +280,7 @@ impl Writer<'_> {
             }
             numbers.define(&block.args);
             out.varint(block.ops.len() as u64);
-            self.operations(id, out, numbers)?;
+            self.operations(id, out, numbers, Self::operation)?;
             numbers.next = outer;
         }
         Ok(())

@@ -7,18 +7,13 @@ use crate::bytecode::encoding;
 use crate::bytecode::notes::SEGMENTS;
 use crate::bytecode::read::Reader;
 use crate::bytecode::read::attrs::tag;
-use crate::bytecode::read::ops::{MAX_DEPTH, by_opcode};
+use crate::bytecode::read::ops::{self, MAX_DEPTH, by_opcode};
 use crate::bytecode::{Context, Result, notes};
 use crate::dialect::{Arity, OpKind, Traits};
 use crate::ir::{Attr, BlockId, Op, RegionId, Type, TypeId, ValueId};
 
-/// The state of reading one function's body.
-struct Body<'a> {
-    cursor: Cursor<'a>,
-    function: usize,
-    /// Values by index; those of finished blocks are gone.
-    values: Vec<ValueId>,
-}
+/// The state of reading one function's body: operations' locations are by the function's number.
+type Body<'a> = ops::Body<'a, usize>;
 
 impl<'a> Reader<'a> {
     /// Reads the body of function `function` into `region`: one block with the parameters.
@@ -29,12 +24,8 @@ impl<'a> Reader<'a> {
         region: RegionId,
         params: &[TypeId],
     ) -> Result<()> {
-        let mut body = Body {
-            cursor,
-            function,
-            values: Vec::new(),
-        };
-        self.blocks(&mut body, region, 0)?;
+        let mut body = Body::new(cursor, function, Vec::new());
+        self.blocks(&mut body, region, 0, Self::record)?;
         let args = |b: &BlockId| self.module.block(*b).args.clone();
         let blocks = &self.module.region(region).blocks;
         let arguments = blocks.first().map(args).unwrap_or_default();
@@ -53,41 +44,6 @@ impl<'a> Reader<'a> {
                 .cursor
                 .error(format!("{n} bytes after the function's body"))),
         }
-    }
-
-    fn blocks(&mut self, body: &mut Body<'a>, region: RegionId, depth: u32) -> Result<()> {
-        let blocks = body
-            .cursor
-            .count(2, "blocks")
-            .context(|| "failed to read region block count".into())?;
-        for i in 0..blocks {
-            self.notes_block(body, region, depth)
-                .context(|| format!("failed to parse block {i} in region."))?;
-        }
-        Ok(())
-    }
-
-    fn notes_block(&mut self, body: &mut Body<'a>, region: RegionId, depth: u32) -> Result<()> {
-        let outer = body.values.len();
-        let args = body
-            .cursor
-            .count(1, "block arguments")
-            .context(|| "failed to read block argument count.".into())?;
-        let block = self.module.new_block(region, &[]);
-        for _ in 0..args {
-            let ty = self.types.read_ref(&mut body.cursor, &mut self.module)?;
-            body.values.push(self.module.add_arg(block, ty));
-        }
-        let ops = body
-            .cursor
-            .count(1, "block operations")
-            .context(|| "failed to read block operation count.".into())?;
-        for i in 0..ops {
-            self.record(body, block, depth)
-                .context(|| format!("failed to parse operation {i} in block."))?;
-        }
-        body.values.truncate(outer);
-        Ok(())
     }
 
     fn record(&mut self, body: &mut Body<'a>, block: BlockId, depth: u32) -> Result<()> {
@@ -120,7 +76,7 @@ impl<'a> Reader<'a> {
         let start = body.cursor.offset();
         let loc = self
             .slots
-            .location(body.function, &mut body.cursor)
+            .location(body.locs, &mut body.cursor)
             .context(|| "failed to read operation location.".into())?;
         let (results, encoded) = self.notes_results(body, kind)?;
         let operands = notes_operands(body)?;
@@ -236,7 +192,7 @@ impl<'a> Reader<'a> {
         let mut regions = SmallVec::new();
         for _ in 0..n {
             let region = self.module.new_region();
-            self.blocks(body, region, depth + 1)?;
+            self.blocks(body, region, depth + 1, Self::record)?;
             regions.push(region);
         }
         Ok(regions)

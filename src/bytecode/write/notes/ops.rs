@@ -37,15 +37,7 @@ impl Writer<'_> {
     fn notes_block(&mut self, id: BlockId, out: &mut Buffer, numbers: &mut Numbers) -> Result<()> {
         let ops = &self.module.block(id).ops;
         out.varint(ops.len() as u64);
-        for &id in ops {
-            let op = self.op(id);
-            self.record(op, out, numbers)
-                .map_err(|e| match e.operation {
-                    None => self.on(op, e),
-                    Some(_) => e,
-                })?;
-        }
-        Ok(())
+        self.operations(id, out, numbers, Self::record)
     }
 
     fn record(&mut self, op: &Op, out: &mut Buffer, numbers: &mut Numbers) -> Result<()> {

@@ -1,5 +1,7 @@
 //! The figures of a GPU, from `gpus.json`, which has the source of each.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 const TABLE: &str = include_str!("../../gpus.json");
@@ -21,21 +23,18 @@ pub struct Gpu {
 #[error("{0}")]
 pub struct UnknownGpu(String);
 
-/// GPUs that stand for a compute capability, ascending.
-const OF_TARGET: &[(u32, &str)] = &[
-    (75, "T4"),
-    (80, "A100"),
-    (86, "RTX-4090"),
-    (90, "H100-SXM"),
-    (100, "B200"),
-    (120, "RTX-5090"),
-];
+fn broken() -> UnknownGpu {
+    UnknownGpu("the table of GPUs is damaged".into())
+}
+
+fn table() -> Result<Value, UnknownGpu> {
+    serde_json::from_str(TABLE).map_err(|_| broken())
+}
 
 impl Gpu {
     /// The GPU of this name, without regard to case.
     pub fn named(name: &str) -> Result<Gpu, UnknownGpu> {
-        let broken = || UnknownGpu("the table of GPUs is damaged".into());
-        let table: Value = serde_json::from_str(TABLE).map_err(|_| broken())?;
+        let table = table()?;
         let gpus = table["gpus"].as_object().ok_or_else(broken)?;
         let (name, own) = gpus
             .iter()
@@ -65,8 +64,13 @@ impl Gpu {
 
     /// The GPU that stands for a target: the one of its compute capability, or of the next lower that has one.
     pub fn of_target(sm: u32) -> Result<Gpu, UnknownGpu> {
-        let known = OF_TARGET.iter().rev().find(|(n, _)| *n <= sm);
-        Gpu::named(known.unwrap_or(&OF_TARGET[0]).1)
+        let table = table()?;
+        let targets = table["targets"].as_object().ok_or_else(broken)?.iter();
+        let targets = targets.filter_map(|(n, gpu)| Some((n.parse::<u32>().ok()?, gpu.as_str()?)));
+        let targets: BTreeMap<u32, &str> = targets.collect();
+        let known = targets.range(..=sm).next_back();
+        let (_, name) = known.or(targets.iter().next()).ok_or_else(broken)?;
+        Gpu::named(name)
     }
 
     /// A figure. Asking for one that the table lacks is a mistake of this crate, which a test rules out.
