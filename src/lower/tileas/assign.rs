@@ -102,14 +102,18 @@ impl Assign<'_> {
         }
     }
 
-    /// What a matmul makes in a loop keeps its layout where it is seen as a tile of another shape, too: what is
-    /// stored of that behind the loop is converted there, not in each iteration.
+    /// What a matmul makes in a loop keeps its layout where it is seen as a tile of another shape, too, and what it is
+    /// reduced to (a softmax's maxima and sums) follows it: what is stored of that behind the loop is converted there,
+    /// not in each iteration.
     fn keep_in_loops(&mut self, ops: &[OpId], body: BlockId) -> Result<(), Diagnostic> {
         for &op in ops {
-            let Some(relation @ (Relation::Reshape | Relation::Permute(_))) =
-                Relation::of(self.m, op)
-            else {
+            let Some(relation) = Relation::of(self.m, op) else {
                 continue;
+            };
+            let weaker: &[_] = match relation {
+                Relation::Reshape | Relation::Permute(_) => &[Some(Priority::Store)],
+                Relation::Reduce(_) => &[Some(Priority::Store), None],
+                Relation::Broadcast | Relation::Unpack(_) => continue,
             };
             if loop_around(self.m, body, self.m.op(op).block).is_none() {
                 continue;
@@ -118,7 +122,8 @@ impl Assign<'_> {
             let strength = |p: Option<(Priority, u32)>| p.map(|p| p.0);
             let made = strength(self.proposed(source)) >= Some(Priority::Seen);
             if made
-                && strength(self.proposed(result)) == Some(Priority::Store)
+                && is_distributed(self.m, result)
+                && weaker.contains(&strength(self.proposed(result)))
                 && let Some(layout) = self.known(source)
             {
                 let layout = at(self.m, op, relation.result_of(self.m, result, &layout))?;
