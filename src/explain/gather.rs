@@ -4,7 +4,7 @@ use super::{Decision, Fired, Kernel, Missed, Passed, Passes, Rules};
 use crate::asm::type_text;
 use crate::compile::{Compilation, GroupReport};
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view::AsyncDot;
+use crate::dialect::nv_tileas::view::{AsyncDot, PipelineCreate};
 use crate::facts::access::operand;
 use crate::ir::{Attr, LocId, Module, OpId, Place};
 
@@ -73,6 +73,7 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
             at: at(m, data.loc),
         },
         S::PipelineCreate => Decision::Pipeline {
+            filled_by: PipelineCreate::of(data)?.kind().text(),
             stages: int("stages"),
             bytes: int("bytes"),
         },

@@ -4,7 +4,7 @@
 mod gather;
 mod text;
 
-pub(crate) use text::promotion;
+pub(crate) use text::{pipeline, promotion, stages_of};
 
 use serde::Serialize;
 
@@ -71,7 +71,10 @@ pub(crate) enum Decision {
         ty: String,
     },
     Pipeline {
+        /// What fills it, as the operation names it.
+        filled_by: &'static str,
         stages: i64,
+        /// Of a stage, where transactions are counted.
         bytes: i64,
     },
     WarpRoles {

@@ -50,12 +50,13 @@ fn schedule(text: &mut String, kernel: &Kernel) {
                 writeln!(text, "  {}{}", promotion(*part), place(at))
             }
             Decision::SharedBuffer { ty } => writeln!(text, "  shared buffer {ty}"),
-            // cp.async counts groups of copies, not bytes.
-            Decision::Pipeline { stages, bytes: 0 } => {
-                writeln!(text, "  cp.async pipeline of {stages} stages")
-            }
-            Decision::Pipeline { stages, bytes } => {
-                writeln!(text, "  TMA pipeline of {stages} stages of {bytes} bytes")
+            Decision::Pipeline {
+                filled_by,
+                stages,
+                bytes,
+            } => {
+                let stages = stages_of(*stages, *bytes);
+                writeln!(text, "  {} of {stages}", pipeline(filled_by))
             }
             // Without setmaxnreg all warps have the same number.
             Decision::WarpRoles {
@@ -88,6 +89,24 @@ fn schedule(text: &mut String, kernel: &Kernel) {
             place(&missed.at),
             missed.why
         );
+    }
+}
+
+/// What a pipeline is called by what fills it.
+pub(crate) fn pipeline(filled_by: &str) -> &'static str {
+    match filled_by {
+        "tma" => "TMA pipeline",
+        "mma" => "pipeline of matmuls",
+        _ => "cp.async pipeline",
+    }
+}
+
+/// Stages, and the bytes of one where transactions are counted.
+pub(crate) fn stages_of(stages: i64, bytes: i64) -> String {
+    let plural = if stages == 1 { "" } else { "s" };
+    match bytes {
+        0 => format!("{stages} stage{plural}"),
+        bytes => format!("{stages} stage{plural} of {bytes} bytes"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::escape;
-use crate::explain::{Decision, Explanation, promotion};
+use crate::explain::{Decision, Explanation, pipeline, promotion, stages_of};
 
 /// A row of a table.
 fn row(text: &mut String, cells: &[&str]) {
@@ -71,15 +71,11 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
         ),
         Decision::Promotion { part, at } => ("sums in f32", promotion(*part), at.clone()),
         Decision::SharedBuffer { ty } => ("shared buffer", ty.clone(), nowhere),
-        // cp.async counts groups of copies, not bytes.
-        Decision::Pipeline { stages, bytes: 0 } => {
-            ("cp.async pipeline", format!("{stages} stages"), nowhere)
-        }
-        Decision::Pipeline { stages, bytes } => (
-            "TMA pipeline",
-            format!("{stages} stages of {bytes} bytes"),
-            nowhere,
-        ),
+        Decision::Pipeline {
+            filled_by,
+            stages,
+            bytes,
+        } => (pipeline(filled_by), stages_of(*stages, *bytes), nowhere),
         Decision::WarpRoles {
             consumer_warps,
             consumer_registers,
