@@ -69,8 +69,11 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     launch.cluster = entry.cluster;
     launch.dynamic_shared = entry.shared_bytes;
     launch.seed = s.seed;
-    launch.timeline = s.draws.then_some(0);
-    launch.sampling = s.times.map(|_| Sampling::spread(launch.shape(), false));
+    // A picture is in cycles where the target has a GPU whose figures are known.
+    let clocked = s.draws && Gpu::of_target(program.target.0).is_ok();
+    launch.timeline = (s.draws && !clocked).then_some(0);
+    launch.sampling =
+        (s.times.is_some() || clocked).then(|| Sampling::spread(launch.shape(), false).with(0));
     launch.args = bind(entry, arguments, &mut launch.buffers)?;
     let report = match launch.run() {
         Ok(report) => report,
@@ -85,6 +88,10 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
         .times
         .map(|gpu| estimate(&launch, &report, gpu, &kernel.ptx))
         .transpose()?;
+    let picture = match s.draws {
+        true => Some(draw(&launch, &report, &entry.name, &kernel.ptx)?),
+        false => None,
+    };
     let buffers = std::mem::take(&mut launch.buffers).into_iter();
     let written = arguments.iter_mut().filter_map(|a| match a {
         Arg::Buffer(buffer) => Some(buffer),
@@ -93,12 +100,24 @@ pub fn run(s: &Simulation, mut module: Module, arguments: &mut [Arg]) -> Result<
     for (buffer, after) in written.zip(buffers) {
         buffer.set_data(&after.bytes);
     }
-    let drawn = report.timeline.as_ref();
     Ok(Ran {
-        picture: drawn.map(|timeline| svg::draw(timeline, &entry.name, &kernel.ptx)),
+        picture,
         printed: report.output,
         time,
     })
+}
+
+/// The first cluster as a picture.
+fn draw(launch: &Launch, report: &Report, name: &str, source: &str) -> Result<String, Diagnostic> {
+    if let Some(timeline) = &report.timeline {
+        return Ok(svg::draw(timeline, name, source));
+    }
+    let gpu = Gpu::of_target(launch.program.target.0);
+    let gpu = gpu.map_err(|e| Diagnostic::error(e.to_string()))?;
+    let given = clock::Given::default();
+    let timeline = clock::timeline_of_launch(launch, report, &gpu, given, 0);
+    let timeline = timeline.map_err(Diagnostic::error)?;
+    Ok(svg::draw(&timeline, name, source))
 }
 
 /// How long the launch takes. Registers are those of `.maxnreg`: nothing here knows what ptxas makes of it.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 /// Runs a PTX kernel on the CPU and reports what a GPU would only hang on.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, group = clap::ArgGroup::new("clocked").multiple(true))]
 struct Options {
     /// PTX text
     kernel: PathBuf,
@@ -59,22 +59,31 @@ struct Options {
     #[arg(long)]
     trace: bool,
     /// Draw warps against time, with waits, copies and matrix work, into this file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", group = "clocked")]
     timeline: Option<PathBuf>,
     /// Which cluster the timeline shows
     #[arg(long, default_value_t = 0, requires = "timeline")]
     timeline_cluster: u64,
+    /// What the timeline counts time in: cycles of a GPU as --time estimates them, or the cluster's instructions as they
+    /// were simulated
+    #[arg(
+        long,
+        value_name = "UNIT",
+        requires = "timeline",
+        default_value = "cycles"
+    )]
+    timeline_unit: TimeUnit,
     /// Estimate how long the launch takes on a GPU: cycles, shares of the peaks, and what warps wait for
-    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", group = "clocked")]
     time: Option<StatsFormat>,
     /// Which GPU (H100-SXM, A100, RTX-4090, B200, …); by default one of the PTX's target
-    #[arg(long, requires = "time")]
+    #[arg(long, requires = "clocked")]
     gpu: Option<String>,
     /// Registers of a thread, as ptxas -v says; they decide how many blocks a multiprocessor holds
-    #[arg(long, requires = "time")]
+    #[arg(long, requires = "clocked")]
     registers: Option<u32>,
     /// Clock in MHz instead of what the GPU's figures say for the load
-    #[arg(long, requires = "time")]
+    #[arg(long, requires = "clocked")]
     mhz: Option<f64>,
     /// Run only the clusters that the clock needs, without computing matrix products: results are not written
     #[arg(long, requires = "time")]
@@ -82,6 +91,14 @@ struct Options {
     /// Stop a cluster after this many warp instructions
     #[arg(long, default_value_t = 1 << 36)]
     max_steps: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum TimeUnit {
+    /// of a GPU, estimated
+    Cycles,
+    /// of the cluster's warps
+    Instructions,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -166,10 +183,11 @@ fn run(options: &Options) -> Result<(), String> {
         launch.timeline = options
             .timeline
             .as_ref()
-            .filter(|_| seed == options.seed)
+            .filter(|_| seed == options.seed && options.timeline_unit == TimeUnit::Instructions)
             .map(|_| options.timeline_cluster);
-        launch.sampling = (options.time.is_some() && seed == options.seed)
-            .then(|| Sampling::spread(launch.shape(), options.sampled));
+        launch.sampling = (seed == options.seed)
+            .then(|| sampling(options, launch.shape()))
+            .flatten();
         launch.observer = match (&trace, &bar) {
             (Some(trace), _) => Some(trace as &dyn Observer),
             (None, bar) => bar.as_ref().map(|b| b as &dyn Observer),
@@ -189,7 +207,7 @@ fn run(options: &Options) -> Result<(), String> {
         if seed == options.seed {
             print!("{}", report.output);
             print_stats(options, &report.stats)?;
-            write_timeline(options, &program.entry, &text, &report)?;
+            write_timeline(options, &launch, &text, &report)?;
             print_time(options, &launch, &report, &text)?;
             if !options.sampled {
                 arguments.write_back(&launch.buffers)?;
@@ -221,15 +239,7 @@ fn print_time(
     let Some(format) = options.time else {
         return Ok(());
     };
-    let gpu = match &options.gpu {
-        Some(name) => Gpu::named(name),
-        None => Gpu::of_target(launch.program.target.0),
-    };
-    let given = Given {
-        registers: options.registers,
-        mhz: options.mhz,
-    };
-    let gpu = gpu.map_err(|e| e.to_string())?;
+    let (gpu, given) = clocked(options, launch)?;
     let estimate = clock::of_launch(launch, report, &gpu, given)?;
     match format {
         StatsFormat::Text => print!("{}", clock::report::text(&estimate, source)),
@@ -243,21 +253,60 @@ fn print_time(
     Ok(())
 }
 
+/// The clusters that the clock wants to see, if it is asked for anything.
+fn sampling(options: &Options, shape: [u32; 3]) -> Option<Sampling> {
+    let drawn = options.timeline.is_some() && options.timeline_unit == TimeUnit::Cycles;
+    if options.time.is_none() && !drawn {
+        return None;
+    }
+    let spread = Sampling::spread(shape, options.sampled);
+    let clusters: u64 = shape.into_iter().map(u64::from).product();
+    Some(match drawn && options.timeline_cluster < clusters {
+        true => spread.with(options.timeline_cluster),
+        false => spread,
+    })
+}
+
+/// The GPU, and what is given of the launch on it.
+fn clocked(options: &Options, launch: &Launch<'_>) -> Result<(Gpu, Given), String> {
+    let gpu = match &options.gpu {
+        Some(name) => Gpu::named(name),
+        None => Gpu::of_target(launch.program.target.0),
+    };
+    let given = Given {
+        registers: options.registers,
+        mhz: options.mhz,
+    };
+    Ok((gpu.map_err(|e| e.to_string())?, given))
+}
+
 fn write_timeline(
     options: &Options,
-    entry: &str,
+    launch: &Launch<'_>,
     source: &str,
     report: &Report,
 ) -> Result<(), String> {
     let Some(path) = &options.timeline else {
         return Ok(());
     };
-    let Some(timeline) = &report.timeline else {
+    let clusters: u64 = launch.shape().into_iter().map(u64::from).product();
+    if options.timeline_cluster >= clusters {
         return Err(format!(
             "the grid has no cluster {}",
             options.timeline_cluster
         ));
+    }
+    let clock;
+    let timeline = match &report.timeline {
+        Some(timeline) => timeline,
+        None => {
+            let (gpu, given) = clocked(options, launch)?;
+            let cluster = options.timeline_cluster;
+            clock = clock::timeline_of_launch(launch, report, &gpu, given, cluster)?;
+            &clock
+        }
     };
+    let entry = &launch.program.entry;
     let title = format!(
         "{entry}, cluster {} of grid {:?}, seed {}",
         options.timeline_cluster, options.grid, options.seed

@@ -6,7 +6,7 @@
 mod kernels;
 
 use ptxsim::clock::Subject;
-use ptxsim::clock::grid::{Limit, occupancy};
+use ptxsim::clock::occupancy::{Limit, occupancy};
 use ptxsim::clock::{self, Estimate, Given, Gpu, Sampling};
 use ptxsim::tensormap::{Element, MapBase, Swizzle, TensorMap};
 use ptxsim::{Arg, Launch, Module};

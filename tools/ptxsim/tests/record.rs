@@ -4,8 +4,10 @@
 #[path = "../benches/kernels/mod.rs"]
 mod kernels;
 
+use ptxsim::clock::{self, Given, Gpu, Sampling};
+use ptxsim::program::Program;
 use ptxsim::program::class::Class;
-use ptxsim::record::{Kind, Observer, Progress, Step, svg};
+use ptxsim::record::{Kind, Observer, Progress, Span, Step, svg};
 use ptxsim::tensormap::{Element, MapBase, Swizzle, TensorMap};
 use ptxsim::{Arg, Launch, Module, Report};
 use std::process::Command;
@@ -16,7 +18,23 @@ fn product(observer: Option<&dyn Observer>) -> Report {
     let program = Module::new(kernels::matmul())
         .and_then(|m| m.entry(None))
         .unwrap();
-    let mut launch = Launch::new(&program);
+    let watched = |launch: &mut Launch<'_>| {
+        (launch.count, launch.timeline) = (true, Some(1));
+    };
+    launch_product(&program, observer, watched).1
+}
+
+/// The same, launched as `set` says.
+fn launched<'a>(program: &'a Program, set: impl FnOnce(&mut Launch<'a>)) -> (Launch<'a>, Report) {
+    launch_product(program, None, set)
+}
+
+fn launch_product<'a>(
+    program: &'a Program,
+    observer: Option<&'a dyn Observer>,
+    set: impl FnOnce(&mut Launch<'a>),
+) -> (Launch<'a>, Report) {
+    let mut launch = Launch::new(program);
     for name in ["a", "b", "c"] {
         launch.add_buffer(name, vec![0; 4 * 512 * 512]);
     }
@@ -28,8 +46,10 @@ fn product(observer: Option<&dyn Observer>) -> Report {
     };
     launch.args = vec![map(0, 64), map(1, 128), Arg::buffer(2)];
     launch.grid = [2, 1, 1];
-    (launch.count, launch.timeline, launch.observer) = (true, Some(1), observer);
-    launch.run().unwrap()
+    launch.observer = observer;
+    set(&mut launch);
+    let report = launch.run().unwrap();
+    (launch, report)
 }
 
 #[test]
@@ -170,10 +190,78 @@ fn the_command_line_shows_counters_trace_and_timeline() {
         "{trace}"
     );
     let picture = folder.join("t.svg");
-    run(&["--seeds", "3", "--timeline", picture.to_str().unwrap()]);
+    let unit = ["--timeline-unit", "instructions"];
+    run(&[
+        &["--seeds", "3", "--timeline", picture.to_str().unwrap()][..],
+        &unit,
+    ]
+    .concat());
+    let drawn = std::fs::read_to_string(&picture).unwrap();
     assert!(
-        std::fs::read_to_string(&picture)
-            .unwrap()
-            .starts_with("<svg")
+        drawn.starts_with("<svg") && drawn.contains(">instructions of the cluster"),
+        "{drawn}"
     );
+
+    // In cycles: the store waits for the load, which comes from L2 or farther.
+    let said = run(&["--time=json", "--timeline", picture.to_str().unwrap()]);
+    let estimate: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    assert!(drawn.contains(">cycles of A100"), "{drawn}");
+    let spans: Vec<(&str, f64, f64)> = drawn
+        .split("<title>warp 0 ")
+        .skip(1)
+        .map(|title| {
+            let (what, rest) = title.split_once(", ").unwrap();
+            let (from, rest) = rest.split_once(" to ").unwrap();
+            let to = rest.split([',', '\n', '<']).next().unwrap();
+            (what, from.parse().unwrap(), to.parse().unwrap())
+        })
+        .collect();
+    let l2 = Gpu::named("A100").unwrap().get("l2_latency");
+    let waits = spans.iter().filter(|s| s.0 == "waits for global memory");
+    let waited: f64 = waits.map(|s| s.2 - s.1).sum();
+    assert!(waited > 0.9 * l2, "{spans:?}");
+    // The end of the picture is that of the cluster in the estimate, but for what starting a block takes.
+    let end = spans.iter().map(|s| s.2).fold(0.0, f64::max);
+    let cycles = estimate["cluster_cycles"][0].as_f64().unwrap();
+    let start = Gpu::named("A100").unwrap().get("block_start");
+    assert!(
+        end > 0.0 && (end + start - cycles).abs() <= 2.0,
+        "{end} of {cycles}"
+    );
+}
+
+/// A cluster's spans in cycles: no warp does two things at once, and copies and products overlap.
+#[test]
+fn a_product_in_cycles() {
+    let program = Module::new(kernels::matmul())
+        .and_then(|m| m.entry(None))
+        .unwrap();
+    let (launch, report) = launched(&program, |launch| {
+        launch.sampling = Some(Sampling::spread(launch.shape(), false).with(1));
+    });
+    let gpu = Gpu::named("H100-SXM").unwrap();
+    let timeline = clock::timeline_of_launch(&launch, &report, &gpu, Given::default(), 1).unwrap();
+    assert_eq!(timeline.blocks, [[1, 0, 0]]);
+    let of = |kind: Kind| timeline.spans.iter().filter(move |s| s.kind == kind);
+    // Two tiles of eight steps, of 8192 and 16384 bytes.
+    assert_eq!(of(Kind::Bulk).map(|s| s.amount).sum::<u64>(), 8 * 24576);
+    assert!(of(Kind::Wgmma).count() > 0);
+    let busy = |s: &&Span| !matches!(s.kind, Kind::Bulk | Kind::Wgmma);
+    for warp in 0..timeline.warps_per_block {
+        let mut own: Vec<&Span> = timeline.spans.iter().filter(busy).collect();
+        own.retain(|s| s.track.warp == warp);
+        own.sort_by_key(|s| s.from);
+        assert!(
+            own.windows(2).all(|w| w[0].to <= w[1].from),
+            "warp {warp} does two things at once"
+        );
+        assert!(
+            own.iter().all(|s| s.to <= timeline.end),
+            "warp {warp} ends late"
+        );
+    }
+    let overlap =
+        of(Kind::Bulk).any(|copy| of(Kind::Wgmma).any(|w| w.from < copy.to && copy.from < w.to));
+    assert!(overlap, "copies are in flight beside products");
 }

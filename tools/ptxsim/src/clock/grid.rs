@@ -4,7 +4,8 @@ use super::cost::{Costs, Tick};
 use super::gpu::Gpu;
 use super::machine::{Replay, cycles, replay};
 use super::memory::Load;
-use super::schedule::Schedule;
+use super::occupancy::Occupancy;
+use super::setup::Setup;
 use super::trace::ClusterTrace;
 use super::traffic::Traffic;
 use super::waits::{LineWait, Role, lines, roles};
@@ -12,32 +13,6 @@ use crate::clock::Subject;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// What limits the number of resident blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs)]
-pub enum Limit {
-    Blocks,
-    Warps,
-    SharedMemory,
-    Registers,
-    /// the grid has no more
-    Grid,
-}
-
-/// Blocks of a multiprocessor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Occupancy {
-    /// blocks that are resident at once
-    pub blocks: u32,
-    /// warps of these
-    pub warps: u32,
-    /// what keeps more away
-    pub limit: Limit,
-    /// registers of a thread that were counted with; none if nobody said
-    pub registers: Option<u32>,
-}
 
 /// The estimate.
 #[derive(Debug, Clone, Serialize)]
@@ -84,9 +59,6 @@ pub struct Estimate {
 
 /// Generations of clusters in a slot that are replayed; more go on as the last ones.
 const GENERATIONS: usize = 3;
-/// Registers are allocated to warps in units of this many.
-const REGISTER_UNIT: u32 = 256;
-
 /// A recorded cluster's durations in ticks.
 struct Duration {
     serial: u64,
@@ -94,73 +66,19 @@ struct Duration {
     next: Tick,
 }
 
-/// Blocks that fit a multiprocessor.
-pub fn occupancy(subject: &Subject<'_>, gpu: &Gpu) -> Result<Occupancy, String> {
-    let warps = subject.threads.div_ceil(32);
-    let figure = |name: &str| gpu.get(name) as u32;
-    let registers = subject.registers.or(subject.program.attributes.maxnreg);
-    let by_registers = registers.map_or(u32::MAX, |r| {
-        let of_warp = (r * 32).next_multiple_of(REGISTER_UNIT);
-        figure("registers") / (of_warp * warps).max(1)
-    });
-    let limits = [
-        (figure("blocks"), Limit::Blocks),
-        (figure("warps") / warps, Limit::Warps),
-        (
-            figure("shared_bytes") / (subject.shared + figure("shared_reserved")).max(1),
-            Limit::SharedMemory,
-        ),
-        (by_registers, Limit::Registers),
-    ];
-    let (blocks, limit) = limits
-        .into_iter()
-        .min_by_key(|(n, _)| *n)
-        .unwrap_or((0, Limit::Blocks));
-    if blocks == 0 {
-        return Err(format!(
-            "a block of {} threads and {} bytes of shared memory does not fit a multiprocessor of {}: {limit:?}",
-            subject.threads, subject.shared, gpu.name
-        ));
-    }
-    Ok(Occupancy {
-        blocks,
-        warps: blocks * warps,
-        limit,
-        registers,
-    })
-}
-
 /// Estimates the launch.
 pub fn estimate(subject: &Subject<'_>, gpu: &Gpu) -> Result<Estimate, String> {
-    let Some(first) = subject.traces.first() else {
-        return Err("no cluster was recorded".into());
-    };
-    let costs = Costs::of(subject.program, gpu)?;
-    let schedule = Schedule::of(subject.program, &costs, gpu);
-    let traces: Vec<ClusterTrace> = subject.traces.iter().map(|t| schedule.apply(t)).collect();
+    let Setup {
+        costs,
+        traces,
+        occupancy,
+        resident,
+        traffic,
+        mut load,
+    } = Setup::of(subject, gpu)?;
     let subject = &Subject {
         traces: &traces,
         ..*subject
-    };
-    let mut occupancy = occupancy(subject, gpu)?;
-    let blocks = u64::from(first.blocks.max(1));
-    let groups = (gpu.get("sms") as u64 / blocks).max(1);
-    // A small grid is spread over the multiprocessors first.
-    let each = subject.clusters().div_ceil(groups);
-    if each < u64::from(occupancy.blocks) {
-        let warps = occupancy.warps / occupancy.blocks;
-        occupancy.blocks = each as u32;
-        (occupancy.warps, occupancy.limit) = (each as u32 * warps, Limit::Grid);
-    }
-    let resident = groups * u64::from(occupancy.blocks);
-    let traffic = Traffic::of(subject, gpu, resident);
-    let mut load = Load {
-        active: (groups * blocks).min(subject.clusters() * blocks) as f64,
-        mhz: subject.mhz.unwrap_or(gpu.get("boost_mhz")),
-        read_misses: traffic.missed / traffic.read.max(1.0),
-        l1_bytes: (256u64 << 10)
-            .saturating_sub(u64::from(subject.shared * occupancy.blocks))
-            .max(16 << 10),
     };
     let generations = subject
         .clusters()

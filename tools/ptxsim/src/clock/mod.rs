@@ -11,14 +11,17 @@
 //! and ordered within basic blocks as a compiler would, `schedule`), instruction caches, the order of requests in L2 and DRAM, and power beyond a clock under load.
 
 pub(crate) mod cost;
+mod drawn;
 pub mod gpu;
 pub mod grid;
 pub mod machine;
 mod memory;
+pub mod occupancy;
 mod operands;
 pub mod report;
 mod sampling;
 mod schedule;
+mod setup;
 mod subject;
 pub mod trace;
 mod traffic;
@@ -33,6 +36,7 @@ pub use trace::ClusterTrace;
 
 use crate::launch::{Launch, Report};
 use crate::program::window;
+use crate::record::Timeline;
 
 /// What the launch itself does not say.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,8 +54,30 @@ pub fn of_launch(
     gpu: &Gpu,
     given: Given,
 ) -> Result<Estimate, String> {
+    estimate(&subject(launch, report, given), gpu)
+}
+
+/// What a cluster of such a launch does when, in cycles; it is one of those that were recorded.
+pub fn timeline_of_launch(
+    launch: &Launch<'_>,
+    report: &Report,
+    gpu: &Gpu,
+    given: Given,
+    cluster: u64,
+) -> Result<Timeline, String> {
+    let [x, y, _] = launch.shape().map(u64::from);
+    let at = [cluster % x, cluster / x % y, cluster / (x * y)].map(|c| c as u32);
+    let place = |rank: u32| {
+        let [w, h, _] = launch.cluster.map(|extent| extent.max(1));
+        let inside = [rank % w, rank / w % h, rank / (w * h)];
+        [0, 1, 2].map(|i| at[i] * launch.cluster[i].max(1) + inside[i])
+    };
+    drawn::timeline(&subject(launch, report, given), gpu, cluster, place)
+}
+
+fn subject<'a>(launch: &'a Launch<'_>, report: &'a Report, given: Given) -> Subject<'a> {
     let own = launch.program.shared_end - window::SHARED_BASE as u32;
-    let subject = Subject {
+    Subject {
         program: launch.program,
         traces: &report.recorded,
         neighbours: &report.neighbours,
@@ -61,6 +87,5 @@ pub fn of_launch(
         registers: given.registers,
         buffers: launch.buffers.iter().map(|b| b.bytes.len() as u64).sum(),
         mhz: given.mhz,
-    };
-    estimate(&subject, gpu)
+    }
 }

@@ -59,7 +59,7 @@ pub fn text(estimate: &Estimate, source: &str) -> String {
 }
 
 fn limit(e: &Estimate) -> &'static str {
-    use super::grid::Limit as L;
+    use super::occupancy::Limit as L;
     match e.occupancy.limit {
         L::Blocks => "the number of blocks",
         L::Warps => "the number of warps",

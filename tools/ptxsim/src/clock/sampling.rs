@@ -40,6 +40,14 @@ impl Sampling {
         }
     }
 
+    /// These and one more.
+    pub fn with(mut self, cluster: u64) -> Sampling {
+        if let Err(at) = self.clusters.binary_search(&cluster) {
+            self.clusters.insert(at, cluster);
+        }
+        self
+    }
+
     /// All clusters that must run.
     pub fn all(&self) -> Vec<u64> {
         let mut all: Vec<u64> = self

@@ -135,6 +135,7 @@ impl Recorder {
             });
         }
         Timeline {
+            unit: "instructions of the cluster's warps".into(),
             blocks,
             warps_per_block,
             end: now,

@@ -41,6 +41,12 @@ const STYLES: &[Style] = &[
         "multiply-adds",
     ),
     style(Kind::Mma, "mma", "#2e8b57", "multiply-adds"),
+    style(Kind::Results, "waits for arithmetic", "#b9cde0", ""),
+    style(Kind::SharedMemory, "waits for shared memory", "#bfe0d6", ""),
+    style(Kind::GlobalMemory, "waits for global memory", "#f2d7b6", ""),
+    style(Kind::Products, "waits for products", "#bcd9bc", ""),
+    style(Kind::Copies, "waits for copies", "#f5e3c3", ""),
+    style(Kind::Pipeline, "waits for a pipeline", "#dcdcdc", ""),
 ];
 
 const fn style(kind: Kind, name: &'static str, color: &'static str, unit: &'static str) -> Style {
@@ -97,6 +103,15 @@ fn coalesce(mut spans: Vec<Span>, step: f64) -> Vec<Span> {
         }
     }
     out
+}
+
+/// What is drawn over what: waits, what runs, bars.
+fn layer(kind: Kind) -> u8 {
+    match kind {
+        Kind::Wgmma | Kind::Mma | Kind::Tcgen05 | Kind::CpAsync | Kind::Bulk => 2,
+        Kind::Run => 1,
+        _ => 0,
+    }
 }
 
 struct Picture<'a> {
@@ -181,8 +196,9 @@ fn axis(timeline: &Timeline, scale: f64, bottom: f64) -> String {
     };
     let _ = writeln!(
         out,
-        "<text x=\"{LEFT}\" y=\"{}\" fill=\"#666\">instructions of the cluster's warps{note}</text>",
-        bottom + 29.0
+        "<text x=\"{LEFT}\" y=\"{}\" fill=\"#666\">{}{note}</text>",
+        bottom + 29.0,
+        escape(&timeline.unit)
     );
     out
 }
@@ -214,8 +230,10 @@ impl Picture<'_> {
         );
         let own = |s: &&Span| s.track == track && s.kind != Kind::Bulk;
         let spans = self.timeline.spans.iter().filter(own).copied().collect();
+        let mut spans = coalesce(spans, 1.0 / self.scale);
         // What fills the row first, so that the bars lie on it.
-        for span in coalesce(spans, 1.0 / self.scale) {
+        spans.sort_by_key(|span| layer(span.kind));
+        for span in spans {
             let (top, height) = match span.kind {
                 Kind::Wgmma | Kind::Mma | Kind::Tcgen05 => (self.y + ROW - 3.0 - BAR, BAR),
                 Kind::CpAsync => (self.y, BAR),

@@ -36,6 +36,18 @@ pub enum Kind {
     Tcgen05,
     /// `mma` or `wmma`
     Mma,
+    /// waits for results of arithmetic
+    Results,
+    /// waits for shared memory
+    SharedMemory,
+    /// waits for global memory
+    GlobalMemory,
+    /// waits for matrix products
+    Products,
+    /// waits for groups of copies
+    Copies,
+    /// waits for a pipeline or a scheduler
+    Pipeline,
 }
 
 /// A stretch of time.
@@ -45,9 +57,9 @@ pub struct Span {
     pub track: Track,
     /// what
     pub kind: Kind,
-    /// first warp instruction of the cluster
+    /// begin: a number of warp instructions of the cluster, or of cycles
     pub from: u64,
-    /// the one after the last
+    /// end
     pub to: u64,
     /// line of the PTX text that began it
     pub line: u32,
@@ -55,9 +67,11 @@ pub struct Span {
     pub amount: u64,
 }
 
-/// Spans of a cluster's warps; time is its count of warp instructions.
+/// Spans of a cluster's warps.
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
+    /// what time is counted in
+    pub unit: String,
     /// blocks by their rank in the cluster
     pub blocks: Vec<[u32; 3]>,
     /// warps of each

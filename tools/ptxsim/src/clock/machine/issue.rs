@@ -5,6 +5,7 @@ use super::{Machine, Reason};
 use crate::clock::cost::{Action, CYCLE, Cost, PARTS, Tick, ticks};
 use crate::clock::trace::{Effect, Way};
 use crate::clock::weight::Pipe;
+use crate::record::Kind;
 
 /// When results are there, and what they come from.
 #[derive(Clone, Copy)]
@@ -77,11 +78,13 @@ impl<'a> Machine<'a> {
         let slots = cost.issue.max(CYCLE);
         self.sms[sm].parts[part].scheduler = now + slots;
         self.result.warps[number].issued += slots;
+        self.draw(index, Kind::Run, now, now + slots, slots / CYCLE);
         self.warps[index].earliest = now + slots;
         match cost.action {
             Action::Wgmma { .. } => now,
             Action::Mma => {
                 let start = self.sms[sm].take(part, cost.pipe, now, cost.busy);
+                self.draw(index, Kind::Mma, start, start + cost.busy, 0);
                 // Their own share of the peak is what counts as tensor work.
                 let lost = cost.busy as f64 * (1.0 - self.gpu.get("warp_mma_share"));
                 self.sms[sm].tensor_busy -= lost as Tick;
@@ -113,6 +116,7 @@ impl<'a> Machine<'a> {
                 let done = sm.parts[part].tensor + cost.latency.saturating_sub(cost.busy);
                 let open = &mut self.warps[index].wgmma.open;
                 *open = (*open).max(done);
+                self.draw(index, Kind::Wgmma, now, done, 0);
             }
             Action::WgmmaCommit => {
                 let warp = &mut self.warps[index];
@@ -172,6 +176,7 @@ impl<'a> Machine<'a> {
                 self.sms[sm].move_data(now, ticks(f64::from(*bytes) / 128.0).max(pass));
                 let open = &mut self.warps[index].copies.open;
                 *open = (*open).max(there + shared_latency);
+                self.draw(index, Kind::CpAsync, now, there, u64::from(*bytes));
             }
             Effect::Bulk {
                 bytes,
@@ -207,10 +212,12 @@ impl<'a> Machine<'a> {
             let written = self.sms[sm].memory.write(read, bytes);
             let (r, w) = &mut self.warps[index].bulk.open;
             (*r, *w) = ((*r).max(read), (*w).max(written));
+            self.draw(index, Kind::Bulk, now, written, bytes);
             return;
         }
         let there = self.sms[sm].memory.read(begin, bytes);
         self.sms[sm].shared_busy += path;
+        self.draw(index, Kind::Bulk, now, there, bytes);
         for &meeting in meetings {
             self.arrive(slot, meeting, there);
         }
@@ -230,6 +237,7 @@ impl<'a> Machine<'a> {
             done = done.max(sm.tensor);
         }
         let latency = ticks(self.gpu.get("wgmma_latency"));
+        self.draw(index, Kind::Tcgen05, now, done + latency, work);
         let warp = &mut self.warps[index];
         warp.tensor_done = warp.tensor_done.max(done + latency);
     }

@@ -6,6 +6,7 @@
 //! to issue. A scheduler takes the warp that can issue first; of several, the one that has not issued for longest, so
 //! that warps share what all of them want.
 
+mod drawing;
 mod issue;
 mod ready;
 mod units;
@@ -14,6 +15,8 @@ use super::cost::{CYCLE, Costs, Tick};
 use super::gpu::Gpu;
 use super::memory::Load;
 use super::trace::{ClusterTrace, Meeting, WarpTrace};
+use crate::record::Kind;
+pub(super) use drawing::Drawing;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -157,6 +160,8 @@ struct Machine<'a> {
     /// when a warp wants to go on, when it issued last, its number
     queue: BinaryHeap<Reverse<(Tick, Tick, usize)>>,
     result: Replay,
+    /// what the first job does, if that is to be drawn
+    drawing: Option<Drawing>,
 }
 
 /// A replay that cannot go on: warps wait for what nobody does.
@@ -174,26 +179,61 @@ pub fn replay<'a>(
     jobs: &[&'a ClusterTrace],
     resident: usize,
 ) -> Result<Replay, Stuck> {
-    let blocks = jobs.iter().map(|j| j.blocks).max().unwrap_or(1) as usize;
-    let warps = jobs.iter().map(|j| j.warps.len()).max().unwrap_or(0);
-    let mut machine = Machine {
-        gpu,
-        costs,
-        sms: (0..blocks).map(|_| Sm::new(gpu, load)).collect(),
-        warps: Vec::new(),
-        slots: Vec::new(),
-        queue: BinaryHeap::new(),
-        result: Replay {
-            ends: vec![0; jobs.len()],
-            warps: vec![Spent::default(); warps],
-            ..Replay::default()
-        },
-    };
+    let mut machine = Machine::new(gpu, costs, load, jobs);
     machine.run(jobs, resident)?;
     Ok(machine.finish())
 }
 
+/// The same, with what the first of the jobs does.
+pub(super) fn replay_drawn<'a>(
+    gpu: &'a Gpu,
+    costs: &'a Costs,
+    load: &Load,
+    jobs: &[&'a ClusterTrace],
+    resident: usize,
+    drawing: Drawing,
+) -> Result<(Replay, Drawing), Stuck> {
+    let mut machine = Machine::new(gpu, costs, load, jobs);
+    machine.drawing = Some(drawing);
+    machine.run(jobs, resident)?;
+    match machine.drawing.take() {
+        Some(drawing) => Ok((machine.finish(), drawing)),
+        None => Err(Stuck(0)),
+    }
+}
+
 impl<'a> Machine<'a> {
+    fn new(gpu: &'a Gpu, costs: &'a Costs, load: &Load, jobs: &[&'a ClusterTrace]) -> Self {
+        let blocks = jobs.iter().map(|j| j.blocks).max().unwrap_or(1) as usize;
+        let warps = jobs.iter().map(|j| j.warps.len()).max().unwrap_or(0);
+        Machine {
+            gpu,
+            costs,
+            sms: (0..blocks).map(|_| Sm::new(gpu, load)).collect(),
+            warps: Vec::new(),
+            slots: Vec::new(),
+            queue: BinaryHeap::new(),
+            result: Replay {
+                ends: vec![0; jobs.len()],
+                warps: vec![Spent::default(); warps],
+                ..Replay::default()
+            },
+            drawing: None,
+        }
+    }
+
+    /// Something that a warp of the cluster that is drawn does, waits for, or has under way.
+    fn draw(&mut self, index: usize, kind: Kind, from: Tick, to: Tick, amount: u64) {
+        let warp = &self.warps[index];
+        if let Some(drawing) = &mut self.drawing
+            && self.slots[warp.slot].job == 0
+        {
+            let event = warp.trace.events.get(warp.at);
+            let line = event.map_or(0, |e| self.costs.code[e.pc as usize].line);
+            drawing.span(warp.number, kind, from, to, line, amount);
+        }
+    }
+
     fn run(&mut self, jobs: &[&'a ClusterTrace], resident: usize) -> Result<(), Stuck> {
         let start = super::cost::ticks(self.gpu.get("block_start"));
         let mut next = 0;
@@ -248,6 +288,9 @@ impl<'a> Machine<'a> {
 
     /// Puts a cluster on the multiprocessors, in a new slot or where one has ended.
     fn start(&mut self, trace: &'a ClusterTrace, job: usize, slot: Option<usize>, now: Tick) {
+        if let Some(drawing) = self.drawing.as_mut().filter(|_| job == 0) {
+            drawing.starts(now);
+        }
         let meetings = trace.meetings.iter().map(|&missing| Gathering {
             missing,
             ..Gathering::default()
@@ -320,9 +363,12 @@ impl<'a> Machine<'a> {
                 *self.result.lines.entry((line, reason)).or_default() += ticks;
             }
         };
-        let there = since.max(warp.earliest);
-        book(why, there - warp.earliest);
+        let ready = warp.earliest;
+        let there = since.max(ready);
+        book(why, there - ready);
         book(unit, time.saturating_sub(there));
+        self.draw(index, drawing::kind(why), ready, there, 0);
+        self.draw(index, drawing::kind(unit), there, time, 0);
     }
 
     fn finish(mut self) -> Replay {
