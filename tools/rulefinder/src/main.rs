@@ -189,6 +189,7 @@ fn report(only: Option<&str>) -> Result<(), String> {
             let (is, instances) = match standing {
                 Standing::Needed(d) => ("needed", d.instances),
                 Standing::Redundant(d) => ("redundant", d.instances),
+                Standing::ShortCut(d) => ("short cut", d.instances),
                 Standing::Unknown => ("not looked at", 0),
             };
             println!("| {group:?} | `{name}` | {is} | {instances} |");

@@ -1,6 +1,7 @@
 //! Which shipped rules the others make superfluous.
 
 use tilec::dialect::Dialect;
+use tilec::egraph::Limits;
 use tilec::rules::RuleSet;
 use tilec::rules::derive::{Derived, derived};
 
@@ -11,8 +12,10 @@ use crate::engine::Engine;
 pub enum Standing {
     /// The others do not do what it does.
     Needed(Derived),
-    /// In all instances that were drawn they do.
+    /// In all instances that were drawn they do, as soon as it does.
     Redundant(Derived),
+    /// They do, but only in more iterations than the one that it takes.
+    ShortCut(Derived),
     /// It has no instances: matrices and memory.
     Unknown,
 }
@@ -38,9 +41,19 @@ pub fn standings(
         let found = derived(rule, &others, constants, engine.limits, INSTANCES);
         let standing = match found.map_err(|wrong| format!("{}: {wrong}", rule.name))? {
             None => Standing::Unknown,
-            Some(derived) if derived.is_redundant() => {
-                gone.push(&rule.name);
-                Standing::Redundant(derived)
+            Some(all) if all.is_redundant() => {
+                let at_once = Limits {
+                    iterations: 1,
+                    ..engine.limits
+                };
+                let found = derived(rule, &others, constants, at_once, INSTANCES);
+                match found.map_err(|wrong| format!("{}: {wrong}", rule.name))? {
+                    Some(once) if once.is_redundant() => {
+                        gone.push(&rule.name);
+                        Standing::Redundant(all)
+                    }
+                    _ => Standing::ShortCut(all),
+                }
             }
             Some(derived) => Standing::Needed(derived),
         };

@@ -121,7 +121,6 @@ fn a_rule_that_is_taken_away_is_found_again() {
 #[test]
 fn what_is_found_is_a_rule_file_that_is_proven() {
     let away = [
-        "and-zero",
         "or-self",
         "sub-self",
         "mul-one",
@@ -209,6 +208,41 @@ fn a_rule_that_follows_from_others_is_reported() {
         .collect();
     assert_eq!(redundant, ["thrice-not"]);
     assert_eq!(standings.len(), 3);
+}
+
+/// What others do one iteration later is no redundant rule.
+#[test]
+fn a_rule_that_saves_an_iteration_is_a_short_cut() {
+    let text = "(dialect nvvm)
+        (rule sub-zero \"\" (sub ?x 0) => ?x)
+        (rule sub-constant \"\" (sub ?x ?c:const) => (add ?x (const (- ?c))))
+        (rule add-zero \"\" (add ?x 0) => ?x)";
+    let rules = RuleSet::parse(text, "test.rules").unwrap_or_else(|e| panic!("{e}"));
+    let standings =
+        shipped::standings(&engine(&[]), &rules, Dialect::Nvvm, &|_| true).expect("drawn");
+    let short = |(name, standing): &(String, Standing)| {
+        matches!(standing, Standing::ShortCut(_)).then(|| name.clone())
+    };
+    let short: Vec<String> = standings.iter().filter_map(short).collect();
+    assert_eq!(short, ["sub-zero"]);
+}
+
+#[test]
+fn no_shipped_rule_is_redundant() {
+    for group in Group::ALL {
+        let rules = files::load(group, None, Examples::Dropped).expect("the built-in rules");
+        let constants = match group {
+            Group::Tile | Group::TileAaToTileAs => Dialect::CudaTile,
+            Group::TileAsToNvvm | Group::Isel => Dialect::Nvvm,
+        };
+        let standings = shipped::standings(&engine(&[]), &rules, constants, &|_| true);
+        let standings = standings.unwrap_or_else(|e| panic!("{e}"));
+        let redundant = standings
+            .iter()
+            .filter(|(_, s)| matches!(s, Standing::Redundant(_)));
+        let redundant: Vec<&String> = redundant.map(|(name, _)| name).collect();
+        assert!(redundant.is_empty(), "{redundant:?}");
+    }
 }
 
 #[test]
