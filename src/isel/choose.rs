@@ -78,6 +78,22 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// The instructions that are compiled in and how attributes are spelled, without rows.
+    pub fn spelling() -> Result<Tables, Diagnostic> {
+        let mut patterns = Patterns::default();
+        let spelling = |(name, _): &(&str, &str)| name.ends_with("spelling.sel");
+        for (name, text) in files::builtin("isel/select").filter(spelling) {
+            patterns.add(text, name, Read::Late)?;
+        }
+        Ok(Tables {
+            insns: Table::builtin()?,
+            patterns,
+            memory: Memory::default(),
+        })
+    }
+}
+
 /// What a choice depends on: the operation, the cases of its attributes, where its registers are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Key {

@@ -57,6 +57,11 @@ impl Effects {
         rows.filter(|row| row.conditions.iter().all(|c| c.holds(op)))
     }
 
+    /// A row as it stands in its table.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        self.rows.text(row)
+    }
+
     /// The mnemonics of all rows, with what they may spell.
     #[cfg(test)]
     pub fn mnemonics(&self) -> impl Iterator<Item = &str> {

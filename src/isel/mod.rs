@@ -31,6 +31,7 @@ mod multimem;
 mod pair;
 pub mod passes;
 pub mod pattern;
+pub mod proof;
 mod select;
 mod sync;
 mod tcgen05;

@@ -1,9 +1,13 @@
 //! The selection tables `isel/select/*.sel`: which instructions compute an operation of nvvm on
 //! operands of which types. `docs/selection.md` describes the format.
 
+mod heads;
+
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
+
+pub use heads::Head;
 
 use super::effects::Effects;
 use super::values::{Elem, Form};
@@ -114,6 +118,8 @@ pub struct Patterns {
     files: Vec<String>,
     /// File (an index of `files`) and line of each row.
     places: Vec<(usize, usize)>,
+    /// The same of the rows of `effects`.
+    effect_places: Vec<(usize, usize)>,
     /// Cases of each attribute, and how they are spelled.
     spelling: FxHashMap<String, Vec<(String, String)>>,
     /// Operations that are one instruction without results.
@@ -183,7 +189,9 @@ impl Patterns {
     fn row(&mut self, line: Cow<'static, str>, number: usize, read: Read) -> Result<(), String> {
         let text = line.clone();
         let Some(operations) = operations(&text) else {
-            return self.effects.add(line, read);
+            self.effects.add(line, read)?;
+            self.effect_places.push((self.files.len() - 1, number));
+            return Ok(());
         };
         self.rows.add(line, operations, read, Row::parse)?;
         self.places.push((self.files.len() - 1, number));

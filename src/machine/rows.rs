@@ -91,6 +91,11 @@ impl<T> Rows<T> {
         rows.filter_map(|&row| Some((row as usize, &*self.rows.get(row as usize)?.text)))
     }
 
+    /// A row as it stands in its table.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        Some(&*self.rows.get(row)?.text)
+    }
+
     /// What a row says; `None` if there is no such row or it is malformed.
     pub fn read<E>(&self, row: usize, parse: impl FnOnce(&str) -> Result<T, E>) -> Option<&T> {
         let row = self.rows.get(row)?;

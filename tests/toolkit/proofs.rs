@@ -1,12 +1,16 @@
-//! Proofs of rules: what `rules/PROOFS.md` says of each holds; wrong ones have counterexamples, right ones are proven.
+//! Proofs of rules and of the rows of the selection tables: what `rules/PROOFS.md` says of each holds; wrong ones have
+//! counterexamples, right ones are proven.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
+use tilec::isel::Tables;
+use tilec::isel::proof::subjects::{self, Prover, Subject};
+use tilec::machine::rows::Read;
 use tilec::rules::files::{self, Group};
 use tilec::rules::prove::solver::{Answer, Solver};
-use tilec::rules::prove::{self, Class, Effort, table};
+use tilec::rules::prove::{self, Class, Effort, Verdict, table};
 use tilec::rules::{Examples, Rule, RuleSet};
 
 use crate::toolkit;
@@ -23,58 +27,161 @@ fn recorded() -> BTreeMap<table::Key, Class> {
         .collect()
 }
 
-/// The shipped rules, by what they are called in the table.
-fn shipped() -> BTreeMap<table::Key, Rule> {
+/// The shipped rules and rows of the selection tables.
+fn shipped(tables: &Tables) -> Vec<Subject> {
     let load = |group| files::load(group, None, Examples::Kept).unwrap_or_else(|e| panic!("{e}"));
     let rules = Group::ALL.into_iter().flat_map(|group| load(group).rules);
-    rules
-        .map(|rule| ((rule.file.clone(), rule.name.clone()), rule))
-        .collect()
+    let rules = rules.map(Subject::rule);
+    rules.chain(subjects::rows(tables)).collect()
+}
+
+fn tables() -> Tables {
+    Tables::load(None).expect("the built-in tables")
 }
 
 #[test]
-fn every_rule_is_in_the_table() {
-    let (recorded, rules) = (recorded(), shipped());
-    let missing: Vec<_> = rules
-        .keys()
-        .filter(|k| !recorded.contains_key(*k))
+fn every_rule_and_row_is_in_the_table() {
+    let (recorded, subjects) = (recorded(), shipped(&tables()));
+    let keys: BTreeSet<&table::Key> = subjects.iter().map(|s| &s.key).collect();
+    assert_eq!(keys.len(), subjects.len(), "two have one name");
+    let missing: Vec<_> = keys
+        .iter()
+        .filter(|k| !recorded.contains_key(**k))
         .collect();
     assert!(
         missing.is_empty(),
         "not in rules/PROOFS.md; `tilec rules --prove --update rules/PROOFS.md` adds them: {missing:?}"
     );
-    let gone: Vec<_> = recorded
-        .keys()
-        .filter(|k| !rules.contains_key(*k))
-        .collect();
-    assert!(gone.is_empty(), "no longer a rule: {gone:?}");
+    let gone: Vec<_> = recorded.keys().filter(|k| !keys.contains(k)).collect();
+    assert!(gone.is_empty(), "no longer a rule or a row: {gone:?}");
 }
 
-/// Rules that are sampled at best cannot fall, and `tests/compiler/rules.rs` samples them.
+/// Those that are sampled at best cannot fall: `tests/compiler/rules.rs` and `tests/compiler/selection.rs` sample them.
 #[test]
-fn no_rule_falls_back() {
-    let rules: Vec<(Rule, Class)> = {
-        let mut shipped = shipped();
-        let classes = recorded().into_iter();
-        classes
-            .filter_map(|(key, was)| Some((shipped.remove(&key)?, was)))
-            .collect()
-    };
-    let worse: Vec<String> = rules
+fn nothing_falls_back() {
+    let (tables, recorded) = (tables(), recorded());
+    let prover = Prover::new(&tables, Effort::default());
+    let worse: Vec<String> = shipped(&tables)
         .par_iter()
+        .filter_map(|subject| Some((subject, *recorded.get(&subject.key)?)))
         .filter(|(_, was)| !matches!(was, Class::Sampled | Class::Exempt))
-        .filter_map(|(rule, was)| fallen(rule, *was))
+        .filter_map(|(subject, was)| fallen(&prover, subject, was))
         .collect();
     assert!(worse.is_empty(), "{}", worse.join("\n"));
 }
 
 /// What a rule is now, where that is less than the table says.
-fn fallen(rule: &Rule, was: Class) -> Option<String> {
-    match prove::prove(rule, Effort::default(), &mut solver()) {
+fn fallen(prover: &Prover, subject: &Subject, was: Class) -> Option<String> {
+    match prover.prove(subject, &mut solver()) {
         Ok(verdict) if verdict.class <= was => None,
-        Ok(verdict) => Some(format!("{}: {verdict}; it was {}", rule.name, was.name())),
-        Err(error) => Some(format!("{}: {error}", rule.name)),
+        Ok(verdict) => Some(format!(
+            "{}: {verdict}; it was {}",
+            subject.name(),
+            was.name()
+        )),
+        Err(error) => Some(format!("{}: {error}", subject.name())),
     }
+}
+
+/// The verdicts on the rows of a table.
+fn rows_of(text: &str) -> Vec<Result<Verdict, String>> {
+    let mut tables = Tables::spelling().expect("the built-in tables");
+    tables
+        .patterns
+        .add(text.to_owned(), "test.sel", Read::Now)
+        .expect("rows");
+    let prover = Prover::new(&tables, Effort::default());
+    let prove = |subject: &Subject| prover.prove(subject, &mut solver());
+    let proofs = subjects::rows(&tables)
+        .iter()
+        .map(prove)
+        .collect::<Vec<_>>();
+    proofs
+        .into_iter()
+        .map(|p| p.map_err(|wrong| wrong.to_string()))
+        .collect()
+}
+
+/// Rows that are almost right: the error has operands for which they are not.
+#[test]
+fn wrong_rows_have_counterexamples() {
+    for (row, what) in [
+        // What lies above a byte in its register is anything.
+        ("div.u i8 : div.u16(a, b)", "div.u [] of 1 x i8, i8 to i8"),
+        (
+            "max.s i32 : max.u32(a, b)",
+            "max.s [] of 1 x i32, i32 to i32",
+        ),
+        ("sub i64 : sub.s64(b, a)", "sub [] of 1 x i64, i64 to i64"),
+        // The first source of the conversion is the upper half.
+        (
+            "ftof[!satfinite] f32 -> f16x2 : cvt.{rounding}.f16x2.f32(a.0/2, a.1/2)",
+            "to f16",
+        ),
+        // Bit 8 of a word is in the second byte.
+        (
+            "zext i8x4 -> i32 : interleave(and.b32(a, 0xff), bfe.u32(a, 9, 8), bfe.u32(a, 16, 8), shr.u32(a, 24))",
+            "to i32",
+        ),
+        // A maximum of two that are no numbers is none; of one, it is the other.
+        (
+            "fmax f32 : max{ftz}.NaN.f32(a, b)",
+            "fmax [] of 1 x f32, f32 to f32",
+        ),
+        ("shl i16 : shl.b16(a, 1)", "shl [] of 1 x i16, i16 to i16"),
+    ] {
+        let proofs = rows_of(row);
+        let [Err(error)] = proofs.as_slice() else {
+            panic!("{row}: {proofs:?}");
+        };
+        assert!(error.contains("the instructions give"), "{row}: {error}");
+        assert!(error.contains(what), "{row}: {error}");
+    }
+}
+
+#[test]
+fn right_rows_are_proven() {
+    for row in [
+        "div.u i8 : div.u16(cvt.u16.u8(a), cvt.u16.u8(b))",
+        "shl i64 : shl.b64(a, cvt.sat.u32.u64(b))",
+        "zext i8x4 -> i32 : interleave(and.b32(a, 0xff), bfe.u32(a, 8, 8), bfe.u32(a, 16, 8), shr.u32(a, 24))",
+        "ftof[!satfinite] bf16 -> f32 : @pack.hh(0, a)",
+    ] {
+        let proofs = rows_of(row);
+        let [Ok(verdict)] = proofs.as_slice() else {
+            panic!("{row}: {proofs:?}");
+        };
+        assert_eq!(verdict.class, Class::Proven, "{row}: {verdict}");
+    }
+}
+
+/// Matmul rules: the instruction's fragments are not those of another shape.
+#[test]
+fn matmuls_are_proven_and_wrong_ones_are_not() {
+    let tables = tables();
+    let prover = Prover::new(&tables, Effort::default());
+    let verdict = |text: &str| {
+        let text = format!("(dialect cuda_tile => nv_tileas) {text}");
+        let mut set = RuleSet::parse(&text, "test").unwrap_or_else(|e| panic!("{e}"));
+        prover.prove(&Subject::rule(set.rules.remove(0)), &mut solver())
+    };
+    let right = "(rule r \"\" (mmaf _ ?a:f16 ?b:f16 ?c:f32) => (dot m16n8k16 false false none none none ?a ?b ?c) \
+                 (check (skip \"a matmul\")))";
+    let proof = verdict(right).expect("a right rule");
+    assert_eq!(proof.class, Class::Proven);
+    // 16 rows of 8 columns of one instruction; of 2 x 2 in each of four warps; of four in each of two.
+    let elements = 128 * (1 + 4 * 4 + 2 * 4);
+    assert!(
+        proof.why.starts_with(&format!("{elements} elements")),
+        "{}",
+        proof.why
+    );
+    let wrong = right.replace("f16 ?c", "bf16 ?c");
+    let error = verdict(&wrong).expect_err("no instruction multiplies f16 by bf16");
+    assert!(
+        error.to_string().contains("no target has an instruction"),
+        "{error}"
+    );
 }
 
 fn parse(text: &str) -> Rule {
@@ -160,11 +267,13 @@ fn right_rules_are_proven() {
 /// A rule that needs more than it did falls back, and that is seen.
 #[test]
 fn a_fall_is_seen() {
-    let rule = parse(
+    let rule = Subject::rule(parse(
         "(rule r \"\" (fadd nearest_even none ?x:f16 ?c:const) => (fsub nearest_even none ?x (fneg ?c)))",
-    );
-    assert_eq!(fallen(&rule, Class::ProvenByCase), None);
-    let fall = fallen(&rule, Class::Proven).unwrap();
+    ));
+    let tables = tables();
+    let prover = Prover::new(&tables, Effort::default());
+    assert_eq!(fallen(&prover, &rule, Class::ProvenByCase), None);
+    let fall = fallen(&prover, &rule, Class::Proven).unwrap();
     assert!(fall.ends_with("it was proven"), "{fall}");
 }
 

@@ -34,9 +34,13 @@ fn direction(rounding: Rounding) -> &'static str {
 impl Script {
     /// A pattern of the float that a term is.
     fn pattern(&mut self, format: FloatFormat, float: &str) -> Option<String> {
-        let (e, s) = sort(format)?;
+        Some(self.bits_of(sort(format)?, float))
+    }
+
+    /// The same for a format of so many bits of exponent and significand.
+    fn bits_of(&mut self, (e, s): (u32, u32), float: &str) -> String {
         if let Some(name) = self.names.get(float) {
-            return Some(name.clone());
+            return name.clone();
         }
         self.hard += usize::try_from(s / 8).unwrap_or(0) + 1;
         let name = self.fresh(float);
@@ -45,7 +49,7 @@ impl Script {
             self.text,
             "(declare-const {name} (_ BitVec {width}))\n(assert (= ((_ to_fp {e} {s}) {name}) {float}))"
         );
-        Some(name)
+        name
     }
 
     /// The term of a function of floats, or nothing where this language has none for it.
@@ -101,6 +105,49 @@ impl Script {
                 };
                 let rm = direction(rounding);
                 self.pattern(to, &format!("((_ {name} {e} {s}) {rm} {a})"))
+            }
+            // The upper bits of an f32.
+            (
+                Function::FloatToFloat {
+                    from: FloatFormat::TF32,
+                    to,
+                    rounding,
+                    overflow: Overflow::Ieee,
+                },
+                [a],
+            ) => {
+                let upper = format!("(bvand {a} {})", literal(32, 0xffff_e000));
+                let a = match self.tf32.iter().any(|known| known == a) {
+                    true => (*a).to_owned(),
+                    false => self.name(32, &upper),
+                };
+                if to == FloatFormat::F32 {
+                    return Some(a);
+                }
+                let from = FloatFormat::F32;
+                let overflow = Overflow::Ieee;
+                self.float(
+                    Function::FloatToFloat {
+                        from,
+                        to,
+                        rounding,
+                        overflow,
+                    },
+                    &[&a],
+                )
+            }
+            (
+                Function::FloatToFloat {
+                    from,
+                    to: FloatFormat::TF32,
+                    rounding,
+                    overflow: Overflow::Ieee,
+                },
+                [a],
+            ) => {
+                let (a, rm) = (self.read(from, a)?, direction(rounding));
+                let upper = self.bits_of((8, 11), &format!("((_ to_fp 8 11) {rm} {a})"));
+                Some(format!("(concat {upper} {})", literal(13, 0)))
             }
             (
                 Function::FloatToFloat {

@@ -4,12 +4,12 @@
 mod drawn;
 mod floats;
 mod numbers;
-mod query;
+pub mod query;
 pub mod solver;
-mod steps;
+pub mod steps;
 mod symbols;
 pub mod table;
-mod terms;
+pub mod terms;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write};
@@ -106,7 +106,7 @@ impl Default for Effort {
 /// Steps that the solver may take for one query, in its own unit.
 pub const STEPS: u64 = 500_000;
 /// The solver is asked no more about a rule when it has given up so often.
-const PATIENCE: usize = 6;
+pub const PATIENCE: usize = 6;
 /// Instances that are drawn, at most.
 const ATTEMPTS: usize = 40_000;
 /// Instances are drawn until none was new in so many, and in so many times the number of those that differ.
@@ -116,7 +116,7 @@ const DRAWN: usize = 24;
 /// Constants of so many bits together are all drawn, not only some of them.
 const FEW_BITS: u32 = 2;
 /// The solver is not asked where more has to be rounded than this: eight bits of a significand count as one.
-const HARD: usize = 32;
+pub const HARD: usize = 32;
 
 /// Proves one rule, as far as that goes. The error says for which values it is wrong.
 pub fn prove(rule: &Rule, effort: Effort, solver: &mut Solver) -> Result<Verdict, Wrong> {

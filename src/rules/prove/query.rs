@@ -13,7 +13,7 @@ use crate::rules::instance::Instance;
 use crate::rules::program::Input;
 
 /// Assertions for the solver, of which the values are asked if they can hold.
-pub struct Query {
+pub(super) struct Query {
     pub text: String,
     /// Roundings, quotients and products of floats: what makes a query long.
     pub hard: usize,
@@ -22,7 +22,7 @@ pub struct Query {
 
 impl Query {
     /// The unknowns whose values make a counterexample: the inputs, then the constants.
-    pub fn unknowns(&self, instance: &Instance) -> Vec<String> {
+    pub(super) fn unknowns(&self, instance: &Instance) -> Vec<String> {
         let inputs = (0..instance.inputs.len()).map(|i| format!("x{i}"));
         let constants = self.symbols.constants.iter().map(|c| c.0.clone());
         inputs.chain(constants).collect()
@@ -31,7 +31,7 @@ impl Query {
 
 /// Values for which the sides differ, as assertions, for the constants and ranges that were drawn; nothing where
 /// there is no term for a side.
-pub fn drawn(rule: &Rule, instance: &Instance, side: usize, drawn: &Drawn) -> Option<Query> {
+pub(super) fn drawn(rule: &Rule, instance: &Instance, side: usize, drawn: &Drawn) -> Option<Query> {
     let mut script = Script::default();
     inputs(&mut script, rule, instance, drawn)?;
     if drawn.facts {
@@ -43,7 +43,7 @@ pub fn drawn(rule: &Rule, instance: &Instance, side: usize, drawn: &Drawn) -> Op
 }
 
 /// The same for all constants and ranges.
-pub fn general(
+pub(super) fn general(
     rule: &Rule,
     instance: &Instance,
     side: usize,
@@ -84,14 +84,7 @@ fn differ(mut script: Script, instance: &Instance, side: usize, symbols: Symbols
     let (after, ..) = instance.after.get(side)?;
     let after = steps::program(&mut script, after, inputs, constants)?;
     let (a, b) = (&before.term, &after.term);
-    let same = match instance.result()? {
-        Scalar::Float(format) if a != b => match (read(format, a), read(format, b)) {
-            (Some(x), Some(y)) => format!("(or (= {a} {b}) (and (fp.isNaN {x}) (fp.isNaN {y})))"),
-            // A format without a theory: the same bits.
-            _ => format!("(= {a} {b})"),
-        },
-        _ => format!("(= {a} {b})"),
-    };
+    let same = same(instance.result()?, a, b);
     let _ = writeln!(
         script.text,
         "(assert {})\n(assert (not (and {} {same})))",
@@ -102,6 +95,18 @@ fn differ(mut script: Script, instance: &Instance, side: usize, symbols: Symbols
         hard: script.hard,
         symbols,
     })
+}
+
+/// That two values of a type are the same: whatever is no number is.
+pub fn same(scalar: Scalar, a: &str, b: &str) -> String {
+    match scalar {
+        Scalar::Float(format) if a != b => match (read(format, a), read(format, b)) {
+            (Some(x), Some(y)) => format!("(or (= {a} {b}) (and (fp.isNaN {x}) (fp.isNaN {y})))"),
+            // A format without a theory: the same bits.
+            _ => format!("(= {a} {b})"),
+        },
+        _ => format!("(= {a} {b})"),
+    }
 }
 
 /// The facts of an integer input, as far as they say anything.

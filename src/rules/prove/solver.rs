@@ -68,8 +68,18 @@ impl Solver {
 
     /// Whether the assertions of `query` can hold, and for which values of `unknowns`.
     pub fn ask(&mut self, query: &str, unknowns: &[String]) -> Result<Answer, String> {
+        self.ask_longer(query, unknowns, 1)
+    }
+
+    /// The same with so many times as many steps.
+    pub fn ask_longer(
+        &mut self,
+        query: &str,
+        unknowns: &[String],
+        times: u64,
+    ) -> Result<Answer, String> {
         let failed = |e: std::io::Error| format!("the solver ended: {e}");
-        let limit = self.limit;
+        let limit = self.limit.saturating_mul(times);
         write!(
             self.input,
             "(reset)\n(set-option :rlimit {limit})\n{query}(check-sat)\n"

@@ -84,7 +84,8 @@ pub fn program(
     values.pop()
 }
 
-fn operation(
+/// The value of an operation.
+pub fn operation(
     script: &mut Script,
     kind: OpKind,
     leaves: &[Leaf],
@@ -108,14 +109,8 @@ fn operation(
         ),
         Some(meaning) => {
             let function = meaning.function(attributes, scalars, result).ok()?;
-            let term = match script.function(function, &terms) {
-                Some(term) => term,
-                // Whatever it is, it is a function of its operands.
-                None => {
-                    let widths: Vec<u32> = scalars.iter().map(|s| s.bits()).collect();
-                    script.opaque(&format!("|{function:?}|"), &widths, width, &terms)
-                }
-            };
+            let widths: Vec<u32> = scalars.iter().map(|s| s.bits()).collect();
+            let term = script.term(function, &widths, width, &terms);
             (term, undefined(kind.dialect, attributes, function, &terms)?)
         }
     };

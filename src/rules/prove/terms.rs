@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::scalar::int::IntRounding;
-use crate::scalar::{Compare, Function, IntBinary, IntUnary, Signedness};
+use crate::scalar::{Compare, FloatFormat, Function, IntBinary, IntUnary, Rounding, Signedness};
 
 /// Declarations and assertions of a query, as they are needed.
 #[derive(Default)]
@@ -16,6 +16,8 @@ pub struct Script {
     /// Signs flipped or cleared: the result's name, the operation on floats, the operand.
     pub(super) signs: HashMap<String, (&'static str, String)>,
     functions: Vec<String>,
+    /// Terms of tf32 whose low bits are zero.
+    pub(super) tf32: Vec<String>,
 }
 
 /// A bit vector's constant.
@@ -44,6 +46,18 @@ impl Script {
             "(define-fun {name} () (_ BitVec {width}) {term})"
         );
         name
+    }
+
+    /// Declares an unknown.
+    pub fn declare(&mut self, name: &str, width: u32) {
+        let _ = writeln!(self.text, "(declare-const {name} (_ BitVec {width}))");
+    }
+
+    /// Asserts that the low bits of a tf32 are zero.
+    pub fn assert_tf32(&mut self, name: &str) {
+        let zero = literal(13, 0);
+        self.assert(&format!("(= ((_ extract 12 0) {name}) {zero})"));
+        self.tf32.push(name.to_owned());
     }
 
     /// A name for a condition, so that it is written once.
@@ -80,6 +94,16 @@ impl Script {
             );
         }
         format!("({name} {})", operands.join(" "))
+    }
+
+    /// The term of a function of terms of these widths. Where the language has none, it is a function of which nothing
+    /// else is known.
+    pub fn term(&mut self, f: Function, widths: &[u32], result: u32, operands: &[&str]) -> String {
+        let f = exact(f);
+        match self.function(f, operands) {
+            Some(term) => term,
+            None => self.opaque(&format!("|{f:?}|"), widths, result, operands),
+        }
     }
 
     /// The term of a function of terms, or nothing where this language has none for it.
@@ -120,6 +144,31 @@ impl Script {
             }
             _ => self.float(f, operands),
         }
+    }
+}
+
+/// A conversion to a format that has all values of the other: the direction does not matter.
+fn exact(f: Function) -> Function {
+    use FloatFormat::{BF16, F8E4M3FN, F8E5M2, F16, F32, F64, TF32};
+    match f {
+        Function::FloatToFloat {
+            from, to, overflow, ..
+        } if matches!(
+            (from, to),
+            (F16 | BF16 | F32 | TF32 | F8E4M3FN | F8E5M2, F64)
+                | (F16 | BF16 | TF32 | F8E4M3FN | F8E5M2, F32)
+                | (F8E4M3FN | F8E5M2, F16 | BF16)
+                | (F16 | BF16, TF32)
+        ) =>
+        {
+            Function::FloatToFloat {
+                from,
+                to,
+                rounding: Rounding::NearestEven,
+                overflow,
+            }
+        }
+        other => other,
     }
 }
 

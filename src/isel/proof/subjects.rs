@@ -1,0 +1,115 @@
+//! Everything that is proven, by its place in the table of proofs: rules, and rows of the selection tables.
+
+use std::path::Path;
+
+use super::super::choose::Tables;
+use super::Rows;
+use crate::ir::{Diagnostic, Place};
+use crate::rules::prove::solver::Solver;
+use crate::rules::prove::table::Key;
+use crate::rules::prove::{self, Class, Effort, Verdict};
+use crate::rules::{Rule, Wrong};
+
+/// Something to prove.
+pub struct Subject {
+    /// File and name.
+    pub key: Key,
+    pub place: Place,
+    what: What,
+}
+
+enum What {
+    Rule(Box<Rule>),
+    Row(usize),
+    /// A row about an operation without a result.
+    Effect,
+}
+
+impl Subject {
+    pub fn rule(rule: Rule) -> Subject {
+        let place = Place::Line {
+            file: rule.file.clone(),
+            line: rule.pos.line,
+            column: rule.pos.column,
+        };
+        Subject {
+            key: (rule.file.clone(), rule.name.clone()),
+            place,
+            what: What::Rule(Box::new(rule)),
+        }
+    }
+
+    /// What diagnostics call it.
+    pub fn name(&self) -> String {
+        match self.what {
+            What::Rule(_) => format!("rule {}", self.key.1),
+            _ => format!("row '{}'", self.key.1),
+        }
+    }
+}
+
+/// Every row of the tables, but for those of `skip`.
+pub fn rows(tables: &Tables) -> Vec<Subject> {
+    let rows = tables
+        .patterns
+        .heads()
+        .map(|head| (What::Row(head.number), head));
+    let effects = tables.patterns.effect_heads();
+    let effects = effects.map(|head| (What::Effect, head));
+    let subject = |(what, head): (What, super::super::pattern::Head)| Subject {
+        // The columns of the table are separated by bars.
+        key: (file_name(head.file), head.text.replace('|', "/")),
+        place: Place::Line {
+            file: head.file.to_owned(),
+            line: head.line as u32,
+            column: 1,
+        },
+        what,
+    };
+    rows.chain(effects).map(subject).collect()
+}
+
+/// A file of the tables as the table of proofs calls it.
+fn file_name(file: &str) -> String {
+    let name = Path::new(file).file_name().and_then(|name| name.to_str());
+    format!("isel/select/{}", name.unwrap_or(file))
+}
+
+/// Proves subjects.
+pub struct Prover<'t> {
+    tables: &'t Tables,
+    rows: Rows<'t>,
+    pub effort: Effort,
+}
+
+impl<'t> Prover<'t> {
+    pub fn new(tables: &'t Tables, effort: Effort) -> Prover<'t> {
+        Prover {
+            tables,
+            rows: Rows::new(tables),
+            effort,
+        }
+    }
+
+    /// Proves one, as far as that goes. The error says for which values it is wrong.
+    pub fn prove(&self, subject: &Subject, solver: &mut Solver) -> Result<Verdict, Wrong> {
+        match &subject.what {
+            What::Rule(rule) => match super::prove_matmul(rule, self.tables) {
+                Some(verdict) => verdict,
+                None => prove::prove(rule, self.effort, solver),
+            },
+            What::Row(row) => self.rows.prove(*row, solver),
+            What::Effect => Ok(Verdict {
+                class: Class::Exempt,
+                instances: 0,
+                proven: 0,
+                why: "no result: what it does to memory or to other threads is simulated".into(),
+            }),
+        }
+    }
+}
+
+/// What is wrong with a subject, at its place.
+pub fn diagnostic(subject: &Subject, wrong: &Wrong) -> Diagnostic {
+    Diagnostic::error(format!("{}: {wrong}", subject.name())).at(subject.place.clone())
+}
