@@ -64,6 +64,13 @@ pub fn z3() -> PathBuf {
         .clone()
 }
 
+/// Headless Chromium. It is a part of the toolkit that only the page of `tilec view` needs.
+pub fn chromium() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| PathBuf::from(run(&["chromium"]).trim()))
+        .clone()
+}
+
 fn tool(name: &str) -> PathBuf {
     static TOOLS: OnceLock<HashMap<String, PathBuf>> = OnceLock::new();
     TOOLS

@@ -2,6 +2,8 @@
 
 #[path = "../common/aliases.rs"]
 mod aliases;
+#[path = "../common/browser.rs"]
+mod browser;
 #[path = "../common/change.rs"]
 mod change;
 #[path = "../common/html.rs"]
@@ -26,6 +28,7 @@ mod invalid;
 mod isel;
 mod locations;
 mod pack;
+mod page;
 mod proofs;
 mod python;
 mod quality;
