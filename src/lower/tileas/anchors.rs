@@ -1,7 +1,7 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
 use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
-use super::relation::{Relation, at, is_distributed, layout_of, shape_of};
+use super::relation::{Relation, at, canonical, is_distributed, layout_of, shape_of};
 use super::turn;
 use super::variables::{Assign, Priority};
 use crate::dialect::nv_tileas::Op as S;
@@ -48,6 +48,21 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     }
 }
 
+/// Whether an operation proposes how its tile is stored.
+pub fn stores(m: &Module, op: OpId) -> bool {
+    matches!(
+        S::of(m.op(op).kind),
+        Some(
+            S::LocalStore
+                | S::Store
+                | S::TiledStore
+                | S::TiledAtomic
+                | S::MultimemReduce
+                | S::MultimemStore
+        )
+    )
+}
+
 /// The tile and the buffer of a move between registers and tensor memory.
 fn tensor_move(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     match View::of(m.op(op))? {
@@ -74,6 +89,18 @@ pub fn coalesced(
     tile: ValueId,
     warps: u64,
 ) -> Result<Layout, LayoutError> {
+    let (blocked, least) = blocked(m, facts, op, tile, warps)?;
+    blocked.layout_of_at_least(least)
+}
+
+/// What the coalesced layout is chosen from, and the fewest elements of a vector.
+fn blocked(
+    m: &Module,
+    facts: &FactMap,
+    op: OpId,
+    tile: ValueId,
+    warps: u64,
+) -> Result<(Blocked, u64), LayoutError> {
     let data = m.op(op);
     let shape = shape_of(m, tile)?;
     let ty = m.ty(tile);
@@ -87,7 +114,7 @@ pub fn coalesced(
             )
         }
         None => match pointers(m, op).and_then(|p| Run::of(m, facts, p)) {
-            Some(run) => return through(&run, shape, warps).layout(),
+            Some(run) => return Ok((through(&run, shape, warps), 1)),
             None => (
                 (0..shape.rank()).rev().collect(),
                 u64::from(element_bits / 8),
@@ -104,14 +131,14 @@ pub fn coalesced(
         true => u64::from(32 / element_bits).max(1),
         false => 1,
     };
-    Blocked {
+    let blocked = Blocked {
         shape,
         order,
         max_vector,
         element_bits,
         warps,
-    }
-    .layout_of_at_least(least)
+    };
+    Ok((blocked, least))
 }
 
 /// The layout of a tile of `shape` that is accessed through pointers in runs.
@@ -133,8 +160,16 @@ fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagn
     let Some(run) = Run::of(a.m, a.facts, pointers).filter(|r| r.width > 1) else {
         return Ok(());
     };
-    let layout = shape_of(a.m, pointers).and_then(|s| through(&run, s, a.warps).layout());
-    let layout = at(a.m, op, layout)?;
+    let shape = at(a.m, op, shape_of(a.m, pointers))?;
+    let blocked = through(&run, shape, a.warps);
+    let layout = match view::Store::of(a.m.op(op)).map(|v| v.value()) {
+        Some(value) => as_loaded(a, value, &blocked),
+        None => None,
+    };
+    let layout = match layout {
+        Some(layout) => layout,
+        None => at(a.m, op, blocked.layout())?,
+    };
     a.propose(pointers, priority, &layout);
     Ok(())
 }
@@ -143,10 +178,30 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
     let Some(tile) = tile_of(a.m, op).filter(|&t| is_distributed(a.m, t)) else {
         return Ok(());
     };
-    let layout = coalesced(a.m, a.facts, op, tile, a.warps);
-    let layout = at(a.m, op, layout)?;
+    let (blocked, least) = at(a.m, op, blocked(a.m, a.facts, op, tile, a.warps))?;
+    let layout = match priority {
+        Priority::Store => as_loaded(a, tile, &blocked),
+        _ => None,
+    };
+    let layout = match layout {
+        Some(layout) => layout,
+        None => at(a.m, op, blocked.layout_of_at_least(least))?,
+    };
     a.propose(tile, priority, &layout);
     Ok(())
+}
+
+/// The layout of a tile that is stored as `store` says, if it is made of narrower elements that are loaded twice as many
+/// at once: two stores side by side then stand for two loads of half the width.
+fn as_loaded(a: &mut Assign<'_>, tile: ValueId, store: &Blocked) -> Option<Layout> {
+    let loads = Blocked {
+        max_vector: 2 * store.max_vector,
+        element_bits: store.element_bits / 2,
+        ..store.clone()
+    };
+    let layout = canonical(&loads.layout().ok()?);
+    let (_, known) = a.proposed(tile)?;
+    (*a.m.layouts.get(known) == layout).then_some(layout)
 }
 
 /// What is read from shared memory where it lies as in global memory is for threads, not for matmuls: neighbours read

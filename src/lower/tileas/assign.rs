@@ -32,7 +32,10 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     for &op in &ops {
         a.unify_op(op);
     }
-    for &op in &ops {
+    // Stores last: they look at what loads propose.
+    let (stores, others): (Vec<OpId>, Vec<OpId>) =
+        ops.iter().partition(|&&op| anchors::stores(a.m, op));
+    for op in others.into_iter().chain(stores) {
         anchors::propose(&mut a, op)?;
     }
     for &op in &ops {
