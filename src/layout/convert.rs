@@ -70,6 +70,8 @@ pub enum Transfer {
 pub struct Planner {
     capabilities: Capabilities,
     known: FxHashMap<(Layout, Layout, u32), Rc<Planned>>,
+    /// Ways through shared memory, by whether `stmatrix` may be used.
+    parts: FxHashMap<(Layout, Layout, u32, bool), Rc<Planned>>,
 }
 
 impl Planner {
@@ -78,6 +80,7 @@ impl Planner {
         Planner {
             capabilities,
             known: FxHashMap::default(),
+            parts: FxHashMap::default(),
         }
     }
 
@@ -101,6 +104,29 @@ impl Planner {
         }
         let plan = convert(source, destination, element_bits, self.capabilities)?;
         Ok(self.known.entry(key).or_insert(Rc::new(plan)).clone())
+    }
+
+    /// What [`through_shared`] gives for a part of a tile; `whole`: every lane holds some of it, as matrix stores need.
+    ///
+    /// # Errors
+    /// As [`through_shared`].
+    pub fn part(
+        &mut self,
+        source: &Layout,
+        destination: &Layout,
+        element_bits: u32,
+        whole: bool,
+    ) -> Result<Rc<Planned>, LayoutError> {
+        let key = (source.clone(), destination.clone(), element_bits, whole);
+        if let Some(known) = self.parts.get(&key) {
+            return Ok(known.clone());
+        }
+        let capabilities = Capabilities {
+            stmatrix: whole && self.capabilities.stmatrix,
+            ..self.capabilities
+        };
+        let plan = through_shared(source, destination, element_bits, capabilities)?;
+        Ok(self.parts.entry(key).or_insert(Rc::new(plan)).clone())
     }
 }
 

@@ -30,6 +30,7 @@
 
 pub mod addr;
 pub mod bank;
+pub mod between;
 pub mod blocked;
 pub mod bytes;
 pub mod convert;

@@ -307,12 +307,29 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What one side's accesses cost, most important first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Cost {
-    wavefronts: u64,
-    instructions: u64,
-    bases: u64,
+/// What accesses cost a warp, most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cost {
+    pub wavefronts: u64,
+    pub instructions: u64,
+    pub bases: u64,
+}
+
+impl std::ops::Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost {
+            wavefronts: self.wavefronts + other.wavefronts,
+            instructions: self.instructions + other.instructions,
+            bases: self.bases + other.bases,
+        }
+    }
+}
+
+/// The cost of moving all of `layout` to or from `shared` by `ld.shared` or `st.shared`.
+pub(super) fn plain_cost(layout: &Layout, shared: &SharedLayout) -> Result<Cost, LayoutError> {
+    Side::new(layout, shared.element_bits(), false).plain(shared)
 }
 
 /// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can

@@ -295,6 +295,19 @@ def convolution(
     ct.store(y, (m, n), ct.astype(acc, y.dtype))
 
 
+@ct.kernel
+def chained_tf32(a, b, c, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """(A B) C, multiplied as tf32: a 16-bit left operand, then a product as the left operand."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.astype(ct.load(a, (m, k), (tm, tk), padding_mode=ZERO), ct.tfloat32)
+        y = ct.astype(ct.load(b, (k, 0), (tk, tn), padding_mode=ZERO), ct.tfloat32)
+        acc = ct.mma(x, y, acc)
+    z = ct.astype(ct.load(c, (0, n), (tn, tn), padding_mode=ZERO), ct.tfloat32)
+    ct.store(out, (m, n), ct.mma(ct.astype(acc, ct.tfloat32), z, ct.zeros((tm, tn), dtype=ct.float32)))
+
+
 H2, H3, B2, S1, S2, S3 = (
     array(t, n)
     for t, n in (
@@ -318,6 +331,7 @@ CASES = [
     case("tf32", in_tf32, S2, S2, S2, 64, 64, 32),
     case("bits_bf16", bits_bf16, U2, U2, U2, 64, 64, 64),
     case("bits_e4m3", bits_e4m3, U3, U3, H2, 64, 64, 64),
+    case("chained_tf32", chained_tf32, B2, S2, S2, S2, 64, 64, 32),
     case("alpha_beta_f16", alpha_beta, H2, H2, H2, H2, F32, F32, 64, 64, 32),
     case("batched_f16", batched, H3, H3, H3, 64, 64, 32),
     case("masked_batched_f16", masked_batched, H3, H3, H3, N1, 64, 64, 32),
@@ -506,6 +520,9 @@ def runs():
     # Powers of two and small integers are tf32's own: nothing is rounded.
     a, b = (rng.integers(-16, 17, shape).astype(np.float32) for shape in ((100, 90), (90, 80)))
     yield Run("tf32", "100x80x90", (2, 2), [*matrix("a", a), *matrix("b", b), *result("c", a @ b, EXACT, np.float32)])
+    a, b, c = (rng.integers(-3, 4, shape).astype(np.float32) for shape in ((100, 90), (90, 64), (64, 80)))
+    args = [*matrix("a", a.astype(ml_dtypes.bfloat16), type_="bf16"), *matrix("b", b), *matrix("c", c)]
+    yield Run("chained_tf32", "100x80x90", (2, 2), [*args, *result("out", a @ b @ c, EXACT, np.float32)])
     a, b, c = drawn(rng, 100, 90), drawn(rng, 80, 90), drawn(rng, 100, 80)
     right = 0.5 * wide(a) @ wide(b).T - 1.5 * wide(c)
     args = [*matrix("a", a), *matrix("b", b), *matrix("c", c), *result("out", right, HALF)]

@@ -5,10 +5,10 @@ use super::Lower;
 use super::shared::back;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
+use crate::layout::Layout;
 use crate::layout::bytes::pairs;
-use crate::layout::convert::{Conversion, SharedPlan};
+use crate::layout::convert::{Conversion, SharedPlan, Transfer};
 use crate::layout::halves::{Halves, Sides};
-use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
 
 /// The threads that hold what is converted: those whose number has `bits` under `mask`.
@@ -137,15 +137,26 @@ impl Lower<'_> {
         holders: Holders,
         to: &Layout,
     ) -> Result<ValueId, Diagnostic> {
-        let elem = self.emit().elem(value);
-        let room = self.room(op, elem, from.shape())?;
-        let plan = addr::plan(from, &room.shared, 128);
+        let bits = self.m.types.width(self.m.ty(value));
+        let plan = self.conversions.part(from, to, bits, holders.mask == 0);
         let plan = self.layout_error(op, plan)?;
-        let mask = plan.redundant_tid | holders.mask;
-        let owner = self.emit().threads_with(mask, holders.bits);
-        self.store_plain(&plan, room.base, value, owner);
+        let Conversion::Shared(plan) = &plan.conversion else {
+            let what = "a part of a tile that needs no shared memory";
+            return Err(unsupported(self.m, op, what));
+        };
+        let at = self.scratch(plan.shared.bytes());
+        let base = self.emit().smem(at);
+        match &plan.store {
+            Transfer::Plain(store) => {
+                let mask = store.redundant_tid | holders.mask;
+                let owner = self.emit().threads_with(mask, holders.bits);
+                self.store_plain(store, base, value, owner);
+            }
+            store @ Transfer::Matrix(_) => self.store_shared(store, base, value),
+        }
         self.barrier();
-        self.fetch(op, &room, room.base, to)
+        let elem = self.emit().elem(value);
+        Ok(self.load_shared(&plan.load, base, elem))
     }
 }
 

@@ -1,7 +1,10 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
 use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
-use super::relation::{Relation, at, canonical, is_distributed, layout_of, shape_of};
+use super::made::{self, Made};
+use super::relation::{
+    Relation, at, canonical, default_layout, is_distributed, layout_of, shape_of,
+};
 use super::turn;
 use super::variables::{Assign, Priority};
 use crate::dialect::nv_tileas::Op as S;
@@ -32,7 +35,18 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
                 a.propose(tile, Priority::Store, &layout);
                 Ok(())
             }
-            None => Ok(()),
+            None => {
+                let usual = |load| {
+                    let rows = || default_layout(a.m, a.m.result(load), a.warps);
+                    streamed_layout(a.m, load, a.warps)
+                        .unwrap_or_else(rows)
+                        .ok()
+                };
+                match turn::between(a.m, op, a.warps, &usual) {
+                    Some((tile, layout)) => propose_source(a, op, tile, layout, Priority::Store),
+                    None => Ok(()),
+                }
+            }
         },
         Some(S::TiledStore | S::TiledAtomic | S::MultimemReduce | S::MultimemStore) => {
             memory(a, op, Priority::Store)
@@ -207,28 +221,34 @@ fn as_loaded(a: &mut Assign<'_>, tile: ValueId, store: &Blocked) -> Option<Layou
 /// What is read from shared memory where it lies as in global memory is for threads, not for matmuls: neighbours read
 /// 16 bytes each, next to each other.
 fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
-    let Some(source) = view::LocalLoad::of(a.m.op(op)).map(|l| l.source()) else {
+    let Some(layout) = streamed_layout(a.m, op, a.warps) else {
         return Ok(());
     };
+    let layout = at(a.m, op, layout)?;
     let tile = a.m.result(op);
-    let Type::SharedTile { layout, .. } = *a.m.types.get(a.m.ty(source)) else {
-        return Ok(());
-    };
-    let shape = at(a.m, op, shape_of(a.m, tile))?;
-    let Some(order) = a.m.layouts.get(layout).row_order() else {
-        return Ok(());
-    };
-    let element_bits = a.m.types.width(a.m.ty(tile)).max(8);
-    let layout = Blocked {
-        shape,
-        order,
-        max_vector: u64::from(128 / element_bits).max(1),
-        element_bits,
-        warps: a.warps,
-    };
-    let layout = at(a.m, op, layout.layout())?;
     a.propose(tile, Priority::Load, &layout);
     Ok(())
+}
+
+fn streamed_layout(m: &Module, op: OpId, warps: u64) -> Option<Result<Layout, LayoutError>> {
+    let source = view::LocalLoad::of(m.op(op))?.source();
+    let tile = m.result(op);
+    let Type::SharedTile { layout, .. } = *m.types.get(m.ty(source)) else {
+        return None;
+    };
+    let order = m.layouts.get(layout).row_order()?;
+    let element_bits = m.types.width(m.ty(tile)).max(8);
+    let layout = |shape| {
+        Blocked {
+            shape,
+            order,
+            max_vector: u64::from(128 / element_bits).max(1),
+            element_bits,
+            warps,
+        }
+        .layout()
+    };
+    Some(shape_of(m, tile).and_then(layout))
 }
 
 /// The layouts that a warp's matmul reads its sources in, in the order of [`Matmul::sources`].
@@ -267,7 +287,39 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         // Scales are few: each warp reads its own where they lie.
         let source = origin(a.m, operand).and_then(|o| S::of(a.m.op(o).kind));
         if source == Some(S::LocalLoad) || i > 1 && source == Some(S::TiledLoad) {
-            propose_source(a, op, operand, layout)?;
+            propose_source(a, op, operand, layout, Priority::Matmul)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets a matmul propose how what its operands are computed of is read from shared memory. What other proposals have
+/// reached already stays as it is: results of matmuls are where their instructions leave them.
+pub fn propose_computed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    let mut wanted = Vec::new();
+    match S::of(a.m.op(op).kind) {
+        Some(S::Dot | S::ScaledDot) if !is_fma(a.m, op) => {
+            let Some(matmul) = Matmul::of(a.m.op(op)) else {
+                return Ok(());
+            };
+            let fragments = fragments(a.m, op, a.warps)?;
+            wanted.extend(matmul.sources().zip(fragments).take(2));
+        }
+        Some(S::AsyncDot) => {
+            let fragment = left_fragment(a.m, op)?;
+            wanted.extend(Matmul::of(a.m.op(op)).map(|d| d.lhs).zip(fragment));
+        }
+        _ => {}
+    }
+    for (operand, layout) in wanted {
+        let free = a.proposed(operand).is_none_or(|p| p.0 < Priority::Matmul);
+        let Some(made) = Made::of(a.m, operand).filter(|made| free && made.computed) else {
+            continue;
+        };
+        // Threads that repeat what others hold should not compute it for other users, too.
+        let usual = at(a.m, op, default_layout(a.m, operand, a.warps))?;
+        if layout.registers() <= usual.registers() || made.is_for(a.m, op) {
+            propose_source(a, op, operand, layout, Priority::Matmul)?;
         }
     }
     Ok(())
@@ -289,27 +341,38 @@ fn from_shared(m: &Module, tile: ValueId) -> bool {
     origin(m, tile).is_some_and(|op| S::of(m.op(op).kind) == Some(S::LocalLoad))
 }
 
-/// Proposes a matmul's layout for its operand, and what follows from it for the tiles that the operand shows.
+/// Proposes a layout for a tile, and what follows from it for those that it shows or is computed of.
 fn propose_source(
     a: &mut Assign<'_>,
     op: OpId,
-    mut tile: ValueId,
-    mut layout: Layout,
+    tile: ValueId,
+    layout: Layout,
+    priority: Priority,
 ) -> Result<(), Diagnostic> {
-    loop {
-        a.propose(tile, Priority::Matmul, &layout);
-        let Some(def) = a.m.def_op(tile).filter(|&d| is_view(a.m, d)) else {
-            return Ok(());
+    let mut left = vec![(tile, layout)];
+    let mut seen = Vec::new();
+    while let Some((tile, layout)) = left.pop() {
+        if seen.contains(&tile) {
+            continue;
+        }
+        seen.push(tile);
+        a.propose(tile, priority, &layout);
+        let Some(def) = a.m.def_op(tile) else {
+            continue;
         };
-        let Some(relation) = Relation::of(a.m, def) else {
-            return Ok(());
-        };
-        tile = a.m.source(def);
-        match at(a.m, op, relation.source_of(a.m, tile, &layout))? {
-            Some(source) => layout = source,
-            None => return Ok(()),
+        if made::computes(a.m, def) {
+            let operands = a.m.op(def).operands.clone();
+            let tiles = operands.into_iter().filter(|&o| is_distributed(a.m, o));
+            left.extend(tiles.map(|o| (o, layout.clone())));
+        } else if is_view(a.m, def)
+            && let Some(relation) = Relation::of(a.m, def)
+        {
+            let source = a.m.source(def);
+            let layout = at(a.m, op, relation.source_of(a.m, source, &layout))?;
+            left.extend(layout.map(|l| (source, l)));
         }
     }
+    Ok(())
 }
 
 fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {

@@ -15,15 +15,14 @@ use super::anchors;
 use super::convert;
 use super::flow::carried;
 use super::look::loop_around;
-use super::relation::{Relation, at, canonical, is_distributed, shape_of};
+use super::relation::{Relation, at, canonical, default_layout, is_distributed};
 use super::variables::{Assign, Layouts, Priority};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
-use crate::layout::blocked::Blocked;
-use crate::layout::{Layout, LayoutError};
+use crate::layout::Layout;
 
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
@@ -37,6 +36,9 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
         ops.iter().partition(|&&op| anchors::stores(a.m, op));
     for op in others.into_iter().chain(stores) {
         anchors::propose(&mut a, op)?;
+    }
+    for &op in &ops {
+        anchors::propose_computed(&mut a, op)?;
     }
     for &op in &ops {
         a.unify_stored(op);
@@ -245,21 +247,6 @@ impl Assign<'_> {
         }
         Ok(layouts)
     }
-}
-
-/// The coalesced layout of a tile about which nothing else is known.
-fn default_layout(m: &Module, value: ValueId, warps: u64) -> Result<Layout, LayoutError> {
-    let shape = shape_of(m, value)?;
-    let order = (0..shape.rank()).rev().collect();
-    let element_bits = m.types.bits(m.ty(value)).unwrap_or(32).max(8);
-    Blocked {
-        shape,
-        order,
-        max_vector: u64::from(128 / element_bits),
-        element_bits,
-        warps,
-    }
-    .layout()
 }
 
 /// Constants and iotas can be made in any layout.

@@ -2,6 +2,7 @@
 
 use crate::dialect::cuda_tile::view::View;
 use crate::ir::{Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, LayoutError, Shape, bytes};
 use crate::lower::unsupported;
 
@@ -21,6 +22,21 @@ pub fn layout_of(m: &Module, value: ValueId) -> Option<u32> {
 /// The extents of a tile as a layout shape.
 pub fn shape_of(m: &Module, value: ValueId) -> Result<Shape, LayoutError> {
     Shape::new(m.types.as_tile(m.ty(value)).map_or(&[][..], |t| t.1))
+}
+
+/// The coalesced layout of a tile about which nothing else is known.
+pub fn default_layout(m: &Module, value: ValueId, warps: u64) -> Result<Layout, LayoutError> {
+    let shape = shape_of(m, value)?;
+    let order = (0..shape.rank()).rev().collect();
+    let element_bits = m.types.width(m.ty(value)).max(8);
+    Blocked {
+        shape,
+        order,
+        max_vector: u64::from(128 / element_bits),
+        element_bits,
+        warps,
+    }
+    .layout()
 }
 
 /// A layout error at an operation.

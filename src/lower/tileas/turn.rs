@@ -2,12 +2,18 @@
 //!
 //! `ldmatrix` reads neighbours of the one dimension, `stmatrix` stores neighbours of the other, where a thread holds
 //! what `wgmma` would read of the tile with paired rows: four bytes along the second dimension, of two neighbours each.
+//!
+//! Tiles of other elements, and what is computed of them on the way, lie in registers as accesses to both buffers want.
 
+use super::look::is_view;
+use super::made;
 use super::operands::inner_dimension;
-use crate::dialect::nv_tileas::view;
+use super::relation::Relation;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{Module, OpId, Type, ValueId};
 use crate::layout::mma::{MatmulShape, Wgmma};
-use crate::layout::{In, Layout, LayoutError};
+use crate::layout::shared::SharedLayout;
+use crate::layout::{In, Layout, LayoutError, between};
 
 /// The tile that such a store stores, and its layout.
 pub fn layout(m: &Module, op: OpId, warps: u64) -> Option<(ValueId, Result<Layout, LayoutError>)> {
@@ -52,4 +58,54 @@ pub fn layout(m: &Module, op: OpId, warps: u64) -> Option<(ValueId, Result<Layou
             _ => layout.and_then(|l| l.permute(&[1, 0])),
         },
     ))
+}
+
+/// The tile that a store writes, and the layout in which it is best on its way from the buffer that it is read from;
+/// `usual`: how the load at its beginning would leave it. None where that is as good.
+pub fn between(
+    m: &Module,
+    op: OpId,
+    warps: u64,
+    usual: &dyn Fn(OpId) -> Option<Layout>,
+) -> Option<(ValueId, Layout)> {
+    let store = view::LocalStore::of(m.op(op))?;
+    let tile = store.tile();
+    let mut way = Vec::new();
+    let mut at = tile;
+    let load = loop {
+        let def = m.def_op(at)?;
+        if S::of(m.op(def).kind) == Some(S::LocalLoad) {
+            break def;
+        }
+        let &[source] = m.op(def).operands.as_slice() else {
+            return None;
+        };
+        if is_view(m, def) {
+            way.push(def);
+        } else if !made::computes(m, def) {
+            return None;
+        }
+        at = source;
+    };
+    let to = shared(m, store.destination(), m.types.bits(m.ty(tile))?)?;
+    let from = shared(m, m.source(load), m.types.bits(m.ty(at))?)?;
+    let mut from_layout = from.layout().clone();
+    let mut usual = usual(load)?;
+    for &def in way.iter().rev() {
+        let relation = Relation::of(m, def)?;
+        let result = m.result(def);
+        from_layout = relation.result_of(m, result, &from_layout).ok()?;
+        usual = relation.result_of(m, result, &usual).ok()?;
+    }
+    let from = SharedLayout::new(from_layout, from.element_bits()).ok()?;
+    let layout = between::choose(&from, &to, &usual, warps).ok()??;
+    Some((tile, layout))
+}
+
+/// How a buffer's tile lies in it.
+fn shared(m: &Module, buffer: ValueId, bits: u32) -> Option<SharedLayout> {
+    let Type::SharedTile { layout, .. } = *m.types.get(m.ty(buffer)) else {
+        return None;
+    };
+    SharedLayout::new(m.layouts.get(layout).clone(), bits).ok()
 }

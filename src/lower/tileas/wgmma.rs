@@ -13,9 +13,10 @@ use super::decided::Plan;
 use super::look::place;
 use super::missed::Log;
 use super::operands::{
-    Order, ROWS, Source, Stored, drop_unused, fence_copies, in_place, inner_dimension,
-    is_stationary, order_of_rhs, read_where_brought,
+    ROWS, Source, Stored, drop_unused, fence_copies, in_place, inner_dimension, is_stationary,
+    order_of_rhs, read_where_brought,
 };
+use super::paired_k::{self, Renumbered};
 use super::promote::{self, Promotion};
 use super::{matmul, swap};
 use crate::dialect::nv_tileas::Op as S;
@@ -40,6 +41,7 @@ pub fn convert(
         return Ok(room);
     }
     let mut stored = Vec::new();
+    let mut renumbered = Renumbered::new();
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) {
             continue;
@@ -57,9 +59,12 @@ pub fn convert(
             continue;
         };
         let columns = extents.columns / spread[1];
-        let operands = Operands::of(m, body, dot, columns, &stored);
+        let operands = Operands::of(m, body, dot, columns, &stored, &renumbered);
         if operands.bytes <= room {
             room -= operands.bytes;
+            if operands.renumbered {
+                paired_k::renumber(m, dot, &mut renumbered);
+            }
             let promotion = Promotion::of(m, body, dot, target, plan, columns);
             operands.apply(m, body, dot, spread, promotion, &mut stored)?;
         } else {
@@ -105,30 +110,53 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
 struct Operands {
     lhs: Source,
     rhs: Source,
+    /// Whether K is renumbered ([`paired_k`]).
+    renumbered: bool,
     /// Bytes of buffers that these need.
     bytes: u64,
 }
 
 impl Operands {
-    /// `columns`: of one instruction; `done`: what is stored already.
-    fn of(m: &Module, body: BlockId, dot: OpId, columns: u64, done: &[Stored]) -> Operands {
-        let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
+    /// `columns`: of one instruction; `done`: what is stored already, `views`: of which tiles K is renumbered already.
+    fn of(
+        m: &Module,
+        body: BlockId,
+        dot: OpId,
+        columns: u64,
+        done: &[Stored],
+        views: &Renumbered,
+    ) -> Operands {
+        let Matmul {
+            lhs: left,
+            rhs: right,
+            ..
+        } = Matmul::known(m.op(dot));
         let columns = columns.min(Wgmma::MAX_N);
-        let mut bytes = 0;
-        let mut stored = |v: ValueId, order: Order| {
-            if Stored::room_for(m, body, done, v, order).is_none() {
-                bytes += tile_bytes(m, v);
-            }
-            Source::Stored(order)
-        };
-        let rhs = in_place(m, rhs, 1, columns)
-            .unwrap_or_else(|| stored(rhs, order_of_rhs(m, rhs, columns)));
-        let lhs = match in_place(m, lhs, 0, Wgmma::M) {
+        let lhs = match in_place(m, left, 0, Wgmma::M) {
             Some(source) => source,
-            None if is_stationary(m, body, lhs, dot) => stored(lhs, ROWS),
+            None if is_stationary(m, body, left, dot) => Source::Stored(ROWS),
             None => Source::Registers,
         };
-        Operands { lhs, rhs, bytes }
+        let rhs = in_place(m, right, 1, columns)
+            .unwrap_or_else(|| Source::Stored(order_of_rhs(m, right, columns)));
+        let renumbered = paired_k::is_wanted(m, dot, &lhs, &rhs);
+        let stored = match renumbered {
+            true => paired_k::view(views, right),
+            false => right,
+        };
+        let bytes = |source: &Source, tile: ValueId| match *source {
+            Source::Stored(order) if Stored::room_for(m, body, done, tile, order).is_none() => {
+                tile_bytes(m, tile)
+            }
+            _ => 0,
+        };
+        let bytes = bytes(&rhs, stored) + bytes(&lhs, left);
+        Operands {
+            lhs,
+            rhs,
+            renumbered,
+            bytes,
+        }
     }
 
     fn apply(
