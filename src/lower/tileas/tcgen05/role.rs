@@ -171,12 +171,16 @@ fn release_behind_loads(m: &mut Module, consumer: BlockId, pipeline: ValueId) {
     }
 }
 
-/// Which of `ops`, up to the next accumulator, is the last that touches tensor memory or what is computed from it.
+/// Which of `ops`, up to the next accumulator or the block's end, is the last that touches tensor memory or what is
+/// computed from it. What the block passes on is computed by then.
 fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
     let mut computed: FxHashSet<ValueId> = FxHashSet::default();
     let mut last = None;
-    let waits = |op: &OpId| S::of(m.op(*op).kind) == Some(S::ConsumerWait);
-    for (i, &op) in ops.iter().enumerate().take_while(|(_, o)| !waits(o)) {
+    let ends = |op: &OpId| {
+        let data = m.op(*op);
+        data.def().traits.has(Traits::TERMINATOR) || S::of(data.kind) == Some(S::ConsumerWait)
+    };
+    for (i, &op) in ops.iter().enumerate().take_while(|(_, o)| !ends(o)) {
         let regions = m.op(op).regions.iter();
         let blocks = regions.flat_map(|&r| m.region(r).blocks.iter());
         let inside = blocks.flat_map(|&b| m.ops_under(b));
