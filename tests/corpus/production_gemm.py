@@ -244,6 +244,34 @@ def gated(x, gate, up, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.C
 
 
 @ct.kernel
+def row_maxima(a, b, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The largest of each row of A Bt, of which no tile is stored: what is left of a vocabulary's logits."""
+    m = ct.bid(0)
+    best = ct.full((tm, 1), -1e30, dtype=ct.float32)
+    for n in range(ct.cdiv(b.shape[0], tn)):
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk)):
+            x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+            y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+            acc = ct.mma(x, ct.transpose(y), acc)
+        best = ct.maximum(best, ct.max(acc, axis=1, keepdims=True))
+    ct.store(out, (m, 0), best)
+
+
+@ct.kernel
+def row_maxima_deep(a, b, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """The same in one matmul for each tile: its operands are larger than shared memory."""
+    m = ct.bid(0)
+    best = ct.full((tm, 1), -1e30, dtype=ct.float32)
+    x = ct.load(a, (m, 0), (tm, tk), padding_mode=ZERO)
+    for n in range(ct.cdiv(b.shape[0], tn)):
+        y = ct.load(b, (n, 0), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), ct.zeros((tm, tn), dtype=ct.float32))
+        best = ct.maximum(best, ct.max(acc, axis=1, keepdims=True))
+    ct.store(out, (m, 0), best)
+
+
+@ct.kernel
 def experts(
     a,
     b,
@@ -343,6 +371,8 @@ CASES = [
     case("block_scaled_e4m3", block_scaled_fp8, E2, E2, H2, S2, S2, 64, 64, 64),
     case("integer_i8", integer, I2, I2, H2, S1, S1, 64, 64, 64),
     case("gated_f16", gated, H2, H2, H2, H2, 64, 64, 32),
+    case("row_maxima_f16", row_maxima, H2, H2, S2, 64, 128, 64),
+    case("row_maxima_deep_f16", row_maxima_deep, H2, H2, S2, 64, 128, 1024),
     case("experts_f16", experts, H2, H3, H2, N1, N1, S1, N1, 2, 64, 64, 32),
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
 ]
@@ -419,6 +449,14 @@ def as_bits(m, n, k):
     args = [*cube("a", a.view(np.uint8)), *cube("b", b.view(np.uint8))]
     args += result("c", wide(a[0]) @ wide(b[0]).T, HALF)
     yield Run("bits_e4m3", f"{m}x{n}x{k}", (tiles(m, 64), tiles(n, 64)), args)
+
+
+def maxima(name, m, n, k):
+    rng = np.random.default_rng((m, n, k))
+    a, b = drawn(rng, m, k), drawn(rng, n, k)
+    right = (wide(a) @ wide(b).T).max(axis=1, keepdims=True)
+    args = [*matrix("a", a), *matrix("b", b), *result("out", right, SINGLE, np.float32)]
+    return Run(name, f"{m}x{n}x{k}", (tiles(m, 64),), args)
 
 
 def with_batches(name, grid, masked=False):
@@ -514,6 +552,8 @@ def runs():
     yield plain("persistent_f16_256x256", 260, 200, 40, (1,))
     yield in_bf16(100, 200, 136)
     yield from as_bits(100, 80, 144)
+    yield maxima("row_maxima_f16", 100, 256, 200)
+    yield maxima("row_maxima_deep_f16", 100, 256, 1000)
     yield plain("hinted_f16", 150, 100, 200, (6,))
     yield plain("skinny_f16", 5, 150, 300, (3,))
     rng = np.random.default_rng(1)

@@ -18,6 +18,7 @@ mod buffers;
 mod cluster;
 mod convert;
 mod decided;
+mod deep;
 mod early;
 mod flow;
 mod fragments;
@@ -94,6 +95,7 @@ fn func(
     rename(m, op);
     retype::absorb(m, body);
     transpose::absorb(m, body);
+    deep::cut(m, body, target, log);
     let split = cluster::split(m, op, body, target, options, log);
     // Tensor memory holds what registers do not, unless it is worked over between matmuls.
     if !target.has(Feature::Tcgen05) || matmul::is_chained(m, body) {

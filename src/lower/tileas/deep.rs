@@ -1,0 +1,166 @@
+//! Matmuls whose operands shared memory cannot hold even once add parts of K in a loop.
+//!
+//! ```text
+//! acc' = acc + a · b      →      acc' = for part in 0..16 iter(acc) { acc + a[:, part] · b[part, :] }
+//! ```
+//! The operands have to come from loads that nothing else uses; those go into the loop, which is then one like that of
+//! any matmul: its loads run ahead, and its matmuls are asynchronous. An operand that stays the same in a loop around
+//! it is loaded again in each iteration of that, from the second-level cache as a rule.
+
+use super::missed::Log;
+use super::pipeline::slice::{Map, copy};
+use super::strips::cut::is_weak_load;
+use super::strips::parts::begin_at_part;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::Access;
+use crate::facts::matmul::Matmul;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::build::constant;
+use crate::lower::tileas::look::place;
+use crate::target::Target;
+
+/// Stages of a ring that a part should leave room for.
+const STAGES: u64 = 4;
+/// Most bytes of a row of a part along K: those of the widest swizzle of shared memory.
+const WIDEST: u64 = 128;
+/// Fewest elements of a part along K: of the deepest instruction of a warp.
+const LEAST: u64 = 32;
+
+/// What is done, in messages.
+const WHAT: &str = "matmul by parts of K";
+
+/// Puts every such matmul under `body` in a loop.
+pub fn cut(m: &mut Module, body: BlockId, target: &Target, log: &mut Log) {
+    for op in m.ops_under(body) {
+        let Some(depth) = Depth::of(m, op) else {
+            continue;
+        };
+        let room = u64::from(target.shared_per_block());
+        if depth.bytes() <= room {
+            continue;
+        }
+        let loads = (loaded(m, op, depth.lhs), loaded(m, op, depth.rhs));
+        match (loads, depth.part(room)) {
+            ((Some(lhs), Some(rhs)), Some(part)) if lhs != rhs => {
+                depth.apply(m, op, [(lhs, 1), (rhs, 0)], part)
+            }
+            ((Some(lhs), Some(rhs)), None) if lhs != rhs => {
+                log.note(m, op, WHAT, "its other dimensions alone fill shared memory");
+            }
+            _ => log.note(m, op, WHAT, "not both operands are loaded for it alone"),
+        }
+    }
+}
+
+/// A matmul of two dimensions, and how large its operands are.
+struct Depth {
+    lhs: ValueId,
+    rhs: ValueId,
+    acc: ValueId,
+    /// elements of a row
+    k: u64,
+    /// bits of all rows and columns for each element of K
+    slice: u64,
+    /// bits of the wider element
+    widest: u64,
+}
+
+impl Depth {
+    fn of(m: &Module, op: OpId) -> Option<Depth> {
+        let matmul = Matmul::of(m.op(op)).filter(|v| v.scales.is_none())?;
+        let (left, &[rows, k]) = m.types.as_tile(m.ty(matmul.lhs))? else {
+            return None;
+        };
+        let (right, &[_, columns]) = m.types.as_tile(m.ty(matmul.rhs))? else {
+            return None;
+        };
+        let bits = |ty| m.types.bits(ty).map(u64::from);
+        let (left, right) = (bits(left)?, bits(right)?);
+        Some(Depth {
+            lhs: matmul.lhs,
+            rhs: matmul.rhs,
+            acc: matmul.acc,
+            k,
+            slice: rows * left + columns * right,
+            widest: left.max(right),
+        })
+    }
+
+    fn bytes(&self) -> u64 {
+        self.k * self.slice / 8
+    }
+
+    /// The elements of K in a part.
+    fn part(&self, room: u64) -> Option<u64> {
+        let mut part = (8 * WIDEST / self.widest.max(1)).min(self.k / 2);
+        while STAGES * part * self.slice / 8 > room {
+            part /= 2;
+        }
+        (part >= LEAST && self.k.is_multiple_of(part)).then_some(part)
+    }
+
+    /// `loads`: of each operand, and which of its dimensions is K.
+    fn apply(&self, m: &mut Module, op: OpId, loads: [(OpId, usize); 2], part: u64) {
+        let (block, at) = place(m, op);
+        let (acc_ty, loc) = (m.ty(self.acc), m.op(op).loc);
+        let i32_ty = m.types.int(32);
+        let number = m.types.tile(i32_ty, &[]);
+        let mut b = m.at(block, at);
+        let bounds = [0, (self.k / part) as i64, 1].map(|n| constant(&mut b, n, number));
+        let region = m.new_region();
+        let inside = m.new_block(region, &[number, acc_ty]);
+        let &[counter, acc] = m.block(inside).args.as_slice() else {
+            return;
+        };
+        let mut map: Map = [(self.acc, acc)].into_iter().collect();
+        for (load, dim) in loads {
+            let new = copy(m, load, inside, &mut map);
+            narrow(m, new, dim, part);
+            begin_at_part(m, new, dim, part as i64, counter);
+        }
+        let sum = copy(m, op, inside, &mut map);
+        let sum = m.result(sum);
+        m.at_end(inside).op(C::Continue, &[&[sum]], [], &[], &[]);
+        let [from, to, step] = bounds;
+        let groups: [&[ValueId]; 4] = [&[from], &[to], &[step], &[self.acc]];
+        let mut b = m.at(block, at + bounds.len());
+        b.loc = loc;
+        let whole = b.op(C::For, &groups, [None], &[acc_ty], &[region]);
+        let (old, new) = (m.result(op), m.result(whole));
+        m.replace_all_uses(old, new);
+        m.erase(op);
+        for (load, _) in loads {
+            m.erase(load);
+        }
+    }
+}
+
+/// The load of a tile that only `user` uses, if the loaded place can be moved along each dimension.
+fn loaded(m: &Module, user: OpId, tile: ValueId) -> Option<OpId> {
+    let load = m.def_op(tile)?;
+    let access = Access::of(m.op(load))?;
+    let [_, token] = m.op(load).results.as_slice() else {
+        return None;
+    };
+    let plain = S::of(m.op(load).kind) == Some(S::TiledLoad)
+        && is_weak_load(m, load)
+        && access.sparse.is_none()
+        && m.users(tile) == [user]
+        && m.users(*token).is_empty();
+    plain.then_some(load)
+}
+
+/// Makes what a load loads `length` elements long in dimension `dim`.
+fn narrow(m: &mut Module, load: OpId, dim: usize, length: u64) {
+    let tile = m.result(load);
+    let Some((elem, shape)) = m.types.as_tile(m.ty(tile)) else {
+        return;
+    };
+    let mut shape = shape.to_vec();
+    if let Some(extent) = shape.get_mut(dim) {
+        *extent = length;
+    }
+    let ty = m.types.tile(elem, &shape);
+    m.value_mut(tile).ty = ty;
+}
