@@ -2,7 +2,7 @@
 //! arguments form the skeleton that refers to them.
 
 use egg::Id;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::analysis::{Graph, learn, single_result};
@@ -78,6 +78,25 @@ pub struct Skeleton {
     /// Source location by the class an operation was added as.
     pub locs: Vec<(Id, LocId)>,
     pub effects: u32,
+}
+
+impl Skeleton {
+    /// The loops that hold another loop whose body is such as `inner` says, each as the block and the item there that
+    /// it is.
+    pub fn loops_around(&self, inner: impl Fn(&Block) -> bool) -> FxHashSet<(BlockIx, usize)> {
+        let mut outer = FxHashSet::default();
+        for block in self.blocks.iter().filter(|b| b.repeats() && inner(b)) {
+            let mut at = block.parent;
+            while let Some((parent, _)) = at {
+                let around = &self.blocks[parent];
+                if around.repeats() {
+                    outer.extend(around.parent);
+                }
+                at = around.parent;
+            }
+        }
+        outer
+    }
 }
 
 struct Builder<'a> {

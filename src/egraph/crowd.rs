@@ -101,19 +101,5 @@ pub fn crowded_loops(graph: &Graph, skeleton: &Skeleton) -> FxHashSet<(BlockIx, 
             n => n * u64::from(bits) / 32,
         }
     };
-    let mut crowded = FxHashSet::default();
-    for block in skeleton.blocks.iter().filter(|b| b.repeats()) {
-        if block.args.iter().map(registers).sum::<u64>() < CARRIED {
-            continue;
-        }
-        let mut at = block.parent;
-        while let Some((parent, _)) = at {
-            let around = &skeleton.blocks[parent];
-            if around.repeats() {
-                crowded.extend(around.parent);
-            }
-            at = around.parent;
-        }
-    }
-    crowded
+    skeleton.loops_around(|block| block.args.iter().map(registers).sum::<u64>() >= CARRIED)
 }

@@ -15,7 +15,7 @@ use super::schedule::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val}
 use crate::dialect::OpDef;
 use crate::ir::{Diagnostic, LocId, Module, TypeId, ValueId};
 use egg::Id;
-use live::{Live, cheap, depths, outer_loops};
+use live::{Live, cheap, depths};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -52,7 +52,7 @@ pub fn elaborate(
         model,
         live: &live,
         locs,
-        outer: outer_loops(skeleton),
+        outer: skeleton.loops_around(|_| true),
         crowded,
         crowd,
         schedule: Schedule {

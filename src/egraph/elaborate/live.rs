@@ -119,19 +119,3 @@ pub(super) fn cheap(graph: &Graph, choice: &Choice, model: &dyn CostModel) -> By
     }
     cheap
 }
-
-/// The loops that hold loops, each as the block and the item there that it is.
-pub(super) fn outer_loops(skeleton: &Skeleton) -> FxHashSet<(BlockIx, usize)> {
-    let mut outer = FxHashSet::default();
-    for block in skeleton.blocks.iter().filter(|b| b.repeats()) {
-        let mut at = block.parent;
-        while let Some((parent, _)) = at {
-            let around = &skeleton.blocks[parent];
-            if around.repeats() {
-                outer.extend(around.parent);
-            }
-            at = around.parent;
-        }
-    }
-    outer
-}

@@ -176,11 +176,8 @@ fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagn
     };
     let shape = at(a.m, op, shape_of(a.m, pointers))?;
     let blocked = through(&run, shape, a.warps);
-    let layout = match view::Store::of(a.m.op(op)).map(|v| v.value()) {
-        Some(value) => as_loaded(a, value, &blocked),
-        None => None,
-    };
-    let layout = match layout {
+    let value = view::Store::of(a.m.op(op)).map(|v| v.value());
+    let layout = match value.and_then(|value| as_loaded(a, value, &blocked)) {
         Some(layout) => layout,
         None => at(a.m, op, blocked.layout())?,
     };

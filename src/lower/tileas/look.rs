@@ -3,7 +3,7 @@
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{Attr, BlockId, Dense, Module, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Def, Dense, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether an operation only shows its operand's elements otherwise: with other extents, in another order, or bytes as
@@ -103,6 +103,17 @@ pub fn place(m: &Module, op: OpId) -> (BlockId, usize) {
     let block = m.op(op).block;
     let position = m.block(block).ops.iter().position(|&o| o == op);
     (block, position.unwrap_or(0))
+}
+
+/// The block in which a value is known, and the first position behind its definition.
+pub fn behind(m: &Module, value: ValueId) -> (BlockId, usize) {
+    match m.value(value).def {
+        Def::Argument { block, .. } => (block, 0),
+        Def::Result { op, .. } => {
+            let (block, at) = place(m, op);
+            (block, at + 1)
+        }
+    }
 }
 
 /// The operation of `block` that is `op` or holds it.

@@ -5,12 +5,12 @@
 //! the columns of the left operand and the rows of the right one, which is stored to a buffer anyway, renumbered alike,
 //! the one is the other, and nothing moves between threads.
 
-use super::look::place;
+use super::look::{behind, place};
 use super::made::Made;
 use super::operands::Source;
 use crate::dialect::cuda_tile::Op as C;
 use crate::facts::matmul::Matmul;
-use crate::ir::{Attr, Def, Module, OpBuilder, OpId, ValueId};
+use crate::ir::{Attr, Module, OpBuilder, OpId, ValueId};
 
 /// Right operands whose rows are renumbered already: the tile, and its view.
 pub type Renumbered = Vec<(ValueId, ValueId)>;
@@ -39,13 +39,7 @@ pub fn renumber(m: &mut Module, dot: OpId, done: &mut Renumbered) {
     let known = done.iter().find(|d| d.0 == rhs).map(|d| d.1);
     let right = known.unwrap_or_else(|| {
         // Where the tile is known, so that it is stored there.
-        let (block, at) = match m.value(rhs).def {
-            Def::Argument { block, .. } => (block, 0),
-            Def::Result { op, .. } => {
-                let (block, at) = place(m, op);
-                (block, at + 1)
-            }
-        };
+        let (block, at) = behind(m, rhs);
         let view = split(&mut m.at(block, at), rhs, 0);
         done.push((rhs, view));
         view

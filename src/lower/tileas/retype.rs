@@ -7,8 +7,8 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Padding;
 use crate::dialect::nv_tileas::{Op as S, view::View};
 use crate::facts::access::pointee;
-use crate::ir::{BlockId, Def, Module, OpId, Type, TypeId, ValueId};
-use crate::lower::tileas::look::place;
+use crate::ir::{BlockId, Module, OpId, Type, TypeId, ValueId};
+use crate::lower::tileas::look::{behind, place};
 use rustc_hash::FxHashMap;
 
 /// Rewrites every such load and store under `body`.
@@ -118,13 +118,7 @@ impl Bases {
         if let Some(&found) = self.0.get(&(pointers, elem)) {
             return found;
         }
-        let (block, at) = match m.value(pointers).def {
-            Def::Result { op, .. } => {
-                let (block, at) = place(m, op);
-                (block, at + 1)
-            }
-            Def::Argument { block, .. } => (block, 0),
-        };
+        let (block, at) = behind(m, pointers);
         let attr = match m.types.get(m.types.elem(m.ty(pointers))) {
             Type::Ptr { attr, .. } => *attr,
             _ => 0,
@@ -158,7 +152,5 @@ fn is_bitcast(m: &Module, op: OpId) -> bool {
 }
 
 fn replace(m: &mut Module, op: OpId, old: ValueId, new: ValueId) {
-    for slot in m.op_mut(op).operands.iter_mut().filter(|v| **v == old) {
-        *slot = new;
-    }
+    m.replace_operands(op, &[(old, new)].into_iter().collect());
 }
