@@ -433,14 +433,23 @@ def _is_cuda(device) -> bool:
     return getattr(device, "type", None) == "cuda"
 
 
-def _on_cpu(function):
-    """The function with the CPU in the place of every CUDA device among its arguments."""
+def _is_ordinal(device) -> bool:
+    """The number of an accelerator, which PyTorch takes where it takes a device."""
+    return isinstance(device, int) and not isinstance(device, bool)
+
+
+def _on_cpu(function, ordinal_at: int | None = None):
+    """The function with the CPU in the place of every CUDA device among its arguments. `ordinal_at` is the position
+    at which it takes a device's number, if there is one: elsewhere a number is a size."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         if any(map(_is_cuda, args)):
             args = tuple("cpu" if _is_cuda(a) else a for a in args)
-        if _is_cuda(kwargs.get("device")):
+        if ordinal_at is not None and len(args) > ordinal_at and _is_ordinal(args[ordinal_at]):
+            args = (*args[:ordinal_at], "cpu", *args[ordinal_at + 1 :])
+        device = kwargs.get("device")
+        if _is_cuda(device) or _is_ordinal(device):
             kwargs["device"] = "cpu"
         return function(*args, **kwargs)
 
@@ -452,9 +461,9 @@ _FACTORIES = """
     arange as_tensor asarray bartlett_window blackman_window empty empty_like empty_permuted empty_strided eye full
     full_like hamming_window hann_window kaiser_window linspace logspace ones ones_like rand rand_like randint
     randint_like randn randn_like randperm range scalar_tensor sparse_coo_tensor tensor tril_indices triu_indices
-    vander zeros zeros_like from_file load set_default_device
+    vander zeros zeros_like from_file load
 """.split()
-_METHODS = "to new_empty new_empty_strided new_full new_ones new_tensor new_zeros".split()
+_METHODS = "new_empty new_empty_strided new_full new_ones new_tensor new_zeros".split()
 
 
 def _product(function):
@@ -526,7 +535,13 @@ def install() -> None:
             _replace(torch, name, _on_cpu(getattr(torch, name)))
     for name in _METHODS:
         _replace(torch.Tensor, name, _on_cpu(getattr(torch.Tensor, name)))
-    _replace(torch.nn.Module, "to", _on_cpu(torch.nn.Module.to))
+    for owner in (torch.Tensor, torch.nn.Module):
+        _replace(owner, "to", _on_cpu(owner.to, ordinal_at=1))
+    _replace(torch, "set_default_device", _on_cpu(torch.set_default_device, ordinal_at=0))
+    # `with torch.device("cuda"):`
+    from torch.utils._device import DeviceContext
+
+    _replace(DeviceContext, "__init__", _on_cpu(DeviceContext.__init__, ordinal_at=1))
     _replace(torch.nn.Module, "cuda", lambda self, device=None: self)
     _replace(torch.Tensor, "cuda", lambda self, *_, **__: self)
     _replace(torch.Tensor, "pin_memory", lambda self, *_: self)
