@@ -1,4 +1,4 @@
-//! The programs of `examples/` in Rust run; they check their own results. Those in Python: `tests/toolkit/python.rs`.
+//! The programs of `examples/` in Rust run; they check their own results. Those in Python: `tools/python/tests/package.rs`.
 
 #[path = "../../examples/embed.rs"]
 mod embed;

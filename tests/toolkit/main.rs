@@ -30,7 +30,6 @@ mod locations;
 mod pack;
 mod page;
 mod proofs;
-mod python;
 mod quality;
 mod remarks;
 mod scalar_formats;

@@ -1,4 +1,4 @@
-"""Checks of the package `tilec`; run by tests/python.rs. Expectations are numpy's and Python's own."""
+"""Checks of the package `tilec`; run by package.rs. Expectations are numpy's and Python's own."""
 
 import pathlib
 

@@ -1,11 +1,15 @@
 //! The Python package: its examples and its own checks run with the toolkit's Python, on the extension module as
 //! cargo builds it. What `pip install .` adds is maturin's.
 
-use crate::toolkit;
+#[path = "../../../tests/common/toolkit.rs"]
+mod toolkit;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+// Makes cargo build the extension module before this test.
+use _tilec as _;
 use rayon::prelude::*;
 
 /// A folder with the package, the extension module in it; made once.
@@ -13,30 +17,9 @@ fn package() -> &'static Path {
     static PACKAGE: OnceLock<PathBuf> = OnceLock::new();
     PACKAGE.get_or_init(|| {
         let root = toolkit::repository_root();
-        // target/PROFILE/deps/this
+        // target/PROFILE/deps, where cargo puts the libraries of this package's tests.
         let exe = std::env::current_exe().expect("this program's path");
-        let built = exe.ancestors().nth(2).expect("target/PROFILE");
-        let profile = match built.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
-        let done = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--quiet",
-                "--package",
-                "tilec-python",
-                "--profile",
-                profile,
-            ])
-            .current_dir(root)
-            .output()
-            .expect("cargo runs");
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        let built = exe.parent().expect("target/PROFILE/deps");
         let folder = built.join("python");
         let package = folder.join("tilec");
         std::fs::create_dir_all(&package).expect("a folder");
