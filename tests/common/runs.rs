@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Deserialize;
 
@@ -44,26 +44,47 @@ pub struct Known {
     pub because: &'static str,
 }
 
-/// Writes the runs whose names start with one of the prefixes; their directories by name.
-fn references(prefixes: &[&str], of: &str) -> BTreeMap<String, PathBuf> {
-    let root = toolkit::repository_root();
-    let folder = prefixes.join("+").replace('/', "");
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(of).join(folder);
-    let output = Command::new(toolkit::python())
-        .arg(root.join("tests/corpus/reference.py"))
-        .arg(&out)
-        .args(prefixes)
-        .output()
-        .expect("python runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(|name| (name.to_owned(), out.join(name)))
-        .collect()
+/// Where the runs of a file of the corpus are, by name: `reference.py` writes them once for all tests of the program.
+fn written(file: &str) -> (PathBuf, Vec<String>) {
+    type Once = Arc<OnceLock<(PathBuf, Vec<String>)>>;
+    static FILES: Mutex<BTreeMap<String, Once>> = Mutex::new(BTreeMap::new());
+    let once = {
+        let mut files = FILES.lock().expect("no panics");
+        files.entry(file.to_owned()).or_default().clone()
+    };
+    once.get_or_init(|| {
+        let root = toolkit::repository_root();
+        let out = references_of(file);
+        let output = Command::new(toolkit::python())
+            .arg(root.join("tests/corpus/reference.py"))
+            .arg(&out)
+            .arg(format!("{file}/"))
+            .output()
+            .expect("python runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let names = String::from_utf8_lossy(&output.stdout);
+        (out, names.lines().map(str::to_owned).collect())
+    })
+    .clone()
+}
+
+/// The folder with the runs of a file of the corpus.
+pub fn references_of(file: &str) -> PathBuf {
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("references");
+    all.join(file)
+}
+
+/// The runs whose names start with one of the prefixes, each of which names a file; their directories by name.
+fn references(prefixes: &[&str]) -> BTreeMap<String, PathBuf> {
+    let mut runs = BTreeMap::new();
+    for prefix in prefixes {
+        let (file, _) = prefix.split_once('/').expect("the prefix names a file");
+        let (out, names) = written(file);
+        let names = names.into_iter().filter(|name| name.starts_with(prefix));
+        runs.extend(names.map(|name| (name.clone(), out.join(name))));
+    }
+    runs
 }
 
 /// A folder beside `directory` with the same files: what a run writes stays out of the references.
@@ -147,8 +168,8 @@ fn check_known(
 
 /// Checks the runs of some corpus files on all cores, with each of the given lists of arguments to
 /// `tilec run`. What is known to fail must fail as it is known to.
-pub fn check_all(of: &str, prefixes: &[&str], engines: &[&[&str]], known: &[Known]) {
-    let references = references(prefixes, of);
+pub fn check_all(prefixes: &[&str], engines: &[&[&str]], known: &[Known]) {
+    let references = references(prefixes);
     let runs: Vec<(&[&str], &String, &PathBuf)> = engines
         .iter()
         .flat_map(|&e| references.iter().map(move |(name, path)| (e, name, path)))

@@ -33,9 +33,11 @@ PAIRS = {
 def floats(t, numbers):
     """Numbers as a buffer of the type, and what they became."""
     f = FLOATS[t]
-    bits = [f.encode(float(x)) for x in numbers.ravel()]
-    kept = np.array([float(f.decode(b)) for b in bits]).reshape(numbers.shape)
-    array = to_array(t, bits)
+    # Each number once, by its bits: rational arithmetic is slow, and the zeros differ.
+    distinct, places = np.unique(numbers.astype(np.float64).ravel().view(np.uint64), return_inverse=True)
+    codes = [f.encode(float(x)) for x in distinct.view(np.float64)]
+    kept = np.array([float(f.decode(b)) for b in codes])[places].reshape(numbers.shape)
+    array = to_array(t, [codes[i] for i in places])
     return (array if t == "f4E2M1FN" else array.reshape(numbers.shape)), kept
 
 

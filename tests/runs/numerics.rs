@@ -15,7 +15,7 @@ macro_rules! corpus_files {
 
         $(#[test]
         fn $file() {
-            check_all("numerics", &[concat!(stringify!($file), "/")], &[&[]], &[]);
+            check_all(&[concat!(stringify!($file), "/")], &[&[]], &[]);
             if stringify!($file).starts_with("ops_") {
                 every_entry_is_run(stringify!($file));
             }
@@ -35,10 +35,7 @@ corpus_files! {
 /// All entries of a file's modules of single operations have runs, which have been written.
 fn every_entry_is_run(file: &str) {
     let root = toolkit::repository_root();
-    let written = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("numerics")
-        .join(file)
-        .join(file);
+    let written = runs::references_of(file).join(file);
     let mut run = BTreeSet::new();
     for case in children(&written) {
         for label in children(&case) {
@@ -93,6 +90,6 @@ fn others() {
     others.sort();
     if !others.is_empty() {
         let prefixes: Vec<&str> = others.iter().map(String::as_str).collect();
-        check_all("numerics", &prefixes, &[&[]], &[]);
+        check_all(&prefixes, &[&[]], &[]);
     }
 }

@@ -44,7 +44,7 @@ macro_rules! simulated {
             let engines: &[&[&str]] = &[
                 $(&["--engine", "sim", "--gpu-name", stringify!($target)]),*
             ];
-            runs::check_all("simulated", &[concat!(stringify!($file), "/")], engines, KNOWN);
+            runs::check_all(&[concat!(stringify!($file), "/")], engines, KNOWN);
         }
     )* };
 }
@@ -88,7 +88,7 @@ simulated! {
 fn sums_of_eight_bits() {
     let engine = ["--engine", "sim", "--gpu-name", "sm_89"];
     let kernels = ["programs_gemm/eight_bits_sums"];
-    runs::check_all("sums_of_eight_bits", &kernels, &[&engine], KNOWN);
+    runs::check_all(&kernels, &[&engine], KNOWN);
 }
 
 /// No pass over selected instructions is needed for right results.
@@ -103,5 +103,5 @@ fn passes_can_be_left_out() {
         }
     }
     let engines: Vec<&[&str]> = engines.iter().map(|e| &e[..]).collect();
-    runs::check_all("without_passes", &kernels, &engines, KNOWN);
+    runs::check_all(&kernels, &engines, KNOWN);
 }
