@@ -4,12 +4,13 @@
 //! loaded before the softmax. Read there, their fragments would be in registers all that time, and instruction
 //! selection can move them down only as far as the next barrier.
 
+use super::operands::allocation;
 use super::order::move_before;
 use crate::lower::tileas::look::is_view;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::dialect::Traits;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::pipeline::slice::copy_beside;
 
@@ -95,11 +96,12 @@ pub fn operands(m: &mut Module, body: BlockId) {
         return;
     }
     let users = users(m, &ops);
+    let rings = rings(m, &ops);
     let mut before: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
     let mut blocks = Vec::new();
     for &load in ops.iter().filter(|&&o| is(m, o, S::LocalLoad)) {
         if let Some((dot, chain)) = way_to_matmul(m, load, &users)
-            && is_quiet(m, load, dot)
+            && is_quiet(m, &rings, load, dot)
         {
             before.entry(dot).or_default().extend(chain);
             blocks.push(m.op(load).block);
@@ -138,25 +140,52 @@ fn way_to_matmul(
     }
 }
 
-/// Whether nothing between two operations of a block hands a stage on or writes shared tiles.
-fn is_quiet(m: &Module, from: OpId, to: OpId) -> bool {
+/// The pipelines that fill each buffer.
+type Rings = FxHashMap<ValueId, Vec<ValueId>>;
+
+fn rings(m: &Module, ops: &[OpId]) -> Rings {
+    let mut rings = Rings::default();
+    for &op in ops {
+        let data = m.op(op);
+        if let (Some(buffer), Some(pipeline)) = (access::destination(data), access::pipeline(data))
+        {
+            let buffer = allocation(m, buffer);
+            rings.entry(buffer).or_default().push(pipeline);
+        }
+    }
+    rings
+}
+
+/// Whether nothing between two operations of a block hands on the stage that `from` reads or writes its buffer. What a
+/// ring's stage holds stays there until it is released.
+fn is_quiet(m: &Module, rings: &Rings, from: OpId, to: OpId) -> bool {
     let ops = &m.block(m.op(from).block).ops;
     let at = |op| ops.iter().position(|&o| o == op);
-    let (Some(from), Some(to)) = (at(from), at(to)) else {
+    let (Some(start), Some(end)) = (at(from), at(to)) else {
         return false;
     };
-    let writes = |&o: &OpId| {
-        let kind = S::of(m.op(o).kind);
-        let asynchronous = m.op(o).def().traits.has(Traits::ASYNC);
-        kind == Some(S::LocalStore) || asynchronous && kind != Some(S::LocalLoad)
+    let buffer = allocation(m, m.source(from));
+    let filled_by = rings.get(&buffer).map_or(&[][..], Vec::as_slice);
+    let ends = |&o: &OpId| {
+        let data = m.op(o);
+        match S::of(data.kind) {
+            Some(S::ConsumerRelease | S::Drain) => {
+                access::pipeline(data).is_none_or(|p| filled_by.contains(&p))
+            }
+            Some(S::LocalStore) => {
+                let written = access::destination(data);
+                written.is_none_or(|b| allocation(m, b) == buffer)
+            }
+            _ => false,
+        }
     };
     let inside = |&o: &OpId| {
         let regions = 0..m.op(o).regions.len();
         let bodies = regions.filter_map(move |i| m.body_of(o, i));
         bodies.flat_map(|b| m.ops_under(b)).collect::<Vec<_>>()
     };
-    let between = ops.get(from + 1..to).unwrap_or(&[]);
+    let between = ops.get(start + 1..end).unwrap_or(&[]);
     between
         .iter()
-        .all(|o| !writes(o) && !inside(o).iter().any(writes))
+        .all(|o| !ends(o) && !inside(o).iter().any(ends))
 }
