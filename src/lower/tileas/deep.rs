@@ -1,13 +1,16 @@
-//! Matmuls whose operands shared memory cannot hold even once add parts of K in a loop.
+//! Matmuls whose operands shared memory cannot hold add parts of K in a loop.
 //!
 //! ```text
 //! acc' = acc + a · b      →      acc' = for part in 0..16 iter(acc) { acc + a[:, part] · b[part, :] }
 //! ```
 //! The operands have to come from loads that nothing else uses; those go into the loop, which is then one like that of
 //! any matmul: its loads run ahead, and its matmuls are asynchronous. An operand that stays the same in a loop around
-//! it is loaded again in each iteration of that, from the second-level cache as a rule.
+//! it is loaded again in each iteration of that, from the second-level cache as a rule: left whole, it would be in
+//! registers if it has no room beside two stages of the other operand.
 
+use super::buffers::tile_bytes;
 use super::missed::Log;
+use super::operands::is_stationary;
 use super::pipeline::slice::{Map, copy};
 use super::strips::cut::is_weak_load;
 use super::strips::parts::begin_at_part;
@@ -37,7 +40,7 @@ pub fn cut(m: &mut Module, body: BlockId, target: &Target, log: &mut Log) {
             continue;
         };
         let room = u64::from(target.shared_per_block());
-        if depth.bytes() <= room {
+        if depth.held(m, body, op) <= room {
             continue;
         }
         let loads = (loaded(m, op, depth.lhs), loaded(m, op, depth.rhs));
@@ -87,8 +90,17 @@ impl Depth {
         })
     }
 
-    fn bytes(&self) -> u64 {
-        self.k * self.slice / 8
+    /// Bytes of both operands; where the larger one stays the same in the loop around the matmul, of two stages of the
+    /// other.
+    fn held(&self, m: &Module, body: BlockId, op: OpId) -> u64 {
+        let bytes = [self.lhs, self.rhs].map(|v| tile_bytes(m, v));
+        let staying = [self.lhs, self.rhs].map(|v| is_stationary(m, body, v, op));
+        let streamed = match staying {
+            [true, false] if bytes[0] >= bytes[1] => bytes[1],
+            [false, true] if bytes[1] >= bytes[0] => bytes[0],
+            _ => 0,
+        };
+        bytes.iter().sum::<u64>() + streamed
     }
 
     /// The elements of K in a part.
