@@ -22,46 +22,15 @@ use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
 
 /// Gives every matmul under `body` an atom that can do it.
-pub fn choose(
-    m: &mut Module,
-    body: BlockId,
-    target: &Target,
-    log: &mut Log,
-) -> Result<(), Diagnostic> {
+pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diagnostic> {
     for op in m.ops_under(body) {
-        match C::of(m.op(op).kind) {
-            Some(C::MmaF | C::MmaI) => remaining(m, op, target)?,
-            Some(C::MmaFScaled) => {
-                let elem = |v| fits::element_name(m, v);
-                let [a, .., scale] = m.op(op).operands[..] else {
-                    return Err(unsupported(m, op, "wrong number of operands"));
-                };
-                if target.has(Feature::BlockScale) || target.has(Feature::Tcgen05) {
-                    let why = format!(
-                        "no instruction multiplies {} by scales of {}",
-                        elem(a),
-                        elem(scale)
-                    );
-                    log.note(m, op, BLOCK_SCALE, why);
-                }
-                scaled(m, op, target)?;
-            }
-            _ => match S::of(m.op(op).kind) {
-                Some(S::Dot) => promote::mark(m, op, target),
-                // `super::tcgen05` takes it, or applies its scales.
-                Some(S::ScaledDot) if fits::takes(m, op, target).is_some() => continue,
-                Some(S::ScaledDot) => {
-                    let fits = match target.has(Feature::Tcgen05) {
-                        true => fits::Extents::of(m, op, target).map(|_| ()),
-                        false => fits_scaled(m, op),
-                    };
-                    if let Err(why) = fits {
-                        log.note(m, op, BLOCK_SCALE, why);
-                        scaled(m, op, target)?;
-                    }
-                }
-                _ => continue,
-            },
+        match (C::of(m.op(op).kind), S::of(m.op(op).kind)) {
+            (Some(C::MmaF | C::MmaI), _) => remaining(m, op, target)?,
+            (_, Some(S::Dot)) => promote::mark(m, op, target),
+            // `super::tcgen05` takes it, or applies its scales.
+            (_, Some(S::ScaledDot)) if fits::takes(m, op, target).is_some() => continue,
+            (_, Some(S::ScaledDot)) => {}
+            _ => continue,
         }
         fit(m, op)?;
     }
@@ -268,8 +237,49 @@ fn widen_operands(m: &mut Module, op: OpId, elem: TypeId) {
     }
 }
 
-/// Multiplies the operands of a scaled matmul by their scales: what is left is a matmul. All
-/// scaled formats and the products of their elements are exact in tf32.
+/// Makes scaled matmuls under `body` that no instruction of `target` can do matmuls of scaled operands, which warpgroups
+/// multiply, and for which pipelines bring what is scaled.
+pub fn unscale(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    log: &mut Log,
+) -> Result<(), Diagnostic> {
+    for op in m.ops_under(body) {
+        let refused = match (C::of(m.op(op).kind), S::of(m.op(op).kind)) {
+            (Some(C::MmaFScaled), _) => no_instruction(m, op, target)?,
+            (_, Some(S::ScaledDot)) if fits::takes(m, op, target).is_some() => continue,
+            (_, Some(S::ScaledDot)) if target.has(Feature::Tcgen05) => {
+                fits::Extents::of(m, op, target).err()
+            }
+            (_, Some(S::ScaledDot)) => match fits_scaled(m, op) {
+                Ok(()) => continue,
+                Err(why) => Some(why),
+            },
+            _ => continue,
+        };
+        if let Some(why) = refused {
+            log.note(m, op, BLOCK_SCALE, why);
+        }
+        scaled(m, op, target)?;
+    }
+    Ok(())
+}
+
+/// Why a scaled matmul has no instruction where `target` has such for other types.
+fn no_instruction(m: &Module, op: OpId, target: &Target) -> Result<Option<String>, Diagnostic> {
+    let [a, .., scale] = m.op(op).operands[..] else {
+        return Err(unsupported(m, op, "wrong number of operands"));
+    };
+    let has_others = target.has(Feature::BlockScale) || target.has(Feature::Tcgen05);
+    Ok(has_others.then(|| {
+        let [a, scale] = [a, scale].map(|v| fits::element_name(m, v));
+        format!("no instruction multiplies {a} by scales of {scale}")
+    }))
+}
+
+/// Multiplies the operands of a scaled matmul by their scales: what is left is a matmul. Elements of scaled formats have at
+/// most four significant bits, their scales four or one: bf16 has room for the product, and for f32's exponents.
 fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     let data = m.op(op).clone();
     let f32_ty = m.types.float(Float::F32);
@@ -287,12 +297,11 @@ fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     }
     let acc_elem = m.types.elem(m.ty(acc));
     let f32_acc = matches!(m.types.get(acc_elem), Type::Float(Float::F32));
-    let tf32 = m.types.float(Float::TF32);
-    let by_tf32 = f32_acc && target.has(Feature::MmaAmpere);
-    if by_tf32 {
+    let by_halves = f32_acc && target.has(Feature::MmaAmpere);
+    if by_halves {
+        let bf16 = m.types.float(Float::BF16);
         for value in &mut wide {
-            let ty = with_elem(m, *value, tf32);
-            *value = before(m, op).value(C::Bitcast, &[*value], [], ty);
+            *value = cast(m, op, *value, bf16);
         }
     }
     m.become_op(op, C::MmaF, [None]);
@@ -306,8 +315,8 @@ fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     become_dot(
         m,
         op,
-        if by_tf32 {
-            DotAtom::M16n8k8
+        if by_halves {
+            DotAtom::M16n8k16
         } else {
             DotAtom::Fma
         },

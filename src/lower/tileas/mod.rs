@@ -101,6 +101,7 @@ fn func(
     if !target.has(Feature::Tcgen05) || matmul::is_chained(m, body) {
         strips::apply(m, op, body, target, log);
     }
+    matmul::unscale(m, body, target, log)?;
     let mut facts = facts::of(m, op);
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);
@@ -117,7 +118,7 @@ fn func(
     if plan.roles.is_none() {
         early::start(m, op, body, target, plan.tile_warps);
     }
-    matmul::choose(m, body, target, log)?;
+    matmul::choose(m, body, target)?;
     swap::apply(m, body, target, plan.tile_warps / 4);
     let room = wgmma::convert(m, body, target, &plan, log)?;
     let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
