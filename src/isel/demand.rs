@@ -17,10 +17,11 @@
 mod facts;
 
 use super::interleave::part;
+use super::live;
 use super::uses::visit;
 use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, Op, VReg};
-use crate::machine::table::{Does, Role, Table, Unit};
+use crate::machine::table::{Does, Role, Row, Table, Unit};
 use facts::{Columns, Facts};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -31,19 +32,35 @@ const WIDE: u32 = 4;
 /// Repetitions of an operation that nothing can be held beside: its operands and results fill a thread's registers.
 const FULL: u32 = 128;
 
+/// Most registers of a thread that has no limit of its own.
+const MOST: u32 = 255;
+
 fn does(op: &Op, table: &Table) -> Does {
     table.row(&op.insn).does
 }
 
+/// Whether a function without matmuls has more registers live at once, as its instructions stand, than a thread has.
+fn is_crowded(func: &Func, table: &Table) -> bool {
+    let ops = func.insts.iter().filter_map(|inst| match inst {
+        Inst::Op(op) => Some((op, table.row(&op.insn))),
+        _ => None,
+    });
+    let multiplies = ops.clone().any(|(_, row)| row.unit == Unit::Mma);
+    let wide = |(op, row): (&Op, &Row)| row.unit.is_pure() && op.reps >= 4 * WIDE;
+    let limit = func.max_regs.unwrap_or(MOST);
+    !multiplies && ops.clone().any(wide) && live::most(func, table) > limit
+}
+
 /// Orders the instructions of a function that loads from tensor memory or computes on so many registers at once that
-/// a thread has none for what the next operation makes of them. Returns how many waited.
+/// a thread has none for what the next operation makes of them, or that has too many live at once. Returns how many waited.
 pub fn order(func: &mut Func, table: &Table) -> usize {
     let asks = |inst: &Inst| {
         let Inst::Op(op) = inst else { return false };
         let row = table.row(&op.insn);
         row.does == Does::TensorLoad || row.lanes * op.reps >= FULL && row.unit.is_pure()
     };
-    if !func.insts.iter().any(asks) {
+    let crowded = !func.insts.iter().any(asks);
+    if crowded && !is_crowded(func, table) {
         return 0;
     }
     let insts = std::mem::take(&mut func.insts);
@@ -55,7 +72,7 @@ pub fn order(func: &mut Func, table: &Table) -> usize {
         let length = insts[start..].iter().position(ends);
         let end = length.map_or(insts.len(), |n| start + n);
         let stretch = Stretch::new(func, table, &facts, &insts[start..end]);
-        waited += stretch.run(table, &mut out);
+        waited += stretch.run(table, crowded, &mut out);
         out.extend(insts.get(end).cloned());
         start = end + 1;
     }
@@ -158,8 +175,9 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// Writes the stretch to `out`; returns how many of its nodes waited.
-    fn run(mut self, table: &Table, out: &mut Vec<Inst>) -> usize {
+    /// Writes the stretch to `out`; returns how many of its nodes waited. At its end, what nothing in it reads asks for what
+    /// still waits, if this is done `from_the_end`.
+    fn run(mut self, table: &Table, from_the_end: bool, out: &mut Vec<Inst>) -> usize {
         for (i, inst) in self.insts.iter().enumerate() {
             let end = self.first.get(i + 1).copied().unwrap_or(self.nodes.len());
             match inst {
@@ -172,9 +190,11 @@ impl<'a> Stretch<'a> {
                 _ => (self.first[i]..end).for_each(|n| self.now(n)),
             }
         }
-        for n in 0..self.nodes.len() {
-            if self.nodes[n].state == State::Waiting {
-                self.now(n);
+        for last in [from_the_end, false] {
+            for n in 0..self.nodes.len() {
+                if self.nodes[n].state == State::Waiting && !(last && self.is_read(n)) {
+                    self.now(n);
+                }
             }
         }
         self.wait();
@@ -293,6 +313,13 @@ impl<'a> Stretch<'a> {
         };
         let freed: u32 = (0..reads.len()).filter(ends).map(|i| words(reads[i])).sum();
         freed >= taken
+    }
+
+    /// Whether something that waits reads what it makes.
+    fn is_read(&self, n: usize) -> bool {
+        let writes = self.nodes[n].writes.iter();
+        let mut readers = writes.flat_map(|r| self.readers.get(r).into_iter().flatten());
+        readers.any(|&o| self.nodes[o].state == State::Waiting)
     }
 
     /// Whether nothing that it reads waits.

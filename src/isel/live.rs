@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, Label, VReg};
 use crate::machine::table::Table;
 
@@ -233,6 +234,28 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
         ranges,
         depth: depths(func),
     }
+}
+
+/// The most words of registers that are live at once.
+pub fn most(func: &Func, table: &Table) -> u32 {
+    let ranges = ranges(func, table).ranges;
+    let mut changes: Vec<(u32, i64)> = Vec::new();
+    for (r, range) in ranges.iter().enumerate() {
+        let words = match func.regs[r] {
+            Class::Pred => 0,
+            Class::B64 => 2,
+            _ => 1,
+        };
+        changes.extend(range.iter().flat_map(|&(a, b)| [(a, words), (b, -words)]));
+    }
+    // What ends where something begins makes room for it.
+    changes.sort_unstable();
+    let (mut live, mut most) = (0, 0);
+    for (_, words) in changes {
+        live += words;
+        most = live.max(most);
+    }
+    u32::try_from(most).unwrap_or(u32::MAX)
 }
 
 /// Registers that are live at the end of each block.

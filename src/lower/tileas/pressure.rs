@@ -28,6 +28,14 @@ pub fn registers_without(m: &Module, body: BlockId, warps: u64, without: &[Value
     p.block(body, &FxHashSet::default())
 }
 
+/// The same with all tiles that live across stores, too.
+pub fn registers_across(m: &Module, body: BlockId, warps: u64) -> u64 {
+    let mut p = Pressure::new(m, body, warps);
+    p.loaded_for_matmuls(body, &[S::LocalLoad]);
+    p.stores_stand = true;
+    p.block(body, &FxHashSet::default())
+}
+
 /// The registers of a thread that values of a function take, one by one.
 pub struct Weights<'m>(Pressure<'m>);
 
@@ -75,6 +83,8 @@ struct Pressure<'m> {
     cheap: FxHashSet<ValueId>,
     /// In shared memory: loaded for matmuls alone.
     shared: FxHashSet<ValueId>,
+    /// Whether what lives across a store counts.
+    stores_stand: bool,
 }
 
 impl<'m> Pressure<'m> {
@@ -84,6 +94,7 @@ impl<'m> Pressure<'m> {
             warps,
             cheap: FxHashSet::default(),
             shared: FxHashSet::default(),
+            stores_stand: false,
         };
         p.find_cheap(body);
         p
@@ -165,7 +176,8 @@ impl<'m> Pressure<'m> {
         let mut most = 0;
         for &op in m.block(block).ops.iter().rev() {
             let data = m.op(op);
-            let stands = stands(m, op);
+            let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store));
+            let stands = stands(m, op) || store && self.stores_stand;
             if stands {
                 let mut here = live.clone();
                 here.extend(&data.results);

@@ -29,8 +29,10 @@ pub fn blocks(m: &Module, body: BlockId, target: &Target, plan: &Plan) -> Option
     if tiles < FEW {
         return None;
     }
-    // What is computed of a part of them lives beside them: half as much again, or ptxas spills.
-    let needed = tiles + tiles / 2 + REGISTERS_BESIDE_LOADS;
+    // What is computed of a part of them lives beside them: half as much again, or ptxas spills. It also computes what is
+    // stored behind a store: all that is made of lives across that.
+    let across = pressure::registers_across(m, body, plan.tile_warps);
+    let needed = across.max(tiles + tiles / 2) + REGISTERS_BESIDE_LOADS;
     let fit = target.blocks_by_registers(plan.tile_warps, needed);
     let blocks = fit.min(BUSY_WARPS.div_ceil(plan.tile_warps.max(1)));
     i64::try_from(blocks).ok().filter(|&b| b > 1)
