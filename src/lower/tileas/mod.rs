@@ -44,6 +44,7 @@ mod relation;
 mod remake;
 mod retype;
 mod sharing;
+mod shorter;
 mod sink;
 mod stationary;
 mod strips;
@@ -97,12 +98,16 @@ fn func(
     transpose::absorb(m, body);
     deep::cut(m, body, target, log);
     let split = cluster::split(m, op, body, target, options, log);
-    // Tensor memory holds what registers do not, unless it is worked over between matmuls.
-    if !target.has(Feature::Tcgen05) || matmul::is_chained(m, body) {
+    // Tensor memory holds what matmuls add and registers do not, unless it is worked over between matmuls.
+    let multiplies = m.ops_under(body).iter().any(|&o| look::is_matmul(m, o));
+    if !target.has(Feature::Tcgen05) || !multiplies || matmul::is_chained(m, body) {
         strips::apply(m, op, body, target, log);
     }
     matmul::unscale(m, body, target, log)?;
     let mut facts = facts::of(m, op);
+    if shorter::steps(m, body, target, &facts) {
+        facts = facts::of(m, op);
+    }
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);
     }

@@ -9,7 +9,7 @@
 //! ```
 //! A dimension that nothing needs whole ([`dims`]) is cut everywhere it occurs, and what works on it is put in a
 //! loop over its parts ([`cut`]). What does not depend on the part is done again in each. Rows of a matmul,
-//! and of attention with its softmax, are such dimensions; so are columns of a matmul.
+//! and of attention with its softmax, are such dimensions; so are columns of a matmul, and rows that are normalised.
 
 pub mod cut;
 pub mod dims;
@@ -36,12 +36,20 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     let whole = |v: ValueId| elements(m, v);
     let together = together(m, &ops, &whole);
     let most = most(m, body, &ops, target, together);
-    if together <= most {
+    let crowded = match together > most {
+        true => None,
+        false => crowded_rows(m, body, &ops, target),
+    };
+    if together <= most && crowded.is_none() {
         return false;
     }
     let mut dims = Dims::of(m, &ops);
+    let candidates = match crowded {
+        Some((tile, parts)) => rows(m, &mut dims, tile, parts),
+        None => candidates(m, &ops, &mut dims, most),
+    };
     let mut refused = None;
-    for (set, parts) in candidates(m, &ops, &mut dims, most) {
+    for (set, parts) in candidates {
         match Cut::plan(m, body, &mut dims, set, parts) {
             Ok(cut) => {
                 cut.apply(m, body);
@@ -68,6 +76,32 @@ fn most(m: &Module, body: BlockId, ops: &[OpId], target: &Target, together: u64)
         true => MOST_IN_BLOCK.min(together * room / needed),
         false => MOST_IN_BLOCK,
     }
+}
+
+/// The largest tile where nothing is multiplied and what is loaded and reduced does not fit in the registers of the most
+/// warps, and how many parts of it would.
+fn crowded_rows(
+    m: &Module,
+    body: BlockId,
+    ops: &[OpId],
+    target: &Target,
+) -> Option<(ValueId, u64)> {
+    let largest = values(m, ops).into_iter().max_by_key(|&v| elements(m, v))?;
+    if elements(m, largest) <= MOST_IN_BLOCK / 2 || ops.iter().any(|&o| is_matmul(m, o)) {
+        return None;
+    }
+    let room = target.registers_per_thread(MAX_WARPS);
+    let needed = pressure::registers(m, body, MAX_WARPS) + REGISTERS_BESIDE_LOADS;
+    let parts = needed.div_ceil(room).next_power_of_two();
+    (parts > 1).then_some((largest, parts))
+}
+
+/// The dimensions of `tile` that nothing needs whole, each to be cut in so many parts.
+fn rows(m: &Module, dims: &mut Dims, tile: ValueId, parts: u64) -> Vec<(Dim, u64)> {
+    let shape = extents(m, tile);
+    let long = (0..shape.len()).filter(|&dim| shape[dim] >= parts);
+    let free = long.filter_map(|dim| dims.free(tile, dim));
+    free.map(|set| (set, parts)).collect()
 }
 
 /// Dimensions of matmuls and of what loops carry, and into how many parts each is to be cut so that what is left fits: those that leave
