@@ -272,6 +272,19 @@ def row_maxima_deep(a, b, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: c
 
 
 @ct.kernel
+def exponential_rows(a, b, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """exp(A Bt) B, rows whole: two products read each tile of B, one of them transposed."""
+    m = ct.bid(0)
+    x = ct.load(a, (m, 0), (tm, tk), padding_mode=ZERO)
+    acc = ct.zeros((tm, tk), dtype=ct.float32)
+    for n in range(ct.cdiv(b.shape[0], tn)):
+        y = ct.load(b, (n, 0), (tn, tk), padding_mode=ZERO)
+        p = ct.exp(ct.mma(x, ct.transpose(y), ct.zeros((tm, tn), dtype=ct.float32)))
+        acc = ct.mma(p.astype(a.dtype), y, acc)
+    ct.store(out, (m, 0), acc)
+
+
+@ct.kernel
 def experts(
     a,
     b,
@@ -357,6 +370,7 @@ CASES = [
     case("hinted_f16", hinted, H2, H2, H2, 64, 64, 64),
     case("skinny_f16", hinted, H2, H2, H2, 16, 64, 64),
     case("tf32", in_tf32, S2, S2, S2, 64, 64, 32),
+    case("tf32_large", in_tf32, S2, S2, S2, 128, 128, 128),
     case("bits_bf16", bits_bf16, U2, U2, U2, 64, 64, 64),
     case("bits_e4m3", bits_e4m3, U3, U3, H2, 64, 64, 64),
     case("chained_tf32", chained_tf32, B2, S2, S2, S2, 64, 64, 32),
@@ -373,6 +387,8 @@ CASES = [
     case("gated_f16", gated, H2, H2, H2, H2, 64, 64, 32),
     case("row_maxima_f16", row_maxima, H2, H2, S2, 64, 128, 64),
     case("row_maxima_deep_f16", row_maxima_deep, H2, H2, S2, 64, 128, 1024),
+    case("row_maxima_wide_f16", row_maxima_deep, H2, H2, S2, 128, 64, 512),
+    case("exponential_rows_f16", exponential_rows, H2, H2, S2, 64, 128, 512),
     case("experts_f16", experts, H2, H3, H2, N1, N1, S1, N1, 2, 64, 64, 32),
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
 ]
@@ -451,12 +467,20 @@ def as_bits(m, n, k):
     yield Run("bits_e4m3", f"{m}x{n}x{k}", (tiles(m, 64), tiles(n, 64)), args)
 
 
-def maxima(name, m, n, k):
+def maxima(name, m, n, k, rows=64):
     rng = np.random.default_rng((m, n, k))
     a, b = drawn(rng, m, k), drawn(rng, n, k)
     right = (wide(a) @ wide(b).T).max(axis=1, keepdims=True)
     args = [*matrix("a", a), *matrix("b", b), *result("out", right, SINGLE, np.float32)]
-    return Run(name, f"{m}x{n}x{k}", (tiles(m, 64),), args)
+    return Run(name, f"{m}x{n}x{k}", (tiles(m, rows),), args)
+
+
+def exponential_run():
+    rng = np.random.default_rng(11)
+    a, b = drawn(rng, 100, 500) / 8, drawn(rng, 200, 500) / 8
+    right = np.exp(wide(a) @ wide(b).T) @ wide(b)
+    args = [*matrix("a", a), *matrix("b", b), *result("out", right, HALF, np.float32)]
+    return Run("exponential_rows_f16", "100x200x500", (2,), args)
 
 
 def with_batches(name, grid, masked=False):
@@ -554,12 +578,19 @@ def runs():
     yield from as_bits(100, 80, 144)
     yield maxima("row_maxima_f16", 100, 256, 200)
     yield maxima("row_maxima_deep_f16", 100, 256, 1000)
+    yield maxima("row_maxima_wide_f16", 200, 128, 500, rows=128)
+    yield exponential_run()
     yield plain("hinted_f16", 150, 100, 200, (6,))
     yield plain("skinny_f16", 5, 150, 300, (3,))
     rng = np.random.default_rng(1)
     # Powers of two and small integers are tf32's own: nothing is rounded.
     a, b = (rng.integers(-16, 17, shape).astype(np.float32) for shape in ((100, 90), (90, 80)))
-    yield Run("tf32", "100x80x90", (2, 2), [*matrix("a", a), *matrix("b", b), *result("c", a @ b, EXACT, np.float32)])
+    args = [*matrix("a", a), *matrix("b", b), *result("c", a @ b, EXACT, np.float32)]
+    yield Run("tf32", "100x80x90", (2, 2), args)
+    yield Run("tf32_large", "100x80x90", (1, 1), args)
+    a, b = (rng.integers(-16, 17, shape).astype(np.float32) for shape in ((130, 200), (200, 80)))
+    args = [*matrix("a", a), *matrix("b", b), *result("c", a @ b, EXACT, np.float32)]
+    yield Run("tf32_large", "130x80x200", (2, 1), args)
     a, b, c = (rng.integers(-3, 4, shape).astype(np.float32) for shape in ((100, 90), (90, 64), (64, 80)))
     args = [*matrix("a", a.astype(ml_dtypes.bfloat16), type_="bf16"), *matrix("b", b), *matrix("c", c)]
     yield Run("chained_tf32", "100x80x90", (2, 2), [*args, *result("out", a @ b @ c, EXACT, np.float32)])

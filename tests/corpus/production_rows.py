@@ -372,6 +372,7 @@ def case(name, kernel, *parameters) -> Case:
 CASES = [
     case("rms_gather_f16", rms_gather, H2, H1, H2, S1, F32, 256),
     case("rms_views_bf16", rms_views, B2, B1, B2, F32, 4, 256),
+    case("rms_views_large_bf16", rms_views, B2, B1, B2, F32, 16, 4096),
     case("add_rms_f16", add_rms, H2, H2, H1, H2, H2, F32, F32, 512),
     case("rms_backward_f16", rms_backward, H2, H1, H2, S1, H2, S2, 8, 256),
     case("rms_backward_rows_f16", rms_backward_rows, H2, H1, H2, S1, H2, S2, 3, 256),
@@ -384,6 +385,7 @@ CASES = [
     case("rotate_pairs_f16", rotate_pairs, array(ct.float16, 3, aligned=False), S2, array(ct.float16, 3, aligned=False), 8, 32),
     case("silu_and_multiply_f16", silu_and_multiply, H2, H2, 256),
     case("swiglu_backward_f16", swiglu_backward, H2, H2, H2, 8, 128),
+    case("swiglu_backward_large_f16", swiglu_backward, H2, H2, H2, 64, 128),
     case("gelu_gate_f16", gelu_gate, H2, H2, H2, 256),
     case("quantize_groups_e4m3", quantize_groups, H2, E2, U2, 128, 8),
     case("dequantize_blocks_f16", dequantize_blocks, E2, U2, H2, 32, 64),
@@ -457,6 +459,7 @@ def norm_runs():
     loose = Tolerance(absolute=1e-2, relative=1e-2)
     args = [*matrix("x", x), *packed("w", w), *result("y", right, ml_dtypes.bfloat16, loose), f32(1e-3)]
     yield Run("rms_views_bf16", "10x200", (2,), args)
+    yield Run("rms_views_large_bf16", "10x200", (1,), args)
     x, residual, w = drawn(rng, 3, 400), drawn(rng, 3, 400), drawn(rng, 400)
     both = wide(x) + wide(residual)
     args = [*matrix("x", x), *matrix("residual", residual), *packed("w", w), *result("both", both, np.float16, HALF)]
@@ -554,6 +557,7 @@ def gate_runs():
     by_gate, by_up = g * b * (a * share * (1 - share) + share), g * a * share
     args = [*result("gate", by_gate, np.float16, HALF, before=gate), *result("up", by_up, np.float16, HALF, before=up)]
     yield Run("swiglu_backward_f16", "12x200", (2, 2), [*args, *matrix("grad", grad)])
+    yield Run("swiglu_backward_large_f16", "12x200", (1, 2), [*args, *matrix("grad", grad)])
     right = 0.5 * a * (1 + np.tanh(0.7978845608028654 * (a + 0.044715 * a**3))) * b
     args = [*matrix("gate", gate), *matrix("up", up), *result("y", right, np.float16, HALF)]
     yield Run("gelu_gate_f16", "12x200", (12, 1), args)
