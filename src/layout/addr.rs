@@ -78,18 +78,6 @@ pub(super) fn offset_of(by_bit: &[(u32, u64)], tid: u64) -> u64 {
     set.fold(0, |offset, (_, part)| offset ^ part)
 }
 
-/// The widest access, in bits up to `max_bits`, with which every thread can read or
-/// write its registers of `distributed` in `shared`: an aligned stretch of memory that
-/// lies in the registers of one thread, the same registers in every thread.
-pub fn max_vector_bits(
-    distributed: &Layout,
-    shared: &SharedLayout,
-    max_bits: u32,
-) -> Result<u32, LayoutError> {
-    let offsets = Offsets::new(distributed, shared)?;
-    Ok(offsets.max_vector(max_bits / shared.element_bits()) * shared.element_bits())
-}
-
 /// The plan for reading or writing `distributed` in `shared` with accesses of at most
 /// `max_bits` bits. Errors if an element is under a byte and threads split bytes.
 pub fn plan(
@@ -132,13 +120,13 @@ pub fn plan(
 }
 
 /// Element offsets by bits of the register number and of tid.
-struct Offsets {
-    register: Matrix,
-    thread: Matrix,
+pub(super) struct Offsets {
+    pub(super) register: Matrix,
+    pub(super) thread: Matrix,
 }
 
 impl Offsets {
-    fn new(distributed: &Layout, shared: &SharedLayout) -> Result<Offsets, LayoutError> {
+    pub(super) fn new(distributed: &Layout, shared: &SharedLayout) -> Result<Offsets, LayoutError> {
         let all = shared.offsets_from(distributed)?;
         let registers = distributed.in_bits(In::Register);
         let threads = distributed.in_bits(In::Lane) + distributed.in_bits(In::Warp);
@@ -149,7 +137,7 @@ impl Offsets {
     }
 
     /// Most elements of an access, up to `max_elems`.
-    fn max_vector(&self, max_elems: u32) -> u32 {
+    pub(super) fn max_vector(&self, max_elems: u32) -> u32 {
         let span = self.register.image();
         let element = |n: u32| {
             let low = low_mask(n);

@@ -4,6 +4,11 @@
 //! is stored by columns: column `i` is the image of input bit `i`. A [`Subspace`]
 //! is kept in reduced echelon form, so equal subspaces compare equal.
 
+use smallvec::SmallVec;
+
+/// As many vectors as bases of tiles have: they need no memory of their own.
+type Few<T> = SmallVec<[T; 16]>;
+
 /// The bits set in `x`, lowest first.
 pub fn ones(mut x: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
@@ -216,7 +221,7 @@ impl Matrix {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subspace {
     width: u32,
-    basis: Vec<u64>,
+    basis: Few<u64>,
 }
 
 impl Subspace {
@@ -224,7 +229,7 @@ impl Subspace {
     pub fn empty(width: u32) -> Subspace {
         Subspace {
             width,
-            basis: Vec::new(),
+            basis: Few::new(),
         }
     }
 
@@ -295,10 +300,10 @@ impl Subspace {
     /// assert_eq!(a.intersection(&b).basis(), &[3]);
     /// ```
     pub fn intersection(&self, other: &Subspace) -> Subspace {
-        let both: Vec<u64> = self.basis.iter().chain(&other.basis).copied().collect();
+        let both: Few<u64> = self.basis.iter().chain(&other.basis).copied().collect();
         // A relation between the two bases is a vector written in each of them.
         let mine = low_mask(self.dim());
-        let common: Vec<u64> = Elimination::new(&both)
+        let common: Few<u64> = Elimination::new(&both)
             .relations
             .iter()
             .map(|r| ones(r & mine).fold(0, |v, i| v ^ self.basis[i as usize]))
@@ -319,7 +324,7 @@ impl Subspace {
 
     /// Unit vectors that together with this subspace span everything.
     pub fn complement_units(&self) -> Vec<u64> {
-        let units: Vec<u64> = (0..self.width).map(|i| 1 << i).collect();
+        let units: Few<u64> = (0..self.width).map(|i| 1 << i).collect();
         self.extend_from(&units)
     }
 }
@@ -336,16 +341,16 @@ fn leading(v: u64) -> u32 {
 /// Gaussian elimination that remembers how each pivot is made of the columns.
 struct Elimination {
     /// (reduced vector, which columns xor to it), one per leading bit.
-    pivots: Vec<(u64, u64)>,
+    pivots: Few<(u64, u64)>,
     /// Sets of columns that xor to zero; the highest column of each is a free one.
-    relations: Vec<u64>,
+    relations: Few<u64>,
 }
 
 impl Elimination {
     fn new(cols: &[u64]) -> Elimination {
         let mut e = Elimination {
-            pivots: Vec::new(),
-            relations: Vec::new(),
+            pivots: Few::new(),
+            relations: Few::new(),
         };
         for (i, &c) in cols.iter().enumerate() {
             let (rest, made_of) = e.reduce(c);

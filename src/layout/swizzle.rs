@@ -10,7 +10,7 @@
 //! modulo P∩Q with one of Q modulo P∩Q pairwise by xor, and adds a complement of P+Q
 //! (Zhou et al., arXiv 2505.23819, on optimal swizzling).
 
-use super::bank::wavefronts;
+use super::bank::wavefronts_of_lanes;
 use super::gf2::Subspace;
 use super::shared::{SharedLayout, WAVEFRONT_LOG2};
 use super::{In, Layout, LayoutError, addr, ldmatrix};
@@ -74,19 +74,19 @@ pub fn choose(
     let mut best: Option<Choice> = None;
     let mut tried = Vec::new();
     for low in problem.vectors() {
-        for store in problem.write.accesses() {
-            for load in problem.read.accesses() {
-                let offsets = problem.offsets(&low, store, load);
-                if tried.contains(&offsets) {
-                    continue;
-                }
-                let choice = problem.judge(&offsets)?;
-                tried.push(offsets);
-                let cost = |c: &Choice| (c.wavefronts, c.instructions, c.bases);
-                if best.as_ref().is_none_or(|b| cost(&choice) < cost(b)) {
-                    best = Some(choice);
-                }
+        let vector = Subspace::span(problem.bits, &low);
+        let (stores, loads) = (problem.write.spans(&low), problem.read.spans(&low));
+        for (store, load) in stores
+            .iter()
+            .flat_map(|s| loads.iter().map(move |l| (s, l)))
+        {
+            let offsets = problem.offsets(&low, &vector, store, load);
+            if tried.contains(&offsets) {
+                continue;
             }
+            let choice = problem.judge(&offsets, best.as_ref())?;
+            tried.push(offsets);
+            best = choice.or(best);
         }
     }
     best.ok_or_else(|| {
@@ -108,6 +108,7 @@ struct Side<'a> {
     /// Whether the matrix instruction exists.
     matrix: bool,
     registers: Subspace,
+    accesses: Vec<Access>,
 }
 
 impl Problem<'_> {
@@ -143,70 +144,69 @@ impl Problem<'_> {
         all
     }
 
-    /// The basis of the layout with this vector field that avoids conflicts between `store` and `load`
-    /// as far as possible.
-    fn offsets(&self, low: &[u64], store: Access, load: Access) -> Vec<u64> {
+    /// The basis of the layout with this vector field, which spans `vector`, that avoids conflicts as far as possible,
+    /// where threads that are served together move in `p` when they write, in `q` when they read.
+    fn offsets(&self, low: &[u64], vector: &Subspace, p: &Subspace, q: &Subspace) -> Vec<u64> {
         let line = (WAVEFRONT_LOG2 + 3)
             .saturating_sub(self.element_bits.ilog2())
             .min(self.bits);
-        let together = |side: &Side, access| {
-            let mut s = Subspace::span(self.bits, side.covered(low));
-            side.together(low, access).iter().for_each(|&v| {
-                s.insert(v);
-            });
-            s
-        };
-        let (p, q) = (together(&self.write, store), together(&self.read, load));
-        let vector = Subspace::span(self.bits, low);
-        let segment = segments(
-            &p,
-            &q,
-            &vector,
-            (self.bits - line.max(low.len() as u32)) as usize,
-        );
+        let common = p.intersection(q);
+        let count = self.bits - line.max(low.len() as u32);
+        let segment = segments(p, q, &common, vector, count as usize);
         let both = vector.sum(&Subspace::span(self.bits, &segment));
-        let lanes: Vec<u64> = p
-            .intersection(&q)
-            .basis()
-            .iter()
-            .chain(p.basis())
-            .copied()
-            .collect();
-        let units: Vec<u64> = (0..self.bits).map(|i| 1 << i).collect();
-        let bank = both.extend_from(&[lanes, units].concat());
+        let lanes = common.basis().iter().chain(p.basis()).copied();
+        let units = (0..self.bits).map(|i| 1 << i);
+        let bank = both.extend_from(&lanes.chain(units).collect::<Vec<u64>>());
         [low, &bank, &segment].concat()
     }
 
-    /// The best accesses of the layout with this basis, and what they cost.
-    fn judge(&self, offsets: &[u64]) -> Result<Choice, LayoutError> {
+    /// The best accesses of the layout with this basis, and what they cost; `None` where that is not below `best`.
+    fn judge(&self, offsets: &[u64], best: Option<&Choice>) -> Result<Option<Choice>, LayoutError> {
         let layout = Layout::memory(self.write.layout.shape().clone(), offsets.to_vec())?;
         let shared = SharedLayout::new(layout, self.element_bits)?;
         let (store, store_cost) = self.write.best(&shared)?;
+        // Reading takes wavefronts, too.
+        if best.is_some_and(|b| store_cost.wavefronts >= b.wavefronts) {
+            return Ok(None);
+        }
         let (load, load_cost) = self.read.best(&shared)?;
-        Ok(Choice {
+        let cost = store_cost + load_cost;
+        Ok(best.is_none_or(|b| cost < b.cost()).then_some(Choice {
             shared,
             store,
             load,
-            wavefronts: store_cost.wavefronts + load_cost.wavefronts,
-            instructions: store_cost.instructions + load_cost.instructions,
-            bases: store_cost.bases + load_cost.bases,
-        })
+            wavefronts: cost.wavefronts,
+            instructions: cost.instructions,
+            bases: cost.bases,
+        }))
+    }
+}
+
+impl Choice {
+    fn cost(&self) -> Cost {
+        Cost {
+            wavefronts: self.wavefronts,
+            instructions: self.instructions,
+            bases: self.bases,
+        }
     }
 }
 
 impl<'a> Side<'a> {
     fn new(layout: &'a Layout, element_bits: u32, matrix: bool) -> Side<'a> {
-        Side {
+        let mut side = Side {
             layout,
             element_bits,
             matrix,
             registers: layout.image(&[In::Register]),
+            accesses: vec![Access::Plain],
+        };
+        for access in [Access::Matrix, Access::MatrixTransposed] {
+            if side.row(access).is_some() {
+                side.accesses.push(access);
+            }
         }
-    }
-
-    fn accesses(&self) -> impl Iterator<Item = Access> {
-        let matrix = [Access::Matrix, Access::MatrixTransposed].into_iter();
-        std::iter::once(Access::Plain).chain(matrix.filter(|&a| self.row(a).is_some()))
+        side
     }
 
     /// The elements of a 16-byte row that the matrix instruction wants of this layout.
@@ -238,6 +238,17 @@ impl<'a> Side<'a> {
         &low[..n]
     }
 
+    /// For each access, where threads that are served together move and what each of them covers.
+    fn spans(&self, low: &[u64]) -> Vec<Subspace> {
+        let bits = self.layout.shape().total_bits();
+        let covered = Subspace::span(bits, self.covered(low));
+        let together = |&access: &Access| {
+            let together = self.together(low, access);
+            covered.sum(&Subspace::span(bits, &together))
+        };
+        self.accesses.iter().map(together).collect()
+    }
+
     /// Offsets among which threads that are served together move.
     fn together(&self, low: &[u64], access: Access) -> Vec<u64> {
         let lanes = self.layout.bases(In::Lane);
@@ -266,7 +277,7 @@ impl<'a> Side<'a> {
     /// The cheapest access to `shared`.
     fn best(&self, shared: &SharedLayout) -> Result<(Access, Cost), LayoutError> {
         let mut best = (Access::Plain, self.plain(shared)?);
-        for access in self.accesses().filter(|&a| a != Access::Plain) {
+        for &access in self.accesses.iter().filter(|&&a| a != Access::Plain) {
             let transposed = access == Access::MatrixTransposed;
             if let Some(c) = ldmatrix::cost(self.layout, shared, transposed)? {
                 let wavefronts = c.instructions * u64::from(c.wavefronts);
@@ -284,16 +295,17 @@ impl<'a> Side<'a> {
     }
 
     fn plain(&self, shared: &SharedLayout) -> Result<Cost, LayoutError> {
-        let vector = addr::max_vector_bits(self.layout, shared, 128)?;
+        let offsets = addr::Offsets::new(self.layout, shared)?;
+        let vector = offsets.max_vector(128 / self.element_bits) * self.element_bits;
         let distinct = 1u64 << self.registers.dim();
         let instructions = (distinct * u64::from(self.element_bits) / u64::from(vector)).max(1);
-        let each = u64::from(wavefronts(self.layout, shared, vector)?);
-        let offsets = |inputs: &[In]| shared.offsets_from(&self.layout.sublayout(inputs));
-        let threads = offsets(&[In::Lane, In::Warp])?
-            .columns()
-            .iter()
-            .fold(0, |m, c| m | c);
-        let meeting: Vec<u64> = offsets(&[In::Register])?
+        let lanes = offsets
+            .thread
+            .columns_range(0, self.layout.in_bits(In::Lane));
+        let each = u64::from(wavefronts_of_lanes(&lanes, self.element_bits, vector));
+        let threads = offsets.thread.columns().iter().fold(0, |m, c| m | c);
+        let meeting: Vec<u64> = offsets
+            .register
             .columns()
             .iter()
             .map(|c| c & threads)
@@ -333,9 +345,14 @@ pub(super) fn plain_cost(layout: &Layout, shared: &SharedLayout) -> Result<Cost,
 }
 
 /// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can
-/// be. (`vector` lies in `p` or in `q`.)
-fn segments(p: &Subspace, q: &Subspace, vector: &Subspace, count: usize) -> Vec<u64> {
-    let common = p.intersection(q);
+/// be; `common` is what both hold. (`vector` lies in `p` or in `q`.)
+fn segments(
+    p: &Subspace,
+    q: &Subspace,
+    common: &Subspace,
+    vector: &Subspace,
+    count: usize,
+) -> Vec<u64> {
     let (e, f) = (common.extend_from(p.basis()), common.extend_from(q.basis()));
     let sum = p.sum(q);
     let mut found = sum.complement_units();
