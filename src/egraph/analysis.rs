@@ -18,6 +18,8 @@ pub struct Class {
     /// `None` for lists, absent operands, effects without a result and operations of several.
     pub ty: Option<TypeId>,
     pub facts: Facts,
+    /// The loops around the innermost value that it depends on, in the form where they are fewest.
+    pub loops: usize,
 }
 
 /// The analysis: everything nodes refer to by number, and what changed since it was last asked.
@@ -26,6 +28,8 @@ pub struct Know {
     pub attrs: AttrTable,
     /// Type and facts of each [`Head::Value`].
     pub values: Vec<(TypeId, Facts)>,
+    /// The loops around the values and effects that are being added; more than there are once the function is built.
+    pub here: usize,
     /// The operation that constants found by folding are written as.
     pub constant: Option<OpKind>,
     /// Classes that were made, merged or learned something.
@@ -134,24 +138,17 @@ impl egg::Analysis<Node> for Know {
     type Data = Class;
 
     fn make(graph: &mut Graph, node: &Node, _id: Id) -> Class {
-        match node.head {
+        let (ty, facts) = match node.head {
             Head::Value(i) => match graph.analysis.values.get(i as usize) {
-                Some((ty, facts)) => Class {
-                    ty: Some(*ty),
-                    facts: facts.clone(),
-                },
-                None => Class {
-                    ty: None,
-                    facts: nothing(),
-                },
+                Some((ty, facts)) => (Some(*ty), facts.clone()),
+                None => (None, nothing()),
             },
-            Head::List | Head::Absent => Class {
-                ty: None,
-                facts: nothing(),
-            },
+            Head::List | Head::Absent => (None, nothing()),
             Head::Proj(index) => projection(graph, node, index as usize),
             Head::Op(_) => operation(graph, node),
-        }
+        };
+        let loops = loops(graph, node);
+        Class { ty, facts, loops }
     }
 
     fn merge(&mut self, to: &mut Class, from: Class) -> DidMerge {
@@ -164,14 +161,29 @@ impl egg::Analysis<Node> for Know {
         {
             to.facts.normalise(self.types.bits(ty).unwrap_or(64));
         }
+        let outside = from.loops < to.loops;
+        to.loops = to.loops.min(from.loops);
         // Whether `from` learned something is not worth a comparison: its parents are revisited.
-        DidMerge(a, true)
+        DidMerge(a || outside, true)
     }
 
     fn modify(graph: &mut Graph, id: Id) {
         graph.analysis.touched.push(id);
         fold(graph, id);
     }
+}
+
+/// The loops around the place where a node can be computed: behind its operands; what has an effect, where it stands.
+fn loops(graph: &Graph, node: &Node) -> usize {
+    let stands = match node.head {
+        Head::Value(_) => true,
+        _ => keeps(graph, node),
+    };
+    if stands {
+        return graph.analysis.here;
+    }
+    let operands = node.children.iter().map(|&c| graph[c].data.loops);
+    operands.max().unwrap_or(0)
 }
 
 /// Effects must stay the form of their class.
@@ -210,11 +222,8 @@ fn fold(graph: &mut Graph, id: Id) {
     graph.union(id, constant);
 }
 
-fn projection(graph: &mut Graph, node: &Node, index: usize) -> Class {
-    let unknown = Class {
-        ty: None,
-        facts: nothing(),
-    };
+fn projection(graph: &mut Graph, node: &Node, index: usize) -> (Option<TypeId>, Facts) {
+    let unknown = (None, nothing());
     let Some(&child) = node.children.first() else {
         return unknown;
     };
@@ -236,7 +245,7 @@ fn projection(graph: &mut Graph, node: &Node, index: usize) -> Class {
             _ => {}
         }
     }
-    Class { ty, facts }
+    (ty, facts)
 }
 
 fn node_type(graph: &mut Graph, node: &Node, index: usize) -> Option<TypeId> {
@@ -254,12 +263,9 @@ fn node_type(graph: &mut Graph, node: &Node, index: usize) -> Option<TypeId> {
     result_type(types, def, index, &explicit, &|_| like)
 }
 
-fn operation(graph: &mut Graph, node: &Node) -> Class {
+fn operation(graph: &mut Graph, node: &Node) -> (Option<TypeId>, Facts) {
     let Some(def) = graph.analysis.def(node.head) else {
-        return Class {
-            ty: None,
-            facts: nothing(),
-        };
+        return (None, nothing());
     };
     let ty = if single_result(def) {
         node_type(graph, node, 0)
@@ -267,24 +273,16 @@ fn operation(graph: &mut Graph, node: &Node) -> Class {
         None
     };
     let Some(ty) = ty else {
-        return Class {
-            ty: None,
-            facts: nothing(),
-        };
+        return (None, nothing());
     };
     let Head::Op(kind) = node.head else {
-        return Class {
-            ty: Some(ty),
-            facts: Facts {
-                uniform: Uniformity::Thread,
-                ..Facts::top(&graph.analysis.types, ty)
-            },
+        let facts = Facts {
+            uniform: Uniformity::Thread,
+            ..Facts::top(&graph.analysis.types, ty)
         };
+        return (Some(ty), facts);
     };
-    Class {
-        ty: Some(ty),
-        facts: facts_of(graph, node, kind, def, ty),
-    }
+    (Some(ty), facts_of(graph, node, kind, def, ty))
 }
 
 fn facts_of(graph: &mut Graph, node: &Node, kind: OpKind, def: &OpDef, ty: TypeId) -> Facts {

@@ -50,6 +50,8 @@ pub struct Block {
     pub parent: Option<(BlockIx, usize)>,
     /// Nesting depth, 0 for the function's own block.
     pub depth: usize,
+    /// How many of the blocks from the function's own to this one repeat.
+    pub loops: usize,
     pub runs: Runs,
     pub items: Vec<Item>,
     /// Numbers of the values that are its arguments.
@@ -124,6 +126,7 @@ pub fn build(module: &Module, func: OpId, graph: &mut Graph, facts: &FactMap) ->
             builder.block(block, None, Runs::Perhaps);
         }
     }
+    builder.graph.analysis.here = usize::MAX;
     builder.skeleton
 }
 
@@ -131,10 +134,12 @@ impl Builder<'_> {
     fn block(&mut self, id: BlockId, parent: Option<(BlockIx, usize)>, runs: Runs) -> BlockIx {
         let index = self.skeleton.blocks.len();
         let depth = parent.map_or(0, |(p, _)| self.skeleton.blocks[p].depth + 1);
+        let around = parent.map_or(0, |(p, _)| self.skeleton.blocks[p].loops);
         self.skeleton.blocks.push(Block {
             id,
             parent,
             depth,
+            loops: around + usize::from(runs == Runs::Repeatedly),
             runs,
             items: Vec::new(),
             args: Vec::new(),
@@ -162,6 +167,7 @@ impl Builder<'_> {
         let facts =
             facts.unwrap_or_else(|| crate::facts::Facts::top(&self.graph.analysis.types, ty));
         self.graph.analysis.values.push((ty, facts));
+        self.graph.analysis.here = self.skeleton.blocks.get(block).map_or(0, |b| b.loops);
         let id = self.graph.add(Node::leaf(Head::Value(number)));
         self.ids.insert(value, id);
         number
@@ -251,6 +257,7 @@ impl Builder<'_> {
         for (i, group) in def.operands.iter().enumerate() {
             children.push(self.group(op.group(i), group.arity));
         }
+        self.graph.analysis.here = self.skeleton.blocks[block].loops;
         let node = self.graph.add(Node {
             head: Head::Op(op.kind),
             attrs,

@@ -218,6 +218,7 @@ fn check(graph: &Graph, target: Target, binds: &Binds, guard: &Guard) -> Option<
     let int = |e| eval(graph, binds, e).and_then(Number::int);
     let facts = |slot: &u8| facts(graph, binds, *slot);
     let ty = |slot: &u8| type_of(graph, binds, *slot);
+    let loops = |slot: &u8| class(graph, binds, *slot).map(|id| graph[id].data.loops);
     Some(match guard {
         Guard::IsPow2(e) => {
             let n = int(e)?;
@@ -267,6 +268,7 @@ fn check(graph: &Graph, target: Target, binds: &Binds, guard: &Guard) -> Option<
             types.reg_count(a) == types.reg_count(b)
                 && types.as_tile(a).map(|t| t.1) == types.as_tile(b).map(|t| t.1)
         }
+        Guard::Outside(a, b) => loops(a)? < loops(b)?,
         Guard::Wider(a, b) => types.bits(ty(a)?)? > types.bits(ty(b)?)?,
         Guard::Sm(lo, hi) => (*lo..=*hi).contains(&target.sm),
         Guard::Feature(feature) => target.has(*feature),

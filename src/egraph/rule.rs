@@ -278,6 +278,8 @@ pub enum Guard {
     TypeIs(u8, Vec<ElemTest>),
     SameType(u8, u8),
     SameShape(u8, u8),
+    /// The first can be computed outside of a loop that the second is computed in.
+    Outside(u8, u8),
     /// The elements of the first are wider than those of the second.
     Wider(u8, u8),
     EachFits(u8, Expr, Expr),

@@ -182,6 +182,7 @@ impl Copy<'_> {
             let list = [Leaf::Bits(bits), Leaf::Type(ty)].into_iter().collect();
             node.attrs = graph.analysis.attrs.intern(list);
         }
+        graph.analysis.here = self.from.graph[id].data.loops;
         let copy = graph.add(node);
         self.made.insert(id, copy);
         copy

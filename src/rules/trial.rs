@@ -244,6 +244,8 @@ impl<'a> Trial<'a> {
             range: range.map(|r| (r.1, r.2)),
         });
         self.graph.analysis.values.push((ty, facts));
+        // Operands are in different loops, the first one outside of all.
+        self.graph.analysis.here = number as usize;
         self.graph.add(Node::leaf(Head::Value(number)))
     }
 

@@ -325,6 +325,48 @@ def latent(
 
 
 @ct.kernel
+def sparse(
+    q,
+    k,
+    v,
+    chosen,
+    out,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+    by_gather: ct.Constant[bool],
+):
+    """Each block sees the keys that its row of `chosen` names; a number below zero names none. k, v are (row, depth)."""
+    block = ct.bid(0)
+    count = chosen.shape[1]
+    query = ct.load(q, (block, 0, 0), (1, rows, depth), padding_mode=ZERO).reshape((rows, depth))
+    peak = ct.full((rows, 1), LOW, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    at = ct.arange(depth, dtype=ct.int32)[None, :]
+    for j in range(ct.cdiv(count, cols)):
+        place = j * cols + ct.arange(cols, dtype=ct.int32)
+        if by_gather:
+            number = ct.gather(chosen, (block, place), padding_value=-1)
+        else:
+            number = ct.load(chosen, (block, j), (1, cols), padding_mode=ZERO).reshape((cols,))
+            number = ct.where(place < count, number, -1)
+        row = number[:, None]
+        key = ct.gather(k, (row, at), mask=row >= 0, padding_value=0.0)
+        value = ct.gather(v, (row, at), mask=row >= 0, padding_value=0.0)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32)) * scale
+        score = ct.where((number >= 0)[None, :], score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp(score - new_peak)
+        shrink = ct.exp(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        acc = ct.mma(weights.astype(v.dtype), value, acc * shrink)
+        peak = new_peak
+    ct.store(out, (block, 0, 0), (acc / total).astype(out.dtype).reshape((1, rows, depth)))
+
+
+@ct.kernel
 def dot_rows(out, grad, delta, rows: ct.Constant[int], depth: ct.Constant[int]):
     """What both backward kernels need: for each row, out · grad."""
     head, block = ct.bid(0), ct.bid(1)
@@ -451,6 +493,8 @@ CASES = [
     case("join_splits_f16", join_splits, H5, U4, H4, 4, 64),
     case("paged_f16", paged, H4, H4, H4, N2, N1, H4, F32, 16, 32, 64),
     case("latent_f16", latent, H3, H3, H3, H3, H3, F32, 16, 32, 128, 32),
+    case("sparse_f16", sparse, H3, array(ct.float16, 2), array(ct.float16, 2), N2, H3, F32, 16, 32, 64, False),
+    case("sparse_f16_gather", sparse, H3, array(ct.float16, 2), array(ct.float16, 2), N2, H3, F32, 64, 32, 64, True),
     case("dot_rows_f16", dot_rows, H4, H4, S2, 32, 64),
     case("backward_keys_f16", backward_keys, H4, H4, H4, H4, S2, S2, H4, H4, F32, 32, 64, 64),
     case("backward_queries_f16", backward_queries, H4, H4, H4, H4, S2, S2, H4, F32, 64, 32, 64),
@@ -620,6 +664,19 @@ def latent_run(rng, name, rows, keys, depth):
     return Run(name, f"2x{rows}x{keys}", (2, -(-rows // 64)), args)
 
 
+def sparse_run(name, rows):
+    rng = np.random.default_rng(22)
+    q, k, v = drawn(rng, 2, rows, 64), drawn(rng, 90, 64), drawn(rng, 90, 64)
+    chosen = np.stack([rng.permutation(90)[:70] for _ in range(2)]).astype(np.int32)
+    chosen[:, 40:] = np.where(chosen[:, 40:] % 3 == 0, -1, chosen[:, 40:])
+    right = np.zeros(q.shape)
+    for b, row in enumerate(chosen):
+        seen = row[row >= 0]
+        right[b], _, _ = attention(q[b], k[seen], v[seen], 0.125)
+    args = [*given("q", q), *given("k", k), *given("v", v), *given("chosen", chosen)]
+    return Run(name, f"2x{rows}x70", (2,), [*args, *wanted("out", right, np.float16, HALF), Scalar("f32", 0.125)])
+
+
 def runs():
     half, brain, small = np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2
     yield forward_run("forward_f16_causal", 2, 1, 1, 100, 100, True, half, HALF)
@@ -647,5 +704,7 @@ def runs():
     yield paged_run()
     yield latent_run(rng, "latent_f16", 12, 70, 128)
     yield latent_run(np.random.default_rng(21), "latent_f16_rows", 70, 100, 64)
+    yield sparse_run("sparse_f16", 12)
+    yield sparse_run("sparse_f16_gather", 50)
     yield from backward_runs()
     yield from linear_runs()

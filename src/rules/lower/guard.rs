@@ -69,6 +69,7 @@ impl Lower<'_> {
             (Some("scalar"), [_, v]) => Guard::Scalar(self.bound(v)?),
             (Some("same-type"), [_, a, b]) => Guard::SameType(self.bound(a)?, self.bound(b)?),
             (Some("same-shape"), [_, a, b]) => Guard::SameShape(self.bound(a)?, self.bound(b)?),
+            (Some("outside"), [_, a, b]) => Guard::Outside(self.bound(a)?, self.bound(b)?),
             (Some("wider"), [_, a, b]) => Guard::Wider(self.bound(a)?, self.bound(b)?),
             (Some("type-is"), [_, v, t]) => Guard::TypeIs(
                 self.bound(v)?,

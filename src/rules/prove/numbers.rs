@@ -181,6 +181,7 @@ impl Numbers<'_> {
             | Guard::SameType(..)
             | Guard::SameShape(..)
             | Guard::Wider(..)
+            | Guard::Outside(..)
             | Guard::Scalar(_)
             | Guard::Uniform(_)
             | Guard::Sm(..)

@@ -11,7 +11,7 @@ use crate::facts::FactMap;
 use crate::facts::access::{self, Access, group};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::run::{Run, cuts_once};
-use crate::lower::tileas::look::{is_number, is_zero};
+use crate::lower::tileas::look::{is_zero, numbers};
 
 /// The operands of a tiled access that say where it goes.
 pub const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
@@ -19,13 +19,17 @@ pub const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
 /// The operands of an access through pointers that do.
 pub const POINTED: [&str; 2] = ["pointers", "mask"];
 
+/// Most numbers that are loaded to say where a tile is gathered: threads have them in registers when they start its
+/// copies, and wait for them there.
+const MOST_INDICES: u64 = 256;
+
 /// Whether an operation in a loop's `body` is a load that can be started iterations ahead: its address follows
 /// from the counter. What waits for it comes later all the more: see [`forget_token`].
 pub fn starts_ahead(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
     S::of(m.op(load).kind) == Some(S::TiledLoad)
         && reached(m, body, load, purpose)
         && starts_anywhere(m, load, purpose)
-        && follows_counter(m, body, load)
+        && follows_counter(m, body, load, 1)
 }
 
 /// Whether a load stands in a loop's `body` or, for a stream, behind branches of it.
@@ -89,7 +93,9 @@ pub fn gathers_ahead(
         () if !access::mask(data).is_none_or(once) => {
             Err("its mask may cut elements out of the middle of a copy")
         }
-        () if !follows_counter(m, body, load) => Err("its pointers do not follow from the counter"),
+        () if !follows_counter(m, body, load, MOST_INDICES) => {
+            Err("its pointers do not follow from the counter")
+        }
         () => Ok(()),
     }
 }
@@ -103,8 +109,8 @@ pub fn address_of(m: &Module, load: OpId) -> Vec<ValueId> {
 }
 
 /// Whether where a load loads from, and whether its branches are taken, is computed from the counter and from outside
-/// the loop, by pure operations and loads of single numbers, such as a page's.
-fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
+/// the loop, by pure operations and loads of up to `most` numbers, such as a page's or those of gathered rows.
+fn follows_counter(m: &Module, body: BlockId, load: OpId, most: u64) -> bool {
     let guards = guard::of_loads(m, body, &[load]);
     let mut roots = address_of(m, load);
     roots.extend(guards.iter().map(|g| g.condition));
@@ -114,7 +120,7 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
     let slice = slice::backward_in(m, &blocks, roots.iter().copied());
     let pure = |&o: &OpId| {
         let plain = m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
-        plain || loads_number(m, &blocks, o)
+        plain || loads_numbers(m, &blocks, o, most)
     };
     let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
     let carried = m.block(body).args.get(1..).unwrap_or(&[]);
@@ -126,15 +132,15 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId) -> bool {
             .all(|v| !carried.contains(&v))
 }
 
-/// Whether an operation of a loop's `blocks` loads one number and waits for nothing in them.
-fn loads_number(m: &Module, blocks: &[BlockId], op: OpId) -> bool {
+/// Whether an operation of a loop's `blocks` loads up to `most` numbers and waits for nothing in them.
+fn loads_numbers(m: &Module, blocks: &[BlockId], op: OpId, most: u64) -> bool {
     let data = m.op(op);
     let before = |t: ValueId| {
         let inside = m.def_op(t).is_some_and(|d| blocks.contains(&m.op(d).block));
         !inside && tokens::only_read(m, t)
     };
     matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-        && is_number(m, op)
+        && numbers(m, op) <= most
         && access::ordering(data) == Ordering::Weak
         && Access::of(data).is_none_or(|a| a.sparse.is_none())
         && access::token(data).is_none_or(before)

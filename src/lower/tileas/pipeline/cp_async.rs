@@ -132,8 +132,8 @@ pub fn apply(
     Ok(())
 }
 
-/// Appends a copy of a load of one number through a pointer, which loads only where `enable` is true.
-fn load_number(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &mut Map) {
+/// Appends a copy of a load of numbers through pointers, which loads only where `enable` is true.
+fn load_numbers(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &mut Map) {
     let data = m.op(op).clone();
     let renamed = |name: &str| -> Vec<ValueId> {
         let values = group(&data, name).iter();
@@ -149,10 +149,7 @@ fn load_number(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &
     let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
     let mut b = m.at_end(block);
     b.loc = data.loc;
-    let mut here = match shape.is_empty() {
-        true => enable,
-        false => b.value(C::Reshape, &[enable], [], ty),
-    };
+    let mut here = everywhere(&mut b, enable, &shape);
     if let Some(&mask) = mask.first() {
         here = b.value(C::AndI, &[mask, here], [], ty);
     }
@@ -160,6 +157,21 @@ fn load_number(m: &mut Module, op: OpId, block: BlockId, enable: ValueId, map: &
     let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &[]);
     for (from, to) in data.results.iter().copied().zip(m.op(new).results.clone()) {
         map.insert(from, to);
+    }
+}
+
+/// A tile of `shape` that has the single element `value` everywhere.
+fn everywhere(b: &mut OpBuilder<'_>, value: ValueId, shape: &[u64]) -> ValueId {
+    if shape.is_empty() {
+        return value;
+    }
+    let elem = b.module.types.elem(b.module.ty(value));
+    let ones = b.module.types.tile(elem, &vec![1; shape.len()]);
+    let one = b.value(C::Reshape, &[value], [], ones);
+    let whole = b.module.types.tile(elem, shape);
+    match whole == ones {
+        true => one,
+        false => b.value(C::Broadcast, &[one], [], whole),
     }
 }
 
@@ -250,7 +262,7 @@ impl Build<'_> {
             let here = m.op(op).block;
             self.enter(m, block, here, &guards, &map, &mut enabled);
             match S::of(m.op(op).kind) {
-                Some(S::Load) => load_number(m, op, block, at(&enabled, here), &mut map),
+                Some(S::Load) => load_numbers(m, op, block, at(&enabled, here), &mut map),
                 Some(S::TiledLoad) => {
                     let new = copy(m, op, block, &mut map);
                     forget_bounds(m, new);
