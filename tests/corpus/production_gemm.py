@@ -108,6 +108,21 @@ def alpha_beta(
 
 
 @ct.kernel
+def in_halves(a, b, c, out, beta: ct.float32, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """A Bt + beta C, of which the left and the right half are read and written one after the other."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(y), acc)
+    for half in ct.static_iter(range(2)):
+        part = ct.extract(acc, (0, half), (tm, tn // 2))
+        before = ct.astype(ct.load(c, (m, 2 * n + half), (tm, tn // 2), padding_mode=ZERO), ct.float32)
+        ct.store(out, (m, 2 * n + half), ct.astype(part + beta * before, out.dtype))
+
+
+@ct.kernel
 def batched(a, b, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
     """Persistent over (batch, m, n); three-dimensional views."""
     tiles_m, tiles_n = ct.cdiv(a.shape[1], tm), ct.cdiv(b.shape[2], tn)
@@ -375,6 +390,8 @@ CASES = [
     case("bits_e4m3", bits_e4m3, U3, U3, H2, 64, 64, 64),
     case("chained_tf32", chained_tf32, B2, S2, S2, S2, 64, 64, 32),
     case("alpha_beta_f16", alpha_beta, H2, H2, H2, H2, F32, F32, 64, 64, 32),
+    case("in_halves_f16", in_halves, H2, H2, H2, S2, F32, 256, 128, 64),
+    case("in_halves_bf16", in_halves, B2, B2, B2, S2, F32, 256, 128, 64),
     case("batched_f16", batched, H3, H3, H3, 64, 64, 32),
     case("masked_batched_f16", masked_batched, H3, H3, H3, N1, 64, 64, 32),
     case("ragged_f16", ragged, H2, H3, H2, N1, 64, 64, 32),
@@ -598,6 +615,12 @@ def runs():
     right = 0.5 * wide(a) @ wide(b).T - 1.5 * wide(c)
     args = [*matrix("a", a), *matrix("b", b), *matrix("c", c), *result("out", right, HALF)]
     yield Run("alpha_beta_f16", "100x80x90", (2, 2), [*args, Scalar("f32", 0.5), Scalar("f32", -1.5)])
+    for name, dtype, type_ in (("in_halves_f16", np.float16, None), ("in_halves_bf16", ml_dtypes.bfloat16, "bf16")):
+        a, b, c = (rng.integers(-3, 4, shape).astype(dtype) for shape in ((200, 90), (100, 90), (200, 100)))
+        args = [*matrix("a", a, type_=type_), *matrix("b", b, type_=type_), *matrix("c", c, type_=type_)]
+        right = wide(a) @ wide(b).T - 2 * wide(c)
+        args += result("out", right, EXACT, np.float32)
+        yield Run(name, "200x100x90", (1, 1), [*args, Scalar("f32", -2.0)])
     yield with_batches("batched_f16", (4,))
     yield with_batches("masked_batched_f16", (3, 2, 2), masked=True)
     yield ragged_run()

@@ -7,7 +7,7 @@ use crate::dialect::cuda_tile::view;
 use crate::facts::access::constant;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::pieces::Extract;
-use crate::layout::{Layout, Shape};
+use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::unsupported;
 
 impl Lower<'_> {
@@ -34,6 +34,15 @@ impl Lower<'_> {
                 let taken = self.emit().take(value, &parts.part(&index));
                 self.convert_value(op, taken, &parts.layout, &to)?
             }
+            (Some(index), Err(_)) if self.lacks_room(value, &whole) => {
+                let beside = copies(&to, whole.shape());
+                let beside = self.layout_error(op, beside)?;
+                let parts = Extract::new(&beside, to.shape());
+                let parts = self.layout_error(op, parts)?;
+                let value = self.convert_value(op, value, &whole, &beside)?;
+                let taken = self.emit().take(value, &parts.part(&index));
+                self.convert_value(op, taken, &parts.layout, &to)?
+            }
             _ => {
                 let room = self.spill(op, value, &whole)?;
                 let base = self.part_address(op, &room, index, to.shape())?;
@@ -44,6 +53,12 @@ impl Lower<'_> {
         };
         self.set(result, new);
         Ok(())
+    }
+
+    /// Whether scratch memory cannot hold a whole tile: it is converted in parts.
+    fn lacks_room(&mut self, value: ValueId, layout: &Layout) -> bool {
+        let bits = u64::from(self.m.types.width(self.m.ty(value)));
+        (bits << layout.shape().total_bits()) / 8 > self.scratch_room()
     }
 
     pub(super) fn insert(&mut self, op: OpId, v: &view::Insert<Op>) -> Result<(), Diagnostic> {
@@ -166,4 +181,11 @@ impl Lower<'_> {
         self.barrier();
         self.fetch(op, &room, room.base, to)
     }
+}
+
+/// A tile of shape `whole` of which each thread has the same part of each tile of `part`'s shape, in registers.
+fn copies(part: &Layout, whole: &Shape) -> Result<Layout, LayoutError> {
+    (0..whole.rank()).try_fold(part.clone(), |layout, dim| {
+        layout.concat(dim, whole.extent(dim) / part.shape().extent(dim))
+    })
 }

@@ -1,5 +1,6 @@
 //! Questions about operations: what they do with tiles, and what stands around them.
 
+use super::flow;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
@@ -51,6 +52,31 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
         }
     }
     reached
+}
+
+/// [`reach`], also through what branches and loops pass on.
+pub fn reach_through_loops(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
+    let mut passed: Vec<_> = ops.iter().flat_map(|&o| flow::carried(m, o)).collect();
+    for &op in ops {
+        // The last iteration of a counted loop makes its results.
+        let holder = flow::jump_target(m, op).filter(|&h| C::of(m.op(h).kind) == Some(C::For));
+        if let (Some(C::Continue), Some(holder)) = (C::of(m.op(op).kind), holder) {
+            let results = m.op(holder).results.iter().copied();
+            passed.extend(m.op(op).operands.iter().copied().zip(results));
+        }
+    }
+    let mut reached = reach(m, ops, tile);
+    loop {
+        let before = reached.len();
+        for &(from, to) in &passed {
+            if reached.contains(&from) && reached.insert(to) {
+                reached.extend(reach(m, ops, to));
+            }
+        }
+        if reached.len() == before {
+            return reached;
+        }
+    }
 }
 
 /// Elements of a tile.

@@ -16,7 +16,7 @@ use crate::ir::{
 };
 use crate::layout::mma::MatmulShape;
 use crate::lower::build::{cased, constant};
-use crate::lower::tileas::look::{is_matmul, reach};
+use crate::lower::tileas::look::{is_matmul, reach, reach_through_loops};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
@@ -68,7 +68,8 @@ pub fn is_chained(m: &Module, body: BlockId) -> bool {
 }
 
 /// Matmuls whose result, worked over, is the left operand of another: with whole rows in a warp, what
-/// is between them (attention's softmax) needs no other warp, and neither does the second matmul.
+/// is between them (attention's softmax) needs no other warp, and neither does the second matmul. And those of whose
+/// result columns are extracted: in each warp, these are a choice of registers.
 fn keep_rows(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
     let chosen = |&o: &OpId| matches!(S::of(m.op(o).kind), Some(S::Dot | S::ScaledDot));
@@ -82,6 +83,7 @@ fn keep_rows(m: &mut Module, body: BlockId) {
             chained.extend([first, second]);
         }
     }
+    chained.extend(matmuls().filter(|&o| is_cut_by_columns(m, &ops, o)));
     // What they add to is another matmul's result where the sum has several.
     let mut next = 0;
     while let Some(&op) = chained.get(next) {
@@ -91,6 +93,25 @@ fn keep_rows(m: &mut Module, body: BlockId) {
     }
     for op in chained {
         *m.attr_mut(op, "by_rows") = Some(Attr::Unit);
+    }
+}
+
+/// Whether parts of the columns of a matmul's result, and whole columns, are extracted after it.
+fn is_cut_by_columns(m: &Module, ops: &[OpId], matmul: OpId) -> bool {
+    let result = m.result(matmul);
+    let shape = |v: ValueId| m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
+    let cuts = |e: &tile::Extract<Op>| match (shape(e.source()), shape(e.result())) {
+        ([rows @ .., columns], [kept @ .., part]) => rows == kept && part < columns,
+        _ => false,
+    };
+    let extracts = ops
+        .iter()
+        .filter_map(|&o| tile::Extract::of(m.op(o)))
+        .filter(|e| shape(e.source()) == shape(result) && cuts(e));
+    let sources: Vec<ValueId> = extracts.map(|e| e.source()).collect();
+    !sources.is_empty() && {
+        let made = reach_through_loops(m, ops, result);
+        sources.iter().any(|v| made.contains(v))
     }
 }
 
