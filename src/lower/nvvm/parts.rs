@@ -30,18 +30,14 @@ impl Lower<'_> {
         let index = v.indices();
         let known = self.constant_index(index, whole.shape(), to.shape());
         let new = match (known, Extract::new(&whole, to.shape())) {
-            (Some(index), Ok(parts)) => {
-                let taken = self.emit().take(value, &parts.part(&index));
-                self.convert_value(op, taken, &parts.layout, &to)?
-            }
+            (Some(index), Ok(parts)) => self.taken(op, value, (&parts, &index), &to)?,
             (Some(index), Err(_)) if self.lacks_room(value, &whole) => {
                 let beside = copies(&to, whole.shape());
                 let beside = self.layout_error(op, beside)?;
                 let parts = Extract::new(&beside, to.shape());
                 let parts = self.layout_error(op, parts)?;
                 let value = self.convert_value(op, value, &whole, &beside)?;
-                let taken = self.emit().take(value, &parts.part(&index));
-                self.convert_value(op, taken, &parts.layout, &to)?
+                self.taken(op, value, (&parts, &index), &to)?
             }
             _ => {
                 let room = self.spill(op, value, &whole)?;
@@ -53,6 +49,18 @@ impl Lower<'_> {
         };
         self.set(result, new);
         Ok(())
+    }
+
+    /// The part of `value` with that index, in layout `to`.
+    fn taken(
+        &mut self,
+        op: OpId,
+        value: ValueId,
+        (parts, index): (&Extract, &[u64]),
+        to: &Layout,
+    ) -> Result<ValueId, Diagnostic> {
+        let taken = self.emit().take(value, &parts.part(index));
+        self.convert_value(op, taken, &parts.layout, to)
     }
 
     /// Whether scratch memory cannot hold a whole tile: it is converted in parts.

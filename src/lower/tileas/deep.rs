@@ -8,15 +8,13 @@
 //! it is loaded again in each iteration of that, from the second-level cache as a rule: left whole, it would be in
 //! registers if it has no room beside two stages of the other operand.
 
+use super::along_k::{loaded, set_length};
 use super::buffers::tile_bytes;
 use super::missed::Log;
 use super::operands::is_stationary;
 use super::pipeline::slice::{Map, copy};
-use super::strips::cut::is_weak_load;
 use super::strips::parts::begin_at_part;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::Access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::build::constant;
@@ -128,7 +126,7 @@ impl Depth {
         let mut map: Map = [(self.acc, acc)].into_iter().collect();
         for (load, dim) in loads {
             let new = copy(m, load, inside, &mut map);
-            narrow(m, new, dim, part);
+            set_length(m, new, dim, part);
             begin_at_part(m, new, dim, part as i64, counter);
         }
         let sum = copy(m, op, inside, &mut map);
@@ -146,33 +144,4 @@ impl Depth {
             m.erase(load);
         }
     }
-}
-
-/// The load of a tile that only `user` uses, if the loaded place can be moved along each dimension.
-fn loaded(m: &Module, user: OpId, tile: ValueId) -> Option<OpId> {
-    let load = m.def_op(tile)?;
-    let access = Access::of(m.op(load))?;
-    let [_, token] = m.op(load).results.as_slice() else {
-        return None;
-    };
-    let plain = S::of(m.op(load).kind) == Some(S::TiledLoad)
-        && is_weak_load(m, load)
-        && access.sparse.is_none()
-        && m.users(tile) == [user]
-        && m.users(*token).is_empty();
-    plain.then_some(load)
-}
-
-/// Makes what a load loads `length` elements long in dimension `dim`.
-fn narrow(m: &mut Module, load: OpId, dim: usize, length: u64) {
-    let tile = m.result(load);
-    let Some((elem, shape)) = m.types.as_tile(m.ty(tile)) else {
-        return;
-    };
-    let mut shape = shape.to_vec();
-    if let Some(extent) = shape.get_mut(dim) {
-        *extent = length;
-    }
-    let ty = m.types.tile(elem, &shape);
-    m.value_mut(tile).ty = ty;
 }

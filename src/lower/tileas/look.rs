@@ -112,13 +112,7 @@ pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> 
 
 /// Whether a load makes a tile of one element.
 pub fn is_number(m: &Module, load: OpId) -> bool {
-    numbers(m, load) == 1
-}
-
-/// How many numbers a load loads.
-pub fn numbers(m: &Module, load: OpId) -> u64 {
-    let tile = m.types.as_tile(m.ty(m.result(load)));
-    tile.map_or(1, |(_, shape)| shape.iter().product())
+    elements(m, m.result(load)) == 1
 }
 
 /// Whether a constant is zero everywhere.

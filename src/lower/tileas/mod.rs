@@ -11,6 +11,7 @@
 //! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their matmul stands
 //!    ([`sink`]). What stays the same in a loop is in shared memory where registers are short ([`stationary`]).
 
+mod along_k;
 mod anchors;
 mod assign;
 mod atoms;

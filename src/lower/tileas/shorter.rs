@@ -10,10 +10,10 @@
 //! Such operands are in shared memory twice: as they are loaded, in a ring, and as the matrix unit reads them. Where two
 //! stages of a ring have no room beside what is read, a part of K has.
 
+use super::along_k::{loaded, set_length};
 use super::atoms;
 use super::buffers::{RESERVE, tile_bytes};
 use super::look::place;
-use super::strips::cut::is_weak_load;
 use super::tcgen05::fits;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
@@ -129,7 +129,9 @@ impl Loop {
         }
         for operand in &self.operands {
             for &op in [operand.load].iter().chain(&operand.converted) {
-                shorten(m, op, operand.k, parts);
+                if let Some(length) = extent(m, op, operand.k) {
+                    set_length(m, op, operand.k, length / parts);
+                }
             }
             if let Some(Attr::I32s(steps)) = m.attr_mut(operand.load, "traversal")
                 && let Some(step) = steps.get_mut(operand.k)
@@ -145,51 +147,27 @@ impl Operand {
     fn of(m: &Module, tile: ValueId, dot: OpId, k: usize, counter: ValueId) -> Option<Operand> {
         let (mut at, mut user) = (tile, dot);
         let mut converted = Vec::new();
-        loop {
-            let op = m.def_op(at)?;
+        while let Some(op) = m.def_op(at)
+            && C::of(m.op(op).kind) == Some(C::FToF)
+        {
             if m.op(op).block != m.op(dot).block || m.users(at) != [user] {
                 return None;
             }
-            if C::of(m.op(op).kind) == Some(C::FToF) {
-                converted.insert(0, op);
-                (at, user) = (m.source(op), op);
-                continue;
-            }
-            let access = Access::of(m.op(op)).filter(|_| is_weak_load(m, op))?;
-            let extent = *m.types.as_tile(m.ty(at))?.1.get(k)?;
-            let plain = S::of(m.op(op).kind) == Some(S::TiledLoad)
-                && access.sparse.is_none()
-                && access.index.iter().filter(|&&i| i == counter).count() == 1
-                && access.index.get(k) == Some(&counter)
-                && access
-                    .traversal
-                    .get(k)
-                    .copied()
-                    .and_then(|t| u64::try_from(t).ok())
-                    == Some(extent)
-                && m.op(op)
-                    .results
-                    .get(1)
-                    .is_none_or(|t| m.users(*t).is_empty());
-            return plain.then_some(Operand {
-                load: op,
-                k,
-                converted,
-            });
+            converted.insert(0, op);
+            (at, user) = (m.source(op), op);
         }
+        let load = loaded(m, user, at).filter(|&o| m.op(o).block == m.op(dot).block)?;
+        let access = Access::of(m.op(load))?;
+        let extent = extent(m, load, k)?;
+        let step = access.traversal.get(k).copied();
+        let counted = access.index.iter().filter(|&&i| i == counter).count() == 1
+            && access.index.get(k) == Some(&counter)
+            && step.and_then(|t| u64::try_from(t).ok()) == Some(extent);
+        counted.then_some(Operand { load, k, converted })
     }
 }
 
-/// Makes the tile that `op` makes so many times shorter in dimension `dim`.
-fn shorten(m: &mut Module, op: OpId, dim: usize, parts: u64) {
-    let tile = m.result(op);
-    let Some((elem, shape)) = m.types.as_tile(m.ty(tile)) else {
-        return;
-    };
-    let mut shape = shape.to_vec();
-    if let Some(extent) = shape.get_mut(dim) {
-        *extent /= parts;
-    }
-    let ty = m.types.tile(elem, &shape);
-    m.value_mut(tile).ty = ty;
+/// How long the tile is that `op` makes in dimension `dim`.
+fn extent(m: &Module, op: OpId, dim: usize) -> Option<u64> {
+    m.types.as_tile(m.ty(m.result(op)))?.1.get(dim).copied()
 }
