@@ -43,8 +43,8 @@ pub struct Planned {
 /// What the two waits of a trip through shared memory are taken to cost, in issue slots.
 pub const BARRIER_COST: u64 = 40;
 
-/// A trip through shared memory: all threads store, the block waits, all threads load
-/// (and the block waits again before the memory is used anew).
+/// A trip through shared memory: all threads store, the block or each warp waits, all threads load
+/// (and they wait again before the memory is used anew).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedPlan {
     /// Where the elements lie.
@@ -53,6 +53,8 @@ pub struct SharedPlan {
     pub store: Transfer,
     /// How the destination's registers are loaded.
     pub load: Transfer,
+    /// Whether each warp loads only what it has stored itself: then warps need not wait for each other.
+    pub in_warp: bool,
 }
 
 /// Instructions between registers and shared memory.
@@ -62,6 +64,16 @@ pub enum Transfer {
     Plain(AccessPlan),
     /// `ldmatrix` or `stmatrix`.
     Matrix(MatrixPlan),
+}
+
+impl Transfer {
+    /// Whether each warp stores all that it holds, also what other warps hold.
+    fn by_each_warp(&self) -> bool {
+        match self {
+            Transfer::Plain(plan) => plan.redundant_tid >> In::LANE_BITS == 0,
+            Transfer::Matrix(_) => true,
+        }
+    }
 }
 
 /// Plans conversions, each once: a module converts between the same few layouts again and again, and choosing where
@@ -195,12 +207,14 @@ pub fn through_shared(
         transfer(source, choice.store)?,
         transfer(destination, choice.load)?,
     );
+    let in_warp = store.by_each_warp() && Lookup::new(source, destination)?.stays_in_warp();
     Ok(Planned {
         cost: choice.wavefronts + choice.instructions + BARRIER_COST,
         conversion: Conversion::Shared(Box::new(SharedPlan {
             shared: choice.shared,
             store,
             load,
+            in_warp,
         })),
     })
 }

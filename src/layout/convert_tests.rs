@@ -106,9 +106,18 @@ fn pairs(t: &Transfer, tid: u64, element_bytes: u64) -> Vec<(u32, u64)> {
 fn through_memory(p: &SharedPlan, v: &Registers, registers: u64) -> Registers {
     let bytes = u64::from(p.shared.element_bits()) / 8;
     let mut memory = std::collections::BTreeMap::new();
+    // Warps that do not wait for each other see what they have stored themselves.
+    let seen_by = |tid: usize| if p.in_warp { tid / 32 } else { 0 };
+    let redundant = match &p.store {
+        Transfer::Plain(p) => p.redundant_tid,
+        Transfer::Matrix(_) => 0,
+    };
     for (tid, regs) in v.iter().enumerate() {
+        if tid as u64 & redundant != 0 {
+            continue;
+        }
         for (r, at) in pairs(&p.store, tid as u64, bytes) {
-            let old = memory.insert(at, regs[r as usize]);
+            let old = memory.insert((seen_by(tid), at), regs[r as usize]);
             assert!(old.is_none_or(|o| o == regs[r as usize]));
         }
     }
@@ -119,7 +128,7 @@ fn through_memory(p: &SharedPlan, v: &Registers, registers: u64) -> Registers {
     let load = |tid: usize| {
         let mut regs = vec![u64::MAX; registers as usize];
         for (r, at) in pairs(&p.load, tid as u64, bytes) {
-            regs[r as usize] = memory[&at];
+            regs[r as usize] = memory[&(seen_by(tid), at)];
         }
         for &(to, from) in copies {
             regs[to as usize] = regs[from as usize];
@@ -201,6 +210,39 @@ fn blocked(extents: &[u64], order: &[usize], max_vector: u64, bits: u32) -> Layo
     }
     .layout()
     .unwrap()
+}
+
+#[test]
+fn longer_runs_of_an_accumulator_stay_in_their_warps() {
+    let tile = MatmulShape {
+        m: 128,
+        n: 64,
+        k: 16,
+    };
+    let wgmma = Wgmma {
+        tile,
+        element_bits: 16,
+        warpgroups_m: 2,
+        warpgroups_n: 1,
+        paired: false,
+    };
+    let accumulator = wgmma.accumulator().unwrap();
+    let runs = accumulator.with_runs(&[1, 0], 8).unwrap();
+    let planned = check(&runs, &accumulator, 16);
+    let Conversion::Shared(plan) = &planned.conversion else {
+        panic!("{planned:?}");
+    };
+    assert!(plan.in_warp);
+    let rows = Layout::distributed(
+        accumulator.shape().clone(),
+        runs.bases(In::Register).to_vec(),
+        runs.bases(In::Lane).to_vec(),
+        runs.bases(In::Warp).iter().rev().copied().collect(),
+    );
+    let Conversion::Shared(plan) = check(&rows.unwrap(), &accumulator, 16).conversion else {
+        panic!("warps exchange rows");
+    };
+    assert!(!plan.in_warp);
 }
 
 #[test]

@@ -47,6 +47,7 @@ pub mod ops;
 pub mod pieces;
 mod print;
 pub mod reduce;
+mod runs;
 pub mod scales;
 pub mod scan;
 pub mod shape;

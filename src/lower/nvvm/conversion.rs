@@ -81,10 +81,9 @@ impl Lower<'_> {
     }
 
     fn through_shared(&mut self, plan: &SharedPlan, value: ValueId) -> ValueId {
-        let at = self.scratch(plan.shared.bytes());
-        let base = self.emit().smem(at);
+        let base = self.scratch_for(plan);
         self.store_shared(&plan.store, base, value);
-        self.barrier();
+        self.meet(plan);
         let elem = self.emit().elem(value);
         self.load_shared(&plan.load, base, elem)
     }
@@ -144,8 +143,7 @@ impl Lower<'_> {
             let what = "a part of a tile that needs no shared memory";
             return Err(unsupported(self.m, op, what));
         };
-        let at = self.scratch(plan.shared.bytes());
-        let base = self.emit().smem(at);
+        let base = self.scratch_for(plan);
         match &plan.store {
             Transfer::Plain(store) => {
                 let mask = store.redundant_tid | holders.mask;
@@ -154,7 +152,7 @@ impl Lower<'_> {
             }
             store @ Transfer::Matrix(_) => self.store_shared(store, base, value),
         }
-        self.barrier();
+        self.meet(plan);
         let elem = self.emit().elem(value);
         Ok(self.load_shared(&plan.load, base, elem))
     }

@@ -33,6 +33,7 @@ mod reduce;
 mod roles;
 mod scaled_dot;
 mod scan;
+mod scratch;
 mod shape;
 mod shared;
 mod shared_memory;

@@ -49,6 +49,7 @@ impl Lower<'_> {
         let outer = std::mem::replace(&mut self.place.block, block);
         let filled = fill(self);
         self.place.block = outer;
+        self.memory.leave_region();
         filled
     }
 }

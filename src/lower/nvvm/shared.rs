@@ -48,21 +48,6 @@ pub fn stage_stride(layout: &SharedLayout, stages: u64) -> u64 {
 pub const BUFFER_ALIGN: u64 = 1024;
 
 impl Lower<'_> {
-    /// Scratch of `bytes`, after a barrier if an earlier use of it may not be over.
-    pub fn scratch(&mut self, bytes: u64) -> u64 {
-        if self.memory.busy {
-            self.barrier();
-        }
-        self.memory.take(bytes)
-    }
-
-    /// What the target's matrix transfers can do.
-    /// Bytes that scratch may have.
-    pub fn scratch_room(&self) -> u64 {
-        let all = u64::from(self.target.shared_per_block());
-        all.saturating_sub(self.memory.scratch_offset())
-    }
-
     // ---- elements --------------------------------------------------------------------------
 
     /// i1, and elements of four bits, have no place in memory or in shuffles: it travels as i8.

@@ -3,6 +3,7 @@
 use super::shared::Buffer;
 use crate::ir::ValueId;
 use crate::launch::SharedRegion;
+use crate::layout::convert::SharedPlan;
 use rustc_hash::FxHashMap;
 
 /// Alignment of scratch: every swizzle repeats within it.
@@ -25,8 +26,27 @@ pub struct SharedMemory {
     idle: bool,
     /// Most scratch that one use needs since then.
     idle_scratch: u64,
-    /// Scratch may still be read by other threads.
-    pub(super) busy: bool,
+    readers: Readers,
+}
+
+/// Who may still read scratch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Readers {
+    #[default]
+    Nobody,
+    /// Each warp what it has written itself, where this plan says.
+    Warps(Box<SharedPlan>),
+    Block,
+}
+
+impl Readers {
+    /// Those of what a trip through scratch stores.
+    pub fn of(plan: &SharedPlan) -> Readers {
+        match plan.in_warp {
+            true => Readers::Warps(Box::new(plan.clone())),
+            false => Readers::Block,
+        }
+    }
 }
 
 impl SharedMemory {
@@ -79,7 +99,22 @@ impl SharedMemory {
 
     /// At the start of a loop's body: an earlier iteration may still read scratch.
     pub fn enter_loop(&mut self) {
-        self.busy = true;
+        self.readers = Readers::Block;
+    }
+
+    /// At the end of a region: what was used in it depends on the way that was taken.
+    pub fn leave_region(&mut self) {
+        if self.readers != Readers::Nobody {
+            self.readers = Readers::Block;
+        }
+    }
+
+    /// Who must be waited for before threads write to scratch what `next` will read.
+    pub(super) fn taken_over(&self, next: &Readers) -> Readers {
+        match &self.readers {
+            Readers::Warps(_) if self.readers != *next => Readers::Block,
+            earlier => earlier.clone(),
+        }
     }
 
     /// Where scratch begins.
@@ -106,12 +141,12 @@ impl SharedMemory {
     /// Says that the buffers' contents are no longer needed; other threads may still read them.
     pub fn release(&mut self) {
         self.idle = true;
-        self.busy = true;
+        self.readers = Readers::Block;
     }
 
-    /// Notes a use of `bytes` of scratch and returns where it is.
-    pub(super) fn take(&mut self, bytes: u64) -> u64 {
-        self.busy = true;
+    /// Notes a use of `bytes` of scratch, which `readers` read, and returns where it is.
+    pub(super) fn take(&mut self, bytes: u64, readers: Readers) -> u64 {
+        self.readers = readers;
         let most = if self.idle {
             &mut self.idle_scratch
         } else {

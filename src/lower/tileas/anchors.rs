@@ -476,6 +476,34 @@ fn pointed_needs(m: &Module, op: OpId) -> Needs {
     position.zip(layout).into_iter().collect()
 }
 
+/// The layout of a load that makes its accesses at least four times as wide as that of its tile, which has a matmul's as
+/// a rule: that of the tile with longer runs, so that each warp converts what it has loaded itself, or the coalesced one.
+pub fn loaded(
+    m: &Module,
+    facts: &FactMap,
+    op: OpId,
+    warps: u64,
+) -> Result<Option<Layout>, Diagnostic> {
+    if S::of(m.op(op).kind) != Some(S::TiledLoad) {
+        return Ok(None);
+    }
+    let tile = m.result(op);
+    let Some(have) = layout_of(m, tile).map(|l| m.layouts.get(l)) else {
+        return Ok(None);
+    };
+    let want = coalesced(m, facts, op, tile, warps);
+    let want = at(m, op, want)?;
+    let order = Access::of(m.op(op)).map_or_else(Vec::new, |a| a.order(facts));
+    let width = |l: &Layout| at(m, op, l.contiguous_per_thread(&order));
+    let (now, best) = (width(have)?, width(&want)?);
+    if now * 4 > best || have.registers() <= best {
+        return Ok(None);
+    }
+    Ok(Some(
+        have.with_runs(&order, best).unwrap_or(canonical(&want)),
+    ))
+}
+
 /// A store converts to the coalesced layout when that widens its accesses enough to pay for the
 /// trip: accesses of under half the possible width, in tiles of more than one access per thread.
 fn store_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {

@@ -29,7 +29,7 @@ pub fn insert(
     let mut replaced = FxHashMap::default();
     for &op in ops {
         m.replace_operands(op, &replaced);
-        fix_results(m, op, warps, &mut replaced)?;
+        fix_results(m, facts, op, warps, &mut replaced)?;
         let needs = operand_needs(m, facts, op, warps)?;
         for (index, layout) in needs {
             let value = m.op(op).operands[index];
@@ -71,11 +71,12 @@ fn operand_needs(
 /// elsewhere get a conversion.
 fn fix_results(
     m: &mut Module,
+    facts: &FactMap,
     op: OpId,
     warps: u64,
     replaced: &mut FxHashMap<ValueId, ValueId>,
 ) -> Result<(), Diagnostic> {
-    for (result, natural) in natural(m, op, warps)? {
+    for (result, natural) in natural(m, facts, op, warps)? {
         let natural = m.layouts.intern(natural);
         if layout_of(m, result).is_none_or(|wanted| wanted == natural) {
             continue;
@@ -92,11 +93,19 @@ fn fix_results(
 }
 
 /// The results of an operation that leaves them in a layout of its own.
-fn natural(m: &Module, op: OpId, warps: u64) -> Result<Vec<(ValueId, Layout)>, Diagnostic> {
+fn natural(
+    m: &Module,
+    facts: &FactMap,
+    op: OpId,
+    warps: u64,
+) -> Result<Vec<(ValueId, Layout)>, Diagnostic> {
     let data = m.op(op);
     if let Some(mma) = fragments::mma_of(m, op, warps) {
         let layout = at(m, op, mma.c())?;
         return Ok(vec![(m.result(op), canonical(&layout))]);
+    }
+    if let Some(layout) = anchors::loaded(m, facts, op, warps)? {
+        return Ok(vec![(m.result(op), layout)]);
     }
     let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {
         return Ok(Vec::new());
