@@ -37,14 +37,14 @@ entry @k(%p: tile<ptr<i32>>, %x: tile<i32>, %y: tile<i32>) {
 pub fn main() -> Result<(), Box<dyn Error>> {
     // 1. A rule is parsed, its examples run, and both sides are compared by the interpreter's arithmetic.
     let set = RuleSet::parse(ABSORB, "absorb.rules")?;
-    for rule in &set.rules {
+    for rule in set.rules.iter() {
         let count = examples::run(&set, rule)?;
         let covered = soundness::check(rule, Effort::default())?;
         println!("{}: {count} example, {} trials", rule.name, covered.trials);
     }
 
     // 2. A rule that is not true is refused, with operands that show it.
-    for rule in &RuleSet::parse(UNSOUND, "unsound.rules")?.rules {
+    for rule in RuleSet::parse(UNSOUND, "unsound.rules")?.rules.iter() {
         match soundness::check(rule, Effort::default()) {
             Err(why) => println!("{}: {why}", rule.name),
             Ok(_) => return Err(format!("{} was accepted", rule.name).into()),

@@ -9,13 +9,13 @@ use std::fmt;
 use bumpalo::Bump;
 
 /// A place in a rule file, 1-based.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Pos {
     pub line: u32,
     pub column: u32,
 }
 
-/// What is wrong in a rule file, and where. (`build.rs` reads rule files, too, and has no diagnostics.)
+/// What is wrong in a rule file, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
     pub pos: Pos,

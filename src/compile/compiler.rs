@@ -1,6 +1,5 @@
 //! A compiler that is made once and compiles many modules.
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::stage;
@@ -41,16 +40,9 @@ use crate::verify;
 /// ```
 pub struct Compiler {
     options: Options,
-    rules: Rules,
+    /// By group.
+    rules: [OnceLock<RuleSet>; Group::ALL.len()],
     tables: OnceLock<isel::Tables>,
-}
-
-/// Where the rules of a stage come from. Either way the same rules apply, in the same order.
-enum Rules {
-    /// All are read already, by group.
-    Whole(Box<[RuleSet; Group::ALL.len()]>),
-    /// Those that a module can need are read when it comes: less work for one module.
-    Needed,
 }
 
 impl Compiler {
@@ -59,23 +51,19 @@ impl Compiler {
     /// # Errors
     /// What is wrong in the directories of [`Options`] that replace them.
     pub fn new(options: Options) -> Result<Self, Diagnostics> {
-        let read = |group| files::load(group, options.rules_of(group), Examples::Dropped);
-        let [tile, tileaa, tileas, isel] = Group::ALL.map(read);
-        let rules = Rules::Whole(Box::new([tile?, tileaa?, tileas?, isel?]));
-        let compiler = Compiler {
-            options,
-            rules,
-            tables: OnceLock::new(),
-        };
+        let compiler = Compiler::for_one_module(options);
+        for group in Group::ALL {
+            compiler.rules(group)?;
+        }
         compiler.tables()?;
         Ok(compiler)
     }
 
-    /// A compiler that reads what its only module needs.
+    /// A compiler that reads what its only module needs, when it needs it.
     pub(crate) fn for_one_module(options: Options) -> Self {
         Compiler {
             options,
-            rules: Rules::Needed,
+            rules: Default::default(),
             tables: OnceLock::new(),
         }
     }
@@ -231,11 +219,7 @@ impl Compiler {
 
     /// Runs the rules of a group; those of `isel/` with the costs of the instructions that its tables choose.
     fn rewrite(&self, c: &mut Compilation, group: Group) -> Result<(), Diagnostics> {
-        let mut rules = self.rules(group, &c.module)?;
-        let without = &self.options.without;
-        if !without.is_empty() {
-            rules = Cow::Owned(rules.filtered(|rule| !without.contains(&rule.name)));
-        }
+        let rules = self.rules(group)?;
         let run = stage::Options {
             tables: match group {
                 Group::Isel => Some(self.tables()?),
@@ -244,7 +228,7 @@ impl Compiler {
             explain: self.options.explain,
             ..stage::Options::new(self.options.target)
         };
-        let report = stage::run(&mut c.module, group, &rules, &run)?;
+        let report = stage::run(&mut c.module, group, rules, &run)?;
         c.reports.push(GroupReport {
             group,
             functions: report,
@@ -252,23 +236,36 @@ impl Compiler {
         Ok(())
     }
 
-    fn rules(&self, group: Group, module: &Module) -> Result<Cow<'_, RuleSet>, Diagnostic> {
-        match &self.rules {
-            Rules::Whole(sets) => Ok(Cow::Borrowed(&sets[group as usize])),
-            Rules::Needed => {
-                let dir = self.options.rules_of(group);
-                stage::needed(module, group, self.options.target, dir).map(Cow::Owned)
-            }
-        }
+    /// The rules of a group, without those that are switched off.
+    fn rules(&self, group: Group) -> Result<&RuleSet, Diagnostic> {
+        let Options { without, .. } = &self.options;
+        let read = || {
+            let dir = self.options.rules_of(group);
+            let rules = files::load(group, dir, Examples::Dropped)?;
+            Ok(match without.is_empty() {
+                true => rules,
+                false => rules.filtered(|rule| !without.iter().any(|name| *name == rule.name)),
+            })
+        };
+        once(&self.rules[group as usize], read)
     }
 
     fn tables(&self) -> Result<&isel::Tables, Diagnostic> {
-        if let Some(tables) = self.tables.get() {
-            return Ok(tables);
-        }
-        let tables = isel::Tables::load(self.options.isel_dir.as_deref())?;
-        Ok(self.tables.get_or_init(|| tables))
+        let read = || isel::Tables::load(self.options.isel_dir.as_deref());
+        once(&self.tables, read)
     }
+}
+
+/// What is in `cell`, read where there is nothing yet.
+fn once<T>(
+    cell: &OnceLock<T>,
+    read: impl FnOnce() -> Result<T, Diagnostic>,
+) -> Result<&T, Diagnostic> {
+    if let Some(known) = cell.get() {
+        return Ok(known);
+    }
+    let new = read()?;
+    Ok(cell.get_or_init(|| new))
 }
 
 /// No operation of an earlier stage survives: one that did would be a bug of ours, and is reported here

@@ -101,7 +101,7 @@ impl Options {
         let mut known: FxHashSet<String> = passes::all().map(|p| p.name.to_owned()).collect();
         for group in Group::ALL {
             let set = files::load(group, self.rules_of(group), Examples::Dropped)?;
-            known.extend(set.rules.into_iter().map(|rule| rule.name));
+            known.extend(set.rules.iter().map(|rule| rule.name.clone().into_owned()));
         }
         match self.without.iter().find(|name| !known.contains(*name)) {
             Some(name) => Err(Diagnostic::error(format!(

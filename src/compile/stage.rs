@@ -1,14 +1,12 @@
 //! A rule group over every function of a module.
 
-use std::path::Path;
-
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::{Dialect, Traits};
 use crate::egraph::{self, Context, CostModel, Legal, Limits, Report, TableCost};
 use crate::ir::{BlockId, Diagnostic, Module, OpId};
 use crate::isel::{SelectionCost, Tables};
 use crate::rules::RuleSet;
-use crate::rules::files::{self, Group};
+use crate::rules::files::Group;
 use crate::target::Target;
 
 /// How a stage runs.
@@ -31,22 +29,6 @@ impl Options<'_> {
             limits: Limits::default(),
         }
     }
-}
-
-/// The rules of a group that can matter to a module: of `dir`, if given, all.
-///
-/// # Errors
-/// What is wrong with a rule.
-pub fn needed(
-    module: &Module,
-    group: Group,
-    target: Target,
-    dir: Option<&Path>,
-) -> Result<RuleSet, Diagnostic> {
-    let present = module.ops_under(module.body).into_iter();
-    let present = present.map(|op| module.op(op).kind);
-    let constant = egraph::constant(constants(group));
-    files::needed(group, target, dir, present.chain([constant]))
 }
 
 /// The dialect in which a group writes the constants that it finds.

@@ -35,7 +35,7 @@ impl std::fmt::Display for Version {
 }
 
 /// The dialects, from what was written to what is emitted.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize)]
 #[repr(u8)]
 pub enum Dialect {
     CudaTile,
@@ -411,7 +411,7 @@ impl ResultDef {
 }
 
 /// An operation's identity: a dialect and a row of its table.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct OpKind {
     pub dialect: Dialect,
     pub index: u8,

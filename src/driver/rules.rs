@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Outcome {
     let sets = load(&args.files.iter().collect::<Vec<_>>())?;
     let mut wrong = Vec::new();
     for set in &sets {
-        for rule in &set.rules {
+        for rule in set.rules.iter() {
             if !wanted(args, rule) {
                 continue;
             }
@@ -79,7 +79,7 @@ fn wanted(args: &Args, rule: &Rule) -> bool {
 
 fn failure(rule: &Rule, message: String) -> Diagnostic {
     Diagnostic::error(format!("rule {}: {message}", rule.name)).at(Place::Line {
-        file: rule.file.clone(),
+        file: rule.file.to_string(),
         line: rule.pos.line,
         column: rule.pos.column,
     })

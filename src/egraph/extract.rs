@@ -171,9 +171,13 @@ impl Choice {
 
     /// [`Choice::needs_of`], in place of what `needs` held.
     fn collect(&self, entry: &Entry, candidate: usize, needs: &mut Vec<u64>) {
+        let children = &entry.candidates[candidate].children;
+        let words = children
+            .iter()
+            .map(|&c| self.classes[c as usize].needs.len());
         needs.clear();
-        needs.resize(self.classes.len().div_ceil(64), 0);
-        for &child in &entry.candidates[candidate].children {
+        needs.resize(words.max().unwrap_or(0), 0);
+        for &child in children {
             for (to, from) in needs.iter_mut().zip(&self.classes[child as usize].needs) {
                 *to |= from;
             }
@@ -209,7 +213,8 @@ impl Choice {
             let needs = self.needs_of(entry, other);
             // What both need costs the same; compare only the rest.
             let (mut a, mut b) = (entry.candidates[best.0].own, entry.candidates[other].own);
-            for (word, (x, y)) in known.iter().zip(&needs).enumerate() {
+            for word in 0..known.len().max(needs.len()) {
+                let (x, y) = (word_of(&known, word), word_of(&needs, word));
                 a = a.saturating_add(self.total_word(word, x & !y));
                 b = b.saturating_add(self.total_word(word, y & !x));
             }
@@ -344,15 +349,21 @@ fn entry(
     }
 }
 
-fn set(bits: &mut [u64], i: u32) {
-    if let Some(word) = bits.get_mut(i as usize / 64) {
-        *word |= 1 << (i % 64);
+fn set(bits: &mut Vec<u64>, i: u32) {
+    let word = i as usize / 64;
+    if word >= bits.len() {
+        bits.resize(word + 1, 0);
     }
+    bits[word] |= 1 << (i % 64);
+}
+
+/// A word of a set, which ends behind its last member.
+fn word_of(bits: &[u64], word: usize) -> u64 {
+    bits.get(word).copied().unwrap_or(0)
 }
 
 fn has(bits: &[u64], i: u32) -> bool {
-    bits.get(i as usize / 64)
-        .is_some_and(|w| w >> (i % 64) & 1 == 1)
+    word_of(bits, i as usize / 64) >> (i % 64) & 1 == 1
 }
 
 fn members(bits: &[u64]) -> impl Iterator<Item = u32> + '_ {

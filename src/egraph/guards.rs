@@ -16,7 +16,7 @@ pub fn on(target: Target, guard: &Guard) -> Option<bool> {
     match guard {
         Guard::Sm(lo, hi) => Some((*lo..=*hi).contains(&target.sm)),
         Guard::Feature(feature) => Some(target.has(*feature)),
-        Guard::Not(inner) => on(target, inner).map(|holds| !holds),
+        Guard::Not(none) => decided(target, none, true).map(|holds| !holds),
         Guard::And(all) => decided(target, all, false),
         Guard::Or(any) => decided(target, any, true),
         _ => None,
@@ -272,7 +272,14 @@ fn check(graph: &Graph, target: Target, binds: &Binds, guard: &Guard) -> Option<
         Guard::Wider(a, b) => types.bits(ty(a)?)? > types.bits(ty(b)?)?,
         Guard::Sm(lo, hi) => (*lo..=*hi).contains(&target.sm),
         Guard::Feature(feature) => target.has(*feature),
-        Guard::Not(inner) => !check(graph, target, binds, inner)?,
+        Guard::Not(none) => {
+            let holds = |g| check(graph, target, binds, g);
+            !none
+                .iter()
+                .map(holds)
+                .collect::<Option<Vec<_>>>()?
+                .contains(&true)
+        }
         Guard::And(all) => all.iter().all(|g| holds(graph, target, binds, g)),
         Guard::Or(any) => any.iter().any(|g| holds(graph, target, binds, g)),
     })

@@ -65,11 +65,7 @@ pub fn may_match(graph: &Graph, pattern: &Pattern, node: &Node) -> bool {
         _ => true,
     };
     let mut pairs = op.children.iter().zip(node.children.iter().copied());
-    match (
-        op.commutative,
-        op.children.as_slice(),
-        node.children.as_slice(),
-    ) {
+    match (op.commutative, &*op.children, node.children.as_slice()) {
         (true, [a, b, ..], [x, y, ..]) => {
             (may_be(a, *x) && may_be(b, *y) || may_be(a, *y) && may_be(b, *x))
                 && pairs.skip(2).all(|(child, id)| may_be(child, id))
@@ -183,7 +179,7 @@ impl Search<'_, '_> {
         self.step(work, binds);
         work.truncate(depth);
         if op.commutative
-            && let [a, b, ..] = op.children.as_slice()
+            && let [a, b, ..] = &*op.children
             && let [x, y, ..] = node.children.as_slice()
             && x != y
         {
@@ -316,7 +312,7 @@ fn literal_is(types: &Types, literal: &Literal, class: &Class) -> bool {
         return false;
     };
     match literal {
-        Literal::Nan => crate::egraph::rule::is_nan(types, ty, bits),
-        other => crate::egraph::rule::literal_bits(types, other, ty) == Some(bits),
+        Literal::Nan => crate::egraph::literal::is_nan(types, ty, bits),
+        other => crate::egraph::literal::literal_bits(types, other, ty) == Some(bits),
     }
 }

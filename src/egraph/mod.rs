@@ -20,6 +20,8 @@ mod crowd;
 pub mod elaborate;
 pub mod extract;
 pub mod guards;
+pub mod head;
+pub mod literal;
 pub mod matcher;
 mod missing;
 pub mod node;
@@ -153,7 +155,15 @@ fn solve(
     let run = saturate::saturate(graph, rules, context.target, limits)?;
     let choice = Choice::new(graph, model, &run.costs(graph, rules));
     let mut schedule = elaborate::elaborate(graph, skeleton, &choice, model, module)?;
-    let report = report::report(graph, skeleton, rules, &run, &choice, context.explain);
+    let report = report::report(
+        module,
+        graph,
+        skeleton,
+        rules,
+        &run,
+        &choice,
+        context.explain,
+    );
     schedule.attrs = std::mem::take(&mut graph.analysis.attrs);
     Ok((schedule, report))
 }

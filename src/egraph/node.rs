@@ -5,24 +5,10 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
-use crate::dialect::{AttrKind, OpDef, OpKind};
+pub use super::head::{Head, explicit_results};
+use crate::dialect::{AttrKind, OpDef};
 pub use crate::facts::Leaf;
 use crate::ir::{Attr, Dense, EnumAttr, TypeId, Types};
-
-/// What a node is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Head {
-    /// An operation of a dialect. Children are its operand groups.
-    Op(OpKind),
-    /// A block argument or a result of an operation with regions, by number.
-    Value(u32),
-    /// Result `i` of the operation of several results that is the only child.
-    Proj(u32),
-    /// A variadic operand group.
-    List,
-    /// An absent optional operand.
-    Absent,
-}
 
 /// Index of an interned list of attribute leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -195,10 +181,4 @@ fn splat_bits(types: &Types, data: &Dense, ty: TypeId) -> Option<u64> {
 /// Whether a row is an effect: kept once, in its place.
 pub fn is_effect(def: &OpDef) -> bool {
     !def.is_pure()
-}
-
-/// Number of explicit result types a node of this row carries after its attributes.
-pub fn explicit_results(def: &OpDef) -> usize {
-    let explicit = |r: &&crate::dialect::ResultDef| r.ty == crate::dialect::ResultType::Explicit;
-    def.results.iter().filter(explicit).count()
 }

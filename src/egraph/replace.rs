@@ -4,9 +4,8 @@ use egg::Id;
 use smallvec::SmallVec;
 
 use super::guards::{self, Number};
-use super::rule::{
-    AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr, int_bits, literal_bits,
-};
+use super::literal::{int_bits, literal_bits};
+use super::rule::{AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr};
 use crate::dialect::{AttrKind, OpDef, OpKind, ResultType, Traits};
 use crate::egraph::analysis::Graph;
 use crate::egraph::matcher::{Bind, Binds};

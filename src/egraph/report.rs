@@ -10,7 +10,7 @@ use super::extract::Choice;
 use super::node::{Head, Node};
 use super::saturate::{Run, Stop};
 use crate::egraph::rule::RuleSet;
-use crate::ir::LocId;
+use crate::ir::{Def, LocId, Module, ValueId};
 
 /// Which rules did something, and what was chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -48,6 +48,7 @@ pub struct ChoiceReport {
 }
 
 pub(super) fn report(
+    module: &Module,
     graph: &Graph,
     skeleton: &Skeleton,
     rules: &RuleSet,
@@ -67,8 +68,8 @@ pub(super) fn report(
         let rule = &rules.rules[added.rule as usize];
         let index = *at.entry(added.rule).or_insert_with(|| {
             fired.push(Fired {
-                rule: rule.name.clone(),
-                file: rule.file.clone(),
+                rule: rule.name.to_string(),
+                file: rule.file.to_string(),
                 line: rule.pos.line,
                 times: run.fired[added.rule as usize],
                 chosen: 0,
@@ -92,7 +93,13 @@ pub(super) fn report(
         }
     }
     let choices = if explain {
-        choices(graph, choice, &locs)
+        let forms = Forms {
+            module,
+            graph,
+            skeleton,
+            choice,
+        };
+        choices(&forms, &locs)
     } else {
         Vec::new()
     };
@@ -118,26 +125,63 @@ fn same(graph: &Graph, node: &Node, other: &Node) -> bool {
             .all(|(a, b)| *a == graph.find(*b))
 }
 
-fn choices(graph: &Graph, choice: &Choice, locs: &ByClass<Option<LocId>>) -> Vec<ChoiceReport> {
-    let name = |n: &Node| match n.head {
-        Head::Op(kind) => kind.to_string(),
-        _ => graph
-            .analysis
-            .def(n.head)
-            .map_or_else(|| format!("{:?}", n.head), |d| d.name.to_string()),
-    };
+/// What forms are called in reports.
+struct Forms<'a> {
+    module: &'a Module,
+    graph: &'a Graph,
+    skeleton: &'a Skeleton,
+    choice: &'a Choice,
+}
+
+impl Forms<'_> {
+    fn name(&self, node: &Node) -> String {
+        match node.head {
+            Head::Op(kind) => kind.to_string(),
+            Head::Value(number) => match self.skeleton.values.get(number as usize) {
+                Some(opaque) => self.value(opaque.value),
+                None => "a value".into(),
+            },
+            Head::Proj(index) => {
+                let class = node.children.first().map(|&id| self.graph.find(id));
+                let of = class.and_then(|class| self.choice.node(class));
+                let of = of.map_or_else(|| "an operation".into(), |node| self.name(node));
+                format!("result {index} of {of}")
+            }
+            Head::List => "a list".into(),
+            Head::Absent => "nothing".into(),
+        }
+    }
+
+    /// A value that an operation with regions gives or takes: parameters, what loops carry, results of branches.
+    fn value(&self, value: ValueId) -> String {
+        match self.module.value(value).def {
+            Def::Result { op, index } => {
+                format!("result {index} of {}", self.module.op(op).kind)
+            }
+            Def::Argument { block, index } => match self.module.parent_of_block(block) {
+                Some(op) => format!("argument {index} of {}", self.module.op(op).kind),
+                None => format!("argument {index}"),
+            },
+        }
+    }
+}
+
+fn choices(forms: &Forms, locs: &ByClass<Option<LocId>>) -> Vec<ChoiceReport> {
     let mut out = Vec::new();
-    for (id, node) in choice.chosen() {
-        let Some((cost, others)) = choice.costs(id) else {
+    for (id, node) in forms.choice.chosen() {
+        let Some((cost, others)) = forms.choice.costs(id) else {
             continue;
         };
         if others.is_empty() {
             continue;
         }
         out.push(ChoiceReport {
-            chosen: name(node),
+            chosen: forms.name(node),
             cost,
-            others: others.into_iter().map(|(n, c)| (name(n), c)).collect(),
+            others: others
+                .into_iter()
+                .map(|(n, c)| (forms.name(n), c))
+                .collect(),
             location: locs.get(id).copied().flatten().map_or(0, |l| l.0),
         });
     }

@@ -1,16 +1,24 @@
-//! Rules as data.
+//! Rules as data: read from text, or written out by the build script as constants of the program.
+
+use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::dialect::{Dialect, OpKind};
-use crate::egraph::node::{Head, Leaf};
-use crate::ir::{Float, Type, TypeId, Types};
-use crate::scalar::{Overflow, Rounding};
+use crate::egraph::head::Head;
+use crate::facts::Leaf;
+use crate::scalar::FloatFormat as Float;
 use crate::sexpr::Pos;
 use crate::target::Feature;
 
+/// Parts of a rule: made by reading one, or constants.
+pub type Items<T> = Cow<'static, [T]>;
+/// Words of a rule.
+pub type Text = Cow<'static, str>;
+
 /// What an element type may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum ElemTest {
     Int,
     Float,
@@ -39,23 +47,13 @@ impl ElemTest {
             },
         })
     }
-
-    /// The scalar type it names, if it names one.
-    pub fn scalar(self, types: &mut Types) -> Option<TypeId> {
-        Some(match self {
-            ElemTest::IntOf(bits) => types.int(bits),
-            ElemTest::FloatOf(float) => types.float(float),
-            ElemTest::SharedPtr => types.intern(Type::SharedPtr),
-            _ => return None,
-        })
-    }
 }
 
 /// What a variable's class must satisfy.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub enum Constraint {
     /// One of these.
-    Elem(Vec<ElemTest>),
+    Elem(Items<ElemTest>),
     Const,
     /// Every element is a known number, one or several.
     Numbers,
@@ -68,7 +66,7 @@ pub enum Constraint {
 }
 
 /// A constant that is written out.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub enum Literal {
     Int(i128),
     Float(f64),
@@ -78,41 +76,41 @@ pub enum Literal {
 }
 
 /// What an attribute must be.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum AttrPattern {
     Any,
     Is(Leaf),
-    OneOf(Vec<Leaf>),
+    OneOf(Items<Leaf>),
     /// A type whose element is one of these.
-    Elem(Vec<ElemTest>),
+    Elem(Items<ElemTest>),
     /// Remembered; a type whose element is one of `tests` if there are any.
     Var {
         slot: u8,
-        tests: Vec<ElemTest>,
+        tests: Items<ElemTest>,
     },
 }
 
 /// The left side of a rule.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum Pattern {
     Any,
     Var {
         slot: u8,
-        constraints: Vec<Constraint>,
+        constraints: Items<Constraint>,
     },
     Literal(Literal),
     Absent,
-    List(Vec<Pattern>),
+    List(Items<Pattern>),
     Op(OpPattern),
 }
 
 /// An operation of the left side.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OpPattern {
     pub head: Head,
     /// Attributes, then explicit result types.
-    pub attrs: Vec<AttrPattern>,
-    pub children: Vec<Pattern>,
+    pub attrs: Items<AttrPattern>,
+    pub children: Items<Pattern>,
     pub commutative: bool,
 }
 
@@ -128,17 +126,17 @@ impl Pattern {
 }
 
 /// A computed number.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum Expr {
     Int(i128),
     Float(f64),
     /// A constant class (signed value; float value) or an integer attribute.
     Var(u8),
-    Apply(Function, Vec<Expr>),
+    Apply(Function, Items<Expr>),
 }
 
 /// What computes numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Function {
     Add,
     Sub,
@@ -199,7 +197,7 @@ impl Function {
 }
 
 /// A type that a replacement writes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum TypeExpr {
     /// That element in the shape of the root.
     Elem(ElemTest),
@@ -214,7 +212,7 @@ pub enum TypeExpr {
 }
 
 /// An attribute that a replacement writes.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum AttrExpr {
     Is(Leaf),
     Var(u8),
@@ -225,11 +223,11 @@ pub enum AttrExpr {
     /// An integer list plus a number in each place.
     AddEach(u8, Expr),
     /// An integer list written out.
-    Ints(Vec<Expr>),
+    Ints(Items<Expr>),
 }
 
 /// The right side of a rule.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum Template {
     Var(u8),
     /// What a `let` of the rule named, by number.
@@ -241,27 +239,27 @@ pub enum Template {
         ty: Option<TypeExpr>,
     },
     Absent,
-    List(Vec<Template>),
+    List(Items<Template>),
     Op(OpTemplate),
 }
 
 /// The value of a constant in a replacement.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum ConstValue {
     Literal(Literal),
     Computed(Expr),
 }
 
 /// An operation of the right side.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct OpTemplate {
     pub head: Head,
-    pub attrs: Vec<AttrExpr>,
-    pub children: Vec<Template>,
+    pub attrs: Items<AttrExpr>,
+    pub children: Items<Template>,
 }
 
 /// A condition.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum Guard {
     IsPow2(Expr),
     Compare(Comparison, Expr, Expr),
@@ -275,7 +273,7 @@ pub enum Guard {
     Nonzero(u8),
     Uniform(u8),
     Scalar(u8),
-    TypeIs(u8, Vec<ElemTest>),
+    TypeIs(u8, Items<ElemTest>),
     SameType(u8, u8),
     SameShape(u8, u8),
     /// The first can be computed outside of a loop that the second is computed in.
@@ -285,12 +283,13 @@ pub enum Guard {
     EachFits(u8, Expr, Expr),
     Sm(u16, u16),
     Feature(Feature),
-    Not(Box<Guard>),
-    And(Vec<Guard>),
-    Or(Vec<Guard>),
+    /// None of these.
+    Not(Items<Guard>),
+    And(Items<Guard>),
+    Or(Items<Guard>),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Comparison {
     Equal,
     NotEqual,
@@ -299,15 +298,15 @@ pub enum Comparison {
 }
 
 /// BEFORE ⇒ AFTER, with the types of the leaves: two forms as text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Example {
-    pub before: String,
-    pub after: String,
+    pub before: Text,
+    pub after: Text,
     pub pos: crate::sexpr::Pos,
 }
 
 /// How soundness is checked.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Check {
     /// Units in the last place that results may differ.
     pub ulp: f64,
@@ -315,34 +314,34 @@ pub struct Check {
     pub flush: bool,
     /// Absolute difference that is allowed besides.
     pub abs: f64,
-    pub ranges: Vec<(u8, f64, f64)>,
-    pub types: Vec<(u8, Vec<ElemTest>)>,
-    pub skip: Option<String>,
+    pub ranges: Items<(u8, f64, f64)>,
+    pub types: Items<(u8, Items<ElemTest>)>,
+    pub skip: Option<Text>,
 }
 
 /// A named rule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Rule {
-    pub name: String,
-    pub doc: String,
-    pub file: String,
+    pub name: Text,
+    pub doc: Text,
+    pub file: Text,
     pub pos: Pos,
     pub pattern: Pattern,
-    pub templates: Vec<Template>,
+    pub templates: Items<Template>,
     /// What `let`s of the templates name.
-    pub locals: Vec<Template>,
+    pub locals: Items<Template>,
     /// Names of the variables, by slot.
-    pub vars: Vec<String>,
-    pub guards: Vec<Guard>,
+    pub vars: Items<Text>,
+    pub guards: Items<Guard>,
     pub cost: i32,
-    pub examples: Vec<Example>,
+    pub examples: Items<Example>,
     pub check: Check,
     /// Default dialects of the two sides.
     pub dialects: (Dialect, Dialect),
 }
 
 /// The cost a rule file gives an operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct OpCost {
     /// Tenths of an instruction per element.
     pub cost: u32,
@@ -353,10 +352,10 @@ pub struct OpCost {
 /// Rules that run together.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
-    pub rules: Vec<Rule>,
+    pub rules: Items<Rule>,
     pub costs: FxHashMap<Head, OpCost>,
     /// Rules by the head of their pattern.
-    pub by_head: FxHashMap<Head, Vec<u32>>,
+    pub by_head: FxHashMap<Head, Items<u32>>,
     /// The deepest pattern.
     pub depth: usize,
     /// Whether rules keep their examples.
@@ -371,39 +370,4 @@ pub enum Examples {
     /// For applying them.
     #[default]
     Dropped,
-}
-
-/// The bits of a literal in the element type of `ty`; `None` where it does not exist there.
-pub fn literal_bits(types: &Types, literal: &Literal, ty: TypeId) -> Option<u64> {
-    let elem = types.get(types.elem(ty));
-    match (literal, elem) {
-        (Literal::Bits(bits), _) => {
-            (crate::facts::truncate(*bits, types.bits(ty)?) == *bits).then_some(*bits)
-        }
-        (Literal::Bool(b), Type::Int(1)) => Some(*b as u64),
-        (Literal::Int(value), Type::Int(bits)) => int_bits(*value, *bits),
-        (Literal::Float(value), Type::Float(float)) => {
-            let format = *float;
-            let bits = format.encode(*value, Rounding::NearestEven, Overflow::Ieee);
-            (format.decode(bits).to_bits() == value.to_bits()).then_some(bits)
-        }
-        (Literal::Nan, Type::Float(float)) => Some(float.nan()),
-        _ => None,
-    }
-}
-
-/// A number that fits `bits` bits, signed or unsigned.
-pub fn int_bits(value: i128, bits: u32) -> Option<u64> {
-    let (min, max) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
-    (min..=max)
-        .contains(&value)
-        .then(|| crate::facts::truncate(value as u64, bits))
-}
-
-/// Whether bits of the float type `ty` are a NaN.
-pub fn is_nan(types: &Types, ty: TypeId, bits: u64) -> bool {
-    match types.get(types.elem(ty)) {
-        Type::Float(float) => float.is_nan(bits),
-        _ => false,
-    }
 }

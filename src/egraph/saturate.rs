@@ -176,7 +176,7 @@ fn search(graph: &Graph, rules: &RuleSet, target: Target, dirty: &[Id], found: &
             let Some(indices) = rules.by_head.get(&node.head) else {
                 continue;
             };
-            for &index in indices {
+            for &index in indices.iter() {
                 let rule = &rules.rules[index as usize];
                 if !matcher::may_match(graph, &rule.pattern, node) {
                     continue;
@@ -210,7 +210,7 @@ fn search(graph: &Graph, rules: &RuleSet, target: Target, dirty: &[Id], found: &
 fn apply(graph: &mut Graph, rules: &RuleSet, m: &Match, run: &mut Run) -> Result<(), Diagnostic> {
     let rule = &rules.rules[m.rule as usize];
     let class = graph.find(m.class);
-    for template in &rule.templates {
+    for template in rule.templates.iter() {
         let root = graph[class].data.ty;
         let mut build = Build::new(graph, &m.binds, &rule.locals, root);
         let new = match build.root(template) {
@@ -240,7 +240,7 @@ fn apply(graph: &mut Graph, rules: &RuleSet, m: &Match, run: &mut Run) -> Result
 
 fn mistake(rule: &Rule, error: &BuildError) -> Diagnostic {
     Diagnostic::error(format!("rule {}: {error}", rule.name)).at(Place::Line {
-        file: rule.file.clone(),
+        file: rule.file.to_string(),
         line: rule.pos.line,
         column: rule.pos.column,
     })

@@ -1,7 +1,8 @@
 //! How elements run along each dimension of a tile: the facts behind vector widths and masks.
 
+use super::attr::pointee_bytes;
 use super::axis::{Axes, Axis, at, scaled};
-use super::leaf::{Leaf, pointee_bytes};
+use super::leaf::Leaf;
 use super::regroup::reshaped;
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
 use crate::dialect::{OpKind, cuda_tile};

@@ -6,7 +6,8 @@ use std::collections::hash_map::Entry;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use super::leaf::{Leaf, pointee_bytes};
+use super::attr::pointee_bytes;
+use super::leaf::Leaf;
 use super::transfer::{assume, constant, grid_bounds, transfer};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{Control, OpKind, cuda_tile, nv_tileas, nvvm};

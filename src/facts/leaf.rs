@@ -1,15 +1,19 @@
 //! Attributes and types as transfer functions see them.
 
-use crate::ir::{Attr, Type, TypeId, Types};
+use serde::Serialize;
+
+use crate::ir::TypeId;
 
 /// An attribute as far as transfer functions look at it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub enum Leaf {
     Absent,
     Unit,
     Bool(bool),
     Int(i64),
     Enum(u8),
+    /// Of a module, so never in a rule.
+    #[serde(skip)]
     Type(TypeId),
     /// The bits of each element of constant data.
     Bits(u64),
@@ -19,26 +23,4 @@ pub enum Leaf {
     Effect(u32),
     /// Anything structured, not looked at.
     Other,
-}
-
-impl From<Option<&Attr>> for Leaf {
-    fn from(attr: Option<&Attr>) -> Leaf {
-        match attr {
-            None => Leaf::Absent,
-            Some(Attr::Unit) => Leaf::Unit,
-            Some(Attr::Bool(b)) => Leaf::Bool(*b),
-            Some(Attr::Int { value, .. }) => Leaf::Int(*value),
-            Some(Attr::Enum(e)) => Leaf::Enum(e.0),
-            Some(Attr::Type(t)) => Leaf::Type(*t),
-            Some(_) => Leaf::Other,
-        }
-    }
-}
-
-/// Bytes of a pointer type's pointee.
-pub(super) fn pointee_bytes(types: &Types, ty: TypeId) -> u64 {
-    match types.get(types.elem(ty)) {
-        Type::Ptr { pointee, .. } => types.bits(*pointee).map_or(1, |b| (b as u64).div_ceil(8)),
-        _ => 1,
-    }
 }

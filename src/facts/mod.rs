@@ -10,6 +10,7 @@
 
 pub mod access;
 mod arith;
+mod attr;
 mod axes;
 mod axis;
 mod flow;

@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::arith::{Arith, Division, arith_of};
-use super::leaf::{Leaf, pointee_bytes};
+use super::attr::pointee_bytes;
+use super::leaf::Leaf;
 use super::{Facts, Uniformity, axes, gcd, int_range, pow2_part, sign_extend, truncate};
 use crate::dialect::{OpKind, cuda_tile, nvvm};
 use crate::ir::{AssumePredicate, Dense, Type, TypeId, Types};

@@ -11,7 +11,7 @@ use crate::egraph::analysis::Graph;
 use crate::egraph::matcher::{Bind, Binds};
 use crate::egraph::node::{Head, Node};
 use crate::egraph::replace::Build;
-use crate::egraph::rule::{ElemTest, Examples, Rule, RuleSet};
+use crate::egraph::rule::{ElemTest, Examples, Rule, RuleSet, Text};
 use crate::egraph::saturate::{Limits, saturate};
 use crate::facts::Facts;
 use crate::ir::{Type, TypeId, Types};
@@ -30,7 +30,7 @@ impl RuleSet {
 /// Runs every example of a rule.
 pub fn run(set: &RuleSet, rule: &Rule) -> Result<usize, String> {
     let only = set.only(rule);
-    for example in &rule.examples {
+    for example in rule.examples.iter() {
         let arena = Bump::new();
         let form = |text| one_form(text, &rule.file, &arena);
         let (before, after) = (form(&example.before)?, form(&example.after)?);
@@ -90,7 +90,7 @@ fn holds(
 /// The variables of an example, in order of appearance.
 #[derive(Default)]
 struct Variables {
-    names: Vec<String>,
+    names: Vec<Text>,
     classes: Vec<Id>,
     shape: Option<TypeId>,
 }
@@ -111,7 +111,7 @@ impl Variables {
                 let number = graph.analysis.values.len() as u32;
                 let facts = Facts::top(&graph.analysis.types, ty);
                 graph.analysis.values.push((ty, facts));
-                self.names.push(name.to_string());
+                self.names.push(name.to_string().into());
                 self.classes
                     .push(graph.add(Node::leaf(Head::Value(number))));
                 self.shape.get_or_insert(ty);

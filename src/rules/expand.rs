@@ -1,8 +1,6 @@
 //! Rule files written out: every `for` as its variants, every abbreviation as what it stands for.
 //!
-//! This is text to text and knows nothing of operations, so that `build.rs` can use it, too: it
-//! writes the compiled-in rules out once, and a compilation reads only those it needs
-//! ([`super::index`]).
+//! This is text to text and knows nothing of operations.
 
 use bumpalo::Bump;
 use bumpalo::collections::String as Text;

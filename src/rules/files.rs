@@ -3,10 +3,8 @@
 use std::path::Path;
 
 pub use super::group::Group;
-use crate::dialect::OpKind;
 use crate::egraph::rule::{Examples, RuleSet};
 use crate::ir::Diagnostic;
-use crate::target::Target;
 
 include!(concat!(env!("OUT_DIR"), "/rule_files.rs"));
 
@@ -22,6 +20,9 @@ pub fn builtin(folder: &str) -> impl Iterator<Item = (&'static str, &'static str
 /// The rules of a group, from `dir` (a replacement of `rules/`, or of `isel/` for that group) if
 /// given, else as compiled in.
 pub fn load(group: Group, dir: Option<&Path>, examples: Examples) -> Result<RuleSet, Diagnostic> {
+    if let (None, Examples::Dropped) = (dir, examples) {
+        return Ok(super::builtin::set(group));
+    }
     let mut set = RuleSet::new(examples);
     for folder in group.folders() {
         match dir {
@@ -57,20 +58,6 @@ pub fn expansions(dir: Option<&Path>) -> Result<RuleSet, Diagnostic> {
         }
     }
     Ok(set)
-}
-
-/// The rules of a group that can matter on a target, where the operations `present` are: all of
-/// `dir` if given, so that what is wrong in it is found, else those of the compiled-in ones.
-pub fn needed(
-    group: Group,
-    target: Target,
-    dir: Option<&Path>,
-    present: impl Iterator<Item = OpKind>,
-) -> Result<RuleSet, Diagnostic> {
-    match dir {
-        Some(_) => load(group, dir, Examples::Dropped),
-        None => super::index::needed(group, target, present),
-    }
 }
 
 /// The text of a file.

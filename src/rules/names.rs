@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::dialect::{Dialect, OpKind};
-use crate::egraph::node::Head;
+use crate::egraph::head::Head;
 
 /// The operation that a name means on a side.
 pub(super) fn resolve(name: &str, side: Option<Dialect>) -> Option<Head> {

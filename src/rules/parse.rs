@@ -7,8 +7,10 @@ use super::expand::expand;
 use super::lower::Lower;
 use super::names::resolve;
 use crate::dialect::Dialect;
-use crate::egraph::node::Head;
-use crate::egraph::rule::{Check, ElemTest, Example, Examples, OpCost, Pattern, Rule, RuleSet};
+use crate::egraph::head::Head;
+use crate::egraph::rule::{
+    Check, ElemTest, Example, Examples, Items, OpCost, Pattern, Rule, RuleSet, Text,
+};
 use crate::ir::{Diagnostic, Place};
 use crate::sexpr::{self, Error, Form, Pos, Sexpr};
 
@@ -34,7 +36,7 @@ impl RuleSet {
         let at = |error: Error| error.pos.error(file, error.message);
         let forms = sexpr::read(text, &arena).map_err(at)?;
         let mut reader = FileReader::new(file, None, self.keeps);
-        let mut names: FxHashSet<String> = self.rules.iter().map(|r| r.name.clone()).collect();
+        let mut names: FxHashSet<Text> = self.rules.iter().map(|r| r.name.clone()).collect();
         for form in expand(&forms, &arena).map_err(at)? {
             match form.keyword() {
                 Some("dialect") => reader.dialect(&form)?,
@@ -67,8 +69,9 @@ impl RuleSet {
         self.by_head
             .entry(op.head)
             .or_default()
+            .to_mut()
             .push(self.rules.len() as u32);
-        self.rules.push(rule);
+        self.rules.to_mut().push(rule);
     }
 
     /// The set without the rules that are not to be kept.
@@ -172,8 +175,8 @@ impl<'s> FileReader<'s> {
                     ..
                 },
                 rest @ ..,
-            ] => (doc.to_string(), rest),
-            _ => (String::new(), rest),
+            ] => (doc.to_string().into(), rest),
+            _ => (Text::default(), rest),
         };
         let [pattern, rest @ ..] = rest else {
             return self.error(form, "the rule has no pattern");
@@ -184,17 +187,17 @@ impl<'s> FileReader<'s> {
             return self.error(form, "a pattern's root must be an operation");
         };
         let mut rule = Rule {
-            name: name.to_string(),
+            name: name.to_string().into(),
             doc,
-            file: self.file.to_string(),
+            file: self.file.to_string().into(),
             pos: form.pos,
             pattern,
-            templates: Vec::new(),
-            locals: Vec::new(),
-            vars: Vec::new(),
-            guards: Vec::new(),
+            templates: Items::default(),
+            locals: Items::default(),
+            vars: Items::default(),
+            guards: Items::default(),
             cost: 0,
-            examples: Vec::new(),
+            examples: Items::default(),
             check: Check::default(),
             dialects: sides,
         };
@@ -204,7 +207,7 @@ impl<'s> FileReader<'s> {
                 let Some(template) = rest.next() else {
                     return self.error(item, "nothing follows `=>`");
                 };
-                rule.templates.push(lower.template(template)?);
+                rule.templates.to_mut().push(lower.template(template)?);
             } else {
                 self.clause(&mut lower, &mut rule, item)?;
             }
@@ -221,7 +224,7 @@ impl<'s> FileReader<'s> {
         match item.keyword() {
             Some("where") => {
                 for guard in &items[1..] {
-                    rule.guards.push(lower.guard(guard)?);
+                    rule.guards.to_mut().push(lower.guard(guard)?);
                 }
             }
             Some("cost") => match items.get(1).and_then(Sexpr::symbol).map(str::parse) {
@@ -231,9 +234,9 @@ impl<'s> FileReader<'s> {
             Some("example") => match items {
                 [_, before, arrow, after] if arrow.symbol() == Some("=>") => {
                     if self.keeps == Examples::Kept {
-                        rule.examples.push(Example {
-                            before: before.to_string(),
-                            after: after.to_string(),
+                        rule.examples.to_mut().push(Example {
+                            before: before.to_string().into(),
+                            after: after.to_string().into(),
                             pos: before.pos,
                         });
                     }
@@ -276,24 +279,24 @@ impl<'s> FileReader<'s> {
             }
             Some("abs") if number(1).is_some() => check.abs = number(1).unwrap_or(0.0),
             Some("range") => match (slot(), number(2), number(3)) {
-                (Some(slot), Some(lo), Some(hi)) => check.ranges.push((slot, lo, hi)),
+                (Some(slot), Some(lo), Some(hi)) => check.ranges.to_mut().push((slot, lo, hi)),
                 _ => return self.error(option, "expected (range ?VAR LO HI)"),
             },
             Some("types") => {
-                let tests: Option<Vec<_>> = items
+                let tests: Option<Items<_>> = items
                     .iter()
                     .skip(2)
                     .map(|t| t.symbol().and_then(ElemTest::by_name))
                     .collect();
                 match (slot(), tests) {
                     (Some(slot), Some(tests)) if !tests.is_empty() => {
-                        check.types.push((slot, tests))
+                        check.types.to_mut().push((slot, tests))
                     }
                     _ => return self.error(option, "expected (types ?VAR TYPE …)"),
                 }
             }
             Some("skip") => match items.get(1).map(|s| &s.form) {
-                Some(Form::Text(reason)) => check.skip = Some(reason.to_string()),
+                Some(Form::Text(reason)) => check.skip = Some(reason.to_string().into()),
                 _ => return self.error(option, "expected (skip \"REASON\")"),
             },
             _ => return self.error(

@@ -8,7 +8,8 @@
 use super::instance::{Failure, Instance};
 use super::random::Random;
 use super::wrong::Wrong;
-use crate::egraph::rule::{Check, Rule, is_nan};
+use crate::egraph::literal::is_nan;
+use crate::egraph::rule::{Check, Rule};
 use crate::facts::semantics::{Outcome, Scalar, element_type};
 
 /// How thoroughly rules are checked.

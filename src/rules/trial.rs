@@ -7,10 +7,9 @@ use super::program::Input;
 use super::random::Random;
 use crate::dialect::{AttrKind, Dialect, OpDef, OpKind, ResultType, Traits, cuda_tile, nvvm};
 use crate::egraph::analysis::Graph;
+use crate::egraph::literal::literal_bits;
 use crate::egraph::node::{AttrsId, Head, Leaf, Node, explicit_results};
-use crate::egraph::rule::{
-    AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule, literal_bits,
-};
+use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule};
 use crate::facts::semantics::{Scalar, element_type};
 use crate::facts::{Facts, int_range};
 use crate::ir::{Float, Type, TypeId};
@@ -163,7 +162,7 @@ impl<'a> Trial<'a> {
         let tests: Vec<ElemTest> = constraints
             .iter()
             .filter_map(|c| match c {
-                Constraint::Elem(tests) => Some(tests.as_slice()),
+                Constraint::Elem(tests) => Some(&**tests),
                 _ => None,
             })
             .flatten()

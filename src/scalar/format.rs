@@ -3,7 +3,7 @@
 use super::Exact;
 
 /// The float formats of Tile IR 13.5.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize)]
 pub enum FloatFormat {
     F16,
     BF16,

@@ -1,7 +1,7 @@
 //! What only some targets can do.
 
 /// Something only some targets can do.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize)]
 pub enum Feature {
     /// `cp.async`, global to shared.
     CpAsync,

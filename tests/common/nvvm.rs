@@ -7,7 +7,8 @@ use tilec::dialect::nvvm::Op as N;
 use tilec::ir::{Attr, BlockId, Dense, EnumAttr, Float, Module, OpBuilder, Type, TypeId, ValueId};
 use tilec::isel;
 use tilec::ptx::Debug;
-use tilec::rules::files::Group;
+use tilec::rules::Examples;
+use tilec::rules::files::{self, Group};
 use tilec::target::Target;
 
 /// A kernel under construction.
@@ -147,9 +148,8 @@ impl Kernel {
             tables: Some(&tables),
             ..stage::Options::new(target)
         };
-        let needed = stage::needed(&self.module, Group::Isel, target, None);
-        let needed = needed.expect("the built-in rules");
-        stage::run(&mut self.module, Group::Isel, &needed, &rules)
+        let isel = files::load(Group::Isel, None, Examples::Dropped).expect("the built-in rules");
+        stage::run(&mut self.module, Group::Isel, &isel, &rules)
             .map_err(|error| error.to_string())?;
         self.select(&tables, target)
     }

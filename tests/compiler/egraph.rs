@@ -68,7 +68,10 @@ impl Kernel {
 
     fn run(&mut self, rules: &str) -> egraph::Report {
         let rules = RuleSet::parse(rules, "test.rules").unwrap_or_else(|e| panic!("{e}"));
-        let context = Context::new("sm_80".parse().expect("a target"), Dialect::Nvvm);
+        let context = Context {
+            explain: true,
+            ..Context::new("sm_80".parse().expect("a target"), Dialect::Nvvm)
+        };
         let model = TableCost {
             rules: &rules,
             legal: Legal::All,
@@ -238,6 +241,23 @@ fn the_cheaper_form_is_chosen_and_guards_are_asked() {
         k.run(rules);
         assert_eq!(k.names(body), ["const", expected, "print", "return"]);
     }
+}
+
+#[test]
+fn a_choice_says_what_a_value_is_that_no_operation_of_the_graph_computes() {
+    let mut k = Kernel::new(2);
+    let (body, x) = (k.body, k.param(1));
+    let zero = k.constant(body, 0);
+    let sum = k.binary(body, nvvm::Op::Add, zero, x);
+    k.keep(body, sum);
+    k.end();
+    let report =
+        k.run("(dialect nvvm) (costs (add 20) (const 0 cheap)) (rule add-zero (add ?x 0) => ?x)");
+    let [choice] = &*report.choices else {
+        panic!("{:?}", report.choices);
+    };
+    assert_eq!(choice.chosen, "argument 1 of nvvm.func");
+    assert_eq!(choice.others, [("nvvm.add".to_owned(), 20)]);
 }
 
 #[test]

@@ -125,12 +125,12 @@ fn a_set_without_a_rule_has_the_others_where_they_are_looked_for() {
         (rule c (add ?x ?x) => (shl ?x 1))";
     let set = RuleSet::parse(text, "test.rules").unwrap_or_else(|e| panic!("{e}"));
     let rest = set.filtered(|rule| rule.name != "a");
-    let names: Vec<&str> = rest.rules.iter().map(|r| r.name.as_str()).collect();
+    let names: Vec<&str> = rest.rules.iter().map(|r| &*r.name).collect();
     assert_eq!(names, ["b", "c"]);
     for (number, rule) in rest.rules.iter().enumerate() {
         let Pattern::Op(op) = &rule.pattern else {
             panic!("a pattern's root is an operation")
         };
-        assert_eq!(rest.by_head[&op.head], [number as u32], "{}", rule.name);
+        assert_eq!(*rest.by_head[&op.head], [number as u32], "{}", rule.name);
     }
 }

@@ -30,7 +30,9 @@ fn recorded() -> BTreeMap<table::Key, Class> {
 /// The shipped rules and rows of the selection tables.
 fn shipped(tables: &Tables) -> Vec<Subject> {
     let load = |group| files::load(group, None, Examples::Kept).unwrap_or_else(|e| panic!("{e}"));
-    let rules = Group::ALL.into_iter().flat_map(|group| load(group).rules);
+    let rules = Group::ALL
+        .into_iter()
+        .flat_map(|group| load(group).rules.into_owned());
     let rules = rules.map(Subject::rule);
     rules.chain(subjects::rows(tables)).collect()
 }
@@ -163,7 +165,7 @@ fn matmuls_are_proven_and_wrong_ones_are_not() {
     let verdict = |text: &str| {
         let text = format!("(dialect cuda_tile => nv_tileas) {text}");
         let mut set = RuleSet::parse(&text, "test").unwrap_or_else(|e| panic!("{e}"));
-        prover.prove(&Subject::rule(set.rules.remove(0)), &mut solver())
+        prover.prove(&Subject::rule(set.rules.to_mut().remove(0)), &mut solver())
     };
     let right = "(rule r \"\" (mmaf _ ?a:f16 ?b:f16 ?c:f32) => (dot m16n8k16 false false none none none ?a ?b ?c) \
                  (check (skip \"a matmul\")))";
@@ -187,7 +189,7 @@ fn matmuls_are_proven_and_wrong_ones_are_not() {
 fn parse(text: &str) -> Rule {
     let text = format!("(dialect nvvm) {text}");
     let mut set = RuleSet::parse(&text, "test").unwrap_or_else(|e| panic!("{e}"));
-    set.rules.remove(0)
+    set.rules.to_mut().remove(0)
 }
 
 fn verdict_of(text: &str) -> Result<Class, String> {

@@ -91,7 +91,9 @@ fn subjects(args: &Args, tables: &Tables) -> Result<Vec<Subject>, Diagnostic> {
         subjects.extend(subjects::rows(tables));
     }
     if args.files.is_empty() || !named.is_empty() {
-        let rules = super::load(&named)?.into_iter().flat_map(|set| set.rules);
+        let rules = super::load(&named)?
+            .into_iter()
+            .flat_map(|set| set.rules.into_owned());
         subjects.extend(rules.map(Subject::rule));
     }
     Ok(subjects)

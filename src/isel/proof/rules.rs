@@ -21,8 +21,7 @@ const MULTIPLICANDS: [Float; 7] = [
 
 /// The matmuls of all types that a rule admits; none where it makes no matrix instruction.
 pub fn matmuls(rule: &Rule) -> Vec<Matmul> {
-    let (Pattern::Op(pattern), [Template::Op(made)]) = (&rule.pattern, rule.templates.as_slice())
-    else {
+    let (Pattern::Op(pattern), [Template::Op(made)]) = (&rule.pattern, &*rule.templates) else {
         return Vec::new();
     };
     let operand = |i: usize| pattern.children.get(i);

@@ -28,12 +28,12 @@ enum What {
 impl Subject {
     pub fn rule(rule: Rule) -> Subject {
         let place = Place::Line {
-            file: rule.file.clone(),
+            file: rule.file.to_string(),
             line: rule.pos.line,
             column: rule.pos.column,
         };
         Subject {
-            key: (rule.file.clone(), rule.name.clone()),
+            key: (rule.file.to_string(), rule.name.to_string()),
             place,
             what: What::Rule(Box::new(rule)),
         }

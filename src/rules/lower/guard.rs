@@ -1,7 +1,7 @@
 //! Guards, and the expressions in them.
 
 use super::{Lower, Result, literal};
-use crate::egraph::rule::{Comparison, Expr, Function, Guard, Literal};
+use crate::egraph::rule::{Comparison, Expr, Function, Guard, Items, Literal};
 use crate::sexpr::Sexpr;
 use crate::target::Feature;
 
@@ -23,7 +23,8 @@ impl Lower<'_> {
         let items = &form.list().unwrap_or(&[])[1..];
         match Function::NAMES.iter().find(|f| f.0 == name) {
             Some(&(_, function, least, most)) if (least..=most).contains(&items.len()) => {
-                let args = items.iter().map(|i| self.expr(i)).collect::<Result<_>>()?;
+                let args = items.iter().map(|i| self.expr(i));
+                let args = args.collect::<Result<Items<_>>>()?;
                 Ok(Expr::Apply(function, args))
             }
             Some(_) => self.error(form, format!("wrong number of arguments of `{name}`")),
@@ -80,7 +81,7 @@ impl Lower<'_> {
                 Some(feature) => Guard::Feature(feature),
                 None => return self.error(name, "there is no such feature"),
             },
-            (Some("not"), [_, g]) => Guard::Not(Box::new(self.guard(g)?)),
+            (Some("not"), [_, g]) => Guard::Not(vec![self.guard(g)?].into()),
             (Some("and"), [_, rest @ ..]) => {
                 Guard::And(rest.iter().map(|g| self.guard(g)).collect::<Result<_>>()?)
             }

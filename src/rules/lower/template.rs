@@ -6,8 +6,9 @@ use crate::dialect::{
     enums::{Case, Rounding},
     nvvm,
 };
-use crate::egraph::node::{Head, Leaf, explicit_results};
+use crate::egraph::head::{Head, explicit_results};
 use crate::egraph::rule::{AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr};
+use crate::facts::Leaf;
 use crate::sexpr::Sexpr;
 
 impl Lower<'_> {
@@ -92,8 +93,9 @@ impl Lower<'_> {
                 attrs: vec![
                     AttrExpr::Is(Leaf::Enum(Rounding::NearestEven.code())),
                     AttrExpr::Is(Leaf::Absent),
-                ],
-                children,
+                ]
+                .into(),
+                children: children.into(),
             });
         }
         Ok(sum)
@@ -141,7 +143,7 @@ impl Lower<'_> {
             .collect::<Result<_>>()?;
         Ok(Template::Op(OpTemplate {
             head,
-            attrs: exprs,
+            attrs: exprs.into(),
             children,
         }))
     }

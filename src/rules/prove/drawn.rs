@@ -29,14 +29,14 @@ impl Drawn {
             nonzero: Vec::new(),
         };
         drawn.pattern(&rule.pattern);
-        for guard in &rule.guards {
+        for guard in rule.guards.iter() {
             match guard {
                 Guard::Nonneg(slot) => drawn.nonneg.push(*slot),
                 Guard::Nonzero(slot) => drawn.nonzero.push(*slot),
                 other => drawn.facts |= asks_facts(other),
             }
         }
-        let mut templates = rule.templates.iter().chain(&rule.locals);
+        let mut templates = rule.templates.iter().chain(&*rule.locals);
         drawn.facts |= templates.any(|t| any_number(t, &reads_facts));
         drawn
     }
@@ -86,15 +86,14 @@ fn draws_number(op: &OpPattern) -> bool {
         return false;
     };
     let free = |p: &AttrPattern| matches!(p, AttrPattern::Any | AttrPattern::Var { .. });
-    let mut pairs = kind.def().attrs.iter().zip(&op.attrs);
+    let mut pairs = kind.def().attrs.iter().zip(&*op.attrs);
     pairs.any(|(row, pattern)| matches!(row.kind, AttrKind::Int(_)) && free(pattern))
 }
 
 /// Whether a guard asks what is known of a variable's values.
 fn asks_facts(guard: &Guard) -> bool {
     match guard {
-        Guard::Not(inner) => asks_facts(inner),
-        Guard::And(list) | Guard::Or(list) => list.iter().any(asks_facts),
+        Guard::Not(list) | Guard::And(list) | Guard::Or(list) => list.iter().any(asks_facts),
         Guard::DivisibleBy(..) | Guard::InRange(..) | Guard::Nonneg(_) | Guard::Nonzero(_) => true,
         Guard::Compare(_, a, b) => reads_facts(a) || reads_facts(b),
         Guard::IsPow2(e) | Guard::FitsSigned(e, _) | Guard::FitsUnsigned(e, _) => reads_facts(e),

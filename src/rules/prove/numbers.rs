@@ -77,7 +77,7 @@ impl Numbers<'_> {
         }
         let (function, operands) = match expr {
             Expr::Var(slot) => return Some(plain(self.value(*slot, true)?)),
-            Expr::Apply(function, operands) => (*function, operands.as_slice()),
+            Expr::Apply(function, operands) => (*function, &**operands),
             _ => return None,
         };
         if let [Expr::Var(slot)] = operands {
@@ -122,8 +122,8 @@ impl Numbers<'_> {
     /// What follows from a guard: perhaps less than it says.
     pub fn guard(&self, script: &mut Script, guard: &Guard) -> Option<String> {
         Some(match guard {
-            Guard::Not(inner) => match self.exact(inner) {
-                true => format!("(not {})", self.guard(script, inner)?),
+            Guard::Not(none) => match self.exact(guard) {
+                true => format!("(not {})", self.list(script, "or false", none)?),
                 false => "true".into(),
             },
             Guard::And(list) => self.list(script, "and true", list)?,
@@ -195,8 +195,9 @@ impl Numbers<'_> {
         match guard {
             Guard::IsPow2(_) | Guard::Compare(..) => true,
             Guard::FitsSigned(..) | Guard::FitsUnsigned(..) => true,
-            Guard::Not(inner) => self.exact(inner),
-            Guard::And(list) | Guard::Or(list) => list.iter().all(|g| self.exact(g)),
+            Guard::Not(list) | Guard::And(list) | Guard::Or(list) => {
+                list.iter().all(|g| self.exact(g))
+            }
             _ => false,
         }
     }

@@ -12,8 +12,9 @@ use egg::Id;
 use super::drawn::{Drawn, attribute};
 use super::numbers::{Numbers, Variable};
 use super::terms::{Script, literal};
+use crate::egraph::literal::literal_bits;
 use crate::egraph::matcher::Bind;
-use crate::egraph::rule::{ConstValue, Guard, Literal, Pattern, Rule, Template, literal_bits};
+use crate::egraph::rule::{ConstValue, Guard, Literal, Pattern, Rule, Template};
 use crate::facts::semantics::{Scalar, element_type};
 use crate::rules::instance::Instance;
 
@@ -79,7 +80,7 @@ pub fn symbols(
         variables,
         constants: drawn.constants.clone(),
     };
-    for guard in &rule.guards {
+    for guard in rule.guards.iter() {
         if let Guard::Nonneg(_) | Guard::Nonzero(_) = guard
             && !concerns_constant(guard, drawn)
         {

@@ -297,7 +297,7 @@ impl Attempt<'_> {
 
 /// The bits of a number in so many, if it fits them signed or unsigned.
 fn fits(number: i128, bits: u32) -> Option<u64> {
-    tilec::egraph::rule::int_bits(number, bits)
+    tilec::egraph::literal::int_bits(number, bits)
 }
 
 /// The tree with other constants, in order of appearance.

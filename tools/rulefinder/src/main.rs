@@ -107,7 +107,8 @@ fn shipped_rules(group: Group) -> Result<RuleSet, String> {
 }
 
 fn run(find: &Find) -> Result<(), String> {
-    let mut rules = shipped_rules(Group::Isel)?.filtered(|rule| !find.without.contains(&rule.name));
+    let mut rules = shipped_rules(Group::Isel)?
+        .filtered(|rule| !find.without.iter().any(|name| *name == rule.name));
     for path in &find.rules {
         let text = files::read_file(path).map_err(|e| e.to_string())?;
         rules
@@ -147,7 +148,7 @@ fn run(find: &Find) -> Result<(), String> {
 /// Prints the rules, those that save most first.
 fn print(find: &Find, finder: &Finder, files: &[PathBuf]) -> Result<(), String> {
     let fires = corpus::fires(files, &finder.engine, &finder.engine.rules)?;
-    let of = |found: &Found| fires.get(&found.rule.name).copied().unwrap_or_default();
+    let of = |found: &Found| fires.get(&*found.rule.name).copied().unwrap_or_default();
     let mut list: Vec<(&Found, Fires)> = finder.found.iter().map(|f| (f, of(f))).collect();
     list.sort_by_key(|(found, fires)| {
         std::cmp::Reverse((found.saves * fires.chosen, found.saves * fires.times))

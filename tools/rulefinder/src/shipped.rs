@@ -35,8 +35,7 @@ pub fn standings(
     let mut gone: Vec<&str> = Vec::new();
     for rule in rules.rules.iter().filter(|r| wanted(&r.name)) {
         let others = engine.with_commutation(
-            &rules
-                .filtered(|other| other.name != rule.name && !gone.contains(&other.name.as_str())),
+            &rules.filtered(|other| other.name != rule.name && !gone.contains(&&*other.name)),
         );
         let found = derived(rule, &others, constants, engine.limits, INSTANCES);
         let standing = match found.map_err(|wrong| format!("{}: {wrong}", rule.name))? {
@@ -57,7 +56,7 @@ pub fn standings(
             }
             Some(derived) => Standing::Needed(derived),
         };
-        list.push((rule.name.clone(), standing));
+        list.push((rule.name.to_string(), standing));
     }
     Ok(list)
 }

@@ -31,7 +31,7 @@ fn solver() -> Solver {
 
 fn engine(without: &[&str]) -> Engine {
     let shipped = files::load(Group::Isel, None, Examples::Kept).unwrap_or_else(|e| panic!("{e}"));
-    let rules = shipped.filtered(|rule| !without.contains(&rule.name.as_str()));
+    let rules = shipped.filtered(|rule| !without.contains(&&*rule.name));
     Engine::new(rules, "sm_90a".parse().expect("a target")).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -139,7 +139,7 @@ fn what_is_found_is_a_rule_file_that_is_proven() {
     let set = file(&found);
     assert!(set.rules.len() >= 4, "{:?}", found.found);
     let mut solver = solver();
-    for rule in &set.rules {
+    for rule in set.rules.iter() {
         assert!(examples::run(&set, rule).is_ok(), "{}", rule.name);
         let verdict = prove::prove(rule, prove::Effort::default(), &mut solver)
             .unwrap_or_else(|e| panic!("{e}"));

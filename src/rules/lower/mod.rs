@@ -5,10 +5,11 @@ mod template;
 
 use super::names::resolve;
 use crate::dialect::{Arity, AttrKind, Dialect, OpDef, Traits};
-use crate::egraph::node::{Head, Leaf, explicit_results};
+use crate::egraph::head::{Head, explicit_results};
 use crate::egraph::rule::{
-    AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Template,
+    AttrPattern, Constraint, ElemTest, Items, Literal, OpPattern, Pattern, Template, Text,
 };
+use crate::facts::Leaf;
 use crate::ir::Diagnostic;
 use crate::sexpr::Sexpr;
 
@@ -18,7 +19,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 pub(super) struct Lower<'a> {
     file: &'a str,
     sides: (Dialect, Dialect),
-    slots: Vec<String>,
+    slots: Vec<Text>,
     /// Names of `let` in scope and what they stand for, as indices into `locals`.
     names: Vec<(String, u8)>,
     locals: Vec<Template>,
@@ -36,14 +37,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Variables that are bound beforehand.
-    pub fn with_slots(mut self, names: &[String]) -> Self {
+    pub fn with_slots(mut self, names: &[Text]) -> Self {
         self.slots = names.to_vec();
         self
     }
 
     /// Variable names by slot, and what `let` named.
-    pub fn finish(self) -> (Vec<String>, Vec<Template>) {
-        (self.slots, self.locals)
+    pub fn finish(self) -> (Items<Text>, Items<Template>) {
+        (self.slots.into(), self.locals.into())
     }
 
     fn error<T>(&self, at: &Sexpr, message: impl Into<String>) -> Result<T> {
@@ -73,7 +74,7 @@ impl<'a> Lower<'a> {
         let slot = match self.slots.iter().position(|s| s == name) {
             Some(slot) => slot,
             None => {
-                self.slots.push(name.to_string());
+                self.slots.push(name.to_string().into());
                 self.slots.len() - 1
             }
         };
@@ -83,8 +84,8 @@ impl<'a> Lower<'a> {
         Ok((slot as u8, parts))
     }
 
-    fn tests(&self, at: &Sexpr, names: &str) -> Result<Vec<ElemTest>> {
-        let tests: Option<Vec<_>> = names.split('|').map(ElemTest::by_name).collect();
+    fn tests(&self, at: &Sexpr, names: &str) -> Result<Items<ElemTest>> {
+        let tests: Option<Items<_>> = names.split('|').map(ElemTest::by_name).collect();
         match tests {
             Some(tests) => Ok(tests),
             None => self.error(at, format!("`{names}` is no element type")),
@@ -189,8 +190,8 @@ impl<'a> Lower<'a> {
         }
         Ok(Pattern::Op(OpPattern {
             head,
-            attrs: patterns,
-            children,
+            attrs: patterns.into(),
+            children: children.into(),
             commutative: def.traits.has(Traits::COMMUTATIVE),
         }))
     }
@@ -210,7 +211,10 @@ impl<'a> Lower<'a> {
                 names => Constraint::Elem(self.tests(form, names)?),
             });
         }
-        Ok(Pattern::Var { slot, constraints })
+        Ok(Pattern::Var {
+            slot,
+            constraints: constraints.into(),
+        })
     }
 
     fn attr_pattern(&mut self, form: &Sexpr, kind: AttrKind) -> Result<AttrPattern> {
@@ -224,17 +228,18 @@ impl<'a> Lower<'a> {
             let (slot, parts) = self.bind(form, symbol)?;
             let mut tests = Vec::new();
             for part in parts {
-                tests.extend(self.tests(form, part)?);
+                tests.extend_from_slice(&self.tests(form, part)?);
             }
+            let tests = tests.into();
             return Ok(AttrPattern::Var { slot, tests });
         }
         if let AttrKind::Type = kind {
             return Ok(AttrPattern::Elem(self.tests(form, symbol)?));
         }
-        let leaves: Option<Vec<Leaf>> = symbol.split('|').map(|s| attr_leaf(s, kind)).collect();
+        let leaves: Option<Items<Leaf>> = symbol.split('|').map(|s| attr_leaf(s, kind)).collect();
         match leaves.as_deref() {
             Some([leaf]) => Ok(AttrPattern::Is(*leaf)),
-            Some(leaves) => Ok(AttrPattern::OneOf(leaves.to_vec())),
+            Some(leaves) => Ok(AttrPattern::OneOf(leaves.to_vec().into())),
             None => self.error(form, attr_help(symbol, kind)),
         }
     }

@@ -1,0 +1,6 @@
+//! What rules ask of a target.
+
+#[path = "../src/target/feature.rs"]
+mod feature;
+
+pub use feature::Feature;
