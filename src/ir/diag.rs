@@ -61,6 +61,19 @@ impl Diagnostic {
         self.notes.push(note.into());
         self
     }
+
+    /// Shows the line of `text` that it points at, with a caret under the column.
+    pub fn shown_in(self, text: &str) -> Self {
+        const WIDTH: usize = 200;
+        let Place::Line { line, column, .. } = self.place else {
+            return self;
+        };
+        let written = text.lines().nth((line as usize).saturating_sub(1));
+        let shown: String = written.unwrap_or("").chars().take(WIDTH).collect();
+        let before = (column as usize).saturating_sub(1).min(WIDTH);
+        // As far to the right as the text of a note begins.
+        self.note(format!("{shown}\n        {}^", " ".repeat(before)))
+    }
 }
 
 impl fmt::Display for Diagnostic {

@@ -30,8 +30,13 @@ impl RuleSet {
         Ok(set)
     }
 
-    /// Adds the rules of a text; `file` is its name in messages.
+    /// Adds the rules of a text; `file` is its name in messages, which show the line that is wrong.
     pub fn add(&mut self, text: &str, file: &str) -> Result<()> {
+        self.add_forms(text, file)
+            .map_err(|error| error.shown_in(text))
+    }
+
+    fn add_forms(&mut self, text: &str, file: &str) -> Result<()> {
         let arena = Bump::new();
         let at = |error: Error| error.pos.error(file, error.message);
         let forms = sexpr::read(text, &arena).map_err(at)?;

@@ -274,16 +274,14 @@ impl<'t> Cursor<'t> {
     pub fn error_at(&self, at: usize, message: String) -> Diagnostic {
         let before = &self.text[..at];
         let start = before.rfind('\n').map_or(0, |n| n + 1);
-        let line = self.text[start..].lines().next().unwrap_or("");
         let column = self.text[start..at].chars().count();
-        let shown: String = line.chars().take(200).collect();
         Diagnostic::error(message)
             .at(Place::Line {
                 file: self.file.to_owned(),
                 line: before.matches('\n').count() as u32 + 1,
                 column: column as u32 + 1,
             })
-            .note(format!("{shown}\n        {}^", " ".repeat(column.min(200))))
+            .shown_in(self.text)
     }
 }
 
