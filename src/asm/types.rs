@@ -207,10 +207,11 @@ impl TypeText<'_> {
             Type::TensorTile {
                 elem,
                 shape,
+                lanes,
                 cell,
                 stages,
             } => format!(
-                "tensor<{}, cell={cell}, stages={stages}>",
+                "tensor<{}, lanes={lanes}, cell={cell}, stages={stages}>",
                 self.shaped(shape, *elem)
             ),
             Type::Pipeline { stages } => format!("pipeline<{stages}>"),

@@ -6,7 +6,11 @@ use crate::layout::tensor::TensorMatrix;
 /// The buffer in tensor memory that `value` is.
 pub fn tensor_matrix(m: &Module, value: ValueId) -> Option<TensorMatrix> {
     let Type::TensorTile {
-        elem, shape, cell, ..
+        elem,
+        shape,
+        lanes,
+        cell,
+        ..
     } = m.types.get(m.ty(value))
     else {
         return None;
@@ -17,6 +21,7 @@ pub fn tensor_matrix(m: &Module, value: ValueId) -> Option<TensorMatrix> {
     Some(TensorMatrix {
         rows,
         columns,
+        lanes: u64::from(*lanes),
         cell: *cell,
         element_bits: m.types.bits(*elem)?,
     })

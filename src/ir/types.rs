@@ -81,10 +81,12 @@ pub enum Type {
         layout: u32,
         stages: u32,
     },
-    /// A buffer of `stages` matrices in tensor memory, a row for a lane, `cell` bits for an element.
+    /// A buffer of `stages` matrices in tensor memory, `cell` bits for an element, a lane for each of `lanes` rows (64 or
+    /// 128) and further columns for the next ones.
     TensorTile {
         elem: TypeId,
         shape: SmallVec<[u64; 4]>,
+        lanes: u32,
         cell: u32,
         stages: u32,
     },

@@ -66,16 +66,6 @@ pub enum Transfer {
     Matrix(MatrixPlan),
 }
 
-impl Transfer {
-    /// Whether each warp stores all that it holds, also what other warps hold.
-    fn by_each_warp(&self) -> bool {
-        match self {
-            Transfer::Plain(plan) => plan.redundant_tid >> In::LANE_BITS == 0,
-            Transfer::Matrix(_) => true,
-        }
-    }
-}
-
 /// Plans conversions, each once: a module converts between the same few layouts again and again, and choosing where
 /// elements lie in shared memory takes long.
 #[derive(Debug)]
@@ -207,7 +197,9 @@ pub fn through_shared(
         transfer(source, choice.store)?,
         transfer(destination, choice.load)?,
     );
-    let in_warp = store.by_each_warp() && Lookup::new(source, destination)?.stays_in_warp();
+    // What several warps hold, they store to one place.
+    let apart = source.free_variable_masks()[In::Warp as usize] == 0;
+    let in_warp = apart && Lookup::new(source, destination)?.stays_in_warp();
     Ok(Planned {
         cost: choice.wavefronts + choice.instructions + BARRIER_COST,
         conversion: Conversion::Shared(Box::new(SharedPlan {

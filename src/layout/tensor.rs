@@ -1,7 +1,7 @@
 //! Matrices in tensor memory, and how warps hold what they read and write there.
 //!
 //! Tensor memory has 128 lanes of 512 columns of 32 bits. A matrix has a row in each lane, further 128 rows in
-//! further columns; one of 64 rows has them in the first 16 lanes of each quarter. Warp `i` of a warpgroup reaches
+//! further columns; one that instructions of 64 rows write has 64 at a time, in the first 16 lanes of each quarter. Warp `i` of a warpgroup reaches
 //! the lanes 32·i to 32·i + 31.
 //!
 //! Source: PTX ISA, "Tensor Memory", "Data Movement Shape" and "Data path layout organization" (layouts D and F).
@@ -11,6 +11,8 @@ use super::{In, Layout, LayoutError, Shape};
 
 /// Lanes of tensor memory.
 pub const LANES: u64 = 128;
+/// Lanes that instructions of 64 rows write.
+const HALF: u64 = 64;
 /// Columns of tensor memory.
 pub const COLUMNS: u64 = 512;
 /// Fewest columns of an allocation.
@@ -24,6 +26,8 @@ pub struct TensorMatrix {
     /// 64, or a multiple of 128.
     pub rows: u64,
     pub columns: u64,
+    /// Rows of a block, whose elements lie in the same columns: 64 or 128.
+    pub lanes: u64,
     /// Bits from one element of a row to the next.
     pub cell: u32,
     /// Bits of an element.
@@ -31,7 +35,7 @@ pub struct TensorMatrix {
 }
 
 impl TensorMatrix {
-    /// Columns of tensor memory from 128 rows to the next 128.
+    /// Columns of tensor memory from a block of rows to the next.
     pub fn block_columns(&self) -> u64 {
         self.columns * u64::from(self.cell) / 32
     }
@@ -41,9 +45,9 @@ impl TensorMatrix {
         self.block_columns() * self.blocks()
     }
 
-    /// Blocks of 128 rows.
+    /// Blocks of so many rows as there are lanes.
     pub fn blocks(&self) -> u64 {
-        (self.rows / LANES).max(1)
+        self.rows / self.lanes.max(1)
     }
 }
 
@@ -92,13 +96,14 @@ impl Share {
             groups_n: groups / groups_m.max(1),
         };
         let no = |what: &str| Err(LayoutError::Unsupported(format!("{what} of {matrix:?}")));
-        let rows_fit = matrix.rows == 64 || matrix.rows.is_multiple_of(LANES);
+        let rows_fit =
+            matches!(matrix.lanes, HALF | LANES) && matrix.rows.is_multiple_of(matrix.lanes);
         let cell_fits = matrix.cell == matrix.element_bits
-            || matrix.cell == 32 && matrix.element_bits == 16 && matrix.rows >= LANES;
+            || matrix.cell == 32 && matrix.element_bits == 16 && matrix.lanes == LANES;
         if !rows_fit || !cell_fits || !matches!(matrix.cell, 8 | 16 | 32) {
             return no("no place in tensor memory");
         }
-        if matrix.rows == 64 && matrix.cell == 8 {
+        if matrix.lanes == HALF && matrix.cell == 8 {
             return no("no fragment");
         }
         if share.part() < 8 {
@@ -115,7 +120,7 @@ impl Share {
     /// Which elements each thread holds.
     pub fn layout(&self) -> Result<Layout, LayoutError> {
         let m = &self.matrix;
-        if m.rows < LANES {
+        if m.lanes == HALF {
             let tile = MatmulShape {
                 m: m.rows,
                 n: m.columns,
@@ -124,7 +129,7 @@ impl Share {
             let like = Wgmma {
                 tile,
                 element_bits: 16,
-                warpgroups_m: 1,
+                warpgroups_m: self.groups_m,
                 warpgroups_n: self.groups_n,
                 paired: false,
             };
@@ -146,7 +151,7 @@ impl Share {
     pub fn moves(&self) -> Moves {
         let m = &self.matrix;
         let per_group = m.block_columns() / self.groups_n;
-        let shape = match (m.rows < LANES, m.cell) {
+        let shape = match (m.lanes == HALF, m.cell) {
             (false, _) => MoveShape::Lanes32x32,
             (true, 32) => MoveShape::Lanes16x256,
             (true, _) => MoveShape::Lanes16x128,
@@ -200,10 +205,11 @@ mod tests {
     }
 
     /// Every register of every thread is the element that the matrix has where the instruction moves it.
-    fn check(rows: u64, columns: u64, cell: u32, element_bits: u32, groups: u64) {
+    fn check([rows, columns]: [u64; 2], lanes: u64, cell: u32, element_bits: u32, groups: u64) {
         let matrix = TensorMatrix {
             rows,
             columns,
+            lanes,
             cell,
             element_bits,
         };
@@ -227,10 +233,11 @@ mod tests {
                 let c = if moves.pairs { 2 * c + part } else { c };
                 let column = first + moves.offsets[(r / per_move) as usize] + c;
                 let lane_of = first_lane + l;
-                let row = match rows {
-                    64 => lane_of / 32 * 16 + lane_of % 32,
-                    _ => column / matrix.block_columns() * 128 + lane_of,
+                let in_lanes = match lanes {
+                    HALF => lane_of / 32 * 16 + lane_of % 32,
+                    _ => lane_of,
                 };
+                let row = column / matrix.block_columns() * lanes + in_lanes;
                 let in_block = column % matrix.block_columns();
                 let element = if moves.pairs {
                     in_block
@@ -244,25 +251,30 @@ mod tests {
 
     #[test]
     fn registers_are_where_the_instructions_move_them() {
-        check(128, 128, 32, 32, 1);
-        check(128, 16, 32, 32, 1);
-        check(128, 256, 32, 32, 2);
-        check(256, 64, 32, 32, 1);
-        check(256, 64, 32, 32, 2);
-        check(256, 128, 32, 32, 4);
-        check(128, 64, 16, 16, 1);
-        check(256, 128, 8, 8, 2);
-        check(128, 64, 32, 16, 2);
-        check(64, 128, 32, 32, 1);
-        check(64, 64, 32, 32, 2);
-        check(64, 64, 16, 16, 2);
+        check([128, 128], 128, 32, 32, 1);
+        check([128, 16], 128, 32, 32, 1);
+        check([128, 256], 128, 32, 32, 2);
+        check([256, 64], 128, 32, 32, 1);
+        check([256, 64], 128, 32, 32, 2);
+        check([256, 128], 128, 32, 32, 4);
+        check([128, 64], 128, 16, 16, 1);
+        check([256, 128], 128, 8, 8, 2);
+        check([128, 64], 128, 32, 16, 2);
+        check([64, 128], 64, 32, 32, 1);
+        check([64, 64], 64, 32, 32, 2);
+        check([64, 64], 64, 16, 16, 2);
+        check([128, 8], 64, 32, 32, 1);
+        check([128, 8], 64, 32, 32, 2);
+        check([256, 8], 64, 32, 32, 2);
+        check([128, 64], 64, 16, 16, 1);
     }
 
     #[test]
     fn what_has_no_place_is_refused() {
-        let matrix = |rows, columns, cell| TensorMatrix {
+        let matrix = |rows: u64, columns, cell| TensorMatrix {
             rows,
             columns,
+            lanes: rows.min(LANES),
             cell,
             element_bits: cell,
         };
@@ -270,5 +282,10 @@ mod tests {
         assert!(Share::new(matrix(128, 8, 32), 2).is_err());
         assert!(Share::new(matrix(64, 64, 8), 1).is_err());
         assert!(Share::new(matrix(128, 64, 64), 1).is_err());
+        let by_quarters = TensorMatrix {
+            lanes: 32,
+            ..matrix(128, 64, 32)
+        };
+        assert!(Share::new(by_quarters, 1).is_err());
     }
 }

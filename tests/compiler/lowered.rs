@@ -634,6 +634,7 @@ fn buffers_in_tensor_memory_have_a_place_there() {
         let ty = m.types.intern(Type::TensorTile {
             elem,
             shape: [32, 128].into_iter().collect(),
+            lanes: 128,
             cell: 32,
             stages: 1,
         });

@@ -239,6 +239,46 @@ def decode(
 
 
 @ct.kernel
+def decode_by_keys(
+    q,
+    k,
+    v,
+    part,
+    lse,
+    scale: ct.float32,
+    span: ct.Constant[int],
+    heads: ct.Constant[int],
+    keys: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """`decode` with keys as rows: the few heads that share them are the columns of both products."""
+    batch, head, split = ct.bid(0), ct.bid(1), ct.bid(2)
+    factor = scale * LOG2_E
+    query = ct.transpose(rows_of(q, batch, head, 0, heads, depth))
+    peak = ct.full((1, heads), LOW, dtype=ct.float32)
+    total = ct.zeros((1, heads), dtype=ct.float32)
+    acc = ct.zeros((depth, heads), dtype=ct.float32)
+    end = min((split + 1) * span, k.shape[2])
+    for j in range(split * (span // keys), ct.cdiv(end, keys)):
+        score = ct.mma(rows_of(k, batch, head, j, keys, depth), query, ct.zeros((keys, heads), dtype=ct.float32))
+        row = j * keys + ct.arange(keys, dtype=ct.int32)[:, None]
+        score = ct.where(row < end, score * factor, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=0, keepdims=True))
+        weights = ct.exp2(score - new_peak)
+        shrink = ct.exp2(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=0, keepdims=True)
+        value = ct.transpose(rows_of(v, batch, head, j, keys, depth))
+        acc = ct.mma(value, weights.astype(v.dtype), acc * shrink)
+        peak = new_peak
+    place = ct.arange(heads, dtype=ct.int32)
+    held = place < q.shape[2]
+    ct.scatter(lse, (batch, head, place, split), (peak + ct.log2(total)).reshape((heads,)), mask=held)
+    column = ct.arange(depth, dtype=ct.int32)[:, None]
+    mixed = (acc / total).astype(part.dtype)
+    ct.scatter(part, (batch, head, place[None, :], split, column), mixed, mask=held[None, :])
+
+
+@ct.kernel
 def join_splits(part, lse, out, splits: ct.Constant[int], depth: ct.Constant[int]):
     """Weighs the results of `decode` by their sums."""
     batch, head, row = ct.bid(0), ct.bid(1), ct.bid(2)
@@ -490,6 +530,7 @@ CASES = [
     case("with_sink_f16", with_sink, H4, H4, H4, H1, H4, F32, I32, 2, 64, 32, 64),
     case("capped_f16", capped, H4, H4, H4, H4, F32, F32, 64, 64, 64),
     case("decode_f16", decode, H4, H4, H4, H5, U4, F32, 64, 16, 32, 64),
+    case("decode_f16_by_keys", decode_by_keys, H4, H4, H4, H5, U4, F32, 256, 8, 128, 128),
     case("join_splits_f16", join_splits, H5, U4, H4, 4, 64),
     case("paged_f16", paged, H4, H4, H4, N2, N1, H4, F32, 16, 32, 64),
     case("latent_f16", latent, H3, H3, H3, H3, H3, F32, 16, 32, 128, 32),
@@ -563,20 +604,27 @@ def forward_run(name, batch, heads, shared, rows, cols, causal, dtype, tolerance
     return Run(name, label, (-(-rows // tile), batch * heads), [*args, Scalar("f32", 0.125)])
 
 
-def decode_runs():
+def decode_run(name, batch, length, span, depth):
     rng = np.random.default_rng(3)
-    batch, heads, group, length, spans = 2, 2, 5, 150, 3
-    q = drawn(rng, batch, heads, group, 64)
-    k, v = (drawn(rng, batch, heads, length, 64) for _ in range(2))
+    heads, group, spans = 2, 5, -(-length // span)
+    q = drawn(rng, batch, heads, group, depth)
+    k, v = (drawn(rng, batch, heads, length, depth) for _ in range(2))
     parts, sums = [], []
-    for s in range(spans):
-        part, lse, _ = attention(q, k[:, :, s * 64 : s * 64 + 64], v[:, :, s * 64 : s * 64 + 64], 0.125)
+    for s in range(0, length, span):
+        part, lse, _ = attention(q, k[:, :, s : s + span], v[:, :, s : s + span], 0.125)
         parts.append(part)
         sums.append(lse)
     parts, sums = np.stack(parts, axis=3), np.stack(sums, axis=3)
     args = [*given("q", q), *given("k", k), *given("v", v), *wanted("part", parts, np.float16, HALF)]
     args += [*wanted("lse", sums, np.float32, SINGLE), Scalar("f32", 0.125)]
-    yield Run("decode_f16", "2x2x5x150", (batch, heads, spans), args)
+    return Run(name, f"{batch}x2x5x{length}", (batch, heads, spans), args), rng, parts, sums
+
+
+def decode_runs():
+    yield decode_run("decode_f16_by_keys", 1, 300, 256, 128)[0]
+    batch, heads, group, spans = 2, 2, 5, 3
+    run, rng, parts, sums = decode_run("decode_f16", batch, 150, 64, 64)
+    yield run
     parts, sums = parts.astype(np.float16), sums.astype(np.float32)
     weights = np.exp2(sums.astype(np.float64))
     right = (parts * weights[..., None]).sum(axis=3) / weights.sum(axis=3, keepdims=True)

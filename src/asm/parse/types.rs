@@ -384,12 +384,14 @@ impl Parser<'_> {
         self.c.expect("<")?;
         let shape = self.shape()?;
         let elem = self.ty()?;
+        let lanes = self.parameter("lanes")?;
         let cell = self.parameter("cell")?;
         let stages = self.parameter("stages")?;
         self.c.expect(">")?;
         Ok(Type::TensorTile {
             elem,
             shape,
+            lanes,
             cell,
             stages,
         })

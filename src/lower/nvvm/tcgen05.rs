@@ -13,7 +13,7 @@ use crate::dialect::nvvm::Op as N;
 use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::tcgen05::{self, Atom, K_BITS};
-use crate::layout::tensor::{LANES, LEAST_COLUMNS, MoveShape, Share};
+use crate::layout::tensor::{LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::Major;
 use crate::lower::build::{case, cased};
 use crate::lower::tileas::tcgen05::fits::element_name;
@@ -310,7 +310,7 @@ impl Lower<'_> {
         let Some(atom) = Atom::of(&a, &b, &c) else {
             return Err(unsupported(self.m, op, "no tcgen05.mma for these elements"));
         };
-        let (m, n) = (matrix.rows.min(LANES), matrix.columns.min(256));
+        let (m, n) = (matrix.lanes, matrix.columns.min(256));
         let accumulate = v.accumulate().map(|v| self.get(op, v)).transpose()?;
         // Each has its rows of the accumulator and of the left operand, and a share of the right one's columns.
         let blocks = if v.pair() { 2 } else { 1 };

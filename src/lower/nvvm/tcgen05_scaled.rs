@@ -7,7 +7,6 @@ use crate::dialect::nvvm::Op as N;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::layout::tcgen05;
-use crate::layout::tensor::LANES;
 use crate::layout::tensor_scales::{COPY_COLUMNS, TensorScales};
 use crate::lower::build::case;
 use crate::lower::tileas::tcgen05::Scaled;
@@ -40,7 +39,7 @@ impl Lower<'_> {
                 "no block-scaled tcgen05.mma for this matmul",
             ));
         };
-        let (m, n) = (matrix.rows.min(LANES), matrix.columns.min(256));
+        let (m, n) = (matrix.lanes, matrix.columns.min(256));
         let accumulate = v.accumulate().map(|v| self.get(op, v)).transpose()?;
         let [a, b] = scaled.sides;
         let iterations = [v.lhs_scale_iteration(), v.rhs_scale_iteration()];

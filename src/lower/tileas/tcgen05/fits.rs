@@ -26,6 +26,8 @@ pub struct Extents {
     pub rows: u64,
     pub columns: u64,
     pub k: u64,
+    /// Rows of an instruction, each in a lane of its own.
+    pub lanes: u64,
 }
 
 impl Extents {
@@ -40,7 +42,17 @@ impl Extents {
             return Err("the matmul has a batch dimension".to_owned());
         };
         if let Some(matmul) = Matmul::of(data).filter(|p| p.scales.is_some()) {
-            return scaled_extents(m, matmul, Extents { rows, columns, k });
+            let lanes = LANES;
+            return scaled_extents(
+                m,
+                matmul,
+                Extents {
+                    rows,
+                    columns,
+                    k,
+                    lanes,
+                },
+            );
         }
         let [a, b, c] = [lhs, rhs, acc].map(|v| element_name(m, v));
         let Some(atom) = Atom::of(&a, &b, &c) else {
@@ -54,12 +66,21 @@ impl Extents {
         }
         let k_bits = k * u64::from(m.types.width(m.ty(lhs)));
         let half = m.types.bits(m.ty(acc)) == Some(16);
+        // Instructions of 128 rows have at least 16 columns.
+        let lanes = if columns < 16 { LANES / 2 } else { LANES }.min(rows);
         match () {
             () if rows < 64 => Err(format!("{rows} rows, 64 needed")),
-            () if rows < LANES && half => Err(format!("{rows} rows in f16, {LANES} needed")),
-            () if columns < 16 => Err(format!("{columns} columns, 16 needed")),
+            () if lanes < LANES && half => Err(format!(
+                "{rows} rows of {columns} columns in f16, {LANES} of 16 needed"
+            )),
+            () if columns < 8 => Err(format!("{columns} columns, 8 needed")),
             () if k_bits < K_BITS => Err(format!("{k_bits} bits of K, {K_BITS} needed")),
-            () => Ok(Extents { rows, columns, k }),
+            () => Ok(Extents {
+                rows,
+                columns,
+                k,
+                lanes,
+            }),
         }
     }
 

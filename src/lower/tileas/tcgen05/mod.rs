@@ -196,6 +196,7 @@ impl Convert {
         let acc = TensorMatrix {
             rows: extents.rows,
             columns: extents.columns,
+            lanes: extents.lanes,
             cell: 32,
             element_bits: acc_bits,
         };
@@ -220,6 +221,7 @@ impl Convert {
         let lhs = TensorMatrix {
             rows: extents.rows,
             columns: extents.k,
+            lanes: extents.lanes,
             cell: lhs_cell,
             element_bits: lhs_cell,
         };
@@ -240,13 +242,13 @@ impl Convert {
             )));
         }
         self.room -= operands.bytes;
-        let buffer = self.buffer(m, matmul.acc, 32, acc_held);
+        let buffer = self.buffer(m, matmul.acc, acc, acc_held);
         let body = self.body;
         let rhs = operands.rhs.place(m, body, dot, 1, &mut Vec::new())?;
         let lhs = match operands.lhs {
             Some(source) => source.place(m, body, dot, 0, &mut Vec::new())?,
             None => {
-                let buffer = self.buffer(m, matmul.lhs, lhs_cell, lhs_held);
+                let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
                 before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
                 (buffer, None)
             }
@@ -283,7 +285,7 @@ impl Convert {
             bytes += tile_bytes(m, rhs);
             Source::Stored(operands::order_of_rhs(m, rhs, columns))
         });
-        let lhs = match in_place(lhs, 0, extents.rows.min(LANES)) {
+        let lhs = match in_place(lhs, 0, extents.lanes) {
             Some(source) => Some(source),
             None if tensor_lhs && !operands::is_stationary(m, self.body, lhs, dot) => None,
             None => {
@@ -295,7 +297,13 @@ impl Convert {
     }
 
     /// A buffer in tensor memory for a tile like `tile`.
-    fn buffer(&mut self, m: &mut Module, tile: ValueId, cell: u32, held: Held) -> ValueId {
+    fn buffer(
+        &mut self,
+        m: &mut Module,
+        tile: ValueId,
+        matrix: TensorMatrix,
+        held: Held,
+    ) -> ValueId {
         let (elem, shape) = m
             .types
             .as_tile(m.ty(tile))
@@ -303,7 +311,8 @@ impl Convert {
         let ty = m.types.intern(Type::TensorTile {
             elem,
             shape: shape.into(),
-            cell,
+            lanes: matrix.lanes as u32,
+            cell: matrix.cell,
             stages: 1,
         });
         self.allocate(m, ty, held)

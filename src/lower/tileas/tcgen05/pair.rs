@@ -198,8 +198,11 @@ impl Search<'_> {
         if v.scales().is_some() {
             return no("its operands have scales".to_owned());
         }
-        if acc.rows != LANES {
-            return no(format!("{} rows in each block, {LANES} needed", acc.rows));
+        if [acc.rows, acc.lanes] != [LANES; 2] {
+            return no(format!(
+                "{} rows in each block, {} in an instruction, {LANES} needed",
+                acc.rows, acc.lanes
+            ));
         }
         let columns = acc.columns;
         if !COLUMNS.contains(&columns) {

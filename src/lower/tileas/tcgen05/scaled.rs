@@ -151,6 +151,7 @@ impl Convert {
         let acc = TensorMatrix {
             rows: extents.rows,
             columns: extents.columns,
+            lanes: extents.lanes,
             cell: 32,
             element_bits: 32,
         };
@@ -173,7 +174,7 @@ impl Convert {
         if !self.fits(m, &[acc_held, scales_held]) {
             return Ok(Err("tensor memory has no columns left".to_owned()));
         }
-        let (rows, columns) = (extents.rows.min(LANES), extents.columns.min(MOST_COLUMNS));
+        let (rows, columns) = (extents.lanes, extents.columns.min(MOST_COLUMNS));
         let operands = operand(m, matmul.lhs, 0, rows)
             .and_then(|lhs| Ok((lhs, operand(m, matmul.rhs, 1, columns)?)));
         let (lhs, rhs) = match operands {
@@ -199,7 +200,7 @@ impl Convert {
             )));
         }
         self.room -= bytes;
-        let buffer = self.buffer(m, matmul.acc, 32, acc_held);
+        let buffer = self.buffer(m, matmul.acc, acc, acc_held);
         let scales = self.columns(m, scales_held);
         let body = self.body;
         let read: Vec<_> = places
@@ -224,6 +225,7 @@ impl Convert {
         let ty = m.types.intern(Type::TensorTile {
             elem,
             shape: [LANES, held.columns].as_slice().into(),
+            lanes: LANES as u32,
             cell: 32,
             stages: 1,
         });
