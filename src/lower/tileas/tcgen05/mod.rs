@@ -44,7 +44,7 @@ use fits::{Extents, takes};
 use rustc_hash::FxHashSet;
 
 use super::missed::Log;
-use super::operands::{self, Source};
+use super::operands::{self, Source, Stored};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::tcgen05::{self as instruction};
@@ -97,6 +97,7 @@ pub fn convert(
         held: Vec::new(),
         placed: Vec::new(),
         pipeline: None,
+        stored: Vec::new(),
     };
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) == Some(S::ScaledDot) {
@@ -163,6 +164,8 @@ struct Convert {
     held: Vec<Held>,
     placed: Vec<Placed>,
     pipeline: Option<ValueId>,
+    /// Operands that several matmuls may read in one buffer.
+    stored: Vec<Stored>,
 }
 
 /// What a matmul reads: buffers, and their iterations.
@@ -244,9 +247,9 @@ impl Convert {
         self.room -= operands.bytes;
         let buffer = self.buffer(m, matmul.acc, acc, acc_held);
         let body = self.body;
-        let rhs = operands.rhs.place(m, body, dot, 1, &mut Vec::new())?;
+        let rhs = operands.rhs.place(m, body, dot, 1, &mut self.stored)?;
         let lhs = match operands.lhs {
-            Some(source) => source.place(m, body, dot, 0, &mut Vec::new())?,
+            Some(source) => source.place(m, body, dot, 0, &mut self.stored)?,
             None => {
                 let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
                 before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
@@ -279,21 +282,29 @@ impl Convert {
                 instruction::describe(shared, dim, mn).is_ok()
             })
         };
-        let mut bytes = 0;
         let columns = extents.columns.min(256);
-        let rhs = in_place(rhs, 1, columns).unwrap_or_else(|| {
-            bytes += tile_bytes(m, rhs);
-            Source::Stored(operands::order_of_rhs(m, rhs, columns))
-        });
-        let lhs = match in_place(lhs, 0, extents.lanes) {
+        let rhs_source = in_place(rhs, 1, columns)
+            .unwrap_or_else(|| Source::Stored(operands::order_of_rhs(m, rhs, columns)));
+        let lhs_source = match in_place(lhs, 0, extents.lanes) {
             Some(source) => Some(source),
             None if tensor_lhs && !operands::is_stationary(m, self.body, lhs, dot) => None,
-            None => {
-                bytes += tile_bytes(m, lhs);
-                Some(Source::Stored(operands::ROWS))
-            }
+            None => Some(Source::Stored(operands::ROWS)),
         };
-        Operands { lhs, rhs, bytes }
+        let bytes = |source: &Source, tile: ValueId| match *source {
+            Source::Stored(order) => {
+                match Stored::room_for(m, self.body, &self.stored, tile, order) {
+                    Some(_) => 0,
+                    None => tile_bytes(m, tile),
+                }
+            }
+            _ => 0,
+        };
+        let left = lhs_source.as_ref().map_or(0, |source| bytes(source, lhs));
+        Operands {
+            bytes: bytes(&rhs_source, rhs) + left,
+            lhs: lhs_source,
+            rhs: rhs_source,
+        }
     }
 
     /// A buffer in tensor memory for a tile like `tile`.
