@@ -88,6 +88,59 @@ impl Crowd {
     }
 }
 
+/// Registers of a thread for arrays of wider elements than they are made of, from where on they are too many.
+const WIDENED: u64 = 64;
+
+/// Arrays that take at least twice the registers of the one that they are made of, by few instructions, and do not change
+/// in a loop that uses them. Where they are many, each is made in the loop: what it is made of is all that stays in
+/// registers, as a row of weights in 16 bits does while each row is scaled by them in 32.
+pub fn widened(
+    graph: &Graph,
+    choice: &Choice,
+    model: &dyn CostModel,
+    depths: &ByClass<Option<usize>>,
+) -> FxHashSet<Id> {
+    let know = &graph.analysis;
+    let depth = |id: Id| depths.get(id).copied().flatten().unwrap_or(0);
+    let bits = |id: Id| {
+        let ty = graph[graph.find(id)].data.ty;
+        let n = cost::elements(know, ty);
+        n * u64::from(ty.and_then(|t| know.types.bits(t)).unwrap_or(0))
+    };
+    let widens = |id: Id| {
+        let node = choice.node(id)?;
+        let &[source] = node.children.as_slice() else {
+            return None;
+        };
+        let ty = graph[id].data.ty;
+        let n = cost::elements(know, ty);
+        let pure = know.def(node.head)?.traits.has(Traits::PURE);
+        let easy = cost::of(model, graph, node, ty)? <= EASY * n;
+        (n > LITTLE && pure && easy && bits(source) > 0 && bits(id) >= 2 * bits(source))
+            .then_some(n)
+    };
+    let mut found = FxHashSet::default();
+    let mut registers = 0;
+    for user in choice.postorder_ids() {
+        let Some(node) = choice.node(user) else {
+            continue;
+        };
+        for &child in &node.children {
+            let child = graph.find(child);
+            if depth(user) > depth(child)
+                && let Some(n) = widens(child)
+                && found.insert(child)
+            {
+                registers += n;
+            }
+        }
+    }
+    if registers < WIDENED {
+        found.clear();
+    }
+    found
+}
+
 /// The loops that hold a loop which carries arrays of at least [`CARRIED`] registers, each as the block and the item
 /// there that it is. What is made in front of the outer one for its epilogue, or for the inner one's prologue, is in
 /// registers while the inner one runs.

@@ -8,6 +8,7 @@ use super::build::{BlockIx, Item, Runs, Skeleton};
 use super::by_class::ByClass;
 use super::cost::CostModel;
 use super::crowd::{self, Crowd};
+use super::earlier;
 use super::extract::Choice;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
@@ -42,8 +43,10 @@ pub fn elaborate(
     })?;
     let crowd = Crowd::of(graph, choice, model);
     let crowded = crowd::crowded_loops(graph, skeleton);
+    let depths = depths(graph, skeleton, choice);
     let mut place = Place {
-        depths: depths(graph, skeleton, choice),
+        widened: crowd::widened(graph, choice, model, &depths),
+        depths,
         cheap: cheap(graph, choice, model),
         made: ByClass::new(graph),
         graph,
@@ -64,7 +67,9 @@ pub fn elaborate(
     };
     place.declare();
     place.block(0)?;
-    Ok(place.schedule)
+    let mut schedule = place.schedule;
+    earlier::move_up(graph, &mut schedule);
+    Ok(schedule)
 }
 
 struct Place<'a> {
@@ -81,6 +86,8 @@ struct Place<'a> {
     /// Those of them in which a loop carries so much that what does not change in all of them is better made again.
     crowded: FxHashSet<(BlockIx, usize)>,
     crowd: Crowd,
+    /// Arrays that are made in the loops that use them.
+    widened: FxHashSet<Id>,
     /// The (first) value of a class in each block that makes it.
     made: ByClass<SmallVec<[(BlockIx, Val); 1]>>,
     schedule: Schedule,
@@ -297,7 +304,7 @@ impl Place<'_> {
             return block;
         }
         let depth = self.depths.get(id).copied().flatten().unwrap_or(0);
-        if self.crowd.stays_in_loops(id) {
+        if self.crowd.stays_in_loops(id) || self.widened.contains(&id) {
             return block;
         }
         if self.skeleton.blocks[block].depth <= depth {

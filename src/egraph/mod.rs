@@ -17,6 +17,7 @@ pub mod build;
 mod by_class;
 pub mod cost;
 mod crowd;
+mod earlier;
 pub mod elaborate;
 pub mod extract;
 pub mod guards;
