@@ -503,11 +503,25 @@ def linear_chunks(q, k, v, out, chunk: ct.Constant[int], depth: ct.Constant[int]
         ct.store(out, (head, c, 0), y.astype(out.dtype).reshape((1, chunk, width)))
 
 
+@ct.kernel
+def read_by_two(x, a, b, y, z, rows: ct.Constant[int], depth: ct.Constant[int], width: ct.Constant[int]):
+    """Two loops multiply the same computed rows by the columns of one matrix each."""
+    part = ct.bid(0)
+    t = ct.load(x, (part, 0), (rows, depth), padding_mode=ZERO)
+    t = (t.astype(ct.float32) * 0.5).astype(x.dtype)
+    for j in range(ct.cdiv(a.shape[1], width)):
+        right = ct.load(a, (0, j), (depth, width), padding_mode=ZERO)
+        ct.store(y, (part, j), ct.mma(t, right, ct.zeros((rows, width), dtype=ct.float32)).astype(y.dtype))
+    for j in range(ct.cdiv(b.shape[1], width)):
+        right = ct.load(b, (0, j), (depth, width), padding_mode=ZERO)
+        ct.store(z, (part, j), ct.mma(t, right, ct.zeros((rows, width), dtype=ct.float32)).astype(z.dtype))
+
+
 def arrays(dtype):
     return [array(dtype, n) for n in range(1, 6)]
 
 
-H1, _, H3, H4, H5 = arrays(ct.float16)
+H1, H2, H3, H4, H5 = arrays(ct.float16)
 B4 = array(ct.bfloat16, 4)
 E4 = array(ct.float8_e5m2, 4)
 _, S2, S3, _, _ = arrays(ct.float32)
@@ -541,6 +555,9 @@ CASES = [
     case("backward_queries_f16", backward_queries, H4, H4, H4, H4, S2, S2, H4, F32, 64, 32, 64),
     case("delta_rule_f16", delta_rule, H3, H3, H3, U2, U2, S3, H3, I32, 64, 32),
     case("linear_chunks_f16", linear_chunks, H3, H3, H3, H3, 32, 64, 64),
+    # The state as an operand has more fragments than a thread has registers beside the state.
+    case("linear_chunks_large_f16", linear_chunks, H3, H3, H3, H3, 64, 128, 128),
+    case("read_by_two_f16", read_by_two, H2, H2, H2, H2, H2, 128, 64, 64),
     # Warps over rows and columns would be another choice than warps over rows.
     case("latent_f16_rows", latent, H3, H3, H3, H3, H3, F32, 64, 64, 64, 32),
 ]
@@ -694,12 +711,17 @@ def linear_runs():
     args = [*given("q", q), *given("k", k), *given("v", v), *given("gate", gate), *given("beta", beta)]
     args += [*wanted("state", state, np.float32, SINGLE, before=before), *wanted("out", right, np.float16, HALF)]
     yield Run("delta_rule_f16", "2x5", (heads, 2), [*args, Scalar("i32", n)])
-    n = 80
-    q, k, v = (drawn(rng, heads, n, size) / np.float16(4) for size in (depth, depth, width))
-    score = np.asarray(q, np.float64) @ np.swapaxes(k, -1, -2) * below(n)
-    args = [*given("q", q), *given("k", k), *given("v", v)]
     loose = Tolerance(absolute=1e-2, relative=1e-2)
-    yield Run("linear_chunks_f16", "2x80", (heads,), [*args, *wanted("out", score @ v, np.float16, loose)])
+    for name, n, depth, part in ("linear_chunks_f16", 80, 64, 4), ("linear_chunks_large_f16", 150, 128, 8):
+        q, k, v = (drawn(rng, heads, n, depth) / np.float16(part) for _ in range(3))
+        score = np.asarray(q, np.float64) @ np.swapaxes(k, -1, -2) * below(n)
+        args = [*given("q", q), *given("k", k), *given("v", v)]
+        yield Run(name, f"2x{n}", (heads,), [*args, *wanted("out", score @ v, np.float16, loose)])
+    x, a, b = drawn(rng, 200, 64), drawn(rng, 64, 104), drawn(rng, 64, 72)
+    args = [*given("x", x), *given("a", a), *given("b", b)]
+    half = np.asarray(x, np.float64) / 2
+    outs = [*wanted("y", half @ a, np.float16, loose), *wanted("z", half @ b, np.float16, loose)]
+    yield Run("read_by_two_f16", "200", (2,), [*args, *outs])
 
 
 def latent_run(rng, name, rows, keys, depth):

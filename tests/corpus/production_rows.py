@@ -74,6 +74,23 @@ def rms_backward(x, w, grad, inverse, dx, dw, rows: ct.Constant[int], block: ct.
 
 
 @ct.kernel
+def rms_backward_persistent(x, w, grad, inverse, dx, dw, rows: ct.Constant[int], block: ct.Constant[int]):
+    """The same for several parts of the rows one after the other, with one partial dw of each block."""
+    scale = ct.load(w, (0,), (block,), padding_mode=ZERO).astype(ct.float32)[None, :]
+    total = ct.zeros((1, block), dtype=ct.float32)
+    for part in range(ct.bid(0), ct.cdiv(x.shape[0], rows), ct.num_blocks(0)):
+        t = ct.load(x, (part, 0), (rows, block), padding_mode=ZERO).astype(ct.float32)
+        g = ct.load(grad, (part, 0), (rows, block), padding_mode=ZERO).astype(ct.float32)
+        normal = t * ct.load(inverse, (part,), (rows,), padding_mode=ZERO)[:, None]
+        factor = ct.load(inverse, (part,), (rows,), padding_mode=ZERO)[:, None]
+        product = g * scale
+        mean = ct.sum(product * normal, axis=1, keepdims=True) / x.shape[1]
+        ct.store(dx, (part, 0), ((product - normal * mean) * factor).astype(dx.dtype))
+        total += ct.sum(g * normal, axis=0, keepdims=True)
+    ct.store(dw, (ct.bid(0), 0), total)
+
+
+@ct.kernel
 def layer_norm(x, w, b, y, mean, inverse, eps: ct.float32, block: ct.Constant[int]):
     """Two passes over a row for mean and variance, a third that writes; views of one row."""
     row = ct.bid(0)
@@ -375,6 +392,8 @@ CASES = [
     case("rms_views_large_bf16", rms_views, B2, B1, B2, F32, 16, 4096),
     case("add_rms_f16", add_rms, H2, H2, H1, H2, H2, F32, F32, 512),
     case("rms_backward_f16", rms_backward, H2, H1, H2, S1, H2, S2, 8, 256),
+    # More registers of a thread than it has, unless it reads both tiles again.
+    case("rms_backward_persistent_f16", rms_backward_persistent, H2, H1, H2, S1, H2, S2, 4, 4096),
     case("rms_backward_rows_f16", rms_backward_rows, H2, H1, H2, S1, H2, S2, 3, 256),
     case("largest_rows_f16", largest_rows, H2, H2, 3, 4, 256),
     case("layer_norm_f16", layer_norm, H2, H1, H1, H2, S1, S1, F32, 128),
@@ -473,6 +492,10 @@ def norm_runs():
     args = [*matrix("x", x), *packed("w", w), *matrix("grad", grad), *packed("inverse", factor[:, 0])]
     args += [*result("dx", dx, np.float16, HALF), *result("dw", dw, np.float32, SINGLE)]
     yield Run("rms_backward_f16", "20x200", (3,), args)
+    parts = [[i for i in range(20) if i // 4 % 2 == block] for block in range(2)]
+    dw = np.stack([(wide(grad) * normal)[rows].sum(axis=0) for rows in parts])
+    args = [*args[: -len(result("dw", dw, np.float32, SINGLE))], *result("dw", dw, np.float32, SINGLE)]
+    yield Run("rms_backward_persistent_f16", "20x200", (2,), args)
     x, w, b = drawn(rng, 3, 300), drawn(rng, 300), drawn(rng, 300)
     mean = wide(x).mean(axis=1, keepdims=True)
     factor = 1 / np.sqrt(wide(x).var(axis=1, keepdims=True) + 1e-3)

@@ -43,10 +43,12 @@ mod promote;
 pub mod protocol;
 mod relation;
 mod remake;
+mod reread;
 mod retype;
 mod sharing;
 mod shorter;
 mod sink;
+mod staged;
 mod stationary;
 mod strips;
 mod swap;
@@ -128,7 +130,16 @@ fn func(
     swap::apply(m, body, target, plan.tile_warps / 4);
     let room = wgmma::convert(m, body, target, &plan, log)?;
     let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
-    let occupancy = stationary::place(m, body, target, &plan, room, log)?;
+    let (occupancy, room) = stationary::place(m, body, target, &plan, room, log)?;
+    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
+    staged::place(
+        m,
+        body,
+        plan.tile_warps,
+        plan.registers(target, sharing.max(1)),
+        room,
+        log,
+    )?;
     if let Some(blocks) = occupancy {
         m.set_i32(op, "occupancy", blocks);
     }
@@ -141,10 +152,14 @@ fn func(
     {
         m.set_i32(op, "occupancy", blocks);
     }
+    let reread = reread::pays(m, body, target, &plan, occupancy);
     sink::split(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)?;
     sink::operands(m, body);
+    if reread {
+        reread::apply(m, body);
+    }
     Ok(())
 }
 

@@ -141,9 +141,9 @@ fn way_to_matmul(
 }
 
 /// The pipelines that fill each buffer.
-type Rings = FxHashMap<ValueId, Vec<ValueId>>;
+pub(super) type Rings = FxHashMap<ValueId, Vec<ValueId>>;
 
-fn rings(m: &Module, ops: &[OpId]) -> Rings {
+pub(super) fn rings(m: &Module, ops: &[OpId]) -> Rings {
     let mut rings = Rings::default();
     for &op in ops {
         let data = m.op(op);
@@ -158,7 +158,7 @@ fn rings(m: &Module, ops: &[OpId]) -> Rings {
 
 /// Whether nothing between two operations of a block hands on the stage that `from` reads or writes its buffer. What a
 /// ring's stage holds stays there until it is released.
-fn is_quiet(m: &Module, rings: &Rings, from: OpId, to: OpId) -> bool {
+pub(super) fn is_quiet(m: &Module, rings: &Rings, from: OpId, to: OpId) -> bool {
     let ops = &m.block(m.op(from).block).ops;
     let at = |op| ops.iter().position(|&o| o == op);
     let (Some(start), Some(end)) = (at(from), at(to)) else {

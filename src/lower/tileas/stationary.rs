@@ -8,7 +8,7 @@
 use super::decided::Plan;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
-use super::operands::{COLUMNS, ROWS, Source, Stored, is_stationary};
+use super::operands::{COLUMNS, Order, ROWS, Source, Stored, is_stationary};
 use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
@@ -30,7 +30,8 @@ struct Stationary {
 }
 
 /// Puts stationary operands under `body` into shared memory, the largest fragments first, until what is in registers
-/// fits. `room`: bytes of shared memory for them where one block has all of it. Returns the blocks that should share a multiprocessor.
+/// fits. `room`: bytes of shared memory for them where one block has all of it. Returns the blocks that should share a
+/// multiprocessor, and the bytes that are left to one of these.
 pub fn place(
     m: &mut Module,
     body: BlockId,
@@ -38,10 +39,13 @@ pub fn place(
     plan: &Plan,
     room: u64,
     log: &mut Log,
-) -> Result<Option<i64>, Diagnostic> {
+) -> Result<(Option<i64>, u64), Diagnostic> {
     let mut found = find(m, body, plan.tile_warps)?;
+    let asked = u64::try_from(plan.occupancy.unwrap_or(1)).unwrap_or(1);
+    let whole = u64::from(target.shared_per_block());
+    let share = |n: u64| room.saturating_sub(whole - whole / n.max(1));
     if found.is_empty() {
-        return Ok(plan.occupancy);
+        return Ok((plan.occupancy, share(asked)));
     }
     let tiles: Vec<ValueId> = found.iter().map(|s| s.tile).collect();
     let others = pressure::registers_without(m, body, plan.tile_warps, &tiles);
@@ -60,14 +64,11 @@ pub fn place(
             });
         }
     }
-    let asked = u64::try_from(plan.occupancy.unwrap_or(1)).unwrap_or(1);
-    let whole = u64::from(target.shared_per_block());
     // As many blocks as asked for, if registers admit them at all.
     let (blocks, moved, left) = (1..=asked.max(1))
         .rev()
         .map(|n| {
-            let room = room.saturating_sub(whole - whole / n);
-            let (moved, left) = to_move(&operands, live, room, plan.registers(target, n));
+            let (moved, left) = to_move(&operands, live, share(n), plan.registers(target, n));
             (n, moved, left)
         })
         .find(|(n, _, left)| *n == 1 || *left <= plan.registers(target, *n))
@@ -88,8 +89,10 @@ pub fn place(
             log.note(m, s.dot, "operands in shared memory", why);
         }
     }
+    let taken: u64 = moved.iter().map(|o| o.bytes).sum();
+    let left = share(blocks).saturating_sub(taken);
     let blocks = i64::try_from(blocks).unwrap_or(1);
-    Ok(plan.occupancy.map(|o| o.min(blocks)))
+    Ok((plan.occupancy.map(|o| o.min(blocks)), left))
 }
 
 /// A tile that matmuls read on one side.
@@ -166,17 +169,27 @@ fn read_where_used(
     s: &Stationary,
     stored: &mut Vec<Stored>,
 ) -> Result<(), Diagnostic> {
-    let half = m.types.bits(m.types.elem(m.ty(s.tile))) == Some(16);
-    // Fragments of 16-bit elements are read transposed as well; others want their K next to each other.
-    let order = if s.side == 0 || half { ROWS } else { COLUMNS };
+    let order = order_of(m, s.tile, s.side);
     let (buffer, _) = Source::Stored(order).place(m, body, s.dot, s.side, stored)?;
-    let ty = m.ty(s.tile);
-    let loc = m.op(s.dot).loc;
-    let (block, at) = look::place(m, s.dot);
+    load_for(m, s.dot, s.side, buffer);
+    Ok(())
+}
+
+/// How the tile that a warp's matmul reads on this side is best stored.
+pub(super) fn order_of(m: &Module, tile: ValueId, side: usize) -> Order {
+    let half = m.types.bits(m.types.elem(m.ty(tile))) == Some(16);
+    // Fragments of 16-bit elements are read transposed as well; others want their K next to each other.
+    if side == 0 || half { ROWS } else { COLUMNS }
+}
+
+/// Loads the operand on this side of `dot` from `buffer`, in front of it.
+pub(super) fn load_for(m: &mut Module, dot: OpId, side: usize, buffer: ValueId) {
+    let ty = m.ty(m.op(dot).operands[side]);
+    let loc = m.op(dot).loc;
+    let (block, at) = look::place(m, dot);
     let mut b = m.at(block, at);
     b.loc = loc;
     let load = b.op(S::LocalLoad, &[&[buffer], &[]], [], &[ty], &[]);
     let loaded = m.result(load);
-    m.op_mut(s.dot).operands[s.side] = loaded;
-    Ok(())
+    m.op_mut(dot).operands[side] = loaded;
 }

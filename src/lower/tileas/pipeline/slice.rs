@@ -21,6 +21,13 @@ pub fn copy_beside(m: &mut Module, op: OpId) -> OpId {
     with_regions(m, op, (block, behind), &mut Map::default(), &[])
 }
 
+/// Puts a copy of a region-free operation in front of another one.
+pub fn copy_in_front(m: &mut Module, op: OpId, other: OpId, map: &mut Map) -> OpId {
+    let block = m.op(other).block;
+    let at = m.block(block).ops.iter().position(|&o| o == other);
+    with_regions(m, op, (block, at.unwrap_or(0)), map, &[])
+}
+
 fn with_regions(
     m: &mut Module,
     op: OpId,
