@@ -34,6 +34,11 @@ impl Lower<'_> {
         builder
     }
 
+    /// The block that operations are appended to.
+    pub fn block_at_hand(&self) -> BlockId {
+        self.place.block
+    }
+
     /// The location that operations get.
     pub fn loc(&self) -> LocId {
         self.place.loc

@@ -152,6 +152,7 @@ impl Lower<'_> {
     /// What the role's warps have written to shared memory is seen by all of them and, where the target has one, by the
     /// asynchronous proxy.
     pub(super) fn proxy_fence(&mut self) {
+        self.drop_barrier();
         if self.target.has(Feature::Tma) {
             self.fence(FenceKind::ProxyAsyncShared);
         }

@@ -2,7 +2,7 @@
 
 use super::Lower;
 use crate::dialect::enums::{FenceKind, Ordering};
-use crate::dialect::nvvm::Op as N;
+use crate::dialect::nvvm::{Op as N, view};
 use crate::facts::access::{self, operand};
 use crate::ir::{Diagnostic, Op, OpId};
 use crate::lower::tokens;
@@ -25,6 +25,17 @@ impl Lower<'_> {
         let mut e = self.emit();
         let attrs = [e.i32_attr(i64::from(role.barrier)), e.i32_attr(threads)];
         e.op(N::Bar, &[], attrs, &[]);
+    }
+
+    /// Drops a barrier of this role that was emitted last: another one follows, with nothing between them that threads
+    /// would have to wait for.
+    pub(super) fn drop_barrier(&mut self) {
+        let last = self.m.block(self.block_at_hand()).ops.last().copied();
+        let own = i64::from(self.role.barrier);
+        let is_own = |&op: &OpId| view::Bar::of(self.m.op(op)).is_some_and(|b| b.id() == own);
+        if let Some(barrier) = last.filter(is_own) {
+            self.m.erase(barrier);
+        }
     }
 
     /// Whether an access is ordered with those of other blocks.

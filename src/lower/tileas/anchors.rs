@@ -1,5 +1,6 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
+use super::coalesced::{blocked, pointers, stored, through};
 use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
 use super::made::{self, Made};
 use super::relation::{
@@ -10,13 +11,13 @@ use super::variables::{Assign, Priority};
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::FactMap;
-use crate::facts::access::{self, Access, tile_of};
+use crate::facts::access::tile_of;
 use crate::facts::matmul::Matmul;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::tensor::Share;
-use crate::layout::{Layout, LayoutError, Shape};
+use crate::layout::{Layout, LayoutError};
 use crate::lower::run::Run;
 use crate::lower::tileas::look::is_view;
 use crate::lower::unsupported;
@@ -83,86 +84,6 @@ fn tensor_move(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
         View::TensorLoad(v) => Some((v.result(), v.source())),
         View::TensorStore(v) => Some((v.tile(), v.destination())),
         _ => None,
-    }
-}
-
-/// The pointers of an access through a tile of them.
-pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
-    let pointers = access::pointers(m.op(op))?;
-    let held = is_distributed(m, pointers) || layout_of(m, pointers).is_some();
-    held.then_some(pointers)
-}
-
-/// The coalesced layout of an access to memory: along the contiguous dimension, as wide as facts
-/// allow. Pointers of which nothing is known: neighbours in neighbouring threads, for each is accessed
-/// by itself.
-pub fn coalesced(
-    m: &Module,
-    facts: &FactMap,
-    op: OpId,
-    tile: ValueId,
-    warps: u64,
-) -> Result<Layout, LayoutError> {
-    let (blocked, least) = blocked(m, facts, op, tile, warps)?;
-    blocked.layout_of_at_least(least)
-}
-
-/// What the coalesced layout is chosen from, and the fewest elements of a vector.
-fn blocked(
-    m: &Module,
-    facts: &FactMap,
-    op: OpId,
-    tile: ValueId,
-    warps: u64,
-) -> Result<(Blocked, u64), LayoutError> {
-    let data = m.op(op);
-    let shape = shape_of(m, tile)?;
-    let ty = m.ty(tile);
-    let element_bits = m.types.width(ty).max(8);
-    let (order, bytes) = match Access::of(data) {
-        Some(access) => {
-            let extents = m.types.as_tile(ty).map_or(&[][..], |t| t.1);
-            (
-                access.order(facts),
-                access.alignment(m, facts, extents, m.types.elem(ty)),
-            )
-        }
-        None => match pointers(m, op).and_then(|p| Run::of(m, facts, p)) {
-            Some(run) => return Ok((through(&run, shape, warps), 1)),
-            None => (
-                (0..shape.rank()).rev().collect(),
-                u64::from(element_bits / 8),
-            ),
-        },
-    };
-    let max_vector = (bytes * 8 / u64::from(element_bits)).max(1);
-    let multicast = matches!(
-        S::of(data.kind),
-        Some(S::MultimemLoad | S::MultimemReduce | S::MultimemStore)
-    );
-    // No access to a multicast address moves less than a word.
-    let least = match multicast {
-        true => u64::from(32 / element_bits).max(1),
-        false => 1,
-    };
-    let blocked = Blocked {
-        shape,
-        order,
-        max_vector,
-        element_bits,
-        warps,
-    };
-    Ok((blocked, least))
-}
-
-/// The layout of a tile of `shape` that is accessed through pointers in runs.
-fn through(run: &Run, shape: Shape, warps: u64) -> Blocked {
-    Blocked {
-        order: run.order(shape.rank()),
-        shape,
-        max_vector: run.width,
-        element_bits: 8 * run.bytes as u32,
-        warps,
     }
 }
 
@@ -454,7 +375,7 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             let layout = in_tensor(m, op, buffer, warps)?;
             Ok(vec![(0, m.layouts.intern(layout))])
         }
-        Some(S::TiledStore) => store_needs(m, facts, op, warps),
+        Some(S::TiledStore) => stored_needs(m, facts, op, warps),
         Some(S::Store) => Ok(pointed_needs(m, op)),
         _ => Ok(Needs::new()),
     }
@@ -476,54 +397,17 @@ fn pointed_needs(m: &Module, op: OpId) -> Needs {
     position.zip(layout).into_iter().collect()
 }
 
-/// The layout of a load that makes its accesses at least four times as wide as that of its tile, which has a matmul's as
-/// a rule: that of the tile with longer runs, so that each warp converts what it has loaded itself, or the coalesced one.
-pub fn loaded(
-    m: &Module,
+/// What is stored to a view is converted where that pays.
+fn stored_needs(
+    m: &mut Module,
     facts: &FactMap,
     op: OpId,
     warps: u64,
-) -> Result<Option<Layout>, Diagnostic> {
-    if S::of(m.op(op).kind) != Some(S::TiledLoad) {
-        return Ok(None);
-    }
-    let tile = m.result(op);
-    let Some(have) = layout_of(m, tile).map(|l| m.layouts.get(l)) else {
-        return Ok(None);
-    };
-    let want = coalesced(m, facts, op, tile, warps);
-    let want = at(m, op, want)?;
-    let order = Access::of(m.op(op)).map_or_else(Vec::new, |a| a.order(facts));
-    let width = |l: &Layout| at(m, op, l.contiguous_per_thread(&order));
-    let (now, best) = (width(have)?, width(&want)?);
-    if now * 4 > best || have.registers() <= best {
-        return Ok(None);
-    }
-    Ok(Some(
-        have.with_runs(&order, best).unwrap_or(canonical(&want)),
-    ))
-}
-
-/// A store converts to the coalesced layout when that widens its accesses enough to pay for the
-/// trip: accesses of under half the possible width, in tiles of more than one access per thread.
-fn store_needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Needs, Diagnostic> {
+) -> Result<Needs, Diagnostic> {
     let Some(tile) = tile_of(m, op) else {
         return Ok(Needs::new());
     };
-    let Some(have) = layout_of(m, tile).map(|l| m.layouts.get(l).clone()) else {
-        return Ok(Needs::new());
-    };
-    let want = coalesced(m, facts, op, tile, warps);
-    let want = at(m, op, want)?;
-    let order = Access::of(m.op(op)).map_or_else(Vec::new, |a| a.order(facts));
-    let width = |l: &Layout| l.contiguous_per_thread(&order);
-    let (now, best) = (at(m, op, width(&have))?, at(m, op, width(&want))?);
+    let layout = stored(m, facts, op, tile, warps)?.map(|l| m.layouts.intern(l));
     let position = m.op(op).operands.iter().position(|&o| o == tile);
-    match position {
-        Some(position) if now * 2 <= best && have.registers() > best => Ok(vec![(
-            position,
-            m.layouts.intern(super::relation::canonical(&want)),
-        )]),
-        _ => Ok(Needs::new()),
-    }
+    Ok(position.zip(layout).into_iter().collect())
 }

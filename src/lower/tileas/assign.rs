@@ -12,6 +12,7 @@
 use std::cmp::Reverse;
 
 use super::anchors;
+use super::coalesced;
 use super::convert;
 use super::flow::carried;
 use super::look::loop_around;
@@ -94,7 +95,7 @@ impl Assign<'_> {
         };
         let made = self.proposed(value);
         if made.is_none_or(|(priority, _)| priority < Priority::Matmul)
-            && let Some(pointers) = anchors::pointers(self.m, op)
+            && let Some(pointers) = coalesced::pointers(self.m, op)
         {
             self.tie(value, pointers);
         }
@@ -145,7 +146,7 @@ impl Assign<'_> {
         self.spread(ops)?;
         let mut free = Vec::new();
         for &op in ops {
-            free.extend(anchors::pointers(self.m, op).map(|p| (op, p, true)));
+            free.extend(coalesced::pointers(self.m, op).map(|p| (op, p, true)));
             if !is_free(self.m, op) {
                 let results = self.m.op(op).results.iter();
                 free.extend(results.map(|&value| (op, value, false)));
@@ -158,7 +159,7 @@ impl Assign<'_> {
                 continue;
             }
             let layout = if access {
-                anchors::coalesced(self.m, self.facts, op, value, self.warps)
+                coalesced::coalesced(self.m, self.facts, op, value, self.warps)
             } else {
                 default_layout(self.m, value, self.warps)
             };

@@ -3,7 +3,7 @@
 use super::anchors::{self, Needs};
 use super::relation::{Relation, at, canonical, layout_of};
 use super::variables::Layouts;
-use super::{fragments, remake};
+use super::{coalesced, fragments, remake};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -104,7 +104,7 @@ fn natural(
         let layout = at(m, op, mma.c())?;
         return Ok(vec![(m.result(op), canonical(&layout))]);
     }
-    if let Some(layout) = anchors::loaded(m, facts, op, warps)? {
+    if let Some(layout) = coalesced::loaded(m, facts, op, warps)? {
         return Ok(vec![(m.result(op), layout)]);
     }
     let Some(relation @ Relation::Reduce(_)) = Relation::of(m, op) else {

@@ -17,6 +17,7 @@ mod assign;
 mod atoms;
 mod buffers;
 mod cluster;
+mod coalesced;
 mod convert;
 mod decided;
 mod deep;

@@ -131,7 +131,8 @@ fn again(m: &mut Module, block: BlockId, rings: &Rings) {
             continue;
         }
         let map = maps.entry(phase).or_default();
-        for value in m.op(op).operands.to_vec() {
+        let operands = m.op(op).operands.clone();
+        for value in operands {
             make(m, value, op, &brought, rings, map);
         }
         m.replace_operands(op, map);
@@ -156,7 +157,8 @@ fn make(
             return;
         }
     } else {
-        for operand in m.op(op).operands.to_vec() {
+        let operands = m.op(op).operands.clone();
+        for operand in operands {
             make(m, operand, user, brought, rings, map);
         }
         if !m.op(op).operands.iter().any(|v| map.contains_key(v)) {

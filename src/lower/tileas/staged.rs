@@ -32,8 +32,8 @@ struct Converted {
 }
 
 /// Puts operands under `body` that would be converted into shared memory, the largest fragments of a matmul first, until
-/// what is in registers beside them fits in the `available` registers of a thread. `live`: what that is, without any
-/// of them; `room`: bytes of shared memory for them.
+/// what is in registers beside them fits in the `available` registers of a thread. `room`: bytes of shared memory for
+/// them.
 pub fn place(
     m: &mut Module,
     body: BlockId,
@@ -138,9 +138,9 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Vec<Vec<Converted>> {
         let of = |(side, tile): (usize, ValueId)| {
             let layout = if side == 0 { mma.a() } else { mma.b() };
             let bits = m.types.width(m.types.elem(m.ty(tile)));
-            let converted = !is_stationary(m, body, tile, dot)
-                && !(side == 0 && bits == 16 && Made::of(m, tile).by_matmul)
-                && Made::of(m, tile).elsewhere;
+            let made = Made::of(m, tile);
+            let fragments = side == 0 && bits == 16 && made.by_matmul;
+            let converted = made.elsewhere && !fragments && !is_stationary(m, body, tile, dot);
             let registers = (layout.ok()?.registers() * u64::from(bits)).div_ceil(32);
             converted.then_some(Converted {
                 dot,
