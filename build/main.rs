@@ -1,5 +1,5 @@
-//! The build script. Compiles `rules/` and `isel/` in: the files as they are, and what the rules in them are once read, as constants, so
-//! that no compilation reads them again. What is wrong in a rule file fails the build.
+//! The build script. Compiles `rules/` and `isel/` in: the files as they are, and what the rules in them are once read, as
+//! constants, so that no compilation reads them again. What is wrong in a rule file fails the build.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -162,7 +162,8 @@ pub fn convert(
     if let Some(cheap) = shuffle.as_ref().filter(|s| s.cost <= BARRIER_COST) {
         return Ok(cheap.clone());
     }
-    let shared = through_shared(source, destination, element_bits, capabilities);
+    let stays = || Ok(lookup.stays_in_warp());
+    let shared = by_trip(source, destination, element_bits, capabilities, stays);
     match (shuffle, shared) {
         (Some(a), Ok(b)) => Ok(if a.cost <= b.cost { a } else { b }),
         (Some(a), Err(_)) => Ok(a),
@@ -176,6 +177,18 @@ pub fn through_shared(
     destination: &Layout,
     element_bits: u32,
     capabilities: Capabilities,
+) -> Result<Planned, LayoutError> {
+    let stays = || Ok(Lookup::new(source, destination)?.stays_in_warp());
+    by_trip(source, destination, element_bits, capabilities, stays)
+}
+
+/// The same; `stays_in_warp`: whether every warp holds what it needs, asked for where it matters.
+fn by_trip(
+    source: &Layout,
+    destination: &Layout,
+    element_bits: u32,
+    capabilities: Capabilities,
+    stays_in_warp: impl FnOnce() -> Result<bool, LayoutError>,
 ) -> Result<Planned, LayoutError> {
     if source.in_bits(In::Block) + destination.in_bits(In::Block) > 0 {
         return Err(LayoutError::Unsupported(
@@ -199,7 +212,7 @@ pub fn through_shared(
     );
     // What several warps hold, they store to one place.
     let apart = source.free_variable_masks()[In::Warp as usize] == 0;
-    let in_warp = apart && Lookup::new(source, destination)?.stays_in_warp();
+    let in_warp = apart && stays_in_warp()?;
     Ok(Planned {
         cost: choice.wavefronts + choice.instructions + BARRIER_COST,
         conversion: Conversion::Shared(Box::new(SharedPlan {

@@ -1,8 +1,8 @@
 //! Matrices in tensor memory, and how warps hold what they read and write there.
 //!
 //! Tensor memory has 128 lanes of 512 columns of 32 bits. A matrix has a row in each lane, further 128 rows in
-//! further columns; one that instructions of 64 rows write has 64 at a time, in the first 16 lanes of each quarter. Warp `i` of a warpgroup reaches
-//! the lanes 32·i to 32·i + 31.
+//! further columns; one that instructions of 64 rows write has 64 at a time, in the first 16 lanes of each quarter. Warp
+//! `i` of a warpgroup reaches the lanes 32·i to 32·i + 31.
 //!
 //! Source: PTX ISA, "Tensor Memory", "Data Movement Shape" and "Data path layout organization" (layouts D and F).
 

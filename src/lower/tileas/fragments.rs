@@ -3,9 +3,10 @@
 use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::matmul::Matmul;
-use crate::ir::{Module, OpId};
+use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
 use crate::layout::scales::MmaScales;
+use crate::lower::unsupported;
 
 /// Instruction shapes, in the order of `enums::DOT_ATOM`.
 const fn instruction(atom: DotAtom) -> Option<MatmulShape> {
@@ -66,6 +67,48 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
         warps_m,
         warps_n,
     })
+}
+
+/// A tile that a matmul of warps reads in fragments.
+pub struct Operand {
+    pub dot: OpId,
+    /// 0 for the left operand, 1 for the right one.
+    pub side: usize,
+    pub tile: ValueId,
+    /// Of a thread, for its fragments.
+    pub registers: u64,
+}
+
+impl Operand {
+    /// Those of `dot`, if warps do it, whose side and tile `wanted` says.
+    ///
+    /// # Errors
+    /// Where the instruction has no layout for one of them.
+    pub fn of(
+        m: &Module,
+        dot: OpId,
+        warps: u64,
+        wanted: impl Fn(usize, ValueId) -> bool,
+    ) -> Result<Vec<Operand>, Diagnostic> {
+        let matmul = Matmul::of(m.op(dot)).filter(|_| view::Dot::of(m.op(dot)).is_some());
+        let (Some(mma), Some(Matmul { lhs, rhs, .. })) = (mma_of(m, dot, warps), matmul) else {
+            return Ok(Vec::new());
+        };
+        let sides = [lhs, rhs].into_iter().enumerate();
+        let wanted = sides.filter(|&(side, tile)| wanted(side, tile));
+        let operand = |(side, tile): (usize, ValueId)| {
+            let layout = if side == 0 { mma.a() } else { mma.b() };
+            let layout = layout.map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+            let bits = m.types.width(m.types.elem(m.ty(tile)));
+            Ok(Operand {
+                dot,
+                side,
+                tile,
+                registers: (layout.registers() * u64::from(bits)).div_ceil(32),
+            })
+        };
+        wanted.map(operand).collect()
+    }
 }
 
 /// Which thread holds which scale factor of a `scaled_dot`.

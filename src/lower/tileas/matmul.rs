@@ -1,8 +1,8 @@
 //! Matmuls that rules gave no instruction, or one larger than the tile: fused multiply-adds.
 //!
-//! Scaled matmuls that have no instruction, or one larger than the tile, multiply their operands by their scales first. 8-bit floats are multiplied as
-//! f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a row keep
-//! their rows in one warp.
+//! Scaled matmuls that have no instruction, or one larger than the tile, multiply their operands by their scales first.
+//! 8-bit floats are multiplied as f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a
+//! row keep their rows in one warp.
 
 use super::missed::Log;
 use super::tcgen05::fits;

@@ -303,10 +303,21 @@ pub(super) fn fill(m: &mut Module, body: BlockId, tile: ValueId, dot: OpId, buff
         None => 0,
     };
     let repeats = loop_around(m, body, block).is_some();
+    store_at(m, (block, at), [tile, buffer], dot, repeats);
+}
+
+/// Stores a tile to a buffer at a place, for `dot`; `waits`: threads may still read there what was stored before.
+pub(super) fn store_at(
+    m: &mut Module,
+    (block, at): (BlockId, usize),
+    [tile, buffer]: [ValueId; 2],
+    dot: OpId,
+    waits: bool,
+) {
     let loc = m.op(dot).loc;
     let mut b = m.at(block, at);
     b.loc = loc;
-    if repeats {
+    if waits {
         b.op(S::ProxyFence, &[], [], &[], &[]);
     }
     b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);

@@ -1,35 +1,25 @@
 //! Operands of warps' matmuls that are made in other registers than the matmul reads.
 //!
-//! A warp's matmul reads fragments; warps that share rows or columns hold the same ones. What is computed in another layout is handed around through shared memory: converted, all its fragments are in registers at once, the
-//! whole of K for several warps. Where a thread has not that many, the tile goes to a buffer of its own, and the
+//! A warp's matmul reads fragments; warps that share rows or columns hold the same ones. What is computed in another
+//! layout is handed around through shared memory: converted, all its fragments are in registers at once, the whole of K
+//! for several warps. Where a thread has not that many, the tile goes to a buffer of its own, and the
 //! matmul reads its fragments there step by step, as it reads those of a ring.
 
-use super::fragments;
+use super::fragments::Operand;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::look::is_view;
 use super::missed::Log;
-use super::operands::is_stationary;
+use super::operands::{is_stationary, store_at};
 use super::pressure;
 use super::stationary::{load_for, order_of};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::matmul::Matmul;
-use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, TypeId, ValueId};
 use crate::lower::tileas::buffers::{shared_type, swizzled, tile_bytes};
 use crate::lower::tileas::look;
 use crate::lower::unsupported;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// An operand that would be converted.
-struct Converted {
-    dot: OpId,
-    /// 0 for the left operand, 1 for the right one.
-    side: usize,
-    tile: ValueId,
-    /// Of a thread, for its fragments.
-    registers: u64,
-}
 
 /// Puts operands under `body` that would be converted into shared memory, the largest fragments of a matmul first, until
 /// what is in registers beside them fits in the `available` registers of a thread. `room`: bytes of shared memory for
@@ -42,7 +32,7 @@ pub fn place(
     room: u64,
     log: &mut Log,
 ) -> Result<(), Diagnostic> {
-    let found = find(m, body, warps);
+    let found = find(m, body, warps)?;
     if found.is_empty() {
         return Ok(());
     }
@@ -92,7 +82,7 @@ impl Buffers {
         &mut self,
         m: &mut Module,
         body: BlockId,
-        c: &Converted,
+        c: &Operand,
     ) -> Result<Option<ValueId>, Diagnostic> {
         let (layout, _) = swizzled(m, c.tile, order_of(m, c.tile, c.side))
             .map_err(|e| unsupported(m, c.dot, format!("no layout: {e}")))?;
@@ -111,50 +101,28 @@ impl Buffers {
             }
         };
         self.of.insert(ty, (buffer, c.tile, block));
-        let loc = m.op(c.dot).loc;
-        let (block, at) = look::place(m, c.dot);
-        let mut b = m.at(block, at);
-        b.loc = loc;
         // Others may still read what is there.
-        b.op(S::ProxyFence, &[], [], &[], &[]);
-        b.op(S::LocalStore, &[&[c.tile], &[buffer], &[]], [], &[], &[]);
-        b.op(S::ProxyFence, &[], [], &[], &[]);
+        store_at(m, look::place(m, c.dot), [c.tile, buffer], c.dot, true);
         Ok(Some(buffer))
     }
 }
 
 /// The operands that would be converted, those of a matmul together.
-fn find(m: &Module, body: BlockId, warps: u64) -> Vec<Vec<Converted>> {
+fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Vec<Operand>>, Diagnostic> {
     let mut found = Vec::new();
     for dot in m.ops_under(body) {
-        if S::of(m.op(dot).kind) != Some(S::Dot) {
-            continue;
-        }
-        let (Some(mma), Some(Matmul { lhs, rhs, .. })) =
-            (fragments::mma_of(m, dot, warps), Matmul::of(m.op(dot)))
-        else {
-            continue;
-        };
-        let of = |(side, tile): (usize, ValueId)| {
-            let layout = if side == 0 { mma.a() } else { mma.b() };
-            let bits = m.types.width(m.types.elem(m.ty(tile)));
+        let converted = |side, tile| {
             let made = Made::of(m, tile);
+            let bits = m.types.width(m.types.elem(m.ty(tile)));
             let fragments = side == 0 && bits == 16 && made.by_matmul;
-            let converted = made.elsewhere && !fragments && !is_stationary(m, body, tile, dot);
-            let registers = (layout.ok()?.registers() * u64::from(bits)).div_ceil(32);
-            converted.then_some(Converted {
-                dot,
-                side,
-                tile,
-                registers,
-            })
+            made.elsewhere && !fragments && !is_stationary(m, body, tile, dot)
         };
-        let operands: Vec<Converted> = [lhs, rhs].into_iter().enumerate().filter_map(of).collect();
+        let operands = Operand::of(m, dot, warps, converted)?;
         if !operands.is_empty() {
             found.push(operands);
         }
     }
-    found
+    Ok(found)
 }
 
 /// What an operand is computed from, element by element.

@@ -11,23 +11,10 @@ use super::missed::Log;
 use super::operands::{COLUMNS, Order, ROWS, Source, Stored, is_stationary};
 use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
-use crate::layout::Layout;
 use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::look;
-use crate::lower::unsupported;
 use crate::target::Target;
-
-/// An operand that stays the same while the loop around its matmul runs.
-struct Stationary {
-    dot: OpId,
-    /// 0 for the left operand, 1 for the right one.
-    side: usize,
-    tile: ValueId,
-    /// Of a thread, for its fragments.
-    registers: u64,
-}
 
 /// Puts stationary operands under `body` into shared memory, the largest fragments first, until what is in registers
 /// fits. `room`: bytes of shared memory for them where one block has all of it. Returns the blocks that should share a
@@ -106,7 +93,7 @@ struct Operand {
 }
 
 impl Operand {
-    fn is(&self, s: &Stationary) -> bool {
+    fn is(&self, s: &fragments::Operand) -> bool {
         self.tile == s.tile && self.side == s.side
     }
 }
@@ -131,33 +118,11 @@ fn to_move(
 }
 
 /// The stationary operands of the matmuls of warps under `body`.
-fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Stationary>, Diagnostic> {
+fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<fragments::Operand>, Diagnostic> {
     let mut found = Vec::new();
     for dot in m.ops_under(body) {
-        if S::of(m.op(dot).kind) != Some(S::Dot) {
-            continue;
-        }
-        let (Some(mma), Some(Matmul { lhs, rhs, .. })) =
-            (fragments::mma_of(m, dot, warps), Matmul::of(m.op(dot)))
-        else {
-            continue;
-        };
-        for (side, tile) in [lhs, rhs].into_iter().enumerate() {
-            if !is_stationary(m, body, tile, dot) {
-                continue;
-            }
-            let layout = if side == 0 { mma.a() } else { mma.b() };
-            let layout: Layout =
-                layout.map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
-            let bits = m.types.width(m.types.elem(m.ty(tile)));
-            let registers = (layout.registers() * u64::from(bits)).div_ceil(32);
-            found.push(Stationary {
-                dot,
-                side,
-                tile,
-                registers,
-            });
-        }
+        let stays = |_, tile| is_stationary(m, body, tile, dot);
+        found.extend(fragments::Operand::of(m, dot, warps, stays)?);
     }
     Ok(found)
 }
@@ -166,7 +131,7 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Stationary>, Diagno
 fn read_where_used(
     m: &mut Module,
     body: BlockId,
-    s: &Stationary,
+    s: &fragments::Operand,
     stored: &mut Vec<Stored>,
 ) -> Result<(), Diagnostic> {
     let order = order_of(m, s.tile, s.side);

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{BlockId, Module, OpId, RegionId, TypeId, ValueId};
+use crate::lower::tileas::look::place;
 
 /// Old value to new value.
 pub type Map = FxHashMap<ValueId, ValueId>;
@@ -15,17 +16,13 @@ pub fn copy(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
 
 /// Puts a copy of a region-free operation right behind it.
 pub fn copy_beside(m: &mut Module, op: OpId) -> OpId {
-    let block = m.op(op).block;
-    let at = m.block(block).ops.iter().position(|&o| o == op);
-    let behind = at.map_or(0, |at| at + 1);
-    with_regions(m, op, (block, behind), &mut Map::default(), &[])
+    let (block, at) = place(m, op);
+    with_regions(m, op, (block, at + 1), &mut Map::default(), &[])
 }
 
 /// Puts a copy of a region-free operation in front of another one.
 pub fn copy_in_front(m: &mut Module, op: OpId, other: OpId, map: &mut Map) -> OpId {
-    let block = m.op(other).block;
-    let at = m.block(block).ops.iter().position(|&o| o == other);
-    with_regions(m, op, (block, at.unwrap_or(0)), map, &[])
+    with_regions(m, op, place(m, other), map, &[])
 }
 
 fn with_regions(
