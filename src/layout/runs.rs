@@ -1,6 +1,6 @@
 //! Longer runs of elements in each thread, without moving elements between warps.
 
-use super::{In, Layout};
+use super::{In, Layout, LayoutError};
 
 impl Layout {
     /// The layout in which each warp holds what it holds in this one, and each thread `run` elements (a power of two)
@@ -39,5 +39,17 @@ impl Layout {
         register.sort_by_key(at);
         let warp = self.bases(In::Warp).to_vec();
         Layout::distributed(self.shape().clone(), register, lane, warp).ok()
+    }
+
+    /// Lanes of a warp whose runs of `run` elements lie side by side, walking the tile in `order`.
+    ///
+    /// # Errors
+    /// Where `order` does not have each dimension once.
+    pub fn neighbours(&self, order: &[usize], run: u64) -> Result<u64, LayoutError> {
+        let walk = self.shape().units(order)?;
+        let within = run.checked_ilog2().unwrap_or(0) as usize;
+        let lanes = self.bases(In::Lane);
+        let beside = walk.iter().skip(within).take_while(|s| lanes.contains(s));
+        Ok(1 << beside.count())
     }
 }

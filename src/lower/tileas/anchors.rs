@@ -8,6 +8,7 @@ use super::relation::{
 };
 use super::turn;
 use super::variables::{Assign, Priority};
+use super::warps_own;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::FactMap;
@@ -111,15 +112,12 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
         return Ok(());
     };
     let (blocked, least) = at(a.m, op, blocked(a.m, a.facts, op, tile, a.warps))?;
+    let usual = at(a.m, op, blocked.layout_of_at_least(least))?;
     let layout = match priority {
         Priority::Store => as_loaded(a, tile, &blocked),
-        _ => None,
+        _ => warps_own::layout(a.m, tile, &blocked.order, &usual, a.warps),
     };
-    let layout = match layout {
-        Some(layout) => layout,
-        None => at(a.m, op, blocked.layout_of_at_least(least))?,
-    };
-    a.propose(tile, priority, &layout);
+    a.propose(tile, priority, &layout.unwrap_or(usual));
     Ok(())
 }
 

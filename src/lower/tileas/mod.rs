@@ -57,6 +57,7 @@ pub mod tcgen05;
 mod transpose;
 mod turn;
 mod variables;
+mod warps_own;
 mod wgmma;
 
 pub use flow::jump_target;
