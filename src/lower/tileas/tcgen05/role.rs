@@ -83,16 +83,9 @@ pub fn split(
     if all - warps == 1 {
         // A lone producer warp has no warp beside it yet.
         m.set_i32(func, "num_warps", all + 1);
-    } else if view::WarpSpecialize::of(m.op(split)).is_some_and(|v| v.producer_registers() > 0) {
-        m.set_i32(split, "producer_registers", REGISTERS[0]);
-        m.set_i32(split, "consumer_registers", REGISTERS[1]);
     }
     true
 }
-
-/// Registers of a thread beside the consumers and of the consumers', where they are redistributed: with two consumer
-/// warpgroups, 2·128·232 + 128·40 = 64512 of 65536.
-const REGISTERS: [i64; 2] = [40, 232];
 
 fn is_loop(m: &Module, op: OpId) -> bool {
     matches!(C::of(m.op(op).kind), Some(C::For | C::Loop))
