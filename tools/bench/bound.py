@@ -76,8 +76,8 @@ def analyse(body: list[Instruction], gpu: Gpu, stats: dict | None = None) -> Bou
         if instruction.base in loops.MATRIX:
             rate = gpu.multiply_adds(units.tensor_kind(instruction))
             cycles["tensor at peak"] += loops.work(instruction) / rate if rate else 0
-    if any(i.base in loops.TENSOR_MEMORY_MMA for i in body):
-        notes.append("the size of tcgen05.mma is in a register: its cycles are not counted")
+    if any(i.base in loops.TENSOR_MEMORY_MMA and i.shape is None for i in body):
+        notes.append("the size of a tcgen05.mma is in a register: its cycles are not counted")
     # A loop that waits for copies of another warp, or that issues tensor copies: their size is not in its code.
     asynchronous = not copied and any(i.base in ASYNCHRONOUS for i in body)
     if stats:

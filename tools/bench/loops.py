@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from sass import Code, Instruction
 
@@ -14,6 +15,8 @@ WARP_SHAPES = {
     "884": 8 * 8 * 4, "1684": 16 * 8 * 4, "1688": 16 * 8 * 8, "8816": 8 * 8 * 16, "16816": 16 * 8 * 16,
     "16832": 16 * 8 * 32, "16864": 16 * 8 * 64,
 }  # fmt: skip
+# Bits of an operand's row of K that one tcgen05.mma takes, by opcode, and those of an element (PTX ISA, tcgen05.mma).
+TENSOR_MEMORY_K = {"UTCHMMA": (256, 16), "UTCQMMA": (256, 8), "UTCIMMA": (256, 8), "UTCOMMA": (256, 4)}
 STEP = 16 * 16 * 16  # the unit of matrix work: multiply-adds
 _TARGET = re.compile(r"`\((\.L_\w+)\)")
 _ENDS = {"BRA", "EXIT", "RET", "BSYNC", "BRX", "JMP", "KILL"}
@@ -31,12 +34,40 @@ class HotLoop:
 
 
 def work(instruction: Instruction) -> int:
-    """Multiply-adds of a warp: a fourth of what the four warps of a WGMMA do."""
+    """Multiply-adds of a warp: a fourth of what the four warps of a WGMMA do, a block's share of a tcgen05.mma."""
     if instruction.base in WGMMA and (shape := re.search(r"\.(\d+)x(\d+)x(\d+)", instruction.opcode)):
         return int(shape[1]) * int(shape[2]) * int(shape[3]) // 4
     if instruction.base in WARP_MMA:
         return next((WARP_SHAPES[p] for p in instruction.opcode.split(".") if p in WARP_SHAPES), 0)
+    if instruction.base in TENSOR_MEMORY_MMA and (shape := TensorMemoryMma.of(instruction)):
+        return shape.m * shape.n * shape.k // shape.blocks
     return 0
+
+
+@dataclass(frozen=True)
+class TensorMemoryMma:
+    """What a tcgen05.mma does: its instruction descriptor and opcode (PTX ISA, instruction descriptor)."""
+
+    m: int
+    n: int
+    k: int
+    element: str  # of A, as `gpus.json` names the rates
+    bits: int  # of an element in shared memory
+    blocks: int  # 2: a pair of blocks shares the instruction
+
+    @staticmethod
+    @cache
+    def of(instruction: Instruction) -> "TensorMemoryMma | None":
+        """None where the descriptor is no constant."""
+        if instruction.base not in TENSOR_MEMORY_MMA or instruction.shape is None:
+            return None
+        row, bits = TENSOR_MEMORY_K[instruction.base]
+        element = {"UTCQMMA": "e4m3", "UTCIMMA": "s8", "UTCOMMA": "e2m1"}.get(instruction.base)
+        if element is None:
+            element = {0: "f16", 1: "bf16", 2: "tf32"}.get(instruction.shape >> 7 & 7, "f16")
+            bits = 32 if element == "tf32" else bits
+        n, m = (instruction.shape >> 17 & 0x3F) * 8, (instruction.shape >> 24 & 0x1F) * 16
+        return TensorMemoryMma(m, n, row // bits, element, bits, 2 if "2CTA" in instruction.opcode.split(".") else 1)
 
 
 @dataclass
@@ -175,4 +206,8 @@ def hot_body(code: Code) -> list[Instruction] | None:
 def hot_loop(code: Code) -> HotLoop | None:
     """See `hot_body`."""
     body = hot_body(code)
-    return body and HotLoop(len(body), sum(map(work, body)))
+    if body is None:
+        return None
+    # One thread issues for a whole block: its instructions say nothing about the block's.
+    by_warps = not any(x.base in TENSOR_MEMORY_MMA for x in body)
+    return HotLoop(len(body), sum(map(work, body)) if by_warps else 0)

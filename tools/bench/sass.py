@@ -11,6 +11,10 @@ _LABEL = re.compile(r"^(\.L_\w+):")
 _INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);")
 _TARGET = re.compile(r"`\((\.L_\w+)\)")
 _GROUP_WAIT = re.compile(r"gsb0,\s*(0x[0-9a-f]+)")
+# `idesc[UR5]` of a tcgen05.mma; the uniform register that an instruction writes, behind predicates; a constant moved.
+_DESCRIPTOR = re.compile(r"idesc\[(UR\d+)\]")
+_UNIFORM = re.compile(r"(?:UP\w+,\s*)*UR(\d+)\b")
+_IMMEDIATE = re.compile(r"UR\d+, (0x[0-9a-f]+)")
 _USAGE = re.compile(r"(REG|STACK|SHARED):(\d+)")
 
 
@@ -19,6 +23,7 @@ class Instruction:
     opcode: str  # with its modifiers, e.g. HGMMA.64x128x16.F32
     operands: str
     guard: str = ""  # the predicate it runs under, e.g. @!P0
+    shape: int | None = None  # of a tcgen05.mma: the instruction descriptor, where it is a constant
 
     @property
     def base(self) -> str:
@@ -60,14 +65,40 @@ class Report:
 
 def parse(text: str) -> Code:
     """Reads the output of `nvdisasm -c` of a cubin with one kernel."""
-    code = Code()
+    code, constants = Code(), Constants()
     for line in text.splitlines():
         if label := _LABEL.match(line):
             code.labels[label[1]] = len(code.instructions)
         elif found := _INSTRUCTION.match(line):
             guard, opcode, operands = found.groups(default="")
-            code.instructions.append(Instruction(opcode, operands.strip(), guard.strip()))
+            register = _DESCRIPTOR.search(operands)
+            shape = constants.known.get(register[1]) if register else None
+            code.instructions.append(Instruction(opcode, operands.strip(), guard.strip(), shape))
+            constants.after(opcode, operands, guard)
     return code
+
+
+class Constants:
+    """Uniform registers that the instruction before, in the order of the text, has set to a constant.
+
+    Compilers set an instruction descriptor right before its use or ahead of the loop, never in one of two branches.
+    """
+
+    def __init__(self):
+        self.known: dict[str, int] = {}
+
+    def after(self, opcode: str, operands: str, guard: str) -> None:
+        written = _UNIFORM.match(operands)
+        if not written or not opcode.startswith(("U", "R2UR", "S2UR", "LDCU", "REDUX")) or opcode.startswith(("UT", "UBLK")):
+            return
+        first = int(written[1])
+        # A modifier of 128 bits writes four registers.
+        wide = max((int(bits) // 32 for bits in re.findall(r"\.(64|128|256)\b", opcode)), default=2 if "WIDE" in opcode else 1)
+        for register in range(first, first + wide):
+            self.known.pop(f"UR{register}", None)
+        moved = _IMMEDIATE.fullmatch(operands.strip())
+        if opcode == "UMOV" and moved:
+            self.known[f"UR{first}"] = int(moved[1], 16)
 
 
 def _loops(code: Code):

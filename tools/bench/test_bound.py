@@ -65,6 +65,27 @@ class Units(unittest.TestCase):
         self.assertEqual(4 * self.cycles(both, "H100-SXM", "shared"), (64 + 256) * 16 * 2 / 128)
         self.assertEqual(4 * self.cycles(right, "H100-SXM", "shared"), 256 * 16 * 2 / 128)
 
+    def test_matmuls_in_tensor_memory(self):
+        def cycles(opcode: str, left: str, m: int, n: int, element: int = 0) -> units.Counter:
+            # PTX ISA, instruction descriptor: the element type of A in bits 7 to 9, N / 8 in 17 to 22, M / 16 in 24 to 28.
+            shape = element << 7 | n // 8 << 17 | m // 16 << 24
+            found = sass.Instruction(opcode, f"{left}[UR4], gdesc[UR6], tmem[UR8], tmem[UR10], idesc[UR11], UPT", "", shape)
+            return units.cycles(found, gpus.table()["B200"])
+
+        # 2.25 PFLOP/s in f16 are 4096 multiply-adds a clock of a multiprocessor: 128 cycles for 128 × 256 × 16.
+        whole = cycles("UTCHMMA", "gdesc", 128, 256)
+        self.assertEqual((whole["tensor"], whole["shared"]), (128, (128 + 256) * 32 / 128))
+        # Half as many rows take as long; from tensor memory the left operand costs shared memory nothing.
+        half = cycles("UTCHMMA", "tmem", 64, 256)
+        self.assertEqual((half["tensor"], half["shared"]), (128, 256 * 32 / 128))
+        # A pair's blocks have half of the rows and bring half of the columns each.
+        pair = cycles("UTCHMMA.2CTA", "gdesc", 256, 256)
+        self.assertEqual((pair["tensor"], pair["shared"]), (128, (128 + 128) * 32 / 128))
+        # TF32 is half as fast at half the depth, f8 twice as fast at twice, f4 four times.
+        self.assertEqual(cycles("UTCHMMA", "gdesc", 128, 256, element=2)["tensor"], 128)
+        self.assertEqual(cycles("UTCQMMA", "gdesc", 128, 256)["tensor"], 128)
+        self.assertEqual(cycles("UTCOMMA.4X", "gdesc", 128, 256)["tensor"], 128)
+
     def test_arithmetic(self):
         self.assertEqual(self.cycles("FFMA R0, R1, R2, R3", "A100", "fma"), 32 / 64)
         self.assertEqual(self.cycles("FFMA R0, R1, R2, R3", "H100-SXM", "fma"), 32 / 128)
@@ -101,6 +122,15 @@ COPY = """
 """
 
 
+TENSOR_MEMORY = """
+        /*0000*/                   UMOV UR5, 0x8410010 ;
+        /*0010*/                   UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR12], tmem[UR4], idesc[UR5], UP0 ;
+        /*0020*/                   UIADD3 UR5, UPT, UPT, UR6, 0x1, URZ ;
+        /*0030*/                   UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR12], tmem[UR4], idesc[UR5], UP0 ;
+        /*0040*/                   EXIT ;
+"""
+
+
 class Loops(unittest.TestCase):
     def analyse(self, text: str, gpu: str, stats: dict | None = None) -> bound.Bound:
         return bound.analyse(bound.hottest(sass.parse(text)), gpus.table()[gpu], stats)
@@ -124,6 +154,11 @@ class Loops(unittest.TestCase):
         self.assertEqual((found.unit, found.tensor_share, found.work), ("L2", None, 0))
         # Little's law: what arrives a cycle times the cycles that it takes.
         self.assertAlmostEqual(found.in_flight("l2_latency"), 5860 / 132 * 263.0)
+
+    def test_a_descriptor_that_is_computed_is_not_guessed(self):
+        found = self.analyse(TENSOR_MEMORY, "B200")
+        self.assertEqual(found.work, 128 * 256 * 16)
+        self.assertTrue(any("not counted" in note for note in found.notes))
 
     def test_a_rate_that_nobody_states_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "T4 has no figure for DMMA"):

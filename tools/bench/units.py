@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from gpus import Gpu
-from loops import MATRIX, TENSOR_MEMORY_MMA, WGMMA, work
+from loops import MATRIX, TENSOR_MEMORY_MMA, WGMMA, TensorMemoryMma, work
 from sass import Instruction
 
 LANES = 32
@@ -57,6 +57,8 @@ def tensor_kind(instruction: Instruction) -> str:
     """Element type of a matrix instruction, and its accumulator's where that decides the rate."""
     words = instruction.opcode.split(".")
     base = instruction.base
+    if mma := TensorMemoryMma.of(instruction):
+        return mma.element
     if base in ("HMMA", "HGMMA"):
         kind = next((k for k in ("TF32", "BF16") if k in words), "F16").lower()
         return f"{kind}>f32" if "F32" in words else kind
@@ -81,10 +83,27 @@ def wgmma_bytes(instruction: Instruction) -> float:
     return (n * k + (0 if registers else m * k)) * bits / 8 / 4
 
 
+def tensor_memory_mma(mma: TensorMemoryMma, opcode: str, operands: str, gpu: Gpu) -> Counter:
+    """Cycles of a tcgen05.mma on one multiprocessor. A pair's blocks read half of A's rows and half of B's columns each."""
+    rate = gpu.multiply_adds(mma.element)
+    if rate is None:
+        raise ValueError(f"{gpu.name} has no figure for {opcode} of {mma.element}")
+    rows, columns = mma.m // mma.blocks, mma.n // mma.blocks
+    read = columns + (0 if operands.startswith("tmem") else rows)
+    return Counter({
+        # The array has 128 rows: fewer leave the others idle.
+        "tensor": rows * mma.n * mma.k / (rate * min(rows, 128) / 128),
+        "shared": read * mma.k * mma.bits / 8 / gpu["shared_bytes_per_clock"],
+    })  # fmt: skip
+
+
 def cycles(instruction: Instruction, gpu: Gpu) -> Counter:
-    """Cycles of each unit for one warp's instruction."""
+    """Cycles of each unit for one warp's instruction; for a tcgen05.mma, those of the block."""
     base, spent = instruction.base, Counter(issue=1 / SCHEDULERS)
-    if base in MATRIX and base not in TENSOR_MEMORY_MMA:
+    if base in TENSOR_MEMORY_MMA:
+        if mma := TensorMemoryMma.of(instruction):
+            spent += tensor_memory_mma(mma, instruction.opcode, instruction.operands, gpu)
+    elif base in MATRIX:
         rate = gpu.multiply_adds(tensor_kind(instruction))
         if rate is None:
             raise ValueError(f"{gpu.name} has no figure for {instruction.opcode}")
