@@ -3,7 +3,7 @@
 use super::place::Place;
 use super::shared_memory::SharedMemory;
 use super::values::Values;
-use super::{Asynchronous, Kernel, Lower, Role, facts_of};
+use super::{Asynchronous, Issuer, Kernel, Lower, Role, facts_of};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId};
@@ -47,7 +47,7 @@ pub fn lower(
         warps,
         barrier: 0,
         partial: false,
-        single: false,
+        issuer: Issuer::First,
         warpgroup: None,
     };
     let mut memory = SharedMemory::default();

@@ -99,10 +99,21 @@ pub struct Role {
     pub barrier: u32,
     /// Whether the block has other warps.
     pub partial: bool,
-    /// Whether one thread alone runs it.
-    pub single: bool,
+    /// The thread that issues matmuls in tensor memory.
+    pub issuer: Issuer,
     /// The warpgroup of a thread, where it was found once for the whole role.
     pub warpgroup: Option<ValueId>,
+}
+
+/// The thread of a role that issues matmuls in tensor memory.
+#[derive(Clone, Copy, Debug)]
+pub enum Issuer {
+    /// Thread 0 of the block.
+    First,
+    /// The only thread that runs the role.
+    Alone,
+    /// One of a warp that runs the role: where this value is true.
+    Where(ValueId),
 }
 
 /// The kernel that is lowered, as it was, and where it goes.

@@ -1,10 +1,10 @@
 //! Warp roles: which warps run which part of the kernel, and with how many registers.
 
-use super::{Lower, Role};
+use super::{Issuer, Lower, Role};
 use crate::dialect::enums::{Predicate, Shuffle, SpecialRegister};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -52,14 +52,7 @@ impl Lower<'_> {
                 l.own_tensor_memory(false);
                 l.when(one, false, |l| l.block(producer))?;
                 if let Some(matmuls) = matmuls {
-                    let mut one = l.thread_is(threads + 32);
-                    if l.kernel.pair {
-                        let first = l.is_first_block();
-                        one = l.emit().and(one, first);
-                    }
-                    l.role.single = true;
-                    l.when(one, false, |l| l.block(matmuls))?;
-                    l.role.single = false;
+                    l.matmul_warp(consumer_warps + 1, matmuls)?;
                 }
                 Ok(vec![])
             },
@@ -69,7 +62,7 @@ impl Lower<'_> {
                     warps: consumer_warps,
                     barrier: 1,
                     partial: true,
-                    single: false,
+                    issuer: Issuer::First,
                     warpgroup: None,
                 };
                 l.own_tensor_memory(true);
@@ -83,6 +76,30 @@ impl Lower<'_> {
             },
         )?;
         Ok(())
+    }
+
+    /// The role of `warp`, which issues matmuls: one thread of it runs it.
+    ///
+    /// For a pair's matmuls the whole warp takes the branch and the loops, and one thread issues: ptxas would put a loop
+    /// over "each of the threads" around every `tcgen05.mma.cta_group::2` whose descriptors are not in uniform registers.
+    fn matmul_warp(&mut self, warp: u64, matmuls: BlockId) -> Result<(), Diagnostic> {
+        let issuer = self.thread_is(warp * 32);
+        let (here, issuer) = match self.kernel.pair {
+            false => (issuer, Issuer::Alone),
+            true => {
+                let own = self.find_warp();
+                let mut e = self.emit();
+                let warp = e.i32(warp as i64);
+                let here = e.icmp(Predicate::Equal, Signedness::Unsigned, own, warp);
+                let first = self.is_first_block();
+                (self.emit().and(here, first), Issuer::Where(issuer))
+            }
+        };
+        let uniform = self.kernel.pair;
+        let outer = std::mem::replace(&mut self.role.issuer, issuer);
+        let lowered = self.when(here, uniform, |l| l.block(matmuls));
+        self.role.issuer = outer;
+        lowered
     }
 
     fn set_registers(&mut self, count: i64, increase: bool) {
@@ -100,9 +117,18 @@ impl Lower<'_> {
     }
 
     fn find_warpgroup(&mut self) -> ValueId {
+        self.find_group(WARPGROUP)
+    }
+
+    fn find_warp(&mut self) -> ValueId {
+        self.find_group(32)
+    }
+
+    /// Which `threads` of the block this one is among; a power of two, of whole warps.
+    fn find_group(&mut self, threads: u64) -> ValueId {
         let mut e = self.emit();
         let tid = e.sreg(SpecialRegister::TidX);
-        let group = e.with(N::ShrU, tid, i64::from(WARPGROUP.trailing_zeros()));
+        let group = e.with(N::ShrU, tid, i64::from(threads.trailing_zeros()));
         let lane = e.i32(0);
         self.shfl(Shuffle::Idx, group, Some(lane), 0)
     }

@@ -4,7 +4,7 @@
 //! ends. What its warps hold of a buffer there is `crate::layout::tensor`'s to say. Matmuls are issued by the role's
 //! first thread.
 
-use super::{Lower, emit::AccessAttrs};
+use super::{Issuer, Lower, emit::AccessAttrs};
 use crate::dialect::enums;
 use crate::dialect::enums::{FenceKind, Predicate, SpecialRegister, TensorMove};
 use crate::dialect::nv_tileas::Op as S;
@@ -350,11 +350,12 @@ impl Lower<'_> {
         &mut self,
         then: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
-        if self.role.single {
-            return then(self);
-        }
-        let first = self.thread_is(0);
-        self.when(first, false, then)
+        let issuer = match self.role.issuer {
+            Issuer::Alone => return then(self),
+            Issuer::First => self.thread_is(0),
+            Issuer::Where(issuer) => issuer,
+        };
+        self.when(issuer, false, then)
     }
 
     /// The left operand: in tensor memory, or in shared memory.

@@ -1,9 +1,10 @@
 // A pair of blocks multiplies together: each copies its rows of A and half of B's columns, and its tensor memory gets its
-// rows of the result. The first block's thread waits for the copies of both, multiplies, and commits to both.
+// rows of the result. One thread of the first block waits for the copies of both, multiplies, and commits to both; its whole
+// warp takes the loop, so that descriptors are in uniform registers.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
 // run: compile --gpu-name sm_100a
-// show: cluster | cta_group | mbarrier | multicast | pipeline of | warp roles | kernel k | async. | .dot" | tiled_load | tiled_store
+// show: shfl | cluster | cta_group | mbarrier | multicast | pipeline of | warp roles | kernel k | async. | .dot" | tiled_load | tiled_store
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) optimization_hints=<default = {num_cta_in_cga = 2}> {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>

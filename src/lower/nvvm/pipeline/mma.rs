@@ -39,10 +39,13 @@ impl Mechanism for Matmuls {
             l.tensor_barrier();
             return Ok(());
         }
-        let stage = l.stage(at, self.ring.stages);
-        self.ring.wait_empty(l, stage);
-        l.tensor_after();
-        Ok(())
+        // The other threads of its warp may be a phase behind.
+        l.by_first_thread(|l| {
+            let stage = l.stage(at, self.ring.stages);
+            self.ring.wait_empty(l, stage);
+            l.tensor_after();
+            Ok(())
+        })
     }
 
     fn commit(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
