@@ -79,13 +79,16 @@ pub fn of(
         return Ok(Plan {
             tile_warps,
             staging: roles.staging,
-            occupancy: occupancy(
-                m,
-                func,
-                target,
-                [roles.all_warps(), tile_warps],
-                roles.redistributes(),
-            ),
+            occupancy: match roles.together() {
+                1 => occupancy(
+                    m,
+                    func,
+                    target,
+                    [roles.all_warps(), tile_warps],
+                    roles.redistributes(),
+                ),
+                blocks => i64::try_from(blocks).ok(),
+            },
             roles: Some(roles),
             cp_async: Vec::new(),
         });

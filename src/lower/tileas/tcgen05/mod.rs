@@ -13,7 +13,8 @@
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
-//! their iterations.
+//! their iterations, and [`sooner`] moves stores up to where their tiles are made. Where [`turns`] finds that matmuls and
+//! warps would wait for each other, two blocks share a multiprocessor.
 //!
 //! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
 //! tensor memory, where it has room there, or to shared memory.
@@ -27,6 +28,8 @@ mod number;
 mod pair;
 mod role;
 mod scaled;
+mod sooner;
+pub mod turns;
 
 pub use columns::{end as columns_end, of as columns_of};
 pub use scaled::whole_bytes;
@@ -126,6 +129,7 @@ pub fn convert(
     };
     operands::fence_copies(m, body);
     columns::assign(m, body, &c.held);
+    sooner::stores(m, body);
     let loops = alone::hoist(m, body, &c.placed);
     let func = m.region(m.block(body).region).parent;
     let pairs = match pair::Pairs::find(m, func, body, &c.placed) {

@@ -12,7 +12,7 @@ use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::atoms::Extents;
-use crate::lower::tileas::buffers::{RESERVE, shared_room, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, room_of, shared_room, tile_bytes};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{REGISTERS_BESIDE_TILES, stages_that_fit};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
@@ -55,6 +55,8 @@ impl Plan {
             .iter()
             .any(|&o| is_for_groups(m, o, target));
         let multicast = split.map(|s| multicast::loads(m, facts, &sites, s));
+        let redistributes =
+            consumer_warps > 4 && (by_groups || pays(m, func, body, target, consumer_warps));
         let mut plan = Plan {
             blocks: split.map_or(1, |s| s.blocks),
             multicast: multicast.unwrap_or_default(),
@@ -62,8 +64,8 @@ impl Plan {
             rings,
             shared: context.shared.clone(),
             consumer_warps,
-            redistributes: consumer_warps > 4
-                && (by_groups || pays(m, func, body, target, consumer_warps)),
+            redistributes,
+            together: 1,
             by_groups,
             nested_stores: Vec::new(),
             last_stores: Vec::new(),
@@ -80,7 +82,14 @@ impl Plan {
                 let mut rooms = rooms.clone();
                 rooms.any(|room| plan.share(m, body, target, facts, room))
             };
-            match fits(&mut plan) || plan.take_turns(m, body) && fits(&mut plan) {
+            let together = match split {
+                None => tcgen05::turns::blocks(m, body, target, consumer_warps),
+                Some(_) => 1,
+            };
+            match plan.fits_together(m, &context, target, together)
+                || fits(&mut plan)
+                || plan.take_turns(m, body) && fits(&mut plan)
+            {
                 true => Ok(()),
                 false => Err("not even one stage of each ring fits in shared memory".to_owned()),
             }
@@ -132,6 +141,31 @@ impl Plan {
                     .all(|f| copies.contains(f))
             })
             .collect();
+    }
+
+    /// Lets `together` blocks share a multiprocessor, if each has room in its part of shared memory for everything. Then
+    /// it has a producer warpgroup that gives its registers away.
+    fn fits_together(
+        &mut self,
+        m: &Module,
+        context: &Context,
+        target: &Target,
+        together: u64,
+    ) -> bool {
+        if together < 2 || !target.has(Feature::SetMaxNReg) {
+            return false;
+        }
+        let mut plan = Plan {
+            redistributes: true,
+            together,
+            ..self.clone()
+        };
+        let room = room_of(target, together);
+        let fits = plan.share(m, context.body, target, context.facts, room);
+        if fits {
+            *self = plan;
+        }
+        fits
     }
 
     /// Gives the rings their stages, so that everything fits in `room` bytes.

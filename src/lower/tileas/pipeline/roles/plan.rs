@@ -18,6 +18,8 @@ pub struct Plan {
     pub(super) shared: FxHashSet<OpId>,
     pub(super) consumer_warps: u64,
     pub(super) redistributes: bool,
+    /// Blocks that share a multiprocessor, and so its registers.
+    pub(super) together: u64,
     /// Whether warpgroups multiply.
     pub(super) by_groups: bool,
     /// Stores by tensor copies: those inside of loops and branches, and those at the end.
@@ -48,10 +50,17 @@ impl Plan {
         self.redistributes
     }
 
+    /// Blocks that the roles are made for to share a multiprocessor.
+    pub fn together(&self) -> u64 {
+        self.together
+    }
+
     /// Registers of a producer's and of a consumer's thread once they have been redistributed: the block has those
-    /// that all its warps start with. Two consumer warpgroups: 2·128·240 + 128·24 = 384·168.
+    /// that all its warps start with. Two consumer warpgroups: 2·128·240 + 128·24 = 384·168. One in each of two blocks:
+    /// 128·232 + 128·24 = 256·128.
     pub fn registers(&self, target: &Target) -> [u64; 2] {
-        let all = target.registers_per_thread(self.all_warps()) * self.all_warps();
+        let warps = self.all_warps();
+        let all = target.registers_per_thread(warps * self.together) * warps;
         let producers = self.all_warps() - self.consumer_warps;
         let left = all.saturating_sub(producers * PRODUCER_REGISTERS);
         [
