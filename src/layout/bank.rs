@@ -10,6 +10,29 @@ use super::gf2::Matrix;
 use super::shared::{BANK_WORD_LOG2, SharedLayout, WAVEFRONT_LOG2};
 use super::{In, Layout, LayoutError};
 
+/// What accesses cost a warp, most important first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost {
+    /// Wavefronts of shared memory.
+    pub wavefronts: u64,
+    /// Memory instructions.
+    pub instructions: u64,
+    /// Different thread bases that the swizzle makes necessary: each but the first of a side costs an xor per thread.
+    pub bases: u64,
+}
+
+impl std::ops::Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost {
+            wavefronts: self.wavefronts + other.wavefronts,
+            instructions: self.instructions + other.instructions,
+            bases: self.bases + other.bases,
+        }
+    }
+}
+
 /// Wavefronts that one instruction of a warp takes, when each thread accesses
 /// `vector_bits` (a power of two, 8 to 128) bits of its registers of `distributed` in
 /// `shared`. Every instruction of an access plan and every warp takes the same number.

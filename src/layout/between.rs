@@ -4,9 +4,10 @@
 //! both sides. Where both places have the same contiguous dimension, threads that are neighbours along it do; where a
 //! tile is turned on the way, registers go along the one side's contiguous dimension and lanes along the other's.
 
+use super::bank::Cost;
 use super::gf2::Subspace;
 use super::shared::SharedLayout;
-use super::swizzle::{Cost, plain_cost};
+use super::swizzle::plain_cost;
 use super::{In, Layout, LayoutError};
 
 /// The distributed layout with the fewest wavefronts of reading a tile from `from` and writing it to `to`, if it takes

@@ -214,7 +214,7 @@ fn by_trip(
     let apart = source.free_variable_masks()[In::Warp as usize] == 0;
     let in_warp = apart && stays_in_warp()?;
     Ok(Planned {
-        cost: choice.wavefronts + choice.instructions + BARRIER_COST,
+        cost: choice.cost.wavefronts + choice.cost.instructions + BARRIER_COST,
         conversion: Conversion::Shared(Box::new(SharedPlan {
             shared: choice.shared,
             store,

@@ -332,11 +332,11 @@ fn accumulators_are_stored_and_reread_without_conflicts() {
                     stmatrix,
                 },
             );
-            assert_eq!(c.unwrap().wavefronts, 2 * ideal(64 * n * 2));
+            assert_eq!(c.unwrap().cost.wavefronts, 2 * ideal(64 * n * 2));
         }
         // With vectors on one side only, 4-byte accesses on the other: still no conflicts.
         let c = swizzle::choose(&accumulator(64, n), &out, 16, Capabilities::default()).unwrap();
-        assert_eq!(c.wavefronts, 2 * ideal(64 * n * 2));
+        assert_eq!(c.cost.wavefronts, 2 * ideal(64 * n * 2));
     }
 }
 
@@ -348,7 +348,7 @@ fn operands_come_through_matrix_instructions() {
             assert_matrix_and_vectors(&check(&from, &to, 16));
             let c = swizzle::choose(&from, &to, 16, ALL).unwrap();
             // Written once, read by two warps each.
-            assert_eq!(c.wavefronts, 3 * ideal(64 * 64 * 2));
+            assert_eq!(c.cost.wavefronts, 3 * ideal(64 * 64 * 2));
         }
     }
 }
@@ -394,7 +394,7 @@ fn transposes_of_f32_have_no_conflicts() {
     );
     let c = swizzle::choose(&a, &b, 32, Capabilities::default()).unwrap();
     let ideal = 64 * 64 * 4 / 4 / 128;
-    assert_eq!(c.wavefronts, 2 * ideal);
+    assert_eq!(c.cost.wavefronts, 2 * ideal);
     check(&a, &b, 32);
     check(
         &blocked(&[64, 64], &[1, 0], 16, 8),

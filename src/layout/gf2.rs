@@ -322,10 +322,13 @@ impl Subspace {
             .collect()
     }
 
-    /// Unit vectors that together with this subspace span everything.
+    /// Unit vectors that together with this subspace span everything: the lowest that do. A unit is made of lower ones
+    /// and a vector of the subspace exactly if it is the leading bit of one.
     pub fn complement_units(&self) -> Vec<u64> {
-        let units: Few<u64> = (0..self.width).map(|i| 1 << i).collect();
-        self.extend_from(&units)
+        let leading = self.basis.iter().fold(0, |all, &b| all | 1 << leading(b));
+        ones(low_mask(self.width) & !leading)
+            .map(|i| 1 << i)
+            .collect()
     }
 }
 
@@ -449,6 +452,8 @@ mod tests {
             prop_assert_eq!(all_of(sa.intersection(&sb).basis()), common);
             let union: Vec<u64> = a.iter().chain(&b).copied().collect();
             prop_assert_eq!(sa.sum(&sb), Subspace::span(6, &union));
+            let units: Vec<u64> = (0..6).map(|i| 1 << i).collect();
+            prop_assert_eq!(sa.complement_units(), sa.extend_from(&units));
             prop_assert_eq!(sa.dim() as usize + sa.complement_units().len(), 6);
         }
 

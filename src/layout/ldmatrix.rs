@@ -11,7 +11,7 @@
 //! stmatrix".
 
 use super::addr::{XorGroup, group_by_xor, offset_of};
-use super::bank::words_per_bank;
+use super::bank::{Cost, words_per_bank};
 use super::gf2::{Matrix, Subspace, low_mask, ones};
 use super::shared::SharedLayout;
 use super::{In, Layout, LayoutError};
@@ -66,31 +66,8 @@ pub fn plan(
     Ok(offsets.fit(transposed).map(|f| offsets.plan(f, transposed)))
 }
 
-/// What a plan would cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MatrixCost {
-    /// Instructions per warp.
-    pub instructions: u64,
-    /// Wavefronts of each.
-    pub wavefronts: u32,
-    /// Groups of different xor constants.
-    pub groups: u64,
-}
-
-/// The cost of [`plan`], without listing registers.
-pub(super) fn cost(
-    distributed: &Layout,
-    shared: &SharedLayout,
-    transposed: bool,
-) -> Result<Option<MatrixCost>, LayoutError> {
-    let Some(offsets) = Offsets::new(distributed, shared)? else {
-        return Ok(None);
-    };
-    Ok(offsets.fit(transposed).map(|f| offsets.cost(&f)))
-}
-
 /// Element offsets by bits of register, lane and warp.
-struct Offsets {
+pub(super) struct Offsets {
     element_bits: u32,
     register: Matrix,
     lane: Matrix,
@@ -121,7 +98,10 @@ impl Fit {
 
 impl Offsets {
     /// None for layouts of less than a warp, or of several blocks.
-    fn new(distributed: &Layout, shared: &SharedLayout) -> Result<Option<Offsets>, LayoutError> {
+    pub(super) fn new(
+        distributed: &Layout,
+        shared: &SharedLayout,
+    ) -> Result<Option<Offsets>, LayoutError> {
         let all = shared.offsets_from(distributed)?;
         let registers = distributed.in_bits(In::Register);
         let lanes = distributed.in_bits(In::Lane);
@@ -246,18 +226,21 @@ impl Offsets {
         words_per_bank(&rows, self.element_bits, 4) << fit.select().len()
     }
 
-    fn cost(&self, fit: &Fit) -> MatrixCost {
+    /// What the plan would cost, if the instructions fit, without listing registers.
+    pub(super) fn cost(&self, transposed: bool) -> Option<Cost> {
+        let fit = &self.fit(transposed)?;
         let mask = self.thread_base(fit).iter().fold(0, |m, c| m | c);
         let meeting: Vec<u64> = fit
             .rest()
             .iter()
             .map(|&r| self.register.apply(r) & mask)
             .collect();
-        MatrixCost {
-            instructions: 1 << fit.rest().len(),
-            wavefronts: self.wavefronts(fit),
-            groups: 1 << Subspace::span(self.register.rows(), &meeting).dim(),
-        }
+        let instructions = 1 << fit.rest().len();
+        Some(Cost {
+            wavefronts: instructions * u64::from(self.wavefronts(fit)),
+            instructions,
+            bases: 1 << Subspace::span(self.register.rows(), &meeting).dim(),
+        })
     }
 
     fn plan(&self, fit: Fit, transposed: bool) -> MatrixPlan {
@@ -356,9 +339,14 @@ mod tests {
             seen[copy as usize] += 1;
         }
         assert!(seen.iter().all(|&n| n == 1));
-        let c = cost(l, s, transposed).unwrap().unwrap();
-        let counted = (p.instructions() as u64, p.wavefronts, p.groups.len() as u64);
-        assert_eq!((c.instructions, c.wavefronts, c.groups), counted);
+        let instructions = p.instructions() as u64;
+        let counted = Cost {
+            wavefronts: instructions * u64::from(p.wavefronts),
+            instructions,
+            bases: p.groups.len() as u64,
+        };
+        let offsets = Offsets::new(l, s).unwrap().unwrap();
+        assert_eq!(offsets.cost(transposed), Some(counted));
         p
     }
 

@@ -10,7 +10,7 @@
 //! modulo P∩Q with one of Q modulo P∩Q pairwise by xor, and adds a complement of P+Q
 //! (Zhou et al., arXiv 2505.23819, on optimal swizzling).
 
-use super::bank::wavefronts_of_lanes;
+use super::bank::{Cost, wavefronts_of_lanes};
 use super::gf2::Subspace;
 use super::shared::{SharedLayout, WAVEFRONT_LOG2};
 use super::{In, Layout, LayoutError, addr, ldmatrix};
@@ -44,13 +44,8 @@ pub struct Choice {
     pub store: Access,
     /// How the tile is read.
     pub load: Access,
-    /// Shared-memory wavefronts per warp, written and read.
-    pub wavefronts: u64,
-    /// Memory instructions per warp, written and read.
-    pub instructions: u64,
-    /// Different thread bases that the swizzle makes necessary, written and read: each
-    /// but the first of a side costs an xor per thread.
-    pub bases: u64,
+    /// What both cost.
+    pub cost: Cost,
 }
 
 /// The layout and accesses with the fewest wavefronts, then the fewest instructions, then
@@ -154,10 +149,10 @@ impl Problem<'_> {
         let count = self.bits - line.max(low.len() as u32);
         let segment = segments(p, q, &common, vector, count as usize);
         let both = vector.sum(&Subspace::span(self.bits, &segment));
-        let lanes = common.basis().iter().chain(p.basis()).copied();
-        let units = (0..self.bits).map(|i| 1 << i);
-        let bank = both.extend_from(&lanes.chain(units).collect::<Vec<u64>>());
-        [low, &bank, &segment].concat()
+        let lanes = [common.basis(), p.basis()].concat();
+        let lanes = both.extend_from(&lanes);
+        let rest = both.sum(&Subspace::span(self.bits, &lanes));
+        [low, &lanes, &rest.complement_units(), &segment].concat()
     }
 
     /// The best accesses of the layout with this basis, and what they cost; `None` where that is not below `best`.
@@ -166,29 +161,17 @@ impl Problem<'_> {
         let shared = SharedLayout::new(layout, self.element_bits)?;
         let (store, store_cost) = self.write.best(&shared)?;
         // Reading takes wavefronts, too.
-        if best.is_some_and(|b| store_cost.wavefronts >= b.wavefronts) {
+        if best.is_some_and(|b| store_cost.wavefronts >= b.cost.wavefronts) {
             return Ok(None);
         }
         let (load, load_cost) = self.read.best(&shared)?;
         let cost = store_cost + load_cost;
-        Ok(best.is_none_or(|b| cost < b.cost()).then_some(Choice {
+        Ok(best.is_none_or(|b| cost < b.cost).then_some(Choice {
             shared,
             store,
             load,
-            wavefronts: cost.wavefronts,
-            instructions: cost.instructions,
-            bases: cost.bases,
+            cost,
         }))
-    }
-}
-
-impl Choice {
-    fn cost(&self) -> Cost {
-        Cost {
-            wavefronts: self.wavefronts,
-            instructions: self.instructions,
-            bases: self.bases,
-        }
     }
 }
 
@@ -238,15 +221,19 @@ impl<'a> Side<'a> {
         &low[..n]
     }
 
-    /// For each access, where threads that are served together move and what each of them covers.
+    /// Where threads that are served together move, and what each of them covers, by one access or another.
     fn spans(&self, low: &[u64]) -> Vec<Subspace> {
         let bits = self.layout.shape().total_bits();
         let covered = Subspace::span(bits, self.covered(low));
-        let together = |&access: &Access| {
+        let mut spans = Vec::new();
+        for &access in &self.accesses {
             let together = self.together(low, access);
-            covered.sum(&Subspace::span(bits, &together))
-        };
-        self.accesses.iter().map(together).collect()
+            let span = covered.sum(&Subspace::span(bits, &together));
+            if !spans.contains(&span) {
+                spans.push(span);
+            }
+        }
+        spans
     }
 
     /// Offsets among which threads that are served together move.
@@ -277,18 +264,18 @@ impl<'a> Side<'a> {
     /// The cheapest access to `shared`.
     fn best(&self, shared: &SharedLayout) -> Result<(Access, Cost), LayoutError> {
         let mut best = (Access::Plain, self.plain(shared)?);
+        if let [Access::Plain] = *self.accesses {
+            return Ok(best);
+        }
+        let Some(offsets) = ldmatrix::Offsets::new(self.layout, shared)? else {
+            return Ok(best);
+        };
         for &access in self.accesses.iter().filter(|&&a| a != Access::Plain) {
             let transposed = access == Access::MatrixTransposed;
-            if let Some(c) = ldmatrix::cost(self.layout, shared, transposed)? {
-                let wavefronts = c.instructions * u64::from(c.wavefronts);
-                let cost = Cost {
-                    wavefronts,
-                    instructions: c.instructions,
-                    bases: c.groups,
-                };
-                if cost < best.1 {
-                    best = (access, cost);
-                }
+            if let Some(cost) = offsets.cost(transposed)
+                && cost < best.1
+            {
+                best = (access, cost);
             }
         }
         Ok(best)
@@ -316,26 +303,6 @@ impl<'a> Side<'a> {
             instructions,
             bases,
         })
-    }
-}
-
-/// What accesses cost a warp, most important first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Cost {
-    pub wavefronts: u64,
-    pub instructions: u64,
-    pub bases: u64,
-}
-
-impl std::ops::Add for Cost {
-    type Output = Cost;
-
-    fn add(self, other: Cost) -> Cost {
-        Cost {
-            wavefronts: self.wavefronts + other.wavefronts,
-            instructions: self.instructions + other.instructions,
-            bases: self.bases + other.bases,
-        }
     }
 }
 
