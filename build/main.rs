@@ -1,12 +1,12 @@
-//! The build script. Compiles `rules/` and `isel/` in: the files as they are, and what the rules in them are once read, as
-//! constants, so that no compilation reads them again. What is wrong in a rule file fails the build.
+//! The build script. Compiles `rules/` and `isel/` in: the files as they are, and what the rules and rows in them are once
+//! read, as constants, so that no compilation reads them again. What is wrong in one of them fails the build.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 mod rust;
 
-// What reads rule files: the same source that reads those of `--rules-dir`.
+// What reads these files: the same source that reads those of `--rules-dir` and `--isel-dir`.
 #[allow(dead_code, unused_imports)]
 #[path = "../src/dialect/mod.rs"]
 mod dialect;
@@ -15,6 +15,10 @@ mod egraph;
 mod facts;
 #[allow(dead_code, unused_imports)]
 mod ir;
+#[allow(dead_code)]
+mod isel;
+#[allow(dead_code)]
+mod machine;
 #[allow(dead_code)]
 mod rules;
 #[allow(dead_code, unused_imports)]
@@ -27,15 +31,21 @@ mod sexpr;
 mod target;
 
 use egraph::rule::{Examples, RuleSet};
+use isel::table::Patterns;
+use machine::table::row;
 use rules::group::Group;
 
 /// What of `src/` is part of this program.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 17] = [
     "dialect",
     "egraph/head.rs",
     "egraph/rule.rs",
     "facts/leaf.rs",
     "ir/diag.rs",
+    "isel/table",
+    "machine/class.rs",
+    "machine/rows.rs",
+    "machine/table/row.rs",
     "rules/expand.rs",
     "rules/group.rs",
     "rules/lower",
@@ -43,6 +53,7 @@ const SOURCES: [&str; 12] = [
     "rules/parse.rs",
     "scalar",
     "target/feature.rs",
+    "target/name.rs",
 ];
 
 fn main() {
@@ -61,6 +72,8 @@ fn main() {
     let files: Vec<(String, PathBuf)> = files.into_iter().map(|f| (name(&root, &f), f)).collect();
     write("rule_files.rs", &list(&files));
     write("rule_sets.rs", &sets(&files));
+    write("instructions.rs", &instructions(&root));
+    write("selection.rs", &selection(&files));
     link_at_a_fixed_address();
 }
 
@@ -130,6 +143,44 @@ fn sets(files: &[(String, PathBuf)]) -> String {
     code + "];\n"
 }
 
+/// The rows of the instruction table, read.
+fn instructions(root: &Path) -> String {
+    let rows = row::read(&text(&root.join("isel/ptx.insn")));
+    let rows = rows.map_err(|error| println!("cargo::error={error}"));
+    let rows = rows.unwrap_or_default();
+    constant("INSTRUCTIONS", "Rows<Row>", &rows)
+}
+
+/// The rows of the selection tables, read.
+fn selection(files: &[(String, PathBuf)]) -> String {
+    let tables = [("SELECT", "isel/select/"), ("LLVM", "isel/llvm/")];
+    let tables = tables.map(|(name, folder)| {
+        let mut patterns = Patterns::default();
+        for (name, path) in files.iter().filter(|(name, _)| name.starts_with(folder)) {
+            if let Err(error) = patterns.add(&text(path), name) {
+                println!("cargo::error={error}");
+            }
+        }
+        constant(name, "Patterns", &patterns)
+    });
+    tables.concat()
+}
+
+/// A constant of the program.
+fn constant(name: &str, ty: &str, value: &impl serde::Serialize) -> String {
+    match rust::expression(value) {
+        Ok(value) => format!("pub static {name}: {ty} = {value};\n"),
+        Err(error) => panic!("{name}: {error}"),
+    }
+}
+
+fn text(path: &Path) -> String {
+    match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => panic!("{}: {error}", path.display()),
+    }
+}
+
 /// Reads the rules of a group. What is wrong in a file is said with its place, and fails the build.
 fn read(group: Group, files: &[(String, PathBuf)]) -> RuleSet {
     let mut set = RuleSet::new(Examples::Dropped);
@@ -140,11 +191,7 @@ fn read(group: Group, files: &[(String, PathBuf)]) -> RuleSet {
                 .is_some_and(|(of, _)| of == *folder)
         };
         for (name, path) in files.iter().filter(|(name, _)| here(name)) {
-            let text = match std::fs::read_to_string(path) {
-                Ok(text) => text,
-                Err(error) => panic!("{name}: {error}"),
-            };
-            if let Err(error) = set.add(&text, name) {
+            if let Err(error) = set.add(&text(path), name) {
                 // All files' first mistakes, not the first alone, and without the trace of a panic.
                 println!("cargo::error={error}");
             }

@@ -1,6 +1,9 @@
-//! What rules ask of a target.
+//! What rules and instructions ask of a target.
 
 #[path = "../src/target/feature.rs"]
 mod feature;
+#[path = "../src/target/name.rs"]
+mod name;
 
 pub use feature::Feature;
+pub use name::PtxVersion;

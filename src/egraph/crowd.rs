@@ -43,10 +43,7 @@ impl Crowd {
         let know = &graph.analysis;
         let count = |id: Id| cost::elements(know, graph[graph.find(id)].data.ty);
         let mut easy: ByClass<bool> = ByClass::new(graph);
-        for id in choice.postorder_ids() {
-            let Some(node) = choice.node(id) else {
-                continue;
-            };
+        for (id, node) in choice.in_order() {
             let n = count(id);
             let list = node.head == Head::List;
             if !list && n <= LITTLE || matches!(node.head, Head::Value(_) | Head::Proj(_)) {
@@ -121,10 +118,7 @@ pub fn widened(
     };
     let mut found = FxHashSet::default();
     let mut registers = 0;
-    for user in choice.postorder_ids() {
-        let Some(node) = choice.node(user) else {
-            continue;
-        };
+    for (user, node) in choice.in_order() {
         for &child in &node.children {
             let child = graph.find(child);
             if depth(user) > depth(child)

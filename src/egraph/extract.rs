@@ -17,6 +17,8 @@ pub struct Choice {
     /// Dense number of each class; `None` for numbers that are not classes any more.
     index: ByClass<Option<u32>>,
     classes: Vec<Entry>,
+    /// Classes with a choice, children before parents.
+    order: Vec<usize>,
     /// Whether some class has several candidates.
     several: bool,
 }
@@ -27,6 +29,12 @@ struct Entry {
     chosen: Option<usize>,
     /// Everything the chosen form needs, itself included, as a bit set over classes; empty where no class has a choice.
     needs: Vec<u64>,
+}
+
+impl Entry {
+    fn made(&self) -> Option<(Id, &Node)> {
+        Some((self.id, &self.candidates.get(self.chosen?)?.node))
+    }
 }
 
 struct Candidate {
@@ -58,14 +66,17 @@ impl Choice {
         let mut choice = Choice {
             index,
             classes,
+            order: Vec::new(),
             several,
         };
         choice.available();
+        choice.order = choice.postorder();
         if several {
             for _ in 0..ROUNDS {
                 if !choice.improve() {
                     break;
                 }
+                choice.order = choice.postorder();
             }
         }
         choice
@@ -122,7 +133,8 @@ impl Choice {
     /// Revisits classes bottom-up; returns whether a choice changed.
     fn improve(&mut self) -> bool {
         let mut changed = false;
-        for i in self.postorder() {
+        for at in 0..self.order.len() {
+            let i = self.order[at];
             if let Some(best) = self.best(i) {
                 let old = self.classes[i].chosen;
                 if old != Some(best) && !self.reaches(i, best) {
@@ -283,19 +295,15 @@ impl Choice {
         order
     }
 
-    /// The classes of [`Choice::chosen`], children before parents.
-    pub fn postorder_ids(&self) -> Vec<Id> {
-        self.postorder()
-            .into_iter()
-            .map(|i| self.classes[i].id)
-            .collect()
+    /// The classes that can be made, children before parents.
+    pub fn in_order(&self) -> impl Iterator<Item = (Id, &Node)> {
+        let classes = self.order.iter().map(|&i| &self.classes[i]);
+        classes.filter_map(Entry::made)
     }
 
     /// The classes that can be made, for reports.
     pub fn chosen(&self) -> impl Iterator<Item = (Id, &Node)> {
-        self.classes
-            .iter()
-            .filter_map(|e| Some((e.id, &e.candidates.get(e.chosen?)?.node)))
+        self.classes.iter().filter_map(Entry::made)
     }
 }
 

@@ -217,7 +217,7 @@ impl Walk<'_> {
             && op.def().traits.has(crate::dialect::Traits::CONSTANT)
         {
             let mut facts = constant(&module.types, data, *held);
-            if facts.axes.is_empty() {
+            if facts.axes.is_empty() && ty != *held {
                 facts.axes = constant(&module.types, data, ty).axes;
             }
             return facts;

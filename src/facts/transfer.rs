@@ -99,21 +99,14 @@ pub fn constant(types: &Types, data: &Dense, ty: TypeId) -> Facts {
     };
     let bits = types.bits(ty).unwrap_or(8);
     let size = bits.div_ceil(8) as usize;
-    let is_int = matches!(types.get(types.elem(ty)), Type::Int(_));
     let element = |chunk: &[u8]| {
         let mut raw = [0u8; 8];
         raw.iter_mut().zip(chunk).for_each(|(r, b)| *r = *b);
         truncate(u64::from_le_bytes(raw), bits)
     };
     if bytes.len() == size {
-        let raw = element(bytes);
-        facts.constant = Some(raw);
-        if is_int {
-            let value = sign_extend(raw, bits);
-            (facts.lo, facts.hi, facts.divisor) = (value, value, value.unsigned_abs());
-        }
-        axes::splat(types, ty, &mut facts);
-    } else if is_int && bits >= 8 {
+        equal(types, element(bytes), bits, ty, &mut facts);
+    } else if bits >= 8 && matches!(types.get(types.elem(ty)), Type::Int(_)) {
         let values = || {
             bytes
                 .chunks_exact(size)
@@ -126,12 +119,23 @@ pub fn constant(types: &Types, data: &Dense, ty: TypeId) -> Facts {
     facts
 }
 
+/// Every element has these bits, of so many.
+fn equal(types: &Types, raw: u64, bits: u32, ty: TypeId, facts: &mut Facts) {
+    facts.constant = Some(raw);
+    if matches!(types.get(types.elem(ty)), Type::Int(_)) {
+        let value = sign_extend(raw, bits);
+        (facts.lo, facts.hi, facts.divisor) = (value, value, value.unsigned_abs());
+    }
+    axes::splat(types, ty, facts);
+}
+
 /// Facts of a value whose every element has these bits.
-pub fn splat(types: &Types, bits: u64, ty: TypeId) -> Facts {
-    let size = types.bits(ty).unwrap_or(64).div_ceil(8) as usize;
-    let mut bytes = bits.to_le_bytes().to_vec();
-    bytes.truncate(size.max(1));
-    constant(types, &Dense::Bytes(bytes), ty)
+pub fn splat(types: &Types, raw: u64, ty: TypeId) -> Facts {
+    let mut facts = Facts::top(types, ty);
+    if let Some(bits) = types.bits(ty) {
+        equal(types, truncate(raw, bits), bits, ty, &mut facts);
+    }
+    facts
 }
 
 /// Adds what an `assume` promises.

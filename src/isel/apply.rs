@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use super::build::{Fail, fail};
-use super::pattern::{Expr, Shape};
 use super::select::{Selector, int};
+use super::table::row::{Expr, Shape};
 use super::values::{Elem, Form};
 use crate::dialect::Traits;
 use crate::dialect::nvvm::Op as N;

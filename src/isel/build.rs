@@ -135,7 +135,7 @@ impl<'t> Builder<'t> {
         let mut into = into.map(Vec::into_iter);
         let mut operands = smallvec::SmallVec::new();
         let mut results = Vec::new();
-        for slot in slots {
+        for slot in slots.iter() {
             if slot.role == Role::Def {
                 let registers = match into.as_mut().and_then(Iterator::next) {
                     Some(registers) => registers,

@@ -8,12 +8,14 @@ use std::sync::{Arc, RwLock};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::pattern::{Candidate, Case, Expr, Patterns, Shape};
+use super::builtin;
+use super::pattern::{Candidate, Case};
+use super::table::Patterns;
+use super::table::row::{Expr, Shape};
 use super::values::Form;
 use crate::dialect::OpKind;
 use crate::facts::Leaf;
 use crate::ir::Diagnostic;
-use crate::machine::rows::Read;
 use crate::machine::table::Table;
 use crate::rules::files;
 use crate::target::Target;
@@ -55,42 +57,46 @@ fn remembered<K: Eq + Hash, V: Clone>(
 impl Tables {
     /// The tables of `dir` (a replacement of `isel/`) if given, else those compiled in.
     pub fn load(dir: Option<&Path>) -> Result<Tables, Diagnostic> {
-        let mut patterns = Patterns::default();
-        let insns = match dir {
-            None => {
-                for (name, text) in files::builtin("isel/select") {
-                    patterns.add(text, name, Read::Late)?;
-                }
-                Table::builtin()?
-            }
-            Some(dir) => {
-                for (name, text) in files::read_folder(&dir.join("select"), "sel")? {
-                    patterns.add(text, &name, Read::Now)?;
-                }
-                Table::parse(files::read_file(&dir.join("ptx.insn"))?)?
-            }
+        let Some(dir) = dir else {
+            return Ok(Tables::new(Table::builtin(), builtin::SELECT.clone()));
         };
-        Ok(Tables {
+        let mut patterns = Patterns::default();
+        for (name, text) in files::read_folder(&dir.join("select"), "sel")? {
+            patterns.add(&text, &name)?;
+        }
+        let insns = Table::parse(&files::read_file(&dir.join("ptx.insn"))?)?;
+        Ok(Tables::new(insns, patterns))
+    }
+
+    /// The instructions that are compiled in and how attributes are spelled, without rows.
+    pub fn spelling() -> Tables {
+        Tables::new(Table::builtin(), Patterns::spelled())
+    }
+
+    fn new(insns: Table, patterns: Patterns) -> Tables {
+        Tables {
             insns,
             patterns,
             memory: Memory::default(),
-        })
+        }
     }
 }
 
-impl Tables {
-    /// The instructions that are compiled in and how attributes are spelled, without rows.
-    pub fn spelling() -> Result<Tables, Diagnostic> {
-        let mut patterns = Patterns::default();
-        let spelling = |(name, _): &(&str, &str)| name.ends_with("spelling.sel");
-        for (name, text) in files::builtin("isel/select").filter(spelling) {
-            patterns.add(text, name, Read::Late)?;
+impl Patterns {
+    /// How attributes are spelled in the tables that are compiled in, without rows.
+    fn spelled() -> Patterns {
+        Patterns {
+            spelling: builtin::SELECT.spelling.clone(),
+            ..Patterns::default()
         }
-        Ok(Tables {
-            insns: Table::builtin()?,
-            patterns,
-            memory: Memory::default(),
-        })
+    }
+
+    /// The rows of `isel/llvm/*.sel` that are compiled in.
+    pub(crate) fn llvm() -> Patterns {
+        Patterns {
+            spelling: builtin::SELECT.spelling.clone(),
+            ..builtin::LLVM.clone()
+        }
     }
 }
 
@@ -235,7 +241,7 @@ impl<'t> Chooser<'t> {
         match expr {
             Expr::Insn(name, args) => {
                 if self.exists(name).is_none() && self.tables.insns.find(name).is_some() {
-                    names.push(name.clone());
+                    names.push(name.to_string());
                 }
                 args.iter().for_each(|e| self.unavailable(e, names));
             }
@@ -267,7 +273,7 @@ impl<'t> Chooser<'t> {
             Expr::Insn(name, args) => {
                 let each = self.exists(name)?;
                 let (mut registers, mut cost) = (1, 0);
-                for arg in args {
+                for arg in args.iter() {
                     let (n, own) = self.cost_of(arg, candidate, key)?;
                     registers = registers.max(n);
                     cost += own;

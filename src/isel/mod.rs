@@ -5,7 +5,7 @@
 //!             fragments to their matmuls ─ coalesce copies ─ tidy jumps ─► ptx
 //! ```
 //! What instructions exist is in `isel/ptx.insn` ([`crate::machine::table`]); which of them compute an operation
-//! in `isel/select/*.sel` ([`pattern`], [`choose`], [`apply`]); the rules of `isel/peephole` and
+//! in `isel/select/*.sel` ([`table`], [`pattern`], [`choose`], [`apply`]); the rules of `isel/peephole` and
 //! `isel/expand` run before, with the costs of those instructions ([`cost`]). How values live in
 //! registers is in [`values`]. What is no computation has a file per subject: control flow,
 //! memory, synchronisation, matrix units.
@@ -14,6 +14,7 @@ mod alone;
 mod apply;
 mod block_scale;
 mod build;
+mod builtin;
 mod calls;
 mod check;
 mod choose;
@@ -34,6 +35,7 @@ pub mod pattern;
 pub mod proof;
 mod select;
 mod sync;
+mod table;
 mod tcgen05;
 mod tidy;
 mod uses;
@@ -43,6 +45,8 @@ pub use alone::{Alone, Selected};
 pub use build::{Fail, about, fail as failure};
 pub use choose::{Choice, Chooser, Tables, cases};
 pub use cost::SelectionCost;
+pub use table::Patterns;
+pub use table::row::{Expr, Shape};
 pub use values::{Elem, Form};
 
 use crate::dialect::nvvm;

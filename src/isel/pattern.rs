@@ -1,130 +1,12 @@
-//! The selection tables `isel/select/*.sel`: which instructions compute an operation of nvvm on
-//! operands of which types. `docs/selection.md` describes the format.
+//! Which instructions compute an operation of nvvm on operands of which types, by the rows of the selection tables.
 
-mod heads;
-
-use std::borrow::Cow;
-
-use rustc_hash::FxHashMap;
-
-pub use heads::Head;
-
-use super::effects::Effects;
-use super::values::{Elem, Form};
+use super::table::Patterns;
+use super::table::elem::Elem;
+use super::table::row::{Expr, Row, Shape};
+use super::values::Form;
 use crate::dialect::{Dialect, OpKind};
-use crate::ir::{Diagnostic, Float, Place};
-use crate::machine::rows::{self, Read, Rows};
-
-/// The element of a type in a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    pub elem: Elem,
-    /// Elements per register that the instruction works on.
-    pub per: usize,
-}
-
-impl Shape {
-    const NAMES: &[(&'static str, Elem)] = &[
-        ("i1", Elem::Int(1)),
-        ("i4", Elem::Int(4)),
-        ("i8", Elem::Int(8)),
-        ("i16", Elem::Int(16)),
-        ("i32", Elem::Int(32)),
-        ("i64", Elem::Int(64)),
-        ("f16", Elem::Float(Float::F16)),
-        ("bf16", Elem::Float(Float::BF16)),
-        ("f32", Elem::Float(Float::F32)),
-        ("tf32", Elem::Float(Float::TF32)),
-        ("f64", Elem::Float(Float::F64)),
-        ("e4m3", Elem::Float(Float::F8E4M3FN)),
-        ("e5m2", Elem::Float(Float::F8E5M2)),
-        ("ptr", Elem::Global),
-        ("shared", Elem::Shared),
-    ];
-
-    pub fn parse(text: &str) -> Option<Shape> {
-        let find = |name: &str| Self::NAMES.iter().find(|(n, _)| *n == name);
-        let (name, per) = match text.rsplit_once('x') {
-            Some((name, per)) => (name, per.parse().ok()?),
-            None => (text, 1),
-        };
-        let &(_, elem) = find(name)?;
-        // A packed register is a whole number of elements in 16 or 32 bits.
-        let whole = per == 1 || matches!(elem.stored() * per as u32, 16 | 32);
-        whole.then_some(Shape { elem, per })
-    }
-
-    /// What PTX calls it.
-    fn ptx_name(self) -> String {
-        let name = match self.elem {
-            Elem::Float(Float::TF32) => "f32",
-            elem => Self::NAMES
-                .iter()
-                .find(|(_, e)| *e == elem)
-                .map_or("", |(n, _)| n),
-        };
-        match self.per {
-            1 => name.to_owned(),
-            per => format!("{name}x{per}"),
-        }
-    }
-
-    /// Whether a value that lives in registers as `form` says can be brought into this shape.
-    fn admits(self, form: Form) -> bool {
-        self.elem == form.elem
-            && (self.per == 1 || self.per == form.per || self.elem.stored() == 8 && self.per == 2)
-    }
-
-    /// Whether a result in this shape can be brought into `form`.
-    fn yields(self, form: Form) -> bool {
-        self.admits(form) || self.elem == form.elem && self.per == 2 && form.per == 1
-    }
-}
-
-/// What computes a row's result.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Expr {
-    /// An operand.
-    Operand(usize),
-    /// Every `of`-th element of an operand, from `lane` on.
-    Lane {
-        operand: usize,
-        lane: usize,
-        of: usize,
-    },
-    Imm(u64),
-    /// The integer attribute of this name.
-    Attr(String),
-    /// An instruction; the mnemonic may have `{…}` in it.
-    Insn(String, Vec<Expr>),
-    /// The registers of all, the first of each, then the second of each, and so on.
-    Interleave(Vec<Expr>),
-}
-
-/// A row of the table.
-#[derive(Debug)]
-struct Row {
-    /// Cases of enumerations, and names of unit attributes, that the operation must have.
-    cases: Vec<String>,
-    operands: Vec<Vec<Shape>>,
-    results: Vec<Shape>,
-    expr: Expr,
-}
-
-/// All rows, by operation.
-#[derive(Debug, Default)]
-pub struct Patterns {
-    rows: Rows<Row>,
-    files: Vec<String>,
-    /// File (an index of `files`) and line of each row.
-    places: Vec<(usize, usize)>,
-    /// The same of the rows of `effects`.
-    effect_places: Vec<(usize, usize)>,
-    /// Cases of each attribute, and how they are spelled.
-    spelling: FxHashMap<String, Vec<(String, String)>>,
-    /// Operations that are one instruction without results.
-    pub(super) effects: Effects,
-}
+use crate::ir::Float;
+use crate::machine::rows::Text;
 
 /// An attribute as a row sees it: its name, and its case if it has one.
 pub struct Case<'a> {
@@ -136,7 +18,7 @@ pub struct Case<'a> {
 /// A row with its placeholders filled in for given operands.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Candidate {
-    /// The row it came from: an index of [`Patterns::places`].
+    /// The number of the row it came from.
     pub row: usize,
     pub operands: Vec<Shape>,
     pub result: Shape,
@@ -144,64 +26,12 @@ pub struct Candidate {
 }
 
 impl Patterns {
-    /// Adds the rows of a file.
-    ///
-    /// # Errors
-    /// The first row that is malformed, if they are read now.
-    pub fn add(
-        &mut self,
-        text: impl Into<Cow<'static, str>>,
-        file: &str,
-        read: Read,
-    ) -> Result<(), Diagnostic> {
-        self.files.push(file.to_owned());
-        for (number, line) in rows::lines(&text.into()) {
-            let end = line.find('#').unwrap_or(line.len());
-            let line = rows::part(&line, 0..line[..end].trim_end().len());
-            let added = match line.strip_prefix("spell ") {
-                Some(rest) => self.spell(rest),
-                None => self.row(line, number, read),
-            };
-            added.map_err(|what| {
-                Diagnostic::error(what).at(Place::Line {
-                    file: file.to_owned(),
-                    line: number as u32,
-                    column: 1,
-                })
-            })?;
-        }
-        Ok(())
-    }
-
-    fn spell(&mut self, line: &str) -> Result<(), String> {
-        let mut words = line.split_whitespace();
-        let attribute = words.next().ok_or("no attribute")?;
-        let spelled = words.map(|word| {
-            let (case, text) = word.split_once('=').ok_or("expected CASE=TEXT")?;
-            Ok((case.to_owned(), text.to_owned()))
-        });
-        let spelled: Vec<_> = spelled.collect::<Result<_, String>>()?;
-        let known = self.spelling.entry(attribute.to_owned()).or_default();
-        known.extend(spelled);
-        Ok(())
-    }
-
-    fn row(&mut self, line: Cow<'static, str>, number: usize, read: Read) -> Result<(), String> {
-        let text = line.clone();
-        let Some(operations) = operations(&text) else {
-            self.effects.add(line, read)?;
-            self.effect_places.push((self.files.len() - 1, number));
-            return Ok(());
-        };
-        self.rows.add(line, operations, read, Row::parse)?;
-        self.places.push((self.files.len() - 1, number));
-        Ok(())
-    }
-
     /// File and line of each row, in order.
     pub fn places(&self) -> Vec<String> {
-        let place = |&(file, line): &(usize, usize)| format!("{}:{line}", self.files[file]);
-        self.places.iter().map(place).collect()
+        let lines = self.rows.rows.iter().map(|row| &row.line);
+        lines
+            .map(|line| format!("{}:{}", line.file, line.number))
+            .collect()
     }
 
     /// The rows about an operation and their numbers, in the order of the table.
@@ -210,10 +40,7 @@ impl Patterns {
             Dialect::Nvvm => kind.def().name,
             _ => "",
         };
-        let is_about = move |text| operations(text).is_some_and(|mut all| all.any(|n| n == name));
-        let rows = self.rows.named(name);
-        let rows = rows.filter(move |(_, text)| is_about(text));
-        rows.filter_map(|(number, _)| Some((number, self.rows.read(number, Row::parse)?)))
+        self.rows.named(name)
     }
 
     /// Whether some row is about the operation.
@@ -240,7 +67,7 @@ impl Patterns {
                     c.case == Some(want) || c.attribute == want && c.case == Some("present")
                 })
             };
-            let holds = |case: &String| match case.strip_prefix('!') {
+            let holds = |case: &Text| match case.strip_prefix('!') {
                 Some(case) => !has(case),
                 None => has(case),
             };
@@ -274,47 +101,31 @@ impl Patterns {
     }
 }
 
-/// The operations of a row `OPERATION|…[CASE,…] TYPES : EXPRESSION`; `None` for a row without types: an effect.
-fn operations(line: &str) -> Option<std::str::Split<'_, char>> {
-    let (about, rest) = line.split_once(' ')?;
-    let effect = rest.trim_start().starts_with(": ");
-    let operations = about.split('[').next().unwrap_or(about);
-    (!effect).then(|| operations.split('|'))
-}
-
-impl Row {
-    fn parse(line: &str) -> Result<Row, String> {
-        let (head, expr) = line
-            .split_once(" : ")
-            .ok_or("no ' : ' before what computes it")?;
-        let (about, types) = head.trim().split_once(' ').ok_or("no types")?;
-        let cases = about.strip_suffix(']').and_then(|o| o.split_once('['));
-        let (names, cases) = cases.unwrap_or((about, ""));
-        for name in names.split('|') {
-            if Dialect::Nvvm.operation(name).is_none() {
-                return Err(format!("no operation 'nvvm.{name}'"));
-            }
+impl Shape {
+    /// What PTX calls it.
+    fn ptx_name(self) -> String {
+        let name = match self.elem {
+            Elem::Float(Float::TF32) => "f32",
+            elem => Self::NAMES
+                .iter()
+                .find(|(_, e)| *e == elem)
+                .map_or("", |(n, _)| n),
+        };
+        match self.per {
+            1 => name.to_owned(),
+            per => format!("{name}x{per}"),
         }
-        let shapes = |text: &str| -> Result<Vec<Shape>, String> {
-            let parse = |t: &str| Shape::parse(t).ok_or_else(|| format!("unknown type '{t}'"));
-            text.trim().split('|').map(parse).collect()
-        };
-        let (operands, results) = types.split_once("->").unwrap_or((types, ""));
-        let results = match results.trim() {
-            "" => Vec::new(),
-            text => shapes(text)?,
-        };
-        let cases = cases.split(',').filter(|case| !case.is_empty());
-        Ok(Row {
-            cases: cases.map(str::to_owned).collect(),
-            operands: operands
-                .trim()
-                .split(',')
-                .map(shapes)
-                .collect::<Result<_, _>>()?,
-            results,
-            expr: ExprParser::parse(expr)?,
-        })
+    }
+
+    /// Whether a value that lives in registers as `form` says can be brought into this shape.
+    fn admits(self, form: Form) -> bool {
+        self.elem == form.elem
+            && (self.per == 1 || self.per == form.per || self.elem.stored() == 8 && self.per == 2)
+    }
+
+    /// Whether a result in this shape can be brought into `form`.
+    fn yields(self, form: Form) -> bool {
+        self.admits(form) || self.elem == form.elem && self.per == 2 && form.per == 1
     }
 }
 
@@ -363,8 +174,8 @@ impl Fill<'_> {
                 .collect::<Option<Vec<_>>>()
         };
         Some(match expr {
-            Expr::Insn(name, args) => Expr::Insn(self.name(name)?, all(args)?),
-            Expr::Interleave(args) => Expr::Interleave(all(args)?),
+            Expr::Insn(name, args) => Expr::Insn(self.name(name)?.into(), all(args)?.into()),
+            Expr::Interleave(args) => Expr::Interleave(all(args)?.into()),
             other => other.clone(),
         })
     }
@@ -392,94 +203,30 @@ impl Fill<'_> {
     fn spelled(&self, attribute: &str) -> Option<&str> {
         let case = self.cases.iter().find(|c| c.attribute == attribute);
         let case = case.map_or(Some("absent"), |c| c.case)?;
-        let spelled = self.patterns.spelling.get(attribute)?;
-        let (_, text) = spelled.iter().find(|(name, _)| name == case)?;
+        let mut known = self.patterns.spelling.iter();
+        let known = known.find(|spelling| spelling.attribute == attribute)?;
+        let (_, text) = known.cases.iter().find(|(name, _)| name == case)?;
         Some(text)
-    }
-}
-
-/// Reads what stands behind the colon of a row.
-struct ExprParser<'t> {
-    rest: &'t str,
-}
-
-impl<'t> ExprParser<'t> {
-    fn parse(text: &'t str) -> Result<Expr, String> {
-        let mut parser = ExprParser { rest: text };
-        let expr = parser.expr(0)?;
-        match parser.rest.trim() {
-            "" => Ok(expr),
-            more => Err(format!("'{more}' is left over")),
-        }
-    }
-
-    fn expr(&mut self, depth: u32) -> Result<Expr, String> {
-        if depth > 20 {
-            return Err("nested too deeply".into());
-        }
-        let text = self.rest.trim_start();
-        let end = text.find(['(', ')', ',']).unwrap_or(text.len());
-        let (word, rest) = text.split_at(end);
-        let word = word.trim();
-        self.rest = rest;
-        if !rest.starts_with('(') {
-            return leaf(word);
-        }
-        let mut args = Vec::new();
-        while !self.rest.starts_with(')') {
-            self.rest = self.rest.get(1..).unwrap_or_default();
-            args.push(self.expr(depth + 1)?);
-            self.rest = self.rest.trim_start();
-            if !self.rest.starts_with([',', ')']) {
-                return Err("expected ',' or ')'".into());
-            }
-        }
-        self.rest = &self.rest[1..];
-        Ok(match word {
-            "interleave" => Expr::Interleave(args),
-            name => Expr::Insn(name.to_owned(), args),
-        })
-    }
-}
-
-/// An operand, some of its elements, a number or an attribute.
-fn leaf(word: &str) -> Result<Expr, String> {
-    let unknown = || format!("'{word}' is no operand, number or attribute");
-    if let Some(name) = word.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
-        return Ok(Expr::Attr(name.to_owned()));
-    }
-    let number = |text: &str| match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
-    };
-    if let Some(value) = number(word) {
-        return Ok(Expr::Imm(value));
-    }
-    let operand = |name: &str| ["a", "b", "c"].iter().position(|n| *n == name);
-    let Some((name, lanes)) = word.split_once('.') else {
-        return operand(word).map(Expr::Operand).ok_or_else(unknown);
-    };
-    let (lane, of) = lanes.split_once('/').ok_or_else(unknown)?;
-    match (operand(name), lane.parse(), of.parse()) {
-        (Some(operand), Ok(lane), Ok(of)) if lane < of => Ok(Expr::Lane { operand, lane, of }),
-        _ => Err(unknown()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::builtin;
     use super::*;
     use crate::rules::files;
 
     #[test]
-    fn every_row_that_is_compiled_in_is_well_formed() {
-        let mut patterns = Patterns::default();
-        let folders = ["isel/select", "isel/llvm"];
-        for (name, text) in folders.into_iter().flat_map(files::builtin) {
-            patterns.add(text, name, Read::Now).unwrap();
+    fn the_compiled_in_rows_are_those_of_the_files() {
+        for (folder, table) in [("select", &builtin::SELECT), ("llvm", &builtin::LLVM)] {
+            let mut patterns = Patterns::default();
+            for (name, text) in files::builtin(&format!("isel/{folder}")) {
+                patterns.add(text, name).unwrap();
+            }
+            assert!(patterns.rows.rows.len() > 50);
+            assert!(patterns.covers(crate::dialect::nvvm::Op::Add.into()));
+            assert_eq!(format!("{patterns:?}"), format!("{table:?}"));
         }
-        assert!(patterns.places().len() > 150);
-        assert!(patterns.covers(crate::dialect::nvvm::Op::Add.into()));
     }
 
     #[test]
@@ -491,7 +238,7 @@ mod tests {
             ("add i32 : add.s32(a, d)", "'d' is no operand"),
             ("spell rounding rn", "expected CASE=TEXT"),
         ] {
-            let error = Patterns::default().add(row, "f.sel", Read::Now);
+            let error = Patterns::default().add(row, "f.sel");
             let error = format!("{:?}", error.expect_err(row));
             assert!(error.contains(why), "{row}: {error}");
         }

@@ -2,8 +2,8 @@
 //! `isel/select/effects.sel` ([`super::effects`]), the others by hand.
 
 use super::build::{Fail, fail};
-use super::effects::Argument;
 use super::select::Selector;
+use super::table::effect::Argument;
 use super::values::Elem;
 use crate::dialect::enums::Shuffle;
 use crate::dialect::nvvm::view::{self, View};
@@ -41,7 +41,7 @@ impl Selector<'_> {
     fn effect(&mut self, op: &Op) -> Result<bool, Fail> {
         let tables = self.chooser.tables;
         let mut missing = None;
-        for row in tables.patterns.effects.of(op) {
+        for row in tables.patterns.effects_of(op) {
             let name = row.mnemonic(op)?;
             if self.b.lookup(&name).is_none() {
                 missing.get_or_insert(name);

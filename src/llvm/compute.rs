@@ -8,7 +8,8 @@ use super::types::{Flavor, Ty};
 use crate::dialect::nvvm::{Op as N, view};
 use crate::facts::Leaf;
 use crate::ir::{Attr, Dense, Op};
-use crate::isel::pattern::{Candidate, Case, Expr, Shape};
+use crate::isel::pattern::{Candidate, Case};
+use crate::isel::{Expr, Shape};
 use crate::isel::{Fail, Form, cases};
 
 impl Kernel<'_, '_> {
@@ -126,7 +127,7 @@ impl Kernel<'_, '_> {
             Expr::Lane { operand, lane, of } => source(*operand, i * of + lane),
             Expr::Insn(name, args) => {
                 let mut values = Vec::with_capacity(args.len());
-                for arg in args {
+                for arg in args.iter() {
                     values.push(match arg {
                         Expr::Imm(_) => None,
                         arg => Some(self.evaluate(arg, sources, i)?),

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use crate::ir::Diagnostic;
-use crate::isel::pattern::Patterns;
-use crate::machine::rows::Read;
+use crate::isel::Patterns;
 use crate::rules::files;
 
 /// What computes operations of nvvm in LLVM's language.
@@ -17,26 +16,17 @@ impl Rows {
     /// # Errors
     /// What is wrong with a row.
     pub fn load(dir: Option<&Path>) -> Result<Rows, Diagnostic> {
+        let Some(dir) = dir.filter(|dir| dir.join("llvm").is_dir()) else {
+            return Ok(Rows(Patterns::llvm()));
+        };
+        let spelling = dir.join("select/spelling.sel");
         let mut patterns = Patterns::default();
-        let own = dir.map(|dir| (dir.join("llvm"), dir.join("select/spelling.sel")));
-        match own {
-            Some((folder, spelling)) if folder.is_dir() => {
-                patterns.add(
-                    files::read_file(&spelling)?,
-                    &spelling.display().to_string(),
-                    Read::Now,
-                )?;
-                for (name, text) in files::read_folder(&folder, "sel")? {
-                    patterns.add(text, &name, Read::Now)?;
-                }
-            }
-            _ => {
-                let spelling =
-                    files::builtin("isel/select").filter(|(n, _)| n.ends_with("spelling.sel"));
-                for (name, text) in spelling.chain(files::builtin("isel/llvm")) {
-                    patterns.add(text, name, Read::Late)?;
-                }
-            }
+        patterns.add(
+            &files::read_file(&spelling)?,
+            &spelling.display().to_string(),
+        )?;
+        for (name, text) in files::read_folder(&dir.join("llvm"), "sel")? {
+            patterns.add(&text, &name)?;
         }
         Ok(Rows(patterns))
     }

@@ -1,7 +1,7 @@
 //! Classes of registers.
 
 /// Register classes. Registers are untyped: an f32 lives in a 32-bit register like an i32.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize)]
 pub enum Class {
     Pred,
     B16,

@@ -1,18 +1,19 @@
 //! The instruction table `isel/ptx.insn`: its format is described at the top of that file.
 
+mod builtin;
 mod row;
 
-use std::borrow::Cow;
 use std::sync::{Arc, RwLock};
 
 use rustc_hash::FxHashMap;
 
-use super::rows::{self, Read, Rows};
+use super::rows::Rows;
 use crate::ir::Diagnostic;
+use crate::target::{PtxVersion, Suffix, Target};
 
 pub use row::{Algebra, Does, Fold, Immediate, Piece, Role, Row, Slot, Unit, Width};
 
-/// The table that is compiled in.
+/// The text of the table that is compiled in.
 pub const BUILTIN: &str = include_str!("../../isel/ptx.insn");
 
 /// An instruction: a row and the mnemonic that was asked for.
@@ -25,89 +26,42 @@ pub struct Insn {
 /// The rows, found by mnemonic.
 #[derive(Debug, Default)]
 pub struct Table {
-    /// Named by their identifiers (several have one where their mnemonics need different targets)
-    /// or, without one, by the first components of what their patterns stand for.
     rows: Rows<Row>,
     /// What names that were asked for stand for: comparing one with the patterns costs much more than looking it up.
     found: RwLock<FxHashMap<Box<str>, Option<Insn>>>,
 }
 
-/// The parts of a row's line.
-struct Parts<'t> {
-    /// Empty if it has none.
-    id: &'t str,
-    pattern: &'t str,
-    rest: &'t str,
-}
+impl Row {
+    /// Whether `target` has the instruction.
+    pub fn available_on(&self, target: Target) -> bool {
+        target.sm >= self.sm
+            && (!self.own_features || target.suffix != Suffix::None)
+            && self.feature.is_none_or(|f| target.has(f))
+    }
 
-impl<'t> Parts<'t> {
-    fn of(line: &'t str) -> Result<Self, &'static str> {
-        let (id, line) = match line.strip_prefix('@') {
-            Some(line) => line.split_once(' ').ok_or("nothing after the id")?,
-            None => ("", line),
-        };
-        let line = line.trim_start();
-        // By bytes: a search for characters takes several times as long, and this is most of reading the table.
-        let end = line.bytes().position(|b| matches!(b, b' ' | b';'));
-        let end = end.unwrap_or(line.len());
-        let (pattern, rest) = line.split_at(end);
-        Ok(Parts { id, pattern, rest })
+    /// The lowest PTX ISA version that has the instruction.
+    pub fn ptx_version(&self) -> PtxVersion {
+        self.ptx
     }
 }
 
 impl Table {
-    /// The table that is compiled in. A row is read when it is found; a test reads all of them.
-    pub fn builtin() -> Result<Self, Diagnostic> {
-        Self::load(Cow::Borrowed(BUILTIN), Read::Late)
+    /// The table that is compiled in.
+    pub fn builtin() -> Self {
+        builtin::INSTRUCTIONS.clone().into()
     }
 
-    /// Parses a table, every row of it.
+    /// Parses a table.
     ///
     /// # Errors
     /// The first row that is malformed, with its line.
-    pub fn parse(text: impl Into<Cow<'static, str>>) -> Result<Self, Diagnostic> {
-        Self::load(text.into(), Read::Now)
-    }
-
-    fn load(text: Cow<'static, str>, read: Read) -> Result<Self, Diagnostic> {
-        let mut table = Table::default();
-        table.rows.reserve(512, 512);
-        for (number, line) in rows::lines(&text) {
-            table.add(line, read).map_err(|what| {
-                Diagnostic::error(format!("instruction table, line {number}: {what}"))
-            })?;
-        }
-        Ok(table)
-    }
-
-    fn add(&mut self, line: Cow<'static, str>, read: Read) -> Result<(), String> {
-        let text = line.clone();
-        let Parts { id, pattern, .. } = Parts::of(&text)?;
-        match id {
-            "" => self.rows.add(line, heads(pattern), read, parse_row),
-            id => self.rows.add(line, [id], read, parse_row),
-        }
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Ok(row::read(text).map_err(Diagnostic::error)?.into())
     }
 
     /// The row of an instruction that this table found.
     pub fn row(&self, insn: &Insn) -> &Row {
-        let row = self.rows.read(insn.row, parse_row);
-        row.expect("it was read when it was found")
-    }
-
-    /// Numbers and patterns of the rows, in the order of the table, whose identifier is `id` or,
-    /// where that is empty, of which a mnemonic may begin with the component `head`.
-    fn rows<'t>(
-        &'t self,
-        id: &'t str,
-        head: &str,
-    ) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
-        let rows = self.rows.named(if id.is_empty() { head } else { id });
-        let rows = rows.filter_map(move |(row, line)| {
-            let parts = Parts::of(line).ok().filter(|parts| parts.id == id)?;
-            Some((row, parts.pattern))
-        });
-        rows.filter(|&(row, _)| self.rows.read(row, parse_row).is_some())
+        &self.rows.rows[insn.row]
     }
 
     /// The instruction called `name`: a mnemonic, or `@id` of a row without alternatives.
@@ -125,12 +79,16 @@ impl Table {
     }
 
     fn search(&self, name: &str) -> Option<Insn> {
-        let (row, mnemonic) = match name.strip_prefix('@') {
-            Some(id) => self.rows(id, "").next()?,
-            None => {
+        let (row, mnemonic) = match name.starts_with('@') {
+            true => {
+                let (number, row) = self.rows.named(name).next()?;
+                (number, &*row.pattern)
+            }
+            false => {
                 let head = name.split('.').next().unwrap_or(name);
-                let mut rows = self.rows("", head);
-                (rows.find(|(_, pattern)| matches(pattern, name))?.0, name)
+                let mut rows = self.rows.named(head);
+                let (number, _) = rows.find(|(_, row)| matches(&row.pattern, name))?;
+                (number, name)
             }
         };
         let mnemonic = mnemonic.into();
@@ -139,27 +97,21 @@ impl Table {
 
     /// The instruction `mnemonic` of the row `@id`.
     pub fn find_as(&self, id: &str, mnemonic: &str) -> Option<Insn> {
-        let mut rows = self.rows(id, "");
-        let (row, _) = rows.find(|(_, pattern)| matches(pattern, mnemonic))?;
+        let name = format!("@{id}");
+        let mut rows = self.rows.named(&name);
+        let (row, _) = rows.find(|(_, row)| matches(&row.pattern, mnemonic))?;
         let mnemonic = mnemonic.into();
         Some(Insn { mnemonic, row })
     }
 }
 
-fn parse_row(line: &str) -> Result<Row, String> {
-    row::parse(Parts::of(line)?.rest)
-}
-
-/// First components (up to the dot) of everything `pattern` can start with.
-fn heads(pattern: &str) -> impl Iterator<Item = &str> {
-    let alternatives = pattern.strip_prefix('(');
-    let alternatives = alternatives.and_then(|rest| rest.split_once(')'));
-    let (starts, count) = match alternatives {
-        Some((alternatives, _)) => (alternatives, usize::MAX),
-        None => (pattern, 1),
-    };
-    let head = |start| str::split(start, ['.', '(']).next().unwrap_or(start);
-    starts.split('|').take(count).map(head)
+impl From<Rows<Row>> for Table {
+    fn from(rows: Rows<Row>) -> Self {
+        Table {
+            rows,
+            ..Table::default()
+        }
+    }
 }
 
 /// Whether `name` is one of the mnemonics `pattern` stands for.
@@ -189,19 +141,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_parses() {
-        let table = Table::parse(BUILTIN).unwrap();
-        assert!(table.rows.len() > 100);
-    }
-
-    #[test]
-    fn rows_that_are_read_late_are_the_same() {
-        let (late, all) = (Table::builtin().unwrap(), Table::parse(BUILTIN).unwrap());
-        assert_eq!(late.rows.len(), all.rows.len());
-        for row in 0..all.rows.len() {
-            let of = |table: &Table| format!("{:?}", table.rows.read(row, parse_row).unwrap());
-            assert_eq!(of(&late), of(&all));
-        }
+    fn the_compiled_in_rows_are_those_of_the_file() {
+        let read = row::read(BUILTIN).unwrap();
+        assert!(read.rows.len() > 100);
+        let of = |rows: &Rows<Row>| format!("{rows:?}");
+        assert_eq!(of(&read), of(&builtin::INSTRUCTIONS));
     }
 
     #[test]

@@ -351,7 +351,7 @@ impl<'f> Writer<'f> {
         self.out.push_str(&op.insn.mnemonic);
         let room = OPERANDS.saturating_sub(op.insn.mnemonic.len()).max(1);
         self.out.extend(std::iter::repeat_n(' ', room));
-        for piece in &row.pieces {
+        for piece in row.pieces.iter() {
             match piece {
                 Piece::Text(text) => self.out.push_str(text),
                 Piece::Slot(i) => {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A PTX ISA version.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize)]
 pub struct PtxVersion(pub u8, pub u8);
 
 impl fmt::Display for PtxVersion {

@@ -208,7 +208,7 @@ fn instruction(line: &Line, row: &Row, mnemonic: &str, numeric: Option<usize>) -
         registers.join(", ")
     };
     let mut text = format!("{mnemonic} ");
-    for piece in &row.pieces {
+    for piece in row.pieces.iter() {
         match piece {
             Piece::Text(t) => text.push_str(t),
             Piece::Slot(i) => text.push_str(&operand(*i)),
@@ -219,7 +219,7 @@ fn instruction(line: &Line, row: &Row, mnemonic: &str, numeric: Option<usize>) -
 
 /// Every form of a row: all mnemonics with registers, the first with each possible number.
 fn forms(line: &Line) -> Vec<String> {
-    let table = Table::parse(line.text.to_owned()).unwrap_or_else(|e| panic!("{e}"));
+    let table = Table::parse(line.text).unwrap_or_else(|e| panic!("{e}"));
     let mut out = Vec::new();
     for (i, mnemonic) in mnemonics(line.pattern).iter().enumerate() {
         let found = match line.id {

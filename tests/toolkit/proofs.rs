@@ -7,7 +7,6 @@ use rayon::prelude::*;
 
 use tilec::isel::Tables;
 use tilec::isel::proof::subjects::{self, Prover, Subject};
-use tilec::machine::rows::Read;
 use tilec::rules::files::{self, Group};
 use tilec::rules::prove::solver::{Answer, Solver};
 use tilec::rules::prove::{self, Class, Effort, Verdict, table};
@@ -87,11 +86,8 @@ fn fallen(prover: &Prover, subject: &Subject, was: Class) -> Option<String> {
 
 /// The verdicts on the rows of a table.
 fn rows_of(text: &str) -> Vec<Result<Verdict, String>> {
-    let mut tables = Tables::spelling().expect("the built-in tables");
-    tables
-        .patterns
-        .add(text.to_owned(), "test.sel", Read::Now)
-        .expect("rows");
+    let mut tables = Tables::spelling();
+    tables.patterns.add(text, "test.sel").expect("rows");
     let prover = Prover::new(&tables, Effort::default());
     let prove = |subject: &Subject| prover.prove(subject, &mut solver());
     let proofs = subjects::rows(&tables)

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Reader;
@@ -15,26 +16,22 @@ use crate::ir::{BlockId, Op, RegionId, Type, TypeId, ValueId};
 /// Regions may be nested this deep.
 pub(super) const MAX_DEPTH: u32 = 128;
 
-/// Rows by opcode.
-static BY_OPCODE: LazyLock<Vec<Option<OpKind>>> = LazyLock::new(|| {
-    let mut rows = Vec::new();
-    for (row, index) in cuda_tile::TABLE.iter().zip(0u8..) {
-        let Some(opcode) = row.opcode.map(usize::from) else {
-            continue;
-        };
-        rows.resize(rows.len().max(opcode + 1), None);
-        rows[opcode] = Some(OpKind {
+/// Rows by opcode. Opcodes are far apart: a table of all numbers would be most of what reading a small module takes.
+static BY_OPCODE: LazyLock<FxHashMap<u64, OpKind>> = LazyLock::new(|| {
+    let rows = cuda_tile::TABLE.iter().zip(0u8..);
+    let coded = rows.filter_map(|(row, index)| {
+        let kind = OpKind {
             dialect: Dialect::CudaTile,
             index,
-        });
-    }
-    rows
+        };
+        Some((row.opcode?.into(), kind))
+    });
+    coded.collect()
 });
 
 /// The operation that an opcode names.
 pub(super) fn by_opcode(opcode: u64) -> Option<OpKind> {
-    let opcode = usize::try_from(opcode).ok()?;
-    BY_OPCODE.get(opcode).copied().flatten()
+    BY_OPCODE.get(&opcode).copied()
 }
 
 /// The state of reading one function's body; `L` says where its operations' locations come from.

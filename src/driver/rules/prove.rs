@@ -10,7 +10,6 @@ use crate::driver::{Outcome, output};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::isel::Tables;
 use crate::isel::proof::subjects::{self, Prover, Subject};
-use crate::machine::rows::Read;
 use crate::rules::files;
 use crate::rules::prove::solver::{self, Solver};
 use crate::rules::prove::table::{self, Row};
@@ -76,9 +75,9 @@ fn tables(args: &Args) -> Result<Tables, Diagnostic> {
     if texts.is_empty() {
         return Tables::load(None);
     }
-    let mut tables = Tables::spelling()?;
+    let mut tables = Tables::spelling();
     for (name, text) in texts {
-        tables.patterns.add(text, &name, Read::Now)?;
+        tables.patterns.add(&text, &name)?;
     }
     Ok(tables)
 }

@@ -86,13 +86,10 @@ pub(super) fn depths(
             }
         }
     }
-    for id in choice.postorder_ids() {
+    for (id, node) in choice.in_order() {
         if depths.get(id).is_some_and(Option::is_some) {
             continue;
         }
-        let Some(node) = choice.node(id) else {
-            continue;
-        };
         let depth = match node.head {
             Head::Value(n) => skeleton
                 .values

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::choose::Tables;
+use super::super::table::Line;
 use super::Rows;
 use crate::ir::{Diagnostic, Place};
 use crate::rules::prove::solver::Solver;
@@ -50,18 +51,16 @@ impl Subject {
 
 /// Every row of the tables, but for those of `skip`.
 pub fn rows(tables: &Tables) -> Vec<Subject> {
-    let rows = tables
-        .patterns
-        .heads()
-        .map(|head| (What::Row(head.number), head));
-    let effects = tables.patterns.effect_heads();
-    let effects = effects.map(|head| (What::Effect, head));
-    let subject = |(what, head): (What, super::super::pattern::Head)| Subject {
+    let rows = tables.patterns.rows.rows.iter().enumerate();
+    let rows = rows.map(|(number, row)| (What::Row(number), &row.line));
+    let effects = tables.patterns.effects.rows.iter();
+    let effects = effects.map(|row| (What::Effect, &row.line));
+    let subject = |(what, line): (What, &Line)| Subject {
         // The columns of the table are separated by bars.
-        key: (file_name(head.file), head.text.replace('|', "/")),
+        key: (file_name(&line.file), line.text.replace('|', "/")),
         place: Place::Line {
-            file: head.file.to_owned(),
-            line: head.line as u32,
+            file: line.file.to_string(),
+            line: line.number,
             column: 1,
         },
         what,

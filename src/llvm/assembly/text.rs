@@ -83,7 +83,7 @@ impl Asm {
             self.text(" ");
         }
         let mut defs = Vec::new();
-        for piece in &row.pieces {
+        for piece in row.pieces.iter() {
             let slot = match piece {
                 Piece::Text(text) => {
                     self.text(text);

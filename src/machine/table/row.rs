@@ -1,10 +1,13 @@
-//! A row of the instruction table: what stands behind a mnemonic.
+//! A row of the instruction table.
+
+use serde::Serialize;
 
 use super::super::class::Class;
-use crate::target::{Feature, PtxVersion, Suffix, Target};
+use super::super::rows::{self, Items, Rows, Text};
+use crate::target::{Feature, PtxVersion};
 
 /// What executes an instruction; see the table's header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Unit {
     Alu,
     Fma,
@@ -40,7 +43,7 @@ impl Unit {
 }
 
 /// How an operand slot takes a number instead of a register.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Immediate {
     No,
     Integer,
@@ -48,7 +51,7 @@ pub enum Immediate {
     Float,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Role {
     Def,
     Use,
@@ -59,14 +62,14 @@ pub enum Role {
 }
 
 /// How many registers of an operand one instruction takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Width {
     Each(u8),
     All,
 }
 
 /// A register operand of a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Slot {
     pub class: Class,
     pub width: Width,
@@ -75,14 +78,14 @@ pub struct Slot {
 }
 
 /// A stretch of the operand text.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub enum Piece {
-    Text(String),
+    Text(Text),
     Slot(usize),
 }
 
 /// What is known of an instruction of two operands without computing it; see the table's header.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Algebra {
     pub unit: Option<u64>,
     pub right_unit: Option<u64>,
@@ -91,7 +94,7 @@ pub struct Algebra {
 }
 
 /// What passes over selected instructions ask about an instruction; see the table's header.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub enum Does {
     /// Nothing of what follows.
     #[default]
@@ -128,7 +131,7 @@ impl Does {
 }
 
 /// How an instruction's result follows from a source that is a number; see the table's header.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub enum Fold {
     Not,
     Integers,
@@ -139,37 +142,32 @@ impl Fold {
 }
 
 /// A row of the table; stands for every mnemonic its pattern matches.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    pub slots: Vec<Slot>,
-    pub pieces: Vec<Piece>,
+    /// The mnemonic, with alternatives in parentheses and `#` for numbers.
+    pub pattern: Text,
+    pub slots: Items<Slot>,
+    pub pieces: Items<Piece>,
     pub unit: Unit,
     pub cost: u32,
     pub algebra: Algebra,
     pub fold: Option<Fold>,
     pub does: Does,
     /// What stands behind the mnemonic of the instruction that does two repetitions on pairs of registers.
-    pub pairs: Option<Box<str>>,
+    pub pairs: Option<Text>,
     /// Elements in each operand.
     pub lanes: u32,
     /// Columns of tensor memory that a register of a load or store is.
     pub columns: u32,
     /// Bytes that shared memory must be aligned to.
     pub align: u32,
-    feature: Option<Feature>,
-    sm: u16,
-    own_features: bool,
-    ptx: PtxVersion,
+    pub(super) feature: Option<Feature>,
+    pub(super) sm: u16,
+    pub(super) own_features: bool,
+    pub(super) ptx: PtxVersion,
 }
 
 impl Row {
-    /// Whether `target` has the instruction.
-    pub fn available_on(&self, target: Target) -> bool {
-        target.sm >= self.sm
-            && (!self.own_features || target.suffix != Suffix::None)
-            && self.feature.is_none_or(|f| target.has(f))
-    }
-
     /// Takes note of `NAME=VALUE` if it is one of these facts; `None` if it is malformed.
     fn learn(&mut self, fact: &str) -> Option<bool> {
         let Some((name, value)) = fact.split_once('=') else {
@@ -179,7 +177,7 @@ impl Row {
             "feature" => self.feature = Some(Feature::named(value)?),
             "does" => self.does = Does::NAMES.iter().find(|row| row.0 == value)?.1,
             "fold" => self.fold = Some(Fold::NAMES.iter().find(|row| row.0 == value)?.1),
-            "pairs" => self.pairs = Some(value.into()),
+            "pairs" => self.pairs = Some(value.to_owned().into()),
             "lanes" => self.lanes = value.parse().ok()?,
             "columns" => self.columns = value.parse().ok()?,
             "align" => self.align = value.parse().ok()?,
@@ -187,15 +185,54 @@ impl Row {
         }
         Some(true)
     }
+}
 
-    /// The lowest PTX ISA version that has the instruction.
-    pub fn ptx_version(&self) -> PtxVersion {
-        self.ptx
+/// Reads a table. A row is found by its identifier (several have one where their mnemonics need different targets), an
+/// `@` before it, or, without one, by the first components of what its pattern stands for.
+///
+/// # Errors
+/// The first row that is malformed, with its line.
+pub fn read(text: &str) -> Result<Rows<Row>, String> {
+    let mut rows = Rows::default();
+    for (number, line) in rows::lines(text) {
+        add(&mut rows, line).map_err(|what| format!("instruction table, line {number}: {what}"))?;
     }
+    Ok(rows)
+}
+
+/// Adds the row `[@ID] PATTERN OPERANDS ; UNIT COST FACT …`.
+fn add(rows: &mut Rows<Row>, line: &str) -> Result<(), String> {
+    let (id, line) = match line.strip_prefix('@') {
+        Some(rest) => {
+            let (id, _) = rest.split_once(' ').ok_or("nothing after the id")?;
+            line.split_at(id.len() + 1)
+        }
+        None => ("", line),
+    };
+    let line = line.trim_start();
+    let (pattern, rest) = line.split_at(line.find([' ', ';']).unwrap_or(line.len()));
+    let row = parse(pattern, rest)?;
+    match id {
+        "" => rows.add(heads(pattern), row),
+        id => rows.add([id], row),
+    }
+    Ok(())
+}
+
+/// First components (up to the dot) of everything `pattern` can start with.
+fn heads(pattern: &str) -> impl Iterator<Item = &str> {
+    let alternatives = pattern.strip_prefix('(');
+    let alternatives = alternatives.and_then(|rest| rest.split_once(')'));
+    let (starts, count) = match alternatives {
+        Some((alternatives, _)) => (alternatives, usize::MAX),
+        None => (pattern, 1),
+    };
+    let head = |start| str::split(start, ['.', '(']).next().unwrap_or(start);
+    starts.split('|').take(count).map(head)
 }
 
 /// Reads what stands behind a row's mnemonic: `OPERANDS ; UNIT COST FACT …`.
-pub(super) fn parse(text: &str) -> Result<Row, String> {
+fn parse(pattern: &str, text: &str) -> Result<Row, String> {
     let (operands, facts) = text.split_once(';').ok_or("no ';' before the unit")?;
     let operands = match operands.trim() {
         "" => ":",
@@ -211,8 +248,9 @@ pub(super) fn parse(text: &str) -> Result<Row, String> {
         .ok_or_else(|| format!("unknown unit '{unit}'"))?;
     let cost = facts.next().and_then(|c| c.parse().ok()).ok_or("no cost")?;
     let mut row = Row {
-        slots,
-        pieces,
+        pattern: pattern.to_owned().into(),
+        slots: slots.into(),
+        pieces: pieces.into(),
         unit,
         cost,
         algebra: Algebra::default(),
@@ -285,8 +323,8 @@ fn parse_operands(text: &str) -> Result<(Vec<Slot>, Vec<Piece>), String> {
 
 fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     match pieces.last_mut() {
-        Some(Piece::Text(last)) => last.push_str(text),
-        _ => pieces.push(Piece::Text(text.to_owned())),
+        Some(Piece::Text(last)) => last.to_mut().push_str(text),
+        _ => pieces.push(Piece::Text(text.to_owned().into())),
     }
 }
 

@@ -1,0 +1,4 @@
+//! The selection tables.
+
+#[path = "../src/isel/table/mod.rs"]
+pub mod table;
