@@ -98,6 +98,12 @@ pub fn elements(know: &Know, ty: Option<TypeId>) -> u64 {
     }
 }
 
+/// 32-bit registers of a thread that a value takes; a predicate counts as one.
+pub fn registers(know: &Know, ty: Option<TypeId>) -> u64 {
+    let bits = ty.and_then(|t| know.types.bits(t)).unwrap_or(32).max(32);
+    elements(know, ty) * u64::from(bits) / 32
+}
+
 /// Cost of a node of a class of the graph.
 pub(super) fn of(
     model: &dyn CostModel,

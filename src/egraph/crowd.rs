@@ -14,7 +14,7 @@ use super::by_class::ByClass;
 use super::cost::{self, CostModel};
 use super::extract::Choice;
 use super::node::Head;
-use crate::dialect::Traits;
+use crate::dialect::OpDef;
 
 /// 32-bit registers of an array that a thread has no room for twice, beside what else a loop holds.
 const LOOP: u64 = 96;
@@ -58,17 +58,14 @@ impl Crowd {
                 continue;
             }
             let ty = graph[id].data.ty;
-            let pure = know
-                .def(node.head)
-                .is_some_and(|d| d.traits.has(Traits::PURE));
+            let pure = know.def(node.head).is_some_and(OpDef::is_pure);
             let cheap = cost::of(model, graph, node, ty).is_some_and(|c| c <= EASY * n);
             if !(list || pure && cheap) {
                 continue;
             }
             easy.set(id, true);
             if !list {
-                let bits = ty.and_then(|t| know.types.bits(t)).unwrap_or(32).max(32);
-                crowd.registers.set(id, n * u64::from(bits) / 32);
+                crowd.registers.set(id, cost::registers(know, ty));
             }
         }
         crowd
@@ -111,7 +108,7 @@ pub fn widened(
         };
         let ty = graph[id].data.ty;
         let n = cost::elements(know, ty);
-        let pure = know.def(node.head)?.traits.has(Traits::PURE);
+        let pure = know.def(node.head)?.is_pure();
         let easy = cost::of(model, graph, node, ty)? <= EASY * n;
         (n > LITTLE && pure && easy && bits(source) > 0 && bits(id) >= 2 * bits(source))
             .then_some(n)
@@ -142,10 +139,9 @@ pub fn crowded_loops(graph: &Graph, skeleton: &Skeleton) -> FxHashSet<(BlockIx, 
     let know = &graph.analysis;
     let registers = |&value: &u32| {
         let ty = know.values.get(value as usize).map(|v| v.0);
-        let bits = ty.and_then(|t| know.types.bits(t)).unwrap_or(32).max(32);
         match cost::elements(know, ty) {
             1 => 0,
-            n => n * u64::from(bits) / 32,
+            _ => cost::registers(know, ty),
         }
     };
     skeleton.loops_around(|block| block.args.iter().map(registers).sum::<u64>() >= CARRIED)

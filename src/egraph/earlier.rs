@@ -7,7 +7,7 @@
 use super::analysis::Graph;
 use super::cost;
 use super::schedule::{Schedule, Step, Val};
-use crate::dialect::{OpDef, Traits};
+use crate::dialect::OpDef;
 
 /// Registers that have to end: fewer are not worth another order.
 const WORTH: i64 = 8;
@@ -18,8 +18,10 @@ pub fn move_up(graph: &Graph, schedule: &mut Schedule) {
     // Conditions are in predicates.
     let wide = |schedule: &Schedule, v: Val| {
         let ty = schedule.values.get(v as usize).map(|v| v.ty);
-        let bits = ty.and_then(|t| know.types.bits(t)).filter(|&b| b > 1);
-        cost::elements(know, ty) as i64 * bits.map_or(0, |b| i64::from(b.div_ceil(32)))
+        match ty.and_then(|t| know.types.bits(t)) {
+            None | Some(0 | 1) => 0,
+            Some(_) => cost::registers(know, ty) as i64,
+        }
     };
     if (0..schedule.values.len() as Val).all(|v| wide(schedule, v) < WORTH) {
         return;
@@ -40,8 +42,7 @@ pub fn move_up(graph: &Graph, schedule: &mut Schedule) {
             let Step::Inst(inst) = &steps[at] else {
                 continue;
             };
-            let pure = |d: &OpDef| d.traits.has(Traits::PURE);
-            if !graph.analysis.def(inst.head).is_some_and(pure) {
+            if !know.def(inst.head).is_some_and(OpDef::is_pure) {
                 continue;
             }
             let made: i64 = inst.results.iter().map(|&v| wide(schedule, v)).sum();
