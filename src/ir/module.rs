@@ -96,6 +96,12 @@ impl Module {
         users
     }
 
+    /// Whether an operation has `value` as an operand.
+    pub fn is_used(&self, value: ValueId) -> bool {
+        let mut users = self.uses.of(value).iter();
+        users.any(|&o| self.ops.get(o).is_some_and(|o| o.operands.contains(&value)))
+    }
+
     /// Where in the source a location points.
     pub fn source_place(&self, loc: LocId) -> Place {
         let mut at = loc;

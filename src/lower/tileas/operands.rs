@@ -361,17 +361,13 @@ fn permuted(
 }
 
 /// Erases what made `tile`, as far as nothing else uses it.
-pub(super) fn drop_unused(m: &mut Module, body: BlockId, tile: ValueId) {
+pub(super) fn drop_unused(m: &mut Module, tile: ValueId) {
     let Some(op) = m.def_op(tile) else { return };
     let reads = S::of(m.op(op).kind) == Some(S::LocalLoad) || is_view(m, op);
-    let used = m
-        .ops_under(body)
-        .iter()
-        .any(|&o| m.op(o).operands.contains(&tile));
-    if reads && !used {
+    if reads && !m.is_used(tile) {
         let source = m.source(op);
         m.erase(op);
-        drop_unused(m, body, source);
+        drop_unused(m, source);
     }
 }
 

@@ -24,7 +24,7 @@ use crate::scalar::Signedness;
 pub fn chain_all(m: &mut Module, body: BlockId) {
     for op in m.ops_under(body) {
         if S::of(m.op(op).kind) == Some(S::AsyncDotWait) {
-            chain(m, body, op);
+            chain(m, op);
         }
     }
 }
@@ -36,24 +36,18 @@ pub fn relax(m: &mut Module, body: BlockId) {
         .filter(|&o| C::of(m.op(o).kind) == Some(C::For))
         .collect();
     for op in loops {
-        if let Some(found) = Carried::find(m, body, op) {
+        if let Some(found) = Carried::find(m, op) {
             found.apply(m);
         }
     }
 }
 
-/// The operations that use `value`.
-fn users(m: &Module, body: BlockId, value: ValueId) -> Vec<OpId> {
-    let uses = |o: &OpId| m.op(*o).operands.contains(&value);
-    m.ops_under(body).into_iter().filter(uses).collect()
-}
-
 /// Takes the wait away whose result only the next matmul of the block adds to. What is released between them
 /// is released after the next wait.
-fn chain(m: &mut Module, body: BlockId, wait: OpId) {
+fn chain(m: &mut Module, wait: OpId) {
     let data = m.op(wait).clone();
     let result = m.result(wait);
-    let &[next] = users(m, body, result).as_slice() else {
+    let &[next] = m.users(result).as_slice() else {
         return;
     };
     let adds = S::of(m.op(next).kind) == Some(S::AsyncDot)
@@ -63,13 +57,7 @@ fn chain(m: &mut Module, body: BlockId, wait: OpId) {
     if !adds {
         return;
     }
-    let Some(&[last]) = m
-        .op(next)
-        .results
-        .first()
-        .map(|&r| users(m, body, r))
-        .as_deref()
-    else {
+    let Some(&[last]) = m.op(next).results.first().map(|&r| m.users(r)).as_deref() else {
         return;
     };
     let ops = m.block(data.block).ops.clone();
@@ -143,7 +131,7 @@ struct Carried {
 }
 
 impl Carried {
-    fn find(m: &Module, body: BlockId, for_op: OpId) -> Option<Carried> {
+    fn find(m: &Module, for_op: OpId) -> Option<Carried> {
         let block = m.body_of(for_op, 0)?;
         let under = m.ops_under(block);
         let mut dots = under.iter().copied().filter(|&o| is(m, o, S::AsyncDot));
@@ -163,13 +151,13 @@ impl Carried {
         let args = &m.block(block).args;
         let acc = Matmul::of(m.op(dot))?.acc;
         let place = args.iter().skip(1).position(|&a| a == acc)?;
-        let &[wait] = users(m, body, m.result(dot)).as_slice() else {
+        let &[wait] = m.users(m.result(dot)).as_slice() else {
             return None;
         };
         let end = m.terminator(block)?;
         let done = *m.op(wait).results.first()?;
-        let only_carried = users(m, body, acc) == [dot]
-            && users(m, body, done) == [end]
+        let only_carried = m.users(acc) == [dot]
+            && m.users(done) == [end]
             && m.op(end).operands.iter().position(|&v| v == done) == Some(place)
             && m.op(end).operands.iter().filter(|&&v| v == done).count() == 1;
         if !only_carried || !is(m, wait, S::AsyncDotWait) {

@@ -221,7 +221,7 @@ impl Operands {
         m.replace_all_uses(result, done);
         m.erase(dot);
         for operand in [matmul.lhs, matmul.rhs] {
-            drop_unused(m, body, operand);
+            drop_unused(m, operand);
         }
         Ok(())
     }

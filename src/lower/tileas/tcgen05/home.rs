@@ -45,11 +45,7 @@ impl Home {
         let place = m.op(end).operands.iter().position(|v| *v == result)?;
         let times = m.op(end).operands.iter().filter(handed).count();
         let arg = *m.block(block).args.get(place + 1)?;
-        let users: Vec<OpId> = m
-            .ops_under(block)
-            .into_iter()
-            .filter(|&o| m.op(o).operands.contains(&arg))
-            .collect();
+        let users = m.users(arg);
         let ops = &m.block(block).ops;
         let at = |op: OpId| ops.iter().position(|&o| o == op);
         let own = at(dot)?;
@@ -111,12 +107,8 @@ impl Home {
         let block = m.op(dot).block;
         let (result, loc) = (m.result(dot), m.op(dot).loc);
         let ty = m.ty(result);
-        let others = m.ops_under(block).into_iter();
         let end = m.terminator(block);
-        if others
-            .filter(|&o| Some(o) != end)
-            .any(|o| m.op(o).operands.contains(&result))
-        {
+        if m.users(result).into_iter().any(|o| Some(o) != end) {
             let (block, at) = place(m, dot);
             let mut b = m.at(block, at);
             b.loc = loc;
@@ -128,23 +120,20 @@ impl Home {
             m.op(around).operands.to_vec(),
             carried::inits(m.op(around)).to_vec(),
         );
-        let (around, old) = without(m, around, self.place);
-        let used = {
-            let ops = m.ops_under(m.op(around).block);
-            ops.into_iter().any(|o| m.op(o).operands.contains(&old))
-        };
-        if !used {
-            return;
+        let old = around;
+        let (around, result) = without(m, old, self.place);
+        if m.is_used(result) {
+            let (home, at) = place(m, around);
+            let mut b = m.at(home, at + 1);
+            b.loc = loc;
+            let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+            let new = m.result(load);
+            m.replace_all_uses(result, new);
+            if self.zero && !runs(m, &bounds) {
+                unless_run(m, around, [bounds[0], bounds[1]], buffer, init[self.place]);
+            }
         }
-        let (home, at) = place(m, around);
-        let mut b = m.at(home, at + 1);
-        b.loc = loc;
-        let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
-        let new = m.result(load);
-        m.replace_all_uses(old, new);
-        if self.zero && !runs(m, &bounds) {
-            unless_run(m, around, [bounds[0], bounds[1]], buffer, init[self.place]);
-        }
+        m.erase(old);
     }
 }
 
@@ -196,7 +185,7 @@ fn unless_run(
     b.op(C::If, &[&[ran]], [], &[], &regions);
 }
 
-/// The loop without what it carries at `place`; the loop, and the old result.
+/// The loop without what it carries at `place`, in front of the old one, which keeps its result alone; and that result.
 fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
     let old = m.op(around).clone();
     let result = old.results[carried];
@@ -237,7 +226,5 @@ fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
     for (from, to) in results.into_iter().zip(m.op(new).results.clone()) {
         m.replace_all_uses(from, to);
     }
-    // Its old result is still in use.
-    m.block_mut(home).ops.retain(|&o| o != around);
     (new, result)
 }

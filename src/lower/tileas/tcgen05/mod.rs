@@ -435,7 +435,7 @@ impl Convert {
             untouched,
         });
         for operand in matmul.sources() {
-            operands::drop_unused(m, body, operand);
+            operands::drop_unused(m, operand);
         }
     }
 
