@@ -9,7 +9,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::uses::width;
 use crate::machine::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
 use crate::machine::table::{Does, Table, Unit};
 
@@ -196,7 +195,7 @@ fn is_exchange(op: &Op, table: &Table) -> bool {
 pub(super) fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
     let slots = &table.row(&op.insn).slots;
     let cut = |(slot, operand): (usize, &Operand)| {
-        let w = width(&slots[slot], operand.atoms.len());
+        let w = operand.width(&slots[slot]);
         let whole = w == operand.atoms.len()
             && op.reps != 1
             && matches!(slots[slot].width, crate::machine::table::Width::All);

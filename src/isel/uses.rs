@@ -3,35 +3,9 @@
 use smallvec::SmallVec;
 
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
-use crate::machine::table::{Role, Slot, Table, Width};
-
-/// Registers per repetition of a slot.
-pub(super) fn width(slot: &Slot, atoms: usize) -> usize {
-    match slot.width {
-        Width::Each(n) => n as usize,
-        Width::All => atoms,
-    }
-}
+use crate::machine::table::{Role, Slot, Table};
 
 impl Op {
-    /// The atoms of slot `slot` in repetition `rep`.
-    pub(crate) fn atoms_of(&self, slots: &[Slot], slot: usize, rep: usize) -> &[Atom] {
-        let atoms = &self.operands[slot].atoms;
-        let w = width(&slots[slot], atoms.len());
-        atoms.get(rep * w..(rep + 1) * w).unwrap_or(&[])
-    }
-
-    pub fn is_dead(&self, rep: usize) -> bool {
-        self.dead.get(rep).copied().unwrap_or(false)
-    }
-
-    /// The predicate of repetition `rep`.
-    pub fn pred(&self, rep: usize) -> Option<VReg> {
-        self.guard
-            .as_ref()
-            .and_then(|g| g.preds.get(rep).copied().flatten())
-    }
-
     /// Registers that repetition `rep` reads. A guarded repetition also reads what it may leave
     /// unwritten.
     pub(super) fn reads(&self, slots: &[Slot], rep: usize, visit: &mut impl FnMut(VReg)) {

@@ -93,7 +93,7 @@ fn list(func: &Func, operand: &Operand) -> String {
         .iter()
         .enumerate()
         .map(|(i, &a)| {
-            let offset = operand.offsets.get(i).copied().unwrap_or(0);
+            let offset = operand.offset(i);
             match offset {
                 0 => atom(func, a),
                 offset => format!("{}{offset:+}", atom(func, a)),

@@ -8,7 +8,7 @@
 use smallvec::SmallVec;
 
 use super::class::Class;
-use super::table::Insn;
+use super::table::{Insn, Slot, Width};
 use crate::ir::LocId;
 
 /// A virtual register; its class is in [`Func::regs`].
@@ -59,6 +59,29 @@ pub struct Operand {
     pub offsets: Vec<i64>,
 }
 
+impl Operand {
+    /// How many atoms a repetition has of what stands in a slot.
+    pub fn width(&self, slot: &Slot) -> usize {
+        match slot.width {
+            Width::Each(n) => n as usize,
+            Width::All => self.atoms.len(),
+        }
+    }
+
+    /// The atoms in repetition `rep` of what stands in a slot.
+    pub fn of(&self, slot: &Slot, rep: usize) -> &[Atom] {
+        let width = self.width(slot);
+        self.atoms
+            .get(rep * width..(rep + 1) * width)
+            .unwrap_or(&[])
+    }
+
+    /// The byte offset of an address in repetition `rep`.
+    pub fn offset(&self, rep: usize) -> i64 {
+        self.offsets.get(rep).copied().unwrap_or(0)
+    }
+}
+
 impl From<Vec<Atom>> for Operand {
     fn from(atoms: Vec<Atom>) -> Self {
         Self {
@@ -98,6 +121,24 @@ pub struct Op {
     pub loc: LocId,
     /// Repetitions that were found useless.
     pub dead: Vec<bool>,
+}
+
+impl Op {
+    /// The atoms of slot `slot` in repetition `rep`.
+    pub fn atoms_of(&self, slots: &[Slot], slot: usize, rep: usize) -> &[Atom] {
+        self.operands[slot].of(&slots[slot], rep)
+    }
+
+    pub fn is_dead(&self, rep: usize) -> bool {
+        self.dead.get(rep).copied().unwrap_or(false)
+    }
+
+    /// The predicate of repetition `rep`.
+    pub fn pred(&self, rep: usize) -> Option<VReg> {
+        self.guard
+            .as_ref()
+            .and_then(|g| g.preds.get(rep).copied().flatten())
+    }
 }
 
 /// A jump target.

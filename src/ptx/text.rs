@@ -11,7 +11,7 @@ use super::lines::Lines;
 use crate::ir::{Diagnostic, LocId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Func, Global, Inst, Label, Op, Param, VReg};
-use crate::machine::table::{Immediate, Piece, Role, Slot, Table, Width};
+use crate::machine::table::{Immediate, Piece, Role, Slot, Table};
 use crate::target::{PtxVersion, Target};
 
 /// A PTX module.
@@ -357,17 +357,11 @@ impl<'f> Writer<'f> {
                 Piece::Slot(i) => {
                     let slot = &row.slots[*i];
                     let operand = &op.operands[*i];
-                    let width = match slot.width {
-                        Width::Each(n) => n as usize,
-                        Width::All => operand.atoms.len(),
-                    };
-                    let atoms = operand.atoms.get(rep * width..(rep + 1) * width);
-                    for (k, &atom) in atoms.unwrap_or(&[]).iter().enumerate() {
+                    for (k, &atom) in operand.of(slot, rep).iter().enumerate() {
                         if k > 0 {
                             self.out.push_str(", ");
                         }
-                        let offset = operand.offsets.get(rep).copied().unwrap_or(0);
-                        self.atom(slot, atom, offset);
+                        self.atom(slot, atom, operand.offset(rep));
                     }
                 }
             }

@@ -81,7 +81,7 @@ impl Columns {
         let address = op.operands.get(address)?;
         let base = address.atoms.get(rep)?.reg()?;
         let (base, first) = facts.sum(base);
-        let first = first + address.offsets.get(rep).copied().unwrap_or(0);
+        let first = first + address.offset(rep);
         let row = table.row(&op.insn);
         let registers = row.slots.iter().map(|s| match s.width {
             Width::Each(n) if s.role != Role::Address => i64::from(n),

@@ -5,7 +5,7 @@ use super::super::types::Ty;
 use crate::isel::Fail;
 use crate::machine::class::Class;
 use crate::machine::mir::{self, Atom, VReg};
-use crate::machine::table::{Does, Piece, Role, Row, Width};
+use crate::machine::table::{Does, Piece, Role, Row};
 use crate::ptx;
 
 /// A stretch of an assembly's text.
@@ -94,12 +94,7 @@ impl Asm {
             let (Some(slot), Some(operand)) = (row.slots.get(slot), op.operands.get(slot)) else {
                 return fail("an instruction has another number of operands than its row");
             };
-            let width = match slot.width {
-                Width::Each(n) => n as usize,
-                Width::All => operand.atoms.len(),
-            };
-            let atoms = operand.atoms.get(rep * width..(rep + 1) * width);
-            for (k, &atom) in atoms.unwrap_or(&[]).iter().enumerate() {
+            for (k, &atom) in operand.of(slot, rep).iter().enumerate() {
                 if k > 0 {
                     self.text(", ");
                 }
@@ -122,7 +117,7 @@ impl Asm {
                         return fail("an address by name has no register");
                     }
                 }
-                let offset = operand.offsets.get(rep).copied().unwrap_or(0);
+                let offset = operand.offset(rep);
                 if slot.role == Role::Address && offset != 0 {
                     self.text(&format!("{offset:+}"));
                 }
