@@ -78,6 +78,11 @@ impl Op {
         self.kind.def()
     }
 
+    /// Whether it has no effect and no regions: it can be moved, repeated and left out.
+    pub fn only_computes(&self) -> bool {
+        self.def().is_pure() && self.regions.is_empty()
+    }
+
     /// The operands of group `i` of the table entry: empty or one for an optional group.
     pub fn group(&self, i: usize) -> &[ValueId] {
         let start = if i == 0 {

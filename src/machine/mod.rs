@@ -1,8 +1,8 @@
 //! The machine: PTX instructions as data, and functions made of them.
 //!
-//! [`class`] names kinds of registers; [`table`] reads `isel/ptx.insn`, what each instruction is, row by row as
-//! they are asked for ([`rows`]); [`mir`] is a function of such instructions on virtual registers; [`dump`] shows it. [`crate::isel`] chooses the instructions, [`crate::ptx`]
-//! writes their text.
+//! [`class`] names kinds of registers; [`table`] is `isel/ptx.insn`, what each instruction is, as [`rows`]; [`mir`] is a
+//! function of such instructions on virtual registers; [`dump`] shows it. [`crate::isel`] chooses the instructions,
+//! [`crate::ptx`] writes their text.
 
 pub mod class;
 pub mod dump;

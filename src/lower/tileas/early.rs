@@ -102,7 +102,7 @@ fn is_slow(m: &Module, op: OpId) -> bool {
 fn is_quiet(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
     let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
-    reads || data.def().traits.has(Traits::PURE) && data.regions.is_empty()
+    reads || data.only_computes()
 }
 
 /// Which of the operations `behind` compute where a load loads from, if all of them may be moved with it.

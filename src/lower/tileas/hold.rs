@@ -18,7 +18,6 @@ use super::pipeline::prefetch::loads_tile;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::stream::Share;
 use super::pipeline::tokens::only_read;
-use crate::dialect::Traits;
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
@@ -179,8 +178,7 @@ impl Equal<'_> {
             && x.attrs == y.attrs
             && m.ty(a) == m.ty(b)
             && place(x, a) == place(y, b)
-            && x.regions.is_empty()
-            && x.def().traits.has(Traits::PURE)
+            && x.only_computes()
             && self.all(&x.operands, &y.operands);
         if same {
             self.known.insert((a, b));

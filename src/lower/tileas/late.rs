@@ -8,7 +8,6 @@
 use super::decided::Plan;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::pressure;
-use crate::dialect::Traits;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
@@ -59,17 +58,13 @@ fn delay(m: &mut Module, block: BlockId) {
             .results
             .iter()
             .filter_map(|r| first.get(r).copied());
-        let data = m.op(op);
-        let pure = data.regions.is_empty() && data.def().traits.has(Traits::PURE);
         let at = match used.min() {
-            Some(at) if pure || is_load(m, op) => at,
+            Some(at) if m.op(op).only_computes() || is_load(m, op) => at,
             _ => i,
         };
         placed[at].push(op);
-        let inner = data
-            .regions
-            .iter()
-            .flat_map(|&r| m.region(r).blocks.clone());
+        let regions = m.op(op).regions.iter();
+        let inner = regions.flat_map(|&r| m.region(r).blocks.clone());
         let inside = inner.flat_map(|b| m.ops_under(b));
         let operands = inside.chain([op]).flat_map(|o| m.op(o).operands.to_vec());
         for value in operands.collect::<Vec<_>>() {

@@ -15,7 +15,6 @@ use super::look::{is_matmul, is_view};
 use super::pipeline::slice::{Map, copy_in_front};
 use super::pressure;
 use super::sink::{Rings, is_quiet, rings};
-use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, ValueId};
@@ -97,7 +96,7 @@ fn phases(m: &Module, block: BlockId) -> Vec<(OpId, u32)> {
         let data = m.op(op);
         let needs = data.operands.iter().filter_map(|v| behind.get(v).copied());
         let mut phase = needs.max().unwrap_or(0);
-        if !is_cheap(m, op) && !is_load(m, op) && !is_elementwise(m, op) {
+        if !is_cheap(m, op) && !is_load(m, op) && !m.op(op).only_computes() {
             now = phase.max(now);
             found.push((op, now));
             phase = now;
@@ -108,11 +107,6 @@ fn phases(m: &Module, block: BlockId) -> Vec<(OpId, u32)> {
     found
 }
 
-fn is_elementwise(m: &Module, op: OpId) -> bool {
-    let data = m.op(op);
-    data.regions.is_empty() && data.def().traits.has(Traits::PURE)
-}
-
 /// Gives each phase of a block loads of its own.
 fn again(m: &mut Module, block: BlockId, rings: &Rings) {
     let mut brought: FxHashSet<ValueId> = FxHashSet::default();
@@ -120,7 +114,7 @@ fn again(m: &mut Module, block: BlockId, rings: &Rings) {
         let data = m.op(op);
         if is_load(m, op) || is_cheap(m, op) && data.operands.iter().any(|v| brought.contains(v)) {
             brought.extend(&data.results);
-        } else if is_elementwise(m, op) && data.operands.iter().any(|v| brought.contains(v)) {
+        } else if m.op(op).only_computes() && data.operands.iter().any(|v| brought.contains(v)) {
             // What takes longer to compute stays in registers, and with it what reading again would free.
             return;
         }

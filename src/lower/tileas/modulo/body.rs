@@ -297,7 +297,5 @@ pub fn is_scalar(m: &Module, op: OpId) -> bool {
         Type::Tile { shape, .. } => shape.is_empty(),
         _ => true,
     };
-    data.def().traits.has(Traits::PURE)
-        && data.regions.is_empty()
-        && data.results.iter().chain(&data.operands).all(scalar)
+    data.only_computes() && data.results.iter().chain(&data.operands).all(scalar)
 }

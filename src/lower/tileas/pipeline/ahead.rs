@@ -2,7 +2,6 @@
 
 use super::purpose::Purpose;
 use super::{guard, padding, slice, tokens};
-use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
@@ -118,10 +117,7 @@ fn follows_counter(m: &Module, body: BlockId, load: OpId, most: u64) -> bool {
         .chain(guards.iter().map(|g| g.block))
         .collect();
     let slice = slice::backward_in(m, &blocks, roots.iter().copied());
-    let pure = |&o: &OpId| {
-        let plain = m.op(o).def().traits.has(Traits::PURE) && m.op(o).regions.is_empty();
-        plain || loads_numbers(m, &blocks, o, most)
-    };
+    let pure = |&o: &OpId| m.op(o).only_computes() || loads_numbers(m, &blocks, o, most);
     let operands = slice.iter().flat_map(|&o| m.op(o).operands.to_vec());
     let carried = m.block(body).args.get(1..).unwrap_or(&[]);
     slice.iter().all(pure)

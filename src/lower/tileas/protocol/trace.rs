@@ -8,7 +8,6 @@ mod loops;
 mod relevant;
 
 use super::events::{Action, Event, Roles, Scenario};
-use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::Op as S;
@@ -321,8 +320,7 @@ impl Tracer<'_> {
                 if shape.iter().product::<u64>() == 1 => {}
             _ => return Val::Other,
         }
-        let pure = data.def().traits.has(Traits::PURE) && data.regions.is_empty();
-        if !pure {
+        if !data.only_computes() {
             return self.term(Term::Leaf(*result));
         }
         let vals = self.vals(&data.operands);

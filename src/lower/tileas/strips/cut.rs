@@ -101,7 +101,7 @@ impl Cut {
         for &op in span {
             let data = m.op(op);
             let reads = is_weak_load(m, op);
-            let plain = data.regions.is_empty() && (data.def().traits.has(Traits::PURE) || reads);
+            let plain = data.only_computes() || data.regions.is_empty() && reads;
             let depends =
                 (data.operands.iter()).any(|&v| m.def_op(v).is_some_and(|d| kept.contains(&d)));
             if plain && !depends && !concerned.contains(&op) {
@@ -296,11 +296,7 @@ fn cheap(m: &Module, concerned: &[OpId], places: &FxHashMap<ValueId, usize>) -> 
         let known = |&v: &ValueId| {
             !places.contains_key(&v) || m.def_op(v).is_some_and(|d| cheap.contains(&d))
         };
-        if data.def().traits.has(Traits::PURE)
-            && data.regions.is_empty()
-            && !is_matmul(m, op)
-            && data.operands.iter().all(known)
-        {
+        if data.only_computes() && !is_matmul(m, op) && data.operands.iter().all(known) {
             cheap.insert(op);
         }
     }

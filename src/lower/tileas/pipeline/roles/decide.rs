@@ -4,7 +4,6 @@ use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
 use super::plan::{PRODUCER_WARPS, Plan};
 use super::{multicast, sites, streams};
-use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
@@ -300,8 +299,7 @@ fn in_front(m: &Module, body: BlockId) -> FxHashSet<OpId> {
             _ => true,
         };
         let known = |&v: &ValueId| m.def_op(v).is_none_or(|d| front.contains(&d));
-        if data.def().traits.has(Traits::PURE)
-            && data.regions.is_empty()
+        if data.only_computes()
             && data.results.iter().all(scalar)
             && data.operands.iter().all(known)
         {

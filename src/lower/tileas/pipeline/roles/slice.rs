@@ -5,7 +5,6 @@ use rustc_hash::FxHashSet;
 
 use super::super::slice::Map;
 use super::super::tokens::{jumps, only_read};
-use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
@@ -149,7 +148,7 @@ impl Builder<'_> {
             Type::Tile { shape, .. } => shape.iter().product::<u64>() == 1,
             _ => true,
         };
-        let pure = data.def().traits.has(Traits::PURE) && data.regions.is_empty();
+        let pure = data.only_computes();
         let reads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
             && access::ordering(data) == Ordering::Weak
             && access::token(data).is_none_or(|t| only_read(m, t));
