@@ -67,6 +67,13 @@ impl Target {
         PARTS * warps_of_part / warps.max(1)
     }
 
+    /// Bytes of shared memory that each of `blocks` blocks on a multiprocessor can have. The system takes 1 KiB of each
+    /// block's (CUDA C++ Programming Guide, "Shared Memory").
+    pub fn shared_of_each(self, blocks: u64) -> u64 {
+        let all = u64::from(self.shared_per_block()) + 1024;
+        (all / blocks.max(1)).saturating_sub(1024)
+    }
+
     /// Threads that a multiprocessor can hold.
     pub fn threads_per_sm(self) -> u32 {
         self.arch().map_or(0, |row| row.threads_per_sm)

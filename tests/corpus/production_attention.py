@@ -538,6 +538,7 @@ CASES = [
     case("forward_f16_causal", forward, H4, H4, H4, H4, F32, 1, 64, 64, 64, True, False),
     case("forward_f16_even", forward, H4, H4, H4, array(ct.float16, 4, whole=True), F32, 1, 64, 32, 64, False, True),
     case("forward_f16_256_rows", forward, H4, H4, H4, H4, F32, 1, 256, 128, 64, True, False),
+    case("forward_f16_deep", forward, H4, H4, H4, H4, F32, 1, 128, 128, 128, False, True),
     case("forward_bf16_grouped", forward, B4, B4, B4, B4, F32, 4, 64, 64, 64, True, False),
     case("forward_e5m2", forward, E4, E4, E4, H4, F32, 1, 64, 64, 64, False, False),
     case("two_loops_f16", two_loops, H4, H4, H4, H4, S2, F32, 64, 32, 64),
@@ -608,10 +609,10 @@ def below(rows, cols=None):
     return np.arange(cols or rows) <= np.arange(rows)[:, None]
 
 
-def forward_run(name, batch, heads, shared, rows, cols, causal, dtype, tolerance, tile=64, out=None):
+def forward_run(name, batch, heads, shared, rows, cols, causal, dtype, tolerance, tile=64, out=None, depth=64):
     rng = np.random.default_rng((heads, rows, cols))
-    q = drawn(rng, batch, heads, rows, 64, dtype=dtype)
-    k, v = (drawn(rng, batch, shared, cols, 64, dtype=dtype) for _ in range(2))
+    q = drawn(rng, batch, heads, rows, depth, dtype=dtype)
+    k, v = (drawn(rng, batch, shared, cols, depth, dtype=dtype) for _ in range(2))
     group = heads // shared
     right, _, _ = attention(
         q, np.repeat(k, group, axis=1), np.repeat(v, group, axis=1), 0.125, below(rows, cols) if causal else None
@@ -752,6 +753,7 @@ def runs():
     yield forward_run("forward_f16_causal", 2, 1, 1, 100, 100, True, half, HALF)
     yield forward_run("forward_f16_even", 1, 1, 1, 64, 96, False, half, HALF)
     yield forward_run("forward_f16_256_rows", 1, 1, 1, 200, 200, True, half, HALF, tile=256)
+    yield forward_run("forward_f16_deep", 1, 1, 1, 200, 384, False, half, HALF, tile=128, depth=128)
     yield forward_run("forward_bf16_grouped", 1, 4, 1, 70, 70, True, brain, ROUGH)
     yield forward_run(
         "forward_e5m2", 1, 1, 1, 64, 100, False, small, Tolerance(absolute=6e-2, relative=1e-1), out=half

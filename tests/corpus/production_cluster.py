@@ -153,6 +153,7 @@ CASES = [
     case("persistent_f16", persistent, H2, H2, WHOLE, 256, 128, 32, False),
     case("persistent_f16_nk", persistent, H2, H2, WHOLE, 256, 128, 64, True),
     case("persistent_e4m3", persistent, E2, E2, H2, 256, 128, 64, True),
+    case("persistent_e4m3_256x256", persistent, E2, E2, H2, 256, 256, 128, True),
     case("epilogue_f16", epilogue, H2, H2, S1, H2, 256, 64, 64),
     case("epilogue_f16_128x128", epilogue, H2, H2, S1, H2, 128, 128, 64),
     case("integer_i8", integer, I2, I2, N2, 128, 128, 64),
@@ -189,6 +190,7 @@ def runs():
     a, b = (rng.standard_normal(shape).astype(fp8) for shape in ((400, 336), (144, 336)))
     args = [*matrix("a", a, fp8(99), "f8E4M3FN"), *matrix("b", b, fp8(99), "f8E4M3FN")]
     yield Run("persistent_e4m3", "400x144x336", (3,), [*args, *result("c", wide(a) @ wide(b).T, HALF)])
+    yield Run("persistent_e4m3_256x256", "400x144x336", (2,), [*args, *result("c", wide(a) @ wide(b).T, HALF)])
     a, b, c = drawn(rng, 200, 264), drawn(rng, 264, 144), drawn(rng, 200, 144)
     bias = rng.standard_normal(144).astype(np.float32)
     product = np.maximum(wide(a) @ wide(b) + bias, 0)

@@ -155,6 +155,11 @@ class Loops(unittest.TestCase):
         # Little's law: what arrives a cycle times the cycles that it takes.
         self.assertAlmostEqual(found.in_flight("l2_latency"), 5860 / 132 * 263.0)
 
+    def test_four_warps_that_read_tensor_memory_share_a_matmul(self):
+        load = "        /*0018*/                   LDTM.x32 R4, tmem[UR4] ;\n        /*0020*/"
+        found = self.analyse(TENSOR_MEMORY.replace("        /*0020*/", load), "B200")
+        self.assertEqual((found.work, found.cycles["tensor"]), (128 * 256 * 16 // 4, 128 / 4))
+
     def test_a_descriptor_that_is_computed_is_not_guessed(self):
         found = self.analyse(TENSOR_MEMORY, "B200")
         self.assertEqual(found.work, 128 * 256 * 16)

@@ -61,6 +61,15 @@ pub fn lower(
         .ops_under(body)
         .into_iter()
         .any(|o| view::TensorDot::of(m.op(o)).is_some_and(|v| v.pair()));
+    // Registers that roles redistribute are those of so many blocks, whatever their shared memory.
+    let divides = m
+        .ops_under(body)
+        .into_iter()
+        .any(|o| view::WarpSpecialize::of(m.op(o)).is_some_and(|v| v.producer_registers() > 0));
+    let together = occupancy
+        .filter(|_| divides)
+        .and_then(|o| u64::try_from(o).ok())
+        .unwrap_or(1);
     let mut lowering = Lower {
         m,
         target: *target,
@@ -73,6 +82,7 @@ pub fn lower(
         asynchronous: Asynchronous::default(),
         kernel: Kernel {
             func: op,
+            together,
             entry: block,
             used,
             allocations,
@@ -83,7 +93,10 @@ pub fn lower(
     lowering.allocate_tensor_memory(op, body)?;
     lowering.block(body)?;
     let smem = lowering.memory.total();
-    let occupancy = occupancy.map(|o| o.min(blocks_by_shared(smem, target)).max(1));
+    let occupancy = match together {
+        1 => occupancy.map(|o| o.min(blocks_by_shared(smem, target)).max(1)),
+        _ => occupancy,
+    };
     let shared_map = lowering.memory.map();
     let tensor_maps = std::mem::take(&mut lowering.asynchronous.maps)
         .into_iter()

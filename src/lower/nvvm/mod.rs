@@ -119,6 +119,8 @@ pub enum Issuer {
 /// The kernel that is lowered, as it was, and where it goes.
 pub struct Kernel {
     pub func: OpId,
+    /// Blocks that share a multiprocessor: more than one where the roles' registers are divided for as many.
+    pub together: u64,
     /// The entry block of what it becomes.
     pub entry: BlockId,
     /// The values that something uses.

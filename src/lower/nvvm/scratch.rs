@@ -25,7 +25,7 @@ impl Lower<'_> {
 
     /// Bytes that scratch may have.
     pub fn scratch_room(&self) -> u64 {
-        let all = u64::from(self.target.shared_per_block());
+        let all = self.target.shared_of_each(self.kernel.together);
         all.saturating_sub(self.memory.scratch_offset())
     }
 

@@ -19,14 +19,7 @@ pub const RESERVE: u64 = 16 * 1024;
 pub fn shared_room(m: &Module, func: OpId, target: &Target) -> [u64; 2] {
     let hints = Hints::of(m, func, target);
     let blocks = u64::try_from(hints.occupancy.unwrap_or(1)).unwrap_or(1);
-    [room_of(target, blocks), room_of(target, 1)]
-}
-
-/// Bytes of shared memory of each of `blocks` blocks on a multiprocessor. The system takes 1 KiB of each block's (CUDA
-/// C++ Programming Guide, "Shared Memory").
-pub fn room_of(target: &Target, blocks: u64) -> u64 {
-    let all = u64::from(target.shared_per_block()) + 1024;
-    (all / blocks.max(1)).saturating_sub(1024)
+    [target.shared_of_each(blocks), target.shared_of_each(1)]
 }
 
 /// Bytes of what these loads load.

@@ -11,7 +11,7 @@ use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::atoms::Extents;
-use crate::lower::tileas::buffers::{RESERVE, room_of, shared_room, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, shared_room, tile_bytes};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{REGISTERS_BESIDE_TILES, stages_that_fit};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
@@ -159,7 +159,7 @@ impl Plan {
             together,
             ..self.clone()
         };
-        let room = room_of(target, together);
+        let room = target.shared_of_each(together);
         let fits = plan.share(m, context.body, target, context.facts, room);
         if fits {
             *self = plan;
