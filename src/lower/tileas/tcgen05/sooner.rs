@@ -4,7 +4,6 @@
 //! and stored back, would have its registers beside those of the operand: attention's probabilities beside its output.
 
 use super::columns;
-use crate::dialect::Traits;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{BlockId, Module, OpId, ValueId};
@@ -15,13 +14,13 @@ use std::ops::Range;
 pub fn stores(m: &mut Module, body: BlockId) {
     for op in m.ops_under(body) {
         if let Some(view::View::TensorStore(v)) = view::View::of(m.op(op)) {
-            let (tile, buffer) = (v.tile(), v.destination());
-            store(m, op, tile, buffer);
+            let buffer = v.destination();
+            store(m, op, buffer);
         }
     }
 }
 
-fn store(m: &mut Module, op: OpId, tile: ValueId, buffer: ValueId) {
+fn store(m: &mut Module, op: OpId, buffer: ValueId) {
     let Some(written) = columns_of(m, buffer) else {
         return;
     };
@@ -30,11 +29,10 @@ fn store(m: &mut Module, op: OpId, tile: ValueId, buffer: ValueId) {
     let Some(at) = ops.iter().position(|&o| o == op) else {
         return;
     };
-    let made_here = m.op(op).operands.iter().filter_map(|&v| m.def_op(v));
-    let made_here: Vec<OpId> = made_here.collect();
-    debug_assert!(m.op(op).operands.contains(&tile));
-    let free = ops.iter().take(at).rev();
-    let free = free.take_while(|&&o| !made_here.contains(&o) && lets_pass(m, o, &written));
+    let made_by = m.op(op).operands.iter().filter_map(|&v| m.def_op(v));
+    let made_by: Vec<OpId> = made_by.collect();
+    let before = ops.iter().take(at).rev();
+    let free = before.take_while(|&&o| !made_by.contains(&o) && lets_pass(m, o, &written));
     let to = at - free.count();
     let ops = &mut m.block_mut(block).ops;
     ops[to..=at].rotate_right(1);
@@ -43,7 +41,7 @@ fn store(m: &mut Module, op: OpId, tile: ValueId, buffer: ValueId) {
 /// Whether a store to these columns may be done before `op` instead of behind it.
 fn lets_pass(m: &Module, op: OpId, written: &Range<u64>) -> bool {
     let data = m.op(op);
-    if data.regions.is_empty() && data.def().traits.has(Traits::PURE) {
+    if data.only_computes() {
         return true;
     }
     match view::View::of(data) {
