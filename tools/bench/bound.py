@@ -11,7 +11,6 @@ import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 import compilers
@@ -68,7 +67,7 @@ def analyse(body: list[Instruction], gpu: Gpu, stats: dict | None = None) -> Bou
     cycles, counts, unknown, notes = Counter(), Counter(), Counter(), []
     # Where the loop that issues matmuls reads tensor memory, too, the four warps of a group run it, and one of them issues.
     reads = any(i.base == "LDTM" for i in body)
-    share = Fraction(1, 4 if reads else 1)
+    share = 1 / 4 if reads else 1
     own = {i: share if i.base in loops.TENSOR_MEMORY_MMA else 1 for i in body}
     work, copied = int(sum(loops.work(i) * own[i] for i in body)), float(sum(map(units.global_bytes, body)))
     for instruction in body:
@@ -81,7 +80,6 @@ def analyse(body: list[Instruction], gpu: Gpu, stats: dict | None = None) -> Bou
         if instruction.base in loops.MATRIX:
             rate = gpu.multiply_adds(units.tensor_kind(instruction))
             cycles["tensor at peak"] += own[instruction] * loops.work(instruction) / rate if rate else 0
-    cycles = Counter({unit: float(c) for unit, c in cycles.items()})
     if any(i.base in loops.TENSOR_MEMORY_MMA and i.shape is None for i in body):
         notes.append("the size of a tcgen05.mma is in a register: its cycles are not counted")
     # A loop that waits for copies of another warp, or that issues tensor copies: their size is not in its code.
