@@ -145,8 +145,8 @@ fn sets(files: &[(String, PathBuf)]) -> String {
 
 /// The rows of the instruction table, read.
 fn instructions(root: &Path) -> String {
-    let rows = row::read(&text(&root.join("isel/ptx.insn")));
-    let rows = rows.map_err(|error| println!("cargo::error={error}"));
+    let file = "isel/ptx.insn";
+    let rows = row::read(&text(&root.join(file)), file).map_err(|error| say(&error));
     let rows = rows.unwrap_or_default();
     constant("INSTRUCTIONS", "Rows<Row>", &rows)
 }
@@ -158,12 +158,19 @@ fn selection(files: &[(String, PathBuf)]) -> String {
         let mut patterns = Patterns::default();
         for (name, path) in files.iter().filter(|(name, _)| name.starts_with(folder)) {
             if let Err(error) = patterns.add(&text(path), name) {
-                println!("cargo::error={error}");
+                say(&error);
             }
         }
         constant(name, "Patterns", &patterns)
     });
     tables.concat()
+}
+
+/// Fails the build in the end: all files' first mistakes are said, not the first alone, without the trace of a panic.
+fn say(error: &ir::Diagnostic) {
+    for line in error.to_string().lines() {
+        println!("cargo::error={line}");
+    }
 }
 
 /// A constant of the program.
@@ -192,8 +199,7 @@ fn read(group: Group, files: &[(String, PathBuf)]) -> RuleSet {
         };
         for (name, path) in files.iter().filter(|(name, _)| here(name)) {
             if let Err(error) = set.add(&text(path), name) {
-                // All files' first mistakes, not the first alone, and without the trace of a panic.
-                println!("cargo::error={error}");
+                say(&error);
             }
         }
     }

@@ -59,6 +59,24 @@ impl Dialect {
         })
     }
 
+    /// Says that it has no operation of that name, and which it has whose name is like it.
+    pub fn no_operation(self, name: &str) -> String {
+        let full = name
+            .strip_prefix(self.name())
+            .and_then(|n| n.strip_prefix('.'));
+        let name = full.unwrap_or(name);
+        let names = self.table().iter().map(|o| (changes(o.name, name), o.name));
+        let near = names.filter(|near| near.0 <= 2 && near.0 < name.len());
+        let meant = match near.min() {
+            Some((_, near)) => format!(": expected `{near}`?"),
+            None => String::new(),
+        };
+        format!(
+            "there is no operation called `{name}` in {}{meant}",
+            self.name()
+        )
+    }
+
     pub fn table(self) -> &'static [OpDef] {
         match self {
             Dialect::CudaTile => super::cuda_tile::TABLE,
@@ -67,4 +85,17 @@ impl Dialect {
             Dialect::Nvvm => super::nvvm::TABLE,
         }
     }
+}
+
+/// How many letters have to be put in, left out or replaced to make one word of another.
+fn changes(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in other.bytes().enumerate() {
+            let here = (diagonal + usize::from(a != b)).min(row[j].min(row[j + 1]) + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], here);
+        }
+    }
+    row[other.len()]
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use super::Outcome;
 use crate::ir::{Diagnostic, Diagnostics, Place};
-use crate::isel::passes;
+use crate::isel::{Patterns, passes};
+use crate::machine::table::Table;
 use crate::rules::files::{self, Group};
 use crate::rules::prove::STEPS;
 use crate::rules::{Examples, Rule, RuleSet, examples, soundness};
@@ -14,7 +15,8 @@ use crate::rules::{Examples, Rule, RuleSet, examples, soundness};
 /// Lists the rewrite rules, or checks them: examples and soundness.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Rule files to look at instead of the compiled-in ones; with `--prove` also selection tables (`.sel`).
+    /// Rule files to look at instead of the compiled-in ones, or folders of them; with `--prove` also selection tables
+    /// (`.sel`), with `--check` these and tables of instructions (`.insn`).
     files: Vec<PathBuf>,
     /// Run examples and soundness checks.
     #[arg(long)]
@@ -44,8 +46,11 @@ pub fn run(args: &Args) -> Outcome {
     if args.prove {
         return prove::run(args);
     }
-    let sets = load(&args.files.iter().collect::<Vec<_>>())?;
     let mut wrong = Vec::new();
+    let sets = match (args.check, args.files.as_slice()) {
+        (true, [_, ..]) => read(&files::below(&args.files)?, &mut wrong),
+        (_, files) => load(&files::below(files)?)?,
+    };
     for set in &sets {
         for rule in set.rules.iter() {
             if !wanted(args, rule) {
@@ -78,15 +83,29 @@ fn wanted(args: &Args, rule: &Rule) -> bool {
 }
 
 fn failure(rule: &Rule, message: String) -> Diagnostic {
-    Diagnostic::error(format!("rule {}: {message}", rule.name)).at(Place::Line {
+    let error = Diagnostic::error(format!("rule {}: {message}", rule.name));
+    let error = error.at(Place::Line {
         file: rule.file.to_string(),
         line: rule.pos.line,
         column: rule.pos.column,
-    })
+    });
+    shown(error)
+}
+
+/// Shows the line that it is about.
+fn shown(error: Diagnostic) -> Diagnostic {
+    let text = match &error.place {
+        Place::Line { file, .. } => files::text(file),
+        _ => None,
+    };
+    match text {
+        Some(text) => error.shown_in(&text),
+        None => error,
+    }
 }
 
 /// The rules of these files, or those that are compiled in where there are none.
-fn load(paths: &[&PathBuf]) -> Result<Vec<RuleSet>, Diagnostic> {
+fn load(paths: &[PathBuf]) -> Result<Vec<RuleSet>, Diagnostic> {
     if paths.is_empty() {
         return Group::ALL
             .into_iter()
@@ -95,13 +114,33 @@ fn load(paths: &[&PathBuf]) -> Result<Vec<RuleSet>, Diagnostic> {
     }
     paths
         .iter()
-        .map(|path| {
-            let name = path.display().to_string();
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| Diagnostic::error(format!("{name}: {e}")))?;
-            RuleSet::parse(&text, &name)
-        })
+        .map(|path| RuleSet::parse(&files::read_file(path)?, &path.display().to_string()))
         .collect()
+}
+
+/// The rules of these files. What is wrong in one does not keep the others from being read.
+fn read(paths: &[PathBuf], wrong: &mut Vec<Diagnostic>) -> Vec<RuleSet> {
+    let read = paths.iter().map(|path| {
+        let (text, name) = (files::read_file(path)?, path.display().to_string());
+        let rows = match path.extension().and_then(|e| e.to_str()) {
+            Some("insn") => Table::parse(&text, &name)?.len(),
+            Some("sel") => {
+                let mut patterns = Patterns::default();
+                patterns.add(&text, &name)?;
+                patterns.len()
+            }
+            _ => return RuleSet::parse(&text, &name).map(Some),
+        };
+        println!("{name}: {rows} rows");
+        Ok(None)
+    });
+    let read = read.filter_map(|set| {
+        set.unwrap_or_else(|error| {
+            wrong.push(error);
+            None
+        })
+    });
+    read.collect()
 }
 
 fn check(set: &RuleSet, rule: &Rule) -> Result<(), Diagnostic> {

@@ -62,6 +62,18 @@ impl Diagnostic {
         self
     }
 
+    /// An error at a byte offset of a text, with the line and a caret under it.
+    pub fn error_in(text: &str, file: &str, at: usize, message: impl Into<String>) -> Self {
+        let before = text.get(..at).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |n| n + 1);
+        let place = Place::Line {
+            file: file.to_owned(),
+            line: before.matches('\n').count() as u32 + 1,
+            column: before[start..].chars().count() as u32 + 1,
+        };
+        Self::error(message).at(place).shown_in(text)
+    }
+
     /// Shows the line of `text` that it points at, with a caret under the column.
     pub fn shown_in(self, text: &str) -> Self {
         const WIDTH: usize = 200;

@@ -114,7 +114,7 @@ mod tests {
 
     /// `add.s32 r2, r0, r1` and a jump to its end.
     fn sample() -> (Func, Table) {
-        let table = Table::parse(crate::machine::table::BUILTIN).expect("the table");
+        let table = Table::parse(crate::machine::table::BUILTIN, "ptx.insn").expect("the table");
         let mut func = Func::default();
         let regs: Vec<VReg> = (0..3).map(|_| func.new_reg(Class::B32)).collect();
         let end = func.new_label("end");

@@ -64,7 +64,8 @@ impl Tables {
         for (name, text) in files::read_folder(&dir.join("select"), "sel")? {
             patterns.add(&text, &name)?;
         }
-        let insns = Table::parse(&files::read_file(&dir.join("ptx.insn"))?)?;
+        let file = dir.join("ptx.insn");
+        let insns = Table::parse(&files::read_file(&file)?, &file.display().to_string())?;
         Ok(Tables::new(insns, patterns))
     }
 

@@ -26,6 +26,12 @@ pub struct Candidate {
 }
 
 impl Patterns {
+    /// How many rows there are.
+    #[expect(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.rows.rows.len() + self.effects.rows.len() + self.spelling.len()
+    }
+
     /// File and line of each row, in order.
     pub fn places(&self) -> Vec<String> {
         let lines = self.rows.rows.iter().map(|row| &row.line);
@@ -231,16 +237,106 @@ mod tests {
 
     #[test]
     fn wrong_rows_are_refused() {
-        for (row, why) in [
-            ("add i32 add.s32(a, b)", "no ' : '"),
-            ("plus i32 : add.s32(a, b)", "no operation 'nvvm.plus'"),
-            ("add i33 : add.s32(a, b)", "unknown type 'i33'"),
-            ("add i32 : add.s32(a, d)", "'d' is no operand"),
-            ("spell rounding rn", "expected CASE=TEXT"),
+        let deep = format!("fneg f32 : {}a{}", "f(".repeat(30), ")".repeat(30));
+        for (row, column, why) in [
+            (
+                "add i32 add.s32(a, b)",
+                1,
+                "no ' : ' before what computes it: expected ",
+            ),
+            ("add 4 : f(a)", 5, "'4' is no type: expected i1, i4, "),
+            (
+                "plus i32 : add.s32(a, b)",
+                1,
+                "there is no operation called `plus` in nvvm",
+            ),
+            (
+                "add|plus i32 : add.s32(a, b)",
+                5,
+                "there is no operation called `plus` in nvvm",
+            ),
+            (
+                "add  i33 : add.s32(a, b)",
+                6,
+                "'i33' is no type: expected i1, i4, ",
+            ),
+            ("add i32|f16,f17 : add.s32(a, b)", 13, "'f17' is no type"),
+            (
+                "add f16x3 : add.s32(a, b)",
+                5,
+                "'f16x3' is no register: expected ",
+            ),
+            (
+                "add i32 : add.s32(a, d)",
+                22,
+                "'d' is no operand, number or attribute: expected ",
+            ),
+            ("add i32 : add.s32(a.2/2, b)", 19, "'a.2/2' is no operand"),
+            ("add i32 : add.s32(a, b", 23, "expected ',' or ')'"),
+            (
+                "add i32 : add.s32(a, b) c",
+                25,
+                "'c' is left over: expected the end of the row",
+            ),
+            (&deep, 54, "nested too deeply: expected at most 20 levels"),
+            (
+                "spell rounding rn",
+                16,
+                "'rn' is no spelling: expected CASE=TEXT",
+            ),
+            (
+                "ber : bar.sync id",
+                1,
+                "there is no operation called `ber` in nvvm: expected `bar`?",
+            ),
+            (
+                "bar[x=1] : bar.sync id",
+                5,
+                "nvvm.bar has no attribute 'x': expected id, threads",
+            ),
+            (
+                "bar[threads=x] : bar.sync id",
+                13,
+                "'x' is no number: expected NAME=NUMBER",
+            ),
+            (
+                "bulk.wait[!red] : trap",
+                12,
+                "nvvm.bulk.wait has no flag or case 'red': expected read",
+            ),
+            (
+                "bar : bar.sync ix",
+                16,
+                "nvvm.bar has no operand or attribute 'ix': expected ",
+            ),
+            (
+                "trip : trap",
+                1,
+                "there is no operation called `trip` in nvvm: expected `trap`?",
+            ),
+            (
+                "mbarrier.init : f &count",
+                20,
+                "nvvm.mbarrier.init has no operand 'count': expected ",
+            ),
+            (
+                "bar : bar.sync &id",
+                17,
+                "nvvm.bar has no operand 'id': it has none",
+            ),
+            (
+                "bar : bar.{kind} id",
+                12,
+                "nvvm.bar has no part to spell called 'kind': it has none",
+            ),
         ] {
-            let error = Patterns::default().add(row, "f.sel");
-            let error = format!("{:?}", error.expect_err(row));
-            assert!(error.contains(why), "{row}: {error}");
+            let text = format!("# rows\n\n  {row}  # a comment\n");
+            let error = Patterns::default().add(&text, "f.sel");
+            let error = error.expect_err(row).to_string();
+            let place = format!("f.sel:3:{}: error: {why}", column + 2);
+            assert!(error.starts_with(&place), "{row}: {error}");
+            let caret = format!("  note:   {row}  # a comment\n          {:>column$}", '^');
+            assert!(error.ends_with(&caret), "{error}");
         }
     }
 }

@@ -187,7 +187,10 @@ impl Kernel<'_, '_> {
     }
 
     fn named_type(&self, name: &str) -> Result<Ty, Fail> {
-        match Shape::parse(name).and_then(|s| Ty::of_arithmetic(s.elem, s.per)) {
+        match Shape::parse(name)
+            .ok()
+            .and_then(|s| Ty::of_arithmetic(s.elem, s.per))
+        {
             Some(ty) => Ok(ty),
             None => fail(format!("unknown type '{name}' in a row")),
         }

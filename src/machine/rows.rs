@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 pub use crate::egraph::rule::{Items, Text};
+use crate::ir::Diagnostic;
 
 /// Rows that say a `T` each.
 #[derive(Clone, Debug, Serialize)]
@@ -49,6 +50,42 @@ impl<T: Clone + 'static> Rows<T> {
         let of = at.ok().map_or(&[][..], |at| &self.names[at].1);
         of.iter()
             .filter_map(|&row| Some((row as usize, self.rows.get(row as usize)?)))
+    }
+}
+
+/// What is wrong in a row, and with which part of its text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake<'t> {
+    pub at: &'t str,
+    pub message: String,
+}
+
+/// The mistake `message` about `at`.
+pub fn wrong<T>(at: &str, message: impl Into<String>) -> Result<T, Mistake<'_>> {
+    let message = message.into();
+    Err(Mistake { at, message })
+}
+
+/// What `names` calls `word`; `what` says in the error what it should be.
+pub fn named<'t, T: Copy>(
+    names: &[(&str, T)],
+    word: &'t str,
+    what: &str,
+) -> Result<T, Mistake<'t>> {
+    if let Some(&(_, found)) = names.iter().find(|(name, _)| *name == word) {
+        return Ok(found);
+    }
+    let expected: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    let expected = expected.join(", ");
+    wrong(word, format!("'{word}' is no {what}: expected {expected}"))
+}
+
+impl Mistake<'_> {
+    /// The mistake where it is in `text`, the whole file.
+    pub fn shown(self, text: &str, file: &str) -> Diagnostic {
+        // `at` is a part of `text`, so that the distance of their starts is its place.
+        let at = (self.at.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        Diagnostic::error_in(text, file, at.min(text.len()), self.message)
     }
 }
 

@@ -51,12 +51,18 @@ impl Table {
         builtin::INSTRUCTIONS.clone().into()
     }
 
-    /// Parses a table.
+    /// Parses a table; `file` is its name in messages.
     ///
     /// # Errors
-    /// The first row that is malformed, with its line.
-    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        Ok(row::read(text).map_err(Diagnostic::error)?.into())
+    /// The first row that is malformed, where it is.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Diagnostic> {
+        Ok(row::read(text, file)?.into())
+    }
+
+    /// How many rows it has.
+    #[expect(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.rows.rows.len()
     }
 
     /// The row of an instruction that this table found.
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_compiled_in_rows_are_those_of_the_file() {
-        let read = row::read(BUILTIN).unwrap();
+        let read = row::read(BUILTIN, "ptx.insn").unwrap();
         assert!(read.rows.len() > 100);
         let of = |rows: &Rows<Row>| format!("{rows:?}");
         assert_eq!(of(&read), of(&builtin::INSTRUCTIONS));
@@ -150,7 +156,7 @@ mod tests {
 
     #[test]
     fn rows_are_found_by_any_alternative() {
-        let table = Table::parse(BUILTIN).unwrap();
+        let table = Table::parse(BUILTIN, "ptx.insn").unwrap();
         for name in [
             "add.s32",
             "add.rn.ftz.f32",
@@ -170,13 +176,50 @@ mod tests {
 
     #[test]
     fn bad_rows_are_refused() {
-        for bad in [
-            "add.s32 r = r, r",
-            "add r = r ; alu",
-            "add r, r ; alu 4",
-            "a r = r ; tpu 4",
+        let units = "alu, fma, f64, xu, cvt, mem, sync, mma, ctrl";
+        for (bad, column, why) in [
+            ("add.s32 r = r, r", 1, "no ';' before the unit: expected "),
+            ("@add.one", 1, "nothing behind the name: expected "),
+            ("add r = r ; alu", 12, "no unit or no cost: expected "),
+            ("add r, r ; alu 4", 5, "neither '=' behind results nor "),
+            (
+                "a r = r ; tpu 4",
+                11,
+                &format!("'tpu' is no unit: expected {units}"),
+            ),
+            ("a r = r ; alu four", 15, "'four' is no number"),
+            ("a r = r ; alu 4 sn80", 17, "unknown fact 'sn80': expected "),
+            ("a r = r ; alu 4 sm8x", 19, "'8x' is no number"),
+            (
+                "a r = r ; alu 4 ptx8",
+                20,
+                "'8' is no version: expected ptxM.N",
+            ),
+            ("a r = r ; alu 4 lanes=", 23, "'' is no number"),
+            (
+                "a r = r ; alu 4 does=it",
+                22,
+                "'it' is no answer to what it does: expected ",
+            ),
+            (
+                "a r = r ; alu 4 fold=up",
+                22,
+                "'up' is no way to fold: expected not, ",
+            ),
+            (
+                "a r = r ; alu 4 feature=x",
+                25,
+                "'x' is no feature: expected cp-async, ",
+            ),
         ] {
-            assert!(Table::parse(bad).is_err(), "{bad}");
+            let text = format!("# instructions\n{bad}\n");
+            let error = Table::parse(&text, "t.insn").expect_err(bad).to_string();
+            assert!(
+                error.starts_with(&format!("t.insn:2:{column}: error: {why}")),
+                "{error}"
+            );
+            let caret = format!("  note: {bad}\n        {:>column$}", '^');
+            assert!(error.ends_with(&caret), "{error}");
         }
     }
 }

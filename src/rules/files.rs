@@ -1,6 +1,6 @@
 //! Where rules come from: compiled in, or a directory that replaces them at run time.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use super::group::Group;
 use crate::egraph::rule::{Examples, RuleSet};
@@ -58,6 +58,36 @@ pub fn expansions(dir: Option<&Path>) -> Result<RuleSet, Diagnostic> {
         }
     }
     Ok(set)
+}
+
+/// The text that a diagnostic's place is in: of a file, or of one that is compiled in.
+pub fn text(name: &str) -> Option<String> {
+    let builtin = FILES.iter().find(|(file, _)| *file == name);
+    let builtin = builtin.map(|(_, text)| (*text).to_owned());
+    builtin.or_else(|| std::fs::read_to_string(name).ok())
+}
+
+/// These files, and instead of folders the files of rules and tables in them, by path.
+pub fn below(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Diagnostic> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            found.push(path.clone());
+            continue;
+        }
+        let failed = |e: std::io::Error| Diagnostic::error(format!("{}: {e}", path.display()));
+        let mut inside = Vec::new();
+        for entry in std::fs::read_dir(path).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let extension = path.extension().and_then(|e| e.to_str());
+            if path.is_dir() || matches!(extension, Some("rules" | "sel" | "insn")) {
+                inside.push(path);
+            }
+        }
+        inside.sort();
+        found.extend(below(&inside)?);
+    }
+    Ok(found)
 }
 
 /// The text of a file.

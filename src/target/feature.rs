@@ -37,7 +37,7 @@ pub enum Feature {
 
 impl Feature {
     /// Its name in rules (`(feature NAME)`) and in the instruction table (`feature=NAME`).
-    const NAMES: &[(&str, Feature)] = &[
+    pub const NAMES: &[(&str, Feature)] = &[
         ("cp-async", Feature::CpAsync),
         ("mma-ampere", Feature::MmaAmpere),
         ("bf16-arithmetic", Feature::Bf16Arithmetic),

@@ -235,3 +235,66 @@ fn nothing_is_written_after_an_error() {
         done.stderr
     );
 }
+
+/// A folder with a wrong file of each kind; what `tilec rules --check` says of them, by file.
+#[test]
+fn wrong_rules_and_tables_are_shown_where_they_are_wrong() {
+    let folder = std::env::temp_dir().join(format!("tilec-rules-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("select")).expect("a folder");
+    // Name, first line, second line, and the place and the start of what is wrong with the second.
+    let rule = "(rule r (addi none ?x:i32 1) => ?x";
+    let example = "(example (addi none ?x:i32 1) => ?x:i32))";
+    let files = [
+        (
+            "a.rules",
+            "(dialect cuda_tile)",
+            format!("{rule}"),
+            "2:1: error: this `(` is never closed",
+        ),
+        (
+            "b.rules",
+            "(dialect cuda_tile)",
+            format!("{rule} {example}"),
+            "2:1: error: rule r: replacement 1 gives ",
+        ),
+        (
+            "c.rules",
+            "(dialect cuda_tile)",
+            format!("{rule} {}", example.replace(" 1)", " 2)")),
+            "2:1: error: rule r: ",
+        ),
+        (
+            "ptx.insn",
+            "add.s32 r = r, r ; alu 4",
+            "sub.s32 r = r, r ; tpu 4".into(),
+            "2:20: error: 'tpu' is no unit",
+        ),
+        (
+            "select/i.sel",
+            "add i32 : add.s32(a, b)",
+            "sub i33 : sub.s32(a, b)".into(),
+            "2:5: error: 'i33' is no type",
+        ),
+    ];
+    for (name, first, second, _) in &files {
+        std::fs::write(folder.join(name), format!("{first}\n{second}\n")).expect("written");
+    }
+    let done = tilec(&["rules", "--check", &folder.display().to_string()], b"");
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert!(!done.ok);
+    for (name, _, second, why) in &files {
+        let start = format!("{}:{why}", folder.join(name).display());
+        let said = done.stderr.split_once(&start);
+        let said = said
+            .unwrap_or_else(|| panic!("{start} is not in {}", done.stderr))
+            .1;
+        let column: usize = why[2..]
+            .split(':')
+            .next()
+            .expect("a column")
+            .parse()
+            .expect("a number");
+        let shown = format!("\n  note: {second}\n        {:>column$}", '^');
+        assert!(said.contains(&shown), "{said}");
+    }
+}

@@ -219,7 +219,7 @@ fn instruction(line: &Line, row: &Row, mnemonic: &str, numeric: Option<usize>) -
 
 /// Every form of a row: all mnemonics with registers, the first with each possible number.
 fn forms(line: &Line) -> Vec<String> {
-    let table = Table::parse(line.text).unwrap_or_else(|e| panic!("{e}"));
+    let table = Table::parse(line.text, "ptx.insn").unwrap_or_else(|e| panic!("{e}"));
     let mut out = Vec::new();
     for (i, mnemonic) in mnemonics(line.pattern).iter().enumerate() {
         let found = match line.id {

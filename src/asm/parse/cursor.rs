@@ -1,6 +1,6 @@
 //! Position in the text, tokens, and errors that point at it.
 
-use crate::ir::{Diagnostic, Place};
+use crate::ir::Diagnostic;
 
 /// What reading yields, or what is wrong, with its place.
 pub type Result<T> = std::result::Result<T, Diagnostic>;
@@ -272,16 +272,7 @@ impl<'t> Cursor<'t> {
 
     /// An error at a byte offset, with the line and a caret under it.
     pub fn error_at(&self, at: usize, message: String) -> Diagnostic {
-        let before = &self.text[..at];
-        let start = before.rfind('\n').map_or(0, |n| n + 1);
-        let column = self.text[start..at].chars().count();
-        Diagnostic::error(message)
-            .at(Place::Line {
-                file: self.file.to_owned(),
-                line: before.matches('\n').count() as u32 + 1,
-                column: column as u32 + 1,
-            })
-            .shown_in(self.text)
+        Diagnostic::error_in(self.text, self.file, at, message)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `tilec rules --prove`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -18,8 +18,9 @@ use crate::rules::prove::{Effort, Verdict};
 /// Proves rules and rows of the selection tables; a wrong one is an error with the values that show it.
 pub fn run(args: &Args) -> Outcome {
     let path = solver::find(args.solver.as_deref()).map_err(Diagnostic::error)?;
-    let tables = tables(args)?;
-    let subjects = subjects(args, &tables)?;
+    let files = files::below(&args.files)?;
+    let tables = tables(&files)?;
+    let subjects = subjects(&files, &tables)?;
     let effort = Effort {
         exhaust: args.exhaust,
     };
@@ -39,7 +40,7 @@ pub fn run(args: &Args) -> Outcome {
         .map(|subject| {
             let mut solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
             let proof = prover.prove(subject, &mut solver);
-            proof.map_err(|wrong| subjects::diagnostic(subject, &wrong))
+            proof.map_err(|wrong| super::shown(subjects::diagnostic(subject, &wrong)))
         })
         .collect();
     let mut wrong = Vec::new();
@@ -67,8 +68,8 @@ fn is_table(path: &Path) -> bool {
 }
 
 /// The selection tables: those that are compiled in, or of these only the spelling, and the files that are named.
-fn tables(args: &Args) -> Result<Tables, Diagnostic> {
-    let files = args.files.iter().filter(|path| is_table(path));
+fn tables(files: &[PathBuf]) -> Result<Tables, Diagnostic> {
+    let files = files.iter().filter(|path| is_table(path));
     let texts: Vec<(String, String)> = files
         .map(|path| Ok((path.display().to_string(), files::read_file(path)?)))
         .collect::<Result<_, Diagnostic>>()?;
@@ -83,13 +84,17 @@ fn tables(args: &Args) -> Result<Tables, Diagnostic> {
 }
 
 /// What is to be proven.
-fn subjects(args: &Args, tables: &Tables) -> Result<Vec<Subject>, Diagnostic> {
-    let named: Vec<_> = args.files.iter().filter(|path| !is_table(path)).collect();
+fn subjects(files: &[PathBuf], tables: &Tables) -> Result<Vec<Subject>, Diagnostic> {
+    let named: Vec<_> = files
+        .iter()
+        .filter(|path| !is_table(path))
+        .cloned()
+        .collect();
     let mut subjects = Vec::new();
-    if args.files.is_empty() || named.len() < args.files.len() {
+    if files.is_empty() || named.len() < files.len() {
         subjects.extend(subjects::rows(tables));
     }
-    if args.files.is_empty() || !named.is_empty() {
+    if files.is_empty() || !named.is_empty() {
         let rules = super::load(&named)?
             .into_iter()
             .flat_map(|set| set.rules.into_owned());

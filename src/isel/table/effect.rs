@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Line;
 use crate::dialect::{AttrKind, Dialect, OpDef};
-use crate::machine::rows::{Items, Rows, Text};
+use crate::machine::rows::{Items, Mistake, Rows, Text, wrong};
 
 /// What an operation's attributes must be for a row to be about it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -55,8 +55,41 @@ pub fn placeholders(insn: &str) -> impl Iterator<Item = &str> {
         .filter_map(|part| part.split('}').next())
 }
 
+fn operands(def: &'static OpDef) -> impl Iterator<Item = &'static str> {
+    def.operands.iter().map(|operand| operand.name)
+}
+
+fn attributes(def: &'static OpDef) -> impl Iterator<Item = &'static str> {
+    def.attrs.iter().map(|attr| attr.name)
+}
+
+fn enumerations(def: &'static OpDef) -> impl Iterator<Item = &'static str> {
+    let attrs = def.attrs.iter();
+    let attrs = attrs.filter(|attr| cases_of(attr.kind).is_some());
+    attrs.map(|attr| attr.name)
+}
+
+/// Names of flags, and the cases of enumerations.
+fn cases(def: &'static OpDef) -> impl Iterator<Item = &'static str> {
+    let cases = def.attrs.iter().flat_map(|attr| match &attr.kind {
+        AttrKind::Unit | AttrKind::Bool => std::slice::from_ref(&attr.name),
+        kind => cases_of(*kind).unwrap_or_default(),
+    });
+    cases.copied()
+}
+
+/// Says that an operation has no part of this name, and which it has.
+fn no<'n>(def: &OpDef, what: &str, name: &str, names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    let expected = match names.is_empty() {
+        true => "it has none".to_owned(),
+        false => format!("expected {}", names.join(", ")),
+    };
+    format!("nvvm.{} has no {what} '{name}': {expected}", def.name)
+}
+
 impl Condition {
-    fn parse(def: &'static OpDef, text: &str) -> Result<Condition, String> {
+    fn parse<'t>(def: &'static OpDef, text: &'t str) -> Result<Condition, Mistake<'t>> {
         let (text, not) = match text.strip_prefix('!') {
             Some(text) => (text, true),
             None => (text, false),
@@ -67,77 +100,79 @@ impl Condition {
 }
 
 impl Test {
-    fn parse(def: &'static OpDef, text: &str) -> Result<Test, String> {
+    fn parse<'t>(def: &'static OpDef, text: &'t str) -> Result<Test, Mistake<'t>> {
         if let Some((name, number)) = text.split_once('=') {
-            let number = number
-                .parse()
-                .map_err(|_| format!("'{number}' is no number"))?;
-            return match def.attrs.iter().any(|a| a.name == name) {
+            let Ok(number) = number.parse() else {
+                return wrong(
+                    number,
+                    format!("'{number}' is no number: expected NAME=NUMBER"),
+                );
+            };
+            return match attributes(def).any(|a| a == name) {
                 true => Ok(Test::Equals(name.to_owned().into(), number)),
-                false => Err(format!("nvvm.{} has no attribute '{name}'", def.name)),
+                false => wrong(name, no(def, "attribute", name, attributes(def))),
             };
         }
-        let mut attrs = def.attrs.iter();
-        let known = attrs.any(|a| match a.kind {
-            AttrKind::Unit | AttrKind::Bool => a.name == text,
-            kind => cases_of(kind).is_some_and(|cases| cases.contains(&text)),
-        });
-        match known {
+        match cases(def).any(|case| case == text) {
             true => Ok(Test::Case(text.to_owned().into())),
-            false => Err(format!("nvvm.{} has no case '{text}'", def.name)),
+            false => wrong(text, no(def, "flag or case", text, cases(def))),
         }
     }
 }
 
 impl Argument {
-    fn parse(def: &'static OpDef, text: &str) -> Result<Argument, String> {
-        let operand = |name: &str| def.operands.iter().any(|o| o.name == name);
-        let attribute = |name: &str| def.attrs.iter().any(|a| a.name == name);
+    fn parse<'t>(def: &'static OpDef, text: &'t str) -> Result<Argument, Mistake<'t>> {
+        let operand = |name: &str| operands(def).any(|o| o == name);
+        let attribute = |name: &str| attributes(def).any(|a| a == name);
         match text.strip_prefix('&') {
             Some(name) if operand(name) => Ok(Argument::Address(name.to_owned().into())),
             None if operand(text) || attribute(text) => Ok(Argument::Value(text.to_owned().into())),
-            _ => Err(format!(
-                "nvvm.{} has no operand or attribute '{text}'",
-                def.name
-            )),
+            Some(name) => wrong(name, no(def, "operand", name, operands(def))),
+            None => {
+                let names = operands(def).chain(attributes(def));
+                wrong(text, no(def, "operand or attribute", text, names))
+            }
         }
     }
 }
 
 impl Effect {
     /// Adds the row `OPERATION[CASE,…] : INSTRUCTION OPERAND, …`.
-    pub(super) fn add(rows: &mut Rows<Effect>, line: Line) -> Result<(), String> {
-        let text = line.text.clone();
-        let (about, instruction) = text.split_once(" : ").ok_or("expected ' : '")?;
-        let name = about.split('[').next().unwrap_or(about).trim();
-        let cases = about.trim().strip_prefix(name).unwrap_or_default();
+    pub(super) fn add<'t>(
+        rows: &mut Rows<Effect>,
+        about: &'t str,
+        instruction: &'t str,
+        line: Line,
+    ) -> Result<(), Mistake<'t>> {
+        let name = about.split('[').next().unwrap_or(about);
+        let cases = about.strip_prefix(name).unwrap_or_default();
         let cases = match (cases.strip_prefix('['), cases.strip_suffix(']')) {
             (Some(cases), Some(_)) => &cases[..cases.len() - 1],
             _ => "",
         };
         let Some(kind) = Dialect::Nvvm.operation(name) else {
-            return Err(format!("no operation 'nvvm.{name}'"));
+            return wrong(name, Dialect::Nvvm.no_operation(name));
         };
         let def = kind.def();
         let cases = cases.split(',').map(str::trim).filter(|c| !c.is_empty());
         let (insn, arguments) = instruction
-            .trim()
             .split_once(char::is_whitespace)
-            .unwrap_or((instruction.trim(), ""));
+            .unwrap_or((instruction, ""));
         let arguments = arguments
             .split(',')
             .map(str::trim)
             .filter(|a| !a.is_empty());
         for name in placeholders(insn) {
             let known = match name.strip_suffix(".len") {
-                Some(operand) => def.operands.iter().any(|o| o.name == operand),
-                None => def
-                    .attrs
-                    .iter()
-                    .any(|a| a.name == name && cases_of(a.kind).is_some()),
+                Some(operand) => operands(def).any(|o| o == operand),
+                None => enumerations(def).any(|a| a == name),
             };
             if !known {
-                return Err(format!("nvvm.{} has no '{name}' to spell", def.name));
+                let names = operands(def).map(|name| format!("{name}.len"));
+                let names = names.chain(enumerations(def).map(str::to_owned));
+                let names: Vec<String> = names.collect();
+                let names = names.iter().map(String::as_str);
+                return wrong(name, no(def, "part to spell called", name, names));
             }
         }
         let conditions = cases.map(|c| Condition::parse(def, c));

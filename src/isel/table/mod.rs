@@ -9,8 +9,8 @@ pub mod row;
 
 use serde::Serialize;
 
-use crate::ir::{Diagnostic, Place};
-use crate::machine::rows::{self, Items, Rows, Text};
+use crate::ir::Diagnostic;
+use crate::machine::rows::{self, Items, Mistake, Rows, Text, wrong};
 use effect::Effect;
 use row::Row;
 
@@ -42,51 +42,51 @@ impl Patterns {
     /// Adds the rows of a file.
     ///
     /// # Errors
-    /// The first row that is malformed.
+    /// The first row that is malformed, where it is.
     pub fn add(&mut self, text: &str, file: &str) -> Result<(), Diagnostic> {
-        for (number, line) in rows::lines(text) {
-            let line = line.split('#').next().unwrap_or(line);
+        for (number, row) in rows::lines(text) {
+            let row = row.split('#').next().unwrap_or(row).trim_end();
             let line = Line {
                 file: file.to_owned().into(),
                 number: number as u32,
-                text: line.split_whitespace().collect::<Vec<_>>().join(" ").into(),
+                text: row.split_whitespace().collect::<Vec<_>>().join(" ").into(),
             };
-            let place = Place::Line {
-                file: file.to_owned(),
-                line: line.number,
-                column: 1,
-            };
-            self.row(line)
-                .map_err(|what| Diagnostic::error(what).at(place))?;
+            self.row(row, line)
+                .map_err(|mistake| mistake.shown(text, file))?;
         }
         Ok(())
     }
 
     /// Adds `spell ATTRIBUTE CASE=TEXT …`, the row of an effect, which has no types, or one of a result.
-    fn row(&mut self, line: Line) -> Result<(), String> {
-        if let Some(rest) = line.text.strip_prefix("spell ") {
-            let spelling = Spelling::parse(rest)?;
-            self.spelling.to_mut().push(spelling);
-            return Ok(());
-        }
-        let about = line.text.split_once(' ');
-        match about.is_some_and(|(_, rest)| rest.starts_with(": ")) {
-            true => Effect::add(&mut self.effects, line),
-            false => Row::add(&mut self.rows, line),
+    fn row<'t>(&mut self, row: &'t str, line: Line) -> Result<(), Mistake<'t>> {
+        let (about, rest) = row.split_once(char::is_whitespace).unwrap_or((row, ""));
+        let rest = rest.trim_start();
+        match (about, rest.strip_prefix(':')) {
+            ("spell", _) => {
+                let spelling = Spelling::parse(rest)?;
+                self.spelling.to_mut().push(spelling);
+                Ok(())
+            }
+            (_, Some(instruction)) => {
+                Effect::add(&mut self.effects, about, instruction.trim_start(), line)
+            }
+            (_, None) => Row::add(&mut self.rows, about, rest, line),
         }
     }
 }
 
 impl Spelling {
-    fn parse(text: &str) -> Result<Spelling, String> {
-        let (attribute, cases) = text.split_once(' ').unwrap_or((text, ""));
+    fn parse(text: &str) -> Result<Spelling, Mistake<'_>> {
+        let (attribute, cases) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let cases = cases.split_whitespace().map(|word| {
-            let (case, text) = word.split_once('=').ok_or("expected CASE=TEXT")?;
+            let Some((case, text)) = word.split_once('=') else {
+                return wrong(word, format!("'{word}' is no spelling: expected CASE=TEXT"));
+            };
             Ok((case.to_owned().into(), text.to_owned().into()))
         });
         Ok(Spelling {
             attribute: attribute.to_owned().into(),
-            cases: cases.collect::<Result<_, String>>()?,
+            cases: cases.collect::<Result<_, _>>()?,
         })
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Line;
 use super::elem::Elem;
 use crate::dialect::Dialect;
-use crate::machine::rows::{Items, Rows, Text};
+use crate::machine::rows::{self, Items, Mistake, Rows, Text, wrong};
 use crate::scalar::FloatFormat as Float;
 
 /// The element of a type in a row.
@@ -35,16 +35,25 @@ impl Shape {
         ("shared", Elem::Shared),
     ];
 
-    pub fn parse(text: &str) -> Option<Shape> {
-        let find = |name: &str| Self::NAMES.iter().find(|(n, _)| *n == name);
+    pub(crate) fn parse(text: &str) -> Result<Shape, Mistake<'_>> {
         let (name, per) = match text.rsplit_once('x') {
-            Some((name, per)) => (name, per.parse().ok()?),
+            Some((name, per)) => (name, per.parse::<u32>().unwrap_or(0)),
             None => (text, 1),
         };
-        let &(_, elem) = find(name)?;
+        let elem = rows::named(Self::NAMES, name, "type")?;
         // A packed register is a whole number of elements in 16 or 32 bits.
-        let whole = per == 1 || matches!(elem.stored() * per as u32, 16 | 32);
-        whole.then_some(Shape { elem, per })
+        match per == 1 || matches!(elem.stored().checked_mul(per), Some(16 | 32)) {
+            true => Ok(Shape {
+                elem,
+                per: per as usize,
+            }),
+            false => wrong(
+                text,
+                format!(
+                    "'{text}' is no register: expected as many of {name} as have 16 or 32 bits"
+                ),
+            ),
+        }
     }
 }
 
@@ -81,23 +90,28 @@ pub struct Row {
 
 impl Row {
     /// Adds the row `OPERATION|…[CASE,…] TYPES : EXPRESSION`.
-    pub(super) fn add(rows: &mut Rows<Row>, line: Line) -> Result<(), String> {
-        let text = line.text.clone();
-        let (head, expr) = text
-            .split_once(" : ")
-            .ok_or("no ' : ' before what computes it")?;
-        let (about, types) = head.trim().split_once(' ').ok_or("no types")?;
+    pub(super) fn add<'t>(
+        rows: &mut Rows<Row>,
+        about: &'t str,
+        rest: &'t str,
+        line: Line,
+    ) -> Result<(), Mistake<'t>> {
+        let Some((types, expr)) = rest.split_once(" : ") else {
+            return wrong(
+                about,
+                "no ' : ' before what computes it: expected OPERATION[CASE,…] TYPES : EXPRESSION",
+            );
+        };
         let cases = about.strip_suffix(']').and_then(|o| o.split_once('['));
         let (names, cases) = cases.unwrap_or((about, ""));
         for name in names.split('|') {
             if Dialect::Nvvm.operation(name).is_none() {
-                return Err(format!("no operation 'nvvm.{name}'"));
+                return wrong(name, Dialect::Nvvm.no_operation(name));
             }
         }
-        let shapes = |text: &str| -> Result<Items<Shape>, String> {
-            let parse = |t: &str| Shape::parse(t).ok_or_else(|| format!("unknown type '{t}'"));
-            text.trim().split('|').map(parse).collect()
-        };
+        fn shapes(text: &str) -> Result<Items<Shape>, Mistake<'_>> {
+            text.trim().split('|').map(Shape::parse).collect()
+        }
         let (operands, results) = types.split_once("->").unwrap_or((types, ""));
         let results = match results.trim() {
             "" => Items::default(),
@@ -123,18 +137,21 @@ struct ExprParser<'t> {
 }
 
 impl<'t> ExprParser<'t> {
-    fn parse(text: &'t str) -> Result<Expr, String> {
+    fn parse(text: &'t str) -> Result<Expr, Mistake<'t>> {
         let mut parser = ExprParser { rest: text };
         let expr = parser.expr(0)?;
         match parser.rest.trim() {
             "" => Ok(expr),
-            more => Err(format!("'{more}' is left over")),
+            more => wrong(
+                more,
+                format!("'{more}' is left over: expected the end of the row"),
+            ),
         }
     }
 
-    fn expr(&mut self, depth: u32) -> Result<Expr, String> {
+    fn expr(&mut self, depth: u32) -> Result<Expr, Mistake<'t>> {
         if depth > 20 {
-            return Err("nested too deeply".into());
+            return wrong(self.rest, "nested too deeply: expected at most 20 levels");
         }
         let text = self.rest.trim_start();
         let end = text.find(['(', ')', ',']).unwrap_or(text.len());
@@ -150,7 +167,7 @@ impl<'t> ExprParser<'t> {
             args.push(self.expr(depth + 1)?);
             self.rest = self.rest.trim_start();
             if !self.rest.starts_with([',', ')']) {
-                return Err("expected ',' or ')'".into());
+                return wrong(self.rest, "expected ',' or ')'");
             }
         }
         self.rest = &self.rest[1..];
@@ -162,8 +179,13 @@ impl<'t> ExprParser<'t> {
 }
 
 /// An operand, some of its elements, a number or an attribute.
-fn leaf(word: &str) -> Result<Expr, String> {
-    let unknown = || format!("'{word}' is no operand, number or attribute");
+fn leaf(word: &str) -> Result<Expr, Mistake<'_>> {
+    let unknown = || Mistake {
+        at: word,
+        message: format!(
+            "'{word}' is no operand, number or attribute: expected a, b, c, a.LANE/OF, a number or {{ATTRIBUTE}}"
+        ),
+    };
     if let Some(name) = word.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
         return Ok(Expr::Attr(name.to_owned().into()));
     }

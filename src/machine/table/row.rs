@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::super::class::Class;
-use super::super::rows::{self, Items, Rows, Text};
+use super::super::rows::{self, Items, Mistake, Rows, Text, named, wrong};
+use crate::ir::Diagnostic;
 use crate::target::{Feature, PtxVersion};
 
 /// What executes an instruction; see the table's header.
@@ -168,22 +169,58 @@ pub struct Row {
 }
 
 impl Row {
-    /// Takes note of `NAME=VALUE` if it is one of these facts; `None` if it is malformed.
-    fn learn(&mut self, fact: &str) -> Option<bool> {
+    /// Takes note of a fact.
+    fn learn<'t>(&mut self, fact: &'t str) -> Result<(), Mistake<'t>> {
         let Some((name, value)) = fact.split_once('=') else {
-            return Some(false);
+            return self.learn_word(fact);
         };
         match name {
-            "feature" => self.feature = Some(Feature::named(value)?),
-            "does" => self.does = Does::NAMES.iter().find(|row| row.0 == value)?.1,
-            "fold" => self.fold = Some(Fold::NAMES.iter().find(|row| row.0 == value)?.1),
+            "feature" => self.feature = Some(named(Feature::NAMES, value, "feature")?),
+            "does" => self.does = named(Does::NAMES, value, "answer to what it does")?,
+            "fold" => self.fold = Some(named(Fold::NAMES, value, "way to fold")?),
             "pairs" => self.pairs = Some(value.to_owned().into()),
-            "lanes" => self.lanes = value.parse().ok()?,
-            "columns" => self.columns = value.parse().ok()?,
-            "align" => self.align = value.parse().ok()?,
-            _ => return Some(false),
+            "lanes" => self.lanes = number(value)?,
+            "columns" => self.columns = number(value)?,
+            "align" => self.align = number(value)?,
+            "unit" => self.algebra.unit = Some(number(value)?),
+            "right-unit" => self.algebra.right_unit = Some(number(value)?),
+            "zero" => self.algebra.zero = Some(number(value)?),
+            _ => return unknown(fact),
         }
-        Some(true)
+        Ok(())
+    }
+
+    fn learn_word<'t>(&mut self, fact: &'t str) -> Result<(), Mistake<'t>> {
+        if fact == "idempotent" {
+            self.algebra.idempotent = true;
+        } else if let Some(sm) = fact.strip_prefix("sm") {
+            self.own_features = sm.ends_with('a');
+            self.sm = number(sm.trim_end_matches('a'))?;
+        } else if let Some(version) = fact.strip_prefix("ptx") {
+            let Ok(version) = version.parse() else {
+                return wrong(
+                    version,
+                    format!("'{version}' is no version: expected ptxM.N"),
+                );
+            };
+            self.ptx = version;
+        } else {
+            return unknown(fact);
+        }
+        Ok(())
+    }
+}
+
+fn unknown<T>(fact: &str) -> Result<T, Mistake<'_>> {
+    const KNOWN: &str = "unit=K, right-unit=K, zero=K, idempotent, feature=F, does=D, fold=H, pairs=S, lanes=N, \
+                         columns=N, align=N, smNN or ptxM.N";
+    wrong(fact, format!("unknown fact '{fact}': expected {KNOWN}"))
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, Mistake<'_>> {
+    match text.parse() {
+        Ok(number) => Ok(number),
+        Err(_) => wrong(text, format!("'{text}' is no number that may stand here")),
     }
 }
 
@@ -191,23 +228,23 @@ impl Row {
 /// `@` before it, or, without one, by the first components of what its pattern stands for.
 ///
 /// # Errors
-/// The first row that is malformed, with its line.
-pub fn read(text: &str) -> Result<Rows<Row>, String> {
+/// The first row that is malformed, where it is; `file` is the name of the text.
+pub fn read(text: &str, file: &str) -> Result<Rows<Row>, Diagnostic> {
     let mut rows = Rows::default();
-    for (number, line) in rows::lines(text) {
-        add(&mut rows, line).map_err(|what| format!("instruction table, line {number}: {what}"))?;
+    for (_, line) in rows::lines(text) {
+        add(&mut rows, line).map_err(|mistake| mistake.shown(text, file))?;
     }
     Ok(rows)
 }
 
 /// Adds the row `[@ID] PATTERN OPERANDS ; UNIT COST FACT …`.
-fn add(rows: &mut Rows<Row>, line: &str) -> Result<(), String> {
-    let (id, line) = match line.strip_prefix('@') {
-        Some(rest) => {
-            let (id, _) = rest.split_once(' ').ok_or("nothing after the id")?;
-            line.split_at(id.len() + 1)
-        }
-        None => ("", line),
+fn add<'t>(rows: &mut Rows<Row>, line: &'t str) -> Result<(), Mistake<'t>> {
+    let (id, line) = match line.starts_with('@') {
+        true => match line.split_once(' ') {
+            Some(parts) => parts,
+            None => return wrong(line, "nothing behind the name: expected @ID MNEMONIC …"),
+        },
+        false => ("", line),
     };
     let line = line.trim_start();
     let (pattern, rest) = line.split_at(line.find([' ', ';']).unwrap_or(line.len()));
@@ -232,27 +269,26 @@ fn heads(pattern: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Reads what stands behind a row's mnemonic: `OPERANDS ; UNIT COST FACT …`.
-fn parse(pattern: &str, text: &str) -> Result<Row, String> {
-    let (operands, facts) = text.split_once(';').ok_or("no ';' before the unit")?;
+fn parse<'t>(pattern: &'t str, text: &'t str) -> Result<Row, Mistake<'t>> {
+    const FORM: &str = "expected MNEMONIC OPERANDS ; UNIT COST FACT …";
+    let Some((operands, facts)) = text.split_once(';') else {
+        return wrong(pattern, format!("no ';' before the unit: {FORM}"));
+    };
     let operands = match operands.trim() {
         "" => ":",
         operands => operands,
     };
     let (slots, pieces) = parse_operands(operands)?;
-    let mut facts = facts.split_whitespace();
-    let unit = facts.next().ok_or("no unit")?;
-    let unit = Unit::NAMES
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .map(|&(_, unit)| unit)
-        .ok_or_else(|| format!("unknown unit '{unit}'"))?;
-    let cost = facts.next().and_then(|c| c.parse().ok()).ok_or("no cost")?;
+    let mut words = facts.split_whitespace();
+    let (Some(unit), Some(cost)) = (words.next(), words.next()) else {
+        return wrong(facts, format!("no unit or no cost: {FORM}"));
+    };
     let mut row = Row {
         pattern: pattern.to_owned().into(),
         slots: slots.into(),
         pieces: pieces.into(),
-        unit,
-        cost,
+        unit: named(Unit::NAMES, unit, "unit")?,
+        cost: number(cost)?,
         algebra: Algebra::default(),
         fold: None,
         does: Does::default(),
@@ -265,59 +301,30 @@ fn parse(pattern: &str, text: &str) -> Result<Row, String> {
         own_features: false,
         ptx: PtxVersion(6, 3),
     };
-    for fact in facts {
-        let unknown = || format!("unknown fact '{fact}'");
-        if row.learn(fact).ok_or_else(unknown)? || row.algebra.learn(fact).ok_or_else(unknown)? {
-            continue;
-        }
-        if let Some(sm) = fact.strip_prefix("sm") {
-            row.own_features = sm.ends_with('a');
-            row.sm = sm.trim_end_matches('a').parse().map_err(|_| unknown())?;
-        } else if let Some(version) = fact.strip_prefix("ptx") {
-            row.ptx = version.parse().map_err(|()| unknown())?;
-        } else {
-            return Err(unknown());
-        }
-    }
+    words.try_for_each(|fact| row.learn(fact))?;
     Ok(row)
 }
 
-impl Algebra {
-    /// Takes note of a fact if it is one of these; `None` if it is malformed.
-    fn learn(&mut self, fact: &str) -> Option<bool> {
-        if fact == "idempotent" {
-            self.idempotent = true;
-            return Some(true);
-        }
-        let Some((name, value)) = fact.split_once('=') else {
-            return Some(false);
-        };
-        let value = Some(value.parse().ok()?);
-        match name {
-            "unit" => self.unit = value,
-            "right-unit" => self.right_unit = value,
-            "zero" => self.zero = value,
-            _ => return None,
-        }
-        Some(true)
-    }
-}
-
 /// Splits operand text into slots and the text between them.
-fn parse_operands(text: &str) -> Result<(Vec<Slot>, Vec<Piece>), String> {
+fn parse_operands(text: &str) -> Result<(Vec<Slot>, Vec<Piece>), Mistake<'_>> {
     let (results, sources) = match text.strip_prefix(':') {
         Some(sources) => ("", sources.trim()),
         None => {
-            let (results, sources) = text.split_once('=').ok_or("neither '=' nor ':'")?;
+            let Some((results, sources)) = text.split_once('=') else {
+                return wrong(
+                    text,
+                    "neither '=' behind results nor ':' where there are none",
+                );
+            };
             (results.trim(), sources.trim())
         }
     };
     let mut out = (Vec::new(), Vec::new());
-    scan(results, Role::Def, &mut out)?;
+    scan(results, Role::Def, &mut out);
     if !results.is_empty() && !sources.is_empty() {
         push_text(&mut out.1, ", ");
     }
-    scan(sources, Role::Use, &mut out)?;
+    scan(sources, Role::Use, &mut out);
     Ok(out)
 }
 
@@ -328,11 +335,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-fn scan(
-    text: &str,
-    role: Role,
-    (slots, pieces): &mut (Vec<Slot>, Vec<Piece>),
-) -> Result<(), String> {
+fn scan(text: &str, role: Role, (slots, pieces): &mut (Vec<Slot>, Vec<Piece>)) {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let mut role = role;
@@ -388,7 +391,6 @@ fn scan(
         slots.push(slot);
         rest = after;
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -27,8 +27,19 @@ impl Lower<'_> {
                 let args = args.collect::<Result<Items<_>>>()?;
                 Ok(Expr::Apply(function, args))
             }
-            Some(_) => self.error(form, format!("wrong number of arguments of `{name}`")),
-            None => self.error(form, format!("there is no function called `{name}`")),
+            Some(&(_, _, least, most)) => {
+                let count = items.len();
+                let message = format!("`{name}` has {count} arguments: expected {least} to {most}");
+                self.error(form, message)
+            }
+            None => {
+                let known: Vec<&str> = Function::NAMES.iter().map(|f| f.0).collect();
+                let known = known.join(", ");
+                self.error(
+                    form,
+                    format!("there is no function called `{name}`: expected {known}"),
+                )
+            }
         }
     }
 
@@ -36,7 +47,7 @@ impl Lower<'_> {
         let items = form.list().unwrap_or(&[]);
         let bits = |s: &Self, f: &Sexpr| match f.symbol().map(str::parse::<u32>) {
             Some(Ok(n)) if (1..=64).contains(&n) => Ok(n),
-            _ => s.error(f, "expected a width"),
+            _ => s.error(f, "expected a width from 1 to 64"),
         };
         Ok(match (form.keyword(), items) {
             (Some("is-pow2"), [_, e]) => Guard::IsPow2(self.expr(e)?),
@@ -79,7 +90,11 @@ impl Lower<'_> {
             (Some("sm"), [_, range]) => self.sm(range)?,
             (Some("feature"), [_, name]) => match name.symbol().and_then(Feature::named) {
                 Some(feature) => Guard::Feature(feature),
-                None => return self.error(name, "there is no such feature"),
+                None => {
+                    let known: Vec<&str> = Feature::NAMES.iter().map(|f| f.0).collect();
+                    let known = known.join(", ");
+                    return self.error(name, format!("there is no such feature: expected {known}"));
+                }
             },
             (Some("not"), [_, g]) => Guard::Not(vec![self.guard(g)?].into()),
             (Some("and"), [_, rest @ ..]) => {
@@ -89,10 +104,15 @@ impl Lower<'_> {
                 Guard::Or(rest.iter().map(|g| self.guard(g)).collect::<Result<_>>()?)
             }
             _ => {
-                return self.error(
-                    form,
-                    "there is no such guard, or its arguments are wrong (see docs/rules.md)",
-                );
+                const KNOWN: &str = "(is-pow2 E), (== E E), (!= E E), (< E E), (<= E E), (exact-reciprocal ?v), \
+                                     (fits-signed E BITS), (fits-unsigned E BITS), (divisible-by ?v E), \
+                                     (in-range ?v E E), (each-fits ?v E E), (nonneg ?v), (nonzero ?v), (uniform ?v), \
+                                     (scalar ?v), (same-type ?v ?v), (same-shape ?v ?v), (outside ?v ?v), \
+                                     (wider ?v ?v), (type-is ?v TYPE), (sm RANGE), (feature NAME), (not G), (and G …) \
+                                     or (or G …)";
+                let message =
+                    format!("there is no such guard, or its arguments are wrong: expected {KNOWN}");
+                return self.error(form, message);
             }
         })
     }

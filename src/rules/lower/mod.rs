@@ -88,7 +88,10 @@ impl<'a> Lower<'a> {
         let tests: Option<Items<_>> = names.split('|').map(ElemTest::by_name).collect();
         match tests {
             Some(tests) => Ok(tests),
-            None => self.error(at, format!("`{names}` is no element type")),
+            None => self.error(
+                at,
+                format!("`{names}` is no element type: expected i32, f16, int, float, ptr, shared_ptr or several, `|` between them"),
+            ),
         }
     }
 
@@ -103,7 +106,7 @@ impl<'a> Lower<'a> {
         };
         match head.zip(def) {
             Some(found) => Ok(found),
-            None => self.error(form, format!("there is no operation called `{name}`")),
+            None => self.error(form, side.no_operation(name)),
         }
     }
 
