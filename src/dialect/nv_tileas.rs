@@ -108,10 +108,11 @@ dialect_table! { TileAs {
         .doc("Matmul by block-scaled mma.sync of the atom's shape: acc + (lhs · lhs_scale) · (rhs · rhs_scale), each scale for a block of elements along K.");
 
     PipelineCreate()
-        { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>>, pair: Flag }
+        { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>>, pair: Flag,
+          copiers: Option<Int<32>> }
         -> (result: One(Explicit))
         = op("async.pipeline.create").traits(STEP)
-        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both.");
+        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both. `copiers`: with TMA, the producer's warps, which copy a part of each stage by themselves; a stage is full when their copies are done, too, and whoever has waited for it may read it through the asynchronous proxy.");
     ProducerAcquire(pipeline: One, iteration: One)
         = op("async.pipeline.producer_acquire").traits(STEP)
         .doc("Waits until the stage is empty and opens it for filling.");
@@ -174,6 +175,6 @@ dialect_table! { TileAs {
     WarpSpecialize() { producer_registers: Int<32>, consumer_registers: Int<32>, consumer_warps: Int<32> }
         = op("async.warp_specialize")
         .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }]).traits(ASYNC)
-        .doc("Splits the block: consumer warps first, then one producer warpgroup, whose second warp issues matmuls where they have a region. Control does not come back together.");
+        .doc("Splits the block: consumer warps first, then those of the producer: one thread of them runs it, or all where they copy. The second warp issues matmuls where these have a region. Control does not come back together.");
     RoleEnd = op("async.role_end").traits(Traits::TERMINATOR.or(ASYNC)).doc("Ends a warp role.");
 }}

@@ -358,6 +358,9 @@ dialect_table! { Nvvm {
         = op("mbarrier.init").doc("Initialises an mbarrier for `count` arrivals.");
     MbarArrive(addr: One)
         = op("mbarrier.arrive").doc("Arrives once.");
+    MbarArriveCopies(addr: One)
+        = op("mbarrier.arrive.copies")
+        .doc("Arrives once the `cp_async`s that this thread has started are done.");
     MbarArriveAt(addr: One, block: One)
         = op("mbarrier.arrive.cluster")
         .doc("Arrives once at the mbarrier that lies there in block number `block` (i32) of the cluster.");

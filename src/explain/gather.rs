@@ -39,10 +39,9 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
                 .flatten()
                 .collect(),
             });
-        } else if let (Some(kernel), Some(decision)) =
-            (kernels.last_mut(), decision(m, op, |name| int(op, name)))
-        {
-            kernel.decisions.push(decision);
+        } else if let Some(kernel) = kernels.last_mut() {
+            let decided = decision(m, op, kernel.warps, |name| int(op, name));
+            kernel.decisions.extend(decided);
         }
     }
     let layouts = m.layouts.iter();
@@ -50,7 +49,12 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
     (kernels, layouts.collect())
 }
 
-fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision> {
+fn decision(
+    m: &Module,
+    op: OpId,
+    kernel_warps: i64,
+    int: impl Fn(&str) -> i64,
+) -> Option<Decision> {
     let data = m.op(op);
     let ty = |v: Option<&crate::ir::ValueId>| v.map(|&v| type_text(m, m.ty(v)).to_string());
     Some(match S::of(data.kind)? {
@@ -76,11 +80,13 @@ fn decision(m: &Module, op: OpId, int: impl Fn(&str) -> i64) -> Option<Decision>
             filled_by: PipelineCreate::of(data)?.kind().text(),
             stages: int("stages"),
             bytes: int("bytes"),
+            copiers: PipelineCreate::of(data)?.copiers().unwrap_or(0),
         },
         S::WarpSpecialize => Decision::WarpRoles {
             consumer_warps: int("consumer_warps"),
             consumer_registers: int("consumer_registers"),
             producer_registers: int("producer_registers"),
+            producer_warps: kernel_warps - int("consumer_warps"),
         },
         S::ConvertLayout => Decision::Conversion {
             from: ty(data.operands.first())?,

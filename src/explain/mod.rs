@@ -4,7 +4,7 @@
 mod gather;
 mod text;
 
-pub(crate) use text::{pipeline, promotion, stages_of};
+pub(crate) use text::{copied_by, pipeline, promotion, stages_of};
 
 use serde::Serialize;
 
@@ -76,11 +76,14 @@ pub(crate) enum Decision {
         stages: i64,
         /// Of a stage, where transactions are counted.
         bytes: i64,
+        /// Warps of the producer that copy the rest of a stage by themselves.
+        copiers: i64,
     },
     WarpRoles {
         consumer_warps: i64,
         consumer_registers: i64,
         producer_registers: i64,
+        producer_warps: i64,
     },
     Conversion {
         from: String,

@@ -54,27 +54,33 @@ fn schedule(text: &mut String, kernel: &Kernel) {
                 filled_by,
                 stages,
                 bytes,
+                copiers,
             } => {
                 let stages = stages_of(*stages, *bytes);
-                writeln!(text, "  {} of {stages}", pipeline(filled_by))
+                let copiers = copied_by(*copiers);
+                writeln!(text, "  {} of {stages}{copiers}", pipeline(filled_by))
             }
             // Without setmaxnreg all warps have the same number.
             Decision::WarpRoles {
                 consumer_warps,
                 consumer_registers: 0,
+                producer_warps,
                 ..
             } => writeln!(
                 text,
-                "  warp roles: {consumer_warps} consumer warps, a producer warp"
+                "  warp roles: {consumer_warps} consumer warps, {}",
+                producer(*producer_warps)
             ),
             Decision::WarpRoles {
                 consumer_warps,
                 consumer_registers,
                 producer_registers,
+                producer_warps,
             } => writeln!(
                 text,
                 "  warp roles: {consumer_warps} consumer warps of {consumer_registers} registers, \
-                 a producer warpgroup of {producer_registers} registers"
+                 {} of {producer_registers} registers",
+                producer(*producer_warps)
             ),
             Decision::Conversion { from, to, at } => {
                 writeln!(text, "  conversion {from} to {to}{}", place(at))
@@ -98,6 +104,23 @@ pub(crate) fn pipeline(filled_by: &str) -> &'static str {
         "tma" => "TMA pipeline",
         "mma" => "pipeline of matmuls",
         _ => "cp.async pipeline",
+    }
+}
+
+/// What warps of a producer copy by themselves of a stage.
+pub(crate) fn copied_by(copiers: i64) -> String {
+    match copiers {
+        0 => String::new(),
+        warps => format!(", the rest by cp.async of {warps} producer warps"),
+    }
+}
+
+/// A producer's warps: those of one thread, or those that copy.
+fn producer(warps: i64) -> String {
+    match warps {
+        1 | 2 => "a producer warp".to_owned(),
+        4 => "a producer warpgroup".to_owned(),
+        warps => format!("{warps} producer warps"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::escape;
-use crate::explain::{Decision, Explanation, pipeline, promotion, stages_of};
+use crate::explain::{Decision, Explanation, copied_by, pipeline, promotion, stages_of};
 
 /// A row of a table.
 fn row(text: &mut String, cells: &[&str]) {
@@ -75,11 +75,17 @@ fn decided(decision: &Decision) -> (&'static str, String, String) {
             filled_by,
             stages,
             bytes,
-        } => (pipeline(filled_by), stages_of(*stages, *bytes), nowhere),
+            copiers,
+        } => (
+            pipeline(filled_by),
+            stages_of(*stages, *bytes) + &copied_by(*copiers),
+            nowhere,
+        ),
         Decision::WarpRoles {
             consumer_warps,
             consumer_registers,
             producer_registers,
+            ..
         } => {
             let mut how = format!("{consumer_warps} consumer warps, a producer");
             // Without setmaxnreg all warps have the same number.

@@ -23,6 +23,14 @@ fn tma() -> Module {
     m
 }
 
+/// The warp-specialised form in which the producer's threads gather an operand and tensor copies bring the other.
+fn gathered() -> Module {
+    let path = "production_gemm/experts_f16_128x128.tilebc";
+    let m = lowered(path, "sm_90a", Stage::NvTileas);
+    assert!(count(&m, S::TmaLoad) == 1 && count(&m, S::PointerCopy) == 1);
+    m
+}
+
 /// The form in which all warps copy.
 fn cp_async() -> Module {
     let m = matmul("sm_80");
@@ -179,6 +187,63 @@ fn bytes_and_consumers_are_those_of_the_roles() {
         |m| {
             let func = last(m, S::Func);
             set_int(m, func, "num_warps", 8);
+        },
+    );
+}
+
+#[test]
+fn every_thread_of_a_copying_producer_arrives() {
+    // The stage of the right operand alone: 64 · 128 · 2 bytes.
+    rejects(
+        gathered(),
+        "async.pipeline.producer_commit",
+        "16384 bytes are copied into the stage, but the pipeline's `bytes` is 32768",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            set_int(m, create, "bytes", 32768);
+        },
+    );
+    // A stage that no thread copies into is not multiplied either: the matmul would read what is not there.
+    rejects(
+        gathered(),
+        "async.pipeline.producer_commit",
+        "no thread copies into the stage of iteration 0",
+        |m| {
+            let copy = last(m, S::PointerCopy);
+            m.erase(copy);
+        },
+    );
+    rejects(
+        gathered(),
+        "async.warp_specialize",
+        "8 consumer warps and 4 that copy are not the kernel's 16 warps",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            set_int(m, create, "copiers", 4);
+        },
+    );
+    rejects(
+        gathered(),
+        "async.pointer_copy",
+        "is in the wrong role: it belongs to the producer, not to the consumer",
+        |m| {
+            let (copy, wait) = (last(m, S::PointerCopy), last(m, S::ConsumerWait));
+            relocate(m, copy, wait);
+        },
+    );
+    rejects(
+        gathered(),
+        "async.pointer_copy",
+        "copies by cp.async in a TMA pipeline of which no warps are `copiers`",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            let place = m
+                .op(create)
+                .def()
+                .attrs
+                .iter()
+                .position(|a| a.name == "copiers");
+            m.op_mut(create).attrs[place.unwrap()] = None;
         },
     );
 }

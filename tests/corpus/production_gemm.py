@@ -334,6 +334,41 @@ def experts(
 
 
 @ct.kernel
+def grouped_rows(
+    a,
+    b,
+    c,
+    start,
+    groups: ct.Constant[int],
+    step: ct.Constant[int],
+    tm: ct.Constant[int],
+    tn: ct.Constant[int],
+    tk: ct.Constant[int],
+):
+    """Rows `start[g]` to `start[g + 1]` of A times B[g], tiles of all groups in turn; both operands through pointers."""
+    tile = ct.bid(0)
+    before = 0
+    across = ct.cdiv(c.shape[1], tn)
+    for g in range(groups):
+        first, end = ct.gather(start, g), ct.gather(start, g + 1)
+        count = ct.cdiv(end - first, tm) * across
+        while tile < before + count:
+            at = tile - before
+            row = first + at // across * tm + ct.arange(tm, dtype=ct.int32)
+            column = at % across * tn + ct.arange(tn, dtype=ct.int32)
+            there = (row < end)[:, None]
+            acc = ct.zeros((tm, tn), dtype=ct.float32)
+            for k in range(ct.cdiv(a.shape[1], tk)):
+                depth = k * tk + ct.arange(tk, dtype=ct.int32)
+                x = ct.gather(a, (row[:, None], depth[None, :]), mask=there, padding_value=0.0)
+                y = ct.gather(b, (g, depth[:, None], column[None, :]), padding_value=0.0)
+                acc = ct.mma(x, y, acc)
+            ct.scatter(c, (row[:, None], column[None, :]), ct.astype(acc, c.dtype), mask=there)
+            tile = tile + step
+        before = before + count
+
+
+@ct.kernel
 def convolution(
     x, w, y, width: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
 ):
@@ -407,6 +442,8 @@ CASES = [
     case("row_maxima_wide_f16", row_maxima_deep, H2, H2, S2, 128, 64, 512),
     case("exponential_rows_f16", exponential_rows, H2, H2, S2, 64, 128, 512),
     case("experts_f16", experts, H2, H3, H2, N1, N1, S1, N1, 2, 64, 64, 32),
+    case("experts_f16_128x128", experts, H2, H3, H2, N1, N1, S1, N1, 2, 128, 128, 64),
+    case("grouped_rows_f16", grouped_rows, H2, H3, H2, N1, 3, 2, 128, 128, 64),
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
 ]
 
@@ -565,8 +602,8 @@ def scaled_runs():
     yield Run("integer_i8", f"{m}x{n}x{k}", (2, 2), [*args, *result("c", right, HALF), *scales])
 
 
-def experts_run():
-    """21 tokens with 2 of 4 experts each, tiles of 64 pairs padded for each expert; one tile past the used ones."""
+def experts_run(name, tm, tn):
+    """21 tokens with 2 of 4 experts each, tiles of `tm` pairs padded for each expert; one tile past the used ones."""
     rng = np.random.default_rng(9)
     tokens, top, n, k = 50, 2, 80, 72
     a, b = drawn(rng, tokens, k), drawn(rng, 4, n, k)
@@ -575,17 +612,26 @@ def experts_run():
     order, expert = [], []
     for e in range(4):
         mine = np.flatnonzero(chosen == e)
-        count = tiles(len(mine), 64)
-        order.append(np.concatenate([mine, np.full(count * 64 - len(mine), pairs)]))
+        count = tiles(len(mine), tm)
+        order.append(np.concatenate([mine, np.full(count * tm - len(mine), pairs)]))
         expert += [e] * count
-    used = len(expert) * 64
-    token = np.concatenate([*order, np.full(64, pairs)]).astype(np.int32)
+    used = len(expert) * tm
+    token = np.concatenate([*order, np.full(tm, pairs)]).astype(np.int32)
     weight = rng.uniform(0.1, 1, pairs).astype(np.float32)
     right = np.einsum("pk,pnk->pn", wide(a)[np.arange(pairs) // top], wide(b)[chosen]) * weight[:, None]
     args = [*matrix("a", a), *cube("b", b), *result("c", right, HALF), *vector("token", token)]
     args += vector("expert", np.array([*expert, 0], np.int32))
     args += [*vector("weight", weight), *vector("used", np.array([used], np.int32))]
-    return Run("experts_f16", f"{tokens}x{n}x{k}", (len(expert) + 1, 2), args)
+    return Run(name, f"{tokens}x{n}x{k}", (len(expert) + 1, tiles(n, tn)), args)
+
+
+def grouped_rows_run():
+    rng = np.random.default_rng(11)
+    start = np.array([0, 37, 37, 180], np.int32)
+    a, b = drawn(rng, 180, 200), drawn(rng, 3, 200, 136)
+    right = np.concatenate([wide(a[s:e]) @ wide(b[g]) for g, (s, e) in enumerate(zip(start, start[1:]))])
+    args = [*matrix("a", a), *cube("b", b), *result("c", right, HALF), *vector("start", start)]
+    return Run("grouped_rows_f16", "0_37_37_180", (2,), args)
 
 
 def runs():
@@ -631,7 +677,9 @@ def runs():
     args = [*matrix("x", x), *matrix("gate", gate), *matrix("up", up)]
     right = g / (1 + np.exp(-g)) * (wide(x) @ wide(up))
     yield Run("gated_f16", "100x80x72", (2, 2), [*args, *result("out", right, HALF)])
-    yield experts_run()
+    yield experts_run("experts_f16", 64, 64)
+    yield experts_run("experts_f16_128x128", 128, 128)
+    yield grouped_rows_run()
     x, w = drawn(rng, 100, 72), drawn(rng, 3, 72, 80)
     late = np.concatenate([np.zeros((2, 72)), wide(x)])
     right = sum(late[tap : tap + 100] @ wide(w[tap]) for tap in range(3))

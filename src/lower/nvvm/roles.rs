@@ -43,14 +43,22 @@ impl Lower<'_> {
             limit,
         );
         let matmuls = self.m.body_of(op, 2);
-        let whole = self.role;
+        let (whole, copiers) = (self.role, self.copiers());
         self.either(
             is_producer,
             |l| {
                 l.set_registers(fewer, false);
                 let one = l.thread_is(threads);
                 l.own_tensor_memory(false);
-                l.when(one, false, |l| l.block(producer))?;
+                match copiers {
+                    Some(warps) => l.copying_warps(warps, one, producer)?,
+                    None => {
+                        l.role.issuer = Issuer::Alone;
+                        let lowered = l.when(one, false, |l| l.block(producer));
+                        l.role.issuer = whole.issuer;
+                        lowered?;
+                    }
+                }
                 if let Some(matmuls) = matmuls {
                     l.matmul_warp(consumer_warps + 1, matmuls)?;
                 }
@@ -76,6 +84,34 @@ impl Lower<'_> {
             },
         )?;
         Ok(())
+    }
+
+    /// The role of a producer of as many `warps` as the consumers are, so that tiles are spread over its threads as they
+    /// are over theirs; `one` of them starts tensor copies.
+    fn copying_warps(
+        &mut self,
+        warps: u64,
+        one: ValueId,
+        producer: BlockId,
+    ) -> Result<(), Diagnostic> {
+        let whole = std::mem::replace(
+            &mut self.role,
+            Role {
+                warps,
+                barrier: 2,
+                partial: true,
+                issuer: Issuer::Where(one),
+                warpgroup: None,
+            },
+        );
+        self.memory.part(true);
+        let lowered = self.block(producer);
+        // Threads end when what they have started is done.
+        let none = self.emit().i32_attr(0);
+        self.emit().op(N::CpAsyncWait, &[], [none], &[]);
+        self.memory.part(false);
+        self.role = whole;
+        lowered
     }
 
     /// The role of `warp`, which issues matmuls: one thread of it runs it.

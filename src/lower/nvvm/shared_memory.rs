@@ -27,6 +27,10 @@ pub struct SharedMemory {
     /// Most scratch that one use needs since then.
     idle_scratch: u64,
     readers: Readers,
+    /// Whether the code at hand is a role that runs beside the one that scratch belongs to.
+    apart: bool,
+    /// That role's own scratch: where it is, and its bytes.
+    own: (u64, u64),
 }
 
 /// Who may still read scratch.
@@ -128,6 +132,12 @@ impl SharedMemory {
         }
     }
 
+    /// Roles part: what is lowered from here on runs beside the role that scratch belongs to, or (false) no longer does.
+    pub fn part(&mut self, apart: bool) {
+        self.apart = apart;
+        self.readers = Readers::Nobody;
+    }
+
     /// Keeps what has been reserved so far to the kernel's end: another block may still arrive at mbarriers there.
     pub fn keep(&mut self) {
         self.kept = self.fixed.next_multiple_of(SCRATCH_ALIGN);
@@ -147,6 +157,13 @@ impl SharedMemory {
     /// Notes a use of `bytes` of scratch, which `readers` read, and returns where it is.
     pub(super) fn take(&mut self, bytes: u64, readers: Readers) -> u64 {
         self.readers = readers;
+        if self.apart {
+            if self.own.1 < bytes {
+                let at = self.reserve(bytes, SCRATCH_ALIGN, "scratch of the producer");
+                self.own = (at, bytes);
+            }
+            return self.own.0;
+        }
         let most = if self.idle {
             &mut self.idle_scratch
         } else {

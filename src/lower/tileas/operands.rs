@@ -3,7 +3,7 @@
 use super::buffers::{memory_order, shared_type, swizzled};
 use super::look::{is_view, loop_around, place};
 use crate::dialect::cuda_tile::{Op as C, view};
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{self, Op as S};
 use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::In;
@@ -390,6 +390,7 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
         .chain(of(S::PointerCopy))
         .filter(|&o| access::destination(m.op(o)).is_some_and(|b| read.contains(&b)))
         .filter_map(|o| access::pipeline(m.op(o)))
+        .filter(|&p| !waits_fence(m, p))
         .collect();
     let waits: Vec<OpId> = of(S::ConsumerWait)
         .into_iter()
@@ -402,6 +403,13 @@ pub(super) fn fence_copies(m: &mut Module, body: BlockId) {
         b.loc = loc;
         b.op(S::ProxyFence, &[], [], &[], &[]);
     }
+}
+
+/// Whether each thread that waits for a stage of `pipeline` may read it through the asynchronous proxy then.
+fn waits_fence(m: &Module, pipeline: ValueId) -> bool {
+    let create = m.def_op(pipeline).map(|o| m.op(o));
+    let create = create.and_then(nv_tileas::view::PipelineCreate::of);
+    create.is_some_and(|c| c.copiers().is_some())
 }
 
 /// The buffer that a view shows.

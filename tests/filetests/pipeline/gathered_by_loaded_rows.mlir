@@ -1,5 +1,5 @@
 // The numbers of the gathered rows are loaded in the loop itself. They are loaded ahead, too, by the threads that start the
-// copies, and again where the work of an iteration wants them.
+// copies, which are a producer's on sm_90a, and again where the work of an iteration wants them.
 // run: explain --gpu-name sm_80
 // run: explain --gpu-name sm_90a
 // show: pipeline of | warp roles | no tensor | no async | shared buffer | kernel k

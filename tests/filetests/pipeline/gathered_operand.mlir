@@ -1,5 +1,6 @@
-// One operand of the matmul is gathered through pointers, which no tensor map describes; the other one could come by tensor
-// copies. cp.async brings both, so that no iteration waits for the gathered one.
+// One operand of the matmul is gathered through pointers, which no tensor map describes; the other one comes by tensor
+// copies. A producer's threads bring the first by cp.async, into the same stages. Where warps multiply by themselves, all of
+// them copy both, so that no iteration waits for the gathered one.
 // run: explain --gpu-name sm_90a
 // run: explain --gpu-name sm_120a
 // show: pipeline of | warp roles | no tensor | no async | kernel k

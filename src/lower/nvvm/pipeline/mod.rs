@@ -110,6 +110,15 @@ impl Lower<'_> {
         Ok(self.stage(at, stages).index)
     }
 
+    /// The warps that copy by themselves into stages of some pipeline of the kernel, as a producer.
+    pub(super) fn copiers(&self) -> Option<u64> {
+        let ops = self.all_ops();
+        let mut copiers = ops
+            .iter()
+            .filter_map(|&o| view::PipelineCreate::of(self.m.op(o))?.copiers());
+        copiers.next().map(|warps| warps as u64)
+    }
+
     // ---- the protocol ----------------------------------------------------------------------
 
     pub(super) fn pipeline_create(

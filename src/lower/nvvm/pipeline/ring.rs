@@ -34,34 +34,44 @@ impl Ring {
         consumers: i64,
         blocks: u64,
     ) -> Result<Self, Diagnostic> {
-        Self::with_arrivals(l, stages, consumers * blocks as i64, blocks)
+        Self::with_arrivals(l, stages, [1, consumers * blocks as i64], blocks)
+    }
+
+    /// Barriers of which `producers` arrivals make a stage full and `consumers` arrivals make it empty.
+    pub(super) fn of_threads(
+        l: &mut Lower,
+        stages: u64,
+        producers: i64,
+        consumers: i64,
+    ) -> Result<Self, Diagnostic> {
+        Self::with_arrivals(l, stages, [producers, consumers], 1)
     }
 
     /// Barriers of stages that two blocks have together. `arrivals` of matmuls, or of the consumers of each block, make
     /// one empty.
     pub(super) fn of_pair(l: &mut Lower, stages: u64, arrivals: i64) -> Result<Self, Diagnostic> {
-        let ring = Self::with_arrivals(l, stages, arrivals, 1)?;
+        let ring = Self::with_arrivals(l, stages, [1, arrivals], 1)?;
         Ok(Self { pair: true, ..ring })
     }
 
     fn with_arrivals(
         l: &mut Lower,
         stages: u64,
-        arrivals: i64,
+        [fills, empties]: [i64; 2],
         blocks: u64,
     ) -> Result<Self, Diagnostic> {
         let barriers = stages * MBARRIER;
         let full = l
             .memory
             .reserve(barriers, MBARRIER, "mbarriers: stage is full");
-        let empties = if arrivals == 0 { 0 } else { barriers };
+        let bytes = if empties == 0 { 0 } else { barriers };
         let empty = l
             .memory
-            .reserve(empties, MBARRIER, "mbarriers: stage is empty");
+            .reserve(bytes, MBARRIER, "mbarriers: stage is empty");
         let first = l.thread_is(0);
         l.when(first, false, |l| {
             for stage in 0..stages {
-                for (base, count) in [(full, 1), (empty, arrivals)] {
+                for (base, count) in [(full, fills), (empty, empties)] {
                     if count == 0 {
                         continue;
                     }

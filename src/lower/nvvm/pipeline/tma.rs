@@ -2,7 +2,7 @@
 
 use super::ring::Ring;
 use super::{Iteration, Lower, Mechanism, Release, Stage};
-use crate::dialect::enums::SpecialRegister;
+use crate::dialect::enums::{FenceKind, SpecialRegister};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
@@ -16,17 +16,22 @@ pub(super) struct Copies {
     loaded: bool,
     /// Whether its stages are handed back by the matmuls that read them.
     by_matmuls: bool,
+    /// Whether the producer's threads copy a part of each stage by themselves.
+    by_threads: bool,
 }
 
 impl Copies {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
         let blocks = v.blocks().map_or(1, |b| b as u64);
         let stages = v.stages() as u64;
-        let ring = match v.pair() {
-            true => Ring::of_pair(l, stages, v.consumers())?,
-            false => Ring::new(l, stages, v.consumers(), blocks)?,
+        let tensor = i64::from(v.bytes() > 0);
+        let ring = match (v.pair(), v.copiers()) {
+            (true, _) => Ring::of_pair(l, stages, v.consumers())?,
+            (_, Some(warps)) => Ring::of_threads(l, stages, 32 * warps + tensor, v.consumers())?,
+            _ => Ring::new(l, stages, v.consumers(), blocks)?,
         };
         Ok(Self {
+            by_threads: v.copiers().is_some(),
             ring,
             bytes: v.bytes(),
             loaded: l.is_loaded(v.result()),
@@ -41,17 +46,29 @@ impl Mechanism for Copies {
     }
 
     fn acquire(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
-        let stage = l.stage(at, self.ring.stages);
-        self.ring.wait_empty(l, stage);
-        let full = self.ring.full(l, stage);
-        let expect = |l: &mut Lower, bytes: i64| {
+        let ring = self.ring;
+        let stage = l.stage(at, ring.stages);
+        let expect = move |l: &mut Lower, bytes: i64| {
+            let full = ring.full(l, stage);
             let bytes = l.emit().i32(bytes);
             l.emit().effect(N::MbarExpectTx, &[full, bytes], []);
             Ok(())
         };
-        if !self.ring.pair {
-            return expect(l, self.bytes);
+        if self.by_threads {
+            ring.wait_empty(l, stage);
+            return match self.bytes {
+                0 => Ok(()),
+                bytes => l.by_first_thread(|l| expect(l, bytes)),
+            };
         }
+        if !ring.pair {
+            let bytes = self.bytes;
+            return l.by_first_thread(|l| {
+                ring.wait_empty(l, stage);
+                expect(l, bytes)
+            });
+        }
+        ring.wait_empty(l, stage);
         // The copies of both blocks complete there. Those of the other may come first: the phase waits for this arrival.
         let first = l.is_first_block();
         l.when(first, false, |l| expect(l, 2 * self.bytes))
@@ -61,16 +78,25 @@ impl Mechanism for Copies {
         self.ring.pair
     }
 
-    /// The transactions were announced when the stage was acquired.
-    fn commit(&self, _: &mut Lower, _: Iteration) -> Result<(), Diagnostic> {
+    /// The transactions were announced when the stage was acquired. Each thread's own copies arrive when they are done.
+    fn commit(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        if self.by_threads {
+            let stage = l.stage(at, self.ring.stages);
+            let full = self.ring.full(l, stage);
+            l.emit().effect(N::MbarArriveCopies, &[full], []);
+        }
         Ok(())
     }
 
     fn wait(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
-        let ring = self.ring;
+        let (ring, by_threads) = (self.ring, self.by_threads);
         let wait = |l: &mut Lower| {
             let stage = l.stage(at, ring.stages);
             ring.wait_full(l, stage);
+            // cp.async writes through the generic proxy.
+            if by_threads {
+                l.fence(FenceKind::ProxyAsyncShared);
+            }
             Ok(())
         };
         match self.by_matmuls {
@@ -137,21 +163,23 @@ impl Lower<'_> {
             let message = "a tensor copy in a pipeline of another kind";
             return Err(crate::lower::unsupported(self.m, op, message));
         };
-        let base = self.stage_address(&buffer, Some(stage.index));
-        if blocks > 1 {
-            let coords = self.tma_coords(op, &access, &order, &boxes.boxes[0].start)?;
-            self.share_of_boxes(&boxes, &order, blocks, [base, map, full], &coords);
-            return Ok(());
-        }
         let kind = if p.of_pair() { N::TmaPair } else { N::TmaLoad };
-        for b in &boxes.boxes {
-            let coords = self.tma_coords(op, &access, &order, &b.start)?;
-            let mut e = self.emit();
-            let offset = e.i32(b.offset as i64);
-            let dst = e.ptr_add(base, offset);
-            e.op(kind, &[&[dst], &[map], &coords, &[full]], [], &[]);
-        }
-        Ok(())
+        self.by_first_thread(|l| {
+            let base = l.stage_address(&buffer, Some(stage.index));
+            if blocks > 1 {
+                let coords = l.tma_coords(op, &access, &order, &boxes.boxes[0].start)?;
+                l.share_of_boxes(&boxes, &order, blocks, [base, map, full], &coords);
+                return Ok(());
+            }
+            for b in &boxes.boxes {
+                let coords = l.tma_coords(op, &access, &order, &b.start)?;
+                let mut e = l.emit();
+                let offset = e.i32(b.offset as i64);
+                let dst = e.ptr_add(base, offset);
+                e.op(kind, &[&[dst], &[map], &coords, &[full]], [], &[]);
+            }
+            Ok(())
+        })
     }
 
     /// This block's share of `boxes`, for all of `blocks`: as many that follow each other in memory as each has.

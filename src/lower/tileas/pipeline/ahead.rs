@@ -20,7 +20,7 @@ pub const POINTED: [&str; 2] = ["pointers", "mask"];
 
 /// Most numbers that are loaded to say where a tile is gathered: threads have them in registers when they start its
 /// copies, and wait for them there.
-const MOST_INDICES: u64 = 256;
+pub const MOST_INDICES: u64 = 256;
 
 /// Whether an operation in a loop's `body` is a load that can be started iterations ahead: its address follows
 /// from the counter. What waits for it comes later all the more: see [`forget_token`].
@@ -65,6 +65,23 @@ pub fn gathers_ahead(
     load: OpId,
     purpose: Purpose,
 ) -> Result<(), &'static str> {
+    copies_through_pointers(m, facts, load, purpose)?;
+    match () {
+        () if !reached(m, body, load, purpose) => Err("it is no load of the loop"),
+        () if !follows_counter(m, body, load, MOST_INDICES) => {
+            Err("its pointers do not follow from the counter")
+        }
+        () => Ok(()),
+    }
+}
+
+/// Whether threads can copy what a load loads through pointers, several elements at a time, earlier than it stands.
+pub fn copies_through_pointers(
+    m: &Module,
+    facts: &FactMap,
+    load: OpId,
+    purpose: Purpose,
+) -> Result<(), &'static str> {
     let data = m.op(load);
     let Some(pointers) = access::pointers(data) else {
         return Err("it has no pointers");
@@ -75,9 +92,7 @@ pub fn gathers_ahead(
     let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
     let once = |v: ValueId| cuts_once(m, facts, v, run.dim, run.width);
     match () {
-        () if S::of(data.kind) != Some(S::Load) || !reached(m, body, load, purpose) => {
-            Err("it is no load of the loop")
-        }
+        () if S::of(data.kind) != Some(S::Load) => Err("it is no load of the loop"),
         () if access::ordering(data) != Ordering::Weak => Err("it is ordered"),
         () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => {
             Err("it waits for a write")
@@ -91,9 +106,6 @@ pub fn gathers_ahead(
         }
         () if !access::mask(data).is_none_or(once) => {
             Err("its mask may cut elements out of the middle of a copy")
-        }
-        () if !follows_counter(m, body, load, MOST_INDICES) => {
-            Err("its pointers do not follow from the counter")
         }
         () => Ok(()),
     }

@@ -12,7 +12,7 @@
 
 mod plan;
 
-pub use plan::Plan;
+pub use plan::{MAX_STAGES, Plan};
 
 use super::carried::{with_one_more, yield_too};
 use super::guard;

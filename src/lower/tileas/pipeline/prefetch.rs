@@ -133,7 +133,7 @@ pub fn loads_tile(m: &Module, op: OpId) -> bool {
 }
 
 /// Whether `cp.async`, of four bytes at least, can copy the tile of a tiled load.
-fn copies_words(m: &Module, facts: &FactMap, load: OpId) -> bool {
+pub fn copies_words(m: &Module, facts: &FactMap, load: OpId) -> bool {
     let tile = m.ty(m.result(load));
     let extents = m.types.as_tile(tile).map_or(&[][..], |t| t.1);
     let access = Access::of(m.op(load));

@@ -32,6 +32,8 @@ pub struct StageUse {
 pub enum Action {
     Acquire(RingIteration),
     Copy(RingIteration, ValueId),
+    /// Each thread copies its part and arrives when that is done.
+    CopyByThreads(RingIteration, ValueId),
     Commit(RingIteration),
     Wait(RingIteration),
     Release(RingIteration),

@@ -22,6 +22,8 @@ pub struct Pipeline {
     pub stages: i64,
     /// Transaction bytes that fill a stage.
     pub bytes: u64,
+    /// Whether the producer's threads copy into its stages, too.
+    pub by_threads: bool,
 }
 
 impl Pipeline {
@@ -58,6 +60,7 @@ impl Setting<'_> {
             alone: false,
             stages: 0,
             bytes: 0,
+            by_threads: false,
         })
     }
 }
@@ -65,8 +68,11 @@ impl Setting<'_> {
 /// An iteration between acquire and commit.
 struct Open {
     op: OpId,
+    /// Of tensor copies.
     bytes: u64,
     buffers: Vec<ValueId>,
+    /// Whether threads copy by themselves.
+    copied: bool,
 }
 
 #[derive(Default)]
@@ -187,7 +193,8 @@ impl Machine<'_> {
         let op = event.op;
         match &event.action {
             Action::Acquire(t) => self.acquire(op, *t),
-            Action::Copy(t, buffer) => self.copy(op, *t, *buffer),
+            Action::Copy(t, buffer) => self.copy(op, *t, *buffer, false),
+            Action::CopyByThreads(t, buffer) => self.copy(op, *t, *buffer, true),
             Action::Commit(t) => self.commit(op, *t),
             Action::Wait(t) => self.wait(op, *t),
             Action::Release(t) => self.release(op, *t, false),

@@ -12,6 +12,7 @@
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
+//! | copiers | warps of the producer that copy by themselves, as many as the consumers, bring the rest of the stage: every acquired stage gets copies of theirs, since each of its threads arrives |
 //! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
 //! | ends | `cp_async` pipelines are drained, TMA pipelines are consumed; nobody waits for ever |
 //!
@@ -229,6 +230,7 @@ impl Static<'_> {
                 alone: v.consumers() == 0,
                 stages,
                 bytes,
+                by_threads: v.copiers().is_some(),
             },
         );
         Ok(())
@@ -262,7 +264,14 @@ impl Static<'_> {
         let all = view::Func::of(m.op(self.func)).map_or(0, |f| f.num_warps());
         // Matmuls have a second warp there.
         let beside = all - warps - i64::from(data.regions.len() > 2 && all - warps == 2);
-        if !PRODUCER_WARPS.contains(&beside) || data.regions.len() > 2 && all - warps < 2 {
+        if let Some(copiers) = self.copiers() {
+            if copiers != all - warps || copiers != warps || data.regions.len() > 2 {
+                return self.fail(
+                    op,
+                    format!("{warps} consumer warps and {copiers} that copy are not the kernel's {all} warps, half of them each"),
+                );
+            }
+        } else if !PRODUCER_WARPS.contains(&beside) || data.regions.len() > 2 && all - warps < 2 {
             return self.fail(
                 op,
                 format!("{warps} consumer warps and one or four producer warps are not the kernel's {all} warps"),
@@ -272,12 +281,27 @@ impl Static<'_> {
         Ok(())
     }
 
+    /// The producer's warps where they copy by themselves.
+    fn copiers(&self) -> Option<i64> {
+        let mut creates = self.creates.iter();
+        creates.find_map(|&o| view::PipelineCreate::of(self.m.op(o))?.copiers())
+    }
+
     fn counts(&self) -> Result<(), Diagnostic> {
         for &op in &self.creates {
             let Some(v) = view::PipelineCreate::of(self.m.op(op)) else {
                 continue;
             };
             let tma = v.kind() == PipelineKind::Tma;
+            if v.copiers().is_some() && (!tma || v.pair() || v.blocks().is_some()) {
+                return self.fail(
+                    op,
+                    "`copiers` fill stages of a TMA pipeline of one block only",
+                );
+            }
+            if v.copiers().is_some() && v.copiers() != self.copiers() {
+                return self.fail(op, "`copiers` are all of the producer's warps");
+            }
             let consumers = v.consumers();
             // Matmuls hand a stage back with one arrival.
             let by_matmuls = self.by_matmuls(v.result());
@@ -332,8 +356,11 @@ impl Static<'_> {
             };
             match kind {
                 S::TmaLoad if !tma => return s.fail(op, "copies by TMA in a cp_async pipeline"),
-                S::TiledCopy | S::PointerCopy if tma => {
-                    return s.fail(op, "copies by cp.async in a TMA pipeline");
+                S::TiledCopy | S::PointerCopy if tma && !s.is_by_threads(pipeline) => {
+                    return s.fail(
+                        op,
+                        "copies by cp.async in a TMA pipeline of which no warps are `copiers`",
+                    );
                 }
                 S::TmaLoad | S::TiledCopy | S::PointerCopy => {}
                 _ => return Ok(()),
@@ -357,6 +384,11 @@ impl Static<'_> {
         })
     }
 
+    fn is_by_threads(&self, pipeline: ValueId) -> bool {
+        let found = self.setting.pipelines.get(&pipeline);
+        found.is_some_and(|p| p.by_threads)
+    }
+
     fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
         let tiles = &[Role::Whole, Role::Consumer][..];
         if role == Role::Matmuls {
@@ -375,7 +407,9 @@ impl Static<'_> {
             };
         }
         let (allowed, who) = match kind {
-            S::ProducerAcquire | S::ProducerCommit | S::TmaLoad if tma => {
+            S::ProducerAcquire | S::ProducerCommit | S::TmaLoad | S::TiledCopy | S::PointerCopy
+                if tma =>
+            {
                 (&[Role::Producer][..], "the producer")
             }
             S::ConsumerWait | S::ConsumerRelease | S::Drain if tma => {

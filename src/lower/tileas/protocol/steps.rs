@@ -85,8 +85,12 @@ impl Tracer<'_> {
             View::Drain(v) => {
                 Action::Drain(self.object(op, v.pipeline(), "pipeline", &[S::PipelineCreate])?)
             }
-            View::TiledCopy(v) => self.copy(op, v.destination(), v.pipeline(), v.iteration())?,
-            View::PointerCopy(v) => self.copy(op, v.destination(), v.pipeline(), v.iteration())?,
+            View::TiledCopy(v) => {
+                self.thread_copy(op, v.destination(), v.pipeline(), v.iteration())?
+            }
+            View::PointerCopy(v) => {
+                self.thread_copy(op, v.destination(), v.pipeline(), v.iteration())?
+            }
             View::TmaLoad(v) => self.copy(op, v.destination(), v.pipeline(), v.iteration())?,
             View::SharedView(v) => {
                 let source = self.buffer(op, v.source(), "source")?;
@@ -144,6 +148,17 @@ impl Tracer<'_> {
     ) -> Result<Action, Diagnostic> {
         let buffer = self.buffer(op, buffer, "destination")?;
         Ok(Action::Copy(self.at(op, pipeline, at)?, buffer))
+    }
+
+    fn thread_copy(
+        &mut self,
+        op: OpId,
+        buffer: ValueId,
+        pipeline: ValueId,
+        at: ValueId,
+    ) -> Result<Action, Diagnostic> {
+        let buffer = self.buffer(op, buffer, "destination")?;
+        Ok(Action::CopyByThreads(self.at(op, pipeline, at)?, buffer))
     }
 
     /// What a release does; nothing where it is not enabled.

@@ -279,7 +279,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// What a load yields: roles that load the same single element without waiting for a write find the same there.
+    /// What a load yields: roles that load the same elements without waiting for a write find the same there.
     fn loaded(&mut self, data: &Op) {
         let m = self.m;
         let token = |v: &&ValueId| matches!(m.types.get(m.ty(**v)), Type::Token);
@@ -289,14 +289,12 @@ impl Tracer<'_> {
             .filter(|v| !token(v))
             .copied()
             .collect();
-        let one = |v: ValueId| match m.types.get(m.ty(v)) {
-            Type::Tile { shape, .. } | Type::Distributed { shape, .. } => {
-                shape.iter().product::<u64>() == 1
-            }
-            _ => false,
+        let tile = |v: ValueId| {
+            let ty = m.types.get(m.ty(v));
+            matches!(ty, Type::Tile { .. } | Type::Distributed { .. })
         };
         for &result in &data.results {
-            let val = if one(result) {
+            let val = if tile(result) {
                 let vals = self.vals(&operands);
                 self.term(Term::Op(data.kind, data.attrs.to_vec(), vals))
             } else {
@@ -312,6 +310,13 @@ impl Tracer<'_> {
             return Val::Other;
         };
         let m = self.m;
+        // Of what was loaded, single elements may be looked at.
+        if S::of(data.kind) == Some(S::ConvertLayout)
+            && let Some(&source) = data.operands.first()
+            && let Some(&val @ Val::Term(_)) = self.env.get(&source)
+        {
+            return val;
+        }
         match m.types.get(m.ty(*result)) {
             Type::SharedTile { .. } | Type::TensorTile { .. } | Type::Pipeline { .. } => {
                 return Val::Object(*result);

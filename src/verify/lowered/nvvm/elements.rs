@@ -108,7 +108,7 @@ static ROWS: &[Row] = &[
     Row(&[N::Sreg], &[], I32, Free),
     Row(&[N::SmemBase], &[], Shared, Free),
     Row(&[N::AddressOf], &[], Address, Free),
-    Row(&[N::MbarInit, N::MbarArrive], &[Shared], Any, Free),
+    Row(&[N::MbarInit, N::MbarArrive, N::MbarArriveCopies], &[Shared], Any, Free),
     Row(&[N::MbarArriveAt], &[Shared, I32], Any, Free),
     Row(&[N::MbarExpectTx, N::MbarWait], &[Shared, I32], Any, Free),
     Row(&[N::TmaLoad, N::TmaMulticast, N::TmaPair], &[Shared, Map, I32, Shared], Any, Free),

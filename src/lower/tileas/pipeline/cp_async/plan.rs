@@ -10,7 +10,7 @@ use crate::lower::tileas::buffers::{RESERVE, memory_order, shared_room, stage_by
 use crate::target::{Feature, Target};
 
 /// Most stages that pay.
-const MAX_STAGES: u64 = 4;
+pub const MAX_STAGES: u64 = 4;
 
 /// The decisions about one loop.
 #[derive(Clone, Debug)]

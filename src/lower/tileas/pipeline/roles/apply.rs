@@ -28,7 +28,7 @@ pub fn apply(
     };
     let loads: Vec<OpId> = plan.sites.iter().flat_map(|s| s.loads.clone()).collect();
     loads.iter().for_each(|&l| forget_token(m, body, l));
-    let slice = Slice::of(m, body, &loads, &plan.shared)
+    let slice = Slice::of(m, body, &loads, &plan.shared, plan.copies)
         .map_err(|b| crate::lower::unsupported(m, b.op, format!("the producer {}", b.why)))?;
     let producer = m.new_region();
     let producer_block = m.new_block(producer, &[]);
@@ -70,6 +70,7 @@ pub fn apply(
     let mut steps = Consumer::new(plan, &built);
     thread(m, consumer_block, &mut start.clone(), &mut steps);
     loads.into_iter().for_each(|l| m.erase(l));
+    sweep(m, consumer_block);
     epilogue(m, consumer_block, plan, facts, &buffers)?;
     specialize(m, body, plan, target, [producer, consumer]);
     Ok(())
@@ -78,6 +79,16 @@ pub fn apply(
 /// A token that follows nothing may be made anywhere.
 fn is_token(m: &Module, op: OpId) -> bool {
     C::of(m.op(op).kind) == Some(C::MakeToken)
+}
+
+/// Erases what only said where to load from: tiles of it would be given layouts, and converted between them.
+fn sweep(m: &mut Module, block: BlockId) {
+    for op in m.ops_under(block).into_iter().rev() {
+        let data = m.op(op);
+        if data.only_computes() && data.results.iter().all(|&r| m.users(r).is_empty()) {
+            m.erase(op);
+        }
+    }
 }
 
 fn specialize(m: &mut Module, body: BlockId, plan: &Plan, target: &Target, roles: [RegionId; 2]) {
@@ -129,8 +140,10 @@ fn build(m: &mut Module, block: BlockId, number: usize, plan: &Plan) -> Built {
         cased(PipelineKind::Tma),
         int(ring.stages),
         int(plan.consumer_warps),
-        int(ring.bytes),
+        int(ring.by_tensor),
         int(plan.blocks).filter(|_| together),
+        None,
+        int(plan.consumer_warps).filter(|_| ring.by_tensor < ring.bytes),
     ];
     let pipeline = m.at_end(block).value(S::PipelineCreate, &[], attrs, ty);
     Built { pipeline, buffers }

@@ -14,4 +14,6 @@ pub struct Context<'a> {
     pub facts: &'a FactMap,
     /// Operations that stay in front of the roles.
     pub shared: FxHashSet<OpId>,
+    /// Whether a producer's threads may copy by themselves what no tensor copy brings.
+    pub threads: bool,
 }

@@ -2,8 +2,8 @@
 
 use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
-use super::plan::{PRODUCER_WARPS, Plan};
-use super::{multicast, sites, streams};
+use super::plan::{PRODUCER_REGISTERS, PRODUCER_WARPS, Plan};
+use super::{copies, multicast, sites, streams};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
@@ -34,13 +34,19 @@ impl Plan {
         log: &mut Log,
     ) -> Option<Plan> {
         let body = m.body_of(func, 0)?;
+        let by_groups = m
+            .ops_under(body)
+            .iter()
+            .any(|&o| is_for_groups(m, o, target));
         let context = Context {
             func,
             body,
             facts,
             shared: in_front(m, body),
+            threads: by_groups && copies::can(m, body, target, consumer_warps, split),
         };
         let mut sites = sites::find(m, &context, log);
+        let copies = sites.iter().any(|s| !s.by_threads.is_empty());
         let by_matmuls = !sites.is_empty();
         if !by_matmuls {
             sites = streams::find(m, &context, log);
@@ -49,13 +55,17 @@ impl Plan {
             return None;
         }
         let rings = sites::rings(m, &context, &mut sites);
-        let by_groups = m
-            .ops_under(body)
-            .iter()
-            .any(|&o| is_for_groups(m, o, target));
         let multicast = split.map(|s| multicast::loads(m, facts, &sites, s));
-        let redistributes =
-            consumer_warps > 4 && (by_groups || pays(m, func, body, target, consumer_warps));
+        let producer_registers = match copies {
+            true => copies::producer_registers(m, body, target, consumer_warps),
+            false => PRODUCER_REGISTERS,
+        };
+        let redistributes = match copies {
+            true => producer_registers < target.registers_per_thread(2 * consumer_warps),
+            false => {
+                consumer_warps > 4 && (by_groups || pays(m, func, body, target, consumer_warps))
+            }
+        };
         let mut plan = Plan {
             blocks: split.map_or(1, |s| s.blocks),
             multicast: multicast.unwrap_or_default(),
@@ -64,6 +74,8 @@ impl Plan {
             shared: context.shared.clone(),
             consumer_warps,
             redistributes,
+            copies,
+            producer_registers,
             together: 1,
             by_groups,
             nested_stores: Vec::new(),
@@ -82,6 +94,7 @@ impl Plan {
                 rooms.any(|room| plan.share(m, body, target, facts, room))
             };
             let together = match split {
+                None if copies => 1,
                 None => tcgen05::turns::blocks(m, body, target, consumer_warps),
                 Some(_) => 1,
             };
@@ -211,6 +224,11 @@ impl Plan {
         };
         let Some(stages) = stages_that_fit(left, again) else {
             return false;
+        };
+        let stages = if self.copies {
+            stages.min(copies::MAX_STAGES)
+        } else {
+            stages
         };
         for ring in self.rings.iter_mut().filter(|r| r.repeats) {
             ring.stages = stages;

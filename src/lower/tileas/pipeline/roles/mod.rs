@@ -13,9 +13,13 @@
 //! flow around the loads. [`sites`] finds the loads and gives them rings, [`mod@thread`] carries each ring's iteration
 //! number through both programs. Loads stand at any depth, in several loops and under branches; the next loop's
 //! loads are under way while this one's results are stored.
+//!
+//! What no tensor map describes comes into the same stages by `cp.async` of a producer of many warps ([`copies`]), whose
+//! slice makes tiles of pointers, too.
 
 mod apply;
 mod context;
+mod copies;
 mod decide;
 mod multicast;
 mod plan;

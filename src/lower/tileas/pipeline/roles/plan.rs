@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 /// Warps of the producer: one, or a warpgroup where registers are redistributed, which goes by warpgroups.
 pub(super) const PRODUCER_WARPS: [u64; 2] = [1, 4];
 /// Registers of a producer thread once they have been redistributed.
-const PRODUCER_REGISTERS: u64 = 24;
+pub(super) const PRODUCER_REGISTERS: u64 = 24;
 
 /// The decisions for one kernel.
 #[derive(Clone, Debug)]
@@ -18,6 +18,11 @@ pub struct Plan {
     pub(super) shared: FxHashSet<OpId>,
     pub(super) consumer_warps: u64,
     pub(super) redistributes: bool,
+    /// Whether the producer's threads copy by themselves: as many as the consumers are, so that a layout spreads a tile
+    /// over either.
+    pub(super) copies: bool,
+    /// Registers of a producer's thread where they are redistributed.
+    pub(super) producer_registers: u64,
     /// Blocks that share a multiprocessor, and so its registers.
     pub(super) together: u64,
     /// Whether warpgroups multiply.
@@ -37,7 +42,14 @@ pub struct Plan {
 impl Plan {
     /// Warps of the block.
     pub fn all_warps(&self) -> u64 {
-        self.consumer_warps + PRODUCER_WARPS[usize::from(self.redistributes)]
+        self.consumer_warps + self.producer_warps()
+    }
+
+    fn producer_warps(&self) -> u64 {
+        match self.copies {
+            true => self.consumer_warps,
+            false => PRODUCER_WARPS[usize::from(self.redistributes)],
+        }
     }
 
     /// The loads that a producer brings.
@@ -61,10 +73,9 @@ impl Plan {
     pub fn registers(&self, target: &Target) -> [u64; 2] {
         let warps = self.all_warps();
         let all = target.registers_per_thread(warps * self.together) * warps;
-        let producers = self.all_warps() - self.consumer_warps;
-        let left = all.saturating_sub(producers * PRODUCER_REGISTERS);
+        let left = all.saturating_sub(self.producer_warps() * self.producer_registers);
         [
-            PRODUCER_REGISTERS,
+            self.producer_registers,
             left / self.consumer_warps.max(1) / 8 * 8,
         ]
     }

@@ -4,10 +4,11 @@
 //! [`super::streams`] are what loops load.
 
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
-use crate::lower::tileas::look::{ancestor_in, is_matmul, is_view, loop_around, reach};
-use crate::lower::tileas::pipeline::ahead::starts_anywhere;
+use crate::lower::tileas::look::{ancestor_in, is_matmul, is_number, is_view, loop_around, reach};
+use crate::lower::tileas::pipeline::ahead::{copies_through_pointers, starts_anywhere};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::prefetch::copies_words;
 use super::super::purpose::Purpose;
 use super::super::tma::tma_legal;
 use super::context::{Context, WHAT};
@@ -25,6 +26,8 @@ pub struct Site {
     pub block: BlockId,
     /// In the order of the program.
     pub loads: Vec<OpId>,
+    /// Those of them that the producer's threads copy by themselves.
+    pub by_threads: FxHashSet<OpId>,
     /// The first and the last operation of the block that reads the tiles, in its regions or itself.
     pub first: OpId,
     pub last: OpId,
@@ -39,8 +42,9 @@ pub struct Site {
 pub struct Ring {
     /// The type of a stage of each buffer, and the load that it is named after.
     pub buffers: Vec<(TypeId, OpId)>,
-    /// Bytes of a stage.
+    /// Bytes of a stage, and those of them that tensor copies bring.
     pub bytes: u64,
+    pub by_tensor: u64,
     pub stages: u64,
     /// Whether some site of it is in a loop: others are used once.
     pub repeats: bool,
@@ -51,9 +55,12 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     let ops = m.ops_under(c.body);
     let matmuls: Vec<OpId> = ops.iter().copied().filter(|&o| is_matmul(m, o)).collect();
     let mut groups: Vec<((BlockId, OpId), Vec<OpId>)> = Vec::new();
+    let mut by_threads = FxHashSet::default();
     for &load in &ops {
-        if S::of(m.op(load).kind) != Some(S::TiledLoad) {
-            continue;
+        match S::of(m.op(load).kind) {
+            Some(S::TiledLoad) => {}
+            Some(S::Load) if c.threads => {}
+            _ => continue,
         }
         let reached = reach(m, &ops, m.result(load));
         let takes = |&&o: &&OpId| {
@@ -62,7 +69,20 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         let Some(&matmul) = matmuls.iter().find(takes) else {
             continue;
         };
-        match can_be_brought(m, c, load, Purpose::Operands) {
+        let brought = match can_be_brought(m, c, load, Purpose::Operands) {
+            Err((op, why)) if c.threads => {
+                let copied = copied_by_threads(m, c, load);
+                let copied = copied.map_err(|(at, also)| match (at == op, why == also) {
+                    (true, true) => (op, why),
+                    (true, false) => (op, format!("{why}; nor by a producer's threads: {also}")),
+                    (false, _) => (at, also),
+                });
+                by_threads.extend(copied.is_ok().then_some(load));
+                copied
+            }
+            brought => brought,
+        };
+        match brought {
             Ok(()) => {
                 let key = (m.op(load).block, matmul);
                 match groups.iter_mut().find(|g| g.0 == key) {
@@ -77,8 +97,10 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     let mut sites = Vec::new();
     for ((block, _), loads) in groups {
         if let Some((first, last)) = readers(m, c.body, block, &loads, &users) {
+            let by_threads = loads.iter().copied().filter(|l| by_threads.contains(l));
             sites.push(Site {
                 block,
+                by_threads: by_threads.collect(),
                 loads,
                 first,
                 last,
@@ -99,6 +121,9 @@ pub(super) fn can_be_brought(
     purpose: Purpose,
 ) -> Result<(), (OpId, String)> {
     let no = |why: &str| Err((load, why.to_owned()));
+    if S::of(m.op(load).kind) != Some(S::TiledLoad) {
+        return no("it loads through pointers");
+    }
     if !starts_anywhere(m, load, purpose) {
         return no(match purpose {
             Purpose::Operands => "the load is ordered after a write, or its padding is not zero",
@@ -118,13 +143,40 @@ pub(super) fn can_be_brought(
     if !all.any(|s| boxes(&layout, &order, s).is_ok()) {
         return no("no boxes of a tensor copy make up the tile");
     }
-    match Slice::of(m, c.body, &[load], &c.shared) {
+    has_slice(m, c, load, false)
+}
+
+/// Whether a producer of one thread, or with `tiles` of warps that spread tiles over their threads, can compute where a
+/// load loads from.
+fn has_slice(m: &Module, c: &Context<'_>, load: OpId, tiles: bool) -> Result<(), (OpId, String)> {
+    match Slice::of(m, c.body, &[load], &c.shared, tiles) {
         Ok(_) => Ok(()),
         Err(Blocked { op, why }) => Err((
             op,
             format!("a producer cannot compute where to load from: this {why}"),
         )),
     }
+}
+
+/// Whether copies that a producer's threads start can take the place of a load that feeds a matmul in a loop.
+fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpId, String)> {
+    let no = |why: &str| Err((load, why.to_owned()));
+    let purpose = Purpose::Operands;
+    if !in_loop(m, c.body, m.op(load).block) || is_number(m, load) {
+        return no("it is loaded once, or a number");
+    }
+    if S::of(m.op(load).kind) == Some(S::Load) {
+        copies_through_pointers(m, c.facts, load, purpose).or_else(no)?;
+    } else if !starts_anywhere(m, load, purpose) {
+        return no("the load is ordered after a write, or its padding is not zero");
+    } else if !copies_words(m, c.facts, load) {
+        return no("its rows are not known to begin at multiples of four bytes");
+    }
+    let order = memory_order(m, c.facts, load);
+    if purpose.layout(m, m.result(load), &order).is_err() {
+        return no("the tile has no layout in shared memory");
+    }
+    has_slice(m, c, load, true)
 }
 
 /// The operations that use each value.
@@ -172,12 +224,15 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
     let mut rings: Vec<(Ring, Vec<BlockId>)> = Vec::new();
     for site in sites {
         let mut buffers = Vec::new();
-        let mut bytes = 0;
+        let (mut bytes, mut by_tensor) = (0, 0);
         for &load in &site.loads {
             let tile = m.result(load);
             let order = memory_order(m, c.facts, load);
             if let Ok(layout) = site.purpose.layout(m, tile, &order) {
                 bytes += tile_bytes(m, tile);
+                if !site.by_threads.contains(&load) {
+                    by_tensor += tile_bytes(m, tile);
+                }
                 buffers.push((shared_type(m, tile, &layout, 1), load));
             }
         }
@@ -187,7 +242,9 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
         let fits = |(ring, blocks): &(Ring, Vec<BlockId>)| {
             let apart =
                 |&b: &BlockId| !holds(m, c.body, b, site.block) && !holds(m, c.body, site.block, b);
-            types(&ring.buffers) == types(&buffers) && blocks.iter().all(apart)
+            types(&ring.buffers) == types(&buffers)
+                && ring.by_tensor == by_tensor
+                && blocks.iter().all(apart)
         };
         match rings.iter().position(fits) {
             Some(found) => {
@@ -200,6 +257,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
                 let ring = Ring {
                     buffers,
                     bytes,
+                    by_tensor,
                     stages: 1,
                     repeats,
                 };

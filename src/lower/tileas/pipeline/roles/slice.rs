@@ -5,11 +5,14 @@ use rustc_hash::FxHashSet;
 
 use super::super::slice::Map;
 use super::super::tokens::{jumps, only_read};
+use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::flow::jump_target;
+use crate::lower::tileas::look::elements;
+use crate::lower::tileas::pipeline::ahead::MOST_INDICES;
 
 /// The operations of a function that a role needs, and what its loops and branches carry for them.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +35,8 @@ struct Builder<'m> {
     body: BlockId,
     /// Operations in front of the roles, which all warps run.
     shared: &'m FxHashSet<OpId>,
+    /// Whether the role has the warps that tiles are spread over.
+    tiles: bool,
     slice: Slice,
     work: Vec<ValueId>,
     seen: FxHashSet<ValueId>,
@@ -39,17 +44,19 @@ struct Builder<'m> {
 
 impl Slice {
     /// The slice of the function with this `body` that runs `kept`, loads whose tokens it does not wait for.
-    /// `shared` operations run before the roles part.
+    /// `shared` operations run before the roles part. The role is one thread, or, with `tiles`, as many as the consumers'.
     pub fn of(
         m: &Module,
         body: BlockId,
         kept: &[OpId],
         shared: &FxHashSet<OpId>,
+        tiles: bool,
     ) -> Result<Slice, Blocked> {
         let mut b = Builder {
             m,
             body,
             shared,
+            tiles,
             slice: Slice::default(),
             work: Vec::new(),
             seen: FxHashSet::default(),
@@ -154,7 +161,10 @@ impl Builder<'_> {
             && access::token(data).is_none_or(|t| only_read(m, t));
         let why = match () {
             () if !pure && !reads => "has effects",
-            () if !data.results.iter().all(one) => "computes more than one element",
+            () if !data.results.iter().all(one) && !self.tiles => "computes more than one element",
+            () if !data.results.iter().all(one) && !spreads(m, op) => {
+                "computes a tile by more than elements, views and loads of a few numbers"
+            }
             () => {
                 self.operands(op);
                 self.control(data.block);
@@ -187,6 +197,18 @@ impl Builder<'_> {
         }
         self.control(data.block);
     }
+}
+
+/// Whether the threads of a producer can make a tile: element by element, or of a few numbers that they load.
+fn spreads(m: &Module, op: OpId) -> bool {
+    let data = m.op(op);
+    let loads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
+        && data.results.iter().all(|&r| elements(m, r) <= MOST_INDICES);
+    let views = matches!(
+        C::of(data.kind),
+        Some(C::Constant | C::Iota | C::Reshape | C::Broadcast | C::Assume | C::Extract)
+    );
+    loads || views || data.def().traits.has(Traits::ELEMENTWISE)
 }
 
 /// Copies a slice.

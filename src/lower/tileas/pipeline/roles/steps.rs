@@ -9,7 +9,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::tileas::pipeline::ahead::ACCESS;
+use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A ring in the program: its pipeline, and its buffers as each of the sites that share it sees them.
@@ -94,14 +94,13 @@ impl Steps for Producer<'_> {
         let originals = &self.plan.sites[*site].loads;
         let buffers = &built.buffers[site];
         for ((&load, &buffer), original) in loads.iter().zip(buffers).zip(originals) {
+            let to = [buffer, built.pipeline, iteration];
+            if self.plan.sites[*site].by_threads.contains(original) {
+                copy_by_threads(m, block, load, to);
+                continue;
+            }
             let multicast = self.plan.multicast.contains(original);
-            copy(
-                m,
-                block,
-                load,
-                [buffer, built.pipeline, iteration],
-                multicast,
-            );
+            copy(m, block, load, to, multicast);
         }
         step(m, block, S::ProducerCommit, built.pipeline, iteration);
         counters[ring] = next(m, block, iteration);
@@ -124,6 +123,24 @@ fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3], multicast:
     let mut b = m.at_end(block);
     b.loc = data.loc;
     b.op(S::TmaLoad, &groups, attrs, &[], &[]);
+}
+
+/// The threads' own copies of what `load` loads to (buffer, pipeline, iteration).
+fn copy_by_threads(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3]) {
+    let data = m.op(load).clone();
+    let through = S::of(data.kind) == Some(S::Load);
+    let names = if through { &POINTED[..] } else { &ACCESS[..] };
+    let access = names.iter().map(|name| group(&data, name));
+    let mut groups: Vec<&[ValueId]> = access.chain(to.chunks(1)).collect();
+    groups.push(&[]);
+    let attrs =
+        ["dim_map", "traversal", "padding", "inbounds"].map(|n| data.attr_named(n).cloned());
+    let mut b = m.at_end(block);
+    b.loc = data.loc;
+    match through {
+        true => b.op(S::PointerCopy, &groups, [], &[], &[]),
+        false => b.op(S::TiledCopy, &groups, attrs, &[], &[]),
+    };
 }
 
 /// The consumers' steps: a wait before the first reader of a site's tiles, a release after the last.

@@ -12,6 +12,7 @@ use crate::lower::tileas::limits::MAX_STAGES;
 use crate::lower::tileas::look::is_number;
 use crate::lower::tileas::missed::Log;
 use crate::target::Target;
+use rustc_hash::FxHashSet;
 
 /// Of a kernel that loads no tile in a loop.
 const ONCE: &str =
@@ -59,6 +60,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             _ => found.push(Site {
                 block,
                 loads: vec![load],
+                by_threads: FxHashSet::default(),
                 first,
                 last: first,
                 ring: 0,

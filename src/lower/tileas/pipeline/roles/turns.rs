@@ -50,7 +50,10 @@ impl Plan {
             tiles.map(|t| tile_bytes(m, t)).collect()
         };
         let inside = |a: &Site, b: &Site| holds(m, body, a.block, b.block);
-        bytes(one) == bytes(other)
+        let tensor = |s: &Site| s.by_threads.is_empty();
+        tensor(one)
+            && tensor(other)
+            && bytes(one) == bytes(other)
             && match one.block == other.block {
                 true => self.follows(m, body, one, other) || self.follows(m, body, other, one),
                 false => !inside(one, other) && !inside(other, one),

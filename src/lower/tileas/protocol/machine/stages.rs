@@ -62,6 +62,7 @@ impl Machine<'_> {
                 op,
                 bytes: 0,
                 buffers: Vec::new(),
+                copied: false,
             },
         );
         Ok(Step::Done)
@@ -72,6 +73,7 @@ impl Machine<'_> {
         op: OpId,
         t: RingIteration,
         buffer: ValueId,
+        by_threads: bool,
     ) -> Result<Step, Diagnostic> {
         let bytes = self.s.stage_bytes.get(&buffer).copied().unwrap_or(0);
         let state = self.states.entry(t.pipeline).or_default();
@@ -88,7 +90,10 @@ impl Machine<'_> {
                 format!("writes to the stage of iteration {i}, which is not acquired (acquired: {held}): missing producer_acquire"),
             );
         };
-        open.bytes += bytes;
+        match by_threads {
+            true => open.copied = true,
+            false => open.bytes += bytes,
+        }
         open.buffers.push(buffer);
         Ok(Step::Done)
     }
@@ -119,6 +124,13 @@ impl Machine<'_> {
                 ),
             );
         }
+        if pipeline.by_threads && !open.copied {
+            return self.fail(
+                op,
+                format!("no thread copies into the stage of iteration {i}, but the pipeline has `copiers`"),
+            );
+        }
+        let state = self.states.entry(t.pipeline).or_default();
         state.next_commit = i + 1;
         state.filled.insert(i, (op, open.buffers));
         state.undrained = Some(op).filter(|_| !pipeline.is_mma());

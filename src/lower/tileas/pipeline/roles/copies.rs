@@ -1,0 +1,53 @@
+//! A producer whose threads copy by themselves what no tensor copy brings.
+//!
+//! Gathered rows, and tensors whose numbers the kernel loads, have no tensor map. `cp.async` brings their tiles into the
+//! ring's stages, each thread of the producer a part; the other tiles of a stage come by tensor copies that one of these
+//! threads starts. The warps that multiply wait for both on one mbarrier, and compute no address.
+
+use super::super::cp_async;
+use crate::ir::{BlockId, Module};
+use crate::lower::tileas::cluster::Split;
+use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
+use crate::lower::tileas::look::{elements, together};
+use crate::target::{Feature, Target};
+
+/// Most stages: as many as where the warps that multiply copy, so that as many blocks share a multiprocessor.
+pub const MAX_STAGES: u64 = cp_async::MAX_STAGES;
+
+/// Registers of a thread that computes addresses of two tiles' parts.
+const COPYING: u64 = 80;
+/// The same of one that computes masks, too, where registers are left.
+const COPYING_MANY: u64 = 96;
+
+/// Whether threads of a producer may copy in the function with this `body`: warpgroups multiply, and with as many warps
+/// beside them they find the registers that their accumulators need.
+pub fn can(
+    m: &Module,
+    body: BlockId,
+    target: &Target,
+    consumers: u64,
+    split: Option<&Split>,
+) -> bool {
+    let groups = target.has(Feature::Wgmma) && target.has(Feature::SetMaxNReg);
+    let alone = split.is_none() && !target.has(Feature::Tcgen05);
+    let both = 2 * target.registers_per_thread(2 * consumers);
+    groups && alone && needed(m, body, consumers) + COPYING <= both
+}
+
+/// Registers of a thread that multiplies.
+fn needed(m: &Module, body: BlockId, consumers: u64) -> u64 {
+    let ops = m.ops_under(body);
+    let accumulators = together(m, &ops, &|v| elements(m, v)) / (32 * consumers.max(1));
+    accumulators + REGISTERS_BESIDE_TILES
+}
+
+/// Registers of a thread that copies: all that it starts with, or where two warpgroups multiply and the block has the
+/// multiprocessor for itself, no more than it needs.
+pub fn producer_registers(m: &Module, body: BlockId, target: &Target, consumers: u64) -> u64 {
+    let own = target.registers_per_thread(2 * consumers);
+    let left = (2 * own).saturating_sub(needed(m, body, consumers));
+    match consumers {
+        0..=4 => own,
+        _ => COPYING_MANY.min(left / 8 * 8),
+    }
+}
