@@ -244,6 +244,8 @@ fn every_thread_of_a_copying_producer_arrives() {
                 .iter()
                 .position(|a| a.name == "copiers");
             m.op_mut(create).attrs[place.unwrap()] = None;
+            let func = last(m, S::Func);
+            set_int(m, func, "num_warps", 12);
         },
     );
 }
