@@ -23,6 +23,7 @@ mod control;
 mod cost;
 mod demand;
 mod effects;
+mod equal;
 mod fold;
 mod interleave;
 mod live;

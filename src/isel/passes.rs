@@ -1,7 +1,7 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, interleave, pair, tidy, uses};
+use super::{coalesce, demand, equal, interleave, pair, tidy, uses};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
@@ -25,8 +25,14 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 6] = [
+static BEFORE_MOVES: [&Pass; 7] = [
     &TIDY,
+    &Pass {
+        name: "merge-equal",
+        doc: "Variables of loops and branches that always hold the same value become one.",
+        counts: "variables removed",
+        run: |func, table, _| equal::merge(func, table),
+    },
     &Pass {
         name: "drop-unused",
         doc: "Computations and copies whose results nothing needs go.",
