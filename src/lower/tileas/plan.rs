@@ -135,14 +135,18 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     if target.has(Feature::Wgmma)
         && let Some(groups) = warpgroups(m, &ops, facts, together)
     {
-        let crowded = pressure::registers(m, body, 4 * groups) > MOST_FOR_GROUP;
-        return 4 * if crowded { groups.max(2) } else { groups };
+        return 4 * enough(m, body, groups);
     }
     let accumulators = ops
         .iter()
         .filter_map(|&o| tcgen05::fits::takes(m, o, target));
     if let Some(groups) = accumulators.map(tcgen05::fits::Extents::warpgroups).max() {
-        return 4 * groups;
+        let alone = tcgen05::turns::blocks(m, body, target, 4 * groups) == 1;
+        return 4 * if alone {
+            enough(m, body, groups)
+        } else {
+            groups
+        };
     }
     let warps = if together > MOST_IN_BLOCK {
         MAX_WARPS
@@ -152,6 +156,12 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
         4
     };
     more_warps(m, func, warps, MOST_FOR_TILES)
+}
+
+/// `groups` of four warps, or two where one would not hold what lives at once.
+fn enough(m: &Module, body: BlockId, groups: u64) -> u64 {
+    let crowded = pressure::registers(m, body, 4 * groups) > MOST_FOR_GROUP;
+    if crowded { groups.max(2) } else { groups }
 }
 
 /// The instructions that make up the result of the smallest matmul: more warps than these do the same work.
