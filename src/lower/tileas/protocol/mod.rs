@@ -349,14 +349,14 @@ impl Static<'_> {
             let pipeline = access::pipeline(data);
             let of = pipeline
                 .and_then(|p| s.setting.pipelines.get(&p))
-                .map(|p| (p.kind == PipelineKind::Tma, p.stages));
+                .map(|p| (p.kind == PipelineKind::Tma, p.stages, p.by_threads));
             s.role(op, kind, of.is_some_and(|p| p.0), role)?;
-            let (Some(pipeline), Some((tma, stages))) = (pipeline, of) else {
+            let (Some(pipeline), Some((tma, stages, by_threads))) = (pipeline, of) else {
                 return Ok(());
             };
             match kind {
                 S::TmaLoad if !tma => return s.fail(op, "copies by TMA in a cp_async pipeline"),
-                S::TiledCopy | S::PointerCopy if tma && !s.is_by_threads(pipeline) => {
+                S::TiledCopy | S::PointerCopy if tma && !by_threads => {
                     return s.fail(
                         op,
                         "copies by cp.async in a TMA pipeline of which no warps are `copiers`",
@@ -382,11 +382,6 @@ impl Static<'_> {
             }
             Ok(())
         })
-    }
-
-    fn is_by_threads(&self, pipeline: ValueId) -> bool {
-        let found = self.setting.pipelines.get(&pipeline);
-        found.is_some_and(|p| p.by_threads)
     }
 
     fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
