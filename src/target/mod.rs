@@ -23,6 +23,8 @@ pub struct Target {
 const PARTS: u64 = 4;
 /// Registers of a thread are a multiple of this.
 const UNIT: u64 = 8;
+/// Bytes of shared memory that the system takes of each block's (CUDA C++ Programming Guide, "Shared Memory").
+const SHARED_OF_SYSTEM: u64 = 1024;
 
 impl Target {
     fn arch(self) -> Option<&'static Arch> {
@@ -67,11 +69,19 @@ impl Target {
         PARTS * warps_of_part / warps.max(1)
     }
 
-    /// Bytes of shared memory that each of `blocks` blocks on a multiprocessor can have. The system takes 1 KiB of each
-    /// block's (CUDA C++ Programming Guide, "Shared Memory").
+    /// Bytes of shared memory that each of `blocks` blocks on a multiprocessor can have.
     pub fn shared_of_each(self, blocks: u64) -> u64 {
-        let all = u64::from(self.shared_per_block()) + 1024;
-        (all / blocks.max(1)).saturating_sub(1024)
+        (self.shared_per_sm() / blocks.max(1)).saturating_sub(SHARED_OF_SYSTEM)
+    }
+
+    /// Blocks of so many `bytes` of shared memory that a multiprocessor has room for.
+    pub fn blocks_by_shared(self, bytes: u64) -> i64 {
+        i64::try_from(self.shared_per_sm() / (bytes + SHARED_OF_SYSTEM)).unwrap_or(1)
+    }
+
+    /// Bytes of shared memory of a multiprocessor: one block's and the system's.
+    fn shared_per_sm(self) -> u64 {
+        u64::from(self.shared_per_block()) + SHARED_OF_SYSTEM
     }
 
     /// Threads that a multiprocessor can hold.

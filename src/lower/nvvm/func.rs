@@ -94,7 +94,7 @@ pub fn lower(
     lowering.block(body)?;
     let smem = lowering.memory.total();
     let occupancy = match together {
-        1 => occupancy.map(|o| o.min(blocks_by_shared(smem, target)).max(1)),
+        1 => occupancy.map(|o| o.min(target.blocks_by_shared(smem)).max(1)),
         _ => occupancy,
     };
     let shared_map = lowering.memory.map();
@@ -138,13 +138,6 @@ pub fn lower(
         params,
         tensor_maps,
     })
-}
-
-/// Blocks that can share a multiprocessor's shared memory, of which the system takes 1 KiB for each (CUDA C++
-/// Programming Guide, "Shared Memory").
-fn blocks_by_shared(bytes: u64, target: &Target) -> i64 {
-    let all = u64::from(target.shared_per_block()) + 1024;
-    i64::try_from(all / (bytes + 1024)).unwrap_or(1)
 }
 
 /// Registers per thread that let `occupancy` blocks of `warps` share an SM.

@@ -17,7 +17,7 @@ use crate::layout::tensor::{LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::Major;
 use crate::lower::build::{case, cased};
 use crate::lower::tileas::tcgen05::fits::element_name;
-use crate::lower::tileas::tcgen05::{columns_end, columns_of, whole_bytes};
+use crate::lower::tileas::tcgen05::{columns_end, columns_of, columns_overlap, whole_bytes};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -285,7 +285,7 @@ impl Lower<'_> {
             others.filter(|&&o| o != own && S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
         others
             .filter_map(|&o| columns_of(m, o))
-            .any(|r| r.start < columns.end && columns.start < r.end)
+            .any(|r| columns_overlap(&r, &columns))
     }
 
     // ---- matmuls --------------------------------------------------------------------------

@@ -87,6 +87,11 @@ pub fn of(m: &Module, alloc: OpId) -> Option<Range<u64>> {
     Some(first..first + columns)
 }
 
+/// Whether two ranges of columns have one in common.
+pub fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
 /// The first column behind all buffers under `body`, if there are any.
 pub fn end(m: &Module, body: BlockId) -> Option<u64> {
     let ops = m.ops_under(body).into_iter();

@@ -31,7 +31,7 @@ mod scaled;
 mod sooner;
 pub mod turns;
 
-pub use columns::{end as columns_end, of as columns_of};
+pub use columns::{end as columns_end, of as columns_of, overlap as columns_overlap};
 pub use scaled::whole_bytes;
 
 use crate::dialect::enums::PipelineKind;

@@ -45,8 +45,9 @@ fn lets_pass(m: &Module, op: OpId, written: &Range<u64>) -> bool {
         return true;
     }
     match view::View::of(data) {
-        Some(view::View::TensorLoad(v)) => columns_of(m, v.source())
-            .is_some_and(|read| read.end <= written.start || written.end <= read.start),
+        Some(view::View::TensorLoad(v)) => {
+            columns_of(m, v.source()).is_some_and(|read| !columns::overlap(&read, written))
+        }
         // Of copies: matmuls may read what lies in these columns until they are waited for.
         Some(view::View::ConsumerWait(v)) => {
             let create = m.def_op(v.pipeline()).map(|o| m.op(o));
