@@ -65,6 +65,16 @@ impl Table {
         self.rows.rows.len()
     }
 
+    /// The rows that have an identifier, with it (`@ID`).
+    pub fn identifiers(&self) -> impl Iterator<Item = (&str, &Row)> {
+        let names = self
+            .rows
+            .names
+            .iter()
+            .filter(|(name, _)| name.starts_with('@'));
+        names.flat_map(|(name, _)| self.rows.named(name).map(move |(_, row)| (&**name, row)))
+    }
+
     /// The row of an instruction that this table found.
     pub fn row(&self, insn: &Insn) -> &Row {
         &self.rows.rows[insn.row]

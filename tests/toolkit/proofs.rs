@@ -26,14 +26,18 @@ fn recorded() -> BTreeMap<table::Key, Class> {
         .collect()
 }
 
-/// The shipped rules and rows of the selection tables.
+/// The shipped rules, rows of the selection tables and matrix instructions of loops.
 fn shipped(tables: &Tables) -> Vec<Subject> {
     let load = |group| files::load(group, None, Examples::Kept).unwrap_or_else(|e| panic!("{e}"));
     let rules = Group::ALL
         .into_iter()
         .flat_map(|group| load(group).rules.into_owned());
     let rules = rules.map(Subject::rule);
-    rules.chain(subjects::rows(tables)).collect()
+    let tables = subjects::rows(tables)
+        .into_iter()
+        .chain(subjects::units(tables));
+    let tables = tables.chain(subjects::llvm());
+    rules.chain(tables).collect()
 }
 
 fn tables() -> Tables {

@@ -94,6 +94,10 @@ fn subjects(files: &[PathBuf], tables: &Tables) -> Result<Vec<Subject>, Diagnost
     if files.is_empty() || named.len() < files.len() {
         subjects.extend(subjects::rows(tables));
     }
+    if files.is_empty() {
+        subjects.extend(subjects::units(tables));
+        subjects.extend(subjects::llvm());
+    }
     if files.is_empty() || !named.is_empty() {
         let rules = super::load(&named)?
             .into_iter()

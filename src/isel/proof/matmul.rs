@@ -52,18 +52,18 @@ pub enum ScaleType {
 }
 
 impl Multiplicand {
-    fn bits(self) -> u64 {
+    pub(super) fn bits(self) -> u64 {
         match self {
             Multiplicand::Float(float) => u64::from(float.bits()),
             Multiplicand::Int { .. } => 8,
         }
     }
 
-    fn signed(self) -> bool {
+    pub(super) fn signed(self) -> bool {
         self == Multiplicand::Int { signed: true }
     }
 
-    fn ty(self, module: &mut Module) -> TypeId {
+    pub(super) fn ty(self, module: &mut Module) -> TypeId {
         match self {
             Multiplicand::Float(float) => module.types.float(float),
             Multiplicand::Int { .. } => module.types.int(8),
@@ -72,7 +72,7 @@ impl Multiplicand {
 }
 
 impl Accumulator {
-    fn ty(self, module: &mut Module) -> TypeId {
+    pub(super) fn ty(self, module: &mut Module) -> TypeId {
         match self {
             Accumulator::F16 => module.types.float(Float::F16),
             Accumulator::F32 => module.types.float(Float::F32),
@@ -81,7 +81,7 @@ impl Accumulator {
         }
     }
 
-    fn bits(self) -> u64 {
+    pub(super) fn bits(self) -> u64 {
         match self {
             Accumulator::F16 => 16,
             Accumulator::F32 | Accumulator::I32 => 32,

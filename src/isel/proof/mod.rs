@@ -10,6 +10,7 @@ mod matmul;
 mod ptx;
 mod rules;
 pub mod subjects;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::choose::Tables;
-use super::super::table::Line;
+use super::super::table::{Line, Patterns};
 use super::Rows;
 use crate::ir::{Diagnostic, Place};
 use crate::rules::prove::solver::Solver;
@@ -24,6 +24,10 @@ enum What {
     Row(usize),
     /// A row about an operation without a result.
     Effect,
+    /// A row for the writer of LLVM IR.
+    Llvm,
+    /// A matrix instruction, by its identifier in the table of instructions.
+    Unit(String),
 }
 
 impl Subject {
@@ -68,6 +72,35 @@ pub fn rows(tables: &Tables) -> Vec<Subject> {
     rows.chain(effects).map(subject).collect()
 }
 
+/// Every row of `isel/llvm`.
+pub fn llvm() -> Vec<Subject> {
+    let patterns = Patterns::llvm();
+    let subject = |line: &Line| Subject {
+        key: (line.file.to_string(), line.text.replace('|', "/")),
+        place: Place::Nowhere,
+        what: What::Llvm,
+    };
+    patterns
+        .rows
+        .rows
+        .iter()
+        .map(|row| subject(&row.line))
+        .collect()
+}
+
+/// Every matrix instruction that loops are lowered to.
+pub fn units(tables: &Tables) -> Vec<Subject> {
+    let subject = |name: String| Subject {
+        key: ("isel/ptx.insn".to_owned(), name.clone()),
+        place: Place::Nowhere,
+        what: What::Unit(name),
+    };
+    super::units::names(tables)
+        .into_iter()
+        .map(subject)
+        .collect()
+}
+
 /// A file of the tables as the table of proofs calls it.
 fn file_name(file: &str) -> String {
     let name = Path::new(file).file_name().and_then(|name| name.to_str());
@@ -98,6 +131,13 @@ impl<'t> Prover<'t> {
                 None => prove::prove(rule, self.effort, solver),
             },
             What::Row(row) => self.rows.prove(*row, solver),
+            What::Llvm => Ok(Verdict {
+                class: Class::Exempt,
+                instances: 0,
+                proven: 0,
+                why: "LLVM compiles it: results of both selectors are compared (tools/bench/selectors)".into(),
+            }),
+            What::Unit(name) => super::units::prove(name, self.tables),
             What::Effect => Ok(Verdict {
                 class: Class::Exempt,
                 instances: 0,
