@@ -82,7 +82,7 @@ impl Operand {
 
     /// The descriptor of a part that begins so many bytes behind the operand.
     pub fn descriptor(&self, behind: u64) -> u64 {
-        (self.address + behind & 0x3ffff) >> 4 | self.constant
+        ((self.address + behind) & 0x3ffff) >> 4 | self.constant
     }
 
     /// Which elements an instruction with this descriptor reads: `[M or N][K]`.
@@ -160,6 +160,6 @@ impl Descriptor {
         };
         let address = self.start + offset;
         // The chunk's number in its row, changed by the row's in the pattern of eight times 128 bytes.
-        address ^ (address >> 7 & (self.chunks - 1)) << 4
+        address ^ (((address >> 7) & (self.chunks - 1)) << 4)
     }
 }

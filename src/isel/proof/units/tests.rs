@@ -116,24 +116,15 @@ fn a_broken_atom_of_tensor_memory_is_seen() {
     says("ts", &wide, "no element of the left operand is at");
 }
 
-/// All rows but those with scales, which say that they are not.
+/// All others are proven by `tests/toolkit/proofs.rs`, too: that takes longer.
 #[test]
-fn instructions_of_loops_are_proven() {
+fn an_instruction_is_proven_and_one_with_scales_says_that_it_is_not() {
     let tables = tables();
-    let mut exempt = Vec::new();
-    for name in super::names(&tables) {
-        let verdict = prove(&name, &tables).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
-        match verdict.class {
-            Class::Proven => assert!(verdict.instances >= 9, "{name}: {verdict}"),
-            _ => exempt.push(name),
-        }
-    }
-    assert_eq!(
-        exempt,
-        [
-            "tcgen05.mxf4.block32",
-            "tcgen05.mxf4nvf4.block16",
-            "tcgen05.mxf8f6f4.block32"
-        ]
-    );
+    let class = |name: &str| {
+        assert!(super::names(&tables).contains(name), "{name}");
+        prove(name, &tables).map(|verdict| (verdict.class, verdict.instances))
+    };
+    // The one way that operands lie in first, then each of them in all four.
+    assert_eq!(class("tcgen05.pair.tf32"), Ok((Class::Proven, 9)));
+    assert_eq!(class("tcgen05.mxf4.block32"), Ok((Class::Exempt, 0)));
 }
