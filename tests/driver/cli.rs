@@ -248,7 +248,7 @@ fn wrong_rules_and_tables_are_shown_where_they_are_wrong() {
         (
             "a.rules",
             "(dialect cuda_tile)",
-            format!("{rule}"),
+            rule.to_string(),
             "2:1: error: this `(` is never closed",
         ),
         (
