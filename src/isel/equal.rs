@@ -4,9 +4,12 @@
 //! Variables are taken to be equal until a copy says otherwise: where one is written the other has to be, from the same
 //! atom, from equal variables, or from results of the same operation on equal operands.
 
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::uses::rename;
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
@@ -18,7 +21,7 @@ pub(super) fn merge(func: &mut Func, table: &Table) -> usize {
     let classes = variables.classes(func, table);
     let mut first: FxHashMap<u32, VReg> = FxHashMap::default();
     let mut merged: FxHashMap<VReg, VReg> = FxHashMap::default();
-    for (&(register, _), &class) in variables.written.iter().zip(&classes) {
+    for (&Variable { register, .. }, &class) in variables.written.iter().zip(&classes) {
         let kept = *first.entry(class).or_insert(register);
         if kept != register {
             merged.insert(register, kept);
@@ -52,14 +55,20 @@ enum Definition {
     Other,
 }
 
-/// The registers that copies alone write.
+/// A register that copies alone write.
+struct Variable {
+    register: VReg,
+    /// The copies that write it, in the order of the text, and the atoms they write.
+    copies: SmallVec<[(usize, Atom); 2]>,
+}
+
+/// All variables.
 struct Variables {
     /// By register.
     definitions: Vec<Definition>,
-    /// Each with the copies that write it, in the order of the text, and the atoms they write.
-    written: Vec<(VReg, Vec<(usize, Atom)>)>,
+    written: Vec<Variable>,
     /// By register: its place in `written`.
-    place: FxHashMap<VReg, usize>,
+    place: Vec<Option<u32>>,
     /// First and last instruction of each loop.
     loops: Vec<(usize, usize)>,
     /// By instruction: for a copy, the first of those right before it that could as well be one copy with it.
@@ -90,7 +99,7 @@ impl Variables {
         let mut variables = Variables {
             definitions: vec![Definition::None; func.regs.len()],
             written: Vec::new(),
-            place: FxHashMap::default(),
+            place: vec![None; func.regs.len()],
             loops: loops(func),
             together: together(func),
         };
@@ -140,36 +149,36 @@ impl Variables {
     }
 
     fn write(&mut self, register: VReg, at: usize, atom: Atom) {
-        let next = self.written.len();
-        let place = *self.place.entry(register).or_insert(next);
+        let next = self.written.len() as u32;
+        let place = *self.place[register.0 as usize].get_or_insert(next);
         if place == next {
-            self.written.push((register, Vec::new()));
+            self.written.push(Variable {
+                register,
+                copies: SmallVec::new(),
+            });
         }
-        self.written[place].1.push((at, atom));
+        self.written[place as usize].copies.push((at, atom));
     }
 
     /// A number for each of the variables: equal ones have the same.
     fn classes(&self, func: &Func, table: &Table) -> Vec<u32> {
         let mut classes = vec![0; self.written.len()];
-        let mut count = 1;
+        // What is copied elsewhere, or is no such register, is told apart without a look at what is copied.
+        refine(&mut classes, |i| {
+            let Variable { register, copies } = &self.written[i];
+            let places = copies.iter().map(|&(at, _)| self.together[at]);
+            (func.class(*register), places.collect::<SmallVec<[_; 4]>>())
+        });
         loop {
-            let mut known: FxHashMap<_, u32> = FxHashMap::default();
-            let mut refined = Vec::with_capacity(classes.len());
-            for ((register, copies), &class) in self.written.iter().zip(&classes) {
-                let source = |&(at, atom)| {
-                    let source = self.source(func, table, &classes, at, atom);
-                    (self.together[at], source)
-                };
-                let sources: Vec<(usize, Source)> = copies.iter().map(source).collect();
-                let next = known.len() as u32;
-                let key = (class, func.class(*register), sources);
-                refined.push(*known.entry(key).or_insert(next));
+            let before = classes.clone();
+            let split = refine(&mut classes, |i| {
+                let copies = self.written[i].copies.iter();
+                let source = |&(at, atom)| self.source(func, table, &before, at, atom);
+                copies.map(source).collect::<Vec<_>>()
+            });
+            if !split {
+                return classes;
             }
-            if known.len() <= count {
-                return refined;
-            }
-            count = known.len();
-            classes = refined;
         }
     }
 
@@ -187,12 +196,12 @@ impl Variables {
 
     /// What instruction number `at` reads.
     fn read(&self, classes: &[u32], at: usize, atom: Atom) -> Source {
-        let Some(&place) = atom.reg().and_then(|r| self.place.get(&r)) else {
+        let Some(place) = atom.reg().and_then(|r| self.place[r.0 as usize]) else {
             return Source::Atom(atom);
         };
-        let copies = &self.written[place].1;
+        let copies = &self.written[place as usize].copies;
         Source::Variable {
-            class: classes[place],
+            class: classes[place as usize],
             before: copies.iter().filter(|c| c.0 < at).count(),
         }
     }
@@ -232,31 +241,57 @@ impl Variables {
     }
 }
 
+/// Splits each class by the keys of its members. Returns whether there were different ones in any.
+fn refine<K: Hash + Eq>(classes: &mut [u32], key: impl Fn(usize) -> K) -> bool {
+    let mut sizes: Vec<u32> = Vec::with_capacity(classes.len());
+    for &class in classes.iter() {
+        sizes.resize(sizes.len().max(class as usize + 1), 0);
+        sizes[class as usize] += 1;
+    }
+    let before = sizes.len() as u32;
+    let mut next = before;
+    let mut kept = vec![false; sizes.len()];
+    let mut known: FxHashMap<(u32, K), u32> = FxHashMap::default();
+    for (i, class) in classes.iter_mut().enumerate() {
+        let old = *class as usize;
+        if sizes[old] == 1 {
+            continue;
+        }
+        *class = match known.entry((*class, key(i))) {
+            Entry::Occupied(number) => *number.get(),
+            // The first key's members keep the number.
+            Entry::Vacant(slot) if !std::mem::replace(&mut kept[old], true) => *slot.insert(*class),
+            Entry::Vacant(slot) => {
+                next += 1;
+                *slot.insert(next - 1)
+            }
+        };
+    }
+    next > before
+}
+
 /// For each copy the first of the copies right before it of which none reads or writes what another writes.
 fn together(func: &Func) -> Vec<usize> {
-    let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
+    // By register: the first of the copies of which one read or wrote it last.
+    let mut read = vec![usize::MAX; func.regs.len()];
+    let mut written = read.clone();
     let mut first = 0;
     let mut together = Vec::with_capacity(func.insts.len());
     for (at, inst) in func.insts.iter().enumerate() {
-        let apart = match inst {
-            Inst::Copy { dst, src } => {
-                src.iter()
-                    .any(|a| a.reg().is_some_and(|r| written.contains(&r)))
-                    || dst.iter().any(|r| read.contains(r) || written.contains(r))
-            }
-            _ => true,
+        let Inst::Copy { dst, src } = inst else {
+            first = at + 1;
+            together.push(at);
+            continue;
         };
-        if apart {
-            read.clear();
-            written.clear();
-        }
-        if read.is_empty() && written.is_empty() {
+        let is = |of: &[usize], r: VReg| of[r.0 as usize] == first;
+        let sources = || src.iter().filter_map(|a| a.reg());
+        if sources().any(|r| is(&written, r))
+            || dst.iter().any(|&r| is(&read, r) || is(&written, r))
+        {
             first = at;
         }
-        if let Inst::Copy { dst, src } = inst {
-            read.extend(src.iter().filter_map(|a| a.reg()));
-            written.extend(dst.iter().copied());
-        }
+        sources().for_each(|r| read[r.0 as usize] = first);
+        dst.iter().for_each(|r| written[r.0 as usize] = first);
         together.push(first);
     }
     together
