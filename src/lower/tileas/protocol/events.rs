@@ -3,7 +3,7 @@
 use crate::ir::{OpId, ValueId};
 
 /// How what is unknown turns out in one run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Scenario {
     /// Trips of the first loop of unknown length; every other length gets one more than the last.
     pub trips: u64,

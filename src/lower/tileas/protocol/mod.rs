@@ -87,11 +87,11 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
     s.steps(body, Role::Whole)?;
     s.pairs(body)?;
     cluster::check(m, func, body)?;
-    run(m, func, &s.setting)
+    run(m, body, &s.setting)
 }
 
 /// Runs the kernel for every interesting length of its loops.
-fn run(m: &Module, func: OpId, setting: &Setting<'_>) -> Result<(), Diagnostic> {
+fn run(m: &Module, body: BlockId, setting: &Setting<'_>) -> Result<(), Diagnostic> {
     let stages = setting
         .pipelines
         .values()
@@ -110,9 +110,11 @@ fn run(m: &Module, func: OpId, setting: &Setting<'_>) -> Result<(), Diagnostic> 
     ];
     lengths.sort_unstable();
     lengths.dedup();
+    let mut tracer = trace::Tracer::new(m, body);
+    let front = tracer.front(body)?;
     for trips in lengths {
         for taken in [true, false] {
-            let roles = trace::trace(m, func, Scenario { trips, most, taken })?;
+            let roles = tracer.run(&front, Scenario { trips, most, taken })?;
             machine::check(setting, &roles)?;
             if !roles.conditional {
                 break;

@@ -64,13 +64,16 @@ struct Length {
 
 pub struct Tracer<'m> {
     pub(super) m: &'m Module,
-    scenario: Scenario,
     /// Operations with regions whose inside matters.
     relevant: FxHashSet<OpId>,
-    pub(super) env: FxHashMap<ValueId, Val>,
+    /// Whether matmuls have a role of their own.
+    apart: bool,
+    /// Terms are the same in every run.
     terms: FxHashMap<Term, u32>,
     /// What terms are the sum of.
     added: FxHashMap<Val, [Val; 2]>,
+    scenario: Scenario,
+    pub(super) env: FxHashMap<ValueId, Val>,
     /// Bounds of loops of unknown length, in the order they were met.
     lengths: Vec<[Val; 3]>,
     /// All loops met.
@@ -85,44 +88,82 @@ pub struct Tracer<'m> {
     endless: u32,
     /// Whether the loop at hand is on its last trip.
     last: bool,
-    /// Whether matmuls have a role of their own.
-    apart: bool,
 }
 
-/// Runs `func` in `scenario`.
-///
-/// # Errors
-/// The first operation that cannot be followed.
-pub fn trace(m: &Module, func: OpId, scenario: Scenario) -> Result<Roles, Diagnostic> {
-    let Some(body) = m.body_of(func, 0) else {
-        return Ok(Roles::default());
-    };
-    let mut relevant = FxHashSet::default();
-    mark(m, body, &mut relevant);
-    let mut t = Tracer {
-        m,
-        scenario,
-        relevant,
-        env: FxHashMap::default(),
-        terms: FxHashMap::default(),
-        added: FxHashMap::default(),
-        lengths: Vec::new(),
-        met: Vec::new(),
-        events: Vec::new(),
-        roles: Roles::default(),
-        groups: 0,
-        steps: 0,
-        depth: 0,
-        endless: 0,
-        last: false,
-        apart: m
-            .ops_under(body)
-            .into_iter()
-            .any(|o| S::of(m.op(o).kind) == Some(S::WarpSpecialize) && m.op(o).regions.len() > 2),
-    };
-    t.block(body)?;
-    t.roles.whole = std::mem::take(&mut t.events);
-    Ok(t.roles)
+/// Where the first loop, branch or parting of the protocol stands in a kernel's block, and what is known there: until
+/// then every run is the same.
+pub struct Front {
+    block: BlockId,
+    at: usize,
+    env: FxHashMap<ValueId, Val>,
+    events: Vec<Event>,
+    groups: u32,
+    steps: u64,
+}
+
+impl<'m> Tracer<'m> {
+    pub fn new(m: &'m Module, body: BlockId) -> Self {
+        let mut relevant = FxHashSet::default();
+        mark(m, body, &mut relevant);
+        let parts_in_three = |o: OpId| {
+            S::of(m.op(o).kind) == Some(S::WarpSpecialize) && m.op(o).regions.len() > 2
+        };
+        Tracer {
+            m,
+            relevant,
+            apart: m.ops_under(body).into_iter().any(parts_in_three),
+            terms: FxHashMap::default(),
+            added: FxHashMap::default(),
+            scenario: Scenario::default(),
+            env: FxHashMap::default(),
+            lengths: Vec::new(),
+            met: Vec::new(),
+            events: Vec::new(),
+            roles: Roles::default(),
+            groups: 0,
+            steps: 0,
+            depth: 0,
+            endless: 0,
+            last: false,
+        }
+    }
+
+    /// Runs `block`, a kernel's, as far as every scenario does the same.
+    ///
+    /// # Errors
+    /// The first operation that cannot be followed.
+    pub fn front(&mut self, block: BlockId) -> Result<Front, Diagnostic> {
+        let ops = &self.m.block(block).ops;
+        let splits = |op: &OpId| self.relevant.contains(op);
+        let at = ops.iter().position(splits).unwrap_or(ops.len());
+        self.ops(&ops[..at])?;
+        Ok(Front {
+            block,
+            at,
+            env: std::mem::take(&mut self.env),
+            events: std::mem::take(&mut self.events),
+            groups: self.groups,
+            steps: self.steps,
+        })
+    }
+
+    /// Runs the rest of the kernel in `scenario`.
+    ///
+    /// # Errors
+    /// The first operation that cannot be followed.
+    pub fn run(&mut self, front: &Front, scenario: Scenario) -> Result<Roles, Diagnostic> {
+        self.scenario = scenario;
+        self.env.clone_from(&front.env);
+        self.events.clone_from(&front.events);
+        (self.groups, self.steps) = (front.groups, front.steps);
+        (self.depth, self.endless, self.last) = (0, 0, false);
+        self.lengths.clear();
+        self.met.clear();
+        self.roles = Roles::default();
+        self.ops(&self.m.block(front.block).ops[front.at..])?;
+        self.roles.whole = std::mem::take(&mut self.events);
+        Ok(std::mem::take(&mut self.roles))
+    }
 }
 
 impl Tracer<'_> {
@@ -154,12 +195,15 @@ impl Tracer<'_> {
     }
 
     fn block(&mut self, block: BlockId) -> Result<Flow, Diagnostic> {
-        let m = self.m;
-        for &op in &m.block(block).ops {
+        self.ops(&self.m.block(block).ops)
+    }
+
+    fn ops(&mut self, ops: &[OpId]) -> Result<Flow, Diagnostic> {
+        for &op in ops {
             self.steps += 1;
             if self.steps > STEPS {
                 return Err(unsupported(
-                    m,
+                    self.m,
                     op,
                     "the pipelines are nested too deeply to be checked",
                 ));
@@ -264,7 +308,11 @@ impl Tracer<'_> {
     /// Notes the accumulators in use by `op` and by everything in it.
     fn uses(&mut self, op: OpId) {
         let m = self.m;
-        let mut inner = vec![op];
+        if self.groups == 0 {
+            return;
+        }
+        self.uses_of(op, &m.op(op).operands);
+        let mut inner = Vec::new();
         for &region in &m.op(op).regions {
             for &b in &m.region(region).blocks {
                 inner.extend(m.ops_under(b));
