@@ -1,71 +1,25 @@
 //! Facts of every value of a function, by a forward walk with a fixpoint per loop.
 
 use std::borrow::Cow;
-use std::collections::hash_map::Entry;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 use super::attr::pointee_bytes;
 use super::leaf::Leaf;
+use super::map::FactMap;
 use super::transfer::{assume, constant, grid_bounds, transfer};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{Control, OpKind, cuda_tile, nv_tileas, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, Op, OpId, Type, ValueId};
 
-/// Facts by value. A function's values are few beside the numbers of a module's, so places are looked up.
-#[derive(Default, Clone, Debug)]
-pub struct FactMap {
-    places: FxHashMap<ValueId, u32>,
-    facts: Vec<Facts>,
-}
-
-impl FactMap {
-    fn with_room(values: usize) -> Self {
-        FactMap {
-            places: FxHashMap::with_capacity_and_hasher(values, FxBuildHasher),
-            facts: Vec::with_capacity(values),
-        }
-    }
-
-    /// Of how many values something is known.
-    pub fn len(&self) -> usize {
-        self.facts.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.facts.is_empty()
-    }
-
-    /// What is known about `value`; `None` for values outside the function walked.
-    pub fn get(&self, value: ValueId) -> Option<&Facts> {
-        self.facts.get(*self.places.get(&value)? as usize)
-    }
-
-    /// What is known about `value`, at least its type's range.
-    pub fn of(&self, module: &Module, value: ValueId) -> Facts {
-        self.get(value)
-            .cloned()
-            .unwrap_or_else(|| Facts::top(&module.types, module.ty(value)))
-    }
-
-    /// Records facts of a value made after the walk.
-    pub fn set(&mut self, value: ValueId, facts: Facts) {
-        match self.places.entry(value) {
-            Entry::Occupied(place) => self.facts[*place.get() as usize] = facts,
-            Entry::Vacant(place) => {
-                place.insert(self.facts.len() as u32);
-                self.facts.push(facts);
-            }
-        }
-    }
-}
-
 /// The facts of every value inside `func` (an entry, a `nvvm.func`, any operation with regions).
 pub fn of(module: &Module, func: OpId) -> FactMap {
+    let room = values(module, func);
     let mut walk = Walk {
         module,
-        facts: FactMap::with_room(results(module, func)),
+        facts: FactMap::with_room(room),
+        stamps: Vec::with_capacity(room),
+        now: 0,
         frames: Vec::new(),
         divergence: Uniformity::Block,
     };
@@ -73,7 +27,7 @@ pub fn of(module: &Module, func: OpId) -> FactMap {
     for &region in &op.regions {
         for &block in &module.region(region).blocks {
             for &arg in &module.block(block).args {
-                walk.facts.set(arg, parameter(module, arg));
+                walk.set(arg, parameter(module, arg));
             }
             walk.block(block);
         }
@@ -81,15 +35,17 @@ pub fn of(module: &Module, func: OpId) -> FactMap {
     walk.facts
 }
 
-/// How many results the operations under `func` have.
-fn results(module: &Module, func: OpId) -> usize {
-    let mut count = 0;
-    for &region in &module.op(func).regions {
-        for &block in &module.region(region).blocks {
-            module.walk(block, &mut |op| count += module.op(op).results.len());
-        }
-    }
-    count
+/// How many values are defined under `op`.
+fn values(module: &Module, op: OpId) -> usize {
+    let regions = module.op(op).regions.iter();
+    let blocks = regions.flat_map(|&region| &module.region(region).blocks);
+    let defined = blocks.map(|&block| {
+        let block = module.block(block);
+        let ops = block.ops.iter();
+        let inside = ops.map(|&op| module.op(op).results.len() + values(module, op));
+        block.args.len() + inside.sum::<usize>()
+    });
+    defined.sum()
 }
 
 /// A kernel parameter: the same for all threads; pointers have their pointee's alignment.
@@ -114,9 +70,18 @@ struct Frame {
     exit: Option<Vec<Facts>>,
 }
 
+/// When facts of a value were last found, and when they were last news; steps of the walk.
+struct Stamp {
+    found: u32,
+    changed: u32,
+}
+
 struct Walk<'m> {
     module: &'m Module,
     facts: FactMap,
+    /// By place in `facts`.
+    stamps: Vec<Stamp>,
+    now: u32,
     /// The enclosing loops, innermost last.
     frames: Vec<Frame>,
     /// Over which threads the current place is reached together.
@@ -201,9 +166,55 @@ impl Walk<'_> {
     fn simple(&mut self, id: OpId) {
         let module = self.module;
         let op = module.op(id);
+        if self.is_current(op) {
+            return;
+        }
         for (index, &result) in op.results.iter().enumerate() {
             let facts = self.result(id, index);
-            self.facts.set(result, facts);
+            self.set(result, facts);
+        }
+    }
+
+    /// Whether the facts of an operation's results are what they would be if found again. A loop's body is walked several
+    /// times, and most of what it computes depends on little that the loop carries.
+    fn is_current(&self, op: &Op) -> bool {
+        use cuda_tile::Op;
+        // Which depend on what their operand was made of.
+        if let Some(Op::GetTensorShape | Op::GetIndexSpaceShape) = Op::of(op.kind) {
+            return false;
+        }
+        let Some(found) = op.results.first().and_then(|&v| self.stamp(v)) else {
+            return false;
+        };
+        let older = |&v: &ValueId| self.stamp(v).is_none_or(|s| s.changed < found.found);
+        op.operands.iter().all(older)
+    }
+
+    fn stamp(&self, value: ValueId) -> Option<&Stamp> {
+        self.stamps.get(self.facts.place(value)?)
+    }
+
+    /// Records facts that were found now.
+    fn set(&mut self, value: ValueId, facts: Facts) {
+        self.now += 1;
+        let now = self.now;
+        match self.facts.place(value) {
+            Some(place) => {
+                let stamp = &mut self.stamps[place];
+                stamp.found = now;
+                let known = self.facts.at_mut(place);
+                if *known != facts {
+                    *known = facts;
+                    stamp.changed = now;
+                }
+            }
+            None => {
+                self.facts.set(value, facts);
+                self.stamps.push(Stamp {
+                    found: now,
+                    changed: now,
+                });
+            }
         }
     }
 
@@ -337,7 +348,7 @@ impl Walk<'_> {
             let known = values.as_ref().and_then(|v| v.get(i).cloned());
             let mut facts = known.unwrap_or_else(|| Facts::top(&module.types, module.ty(result)));
             facts.uniform = facts.uniform.max(uniform);
-            self.facts.set(result, facts);
+            self.set(result, facts);
         }
     }
 
@@ -361,7 +372,7 @@ impl Walk<'_> {
             facts.divisor = gcd(lower.divisor, step.divisor);
             facts.uniform = uniform;
             facts.normalise(module.types.bits(module.ty(counter)).unwrap_or(64));
-            self.facts.set(counter, facts);
+            self.set(counter, facts);
         }
         let inits = self.all(inits);
         let carried: SmallVec<[ValueId; 4]> = args.iter().skip(1).copied().collect();
@@ -391,7 +402,7 @@ impl Walk<'_> {
         let outer = self.divergence;
         for round in 0.. {
             for (&arg, facts) in carried.iter().zip(&state) {
-                self.facts.set(arg, facts.clone());
+                self.set(arg, facts.clone());
             }
             self.frames.push(Frame::default());
             let plain = self.block(body);
@@ -460,8 +471,7 @@ impl Walk<'_> {
         for &region in &op.regions {
             for &block in &module.region(region).blocks {
                 for &arg in &module.block(block).args {
-                    self.facts
-                        .set(arg, Facts::top(&module.types, module.ty(arg)));
+                    self.set(arg, Facts::top(&module.types, module.ty(arg)));
                 }
                 self.block(block);
             }

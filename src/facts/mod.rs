@@ -15,6 +15,7 @@ mod axes;
 mod axis;
 mod flow;
 mod leaf;
+mod map;
 pub mod matmul;
 mod regroup;
 pub mod semantics;
@@ -23,8 +24,9 @@ mod transfer;
 
 pub use arith::{Arith, Division, arith_of};
 pub use axis::Axis;
-pub use flow::{FactMap, of};
+pub use flow::of;
 pub use leaf::Leaf;
+pub use map::FactMap;
 pub use transfer::{assume, constant, grid_bounds, splat, transfer};
 
 use crate::ir::{Type, TypeId, Types};
