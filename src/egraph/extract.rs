@@ -21,6 +21,10 @@ pub struct Choice {
     order: Vec<usize>,
     /// Whether some class has several candidates.
     several: bool,
+    /// Counts changes of what classes need.
+    changes: u32,
+    /// Memory for the next set.
+    spare: Vec<u64>,
 }
 
 struct Entry {
@@ -29,6 +33,9 @@ struct Entry {
     chosen: Option<usize>,
     /// Everything the chosen form needs, itself included, as a bit set over classes; empty where no class has a choice.
     needs: Vec<u64>,
+    /// The number of changes of any class's `needs` when this one's last changed, and when it was last collected.
+    changed: u32,
+    collected: u32,
 }
 
 impl Entry {
@@ -68,6 +75,8 @@ impl Choice {
             classes,
             order: Vec::new(),
             several,
+            changes: 0,
+            spare: Vec::new(),
         };
         choice.available();
         choice.order = choice.postorder();
@@ -135,6 +144,9 @@ impl Choice {
         let mut changed = false;
         for at in 0..self.order.len() {
             let i = self.order[at];
+            if self.is_settled(i) {
+                continue;
+            }
             if let Some(best) = self.best(i) {
                 let old = self.classes[i].chosen;
                 if old != Some(best) && !self.reaches(i, best) {
@@ -148,13 +160,30 @@ impl Choice {
         changed
     }
 
+    /// Whether choosing again would change nothing: there is one candidate, which is chosen, and what its children need
+    /// is what it was then.
+    fn is_settled(&self, i: usize) -> bool {
+        let entry = &self.classes[i];
+        let [only] = entry.candidates.as_slice() else {
+            return false;
+        };
+        let old = |&c: &u32| self.classes[c as usize].changed <= entry.collected;
+        entry.chosen.is_some() && only.children.iter().all(old)
+    }
+
     fn choose(&mut self, i: usize, candidate: usize) {
         if self.several {
-            // The old set's memory: no child needs this class, so none looks at it.
-            let mut needs = std::mem::take(&mut self.classes[i].needs);
+            let mut needs = std::mem::take(&mut self.spare);
             self.collect(&self.classes[i], candidate, &mut needs);
             set(&mut needs, i as u32);
-            self.classes[i].needs = needs;
+            let entry = &mut self.classes[i];
+            if needs != entry.needs {
+                self.changes += 1;
+                entry.changed = self.changes;
+                std::mem::swap(&mut needs, &mut entry.needs);
+            }
+            entry.collected = self.changes;
+            self.spare = needs;
         }
         self.classes[i].chosen = Some(candidate);
     }
@@ -354,6 +383,8 @@ fn entry(
         candidates,
         chosen: None,
         needs: Vec::new(),
+        changed: 0,
+        collected: 0,
     }
 }
 
