@@ -23,7 +23,7 @@ impl UnifyValue for Live {
     type Error = NoError;
 
     fn unify_values(a: &Self, b: &Self) -> Result<Self, NoError> {
-        Ok(Live(live::union(a.0.clone(), b.0.clone())))
+        Ok(Live(live::union(&a.0, &b.0)))
     }
 }
 

@@ -38,18 +38,26 @@ pub fn overlap(a: &Range, b: &Range) -> bool {
 }
 
 /// Both ranges together.
-pub fn union(a: Range, b: Range) -> Range {
-    let mut all = a;
-    all.extend(b);
-    all.sort_unstable();
+pub fn union(a: &Range, b: &Range) -> Range {
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
     let mut out = Range::new();
-    for (start, end) in all {
-        match out.last_mut() {
-            Some(last) if start <= last.1 => last.1 = last.1.max(end),
-            _ => out.push((start, end)),
-        }
+    loop {
+        let next = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) if y < x => b.next(),
+            (Some(_), _) => a.next(),
+            (None, _) => b.next(),
+        };
+        let Some(stretch) = next else { return out };
+        append(&mut out, stretch);
     }
-    out
+}
+
+/// Adds a stretch that begins behind where the last one does.
+fn append(range: &mut Range, (start, end): (u32, u32)) {
+    match range.last_mut() {
+        Some(last) if start <= last.1 => last.1 = last.1.max(end),
+        _ => range.push((start, end)),
+    }
 }
 
 /// A stretch of instructions that runs from its first to its last.
@@ -228,7 +236,13 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
         }
     }
     for range in ranges.iter_mut().filter(|range| range.len() > 1) {
-        *range = union(std::mem::take(range), Range::new());
+        // They were met last first.
+        let mut joined = Range::new();
+        range
+            .drain(..)
+            .rev()
+            .for_each(|stretch| append(&mut joined, stretch));
+        *range = joined;
     }
     Ranges {
         ranges,

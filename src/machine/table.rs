@@ -132,24 +132,35 @@ impl From<Rows<Row>> for Table {
 
 /// Whether `name` is one of the mnemonics `pattern` stands for.
 fn matches(pattern: &str, name: &str) -> bool {
-    let Some(special) = pattern.find(['(', '#']) else {
-        return pattern == name;
-    };
-    let Some(name) = name.strip_prefix(&pattern[..special]) else {
-        return false;
-    };
-    let rest = &pattern[special + 1..];
-    if pattern.as_bytes()[special] == b'#' {
-        let digits = name.bytes().take_while(u8::is_ascii_digit).count();
-        return digits > 0 && matches(rest, &name[digits..]);
+    bytes_match(pattern.as_bytes(), name.as_bytes())
+}
+
+/// The same for texts of ASCII. Most patterns fail at a letter before their first alternatives.
+fn bytes_match(mut pattern: &[u8], mut name: &[u8]) -> bool {
+    loop {
+        match (pattern, name) {
+            ([b'(', rest @ ..], _) => {
+                let Some(end) = rest.iter().position(|&b| b == b')') else {
+                    return false;
+                };
+                let behind = &rest[end + 1..];
+                let mut alternatives = rest[..end].split(|&b| b == b'|');
+                return alternatives.any(|alternative| {
+                    name.strip_prefix(alternative)
+                        .is_some_and(|name| bytes_match(behind, name))
+                });
+            }
+            ([b'#', rest @ ..], _) => {
+                let digits = name.iter().take_while(|b| b.is_ascii_digit()).count();
+                if digits == 0 {
+                    return false;
+                }
+                (pattern, name) = (rest, &name[digits..]);
+            }
+            ([a, behind @ ..], [b, rest @ ..]) if a == b => (pattern, name) = (behind, rest),
+            _ => return pattern.is_empty() && name.is_empty(),
+        }
     }
-    let Some((alternatives, rest)) = rest.split_once(')') else {
-        return false;
-    };
-    alternatives.split('|').any(|alternative| {
-        name.strip_prefix(alternative)
-            .is_some_and(|name| matches(rest, name))
-    })
 }
 
 #[cfg(test)]
