@@ -60,9 +60,12 @@ pub fn choose(
     if write.shape() != read.shape() {
         return Err(write.mismatch(read));
     }
+    let write_side = Side::new(write, element_bits, capabilities.stmatrix);
+    let read_side = Side::new(read, element_bits, capabilities.ldmatrix);
     let problem = Problem {
-        write: Side::new(write, element_bits, capabilities.stmatrix),
-        read: Side::new(read, element_bits, capabilities.ldmatrix),
+        least_load: read_side.least(),
+        write: write_side,
+        read: read_side,
         element_bits,
         bits: write.shape().total_bits(),
     };
@@ -92,6 +95,8 @@ pub fn choose(
 struct Problem<'a> {
     write: Side<'a>,
     read: Side<'a>,
+    /// No layout lets it be read for less.
+    least_load: Cost,
     element_bits: u32,
     bits: u32,
 }
@@ -160,8 +165,8 @@ impl Problem<'_> {
         let layout = Layout::memory(self.write.layout.shape().clone(), offsets.to_vec())?;
         let shared = SharedLayout::new(layout, self.element_bits)?;
         let (store, store_cost) = self.write.best(&shared)?;
-        // Reading takes wavefronts, too.
-        if best.is_some_and(|b| store_cost.wavefronts >= b.cost.wavefronts) {
+        // Reading costs something, too.
+        if best.is_some_and(|b| store_cost + self.least_load >= b.cost) {
             return Ok(None);
         }
         let (load, load_cost) = self.read.best(&shared)?;
@@ -190,6 +195,17 @@ impl<'a> Side<'a> {
             }
         }
         side
+    }
+
+    /// What no access costs less than: a wavefront brings 128 bytes, an instruction 16 to each thread.
+    fn least(&self) -> Cost {
+        let warp = self.layout.image(&[In::Register, In::Lane]);
+        let bits = |dim: u32| u64::from(self.element_bits) << dim;
+        Cost {
+            wavefronts: bits(warp.dim()).div_ceil(8 << WAVEFRONT_LOG2),
+            instructions: (bits(self.registers.dim()) / 128).max(1),
+            bases: 1,
+        }
     }
 
     /// The elements of a 16-byte row that the matrix instruction wants of this layout.
