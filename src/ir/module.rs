@@ -310,6 +310,7 @@ impl Module {
     pub fn reserve(&mut self, ops: usize) {
         self.ops.reserve(ops);
         self.values.reserve(ops);
+        self.uses.reserve(self.values.capacity());
     }
 
     /// Gives absent attributes their defaults.

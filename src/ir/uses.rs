@@ -13,6 +13,11 @@ use super::{Op, OpId, ValueId};
 pub(super) struct Uses(SecondaryMap<ValueId, SmallVec<[OpId; 2]>>);
 
 impl Uses {
+    /// Makes room for so many values in all.
+    pub(super) fn reserve(&mut self, values: usize) {
+        self.0.set_capacity(values);
+    }
+
     /// Notes that `op` uses `values`.
     pub(super) fn add(&mut self, op: OpId, values: &[ValueId]) {
         for &value in values {

@@ -178,8 +178,8 @@ impl<'a> Reader<'a> {
 
     fn function_body(&mut self, block: BlockId, body: Cursor<'a>, locs: LocIter<'a>) -> Result<()> {
         let values = self.module.block(block).args.to_vec();
-        // No more than there can be: real operations take some 7 bytes.
-        self.module.reserve(body.remaining() / 8);
+        // Real operations take some 7 bytes, and lowering makes about four of each.
+        self.module.reserve(body.remaining() / 2);
         let mut body = Body::new(body, locs, values);
         while !body.is_done() {
             self.operation(&mut body, block, 0)?;
