@@ -50,8 +50,8 @@ pub fn matches(
     search.node(pattern, node, &mut work, &mut binds, true);
 }
 
-/// Whether the operands are of such operations, numbers, or what a variable wants, where `pattern` has them. Most rules
-/// fail here, and this binds nothing.
+/// Whether the operands are of such operations, and numbers, where `pattern` has them. Most rules fail here, and this
+/// binds nothing.
 pub fn may_match(graph: &Graph, pattern: &Pattern, node: &Node) -> bool {
     let Pattern::Op(op) = pattern else {
         return false;
@@ -62,7 +62,9 @@ pub fn may_match(graph: &Graph, pattern: &Pattern, node: &Node) -> bool {
     let may_be = |child: &Pattern, id: Id| match child {
         Pattern::Op(inner) => graph[id].nodes.iter().any(|n| n.head == inner.head),
         Pattern::Literal(_) => graph[id].data.facts.constant.is_some(),
-        Pattern::Var { constraints, .. } => constraints.iter().all(|c| holds(graph, id, c)),
+        Pattern::Var { constraints, .. } if constraints.contains(&Constraint::Const) => {
+            graph[id].data.facts.constant.is_some()
+        }
         _ => true,
     };
     let mut pairs = op.children.iter().zip(node.children.iter().copied());

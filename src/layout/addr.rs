@@ -127,13 +127,17 @@ pub(super) struct Offsets {
 
 impl Offsets {
     pub(super) fn new(distributed: &Layout, shared: &SharedLayout) -> Result<Offsets, LayoutError> {
-        let all = shared.offsets_from(distributed)?;
+        Ok(Offsets::of(distributed, &shared.offsets_from(distributed)?))
+    }
+
+    /// From the offsets of all places of `distributed`.
+    pub(super) fn of(distributed: &Layout, all: &Matrix) -> Offsets {
         let registers = distributed.in_bits(In::Register);
         let threads = distributed.in_bits(In::Lane) + distributed.in_bits(In::Warp);
-        Ok(Offsets {
+        Offsets {
             register: all.columns_range(0, registers),
             thread: all.columns_range(registers, registers + threads),
-        })
+        }
     }
 
     /// Most elements of an access, up to `max_elems`.

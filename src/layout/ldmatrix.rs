@@ -98,23 +98,25 @@ impl Fit {
 
 impl Offsets {
     /// None for layouts of less than a warp, or of several blocks.
-    pub(super) fn new(
-        distributed: &Layout,
-        shared: &SharedLayout,
-    ) -> Result<Option<Offsets>, LayoutError> {
+    fn new(distributed: &Layout, shared: &SharedLayout) -> Result<Option<Offsets>, LayoutError> {
         let all = shared.offsets_from(distributed)?;
+        Ok(Offsets::of(distributed, &all, shared.element_bits()))
+    }
+
+    /// The same from the offsets of all places of `distributed`.
+    pub(super) fn of(distributed: &Layout, all: &Matrix, element_bits: u32) -> Option<Offsets> {
         let registers = distributed.in_bits(In::Register);
         let lanes = distributed.in_bits(In::Lane);
         if lanes != In::LANE_BITS || all.cols() != registers + lanes + distributed.in_bits(In::Warp)
         {
-            return Ok(None);
+            return None;
         }
-        Ok(Some(Offsets {
-            element_bits: shared.element_bits(),
+        Some(Offsets {
+            element_bits,
             register: all.columns_range(0, registers),
             lane: all.columns_range(registers, registers + lanes),
             warp: all.columns_range(registers + lanes, all.cols()),
-        }))
+        })
     }
 
     fn fit(&self, transposed: bool) -> Option<Fit> {

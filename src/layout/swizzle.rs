@@ -11,7 +11,7 @@
 //! (Zhou et al., arXiv 2505.23819, on optimal swizzling).
 
 use super::bank::{Cost, wavefronts_of_lanes};
-use super::gf2::Subspace;
+use super::gf2::{Matrix, Subspace};
 use super::shared::{SharedLayout, WAVEFRONT_LOG2};
 use super::{In, Layout, LayoutError, addr, ldmatrix};
 
@@ -279,11 +279,12 @@ impl<'a> Side<'a> {
 
     /// The cheapest access to `shared`.
     fn best(&self, shared: &SharedLayout) -> Result<(Access, Cost), LayoutError> {
-        let mut best = (Access::Plain, self.plain(shared)?);
+        let all = shared.offsets_from(self.layout)?;
+        let mut best = (Access::Plain, self.plain(&all));
         if let [Access::Plain] = *self.accesses {
             return Ok(best);
         }
-        let Some(offsets) = ldmatrix::Offsets::new(self.layout, shared)? else {
+        let Some(offsets) = ldmatrix::Offsets::of(self.layout, &all, self.element_bits) else {
             return Ok(best);
         };
         for &access in self.accesses.iter().filter(|&&a| a != Access::Plain) {
@@ -297,8 +298,9 @@ impl<'a> Side<'a> {
         Ok(best)
     }
 
-    fn plain(&self, shared: &SharedLayout) -> Result<Cost, LayoutError> {
-        let offsets = addr::Offsets::new(self.layout, shared)?;
+    /// What plain accesses cost where the layout's places have the offsets `all`.
+    fn plain(&self, all: &Matrix) -> Cost {
+        let offsets = addr::Offsets::of(self.layout, all);
         let vector = offsets.max_vector(128 / self.element_bits) * self.element_bits;
         let distinct = 1u64 << self.registers.dim();
         let instructions = (distinct * u64::from(self.element_bits) / u64::from(vector)).max(1);
@@ -314,17 +316,18 @@ impl<'a> Side<'a> {
             .map(|c| c & threads)
             .collect();
         let bases = 1 << Subspace::span(64, &meeting).dim();
-        Ok(Cost {
+        Cost {
             wavefronts: instructions * each,
             instructions,
             bases,
-        })
+        }
     }
 }
 
 /// The cost of moving all of `layout` to or from `shared` by `ld.shared` or `st.shared`.
 pub(super) fn plain_cost(layout: &Layout, shared: &SharedLayout) -> Result<Cost, LayoutError> {
-    Side::new(layout, shared.element_bits(), false).plain(shared)
+    let all = shared.offsets_from(layout)?;
+    Ok(Side::new(layout, shared.element_bits(), false).plain(&all))
 }
 
 /// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can

@@ -105,9 +105,8 @@ impl<'m> Tracer<'m> {
     pub fn new(m: &'m Module, body: BlockId) -> Self {
         let mut relevant = FxHashSet::default();
         mark(m, body, &mut relevant);
-        let parts_in_three = |o: OpId| {
-            S::of(m.op(o).kind) == Some(S::WarpSpecialize) && m.op(o).regions.len() > 2
-        };
+        let parts_in_three =
+            |o: OpId| S::of(m.op(o).kind) == Some(S::WarpSpecialize) && m.op(o).regions.len() > 2;
         Tracer {
             m,
             relevant,
