@@ -7,7 +7,7 @@
 //! it would have no bit. Operands of segmented operations are encoded group by group; otherwise
 //! one count covers all, and only if some group is not single.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
@@ -27,12 +27,14 @@ pub struct Encoding {
 
 /// The encoding of a cuda_tile operation in a version of 13.1 … 13.5.
 pub fn of(kind: OpKind, version: Version) -> &'static Encoding {
-    static ALL: LazyLock<Vec<[Encoding; 5]>> = LazyLock::new(|| {
-        let versions = [1, 2, 3, 4, 5].map(|minor| Version(13, minor));
-        let row = |def| versions.map(|v| Encoding::new(def, v));
+    // A module is of one version: the others' are not made for it.
+    static BY_MINOR: [OnceLock<Vec<Encoding>>; 5] = [const { OnceLock::new() }; 5];
+    let minor = version.1.clamp(1, 5);
+    let all = BY_MINOR[usize::from(minor) - 1].get_or_init(|| {
+        let row = |def| Encoding::new(def, Version(13, minor));
         cuda_tile::TABLE.iter().map(row).collect()
     });
-    &ALL[usize::from(kind.index)][usize::from(version.1.clamp(1, 5)) - 1]
+    &all[usize::from(kind.index)]
 }
 
 /// Operations that live in sections of their own.

@@ -178,8 +178,8 @@ impl<'a> Reader<'a> {
 
     fn function_body(&mut self, block: BlockId, body: Cursor<'a>, locs: LocIter<'a>) -> Result<()> {
         let values = self.module.block(block).args.to_vec();
-        // Real operations take some 7 bytes, and lowering makes about four of each.
-        self.module.reserve(body.remaining() / 2);
+        // Real operations take some 7 bytes; lowering makes six of each, and a stage's are there until the next one's are.
+        self.module.reserve(2 * body.remaining());
         let mut body = Body::new(body, locs, values);
         while !body.is_done() {
             self.operation(&mut body, block, 0)?;
