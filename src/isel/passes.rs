@@ -1,7 +1,7 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, equal, interleave, pair, tidy, uses};
+use super::{coalesce, demand, equal, interleave, pair, roles, tidy, uses};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
@@ -25,7 +25,7 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 7] = [
+static BEFORE_MOVES: [&Pass; 8] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
@@ -38,6 +38,12 @@ static BEFORE_MOVES: [&Pass; 7] = [
         doc: "Computations and copies whose results nothing needs go.",
         counts: "removed",
         run: |func, table, _| uses::drop_dead(func, table),
+    },
+    &Pass {
+        name: "compute-in-roles",
+        doc: "Warps with roles compute what they need after they have taken their registers.",
+        counts: "moved",
+        run: |func, table, _| roles::compute(func, table),
     },
     &Pass {
         name: "late-fragments",

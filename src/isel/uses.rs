@@ -57,43 +57,34 @@ pub(super) fn visit(inst: &Inst, table: &Table, f: &mut impl FnMut(usize, VReg, 
 
 /// Applies `f` to every register of the function's instructions.
 pub(super) fn rename(func: &mut Func, mut f: impl FnMut(VReg) -> VReg) {
-    let mut atom = |a: &mut Atom| {
-        if let Atom::Reg(r) = a {
-            *r = f(*r);
+    func.insts
+        .iter_mut()
+        .for_each(|inst| rename_in(inst, &mut f));
+}
+
+/// Applies `f` to every register of an instruction.
+pub(super) fn rename_in(inst: &mut Inst, f: &mut impl FnMut(VReg) -> VReg) {
+    let mut atoms = |atoms: &mut Vec<Atom>| {
+        for atom in atoms {
+            if let Atom::Reg(register) = atom {
+                *register = f(*register);
+            }
         }
     };
-    for inst in &mut func.insts {
-        match inst {
-            Inst::Op(op) => {
-                for operand in &mut op.operands {
-                    operand.atoms.iter_mut().for_each(&mut atom);
-                }
-                for pred in op.guard.iter_mut().flat_map(|g| g.preds.iter_mut()) {
-                    *pred = pred.map(|r| {
-                        let mut a = Atom::Reg(r);
-                        atom(&mut a);
-                        a.reg().unwrap_or(r)
-                    });
-                }
-            }
-            Inst::Copy { dst, src } => {
-                for r in dst.iter_mut() {
-                    let mut a = Atom::Reg(*r);
-                    atom(&mut a);
-                    *r = a.reg().unwrap_or(*r);
-                }
-                src.iter_mut().for_each(&mut atom);
-            }
-            Inst::Branch {
-                guard: Some((r, _)),
-                ..
-            } => {
-                let mut a = Atom::Reg(*r);
-                atom(&mut a);
-                *r = a.reg().unwrap_or(*r);
-            }
-            _ => {}
+    match inst {
+        Inst::Op(op) => {
+            op.operands
+                .iter_mut()
+                .for_each(|operand| atoms(&mut operand.atoms));
+            let preds = op.guard.iter_mut().flat_map(|guard| guard.preds.iter_mut());
+            preds.flatten().for_each(|pred| *pred = f(*pred));
         }
+        Inst::Copy { dst, src } => {
+            atoms(src);
+            dst.iter_mut().for_each(|register| *register = f(*register));
+        }
+        Inst::Branch { guard, .. } => guard.iter_mut().for_each(|(pred, _)| *pred = f(*pred)),
+        Inst::Label(_) => {}
     }
 }
 

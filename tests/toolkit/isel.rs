@@ -282,7 +282,7 @@ fn loops_that_swap_and_leave_early() {
         let (zero, one) = (k.constant(i32, 0), k.constant(i32, 1));
         let f32 = k.module.types.float(Float::F32);
         let quad = k.module.types.regs(f32, 4);
-        let a = k.load(output, quad, 4);
+        let (a, b) = (k.load(output, quad, 4), k.load(output, quad, 4));
         // for i in 0..n carrying (a, b, c): next is (b, a, -c), which needs a real swap.
         let region = k.module.new_region();
         let inner = k.module.new_block(region, &[i32, quad, quad, quad]);
@@ -301,7 +301,7 @@ fn loops_that_swap_and_leave_early() {
         let body = k.body;
         let op = k.at(body).op(
             N::For,
-            &[&[zero], &[n], &[one], &[a, a, a]],
+            &[&[zero], &[n], &[one], &[a, b, a]],
             [],
             &[quad, quad, quad],
             &[region],

@@ -112,6 +112,7 @@ pub enum Does {
     WarpMatmul,
     Constant,
     Sum,
+    Registers,
 }
 
 impl Does {
@@ -128,6 +129,7 @@ impl Does {
         ("warp.matmul", Does::WarpMatmul),
         ("constant", Does::Constant),
         ("sum", Does::Sum),
+        ("registers", Does::Registers),
     ];
 }
 
