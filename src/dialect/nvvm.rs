@@ -317,9 +317,9 @@ dialect_table! { Nvvm {
     CpAsyncCommit = op("cp_async.commit").doc("Closes the group of copies started since the last commit.");
     CpAsyncWait() { pending: Int<32> }
         = op("cp_async.wait").doc("Waits until at most `pending` groups are in flight.");
-    LdMatrix(addr: One) { num: Int<32>, trans: Flag, offsets: I64s } -> (result: One(Explicit))
+    LdMatrix(addr: One) { num: Int<32>, trans: Flag, offsets: I64s, bytes: Flag } -> (result: One(Explicit))
         = op("ldmatrix")
-        .doc("Loads 8x8 16-bit matrices, `num` per access; 2*num 16-bit elements per access and thread.");
+        .doc("Loads `num` matrices per access: 8x8 of 16 bits, 32 bits of each per thread; or 16x16 of `bytes`, `trans`, 64 bits of each per thread.");
     StMatrix(addr: One, value: One) { num: Int<32>, trans: Flag, offsets: I64s }
         = op("stmatrix")
         .doc("Stores 8x8 16-bit matrices, `num` per access.");

@@ -366,12 +366,16 @@ impl Selector<'_> {
 
     fn ldmatrix(&mut self, v: &view::LdMatrix<Op>) -> Result<(), Fail> {
         let form = self.result_form(v.op())?;
-        let name = matrix_name("ldmatrix", v.num(), v.trans());
+        let name = match v.bytes() {
+            true => format!("ldmatrix.sync.aligned.m16n16.x{}.trans.shared.b8", v.num()),
+            false => matrix_name("ldmatrix", v.num(), v.trans()),
+        };
+        let held = v.num().max(1) as usize * (1 + usize::from(v.bytes()));
         let accesses = v.offsets().len();
         let address = self.address(v.addr(), v.offsets())?;
         let words = self.b.op(&name, accesses, vec![address])?.concat();
-        if words.len() != v.num().max(1) as usize * accesses {
-            return fail("'num' is not 1, 2 or 4");
+        if words.len() != held * accesses {
+            return fail("no matrix load has so many results");
         }
         let whole = Form::new(Elem::Int(32), words.len());
         let value = self.bitcast(whole, form, words)?;

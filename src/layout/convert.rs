@@ -198,9 +198,8 @@ fn by_trip(
     let choice = swizzle::choose(source, destination, element_bits, capabilities)?;
     let transfer = |layout: &Layout, access: Access| match access {
         Access::Plain => addr::plan(layout, &choice.shared, 128).map(Transfer::Plain),
-        Access::Matrix | Access::MatrixTransposed => {
-            let transposed = access == Access::MatrixTransposed;
-            let plan = ldmatrix::plan(layout, &choice.shared, transposed)?;
+        Access::Matrix(kind) => {
+            let plan = ldmatrix::plan(layout, &choice.shared, kind)?;
             plan.map(Transfer::Matrix).ok_or_else(|| {
                 LayoutError::Unsupported("matrix access of a layout it does not fit".into())
             })

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::super::Shape;
 use super::super::blocked::Blocked;
 use super::super::fixtures::{accumulator, mma_sync};
+use super::super::ldmatrix::Matrices;
 use super::super::mma::{MatmulShape, Wgmma};
 use super::super::pieces::convert_within;
 use super::*;
@@ -12,6 +13,7 @@ use super::*;
 const ALL: Capabilities = Capabilities {
     ldmatrix: true,
     stmatrix: true,
+    bytes: true,
 };
 
 /// Registers of all threads: `[thread][register]`.
@@ -88,13 +90,22 @@ fn pairs(t: &Transfer, tid: u64, element_bytes: u64) -> Vec<(u32, u64)> {
             accesses
                 .flat_map(|(xor, a)| {
                     (0..).zip(&a.registers).map(move |(i, &r)| {
-                        let (matrix, element) = (i / u64::from(p.packed), i % u64::from(p.packed));
-                        let (row, byte) = if p.transposed {
-                            (2 * (lane % 4) + element, lane / 4 * element_bytes)
-                        } else {
-                            (lane / 4, 4 * (lane % 4) + element * element_bytes)
+                        let (word, element) = (i / u64::from(p.packed), i % u64::from(p.packed));
+                        let (row, byte) = match p.kind {
+                            Matrices::Rows => (
+                                8 * word + lane / 4,
+                                4 * (lane % 4) + element * element_bytes,
+                            ),
+                            Matrices::Columns => (
+                                8 * word + 2 * (lane % 4) + element,
+                                lane / 4 * element_bytes,
+                            ),
+                            Matrices::Bytes => (
+                                16 * (word / 2) + 4 * (lane % 4) + element,
+                                lane / 4 + word % 2 * 8,
+                            ),
                         };
-                        let row = (p.thread_offset(8 * matrix + row + warp) ^ xor) + a.offset;
+                        let row = (p.thread_offset(row + warp) ^ xor) + a.offset;
                         (r, row + byte)
                     })
                 })
@@ -330,6 +341,7 @@ fn accumulators_are_stored_and_reread_without_conflicts() {
                 Capabilities {
                     ldmatrix: true,
                     stmatrix,
+                    bytes: false,
                 },
             );
             assert_eq!(c.unwrap().cost.wavefronts, 2 * ideal(64 * n * 2));
@@ -354,6 +366,21 @@ fn operands_come_through_matrix_instructions() {
 }
 
 #[test]
+fn bytes_of_columns_come_through_matrix_instructions() {
+    let from = blocked(&[64, 64], &[1, 0], 16, 8);
+    let to = mma_sync(8, 32).b().unwrap();
+    check(&from, &to, 8);
+    let without = Capabilities {
+        bytes: false,
+        ..ALL
+    };
+    let plain = swizzle::choose(&from, &to, 8, without).unwrap();
+    let with = swizzle::choose(&from, &to, 8, ALL).unwrap();
+    assert_eq!(with.load, Access::Matrix(Matrices::Bytes));
+    assert!(with.cost < plain.cost, "{:?} {:?}", with.cost, plain.cost);
+}
+
+#[test]
 fn large_tiles_go_in_pieces() {
     let from = accumulator(128, 128);
     assert_eq!(
@@ -372,6 +399,7 @@ fn conversions_print_what_they_do() {
     let only_ldmatrix = Capabilities {
         ldmatrix: true,
         stmatrix: false,
+        bytes: false,
     };
     let text = |to: &Layout| {
         convert(&a, to, 16, only_ldmatrix)

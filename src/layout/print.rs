@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::addr::AccessPlan;
 use super::convert::{Conversion, SharedPlan, Transfer};
-use super::ldmatrix::MatrixPlan;
+use super::ldmatrix::{Matrices, MatrixPlan};
 use super::shared::SharedLayout;
 use super::shuffle::ShufflePlan;
 use super::{In, Layout, Shape};
@@ -110,15 +110,13 @@ fn transfer(f: &mut fmt::Formatter<'_>, t: &Transfer, plain: &str, matrix: &str)
         Transfer::Plain(p @ AccessPlan { vector_bits, .. }) => {
             write!(f, "{} x {vector_bits}-bit {plain}s", p.instructions())
         }
-        Transfer::Matrix(
-            p @ MatrixPlan {
-                matrices,
-                transposed,
-                ..
-            },
-        ) => {
-            let trans = if *transposed { ".trans" } else { "" };
-            write!(f, "{} x {matrix}.x{matrices}{trans}", p.instructions())
+        Transfer::Matrix(p @ MatrixPlan { matrices, kind, .. }) => {
+            let kind = match kind {
+                Matrices::Rows => "",
+                Matrices::Columns => ".trans",
+                Matrices::Bytes => ".trans.b8",
+            };
+            write!(f, "{} x {matrix}.x{matrices}{kind}", p.instructions())
         }
     }
 }

@@ -12,8 +12,9 @@
 
 use super::bank::{Cost, wavefronts_of_lanes};
 use super::gf2::{Matrix, Subspace};
+use super::ldmatrix::{self, Matrices};
 use super::shared::{SharedLayout, WAVEFRONT_LOG2};
-use super::{In, Layout, LayoutError, addr, ldmatrix};
+use super::{In, Layout, LayoutError, addr};
 
 /// Instructions that may move a tile between registers and shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,9 +22,7 @@ pub enum Access {
     /// `ld.shared` / `st.shared`, vectors as wide as the layouts allow.
     Plain,
     /// `ldmatrix` / `stmatrix`.
-    Matrix,
-    /// `ldmatrix.trans` / `stmatrix.trans`.
-    MatrixTransposed,
+    Matrix(Matrices),
 }
 
 /// What the target can do besides `ld.shared` and `st.shared`.
@@ -33,6 +32,27 @@ pub struct Capabilities {
     pub ldmatrix: bool,
     /// `stmatrix` (SM 90).
     pub stmatrix: bool,
+    /// `ldmatrix` of 16×16 bytes.
+    pub bytes: bool,
+}
+
+impl Capabilities {
+    /// What `stmatrix` stores.
+    pub fn stores(self) -> &'static [Matrices] {
+        match self.stmatrix {
+            true => &[Matrices::Rows, Matrices::Columns],
+            false => &[],
+        }
+    }
+
+    /// What `ldmatrix` loads.
+    pub fn loads(self) -> &'static [Matrices] {
+        match (self.ldmatrix, self.bytes) {
+            (false, _) => &[],
+            (true, false) => &[Matrices::Rows, Matrices::Columns],
+            (true, true) => &[Matrices::Rows, Matrices::Columns, Matrices::Bytes],
+        }
+    }
 }
 
 /// A shared layout and how each side accesses it.
@@ -60,8 +80,8 @@ pub fn choose(
     if write.shape() != read.shape() {
         return Err(write.mismatch(read));
     }
-    let write_side = Side::new(write, element_bits, capabilities.stmatrix);
-    let read_side = Side::new(read, element_bits, capabilities.ldmatrix);
+    let write_side = Side::new(write, element_bits, capabilities.stores());
+    let read_side = Side::new(read, element_bits, capabilities.loads());
     let problem = Problem {
         least_load: read_side.least(),
         write: write_side,
@@ -105,8 +125,6 @@ struct Problem<'a> {
 struct Side<'a> {
     layout: &'a Layout,
     element_bits: u32,
-    /// Whether the matrix instruction exists.
-    matrix: bool,
     registers: Subspace,
     accesses: Vec<Access>,
 }
@@ -133,11 +151,7 @@ impl Problem<'_> {
             low.extend(more);
             low.truncate(most);
             all.push(low);
-            all.extend(
-                [Access::Matrix, Access::MatrixTransposed]
-                    .iter()
-                    .filter_map(|&a| side.row(a)),
-            );
+            all.extend(side.accesses.iter().filter_map(|&a| side.row(a)));
         }
         all.sort_unstable();
         all.dedup();
@@ -181,19 +195,17 @@ impl Problem<'_> {
 }
 
 impl<'a> Side<'a> {
-    fn new(layout: &'a Layout, element_bits: u32, matrix: bool) -> Side<'a> {
+    /// `matrices`: what the matrix instruction moves, if there is one.
+    fn new(layout: &'a Layout, element_bits: u32, matrices: &[Matrices]) -> Side<'a> {
         let mut side = Side {
             layout,
             element_bits,
-            matrix,
             registers: layout.image(&[In::Register]),
             accesses: vec![Access::Plain],
         };
-        for access in [Access::Matrix, Access::MatrixTransposed] {
-            if side.row(access).is_some() {
-                side.accesses.push(access);
-            }
-        }
+        let matrices = matrices.iter().map(|&m| Access::Matrix(m));
+        let fitting: Vec<Access> = matrices.filter(|&a| side.row(a).is_some()).collect();
+        side.accesses.extend(fitting);
         side
     }
 
@@ -211,14 +223,22 @@ impl<'a> Side<'a> {
     /// The elements of a 16-byte row that the matrix instruction wants of this layout.
     fn row(&self, access: Access) -> Option<Vec<u64>> {
         let lanes = self.layout.bases(In::Lane);
-        if !self.matrix || lanes.len() as u32 != In::LANE_BITS {
+        if lanes.len() as u32 != In::LANE_BITS {
             return None;
         }
         let row = match (access, self.element_bits) {
-            (Access::MatrixTransposed, 16) => lanes[2..].to_vec(),
-            (Access::Matrix, 8 | 16 | 32) => {
+            (Access::Matrix(Matrices::Columns), 16) => lanes[2..].to_vec(),
+            (Access::Matrix(Matrices::Rows), 8 | 16 | 32) => {
                 let packed = (32 / self.element_bits).ilog2() as usize;
                 [self.layout.bases(In::Register).get(..packed)?, &lanes[..2]].concat()
+            }
+            (Access::Matrix(Matrices::Bytes), 8) => {
+                // The columns behind those of the lanes.
+                let next = lanes[4] << 1;
+                if !self.registers.contains(next) {
+                    return None;
+                }
+                [&lanes[2..], &[next]].concat()
             }
             _ => return None,
         };
@@ -256,12 +276,19 @@ impl<'a> Side<'a> {
     fn together(&self, low: &[u64], access: Access) -> Vec<u64> {
         let lanes = self.layout.bases(In::Lane);
         match access {
-            Access::Matrix => low
+            Access::Matrix(Matrices::Rows) => low
                 .iter()
                 .chain(lanes.get(2..).unwrap_or(&[]))
                 .copied()
                 .collect(),
-            Access::MatrixTransposed => {
+            Access::Matrix(Matrices::Bytes) => {
+                let inside = Subspace::span(self.layout.shape().total_bits(), low);
+                let own = self.layout.bases(In::Register).iter();
+                let pack = own.filter(|v| !inside.contains(**v)).take(2);
+                let pack = low.iter().chain(pack).chain(lanes.first());
+                pack.copied().collect()
+            }
+            Access::Matrix(Matrices::Columns) => {
                 let pack = self.layout.bases(In::Register).iter().find(|v| **v != 0);
                 low.iter()
                     .chain(pack)
@@ -287,9 +314,9 @@ impl<'a> Side<'a> {
         let Some(offsets) = ldmatrix::Offsets::of(self.layout, &all, self.element_bits) else {
             return Ok(best);
         };
-        for &access in self.accesses.iter().filter(|&&a| a != Access::Plain) {
-            let transposed = access == Access::MatrixTransposed;
-            if let Some(cost) = offsets.cost(transposed)
+        for &access in &self.accesses {
+            if let Access::Matrix(kind) = access
+                && let Some(cost) = offsets.cost(kind)
                 && cost < best.1
             {
                 best = (access, cost);
@@ -327,7 +354,7 @@ impl<'a> Side<'a> {
 /// The cost of moving all of `layout` to or from `shared` by `ld.shared` or `st.shared`.
 pub(super) fn plain_cost(layout: &Layout, shared: &SharedLayout) -> Result<Cost, LayoutError> {
     let all = shared.offsets_from(layout)?;
-    Ok(Side::new(layout, shared.element_bits(), false).plain(&all))
+    Ok(Side::new(layout, shared.element_bits(), &[]).plain(&all))
 }
 
 /// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can

@@ -33,6 +33,8 @@ pub enum Feature {
     Tcgen05,
     /// `mma.sync` that multiplies its operands by scale factors.
     BlockScale,
+    /// `ldmatrix` of 16×16 bytes, transposed.
+    ByteMatrices,
 }
 
 impl Feature {
@@ -53,6 +55,7 @@ impl Feature {
         ("multimem", Feature::Multimem),
         ("tcgen05", Feature::Tcgen05),
         ("block-scale", Feature::BlockScale),
+        ("byte-matrices", Feature::ByteMatrices),
     ];
 
     pub fn named(name: &str) -> Option<Feature> {

@@ -78,6 +78,7 @@ pub fn run(m: &mut Module, target: &Target) -> Result<Launches, Diagnostics> {
     let mut conversions = Planner::new(Capabilities {
         ldmatrix: true,
         stmatrix: target.has(Feature::StMatrix),
+        bytes: target.has(Feature::ByteMatrices),
     });
     for op in m.block(m.body).ops.clone() {
         if tile::Global::of(m.op(op)).is_some() {

@@ -8,7 +8,7 @@ use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::addr::{AccessPlan, XorGroup};
 use crate::layout::convert::Transfer;
-use crate::layout::ldmatrix::MatrixPlan;
+use crate::layout::ldmatrix::{self, Matrices, MatrixPlan};
 use crate::layout::mma::MmaSync;
 use crate::layout::shared::SharedLayout;
 use crate::layout::shuffle::{Select, ShufflePlan};
@@ -97,13 +97,11 @@ impl Lower<'_> {
         load: bool,
     ) -> Result<Transfer, LayoutError> {
         let can = self.conversions.capabilities();
-        if if load { can.ldmatrix } else { can.stmatrix } {
-            for transposed in [false, true] {
-                let plan = crate::layout::ldmatrix::plan(tile, shared, transposed)?;
-                let plain = crate::layout::addr::plan(tile, shared, 128)?;
-                if let Some(plan) = plan.filter(|p| p.instructions() < plain.instructions()) {
-                    return Ok(Transfer::Matrix(plan));
-                }
+        for &kind in if load { can.loads() } else { can.stores() } {
+            let plan = ldmatrix::plan(tile, shared, kind)?;
+            let plain = crate::layout::addr::plan(tile, shared, 128)?;
+            if let Some(plan) = plan.filter(|p| p.instructions() < plain.instructions()) {
+                return Ok(Transfer::Matrix(plan));
             }
         }
         crate::layout::addr::plan(tile, shared, 128).map(Transfer::Plain)
@@ -119,7 +117,8 @@ impl Lower<'_> {
             Transfer::Matrix(p) => {
                 let (address, offsets) = self.shared_addresses(base, &p.thread_base, &p.groups);
                 let value = self.emit().take(value, &order(&p.groups));
-                let attrs = self.matrix_attrs(p, offsets);
+                let [num, trans, offsets, _] = self.matrix_attrs(p, offsets);
+                let attrs = [num, trans, offsets];
                 self.emit().effect(N::StMatrix, &[address, value], attrs);
             }
         }
@@ -165,12 +164,13 @@ impl Lower<'_> {
         self.emit().take(loaded, &back)
     }
 
-    fn matrix_attrs(&mut self, p: &MatrixPlan, offsets: Vec<i64>) -> [Option<Attr>; 3] {
+    fn matrix_attrs(&mut self, p: &MatrixPlan, offsets: Vec<i64>) -> [Option<Attr>; 4] {
         let num = self.emit().i32_attr(i64::from(p.matrices));
         [
             num,
-            p.transposed.then_some(Attr::Unit),
+            (p.kind != Matrices::Rows).then_some(Attr::Unit),
             Some(Attr::I64s(offsets)),
+            (p.kind == Matrices::Bytes).then_some(Attr::Unit),
         ]
     }
 

@@ -60,8 +60,14 @@ pub fn check(c: &Ctx, view: &View<Op>) -> Check {
             atomic(c, &accesses!(v), &operands, v.result())
         }
         View::CpAsync(v) => copy(c, v),
-        View::LdMatrix(v) => matrices(c, v.addr(), v.offsets(), v.num(), v.result()),
-        View::StMatrix(v) => matrices(c, v.addr(), v.offsets(), v.num(), v.value()),
+        View::LdMatrix(v) => {
+            ensure(!v.bytes() || v.trans() && v.num() <= 2, || {
+                format!("{} matrices of bytes, transposed: {}", v.num(), v.trans())
+            })?;
+            let words = v.num() * (1 + i64::from(v.bytes()));
+            matrices(c, v.addr(), v.offsets(), [v.num(), words], v.result())
+        }
+        View::StMatrix(v) => matrices(c, v.addr(), v.offsets(), [v.num(); 2], v.value()),
         View::Bar(v) => barrier(v.id(), v.threads()),
         View::BarArrive(v) => barrier(v.id(), v.threads()),
         View::MbarInit(v) => ensure(v.count() > 0, || "an mbarrier of no arrivals".into()),
@@ -168,10 +174,17 @@ fn copy(c: &Ctx, v: &view::CpAsync<Op>) -> Check {
 }
 
 /// A thread holds 32 bits of each 8x8 matrix.
-fn matrices(c: &Ctx, address: ValueId, offsets: &[i64], num: i64, value: ValueId) -> Check {
+/// `num`: matrices of an access, and words of a thread.
+fn matrices(
+    c: &Ctx,
+    address: ValueId,
+    offsets: &[i64],
+    [num, words]: [i64; 2],
+    value: ValueId,
+) -> Check {
     let n = offsets.len();
     per_access(c, "addresses", address, n)?;
-    let bits = 32 * n as u64 * u64::try_from(num).unwrap_or(0);
+    let bits = 32 * n as u64 * u64::try_from(words).unwrap_or(0);
     let held = u64::from(c.bits(value)) * c.regs(value) as u64;
     ensure(matches!(num, 1 | 2 | 4) && bits == held, || {
         format!("{n} accesses of {num} matrices for {}", c.text(value))
