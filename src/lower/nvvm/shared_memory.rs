@@ -154,6 +154,11 @@ impl SharedMemory {
         self.readers = Readers::Block;
     }
 
+    /// At a barrier of all who use scratch: what they have read of it until now, they have read.
+    pub fn met(&mut self) {
+        self.readers = Readers::Nobody;
+    }
+
     /// Notes a use of `bytes` of scratch, which `readers` read, and returns where it is.
     pub(super) fn take(&mut self, bytes: u64, readers: Readers) -> u64 {
         self.readers = readers;

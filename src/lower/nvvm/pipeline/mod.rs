@@ -184,6 +184,10 @@ impl Lower<'_> {
         self.pipeline(op, v.pipeline())?.drain(self);
         if self.buffers_used_after(op) {
             self.barrier();
+            // Inside of a region, the way around it has no such barrier.
+            if self.m.parent_op(op) == Some(self.kernel.func) {
+                self.memory.met();
+            }
         } else {
             self.memory.release();
         }
