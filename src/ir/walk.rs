@@ -17,21 +17,8 @@ impl Module {
 
     /// The operations of [`Module::walk`] as a list.
     pub fn ops_under(&self, block: BlockId) -> Vec<OpId> {
-        let mut ops = Vec::new();
-        self.list(block, &mut ops);
+        let mut ops = Vec::with_capacity(self.block(block).ops.len());
+        self.walk(block, &mut |op| ops.push(op));
         ops
-    }
-
-    fn list(&self, block: BlockId, ops: &mut Vec<OpId>) {
-        let own = &self.block(block).ops;
-        ops.reserve(own.len());
-        for &op in own {
-            ops.push(op);
-            for &region in &self.op(op).regions {
-                for &inner in &self.region(region).blocks {
-                    self.list(inner, ops);
-                }
-            }
-        }
     }
 }

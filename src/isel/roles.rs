@@ -42,7 +42,11 @@ fn roles(func: &Func, table: &Table) -> Option<Vec<Code>> {
         Inst::Op(op) => table.row(&op.insn).does == Does::Registers,
         _ => false,
     };
-    let starts = (0..func.insts.len()).filter(|&at| is_start(&func.insts[at]));
+    let count = func.insts.len();
+    let starts: Vec<usize> = (0..count).filter(|&at| is_start(&func.insts[at])).collect();
+    if starts.is_empty() {
+        return None;
+    }
     let mut from: FxHashMap<Label, Vec<usize>> = FxHashMap::default();
     for (at, inst) in func.insts.iter().enumerate() {
         if let Inst::Branch { to, .. } = inst {
@@ -56,18 +60,15 @@ fn roles(func: &Func, table: &Table) -> Option<Vec<Code>> {
     let mut roles: Vec<Code> = Vec::new();
     for start in starts {
         let joins = |at: &usize| branches(*at).iter().any(|&branch| branch < start);
-        let end = (start..func.insts.len()).find(joins);
-        let code = Code {
-            start,
-            end: end.unwrap_or(func.insts.len()),
-        };
+        let end = (start..count).find(joins).unwrap_or(count);
+        let code = Code { start, end };
         let entered = |at: usize| branches(at).iter().any(|&branch| !code.has(branch));
         if roles.last().is_some_and(|before| before.end > start) || (start..code.end).any(entered) {
             return None;
         }
         roles.push(code);
     }
-    (!roles.is_empty()).then_some(roles)
+    Some(roles)
 }
 
 /// The computations ahead of the roles.
@@ -165,34 +166,33 @@ fn is_computation(inst: &Inst, table: &Table) -> bool {
 
 /// Puts what each role needs of the moved computations at its start, under registers of its own.
 fn carry_out(func: &mut Func, table: &Table, roles: &[Code], ahead: &Ahead, moves: &[bool]) {
-    let insts = std::mem::take(&mut func.insts);
-    let mut written: Vec<Inst> = Vec::with_capacity(insts.len());
-    let mut own: FxHashMap<VReg, VReg> = FxHashMap::default();
-    for (at, inst) in insts.iter().enumerate() {
-        if moves.get(at) == Some(&true) {
-            continue;
+    let mut starts: FxHashMap<usize, Vec<Inst>> = FxHashMap::default();
+    for role in roles {
+        let needed = needed(&func.insts, table, *role, ahead, moves);
+        let mut computed: Vec<Inst> = needed.iter().map(|&at| func.insts[at].clone()).collect();
+        let mut own: FxHashMap<VReg, VReg> = FxHashMap::default();
+        for inst in &computed {
+            uses::visit(inst, table, &mut |_, register, write| {
+                if write {
+                    own.insert(register, func.new_reg(func.class(register)));
+                }
+            });
         }
-        let role = roles.iter().find(|role| role.has(at));
-        let mut inst = inst.clone();
-        if role.is_some() {
-            uses::rename_in(&mut inst, &mut |r| own.get(&r).copied().unwrap_or(r));
+        for inst in computed
+            .iter_mut()
+            .chain(&mut func.insts[role.start..role.end])
+        {
+            uses::rename_in(inst, &mut |r| own.get(&r).copied().unwrap_or(r));
         }
-        written.push(inst);
-        if let Some(role) = role.filter(|role| role.start == at) {
-            own.clear();
-            for computation in needed(&insts, table, *role, ahead, moves) {
-                let mut inst = insts[computation].clone();
-                uses::visit(&insts[computation], table, &mut |_, register, write| {
-                    if write {
-                        own.insert(register, func.new_reg(func.class(register)));
-                    }
-                });
-                uses::rename_in(&mut inst, &mut |r| own.get(&r).copied().unwrap_or(r));
-                written.push(inst);
-            }
-        }
+        starts.insert(role.start, computed);
     }
-    func.insts = written;
+    let insts = std::mem::take(&mut func.insts);
+    for (at, inst) in insts.into_iter().enumerate() {
+        if moves.get(at) != Some(&true) {
+            func.insts.push(inst);
+        }
+        func.insts.extend(starts.remove(&at).into_iter().flatten());
+    }
 }
 
 /// The moved computations that a role needs, in the order of the text.

@@ -75,7 +75,8 @@ impl<'m> Selector<'m> {
         let Some(body) = self.module.body_of(id, 0) else {
             return fail("a kernel without a body");
         };
-        let ops = self.module.ops_under(body).len();
+        let mut ops = 0;
+        self.module.walk(body, &mut |_| ops += 1);
         self.b.func.insts.reserve(2 * ops);
         self.params(body)?;
         self.block(body)

@@ -97,14 +97,14 @@ impl Lower<'_> {
         load: bool,
     ) -> Result<Transfer, LayoutError> {
         let can = self.conversions.capabilities();
+        let plain = crate::layout::addr::plan(tile, shared, 128)?;
         for &kind in if load { can.loads() } else { can.stores() } {
             let plan = ldmatrix::plan(tile, shared, kind)?;
-            let plain = crate::layout::addr::plan(tile, shared, 128)?;
             if let Some(plan) = plan.filter(|p| p.instructions() < plain.instructions()) {
                 return Ok(Transfer::Matrix(plan));
             }
         }
-        crate::layout::addr::plan(tile, shared, 128).map(Transfer::Plain)
+        Ok(Transfer::Plain(plain))
     }
 
     /// Writes `value` to the buffer at `base`.

@@ -64,7 +64,7 @@ pub struct Event {
 }
 
 /// The events of a kernel: of all warps, then of each role.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Roles {
     pub whole: Vec<Event>,
     pub producer: Vec<Event>,

@@ -31,7 +31,7 @@ impl Tracer<'_> {
         creators: &[S],
     ) -> Result<ValueId, Diagnostic> {
         let creator = |v| self.m.def_op(v).and_then(|d| S::of(self.m.op(d).kind));
-        match self.env.get(&value) {
+        match self.run.env.get(&value) {
             Some(&Val::Object(v)) if creator(v).is_some_and(|k| creators.contains(&k)) => Ok(v),
             _ => Err(unsupported(
                 self.m,
@@ -123,7 +123,7 @@ impl Tracer<'_> {
             }
             View::AsyncDot(v) => self.dot(op, v)?,
             View::AsyncDotWait(v) => {
-                let val = self.env.get(&v.acc()).copied().unwrap_or(Val::Other);
+                let val = self.run.env.get(&v.acc()).copied().unwrap_or(Val::Other);
                 self.bind(&[v.result()], &[val]);
                 match usize::try_from(v.pending()) {
                     Ok(pending) => Action::DotWait(pending),
@@ -238,8 +238,8 @@ impl Tracer<'_> {
                 self.uses_of(op, &[operand.0]);
             }
         }
-        self.groups += 1;
-        let group = self.groups;
+        self.run.groups += 1;
+        let group = self.run.groups;
         self.bind(&[v.result()], &[Val::Group(group)]);
         Ok(Action::Dot(group, reads))
     }

@@ -55,6 +55,7 @@ enum Flow {
 }
 
 /// How often a loop of these bounds runs.
+#[derive(Clone)]
 struct Length {
     bounds: [Val; 3],
     /// Whether it holds another loop of the protocol.
@@ -72,6 +73,12 @@ pub struct Tracer<'m> {
     terms: FxHashMap<Term, u32>,
     /// What terms are the sum of.
     added: FxHashMap<Val, [Val; 2]>,
+    pub(super) run: Run,
+}
+
+/// What is known at a place of one run.
+#[derive(Clone, Default)]
+pub(super) struct Run {
     scenario: Scenario,
     pub(super) env: FxHashMap<ValueId, Val>,
     /// Bounds of loops of unknown length, in the order they were met.
@@ -95,10 +102,7 @@ pub struct Tracer<'m> {
 pub struct Front {
     block: BlockId,
     at: usize,
-    env: FxHashMap<ValueId, Val>,
-    events: Vec<Event>,
-    groups: u32,
-    steps: u64,
+    run: Run,
 }
 
 impl<'m> Tracer<'m> {
@@ -113,17 +117,7 @@ impl<'m> Tracer<'m> {
             apart: m.ops_under(body).into_iter().any(parts_in_three),
             terms: FxHashMap::default(),
             added: FxHashMap::default(),
-            scenario: Scenario::default(),
-            env: FxHashMap::default(),
-            lengths: Vec::new(),
-            met: Vec::new(),
-            events: Vec::new(),
-            roles: Roles::default(),
-            groups: 0,
-            steps: 0,
-            depth: 0,
-            endless: 0,
-            last: false,
+            run: Run::default(),
         }
     }
 
@@ -139,10 +133,7 @@ impl<'m> Tracer<'m> {
         Ok(Front {
             block,
             at,
-            env: std::mem::take(&mut self.env),
-            events: std::mem::take(&mut self.events),
-            groups: self.groups,
-            steps: self.steps,
+            run: std::mem::take(&mut self.run),
         })
     }
 
@@ -151,23 +142,22 @@ impl<'m> Tracer<'m> {
     /// # Errors
     /// The first operation that cannot be followed.
     pub fn run(&mut self, front: &Front, scenario: Scenario) -> Result<Roles, Diagnostic> {
-        self.scenario = scenario;
-        self.env.clone_from(&front.env);
-        self.events.clone_from(&front.events);
-        (self.groups, self.steps) = (front.groups, front.steps);
-        (self.depth, self.endless, self.last) = (0, 0, false);
-        self.lengths.clear();
-        self.met.clear();
-        self.roles = Roles::default();
+        self.run = Run {
+            scenario,
+            ..front.run.clone()
+        };
         self.ops(&self.m.block(front.block).ops[front.at..])?;
-        self.roles.whole = std::mem::take(&mut self.events);
-        Ok(std::mem::take(&mut self.roles))
+        let Run { roles, events, .. } = std::mem::take(&mut self.run);
+        Ok(Roles {
+            whole: events,
+            ..roles
+        })
     }
 }
 
 impl Tracer<'_> {
     pub(super) fn get(&mut self, value: ValueId) -> Val {
-        match self.env.get(&value) {
+        match self.run.env.get(&value) {
             Some(&val) => val,
             None => self.term(Term::Leaf(value)),
         }
@@ -184,13 +174,14 @@ impl Tracer<'_> {
 
     pub(super) fn bind(&mut self, values: &[ValueId], vals: &[Val]) {
         for (i, &v) in values.iter().enumerate() {
-            self.env
+            self.run
+                .env
                 .insert(v, vals.get(i).copied().unwrap_or(Val::Other));
         }
     }
 
     pub(super) fn event(&mut self, op: OpId, action: Action) {
-        self.events.push(Event { op, action });
+        self.run.events.push(Event { op, action });
     }
 
     fn block(&mut self, block: BlockId) -> Result<Flow, Diagnostic> {
@@ -199,8 +190,8 @@ impl Tracer<'_> {
 
     fn ops(&mut self, ops: &[OpId]) -> Result<Flow, Diagnostic> {
         for &op in ops {
-            self.steps += 1;
-            if self.steps > STEPS {
+            self.run.steps += 1;
+            if self.run.steps > STEPS {
                 return Err(unsupported(
                     self.m,
                     op,
@@ -247,12 +238,12 @@ impl Tracer<'_> {
         let val = self.compute(data, kind);
         match data.results.as_slice() {
             [result] => {
-                self.env.insert(*result, val);
+                self.run.env.insert(*result, val);
             }
             results => {
                 for &r in results {
                     let leaf = self.term(Term::Leaf(r));
-                    self.env.insert(r, leaf);
+                    self.run.env.insert(r, leaf);
                 }
             }
         }
@@ -269,12 +260,12 @@ impl Tracer<'_> {
         };
         let (head, inits) = (self.vals(head), self.vals(inits));
         let mut ends = Vec::new();
-        self.depth += 1;
+        self.run.depth += 1;
         for i in 0..data.regions.len() {
             let Some(body) = m.body_of(op, i) else {
                 continue;
             };
-            let depth = self.depth;
+            let depth = self.run.depth;
             let counter = head.first().copied().unwrap_or(Val::Other);
             let starts = [counter].into_iter().filter(|_| kind == Some(C::For));
             let starts: Vec<Val> = starts.chain(inits.iter().copied()).collect();
@@ -288,7 +279,7 @@ impl Tracer<'_> {
                 _ => ends.push(Vec::new()),
             }
         }
-        self.depth -= 1;
+        self.run.depth -= 1;
         for (i, &result) in data.results.iter().enumerate() {
             let parts = head.iter().copied().chain(inits.get(i).copied());
             let ends = ends.iter().map(|e| e.get(i).copied().unwrap_or(Val::Other));
@@ -299,7 +290,7 @@ impl Tracer<'_> {
                 true => self.term(Term::Op(data.kind, Vec::new(), parts)),
                 false => self.term(Term::Leaf(result)),
             };
-            self.env.insert(result, term);
+            self.run.env.insert(result, term);
         }
         Ok(())
     }
@@ -307,7 +298,7 @@ impl Tracer<'_> {
     /// Notes the accumulators in use by `op` and by everything in it.
     fn uses(&mut self, op: OpId) {
         let m = self.m;
-        if self.groups == 0 {
+        if self.run.groups == 0 {
             return;
         }
         self.uses_of(op, &m.op(op).operands);
@@ -319,7 +310,7 @@ impl Tracer<'_> {
         }
         for user in inner {
             for v in &m.op(user).operands {
-                if let Some(&Val::Group(g)) = self.env.get(v) {
+                if let Some(&Val::Group(g)) = self.run.env.get(v) {
                     self.event(user, Action::Use(g));
                 }
             }
@@ -347,7 +338,7 @@ impl Tracer<'_> {
             } else {
                 self.term(Term::Leaf(result))
             };
-            self.env.insert(result, val);
+            self.run.env.insert(result, val);
         }
     }
 
@@ -360,7 +351,7 @@ impl Tracer<'_> {
         // Of what was loaded, single elements may be looked at.
         if S::of(data.kind) == Some(S::ConvertLayout)
             && let Some(&source) = data.operands.first()
-            && let Some(&val @ Val::Term(_)) = self.env.get(&source)
+            && let Some(&val @ Val::Term(_)) = self.run.env.get(&source)
         {
             return val;
         }
@@ -438,25 +429,25 @@ impl Tracer<'_> {
     }
 
     fn roles(&mut self, op: OpId) -> Result<Option<Flow>, Diagnostic> {
-        let whole = std::mem::take(&mut self.events);
+        let whole = std::mem::take(&mut self.run.events);
         for side in 0..3 {
-            let env = self.env.clone();
-            self.endless = 0;
+            let env = self.run.env.clone();
+            self.run.endless = 0;
             if let Some(body) = self.m.body_of(op, side) {
                 self.block(body)?;
             }
-            self.env = env;
-            let events = std::mem::take(&mut self.events);
-            let roles = &mut self.roles;
+            self.run.env = env;
+            let events = std::mem::take(&mut self.run.events);
+            let roles = &mut self.run.roles;
             *[&mut roles.producer, &mut roles.consumer, &mut roles.matmuls][side] = events;
         }
-        self.events = whole;
+        self.run.events = whole;
         Ok(None)
     }
 
     pub(super) fn uses_of(&mut self, op: OpId, values: &[ValueId]) {
         for v in values {
-            if let Some(&Val::Group(g)) = self.env.get(v) {
+            if let Some(&Val::Group(g)) = self.run.env.get(v) {
                 self.event(op, Action::Use(g));
             }
         }

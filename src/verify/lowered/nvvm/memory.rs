@@ -173,8 +173,8 @@ fn copy(c: &Ctx, v: &view::CpAsync<Op>) -> Check {
     copies.count(c).map(|_| ())
 }
 
-/// A thread holds 32 bits of each 8x8 matrix.
-/// `num`: matrices of an access, and words of a thread.
+/// `num` and `words`: the matrices of an access, and how many registers of 32 bits a thread holds of them: one of an 8x8
+/// matrix, two of 16x16 bytes.
 fn matrices(
     c: &Ctx,
     address: ValueId,

@@ -11,6 +11,7 @@ impl Tracer<'_> {
     fn trips(&mut self, op: OpId, bounds: [Val; 3]) -> u64 {
         let outer = self.is_outer(op);
         let known = self
+            .run
             .met
             .iter()
             .find(|l| l.bounds == bounds && l.outer == outer);
@@ -23,11 +24,11 @@ impl Tracer<'_> {
             let [first, rest @ ..] = l.bounds;
             l.outer == outer && rest == [upper, step] && self.is_next(first, step, lower)
         };
-        let trips = match self.met.iter().find(behind) {
+        let trips = match self.run.met.iter().find(behind) {
             Some(whole) => whole.trips.saturating_sub(1),
             None => self.new_trips(bounds, outer),
         };
-        self.met.push(Length {
+        self.run.met.push(Length {
             bounds,
             outer,
             trips,
@@ -59,7 +60,7 @@ impl Tracer<'_> {
     /// Whether a loop of these bounds has an iteration, where one was met.
     pub(super) fn has_trips(&self, lower: Val, upper: Val) -> Option<bool> {
         let met = |l: &&Length| l.bounds[..2] == [lower, upper];
-        self.met.iter().find(met).map(|l| l.trips > 0)
+        self.run.met.iter().find(met).map(|l| l.trips > 0)
     }
 
     /// Trips of a loop with bounds that have nothing to do with those met before.
@@ -70,19 +71,19 @@ impl Tracer<'_> {
                 span.div_ceil(step as u64)
             }
             _ => {
-                let met = self.lengths.iter().position(|l| *l == bounds);
+                let met = self.run.lengths.iter().position(|l| *l == bounds);
                 let index = met.unwrap_or_else(|| {
-                    self.lengths.push(bounds);
-                    self.lengths.len() - 1
+                    self.run.lengths.push(bounds);
+                    self.run.lengths.len() - 1
                 });
-                self.scenario.trips + index as u64
+                self.run.scenario.trips + index as u64
             }
         };
         n.min(if outer {
             // Two stages of accumulators are full then, and the first is used again.
             OUTER_TRIPS + u64::from(self.apart)
         } else {
-            self.scenario.most
+            self.run.scenario.most
         })
     }
 
@@ -114,8 +115,8 @@ impl Tracer<'_> {
         let steps = |o: &OpId| self.m.op(*o).def().traits.has(Traits::STEP);
         let unknown = match inside.iter().any(steps) {
             true => {
-                self.endless += 1;
-                Term::Endless(self.endless)
+                self.run.endless += 1;
+                Term::Endless(self.run.endless)
             }
             false => Term::Leaf(data.results.first().copied().unwrap_or_default()),
         };
@@ -137,11 +138,11 @@ impl Tracer<'_> {
         let Some(body) = m.body_of(op, 0) else {
             return Ok(None);
         };
-        let around = self.last;
+        let around = self.run.last;
         let mut carried = inits;
         let count = counters.len();
         for (t, counter) in counters.into_iter().enumerate() {
-            self.last = t + 1 == count;
+            self.run.last = t + 1 == count;
             let args: Vec<Val> = counter.into_iter().chain(carried).collect();
             self.bind(&m.block(body).args, &args);
             match self.block(body)? {
@@ -153,7 +154,7 @@ impl Tracer<'_> {
                 Flow::Return => return Ok(Some(Flow::Return)),
             }
         }
-        self.last = around;
+        self.run.last = around;
         self.bind(&data.results, &carried);
         Ok(None)
     }
@@ -169,10 +170,10 @@ impl Tracer<'_> {
         let side = match condition {
             Val::Int(n) => usize::from(n == 0),
             // A loop is left on its last trip and not before.
-            _ if leaves(0) != leaves(1) => usize::from(leaves(0) != self.last),
+            _ if leaves(0) != leaves(1) => usize::from(leaves(0) != self.run.last),
             _ => {
-                self.roles.conditional = true;
-                usize::from(!self.scenario.taken)
+                self.run.roles.conditional = true;
+                usize::from(!self.run.scenario.taken)
             }
         };
         let Some(body) = m.body_of(op, side) else {
