@@ -443,6 +443,7 @@ CASES = [
     case("exponential_rows_f16", exponential_rows, H2, H2, S2, 64, 128, 512),
     case("experts_f16", experts, H2, H3, H2, N1, N1, S1, N1, 2, 64, 64, 32),
     case("experts_f16_128x128", experts, H2, H3, H2, N1, N1, S1, N1, 2, 128, 128, 64),
+    case("experts_f16_128x256", experts, H2, H3, H2, N1, N1, S1, N1, 2, 128, 256, 64),
     case("grouped_rows_f16", grouped_rows, H2, H3, H2, N1, 3, 2, 128, 128, 64),
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
 ]
@@ -602,10 +603,10 @@ def scaled_runs():
     yield Run("integer_i8", f"{m}x{n}x{k}", (2, 2), [*args, *result("c", right, HALF), *scales])
 
 
-def experts_run(name, tm, tn):
+def experts_run(name, tm, tn, n=80):
     """21 tokens with 2 of 4 experts each, tiles of `tm` pairs padded for each expert; one tile past the used ones."""
     rng = np.random.default_rng(9)
-    tokens, top, n, k = 50, 2, 80, 72
+    tokens, top, k = 50, 2, 72
     a, b = drawn(rng, tokens, k), drawn(rng, 4, n, k)
     chosen = np.stack([rng.permutation([0, 1, 3])[:top] for _ in range(tokens)]).reshape(-1)
     pairs = len(chosen)
@@ -679,6 +680,7 @@ def runs():
     yield Run("gated_f16", "100x80x72", (2, 2), [*args, *result("out", right, HALF)])
     yield experts_run("experts_f16", 64, 64)
     yield experts_run("experts_f16_128x128", 128, 128)
+    yield experts_run("experts_f16_128x256", 128, 256, n=200)
     yield grouped_rows_run()
     x, w = drawn(rng, 100, 72), drawn(rng, 3, 72, 80)
     late = np.concatenate([np.zeros((2, 72)), wide(x)])

@@ -83,6 +83,8 @@ pub fn lower(
         kernel: Kernel {
             func: op,
             together,
+            occupancy: occupancy.unwrap_or(1),
+            warps,
             entry: block,
             used,
             allocations,

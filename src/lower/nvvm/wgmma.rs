@@ -11,6 +11,13 @@ use crate::layout::wgmma_desc::{self, Major, OperandDescriptor};
 use crate::lower::tileas;
 use crate::lower::unsupported;
 
+/// Threads of a warpgroup.
+const WARPGROUP_THREADS: u64 = 128;
+
+/// Registers of a thread that an instruction needs beside those of its accumulators: a fragment of the left operand,
+/// descriptors.
+const BESIDE_ACCUMULATORS: u64 = 16;
+
 /// An operand as the instructions take it.
 struct Multiplicand {
     /// A descriptor or a register fragment.
@@ -66,7 +73,8 @@ impl Lower<'_> {
                 self.in_parts(v, &w, columns, acc, [&a, &b])
             }
             None => {
-                let b = self.right(op, v, &w, w.instruction_n())?;
+                let columns = self.columns_at_once(&w, acc);
+                let b = self.right(op, v, &w, columns)?;
                 let accumulate = match v.fresh() {
                     true => Some(self.emit().no()),
                     false => v.accumulate().map(|v| self.get(op, v)).transpose()?,
@@ -75,15 +83,71 @@ impl Lower<'_> {
                     true => self.emit().undef_like(acc),
                     false => acc,
                 };
-                let shape = [w.instruction_n(), m_tiles(&w)];
-                self.issue(v, &w, shape, acc, [&a, &b], accumulate)
+                let value = if columns == w.instruction_n() {
+                    self.issue(v, &w, [columns, m_tiles(&w)], acc, [&a, &b], accumulate)
+                } else {
+                    self.by_columns(v, &w, columns, acc, [&a, &b], accumulate)
+                };
+                self.emit().op(N::WgmmaCommit, &[], [], &[]);
+                value
             }
         };
         self.set(v.result(), value);
         Ok(())
     }
 
-    /// Issues a group of instructions of `columns` columns, for so many m tiles.
+    /// Columns of one instruction: as many as the tiling has, unless their accumulators are all registers that a thread
+    /// has at launch. `ptxas` wants every instruction to do with those, although `setmaxnreg` gives more.
+    fn columns_at_once(&mut self, w: &Wgmma, acc: ValueId) -> u64 {
+        let bits = self.m.types.width(self.m.types.elem(self.m.ty(acc)));
+        let registers = |columns| columns * Wgmma::M * u64::from(bits) / (32 * WARPGROUP_THREADS);
+        let most = self
+            .registers_at_launch()
+            .saturating_sub(BESIDE_ACCUMULATORS);
+        let mut columns = w.instruction_n();
+        while columns > 8 && registers(columns) > most {
+            columns /= 2;
+        }
+        columns
+    }
+
+    /// Registers of a thread at launch.
+    fn registers_at_launch(&self) -> u64 {
+        let fit = self.target.blocks_by_shared(self.memory.total());
+        let asked = i64::try_from(self.kernel.together).unwrap_or(1);
+        let blocks = match asked {
+            1 => self.kernel.occupancy.min(fit).max(1),
+            asked => asked,
+        };
+        let blocks = u64::try_from(blocks).unwrap_or(1);
+        self.target.registers_per_thread(blocks * self.kernel.warps)
+    }
+
+    /// Instructions of `columns` columns for each part of a row of instructions, in the order of the accumulator's
+    /// registers.
+    fn by_columns(
+        &mut self,
+        v: &view::AsyncDot<Op>,
+        w: &Wgmma,
+        columns: u64,
+        acc: ValueId,
+        [a, b]: [&Multiplicand; 2],
+        accumulate: Option<ValueId>,
+    ) -> ValueId {
+        let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
+        let registers = self.emit().count(acc) / (rows * of_row).max(1) as u32;
+        let mut parts = Vec::new();
+        for (row, column) in (0..rows).flat_map(|r| (0..of_row).map(move |c| (r, c))) {
+            let mut e = self.emit();
+            let first = (row * of_row + column) as u32 * registers;
+            let old = e.take_range(acc, first, registers);
+            let (a, b) = (a.of_tile(&mut e, row, rows), b.at_step(&mut e, column));
+            parts.push(self.issue(v, w, [columns, 1], old, [&a, &b], accumulate));
+        }
+        self.emit().concat(&parts)
+    }
+
+    /// Issues instructions of `columns` columns, for so many m tiles.
     fn issue(
         &mut self,
         v: &view::AsyncDot<Op>,
@@ -114,14 +178,12 @@ impl Lower<'_> {
             Some(Attr::Bool(v.signed_lhs() == Some(true))),
             Some(Attr::Bool(v.signed_rhs() == Some(true))),
         ];
-        let value = e.get(
+        e.get(
             N::Wgmma,
             &[&[a.value], &[b.value], &[acc], accumulate.as_slice()],
             attrs,
             ty,
-        );
-        e.op(N::WgmmaCommit, &[], [], &[]);
-        value
+        )
     }
 
     /// The sum of `acc` and the product, `columns` of a row of instructions at a time: each part starts from zero, is
@@ -145,6 +207,7 @@ impl Lower<'_> {
             let product = self.issue(v, w, [columns, 1], empty, [&a, &b], Some(no));
             let ty = self.m.ty(product);
             let mut e = self.emit();
+            e.op(N::WgmmaCommit, &[], [], &[]);
             let pending = e.i32_attr(0);
             let product = e.get(N::WgmmaWait, &[&[product]], [pending], ty);
             sums.push(e.fadd(old, product));

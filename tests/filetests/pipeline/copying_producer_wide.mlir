@@ -1,0 +1,46 @@
+// 16 warps start with 128 registers a thread: ptxas refuses an instruction of 256 columns, whose accumulators are as many, although
+// setmaxnreg gives the warps that multiply more. Two instructions of 128 columns do its work, in one group.
+// run: explain --gpu-name sm_90a
+// run: compile --gpu-name sm_90a
+// show: warp roles | maxnreg | setmaxnreg | wgmma.mma_async | wgmma.commit
+entry @k(%a: tile<ptr<i64>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
+  %where, %t = load_ptr_tko weak %a : tile<ptr<i64>> -> tile<i64>, token
+  %start = int_to_ptr %where : tile<i64> -> tile<ptr<f16>>
+  %pa = assume div_by<16>, %start : tile<ptr<f16>>
+  %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
+  %ta = make_partition_view %va : partition_view<tile=(128x64), tensor_view<1024x1024xf16, strides=[1024,1]>>
+  %pb = assume div_by<16>, %b : tile<ptr<f16>>
+  %b1 = reshape %pb : tile<ptr<f16>> -> tile<1x1xptr<f16>>
+  %b2 = broadcast %b1 : tile<1x1xptr<f16>> -> tile<64x256xptr<f16>>
+  %rows = iota : tile<64xi32>
+  %rows1 = reshape %rows : tile<64xi32> -> tile<64x1xi32>
+  %pitch = constant <i32: 1024> : tile<64x1xi32>
+  %rows2 = muli %rows1, %pitch : tile<64x1xi32>
+  %rows3 = broadcast %rows2 : tile<64x1xi32> -> tile<64x256xi32>
+  %columns = iota : tile<256xi32>
+  %columns1 = reshape %columns : tile<256xi32> -> tile<1x256xi32>
+  %columns2 = broadcast %columns1 : tile<1x256xi32> -> tile<64x256xi32>
+  %place = addi %rows3, %columns2 : tile<64x256xi32>
+  %pc = assume div_by<16>, %c : tile<ptr<f32>>
+  %vc = make_tensor_view %pc, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf32, strides=[1024,1]>
+  %tc = make_partition_view %vc : partition_view<tile=(128x256), tensor_view<1024x1024xf32, strides=[1024,1]>>
+  %i, %j, %z = get_tile_block_id : tile<i32>
+  %c0 = constant <i32: 0> : tile<i32>
+  %c1 = constant <i32: 1> : tile<i32>
+  %n = constant <i32: 16> : tile<i32>
+  %step = constant <i32: 65536> : tile<i32>
+  %zero = constant <f32: 0.0> : tile<128x256xf32>
+  %sum = for %k in (%c0 to %n, step %c1) : tile<i32> iter_values(%acc = %zero) -> (tile<128x256xf32>) {
+    %l, %t0 = load_view_tko weak %ta[%i, %k] : partition_view<tile=(128x64), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x64xf16>, token
+    %first = muli %k, %step : tile<i32>
+    %first1 = reshape %first : tile<i32> -> tile<1x1xi32>
+    %first2 = broadcast %first1 : tile<1x1xi32> -> tile<64x256xi32>
+    %at = addi %place, %first2 : tile<64x256xi32>
+    %pointers = offset %b2, %at : tile<64x256xptr<f16>>, tile<64x256xi32> -> tile<64x256xptr<f16>>
+    %r, %t1 = load_ptr_tko weak %pointers : tile<64x256xptr<f16>> -> tile<64x256xf16>, token
+    %s = mmaf %l, %r, %acc : tile<128x64xf16>, tile<64x256xf16>, tile<128x256xf32>
+    continue %s : tile<128x256xf32>
+  }
+  %t2 = store_view_tko weak %sum, %tc[%i, %j] : tile<128x256xf32>, partition_view<tile=(128x256), tensor_view<1024x1024xf32, strides=[1024,1]>>, tile<i32> -> token
+  return
+}
