@@ -28,14 +28,18 @@ pub fn reserve(
         let Some(v) = view::Alloca::of(m.op(op)) else {
             continue;
         };
-        let number = |n: i64| u64::try_from(n).unwrap_or(0);
+        let number = |n: i64, what: &str| {
+            u64::try_from(n).map_err(|_| unsupported(m, op, format!("a negative {what}")))
+        };
+        let elements = number(v.num_elem(), "number of elements")?;
+        let alignment = number(v.alignment(), "alignment")?;
         let pointee = crate::facts::access::pointee(m, v.result());
         // One bit takes a byte in memory.
         let bits = match m.types.width(pointee) {
             1 => 8,
             bits => u64::from(bits),
         };
-        let bytes = number(v.num_elem()).saturating_mul(bits).div_ceil(8);
+        let bytes = elements.saturating_mul(bits).div_ceil(8);
         if bytes > MOST {
             let why = format!("{bytes} bytes do not fit into shared memory");
             return Err(unsupported(m, op, why));
@@ -49,7 +53,7 @@ pub fn reserve(
         }
         places.insert(
             op,
-            memory.reserve(bytes.max(1), number(v.alignment()).max(16), "alloca"),
+            memory.reserve(bytes.max(1), alignment.max(16), "alloca"),
         );
     }
     Ok(places)

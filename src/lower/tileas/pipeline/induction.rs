@@ -3,7 +3,7 @@
 //! `for i { … x …; continue x + step }` uses `x`, a number that the loop carries, where loads say
 //! what they load. Written from the loop's own counter, a load can be started iterations ahead.
 
-use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::{Overflow, Rounding};
 use crate::facts::FactMap;
 use crate::facts::access::constant;
@@ -18,9 +18,8 @@ pub fn rewrite(m: &mut Module, body: BlockId, facts: &FactMap) -> bool {
     let mut any = false;
     for op in m.ops_under(body) {
         let data = m.op(op);
-        let stride = data.operands.get(2).and_then(|&v| constant(facts, v));
-        if C::of(data.kind) == Some(C::For)
-            && let Some(stride) = stride.filter(|&s| s > 0)
+        let stride = view::For::of(data).and_then(|v| constant(facts, v.step()));
+        if let Some(stride) = stride.filter(|&s| s > 0)
             && let Some(inner) = m.body_of(op, 0)
         {
             for carried in 0..carried::inits(data).len() {

@@ -183,7 +183,8 @@ pub fn store(
 
 /// The type of the buffer that a store goes through.
 pub fn store_buffer(m: &mut Module, op: OpId, facts: &FactMap) -> Result<TypeId, Diagnostic> {
-    let tile = access::tile(m.op(op)).unwrap_or_default();
+    let tile = access::tile(m.op(op))
+        .ok_or_else(|| crate::lower::unsupported(m, op, "no tile to store"))?;
     let order = memory_order(m, facts, op);
     let (layout, _) = swizzled(m, tile, &order)
         .map_err(|e| crate::lower::unsupported(m, op, format!("no layout: {e}")))?;
