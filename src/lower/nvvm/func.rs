@@ -83,7 +83,7 @@ pub fn lower(
         kernel: Kernel {
             func: op,
             together,
-            occupancy: occupancy.unwrap_or(1),
+            occupancy,
             warps,
             entry: block,
             used,
@@ -95,10 +95,7 @@ pub fn lower(
     lowering.allocate_tensor_memory(op, body)?;
     lowering.block(body)?;
     let smem = lowering.memory.total();
-    let occupancy = match together {
-        1 => occupancy.map(|o| o.min(target.blocks_by_shared(smem)).max(1)),
-        _ => occupancy,
-    };
+    let occupancy = lowering.occupancy();
     let shared_map = lowering.memory.map();
     let tensor_maps = std::mem::take(&mut lowering.asynchronous.maps)
         .into_iter()
@@ -140,6 +137,28 @@ pub fn lower(
         params,
         tensor_maps,
     })
+}
+
+impl Lower<'_> {
+    /// Blocks that share a multiprocessor, as far as the shared memory that is taken so far permits; `None`: nothing asks.
+    fn occupancy(&self) -> Option<i64> {
+        let fit = self.target.blocks_by_shared(self.memory.total());
+        let asked = self.kernel.occupancy;
+        match self.kernel.together {
+            1 => asked.map(|o| o.min(fit).max(1)),
+            _ => asked,
+        }
+    }
+
+    /// Registers of a thread at launch.
+    pub(super) fn registers_at_launch(&self) -> u64 {
+        let registers = max_registers(
+            self.occupancy().unwrap_or(1),
+            self.kernel.warps,
+            &self.target,
+        );
+        registers.unsigned_abs()
+    }
 }
 
 /// Registers per thread that let `occupancy` blocks of `warps` share an SM.

@@ -122,8 +122,8 @@ pub struct Kernel {
     pub func: OpId,
     /// Blocks that share a multiprocessor: more than one where the roles' registers are divided for as many.
     pub together: u64,
-    /// Blocks that shall share a multiprocessor if shared memory lets them.
-    pub occupancy: i64,
+    /// Blocks that the kernel asks to share a multiprocessor, shared memory permitting.
+    pub occupancy: Option<i64>,
     /// Warps of a block, those of all roles.
     pub warps: u64,
     /// The entry block of what it becomes.

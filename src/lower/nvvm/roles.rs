@@ -9,7 +9,7 @@ use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
 /// Threads of a warpgroup.
-const WARPGROUP: u64 = 128;
+pub(super) const WARPGROUP: u64 = 128;
 
 impl Lower<'_> {
     /// True in thread `n` of the block.

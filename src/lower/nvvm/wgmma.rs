@@ -2,6 +2,7 @@
 
 use super::Lower;
 use super::emit::Emit;
+use super::roles::WARPGROUP;
 use super::shared::Buffer;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
@@ -10,9 +11,6 @@ use crate::layout::mma::Wgmma;
 use crate::layout::wgmma_desc::{self, Major, OperandDescriptor};
 use crate::lower::tileas;
 use crate::lower::unsupported;
-
-/// Threads of a warpgroup.
-const WARPGROUP_THREADS: u64 = 128;
 
 /// Registers of a thread that an instruction needs beside those of its accumulators: a fragment of the left operand,
 /// descriptors.
@@ -86,7 +84,9 @@ impl Lower<'_> {
                 let value = if columns == w.instruction_n() {
                     self.issue(v, &w, [columns, m_tiles(&w)], acc, [&a, &b], accumulate)
                 } else {
-                    self.by_columns(v, &w, columns, acc, [&a, &b], accumulate)
+                    self.by_columns(&w, columns, acc, [&a, &b], |l, acc, sides| {
+                        l.issue(v, &w, [columns, 1], acc, sides, accumulate)
+                    })
                 };
                 self.emit().op(N::WgmmaCommit, &[], [], &[]);
                 value
@@ -100,7 +100,7 @@ impl Lower<'_> {
     /// has at launch. `ptxas` wants every instruction to do with those, although `setmaxnreg` gives more.
     fn columns_at_once(&mut self, w: &Wgmma, acc: ValueId) -> u64 {
         let bits = self.m.types.width(self.m.types.elem(self.m.ty(acc)));
-        let registers = |columns| columns * Wgmma::M * u64::from(bits) / (32 * WARPGROUP_THREADS);
+        let registers = |columns| columns * Wgmma::M * u64::from(bits) / (32 * WARPGROUP);
         let most = self
             .registers_at_launch()
             .saturating_sub(BESIDE_ACCUMULATORS);
@@ -111,38 +111,24 @@ impl Lower<'_> {
         columns
     }
 
-    /// Registers of a thread at launch.
-    fn registers_at_launch(&self) -> u64 {
-        let fit = self.target.blocks_by_shared(self.memory.total());
-        let asked = i64::try_from(self.kernel.together).unwrap_or(1);
-        let blocks = match asked {
-            1 => self.kernel.occupancy.min(fit).max(1),
-            asked => asked,
-        };
-        let blocks = u64::try_from(blocks).unwrap_or(1);
-        self.target.registers_per_thread(blocks * self.kernel.warps)
-    }
-
-    /// Instructions of `columns` columns for each part of a row of instructions, in the order of the accumulator's
-    /// registers.
+    /// Executes `part` for each part of `acc` that instructions of `columns` columns sum up, in the order of its registers,
+    /// with the operands there; the parts' results are the whole.
     fn by_columns(
         &mut self,
-        v: &view::AsyncDot<Op>,
         w: &Wgmma,
         columns: u64,
         acc: ValueId,
         [a, b]: [&Multiplicand; 2],
-        accumulate: Option<ValueId>,
+        mut part: impl FnMut(&mut Self, ValueId, [&Multiplicand; 2]) -> ValueId,
     ) -> ValueId {
         let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
         let registers = self.emit().count(acc) / (rows * of_row).max(1) as u32;
         let mut parts = Vec::new();
         for (row, column) in (0..rows).flat_map(|r| (0..of_row).map(move |c| (r, c))) {
             let mut e = self.emit();
-            let first = (row * of_row + column) as u32 * registers;
-            let old = e.take_range(acc, first, registers);
+            let old = e.take_range(acc, (row * of_row + column) as u32 * registers, registers);
             let (a, b) = (a.of_tile(&mut e, row, rows), b.at_step(&mut e, column));
-            parts.push(self.issue(v, w, [columns, 1], old, [&a, &b], accumulate));
+            parts.push(part(self, old, [&a, &b]));
         }
         self.emit().concat(&parts)
     }
@@ -194,25 +180,19 @@ impl Lower<'_> {
         w: &Wgmma,
         columns: u64,
         acc: ValueId,
-        [a, b]: [&Multiplicand; 2],
+        sides: [&Multiplicand; 2],
     ) -> ValueId {
-        let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
-        let registers = self.emit().count(acc) / (rows * of_row).max(1) as u32;
-        let mut sums = Vec::new();
-        for (row, column) in (0..rows).flat_map(|r| (0..of_row).map(move |c| (r, c))) {
-            let mut e = self.emit();
-            let old = e.take_range(acc, (row * of_row + column) as u32 * registers, registers);
-            let (a, b) = (a.of_tile(&mut e, row, rows), b.at_step(&mut e, column));
+        self.by_columns(w, columns, acc, sides, |l, old, sides| {
+            let mut e = l.emit();
             let (empty, no) = (e.undef_like(old), e.no());
-            let product = self.issue(v, w, [columns, 1], empty, [&a, &b], Some(no));
-            let ty = self.m.ty(product);
-            let mut e = self.emit();
+            let product = l.issue(v, w, [columns, 1], empty, sides, Some(no));
+            let ty = l.m.ty(product);
+            let mut e = l.emit();
             e.op(N::WgmmaCommit, &[], [], &[]);
             let pending = e.i32_attr(0);
             let product = e.get(N::WgmmaWait, &[&[product]], [pending], ty);
-            sums.push(e.fadd(old, product));
-        }
-        self.emit().concat(&sums)
+            e.fadd(old, product)
+        })
     }
 
     /// The left operand: a descriptor where it is a shared buffer, its fragment where it is a tile.
