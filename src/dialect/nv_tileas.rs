@@ -82,9 +82,9 @@ dialect_table! { TileAs {
     ConvertLayout(source: One) -> (result: One(Explicit))
         = op("convert_layout").traits(PURE)
         .doc("The same tile in another layout: register renaming, shuffles or a trip through shared memory.");
-    AllocTensor() -> (result: One(Explicit))
+    AllocTensor() { byte: Option<Int<32>> } -> (result: One(Explicit))
         = op("alloc_tensor")
-        .doc("A buffer in shared memory, of as many stages as its type says.");
+        .doc("A buffer in shared memory, of as many stages as its type says. `byte`: of the bytes that operands of matmuls share, the first that it has.");
     SharedView(source: One) -> (result: One(Explicit))
         = op("shared_view").traits(PURE)
         .doc("A shared buffer as one of other dimensions or elements: the same bytes.");

@@ -9,6 +9,8 @@ use super::{In, Layout, LayoutError, Shape};
 pub const BANK_WORD_LOG2: u32 = 2;
 /// Base-2 logarithm of the bytes that all banks serve at once.
 pub const WAVEFRONT_LOG2: u32 = 7;
+/// Alignment of buffers in bytes: every swizzle, which goes by the bits of addresses, repeats after as many.
+pub const BUFFER_ALIGN: u64 = 1024;
 
 /// A shared-memory layout: which tile element lies at each offset, and how wide the
 /// elements are.

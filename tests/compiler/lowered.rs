@@ -156,6 +156,27 @@ fn layouts_are_of_the_shape_and_of_the_kernels_warps() {
 }
 
 #[test]
+fn buffers_that_share_bytes_begin_where_swizzles_do() {
+    let file = "production_attention/gated_chunks_bf16.tilebc";
+    for (byte, why) in [
+        (-1024, "is -1024, no multiple"),
+        (512, "is 512, no multiple of 1024"),
+    ] {
+        let m = lowered(file, "sm_90a", Stage::NvTileas);
+        change::rejects(verify, m, S::AllocTensor, why, |m| {
+            let alloc = last(m, S::AllocTensor);
+            set_int(m, alloc, "byte", byte);
+        });
+    }
+    let m = lowered(MATMUL, "sm_90a", Stage::NvTileas);
+    let why = "a ring shares bytes with other buffers";
+    change::rejects(verify, m, S::AllocTensor, why, |m| {
+        let ring = all(m, S::AllocTensor)[0];
+        set_int(m, ring, "byte", 0);
+    });
+}
+
+#[test]
 fn what_goes_through_shared_memory_is_the_buffers_tile() {
     tileas("sm_80", S::LocalLoad, "are not the same tile", |m| {
         let loaded = m.op(last(m, S::LocalLoad)).results[0];

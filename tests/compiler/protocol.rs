@@ -121,6 +121,47 @@ fn streams(m: &Module) -> bool {
     !all(m, C::For).is_empty() && !all(m, C::MmaF).is_empty()
 }
 
+/// The form in which operands that are stored for matmuls find room in turn only.
+fn in_turn() -> Module {
+    let path = "production_attention/gated_chunks_bf16.tilebc";
+    let m = lowered(path, "sm_90a", Stage::NvTileas);
+    assert!(count(&m, S::AsyncDot) == 5 && count(&m, S::LocalStore) == 3);
+    m
+}
+
+// ---- shared bytes --------------------------------------------------------------------------
+
+#[test]
+fn a_tile_is_stored_in_bytes_whose_last_one_was_read() {
+    // The last store of the loop takes bytes that the first one's tile had: the state, which two matmuls read.
+    let ops = |m: &Module| {
+        let (first, store) = (all(m, S::LocalStore)[0], last(m, S::LocalStore));
+        let state = m.op(first).operands[1];
+        let mut readers = all(m, S::AsyncDot).into_iter();
+        let reader = readers.rfind(|&o| m.op(o).operands[1] == state).unwrap();
+        let next = position(m, reader) + 1;
+        (store, reader, m.block(m.op(reader).block).ops[next])
+    };
+    rejects(
+        in_turn(),
+        "async.dot",
+        "reads a buffer in whose bytes another tile was stored since",
+        |m| {
+            let (store, reader, _) = ops(m);
+            relocate(m, store, reader);
+        },
+    );
+    rejects(
+        in_turn(),
+        "local_store",
+        "overwrites memory that an async.dot in flight reads: missing async.dot_wait",
+        |m| {
+            let (store, _, wait) = ops(m);
+            relocate(m, store, wait);
+        },
+    );
+}
+
 // ---- stages, roles, counts -----------------------------------------------------------------
 
 #[test]

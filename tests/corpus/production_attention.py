@@ -503,6 +503,41 @@ def linear_chunks(q, k, v, out, chunk: ct.Constant[int], depth: ct.Constant[int]
         ct.store(out, (head, c, 0), y.astype(out.dtype).reshape((1, chunk, width)))
 
 
+@ct.function
+def product(a, b):
+    """In tf32."""
+    a, b = a.astype(ct.tfloat32), b.astype(ct.tfloat32)
+    return ct.mma(a, b, ct.zeros((a.shape[0], b.shape[1]), dtype=ct.float32))
+
+
+@ct.kernel
+def gated_chunks(
+    q, k, decayed, v, gate, state, out, chunk: ct.Constant[int], depth: ct.Constant[int], width: ct.Constant[int]
+):
+    """The gated delta rule by chunks: of five matmuls a chunk, three read what others have computed as right operands."""
+    head, block = ct.bid(0), ct.bid(1)
+    memory = ct.load(state, (head, 0, block), (1, depth, width), padding_mode=ZERO).reshape((depth, width))
+    inside = ct.arange(chunk, dtype=ct.int32)[:, None] >= ct.arange(chunk, dtype=ct.int32)[None, :]
+    for c in range(ct.cdiv(q.shape[1], chunk)):
+        past = ct.load(decayed, (head, c, 0), (1, chunk, depth), padding_mode=ZERO).reshape((chunk, depth))
+        value = ct.load(v, (head, c, block), (1, chunk, width), padding_mode=ZERO).reshape((chunk, width))
+        value = value.astype(ct.float32) - product(past, memory)
+        query = ct.load(q, (head, c, 0), (1, chunk, depth), padding_mode=ZERO).reshape((chunk, depth))
+        query = query.astype(ct.float32)
+        total = ct.load(gate, (head, c), (1, chunk), padding_mode=ZERO).reshape((chunk,))
+        before = product(query * ct.exp(total)[:, None], memory)
+        key = ct.load(k, (head, c, 0), (1, chunk, depth), padding_mode=ZERO).reshape((chunk, depth))
+        key = key.astype(ct.float32)
+        score = product(query, ct.transpose(key))
+        score = ct.where(inside, score * ct.exp(ct.where(inside, total[:, None] - total[None, :], 0.0)), 0.0)
+        y = before + product(score, value)
+        ct.store(out, (head, c, block), y.reshape((1, chunk, width)))
+        last = ct.load(gate, (head, c * chunk + chunk - 1), (1, 1), padding_mode=ZERO).reshape((1,))
+        key = key * ct.exp(last - total)[:, None]
+        memory = memory * ct.exp(last)[:, None] + product(ct.transpose(key), value)
+    ct.store(state, (head, 0, block), memory.reshape((1, depth, width)))
+
+
 @ct.kernel
 def read_by_two(x, a, b, y, z, rows: ct.Constant[int], depth: ct.Constant[int], width: ct.Constant[int]):
     """Two loops multiply the same computed rows by the columns of one matrix each."""
@@ -522,7 +557,7 @@ def arrays(dtype):
 
 
 H1, H2, H3, H4, H5 = arrays(ct.float16)
-B4 = array(ct.bfloat16, 4)
+B3, B4 = array(ct.bfloat16, 3), array(ct.bfloat16, 4)
 E4 = array(ct.float8_e5m2, 4)
 _, S2, S3, _, _ = arrays(ct.float32)
 N1, N2 = array(ct.int32, 1), array(ct.int32, 2, aligned=False)
@@ -558,6 +593,8 @@ CASES = [
     case("linear_chunks_f16", linear_chunks, H3, H3, H3, H3, 32, 64, 64),
     # The state as an operand has more fragments than a thread has registers beside the state.
     case("linear_chunks_large_f16", linear_chunks, H3, H3, H3, H3, 64, 128, 128),
+    # The operands that are stored for its matmuls find room in shared memory in turn only.
+    case("gated_chunks_bf16", gated_chunks, B3, B3, B3, B3, U2, S3, S3, 64, 256, 128),
     case("read_by_two_f16", read_by_two, H2, H2, H2, H2, H2, 128, 64, 64),
     # Warps over rows and columns would be another choice than warps over rows.
     case("latent_f16_rows", latent, H3, H3, H3, H3, H3, F32, 64, 64, 64, 32),
@@ -718,11 +755,35 @@ def linear_runs():
         score = np.asarray(q, np.float64) @ np.swapaxes(k, -1, -2) * below(n)
         args = [*given("q", q), *given("k", k), *given("v", v)]
         yield Run(name, f"2x{n}", (heads,), [*args, *wanted("out", score @ v, np.float16, loose)])
+    yield gated_chunks_run()
     x, a, b = drawn(rng, 200, 64), drawn(rng, 64, 104), drawn(rng, 64, 72)
     args = [*given("x", x), *given("a", a), *given("b", b)]
     half = np.asarray(x, np.float64) / 2
     outs = [*wanted("y", half @ a, np.float16, loose), *wanted("z", half @ b, np.float16, loose)]
     yield Run("read_by_two_f16", "200", (2,), [*args, *outs])
+
+
+def gated_chunks_run():
+    """Two chunks, in double precision."""
+    rng = np.random.default_rng(23)
+    n, chunk, depth, width = 128, 64, 256, 136
+    q, k, decayed = (drawn(rng, 1, n, depth, dtype=ml_dtypes.bfloat16) / ml_dtypes.bfloat16(16) for _ in range(3))
+    v = drawn(rng, 1, n, width, dtype=ml_dtypes.bfloat16)
+    steps = -rng.uniform(0, 0.05, (1, n // chunk, chunk))
+    gate = np.cumsum(steps, axis=2).reshape(1, n).astype(np.float32)
+    before = rng.standard_normal((1, depth, width)).astype(np.float32)
+    state, right = before.astype(np.float64), np.zeros((1, n, width))
+    for at in range(0, n, chunk):
+        query, key, past, value, total = (x[:, at : at + chunk].astype(np.float64) for x in (q, k, decayed, v, gate))
+        value = value - past @ state
+        score = query @ np.swapaxes(key, -1, -2) * np.exp(total[:, :, None] - total[:, None, :]) * below(chunk)
+        right[:, at : at + chunk] = query * np.exp(total)[:, :, None] @ state + score @ value
+        key = key * np.exp(total[:, -1:] - total)[:, :, None]
+        state = state * np.exp(total[:, -1])[:, None, None] + np.swapaxes(key, -1, -2) @ value
+    args = [*given("q", q), *given("k", k), *given("decayed", decayed), *given("v", v), *given("gate", gate)]
+    # tf32 has ten bits, and states are sums of products of them.
+    args += [*wanted("state", state, np.float32, HALF, before=before), *wanted("out", right, np.float32, HALF)]
+    return Run("gated_chunks_bf16", "1x128", (1, 2), args)
 
 
 def latent_run(rng, name, rows, keys, depth):

@@ -9,6 +9,7 @@ use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Module, OpId, Type, TypeId};
 use crate::launch;
 use crate::layout::convert::Planner;
+use crate::lower::tileas::shared_bytes;
 use crate::lower::unsupported;
 use crate::target::Target;
 
@@ -57,6 +58,9 @@ pub fn lower(
         .into_iter()
         .flat_map(|o| m.op(o).operands.to_vec())
         .collect();
+    let operands = m.ops_under(body).into_iter();
+    let operands = operands.filter_map(|o| shared_bytes(m, o).map(|b| b.end));
+    let operands = operands.max().unwrap_or(0);
     let pair = m
         .ops_under(body)
         .into_iter()
@@ -90,6 +94,7 @@ pub fn lower(
             allocations,
             blocks: u64::from(blocks),
             pair,
+            operands,
         },
     };
     lowering.allocate_tensor_memory(op, body)?;

@@ -136,6 +136,8 @@ pub struct Kernel {
     pub blocks: u64,
     /// Whether its matmuls are those of a pair of blocks, the cluster.
     pub pair: bool,
+    /// Bytes of shared memory that operands of matmuls share.
+    pub operands: u64,
 }
 
 /// What the kernel's asynchronous operations refer to.

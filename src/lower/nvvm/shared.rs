@@ -10,7 +10,7 @@ use crate::layout::addr::{AccessPlan, XorGroup};
 use crate::layout::convert::Transfer;
 use crate::layout::ldmatrix::{self, Matrices, MatrixPlan};
 use crate::layout::mma::MmaSync;
-use crate::layout::shared::SharedLayout;
+use crate::layout::shared::{BUFFER_ALIGN, SharedLayout};
 use crate::layout::shuffle::{Select, ShufflePlan};
 use crate::layout::{Layout, LayoutError};
 use crate::lower::build::cased;
@@ -43,9 +43,6 @@ pub fn stage_stride(layout: &SharedLayout, stages: u64) -> u64 {
         _ => layout.bytes().max(BUFFER_ALIGN),
     }
 }
-
-/// Alignment of buffers in shared memory.
-pub const BUFFER_ALIGN: u64 = 1024;
 
 impl Lower<'_> {
     // ---- elements --------------------------------------------------------------------------

@@ -4,7 +4,9 @@ use super::shared::Buffer;
 use crate::ir::ValueId;
 use crate::launch::SharedRegion;
 use crate::layout::convert::SharedPlan;
+use crate::layout::shared::BUFFER_ALIGN;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Alignment of scratch: every swizzle repeats within it.
 const SCRATCH_ALIGN: u64 = 1024;
@@ -16,6 +18,8 @@ pub struct SharedMemory {
     pub buffers: FxHashMap<ValueId, Buffer>,
     /// What was reserved where.
     regions: Vec<SharedRegion>,
+    /// Where the bytes begin that operands of matmuls share.
+    operands: Option<u64>,
     /// First byte after the buffers and barriers.
     pub fixed: u64,
     /// Most scratch that one use needs.
@@ -66,6 +70,25 @@ impl SharedMemory {
                 what,
             });
         }
+        offset
+    }
+
+    /// The offset of `bytes` of the `all` bytes that operands of matmuls share, which are reserved for good.
+    pub fn reserve_shared(&mut self, all: u64, bytes: Range<u64>, what: &str) -> u64 {
+        let first = match self.operands {
+            Some(first) => first,
+            None => {
+                let first = self.fixed.next_multiple_of(BUFFER_ALIGN);
+                self.fixed = first + all;
+                *self.operands.insert(first)
+            }
+        };
+        let offset = first + bytes.start;
+        self.regions.push(SharedRegion {
+            offset,
+            bytes: bytes.end - bytes.start,
+            what: what.to_owned(),
+        });
         offset
     }
 

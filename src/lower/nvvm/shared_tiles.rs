@@ -1,13 +1,14 @@
 //! Tiles in shared memory: buffers, and moves between them and registers.
 
 use super::Lower;
-use super::shared::{BUFFER_ALIGN, Buffer, stage_stride};
+use super::shared::{Buffer, stage_stride};
 use crate::dialect::enums::FenceKind;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};
-use crate::layout::shared::SharedLayout;
+use crate::layout::shared::{BUFFER_ALIGN, SharedLayout};
 use crate::lower::build::cased;
+use crate::lower::tileas::shared_bytes;
 use crate::lower::unsupported;
 use crate::target::Feature;
 
@@ -35,6 +36,10 @@ impl Lower<'_> {
         let overlay = self.role.partial;
         let offset = if overlay {
             self.memory.kept()
+        } else if let Some(bytes) = shared_bytes(self.m, op) {
+            let all = self.kernel.operands;
+            self.memory
+                .reserve_shared(all, bytes, "operand, in turn with others")
         } else {
             let what = match stages {
                 1 => "buffer".to_owned(),

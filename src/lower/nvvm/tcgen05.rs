@@ -16,8 +16,9 @@ use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LEAST_COLUMNS, MoveShape, Share};
 use crate::layout::wgmma_desc::Major;
 use crate::lower::build::{case, cased};
+use crate::lower::tileas::intersect;
 use crate::lower::tileas::tcgen05::fits::element_name;
-use crate::lower::tileas::tcgen05::{columns_end, columns_of, columns_overlap, whole_bytes};
+use crate::lower::tileas::tcgen05::{columns_end, columns_of, whole_bytes};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -285,7 +286,7 @@ impl Lower<'_> {
             others.filter(|&&o| o != own && S::of(m.op(o).kind) == Some(S::AllocTensorMemory));
         others
             .filter_map(|&o| columns_of(m, o))
-            .any(|r| columns_overlap(&r, &columns))
+            .any(|r| intersect(&r, &columns))
     }
 
     // ---- matmuls --------------------------------------------------------------------------

@@ -11,6 +11,13 @@ use crate::lower::hints::Hints;
 use crate::lower::run::Run;
 use crate::target::Target;
 
+/// An order of the dimensions of a tile in memory, fastest first.
+pub type Order = &'static [usize];
+/// Rows of memory are rows of the tile.
+pub const ROWS: Order = &[1, 0];
+/// Rows of memory are columns of the tile.
+pub const COLUMNS: Order = &[0, 1];
+
 /// Bytes of shared memory that are left for scratch at least.
 pub const RESERVE: u64 = 16 * 1024;
 

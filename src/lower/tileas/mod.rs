@@ -26,6 +26,7 @@ mod flow;
 mod fragments;
 mod hold;
 mod late;
+mod lifetime;
 mod limits;
 mod look;
 mod made;
@@ -50,6 +51,7 @@ mod sharing;
 mod shorter;
 mod sink;
 mod staged;
+mod staging;
 mod stationary;
 mod strips;
 mod swap;
@@ -62,9 +64,11 @@ mod wgmma;
 
 pub use flow::jump_target;
 pub use fragments::{is_fma, mma_of, scales_of, wgmma_of};
+pub use lifetime::intersect;
 pub use missed::Missed;
 pub use options::Options;
 pub use relation::{Relation, canonical, layout_of};
+pub use staging::shared_bytes;
 
 use crate::dialect::nv_tileaa::Op as A;
 use crate::dialect::nv_tileas::Op as S;

@@ -1,7 +1,8 @@
 //! Where the operands of matmuls lie in shared memory: in the buffer that brought them, or in one that they are stored to.
 
-use super::buffers::{memory_order, shared_type, swizzled};
+use super::buffers::{COLUMNS, Order, ROWS, memory_order, swizzled};
 use super::look::{is_view, loop_around, place};
+use super::staging::{Form, Staging, Stored};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::{self, Op as S};
 use crate::facts::{FactMap, access};
@@ -48,28 +49,38 @@ pub(super) enum Source {
         load: OpId,
         permutation: Option<Vec<usize>>,
     },
-    /// In a buffer that it is stored to, its dimensions in this order.
-    Stored(Order),
+    /// In a buffer that it is stored to, like this.
+    Stored(Form),
     Registers,
 }
 
-/// An order of the dimensions of an operand in memory, fastest first.
-pub type Order = &'static [usize];
-
 impl Source {
-    /// The operand of the matmul, and its iteration.
+    /// What is stored of `tile`, if it is.
+    pub(super) fn stored(&self, tile: ValueId) -> Option<Stored> {
+        match *self {
+            Source::Stored(form) => Some(Stored { tile, form }),
+            _ => None,
+        }
+    }
+
+    /// The operand of the matmul, and its iteration; `tile`: it, as [`Source::stored`] was told.
     pub(super) fn place(
         self,
         m: &mut Module,
-        body: BlockId,
         dot: OpId,
         side: usize,
-        stored: &mut Vec<Stored>,
+        tile: ValueId,
+        staging: &mut Staging,
     ) -> Result<(ValueId, Option<ValueId>), Diagnostic> {
         let value = m.op(dot).operands[side];
         match self {
             Source::Registers => Ok((value, None)),
-            Source::Stored(order) => Ok((store(m, body, value, dot, order, stored)?, None)),
+            Source::Stored(form) => {
+                let (layout, _) = swizzled(m, value, form.order())
+                    .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+                let stored = Stored { tile, form };
+                Ok((staging.place(m, dot, stored, value, &layout), None))
+            }
             Source::Buffer { load, permutation } => {
                 let data = m.op(load).clone();
                 let iteration = access::iteration(&data);
@@ -190,42 +201,6 @@ fn home(m: &Module, value: ValueId) -> BlockId {
     }
 }
 
-/// An operand in a buffer of its own.
-#[derive(Clone, Copy)]
-pub(super) struct Stored {
-    tile: ValueId,
-    order: Order,
-    buffer: ValueId,
-}
-
-impl Stored {
-    /// What is stored already in a buffer that `tile` can be in: the tile itself, or one like it that is there only
-    /// where control goes another way.
-    pub(super) fn room_for<'s>(
-        m: &Module,
-        body: BlockId,
-        done: &'s [Stored],
-        tile: ValueId,
-        order: Order,
-    ) -> Option<&'s Stored> {
-        let apart = |other: ValueId| {
-            let sharers = done.iter().filter(|s| s.tile == other);
-            let buffer = sharers.map(|s| s.buffer).next();
-            let all = done.iter().filter(|s| Some(s.buffer) == buffer);
-            let mut all = all.map(|s| home(m, s.tile));
-            all.all(|h| is_apart(m, body, h, home(m, tile)))
-        };
-        let alike = |s: &&Stored| s.order == order && m.ty(s.tile) == m.ty(tile);
-        let same = done.iter().filter(alike).find(|s| s.tile == tile);
-        same.or_else(|| done.iter().filter(alike).find(|s| apart(s.tile)))
-    }
-}
-
-/// Rows of memory are rows of the tile.
-pub(super) const ROWS: Order = &[1, 0];
-/// Rows of memory are columns of the tile.
-pub(super) const COLUMNS: Order = &[0, 1];
-
 /// The order in which a right operand is stored for instructions of `columns` columns: by rows, except where the
 /// instruction wants K contiguous, or where its columns would be a part of a swizzled row.
 pub(super) fn order_of_rhs(m: &Module, tile: ValueId, columns: u64) -> Order {
@@ -239,89 +214,6 @@ pub(super) fn order_of_rhs(m: &Module, tile: ValueId, columns: u64) -> Order {
     } else {
         COLUMNS
     }
-}
-
-/// Whether two blocks lie in different branches of one condition.
-fn is_apart(m: &Module, body: BlockId, a: BlockId, b: BlockId) -> bool {
-    let branches = |mut block: BlockId| {
-        let mut found = Vec::new();
-        while block != body {
-            let region = m.block(block).region;
-            let parent = m.region(region).parent;
-            if C::of(m.op(parent).kind) == Some(C::If) {
-                found.push((parent, region));
-            }
-            block = m.op(parent).block;
-        }
-        found
-    };
-    let others = branches(b);
-    let parts = |(op, region): &(OpId, crate::ir::RegionId)| {
-        others.iter().any(|(o, r)| o == op && r != region)
-    };
-    branches(a).iter().any(parts)
-}
-
-/// Stores a tile to a buffer of its own as soon as it is known; other threads read it after the barrier of
-/// the fence. Where the store repeats, a barrier before it waits for those that still read.
-fn store(
-    m: &mut Module,
-    body: BlockId,
-    tile: ValueId,
-    dot: OpId,
-    order: Order,
-    stored: &mut Vec<Stored>,
-) -> Result<ValueId, Diagnostic> {
-    let room = Stored::room_for(m, body, stored, tile, order);
-    if let Some(same) = room.filter(|s| s.tile == tile) {
-        return Ok(same.buffer);
-    }
-    let room = room.map(|s| s.buffer);
-    let buffer = match room {
-        Some(buffer) => buffer,
-        None => {
-            let (layout, _) = swizzled(m, tile, order)
-                .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
-            let ty = shared_type(m, tile, &layout, 1);
-            m.at(body, 0).value(S::AllocTensor, &[], [], ty)
-        }
-    };
-    stored.push(Stored {
-        tile,
-        order,
-        buffer,
-    });
-    fill(m, body, tile, dot, buffer);
-    Ok(buffer)
-}
-
-/// Stores a tile to `buffer` as soon as it is known, as [`store`] says.
-pub(super) fn fill(m: &mut Module, body: BlockId, tile: ValueId, dot: OpId, buffer: ValueId) {
-    let block = home(m, tile);
-    let at = match m.def_op(tile) {
-        Some(op) => place(m, op).1 + 1,
-        None => 0,
-    };
-    let repeats = loop_around(m, body, block).is_some();
-    store_at(m, (block, at), [tile, buffer], dot, repeats);
-}
-
-/// Stores a tile to a buffer at a place, for `dot`; `waits`: threads may still read there what was stored before.
-pub(super) fn store_at(
-    m: &mut Module,
-    (block, at): (BlockId, usize),
-    [tile, buffer]: [ValueId; 2],
-    dot: OpId,
-    waits: bool,
-) {
-    let loc = m.op(dot).loc;
-    let mut b = m.at(block, at);
-    b.loc = loc;
-    if waits {
-        b.op(S::ProxyFence, &[], [], &[], &[]);
-    }
-    b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
-    b.op(S::ProxyFence, &[], [], &[], &[]);
 }
 
 /// A view of a buffer with its dimensions permuted, right after the buffer.

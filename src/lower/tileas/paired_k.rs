@@ -24,12 +24,6 @@ pub fn is_wanted(m: &Module, dot: OpId, lhs: &Source, rhs: &Source) -> bool {
     places && two && m.types.bits(m.ty(left)) == Some(32) && !Made::of(m, left).is_some_and(wide)
 }
 
-/// The view of a right operand, if there is one.
-pub fn view(done: &Renumbered, tile: ValueId) -> ValueId {
-    let known = done.iter().find(|d| d.0 == tile);
-    known.map_or(tile, |d| d.1)
-}
-
 /// Renumbers K of the operands of `dot`.
 pub fn renumber(m: &mut Module, dot: OpId, done: &mut Renumbered) {
     let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));

@@ -8,11 +8,12 @@
 use super::decided::Plan;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
-use super::operands::{COLUMNS, Order, ROWS, Source, Stored, is_stationary};
+use super::operands::{Source, is_stationary};
+use super::staging::{Form, Staging};
 use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
-use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::buffers::{COLUMNS, Order, ROWS, tile_bytes};
 use crate::lower::tileas::look;
 use crate::target::Target;
 
@@ -61,13 +62,13 @@ pub fn place(
         .find(|(n, _, left)| *n == 1 || *left <= plan.registers(target, *n))
         .unwrap_or((1, Vec::new(), live));
     let available = plan.registers(target, blocks);
-    let mut stored = Vec::new();
+    let mut staging = Staging::new(body);
     for s in found {
         let Some(operand) = operands.iter().find(|o| o.is(&s)) else {
             continue;
         };
         if moved.iter().any(|o| o.is(&s)) {
-            read_where_used(m, body, &s, &mut stored)?;
+            read_where_used(m, &s, &mut staging)?;
         } else if left > available {
             let why = format!(
                 "fragments of {} registers stay in registers: their tile needs {} bytes of shared memory",
@@ -76,8 +77,7 @@ pub fn place(
             log.note(m, s.dot, "operands in shared memory", why);
         }
     }
-    let taken: u64 = moved.iter().map(|o| o.bytes).sum();
-    let left = share(blocks).saturating_sub(taken);
+    let left = staging.finish(m, share(blocks));
     let blocks = i64::try_from(blocks).unwrap_or(1);
     Ok((plan.occupancy.map(|o| o.min(blocks)), left))
 }
@@ -130,12 +130,12 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<fragments::Operand>
 /// Stores the tile when it is known, and loads it in front of the matmul.
 fn read_where_used(
     m: &mut Module,
-    body: BlockId,
     s: &fragments::Operand,
-    stored: &mut Vec<Stored>,
+    staging: &mut Staging,
 ) -> Result<(), Diagnostic> {
-    let order = order_of(m, s.tile, s.side);
-    let (buffer, _) = Source::Stored(order).place(m, body, s.dot, s.side, stored)?;
+    let source = Source::Stored(Form::Order(order_of(m, s.tile, s.side)));
+    *staging = staging.with(m, s.dot, source.stored(s.tile));
+    let (buffer, _) = source.place(m, s.dot, s.side, s.tile, staging)?;
     load_for(m, s.dot, s.side, buffer);
     Ok(())
 }

@@ -8,16 +8,17 @@
 //! Every matmul is waited for at once here. [`super::overlap`] then lets them overlap with what follows.
 
 use super::atoms::Extents;
-use super::buffers::tile_bytes;
+use super::buffers::{ROWS, tile_bytes};
 use super::decided::Plan;
 use super::look::place;
 use super::missed::Log;
 use super::operands::{
-    ROWS, Source, Stored, drop_unused, fence_copies, in_place, inner_dimension, is_stationary,
-    order_of_rhs, read_where_brought,
+    Source, drop_unused, fence_copies, in_place, inner_dimension, is_stationary, order_of_rhs,
+    read_where_brought,
 };
 use super::paired_k::{self, Renumbered};
 use super::promote::{self, Promotion};
+use super::staging::{Form, Staging, Stored};
 use super::{matmul, swap};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -36,11 +37,11 @@ pub fn convert(
     plan: &Plan,
     log: &mut Log,
 ) -> Result<u64, Diagnostic> {
-    let (warps, mut room) = (plan.tile_warps, plan.staging);
+    let (warps, room) = (plan.tile_warps, plan.staging);
     if !target.has(Feature::Wgmma) || !warps.is_multiple_of(4) {
         return Ok(room);
     }
-    let mut stored = Vec::new();
+    let mut staging = Staging::new(body);
     let mut renumbered = Renumbered::new();
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) {
@@ -59,24 +60,27 @@ pub fn convert(
             continue;
         };
         let columns = extents.columns / spread[1];
-        let operands = Operands::of(m, body, dot, columns, &stored, &renumbered);
-        if operands.bytes <= room {
-            room -= operands.bytes;
-            if operands.renumbered {
-                paired_k::renumber(m, dot, &mut renumbered);
-            }
-            let promotion = Promotion::of(m, body, dot, target, plan, columns);
-            operands.apply(m, body, dot, spread, promotion, &mut stored)?;
-        } else {
+        let operands = Operands::of(m, body, dot, columns);
+        let more = staging.with(m, dot, operands.stored());
+        if more.bytes() > room {
             let why = format!(
-                "its operands need {} bytes of shared memory, {room} are left",
-                operands.bytes
+                "its operands need {} bytes of shared memory, {} are left",
+                more.bytes() - staging.bytes(),
+                room - staging.bytes()
             );
             log.note(m, dot, "wgmma", why);
+            continue;
         }
+        staging = more;
+        if operands.renumbered {
+            paired_k::renumber(m, dot, &mut renumbered);
+        }
+        let promotion = Promotion::of(m, body, dot, target, plan, columns);
+        operands.apply(m, dot, spread, promotion, &mut staging)?;
     }
+    let left = staging.finish(m, room);
     fence_copies(m, body);
-    Ok(room)
+    Ok(left)
 }
 
 /// Bytes of the buffers that [`convert`] will want, when the tiles of the loads in `brought` come through rings.
@@ -110,22 +114,15 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
 struct Operands {
     lhs: Source,
     rhs: Source,
+    /// The tiles, as the kernel has them.
+    tiles: [ValueId; 2],
     /// Whether K is renumbered ([`paired_k`]).
     renumbered: bool,
-    /// Bytes of buffers that these need.
-    bytes: u64,
 }
 
 impl Operands {
-    /// `columns`: of one instruction; `done`: what is stored already, `views`: of which tiles K is renumbered already.
-    fn of(
-        m: &Module,
-        body: BlockId,
-        dot: OpId,
-        columns: u64,
-        done: &[Stored],
-        views: &Renumbered,
-    ) -> Operands {
+    /// `columns`: of one instruction.
+    fn of(m: &Module, body: BlockId, dot: OpId, columns: u64) -> Operands {
         let Matmul {
             lhs: left,
             rhs: right,
@@ -134,39 +131,38 @@ impl Operands {
         let columns = columns.min(Wgmma::MAX_N);
         let lhs = match in_place(m, left, 0, Wgmma::M) {
             Some(source) => source,
-            None if is_stationary(m, body, left, dot) => Source::Stored(ROWS),
+            None if is_stationary(m, body, left, dot) => Source::Stored(Form::Order(ROWS)),
             None => Source::Registers,
         };
         let rhs = in_place(m, right, 1, columns)
-            .unwrap_or_else(|| Source::Stored(order_of_rhs(m, right, columns)));
+            .unwrap_or_else(|| Source::Stored(Form::Order(order_of_rhs(m, right, columns))));
         let renumbered = paired_k::is_wanted(m, dot, &lhs, &rhs);
-        let stored = match renumbered {
-            true => paired_k::view(views, right),
-            false => right,
+        let rhs = match rhs {
+            Source::Stored(form) if renumbered => Source::Stored(Form::Renumbered(form.order())),
+            rhs => rhs,
         };
-        let bytes = |source: &Source, tile: ValueId| match *source {
-            Source::Stored(order) if Stored::room_for(m, body, done, tile, order).is_none() => {
-                tile_bytes(m, tile)
-            }
-            _ => 0,
-        };
-        let bytes = bytes(&rhs, stored) + bytes(&lhs, left);
         Operands {
             lhs,
             rhs,
+            tiles: [left, right],
             renumbered,
-            bytes,
         }
+    }
+
+    /// What is stored of them.
+    fn stored(&self) -> impl Iterator<Item = Stored> + use<> {
+        let [left, right] = self.tiles;
+        let stored = [self.rhs.stored(right), self.lhs.stored(left)];
+        stored.into_iter().flatten()
     }
 
     fn apply(
         self,
         m: &mut Module,
-        body: BlockId,
         dot: OpId,
         spread: [u64; 2],
         promotion: Option<Promotion>,
-        stored: &mut Vec<Stored>,
+        staging: &mut Staging,
     ) -> Result<(), Diagnostic> {
         let in_registers = matches!(self.lhs, Source::Registers);
         let lhs = Matmul::known(m.op(dot)).lhs;
@@ -175,8 +171,9 @@ impl Operands {
         let fresh = promotion == Some(Promotion::Beside) || promote::starts_from_zero(m, dot);
         let data = m.op(dot).clone();
         let matmul = Matmul::known(&data);
-        let (lhs, lhs_iteration) = self.lhs.place(m, body, dot, 0, stored)?;
-        let (rhs, rhs_iteration) = self.rhs.place(m, body, dot, 1, stored)?;
+        let [left, right] = self.tiles;
+        let (lhs, lhs_iteration) = self.lhs.place(m, dot, 0, left, staging)?;
+        let (rhs, rhs_iteration) = self.rhs.place(m, dot, 1, right, staging)?;
         let (block, at) = place(m, dot);
         let result = m.result(dot);
         let ty = m.ty(result);

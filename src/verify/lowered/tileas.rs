@@ -5,14 +5,15 @@ use super::Ctx;
 use crate::dialect::Traits;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::tensor::tensor_matrix;
-use crate::ir::{Type, ValueId};
+use crate::ir::{Op, Type, ValueId};
+use crate::layout::shared::BUFFER_ALIGN;
 use crate::layout::tensor::Share;
 use crate::verify::{Check, ensure, fail};
 
 pub fn check(c: &Ctx) -> Check {
     match View::of(c.op) {
         Some(View::ConvertLayout(v)) => same_tile(c, v.source(), v.result()),
-        Some(View::AllocTensor(v)) => shared(c, v.result()),
+        Some(View::AllocTensor(v)) => allocated(c, &v),
         Some(View::LocalLoad(v)) => stage(c, v.source(), v.result()),
         Some(View::LocalStore(v)) => stage(c, v.destination(), v.tile()),
         Some(View::Dot(_) | View::ScaledDot(_) | View::AsyncDot(_)) => matmul(c, 1),
@@ -102,6 +103,23 @@ fn shared(c: &Ctx, buffer: ValueId) -> Check {
         matches!(c.m.types.get(c.ty(buffer)), Type::SharedTile { stages, .. } if *stages > 0),
         || format!("{} is no buffer in shared memory", c.text(buffer)),
     )
+}
+
+/// A buffer that shares bytes with others begins where a swizzle does, and is no ring.
+fn allocated(c: &Ctx, v: &view::AllocTensor<'_, Op>) -> Check {
+    shared(c, v.result())?;
+    let Some(byte) = v.byte() else {
+        return Ok(());
+    };
+    let aligned = u64::try_from(byte).is_ok_and(|b| b.is_multiple_of(BUFFER_ALIGN));
+    ensure(aligned, || {
+        format!("'byte' is {byte}, no multiple of {BUFFER_ALIGN}")
+    })?;
+    let once = matches!(
+        c.m.types.get(c.ty(v.result())),
+        Type::SharedTile { stages: 1, .. }
+    );
+    ensure(once, || "a ring shares bytes with other buffers".to_owned())
 }
 
 /// A buffer in tensor memory has a place there, and the kernel's warps reach all of it.

@@ -9,9 +9,11 @@ mod stages;
 use super::events::{Action, Event, RingIteration, Roles, StageUse};
 use crate::dialect::enums::PipelineKind;
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
+use crate::lower::tileas::lifetime::intersect;
 use crate::lower::unsupported;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// A pipeline as declared.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,8 @@ pub struct Setting<'m> {
     pub stage_bytes: FxHashMap<ValueId, u64>,
     /// Buffers that take the place of the pipelines' own.
     pub overlays: Vec<ValueId>,
+    /// The bytes of buffers that share some with others.
+    pub shared_bytes: FxHashMap<ValueId, Range<u64>>,
 }
 
 impl Setting<'_> {
@@ -62,6 +66,14 @@ impl Setting<'_> {
             bytes: 0,
             by_threads: false,
         })
+    }
+
+    /// Whether two buffers have bytes in common.
+    fn aliases(&self, a: ValueId, b: ValueId) -> bool {
+        let bytes = |v| self.shared_bytes.get(&v);
+        let overlays = self.overlays.contains(&a) && self.overlays.contains(&b);
+        let common = bytes(a).zip(bytes(b));
+        a == b || overlays || common.is_some_and(|(x, y)| intersect(x, y))
     }
 }
 
@@ -117,6 +129,8 @@ pub struct Machine<'s> {
     touched: Vec<StageUse>,
     /// Buffers written through the generic proxy since the last fence.
     dirty: FxHashMap<ValueId, OpId>,
+    /// Buffers whose bytes another one's tile was stored to since their own was, and the store.
+    lost: FxHashMap<ValueId, OpId>,
     /// Buffers that copies out of shared memory may still read; whether the thread that started them has waited.
     leaving: FxHashMap<ValueId, (OpId, bool)>,
     /// Commits of each pipeline by the end.
@@ -140,6 +154,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         matmuls: Vec::new(),
         touched: Vec::new(),
         dirty: FxHashMap::default(),
+        lost: FxHashMap::default(),
         leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
     };

@@ -11,6 +11,7 @@
 //! | tensor memory | what matmuls write or read there is loaded and stored once a commit behind them was waited for, and again written by matmuls behind the next acquire |
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
+//! | shared bytes | a buffer that shares bytes with others is read before another one's tile is stored there, and stored once the matmuls that read the others are waited for |
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
 //! | copiers | warps of the producer that copy by themselves, as many as the consumers, bring the rest of the stage: every acquired stage gets copies of theirs, since each of its threads arrives |
 //! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
@@ -33,6 +34,7 @@ use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::access;
 use crate::ir::{BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
 use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::staging::shared_bytes;
 use crate::lower::unsupported;
 use events::Scenario;
 use machine::{Pipeline, Setting};
@@ -78,6 +80,7 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
             filled_by: FxHashMap::default(),
             stage_bytes: FxHashMap::default(),
             overlays: Vec::new(),
+            shared_bytes: FxHashMap::default(),
         },
         creates: Vec::new(),
         consumer_warps: None,
@@ -181,6 +184,9 @@ impl Static<'_> {
             Some(View::AllocTensor(v)) => {
                 let bytes = tile_bytes(s.m, v.result());
                 s.setting.stage_bytes.insert(v.result(), bytes);
+                if let Some(bytes) = shared_bytes(s.m, op) {
+                    s.setting.shared_bytes.insert(v.result(), bytes);
+                }
                 if role == Role::Consumer {
                     s.setting.overlays.push(v.result());
                 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::lifetime::lowest_gap;
 
 /// A buffer, and when it is in use.
 #[derive(Clone, Copy, Debug)]
@@ -46,22 +47,15 @@ fn holds(m: &Module, outer: OpId, mut inner: OpId) -> bool {
 /// The first column of each buffer: the lowest that those in use at the same time leave.
 pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
     let mut firsts: Vec<u64> = Vec::new();
-    for (i, held) in all.iter().enumerate() {
+    for held in all {
         let during = held.during(m);
         let meets = |other: &Held| {
             let theirs = other.during(m);
             holds(m, during, theirs) || holds(m, theirs, during)
         };
-        let earlier = all.iter().zip(&firsts).take(i).filter(|(o, _)| meets(o));
-        let mut taken: Vec<(u64, u64)> = earlier.map(|(o, &f)| (f, f + o.columns)).collect();
-        taken.sort_unstable();
-        let mut first = 0;
-        for (from, to) in taken {
-            if first + held.columns <= from {
-                break;
-            }
-            first = first.max(to);
-        }
+        let earlier = all.iter().zip(&firsts).filter(|(o, _)| meets(o));
+        let taken = earlier.map(|(o, &f)| f..f + o.columns);
+        let first = lowest_gap(taken, held.columns);
         firsts.push(first);
     }
     firsts
@@ -85,11 +79,6 @@ pub fn of(m: &Module, alloc: OpId) -> Option<Range<u64>> {
     let first = u64::try_from(first.unwrap_or(0)).ok()?;
     let columns = tensor_matrix(m, buffer)?.all_columns() * stages(m, buffer);
     Some(first..first + columns)
-}
-
-/// Whether two ranges of columns have one in common.
-pub fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
-    a.start < b.end && b.start < a.end
 }
 
 /// The first column behind all buffers under `body`, if there are any.

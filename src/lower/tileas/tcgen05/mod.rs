@@ -31,13 +31,13 @@ mod scaled;
 mod sooner;
 pub mod turns;
 
-pub use columns::{end as columns_end, of as columns_of, overlap as columns_overlap};
+pub use columns::{end as columns_end, of as columns_of};
 pub use scaled::whole_bytes;
 
 use crate::dialect::enums::PipelineKind;
 use crate::facts::matmul::Matmul;
 use crate::lower::build::cased;
-use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::buffers::{ROWS, tile_bytes};
 use crate::lower::tileas::look::shows;
 use crate::lower::tileas::matmul;
 use emit::{before, flag, is_zero, number_at};
@@ -47,7 +47,8 @@ use fits::{Extents, takes};
 use rustc_hash::FxHashSet;
 
 use super::missed::Log;
-use super::operands::{self, Source, Stored};
+use super::operands::{self, Source};
+use super::staging::{Form, Staging, Stored};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::tcgen05::{self as instruction};
@@ -100,7 +101,7 @@ pub fn convert(
         held: Vec::new(),
         placed: Vec::new(),
         pipeline: None,
-        stored: Vec::new(),
+        staging: Staging::new(body),
     };
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) == Some(S::ScaledDot) {
@@ -127,6 +128,7 @@ pub fn convert(
     let Some(pipeline) = c.pipeline else {
         return Ok(room);
     };
+    let mut left = c.staging.finish(m, room);
     operands::fence_copies(m, body);
     columns::assign(m, body, &c.held);
     sooner::stores(m, body);
@@ -147,7 +149,7 @@ pub fn convert(
     };
     let split = role::split(m, func, body, pipeline, &parts);
     match pairs {
-        Some(pairs) if split => c.room = pairs.apply(m, body, pipeline, c.room),
+        Some(pairs) if split => left = pairs.apply(m, body, pipeline, left),
         Some(_) => log.note(
             m,
             func,
@@ -157,7 +159,7 @@ pub fn convert(
         None => {}
     }
     number::run(m, body, pipeline);
-    Ok(c.room)
+    Ok(left)
 }
 
 /// The work on one function.
@@ -168,8 +170,8 @@ struct Convert {
     held: Vec<Held>,
     placed: Vec<Placed>,
     pipeline: Option<ValueId>,
-    /// Operands that several matmuls may read in one buffer.
-    stored: Vec<Stored>,
+    /// Operands in buffers of shared memory.
+    staging: Staging,
 }
 
 /// What a matmul reads: buffers, and their iterations.
@@ -186,8 +188,6 @@ type Read = (ValueId, Option<ValueId>);
 struct Operands {
     lhs: Option<Source>,
     rhs: Source,
-    /// Bytes of shared memory that these need.
-    bytes: u64,
 }
 
 impl Convert {
@@ -242,18 +242,16 @@ impl Convert {
         let tensor_lhs =
             Share::new(lhs, self.groups).is_ok() && self.fits(m, &[acc_held, lhs_held]);
         let operands = self.operands(m, dot, extents, tensor_lhs);
-        if operands.bytes > self.room {
-            return Ok(Err(format!(
-                "its operands need {} bytes of shared memory, {} are left",
-                operands.bytes, self.room
-            )));
+        let left = operands.lhs.as_ref().and_then(|s| s.stored(matmul.lhs));
+        let stored = operands.rhs.stored(matmul.rhs).into_iter().chain(left);
+        if let Err(why) = self.stage(m, dot, stored) {
+            return Ok(Err(why));
         }
-        self.room -= operands.bytes;
         let buffer = self.buffer(m, matmul.acc, acc, acc_held);
-        let body = self.body;
-        let rhs = operands.rhs.place(m, body, dot, 1, &mut self.stored)?;
+        let staging = &mut self.staging;
+        let rhs = operands.rhs.place(m, dot, 1, matmul.rhs, staging)?;
         let lhs = match operands.lhs {
-            Some(source) => source.place(m, body, dot, 0, &mut self.stored)?,
+            Some(source) => source.place(m, dot, 0, matmul.lhs, staging)?,
             None => {
                 let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
                 before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
@@ -267,6 +265,26 @@ impl Convert {
         };
         self.rewrite(m, dot, reads, buffer, home);
         Ok(Ok(()))
+    }
+
+    /// Keeps bytes of shared memory for what `dot` reads there, or says that there are not enough.
+    fn stage(
+        &mut self,
+        m: &Module,
+        dot: OpId,
+        read: impl IntoIterator<Item = Stored>,
+    ) -> Result<(), String> {
+        let more = self.staging.with(m, dot, read);
+        let (all, before) = (more.bytes(), self.staging.bytes());
+        if all > self.room {
+            return Err(format!(
+                "its operands need {} bytes of shared memory, {} are left",
+                all - before,
+                self.room - before
+            ));
+        }
+        self.staging = more;
+        Ok(())
     }
 
     /// Whether there are columns for `more`.
@@ -287,25 +305,15 @@ impl Convert {
             })
         };
         let columns = extents.columns.min(256);
-        let rhs_source = in_place(rhs, 1, columns)
-            .unwrap_or_else(|| Source::Stored(operands::order_of_rhs(m, rhs, columns)));
+        let rhs_source = in_place(rhs, 1, columns).unwrap_or_else(|| {
+            Source::Stored(Form::Order(operands::order_of_rhs(m, rhs, columns)))
+        });
         let lhs_source = match in_place(lhs, 0, extents.lanes) {
             Some(source) => Some(source),
             None if tensor_lhs && !operands::is_stationary(m, self.body, lhs, dot) => None,
-            None => Some(Source::Stored(operands::ROWS)),
+            None => Some(Source::Stored(Form::Order(ROWS))),
         };
-        let bytes = |source: &Source, tile: ValueId| match *source {
-            Source::Stored(order) => {
-                match Stored::room_for(m, self.body, &self.stored, tile, order) {
-                    Some(_) => 0,
-                    None => tile_bytes(m, tile),
-                }
-            }
-            _ => 0,
-        };
-        let left = lhs_source.as_ref().map_or(0, |source| bytes(source, lhs));
         Operands {
-            bytes: bytes(&rhs_source, rhs) + left,
             lhs: lhs_source,
             rhs: rhs_source,
         }

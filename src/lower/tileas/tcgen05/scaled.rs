@@ -10,15 +10,16 @@ use super::{Convert, Reads};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
-use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, ValueId};
+use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::shared::SharedLayout;
 use crate::layout::tcgen05 as instruction;
 use crate::layout::tensor::{LANES, Share, TensorMatrix};
 use crate::layout::{LayoutError, bytes};
-use crate::lower::tileas::buffers::{shared_type, swizzled, tile_bytes};
+use crate::lower::tileas::buffers::{ROWS, shared_type, swizzled};
 use crate::lower::tileas::look::{is_view, place};
 use crate::lower::tileas::operands;
 use crate::lower::tileas::relation::Relation;
+use crate::lower::tileas::staging::{Form, Staging, Stored};
 
 /// Most columns of an instruction.
 const MOST_COLUMNS: u64 = 256;
@@ -42,8 +43,8 @@ pub fn whole_bytes(shared: &SharedLayout, side: usize) -> Result<SharedLayout, L
 enum Source {
     /// In the buffer that this load reads, which shows them so.
     Seen(OpId, SharedLayout),
-    /// In a buffer that they are stored to.
-    Stored(SharedLayout),
+    /// In a buffer that they are stored to, like this.
+    Stored(Form, SharedLayout),
 }
 
 impl Source {
@@ -74,11 +75,11 @@ impl Source {
         fits(&shared).then_some(Source::Seen(load, shared))
     }
 
-    /// Bytes of a buffer of its own.
-    fn bytes(&self, m: &Module, tile: ValueId) -> u64 {
-        match self {
-            Source::Seen(..) => 0,
-            Source::Stored(_) => tile_bytes(m, tile),
+    /// What is stored of `tile`, if it is.
+    fn stored(&self, tile: ValueId) -> Option<Stored> {
+        match *self {
+            Source::Seen(..) => None,
+            Source::Stored(form, _) => Some(Stored { tile, form }),
         }
     }
 
@@ -86,16 +87,14 @@ impl Source {
     fn place(
         self,
         m: &mut Module,
-        body: BlockId,
         dot: OpId,
         tile: ValueId,
+        staging: &mut Staging,
     ) -> (ValueId, Option<ValueId>) {
         let (load, shared) = match self {
             Source::Seen(load, shared) => (load, shared),
-            Source::Stored(layout) => {
-                let ty = shared_type(m, tile, &layout, 1);
-                let buffer = m.at(body, 0).value(S::AllocTensor, &[], [], ty);
-                operands::fill(m, body, tile, dot, buffer);
+            Source::Stored(form, layout) => {
+                let buffer = staging.place(m, dot, Stored { tile, form }, tile, &layout);
                 return (buffer, None);
             }
         };
@@ -124,11 +123,13 @@ fn operand(m: &Module, tile: ValueId, side: usize, mn: u64) -> Result<Source, St
         return Ok(source);
     }
     let order = match side {
-        0 => operands::ROWS,
+        0 => ROWS,
         _ => operands::order_of_rhs(m, tile, mn),
     };
     match swizzled(m, tile, order) {
-        Ok((layout, _)) if layout.element_bits() == 8 => Ok(Source::Stored(layout)),
+        Ok((layout, _)) if layout.element_bits() == 8 => {
+            Ok(Source::Stored(Form::Order(order), layout))
+        }
         _ => Err("an operand of four bits does not lie in shared memory as it is read".to_owned()),
     }
 }
@@ -182,30 +183,27 @@ impl Convert {
             Err(why) => return Ok(Err(why)),
         };
         let mut places = vec![(matmul.lhs, lhs), (matmul.rhs, rhs)];
-        for ((tile, side), k_dim) in tiles.into_iter().zip(&scaled.sides).zip([1, 0]) {
+        for (i, (tile, side)) in tiles.into_iter().zip(&scaled.sides).enumerate() {
+            let k_dim = 1 - i;
             let source = match Source::seen(m, tile, |s| side.copies(s, k_dim).is_some()) {
                 Some(source) => source,
                 None => match side.memory(k_dim) {
-                    Ok(layout) => Source::Stored(layout),
+                    Ok(layout) => Source::Stored(Form::Scales(i), layout),
                     Err(e) => return Ok(Err(e.to_string())),
                 },
             };
             places.push((tile, source));
         }
-        let bytes: u64 = places.iter().map(|(tile, s)| s.bytes(m, *tile)).sum();
-        if bytes > self.room {
-            return Ok(Err(format!(
-                "its operands need {bytes} bytes of shared memory, {} are left",
-                self.room
-            )));
+        let stored = places.iter().filter_map(|(tile, s)| s.stored(*tile));
+        if let Err(why) = self.stage(m, dot, stored) {
+            return Ok(Err(why));
         }
-        self.room -= bytes;
         let buffer = self.buffer(m, matmul.acc, acc, acc_held);
         let scales = self.columns(m, scales_held);
-        let body = self.body;
+        let staging = &mut self.staging;
         let read: Vec<_> = places
             .into_iter()
-            .map(|(tile, source)| source.place(m, body, dot, tile))
+            .map(|(tile, source)| source.place(m, dot, tile, staging))
             .collect();
         let &[lhs, rhs, lhs_scale, rhs_scale] = &read[..] else {
             return Ok(Err("an operand is missing".to_owned()));

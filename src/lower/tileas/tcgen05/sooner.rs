@@ -7,6 +7,7 @@ use super::columns;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::lifetime::intersect;
 use std::ops::Range;
 
 /// Moves each store to tensor memory under `body` up to where its tile is made, as far as nothing that it must follow
@@ -46,7 +47,7 @@ fn lets_pass(m: &Module, op: OpId, written: &Range<u64>) -> bool {
     }
     match view::View::of(data) {
         Some(view::View::TensorLoad(v)) => {
-            columns_of(m, v.source()).is_some_and(|read| !columns::overlap(&read, written))
+            columns_of(m, v.source()).is_some_and(|read| !intersect(&read, written))
         }
         // Of copies: matmuls may read what lies in these columns until they are waited for.
         Some(view::View::ConsumerWait(v)) => {

@@ -13,7 +13,7 @@ impl Machine<'_> {
         dot: bool,
     ) -> Result<Step, Diagnostic> {
         let Some(pipeline) = self.s.filled_by.get(&stage.buffer) else {
-            return Ok(Step::Done);
+            return self.kept(op, stage.buffer);
         };
         let Some(i) = stage.iteration else {
             return self.fail(
@@ -54,25 +54,22 @@ impl Machine<'_> {
         if self.s.filled_by.contains_key(&stage.buffer) {
             return self.fail(op, "writes to a buffer that a pipeline's copies fill");
         }
-        let overlays = &self.s.overlays;
-        let aliases = |b: &ValueId| {
-            *b == stage.buffer || overlays.contains(b) && overlays.contains(&stage.buffer)
-        };
-        if self.leaving.keys().any(aliases) {
+        let aliases = |b: ValueId| self.s.aliases(b, stage.buffer);
+        if self.leaving.keys().any(|&b| aliases(b)) {
             return self.fail(
                 op,
                 "overwrites a buffer that a tensor copy may still read: missing async.store_wait and async.fence",
             );
         }
         let overlay = self.s.overlays.contains(&stage.buffer);
-        let reads = |g: &Group| overlay || g.reads.iter().any(|r| r.buffer == stage.buffer);
+        let reads = |g: &Group| overlay || g.reads.iter().any(|r| aliases(r.buffer));
         if self.groups.iter().any(reads) {
             return self.fail(
                 op,
                 "overwrites memory that an async.dot in flight reads: missing async.dot_wait",
             );
         }
-        let multiplies = |p: &Matmul| overlay || p.shared.iter().any(|r| r.buffer == stage.buffer);
+        let multiplies = |p: &Matmul| overlay || p.shared.iter().any(|r| aliases(r.buffer));
         if self.matmuls.iter().any(multiplies) {
             return self.fail(
                 op,
@@ -90,7 +87,28 @@ impl Machine<'_> {
             );
         }
         self.dirty.insert(stage.buffer, op);
+        let others = self.s.shared_bytes.keys().copied();
+        let lost = others.filter(|&b| b != stage.buffer && self.s.aliases(b, stage.buffer));
+        self.lost.extend(lost.map(|b| (b, op)));
+        self.lost.remove(&stage.buffer);
         Ok(Step::Done)
+    }
+
+    /// Whether what was stored to `buffer` is still there.
+    fn kept(&self, op: OpId, buffer: ValueId) -> Result<Step, Diagnostic> {
+        let Some(&store) = self.lost.get(&buffer) else {
+            return Ok(Step::Done);
+        };
+        let m = self.s.m;
+        let store = m.op(store);
+        let note =
+            Diagnostic::error(format!("'{}' stores it", store.kind)).at(m.source_of(store.loc));
+        Err(unsupported(
+            m,
+            op,
+            "reads a buffer in whose bytes another tile was stored since",
+        )
+        .note(note.to_string().replacen("error: ", "", 1)))
     }
 
     /// The asynchronous proxy reads `buffer`.
