@@ -18,6 +18,9 @@ pub const REGISTERS_BESIDE_LOADS: u64 = 24;
 /// Most stages of a ring that pay.
 pub const MAX_STAGES: u64 = 8;
 
+/// Stages of a ring with which its loads are early enough, as a rule.
+pub const ENOUGH_STAGES: u64 = 4;
+
 /// As many stages as fit: a power of two where at least four do.
 pub fn stages_that_fit(room: u64, bytes: u64) -> Option<u64> {
     match (room / bytes.max(1)).min(MAX_STAGES) {

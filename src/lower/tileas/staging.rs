@@ -5,7 +5,7 @@
 //! Every matmul is waited for where it stands as long as operands are stored, so that it reads no longer than that;
 //! schedules that wait later leave matmuls alone behind which something is stored. [`super::protocol`] checks it.
 
-use super::buffers::{Order, ROWS, shared_type, tile_bytes};
+use super::buffers::{COLUMNS, Order, ROWS, shared_type, tile_bytes};
 use super::lifetime::{Lifetime, Meeting, intersect, lowest_gap};
 use super::look::{behind, loop_around, place};
 use crate::dialect::nv_tileas::{Op as S, view};
@@ -19,6 +19,14 @@ use std::ops::Range;
 pub struct Stored {
     pub tile: ValueId,
     pub form: Form,
+}
+
+impl Stored {
+    /// What to expect of an operand before it is known how a matmul will read it; `side`: 0 for the left one.
+    pub fn expected(tile: ValueId, side: usize) -> Stored {
+        let form = Form::Order(if side == 0 { ROWS } else { COLUMNS });
+        Stored { tile, form }
+    }
 }
 
 /// How a tile lies in its buffer.
@@ -71,6 +79,11 @@ impl Staging {
     /// Bytes that all of it takes.
     pub fn bytes(&self) -> u64 {
         self.tenants.iter().map(|t| t.bytes.end).max().unwrap_or(0)
+    }
+
+    /// The same if only those tiles share bytes that control flow keeps apart.
+    pub fn bytes_apart(&self, m: &Module) -> u64 {
+        self.without_turns(m).bytes()
     }
 
     /// The same, and what `dot` reads besides. Nothing is stored yet.

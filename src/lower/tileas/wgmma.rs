@@ -8,7 +8,7 @@
 //! Every matmul is waited for at once here. [`super::overlap`] then lets them overlap with what follows.
 
 use super::atoms::Extents;
-use super::buffers::{ROWS, tile_bytes};
+use super::buffers::ROWS;
 use super::decided::Plan;
 use super::look::place;
 use super::missed::Log;
@@ -83,10 +83,9 @@ pub fn convert(
     Ok(left)
 }
 
-/// Bytes of the buffers that [`convert`] will want, when the tiles of the loads in `brought` come through rings.
-pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<OpId>) -> u64 {
-    let mut bytes = 0;
-    let mut seen = FxHashSet::default();
+/// What [`convert`] will store, when the tiles of the loads in `brought` come through rings.
+pub fn staging(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<OpId>) -> Staging {
+    let mut staging = Staging::new(body);
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) || Extents::of(m, dot).is_err() {
             continue;
@@ -97,17 +96,16 @@ pub fn staged_bytes(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHash
         if swap::is_expected(m, facts, dot, brought) {
             continue;
         }
-        if !read_where_brought(m, facts, rhs, 0, brought) && seen.insert((rhs, 1)) {
-            bytes += tile_bytes(m, rhs);
-        }
-        if !read_where_brought(m, facts, lhs, 1, brought)
-            && is_stationary(m, body, lhs, dot)
-            && seen.insert((lhs, 0))
-        {
-            bytes += tile_bytes(m, lhs);
-        }
+        let right = !read_where_brought(m, facts, rhs, 0, brought);
+        let left =
+            !read_where_brought(m, facts, lhs, 1, brought) && is_stationary(m, body, lhs, dot);
+        let stored = [
+            right.then(|| Stored::expected(rhs, 1)),
+            left.then(|| Stored::expected(lhs, 0)),
+        ];
+        staging = staging.with(m, dot, stored.into_iter().flatten());
     }
-    bytes
+    staging
 }
 
 /// Where the operands of a matmul are read.

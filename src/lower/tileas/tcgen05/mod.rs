@@ -37,7 +37,7 @@ pub use scaled::whole_bytes;
 use crate::dialect::enums::PipelineKind;
 use crate::facts::matmul::Matmul;
 use crate::lower::build::cased;
-use crate::lower::tileas::buffers::{ROWS, tile_bytes};
+use crate::lower::tileas::buffers::ROWS;
 use crate::lower::tileas::look::shows;
 use crate::lower::tileas::matmul;
 use emit::{before, flag, is_zero, number_at};
@@ -458,32 +458,46 @@ impl Convert {
     }
 }
 
-/// Bytes of the buffers in shared memory that [`convert`] will want, when the tiles of the loads in `brought` come
-/// through rings.
-pub fn staged_bytes(m: &Module, body: BlockId, target: &Target, brought: &FxHashSet<OpId>) -> u64 {
-    let mut bytes = 0;
+/// What [`convert`] will store in shared memory, when the tiles of the loads in `brought` come through rings.
+pub fn staging(m: &Module, body: BlockId, target: &Target, brought: &FxHashSet<OpId>) -> Staging {
+    let mut staging = Staging::new(body);
     for dot in m.ops_under(body) {
         let Some(extents) = takes(m, dot, target) else {
             continue;
         };
-        let matmul = Matmul::known(m.op(dot));
-        let Matmul { lhs, rhs, .. } = matmul;
-        if matmul.scales.is_some() {
-            let stored = matmul
-                .sources()
-                .filter(|&v| !shows(m, v, |o| brought.contains(&o)));
-            bytes += stored.map(|v| tile_bytes(m, v)).sum::<u64>();
-            continue;
-        }
-        let comes = |tile| operands::comes_from(m, tile, brought);
-        if !comes(rhs) {
-            bytes += tile_bytes(m, rhs);
-        }
+        let stored = will_store(m, body, dot, extents, brought);
+        staging = staging.with(m, dot, stored);
+    }
+    staging
+}
+
+/// What a matmul will read in buffers that no ring fills.
+fn will_store(
+    m: &Module,
+    body: BlockId,
+    dot: OpId,
+    extents: Extents,
+    brought: &FxHashSet<OpId>,
+) -> Vec<Stored> {
+    let matmul = Matmul::known(m.op(dot));
+    let Matmul { lhs, rhs, .. } = matmul;
+    let operands = [lhs, rhs].into_iter().enumerate();
+    let mut all: Vec<Stored> = operands.map(|(i, v)| Stored::expected(v, i)).collect();
+    let Some(scales) = matmul.scales else {
         // Of 256 rows, what a matmul reads and computes fills tensor memory.
         let in_tensor = extents.rows <= LANES && !operands::is_stationary(m, body, lhs, dot);
-        if !comes(lhs) && !in_tensor {
-            bytes += tile_bytes(m, lhs);
-        }
-    }
-    bytes
+        all.retain(|s| {
+            let brought = operands::comes_from(m, s.tile, brought);
+            let left = *s == Stored::expected(lhs, 0);
+            !(brought || left && in_tensor)
+        });
+        return all;
+    };
+    let scales = scales.into_iter().enumerate();
+    all.extend(scales.map(|(i, tile)| Stored {
+        tile,
+        form: Form::Scales(i),
+    }));
+    all.retain(|s| !shows(m, s.tile, |o| brought.contains(&o)));
+    all
 }

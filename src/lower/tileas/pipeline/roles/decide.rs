@@ -13,9 +13,10 @@ use crate::lower::hints::Hints;
 use crate::lower::tileas::atoms::Extents;
 use crate::lower::tileas::buffers::{RESERVE, shared_room, tile_bytes};
 use crate::lower::tileas::cluster::Split;
-use crate::lower::tileas::limits::{REGISTERS_BESIDE_TILES, stages_that_fit};
+use crate::lower::tileas::limits::{ENOUGH_STAGES, REGISTERS_BESIDE_TILES, stages_that_fit};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
 use crate::lower::tileas::missed::Log;
+use crate::lower::tileas::staging::Staging;
 use crate::lower::tileas::{pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
@@ -203,15 +204,19 @@ impl Plan {
             .sum();
         let stored = |&op: &OpId| access::tile(m.op(op)).map_or(0, |t| tile_bytes(m, t));
         let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
-        let staged = match self.by_groups {
-            true if target.has(Feature::Tcgen05) => {
-                tcgen05::staged_bytes(m, body, target, &brought)
-            }
-            true => wgmma::staged_bytes(m, body, facts, &brought),
-            false => 0,
+        let operands = match self.by_groups {
+            true if target.has(Feature::Tcgen05) => tcgen05::staging(m, body, target, &brought),
+            true => wgmma::staging(m, body, facts, &brought),
+            false => Staging::new(body),
         };
         let scratch = self.scratch(m, body, target, &brought);
         let mut stores = self.nested_stores.iter().map(stored).sum::<u64>();
+        // Operands take each other's bytes, at the price of barriers, where rings would have few stages.
+        let apart = operands.bytes_apart(m);
+        let staged = match once + apart + scratch + stores + ENOUGH_STAGES * again {
+            all if all <= room => apart,
+            _ => operands.bytes(),
+        };
         let mut fixed = once + staged + scratch;
         if fixed + stores + 2 * again > room {
             // Stages are worth more than tensor copies of results.
