@@ -320,7 +320,7 @@ pub(super) fn store_at(
     if waits {
         b.op(S::ProxyFence, &[], [], &[], &[]);
     }
-    b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
+    b.op(S::LocalStore, &[&[tile], &[buffer], &[], &[]], [], &[], &[]);
     b.op(S::ProxyFence, &[], [], &[], &[]);
 }
 

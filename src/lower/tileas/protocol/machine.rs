@@ -35,8 +35,13 @@ impl Pipeline {
         self.kind == PipelineKind::Mma
     }
 
-    fn is_cp_async(self) -> bool {
-        self.kind == PipelineKind::CpAsync
+    fn is_through_registers(self) -> bool {
+        self.kind == PipelineKind::Registers
+    }
+
+    /// Whether all warps fill its stages and read them, between barriers.
+    fn is_by_barriers(self) -> bool {
+        self.kind == PipelineKind::CpAsync || self.is_through_registers()
     }
 }
 
@@ -380,7 +385,7 @@ impl Machine<'_> {
                 ));
             }
             let pipeline = self.s.pipeline(t.pipeline);
-            let tma = !pipeline.is_cp_async();
+            let tma = !pipeline.is_by_barriers();
             if !tma && let Some(op) = state.undrained {
                 return Err(unsupported(
                     m,
