@@ -637,7 +637,7 @@ fn stages_of_registers_are_filled_and_read_between_barriers() {
     rejects(
         registers(),
         "async.pipeline.consumer_wait",
-        "waits for iteration 0, whose copies are not committed",
+        "waits for iteration 0, which is not committed: missing producer_commit",
         |m| {
             for step in [S::ProducerAcquire, S::ProducerCommit] {
                 let first = all(m, step)[0];

@@ -1,8 +1,9 @@
 // A loop that may not run at all loads the first tiles only where it does. Two stages of small tiles leave other blocks their
 // room, so that an iteration has one barrier.
 // run: explain --gpu-name sm_75
+// run: explain --json --gpu-name sm_75
 // run: compile --emit nv_tileas --gpu-name sm_75
-// show: pipeline through | kernel k | cuda_tile.if | yield | cuda_tile.select | local_ | async. | .dot" | tiled_load
+// show: filled_by | pipeline through | kernel k | cuda_tile.if | yield | cuda_tile.select | local_ | async. | .dot" | tiled_load
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>, %n: tile<i32>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>

@@ -35,13 +35,17 @@ impl Pipeline {
         self.kind == PipelineKind::Mma
     }
 
+    fn is_cp_async(self) -> bool {
+        self.kind == PipelineKind::CpAsync
+    }
+
     fn is_through_registers(self) -> bool {
         self.kind == PipelineKind::Registers
     }
 
     /// Whether all warps fill its stages and read them, between barriers.
     fn is_by_barriers(self) -> bool {
-        self.kind == PipelineKind::CpAsync || self.is_through_registers()
+        self.is_cp_async() || self.is_through_registers()
     }
 }
 

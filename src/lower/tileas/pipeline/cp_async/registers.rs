@@ -47,7 +47,10 @@ impl Build<'_> {
         for (block, values) in [(some, tiles), (none, zeros)] {
             m.at_end(block).op(C::Yield, &[&values], [], &[], &[]);
         }
-        let either = m.at_end(block).op(C::If, &[&[runs]], [], &types, &regions);
+        let loc = m.op(self.plan.stream.for_op).loc;
+        let mut b = m.at_end(block);
+        b.loc = loc;
+        let either = b.op(C::If, &[&[runs]], [], &types, &regions);
         m.op(either).results.to_vec()
     }
 
@@ -111,8 +114,11 @@ impl Build<'_> {
         b.op(S::ProducerAcquire, &groups, [], &[], &[]);
         for (&tile, &buffer) in tiles.iter().zip(&self.buffers) {
             let groups: [&[ValueId]; 4] = [&[tile], &[buffer], &[iteration], &[self.pipeline]];
+            if let Some(loaded) = b.module.def_op(tile) {
+                b.loc = b.module.op(loaded).loc;
+            }
             b.op(S::LocalStore, &groups, [], &[], &[]);
         }
-        b.op(S::ProducerCommit, &groups, [], &[], &[]);
+        m.at_end(block).op(S::ProducerCommit, &groups, [], &[], &[]);
     }
 }

@@ -173,12 +173,15 @@ impl Machine<'_> {
             });
             return Ok(Step::Done);
         }
+        if pipeline.is_through_registers() && state.next_commit <= i {
+            return self.fail(
+                op,
+                format!("waits for iteration {i}, which is not committed: missing producer_commit"),
+            );
+        }
         // cp.async.wait_group leaves the newest `stages - 2` groups in flight.
-        let leaves = match pipeline.is_through_registers() {
-            true => 0,
-            false => pipeline.stages - 2,
-        };
-        if !pipeline.is_tma() && state.next_commit - leaves <= i {
+        let leaves = pipeline.stages - 2;
+        if pipeline.is_cp_async() && state.next_commit - leaves <= i {
             return self.fail(
                 op,
                 format!("waits for iteration {i}, whose copies are not committed {leaves} groups before: without producer, or behind it"),
