@@ -100,8 +100,10 @@ enums! {
         M16n8k8 "m16n8k8", M16n8k16 "m16n8k16", M16n8k32 "m16n8k32", M8n8k4 "m8n8k4", Fma "fma",
         M16n8k64 "m16n8k64",
     ];
-    /// What completes a pipeline's copies.
-    PipelineKind PIPELINE_KIND "pipeline_kind" [CpAsync "cp_async", Tma "tma", Mma "mma"];
+    /// What completes a pipeline's copies; `registers`: threads that load tiles and store them to the stages.
+    PipelineKind PIPELINE_KIND "pipeline_kind" [
+        CpAsync "cp_async", Tma "tma", Mma "mma", Registers "registers",
+    ];
 
     /// State spaces of `nvvm` memory operations.
     Space SPACE "space" [Global "global", Shared "shared", Generic "generic"];

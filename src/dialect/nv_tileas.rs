@@ -91,9 +91,9 @@ dialect_table! { TileAs {
     LocalLoad(source: One, iteration: Opt) -> (result: One(Explicit))
         = op("local_load")
         .doc("Reads a stage of a shared buffer into a layout (vectors, or ldmatrix where the layout allows).");
-    LocalStore(tile: One, destination: One, iteration: Opt)
+    LocalStore(tile: One, destination: One, iteration: Opt, pipeline: Opt)
         = op("local_store")
-        .doc("Writes a tile to a stage of a shared buffer (vectors, or stmatrix where the layout allows).");
+        .doc("Writes a tile to a stage of a shared buffer (vectors, or stmatrix where the layout allows). `pipeline`: of kind `registers`, whose stage it fills.");
 
     Dot(lhs: One, rhs: One, acc: One)
         { atom: DotAtom, signed_lhs: Bool, signed_rhs: Bool, fast_acc: Flag, by_rows: Flag,

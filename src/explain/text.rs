@@ -103,6 +103,7 @@ pub(crate) fn pipeline(filled_by: &str) -> &'static str {
     match filled_by {
         "tma" => "TMA pipeline",
         "mma" => "pipeline of matmuls",
+        "registers" => "pipeline through registers",
         _ => "cp.async pipeline",
     }
 }

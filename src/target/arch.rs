@@ -25,6 +25,9 @@ pub struct Arch {
     /// Jetson AGX Orin 4 by 16; RTX 4090 72 by 128; H100 50 by 132; B200 126 by 148, B300 126 by 160, Jetson Thor 32 by 20;
     /// RTX 5090 96 by 170, GB10 24 by 48 (data sheets and white papers of these).
     pub cache: u64,
+    /// Most stages of a loop's tiles that threads load and store to shared memory one iteration ahead; 0 where copies
+    /// to shared memory are asynchronous.
+    pub register_stages: u64,
     /// What the plain name has.
     features: Features,
     /// What the names with a suffix have besides.
@@ -59,7 +62,7 @@ const fn v(major: u8, minor: u8) -> Option<PtxVersion> {
 const fn arch(
     sm: u16,
     ptx: [Option<PtxVersion>; 3],
-    [shared, threads, in_flight, cache]: [u32; 4],
+    [shared, threads, in_flight, cache, register_stages]: [u32; 5],
     features: Features,
     own: Features,
 ) -> Arch {
@@ -70,6 +73,7 @@ const fn arch(
         threads_per_sm: threads,
         bytes_in_flight: in_flight as u64,
         cache: cache as u64,
+        register_stages: register_stages as u64,
         features,
         own,
     }
@@ -78,19 +82,19 @@ const fn arch(
 /// Every architecture, by number.
 #[rustfmt::skip]
 pub const ARCHS: &[Arch] = &[
-    // sm, PTX ISA: plain, family, own;        KiB a block, threads, KiB in flight, KiB of cache
-    arch(75,  [v(6, 3), None,    None   ],     [64,  1024, 16, 51],   TURING,    Features::NONE),
-    arch(80,  [v(7, 0), None,    None   ],     [163, 2048, 16, 189],   AMPERE,    Features::NONE),
-    arch(86,  [v(7, 1), None,    None   ],     [99,  1536, 16, 37],   AMPERE,    Features::NONE),
-    arch(87,  [v(7, 4), None,    None   ],     [163, 2048, 16, 128],   AMPERE,    Features::NONE),
-    arch(88,  [v(9, 0), None,    None   ],     [99,  1536, 16, 37],   AMPERE,    Features::NONE),
-    arch(89,  [v(7, 8), None,    None   ],     [99,  1536, 16, 288],   ADA,       Features::NONE),
-    arch(90,  [v(7, 8), None,    v(8, 0)],     [227, 2048, 32, 193],   HOPPER,    HOPPER_OWN),
-    arch(100, [v(8, 6), v(8, 8), v(8, 6)],     [227, 2048, 64, 435],   BLACKWELL_PAIRS, DATACENTER_OWN),
-    arch(103, [v(8, 8), v(8, 8), v(8, 8)],     [227, 2048, 64, 403],   BLACKWELL_PAIRS, DATACENTER_OWN),
-    arch(110, [v(9, 0), v(9, 0), v(9, 0)],     [227, 2048, 64, 819],   BLACKWELL, DATACENTER_OWN),
-    arch(120, [v(8, 7), v(8, 8), v(8, 7)],     [99,  1536, 16, 289],   BLACKWELL, GRAPHICS_OWN),
-    arch(121, [v(8, 8), v(8, 8), v(8, 8)],     [99,  1536, 16, 256],   BLACKWELL, GRAPHICS_OWN),
+    // sm, PTX ISA: plain, family, own;        KiB a block, threads, KiB in flight, KiB of cache, stages through registers
+    arch(75,  [v(6, 3), None,    None   ], [64, 1024, 16, 51, 2],    TURING,    Features::NONE),
+    arch(80,  [v(7, 0), None,    None   ], [163, 2048, 16, 189, 0],  AMPERE,    Features::NONE),
+    arch(86,  [v(7, 1), None,    None   ], [99, 1536, 16, 37, 0],    AMPERE,    Features::NONE),
+    arch(87,  [v(7, 4), None,    None   ], [163, 2048, 16, 128, 0],  AMPERE,    Features::NONE),
+    arch(88,  [v(9, 0), None,    None   ], [99, 1536, 16, 37, 0],    AMPERE,    Features::NONE),
+    arch(89,  [v(7, 8), None,    None   ], [99, 1536, 16, 288, 0],   ADA,       Features::NONE),
+    arch(90,  [v(7, 8), None,    v(8, 0)], [227, 2048, 32, 193, 0],  HOPPER,    HOPPER_OWN),
+    arch(100, [v(8, 6), v(8, 8), v(8, 6)], [227, 2048, 64, 435, 0],  BLACKWELL_PAIRS, DATACENTER_OWN),
+    arch(103, [v(8, 8), v(8, 8), v(8, 8)], [227, 2048, 64, 403, 0],  BLACKWELL_PAIRS, DATACENTER_OWN),
+    arch(110, [v(9, 0), v(9, 0), v(9, 0)], [227, 2048, 64, 819, 0],  BLACKWELL, DATACENTER_OWN),
+    arch(120, [v(8, 7), v(8, 8), v(8, 7)], [99, 1536, 16, 289, 0],   BLACKWELL, GRAPHICS_OWN),
+    arch(121, [v(8, 8), v(8, 8), v(8, 8)], [99, 1536, 16, 256, 0],   BLACKWELL, GRAPHICS_OWN),
 ];
 
 impl Arch {

@@ -23,7 +23,8 @@ pub struct Target {
 const PARTS: u64 = 4;
 /// Registers of a thread are a multiple of this.
 const UNIT: u64 = 8;
-/// Bytes of shared memory that the system takes of each block's (CUDA C++ Programming Guide, "Shared Memory").
+/// Bytes of shared memory that the system takes of each block's from sm_80 on (CUDA C++ Programming Guide, "Shared
+/// Memory"); before, a block can have all of a multiprocessor's ("Technical Specifications per Compute Capability").
 const SHARED_OF_SYSTEM: u64 = 1024;
 
 impl Target {
@@ -71,17 +72,22 @@ impl Target {
 
     /// Bytes of shared memory that each of `blocks` blocks on a multiprocessor can have.
     pub fn shared_of_each(self, blocks: u64) -> u64 {
-        (self.shared_per_sm() / blocks.max(1)).saturating_sub(SHARED_OF_SYSTEM)
+        (self.shared_per_sm() / blocks.max(1)).saturating_sub(self.shared_of_system())
     }
 
     /// Blocks of so many `bytes` of shared memory that a multiprocessor has room for.
     pub fn blocks_by_shared(self, bytes: u64) -> i64 {
-        i64::try_from(self.shared_per_sm() / (bytes + SHARED_OF_SYSTEM)).unwrap_or(1)
+        i64::try_from(self.shared_per_sm() / (bytes + self.shared_of_system()).max(1)).unwrap_or(1)
     }
 
     /// Bytes of shared memory of a multiprocessor: one block's and the system's.
     fn shared_per_sm(self) -> u64 {
-        u64::from(self.shared_per_block()) + SHARED_OF_SYSTEM
+        u64::from(self.shared_per_block()) + self.shared_of_system()
+    }
+
+    /// Bytes of shared memory that the system takes of each block's.
+    fn shared_of_system(self) -> u64 {
+        if self.sm < 80 { 0 } else { SHARED_OF_SYSTEM }
     }
 
     /// Threads that a multiprocessor can hold.
@@ -97,6 +103,12 @@ impl Target {
     /// Bytes that one multiprocessor can count on to find again in the second-level cache.
     pub fn cache_per_sm(self) -> u64 {
         self.arch().map_or(0, |row| 1024 * row.cache)
+    }
+
+    /// Most stages of a loop's tiles that threads load and store to shared memory one iteration ahead; none where copies
+    /// to shared memory are asynchronous.
+    pub fn register_stages(self) -> u64 {
+        self.arch().map_or(0, |row| row.register_stages)
     }
 
     /// Bytes of shared memory one block may ask for.

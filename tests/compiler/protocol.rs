@@ -38,6 +38,26 @@ fn cp_async() -> Module {
     m
 }
 
+/// The form in which all warps load the next tiles and store them to a stage; the first, without a pipeline, are not its.
+fn registers() -> Module {
+    let m = matmul("sm_75");
+    assert!(count(&m, S::LocalStore) == 4 && count(&m, S::Drain) == 1);
+    m
+}
+
+/// The same with a single stage.
+fn one_stage() -> Module {
+    let m = lowered(
+        "production_gemm/persistent_f16.tilebc",
+        "sm_75",
+        Stage::NvTileas,
+    );
+    let create = last(&m, S::PipelineCreate);
+    let pipeline = m.op(create).results[0];
+    assert_eq!(*m.types.get(m.ty(pipeline)), Type::Pipeline { stages: 1 });
+    m
+}
+
 fn count(m: &Module, kind: S) -> usize {
     all(m, kind).len()
 }
@@ -94,10 +114,13 @@ fn rejects(m: Module, operation: &str, why: &str, change: impl FnOnce(&mut Modul
 
 #[test]
 fn the_corpus_keeps_the_protocol() {
-    let mut pipelines = [0, 0, 0];
+    let mut pipelines = [0, 0, 0, 0];
     for path in ssa::bytecode_files() {
         let bytes = std::fs::read(&path).unwrap();
-        for (i, target) in ["sm_80", "sm_90a", "sm_100a"].into_iter().enumerate() {
+        for (i, target) in ["sm_75", "sm_80", "sm_90a", "sm_100a"]
+            .into_iter()
+            .enumerate()
+        {
             let module = tilec::bytecode::read(&bytes).unwrap();
             if !streams(&module) {
                 break;
@@ -599,10 +622,118 @@ fn memory_is_used_again_only_when_idle() {
             let for_op = m.region(m.block(body).region).parent;
             relocate(m, alloc, for_op);
             let (block, at) = (m.op(for_op).block, position(m, for_op));
-            let groups: [&[ValueId]; 3] = [&[tile], &[buffer], &[]];
+            let groups: [&[ValueId]; 4] = [&[tile], &[buffer], &[], &[]];
             m.at(block, at).op(S::LocalStore, &groups, [], &[], &[]);
         },
     );
+}
+
+// ---- registers -----------------------------------------------------------------------------
+
+#[test]
+fn stores_fill_stages_of_pipelines_through_registers() {
+    rejects(
+        registers(),
+        "local_store",
+        "fills a stage of a pipeline that is not through registers",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            change::set(m, create, "kind", kind("cp_async"));
+        },
+    );
+    rejects(
+        cp_async(),
+        "async.tiled_copy",
+        "copies into a pipeline through registers",
+        |m| {
+            let create = last(m, S::PipelineCreate);
+            change::set(m, create, "kind", kind("registers"));
+        },
+    );
+    rejects(
+        registers(),
+        "local_store",
+        "writes to a buffer that a pipeline's copies fill",
+        |m| {
+            let store = last(m, S::LocalStore);
+            m.op_mut(store).operands.pop();
+            m.op_mut(store).groups = [1, 2, 3, 3].into_iter().collect();
+        },
+    );
+    rejects(
+        registers(),
+        "local_store",
+        "fills a stage without saying which iteration",
+        |m| {
+            let store = last(m, S::LocalStore);
+            m.op_mut(store).operands.remove(2);
+            m.op_mut(store).groups = [1, 2, 2, 3].into_iter().collect();
+        },
+    );
+}
+
+#[test]
+fn stages_of_registers_are_filled_and_read_between_barriers() {
+    // Nothing has brought the first tiles when the loop waits for them.
+    rejects(
+        registers(),
+        "async.pipeline.consumer_wait",
+        "waits for iteration 0, which is not committed: missing producer_commit",
+        |m| {
+            for step in [S::ProducerAcquire, S::ProducerCommit] {
+                let first = all(m, step)[0];
+                m.erase(first);
+            }
+            for store in all(m, S::LocalStore).into_iter().take(2) {
+                m.erase(store);
+            }
+        },
+    );
+    rejects(
+        registers(),
+        "local_load",
+        "reads a buffer that no copy of iteration 1 fills",
+        |m| {
+            let store = last(m, S::LocalStore);
+            m.erase(store);
+        },
+    );
+    rejects(
+        registers(),
+        "local_store",
+        "writes to the stage of iteration 2, which is not acquired (acquired: 1)",
+        |m| {
+            let store = last(m, S::LocalStore);
+            shift(m, store, 2, 1);
+        },
+    );
+    // The stores of an iteration's tiles in front of what reads the only stage.
+    rejects(
+        one_stage(),
+        "async.pipeline.consumer_wait",
+        "iteration 0 is waited for and not released before its stage is overwritten",
+        |m| {
+            let release = last(m, S::ConsumerRelease);
+            let commit = last(m, S::ProducerCommit);
+            let (block, at) = (m.op(commit).block, position(m, commit));
+            m.block_mut(block).ops.retain(|&o| o != release);
+            m.place(release, block, at);
+        },
+    );
+    for m in [registers(), one_stage()] {
+        rejects(
+            m,
+            "async.pipeline.producer_commit",
+            "missing async.pipeline.drain",
+            |m| erase(m, S::Drain),
+        );
+    }
+}
+
+/// The attribute for what fills a pipeline.
+fn kind(name: &str) -> Attr {
+    let case = enums::PIPELINE_KIND.cases.iter().position(|c| *c == name);
+    Attr::Enum(EnumAttr(case.expect("a kind") as u8))
 }
 
 // ---- tensor memory -------------------------------------------------------------------------

@@ -52,7 +52,7 @@ macro_rules! simulated {
 simulated! {
     vadd: sm_80 sm_90a;
     softmax: sm_80 sm_90a;
-    matmul: sm_80 sm_90a sm_100a sm_120a;
+    matmul: sm_75 sm_80 sm_90a sm_100a sm_120a;
     ops_atomic: sm_80 sm_90a;
     ops_control: sm_80 sm_90a;
     ops_convert: sm_75 sm_80 sm_90a;
@@ -67,9 +67,9 @@ simulated! {
     ops_shape: sm_80 sm_90a;
     ops_types: sm_80 sm_90a;
     ops_view: sm_80 sm_90a;
-    programs_attention: sm_80 sm_90a sm_100a sm_120a;
+    programs_attention: sm_75 sm_80 sm_90a sm_100a sm_120a;
     programs_control: sm_80 sm_90a;
-    programs_gemm: sm_80 sm_90a sm_100a sm_120a;
+    programs_gemm: sm_75 sm_80 sm_90a sm_100a sm_120a;
     programs_layers: sm_80 sm_90a sm_100a sm_120a;
     programs_gather: sm_75 sm_80 sm_90a;
     programs_memory: sm_80 sm_90a;

@@ -172,11 +172,17 @@ fn loops_say_how_they_are_pipelined_or_why_not() {
     let copied = all(MATMUL, "sm_80");
     let copied = remark(&copied, "RemarkLoopPipelined");
     assert_eq!(copied.first(), Some(&"= note: Mechanism = cp.async"));
-    let plain = all(MATMUL, "sm_75");
+    let loaded = all(MATMUL, "sm_75");
+    assert_eq!(
+        remark(&loaded, "RemarkLoopPipelined").first(),
+        Some(&"= note: Mechanism = loads and stores")
+    );
+    // Turing has no instruction for f32 operands.
+    let plain = all("production_gemm/tf32.tilebc", "sm_75");
     assert_eq!(
         remark(&plain, "RemarkLoopNotPipelined"),
         [
-            "= reason: no asynchronous copies: loc(\"tests/corpus/matmul.py\":34:4): sm_75 has no cp.async"
+            "= reason: no pipeline through registers: loc(\"tests/corpus/production_gemm.py\":62:4): its matmul is computed by multiply-adds or of converted operands"
         ]
     );
 }

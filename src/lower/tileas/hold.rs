@@ -203,7 +203,7 @@ fn keep(m: &mut Module, body: BlockId, facts: &FactMap, from: &Counted, held: &H
         ops.iter().position(|&o| o == op).unwrap_or(ops.len())
     };
     let at = place(m, held.first) + 1;
-    let groups: [&[ValueId]; 3] = [&[value], &[buffer], &[from.counter]];
+    let groups: [&[ValueId]; 4] = [&[value], &[buffer], &[from.counter], &[]];
     let mut b = m.at(from.body, at);
     b.op(S::LocalStore, &groups, [], &[], &[]);
     for &load in &held.again {

@@ -9,7 +9,7 @@ use super::decided::Plan;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::pressure;
 use crate::dialect::enums::Ordering;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::target::Target;
@@ -39,11 +39,19 @@ pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupa
     }
 }
 
-/// A load that nothing but its tokens orders.
+/// A load that nothing but its tokens orders, and that is not ahead of its use on purpose.
 fn is_load(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
     matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
         && access::ordering(data) == Ordering::Weak
+        && !fills_stage(m, op)
+}
+
+/// Whether a load brings a later iteration's tile to a stage of a pipeline.
+fn fills_stage(m: &Module, load: OpId) -> bool {
+    let fills =
+        |&user: &OpId| view::LocalStore::of(m.op(user)).is_some_and(|s| s.pipeline().is_some());
+    m.users(m.result(load)).iter().any(fills)
 }
 
 /// Moves the loads of a block, with what is computed from them alone, in front of their first users that stand.

@@ -15,6 +15,10 @@ pub const REGISTERS_BESIDE_TILES: u64 = 40;
 /// The same where nothing but what is loaded and carried counts.
 pub const REGISTERS_BESIDE_LOADS: u64 = 24;
 
+/// Warps of a multiprocessor that keep it busy: three for each of its four parts, of which some load while others compute.
+/// For more, ptxas begins to spill what it computes.
+pub const BUSY_WARPS: u64 = 12;
+
 /// Most stages of a ring that pay.
 pub const MAX_STAGES: u64 = 8;
 

@@ -7,7 +7,7 @@ use crate::ir::{LocId, Module, OpId};
 pub struct Missed {
     /// Name of the kernel.
     pub kernel: String,
-    /// What was considered: "tensor copies", "asynchronous copies", "wgmma".
+    /// What was considered: "tensor copies", "asynchronous copies", "pipeline through registers", "wgmma".
     pub what: &'static str,
     pub why: String,
     /// The operation that stood against it.

@@ -4,7 +4,8 @@ use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
 use super::limits::{
-    MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
+    BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER, REGISTERS_BESIDE_LOADS,
+    REGISTERS_BESIDE_TILES,
 };
 use super::missed::Log;
 use super::options::Options;
@@ -12,6 +13,7 @@ use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
 use super::{hold, pressure, swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId};
@@ -98,9 +100,10 @@ pub fn of(
     Ok(Plan {
         tile_warps,
         roles: None,
-        cp_async,
         staging,
-        occupancy: occupancy(m, func, target, [tile_warps, tile_warps], false),
+        occupancy: occupancy(m, func, target, [tile_warps, tile_warps], false)
+            .or_else(|| of_loops(&cp_async, tile_warps)),
+        cp_async,
     })
 }
 
@@ -212,6 +215,14 @@ fn occupancy(
     Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))
 }
 
+/// The blocks of `warps` that should share a multiprocessor for what loops hold in registers; `None`: as many as happen
+/// to fit. Left alone, ptxas takes registers for loads and operands that cost one of them.
+fn of_loops(plans: &[pipeline::cp_async::Plan], warps: u64) -> Option<i64> {
+    let blocks = plans.iter().filter_map(|p| p.blocks).min()?;
+    let blocks = blocks.min(BUSY_WARPS.div_ceil(warps.max(1)));
+    i64::try_from(blocks).ok().filter(|&b| b > 1)
+}
+
 /// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two, and
 /// two where one cannot hold what lives `together`.
 fn warpgroups(m: &Module, ops: &[OpId], facts: &FactMap, together: u64) -> Option<u64> {
@@ -233,7 +244,6 @@ fn streams(
 ) -> Vec<pipeline::cp_async::Plan> {
     /// A loop, and what of it is started ahead.
     type Loop = (OpId, Prefetch);
-    const WHAT: &str = "asynchronous copies";
     let Some(body) = m.body_of(func, 0) else {
         return Vec::new();
     };
@@ -241,7 +251,7 @@ fn streams(
     for (op, purpose) in candidates(m, body) {
         match find(m, op, facts, body, purpose) {
             Ok(stream) => found.push((op, stream)),
-            Err((at, why)) => log.note(m, at, WHAT, why),
+            Err((at, why)) => log.note(m, at, means(target, purpose), why),
         }
     }
     // None of them holds another: those with the same tiles use one ring after each other.
@@ -258,9 +268,10 @@ fn streams(
     for (_, loops) in rings {
         let mut alike = Vec::new();
         for (op, stream) in loops {
+            let means = means(target, stream.purpose);
             match pipeline::cp_async::Plan::of(m, func, stream, target, facts, share, warps) {
                 Ok(plan) => alike.push(plan),
-                Err(why) => log.note(m, op, WHAT, why),
+                Err(why) => log.note(m, op, means, why),
             }
         }
         let stages = alike.iter().map(|p| p.stages).min().unwrap_or(0);
@@ -273,6 +284,14 @@ fn streams(
         plans.extend(alike);
     }
     plans
+}
+
+/// What brings the tiles of a loop ahead, in messages.
+fn means(target: &Target, purpose: Purpose) -> &'static str {
+    match pipeline::cp_async::Plan::kind(target, purpose) {
+        Some(PipelineKind::Registers) => "pipeline through registers",
+        _ => "asynchronous copies",
+    }
 }
 
 /// The loops whose loads are considered: those with matmuls in their own block; where no loop has any, those with

@@ -6,15 +6,11 @@
 //! is less; asked for room for more blocks, ptxas computes a part after the other.
 
 use super::decided::Plan;
-use super::limits::REGISTERS_BESIDE_LOADS;
+use super::limits::{BUSY_WARPS, REGISTERS_BESIDE_LOADS};
 use super::pressure;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId};
 use crate::target::Target;
-
-/// Warps of a multiprocessor that keep it busy: three for each of its four parts, of which some load while others compute.
-/// For more, ptxas begins to spill what it computes.
-const BUSY_WARPS: u64 = 12;
 
 /// With fewer registers of a thread for tiles, so many warps find room without a limit.
 const FEW: u64 = 32;

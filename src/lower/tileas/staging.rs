@@ -260,7 +260,7 @@ pub fn store_at(
         b.op(S::ProxyFence, &[], [], &[], &[]);
     }
     // Other threads read it after the barrier of the fence.
-    b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
+    b.op(S::LocalStore, &[&[tile], &[buffer], &[], &[]], [], &[], &[]);
     b.op(S::ProxyFence, &[], [], &[], &[]);
 }
 

@@ -1,7 +1,7 @@
-// No asynchronous copies: loads, and mma.sync on fragments.
+// No asynchronous copies: the next tiles are loaded before the matmul and stored to the other stage behind it.
 // run: explain --gpu-name sm_75
 // run: compile --emit nv_tileas --gpu-name sm_75
-// show: pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
+// show: pipeline through | warp roles | no tensor | no async | no wgmma | kernel k | local_ | async. | .dot" | tiled_load | tiled_store
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>

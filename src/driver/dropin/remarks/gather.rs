@@ -213,13 +213,14 @@ impl Kernel<'_> {
         };
         let by = match by? {
             "tma" => "TMA by a producer warp",
+            "registers" => "loads and stores",
             _ => "cp.async",
         };
         let mut args = vec![
             ("Mechanism", by.to_owned()),
             ("Stages", int("stages").to_string()),
         ];
-        // What a stage of cp.async holds is not counted in bytes.
+        // What threads bring is not counted in bytes.
         if int("bytes") > 0 {
             args.push(("BytesPerStage", int("bytes").to_string()));
         }
@@ -289,4 +290,8 @@ impl Kernel<'_> {
 
 const TENSOR_COPIES: &str = "tensor copies";
 /// What loads can be started ahead by, as [`Missed`] calls it.
-const COPIES: [&str; 2] = [TENSOR_COPIES, "asynchronous copies"];
+const COPIES: [&str; 3] = [
+    TENSOR_COPIES,
+    "asynchronous copies",
+    "pipeline through registers",
+];

@@ -1,11 +1,13 @@
 //! Pipelines as instructions: a ring of stages, whatever fills it.
 //!
 //! What the operations of the protocol mean depends on the mechanism: counted groups of `cp.async` ([`cp_async`]),
-//! transactions of tensor copies ([`tma`]), or matmuls into tensor memory ([`mma`]). A further one is a file of its
-//! own, a case of `enums::PIPELINE_KIND` and an arm in [`Lower::pipeline_create`].
+//! transactions of tensor copies ([`tma`]), matmuls into tensor memory ([`mma`]), or stores of what was loaded
+//! ([`registers`]). A further one is a file of its own, a case of `enums::PIPELINE_KIND` and an arm in
+//! [`Lower::pipeline_create`].
 
 mod cp_async;
 mod mma;
+mod registers;
 mod ring;
 mod tensor_map;
 mod tma;
@@ -129,6 +131,7 @@ impl Lower<'_> {
             PipelineKind::CpAsync => Rc::new(cp_async::Groups::new(v)),
             PipelineKind::Tma => Rc::new(tma::Copies::new(self, v)?),
             PipelineKind::Mma => Rc::new(mma::Matmuls::new(self, v)?),
+            PipelineKind::Registers => Rc::new(registers::Stores::new(v)),
         };
         self.asynchronous.pipelines.insert(v.result(), pipeline);
         Ok(())

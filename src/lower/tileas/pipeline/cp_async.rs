@@ -1,4 +1,4 @@
-//! The multi-stage `cp.async` form of a loop whose loads feed matmuls.
+//! The form of a loop whose loads run ahead of what reads them: by `cp.async` in several stages, or through [`registers`].
 //!
 //! ```text
 //! for the first S-1 iterations   { tiled_copy a, b, …; producer_commit }
@@ -11,6 +11,8 @@
 //! with stage `i - 1`, which is the stage that the tiles of iteration `i + S - 1` go to.
 
 mod plan;
+mod registers;
+mod through_registers;
 
 pub use plan::{MAX_STAGES, Plan};
 
@@ -124,7 +126,10 @@ pub fn apply(
     let ops = std::mem::take(&mut m.block_mut(outer).ops);
     let split = ops.iter().position(|&o| o == stream.for_op).unwrap_or(0);
     m.block_mut(outer).ops = ops[..split].to_vec();
-    b.prologue(m, outer);
+    match plan.kind {
+        PipelineKind::Registers => b.first_tiles(m, facts, outer),
+        _ => b.prologue(m, outer),
+    }
     b.body(m);
     b.replace_loop(m, outer);
     m.at_end(outer).op(S::Drain, &[&[pipeline]], [], &[], &[]);
@@ -189,7 +194,7 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
         stages: plan.stages as u32,
     });
     let attrs = [
-        cased(PipelineKind::CpAsync),
+        cased(plan.kind),
         int(plan.stages as i64),
         int(1),
         int(0),
@@ -351,7 +356,7 @@ impl Build<'_> {
         enabled.push((here, both));
     }
 
-    /// The loop's body: waits and copies come first, the loads read shared memory.
+    /// The loop's body: waits come first, then copies or loads of later tiles; the loads read shared memory.
     fn body(&self, m: &mut Module) {
         let stream = &self.plan.stream;
         let body = stream.body;
@@ -363,7 +368,6 @@ impl Build<'_> {
         let stage_of = [self.pipeline, iteration];
         // The copies rename the body's own operations, which must still be found in it.
         m.block_mut(body).ops = ops.clone();
-        let ahead = self.plan.stages as i64 - 1;
         let head = m.new_region();
         let head = m.new_block(head, &[]);
         m.at_end(head).op(
@@ -373,27 +377,47 @@ impl Build<'_> {
             &[],
             &[],
         );
-        let mut b = m.at_end(head);
-        let distance = times(&mut b, self.bounds[2], ahead);
-        let later = add(&mut b, counter, distance);
-        let ahead = number(&mut b, ahead);
-        let next = add(&mut b, iteration, ahead);
-        self.copies(m, head, later, next);
+        let next = match self.plan.kind {
+            PipelineKind::Registers => self.next_tiles(m, head, counter),
+            _ => {
+                self.copies_ahead(m, head, counter, iteration);
+                Vec::new()
+            }
+        };
         let head_ops = std::mem::take(&mut m.block_mut(head).ops);
         let guards = guard::of_loads(m, body, &stream.loads);
         m.block_mut(body).ops.clear();
         for op in head_ops.into_iter().chain(ops) {
-            self.place(m, body, op, iteration);
+            self.place(m, body, op, iteration, &next);
         }
         for guard in guards {
             for op in std::mem::take(&mut m.block_mut(guard.block).ops) {
-                self.place(m, guard.block, op, iteration);
+                self.place(m, guard.block, op, iteration, &next);
             }
         }
     }
 
-    /// Puts one operation into the new `body`: the loop's, or one behind a branch of it.
-    fn place(&self, m: &mut Module, body: BlockId, op: OpId, iteration: ValueId) {
+    /// Starts the copies of an iteration as far ahead of that of `counter` as there are other stages.
+    fn copies_ahead(&self, m: &mut Module, block: BlockId, counter: ValueId, iteration: ValueId) {
+        let ahead = self.plan.stages as i64 - 1;
+        let mut b = m.at_end(block);
+        let distance = times(&mut b, self.bounds[2], ahead);
+        let later = add(&mut b, counter, distance);
+        let ahead = number(&mut b, ahead);
+        let next = add(&mut b, iteration, ahead);
+        self.copies(m, block, later, next);
+    }
+
+    /// Puts one operation into the new `body`: the loop's, or one behind a branch of it. At its end, the `tiles` that
+    /// were loaded for the next iteration go to their stage.
+    fn place(
+        &self,
+        m: &mut Module,
+        body: BlockId,
+        op: OpId,
+        iteration: ValueId,
+        tiles: &[ValueId],
+    ) {
         let stream = &self.plan.stream;
         if let Some(side) = stream.loads.iter().position(|&l| l == op) {
             let tile = m.result(op);
@@ -420,6 +444,9 @@ impl Build<'_> {
             );
             let one = number(&mut b, 1);
             let next = add(&mut b, iteration, one);
+            if self.plan.kind == PipelineKind::Registers {
+                self.store(m, body, next, tiles);
+            }
             yield_too(m, op, next);
         }
         let at = m.block(body).ops.len();

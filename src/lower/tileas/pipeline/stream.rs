@@ -58,7 +58,7 @@ fn runs_once(m: &Module, facts: &FactMap, body: BlockId, mut block: BlockId) -> 
 }
 
 /// The most iterations of a loop, where its bounds say.
-fn iterations(m: &Module, facts: &FactMap, op: OpId) -> Option<i64> {
+pub fn iterations(m: &Module, facts: &FactMap, op: OpId) -> Option<i64> {
     let around = tile::For::of(m.op(op)).filter(|f| !f.unsignedCmp())?;
     let step = constant(facts, around.step()).filter(|&s| s > 0)?;
     let (lower, upper) = (

@@ -161,7 +161,7 @@ pub fn store(
     };
     let mut b = m.at_end(block);
     b.loc = data.loc;
-    b.op(S::LocalStore, &[&[tile], &[buffer], &[]], [], &[], &[]);
+    b.op(S::LocalStore, &[&[tile], &[buffer], &[], &[]], [], &[], &[]);
     b.op(S::ProxyFence, &[], [], &[], &[]);
     let group = |name| crate::facts::access::group(&data, name);
     let groups: [&[ValueId]; 5] = [

@@ -36,7 +36,8 @@ pub fn check(m: &Module, func: OpId, body: BlockId) -> Result<(), Diagnostic> {
             continue;
         };
         if v.pair() {
-            if cluster != Some(2) || v.kind() == PipelineKind::CpAsync {
+            let whole = matches!(v.kind(), PipelineKind::Tma | PipelineKind::Mma);
+            if cluster != Some(2) || !whole {
                 return fail(
                     op,
                     "`pair`: TMA or matmuls fill the stages of a cluster of two blocks",

@@ -40,6 +40,15 @@ impl Pipeline {
     fn is_cp_async(self) -> bool {
         self.kind == PipelineKind::CpAsync
     }
+
+    fn is_through_registers(self) -> bool {
+        self.kind == PipelineKind::Registers
+    }
+
+    /// Whether all warps fill its stages and read them, between barriers.
+    fn is_by_barriers(self) -> bool {
+        self.is_cp_async() || self.is_through_registers()
+    }
 }
 
 /// What does not change while a kernel runs.
@@ -395,7 +404,7 @@ impl Machine<'_> {
                 ));
             }
             let pipeline = self.s.pipeline(t.pipeline);
-            let tma = !pipeline.is_cp_async();
+            let tma = !pipeline.is_by_barriers();
             if !tma && let Some(op) = state.undrained {
                 return Err(unsupported(
                     m,

@@ -15,7 +15,8 @@
 //! | proxies | between generic writes and asynchronous reads of shared memory stands `async.fence` |
 //! | copiers | warps of the producer that copy by themselves, as many as the consumers, bring the rest of the stage: every acquired stage gets copies of theirs, since each of its threads arrives |
 //! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
-//! | ends | `cp_async` pipelines are drained, TMA pipelines are consumed; nobody waits for ever |
+//! | registers | tiles are stored to stages of pipelines through registers, and nothing else fills these |
+//! | ends | `cp_async` pipelines and those through registers are drained, TMA pipelines are consumed; nobody waits for ever |
 //!
 //! The first three rules are read off the operations. The others hold for a run of the kernel, so
 //! [`trace`] runs each role for loop lengths around the number of stages (everything depends on an
@@ -210,7 +211,7 @@ impl Static<'_> {
         };
         let least = match kind {
             PipelineKind::CpAsync => 2,
-            PipelineKind::Tma | PipelineKind::Mma => 1,
+            PipelineKind::Tma | PipelineKind::Mma | PipelineKind::Registers => 1,
         };
         if stages != typed {
             return self.fail(op, format!("has {stages} stages, its type {typed}"));
@@ -355,14 +356,24 @@ impl Static<'_> {
                 return Ok(());
             };
             let pipeline = access::pipeline(data);
-            let of = pipeline
-                .and_then(|p| s.setting.pipelines.get(&p))
-                .map(|p| (p.kind == PipelineKind::Tma, p.stages, p.by_threads));
-            s.role(op, kind, of.is_some_and(|p| p.0), role)?;
-            let (Some(pipeline), Some((tma, stages, by_threads))) = (pipeline, of) else {
+            let of = pipeline.and_then(|p| s.setting.pipelines.get(&p)).copied();
+            let tma = of.is_some_and(|p| p.kind == PipelineKind::Tma);
+            s.role(op, kind, tma, role)?;
+            let (Some(pipeline), Some(of)) = (pipeline, of) else {
                 return Ok(());
             };
+            let (stages, by_threads) = (of.stages, of.by_threads);
+            let through_registers = of.kind == PipelineKind::Registers;
             match kind {
+                S::LocalStore if !through_registers => {
+                    return s.fail(
+                        op,
+                        "fills a stage of a pipeline that is not through registers",
+                    );
+                }
+                S::TmaLoad | S::TiledCopy | S::PointerCopy if through_registers => {
+                    return s.fail(op, "copies into a pipeline through registers");
+                }
                 S::TmaLoad if !tma => return s.fail(op, "copies by TMA in a cp_async pipeline"),
                 S::TiledCopy | S::PointerCopy if tma && !by_threads => {
                     return s.fail(
@@ -370,7 +381,7 @@ impl Static<'_> {
                         "copies by cp.async in a TMA pipeline of which no warps are `copiers`",
                     );
                 }
-                S::TmaLoad | S::TiledCopy | S::PointerCopy => {}
+                S::TmaLoad | S::TiledCopy | S::PointerCopy | S::LocalStore => {}
                 _ => return Ok(()),
             }
             let Some(buffer) = access::destination(data) else {

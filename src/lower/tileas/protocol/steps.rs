@@ -104,8 +104,7 @@ impl Tracer<'_> {
             }
             View::LocalStore(v) => {
                 self.uses_of(op, &[v.tile()]);
-                let to = (v.destination(), "destination");
-                Action::Write(self.stage(op, to, (v.iteration(), "iteration"))?)
+                self.local_store(op, v)?
             }
             View::ProxyFence(_) => Action::Fence,
             View::StoreWait(_) => Action::StoreWait,
@@ -159,6 +158,26 @@ impl Tracer<'_> {
     ) -> Result<Action, Diagnostic> {
         let buffer = self.buffer(op, buffer, "destination")?;
         Ok(Action::CopyByThreads(self.at(op, pipeline, at)?, buffer))
+    }
+
+    /// A store to a buffer; with a pipeline, each thread brings its part of the tile to a stage.
+    fn local_store(
+        &mut self,
+        op: OpId,
+        v: &view::LocalStore<'_, Op>,
+    ) -> Result<Action, Diagnostic> {
+        match (v.pipeline(), v.iteration()) {
+            (Some(pipeline), Some(at)) => self.thread_copy(op, v.destination(), pipeline, at),
+            (Some(_), None) => Err(unsupported(
+                self.m,
+                op,
+                "fills a stage without saying which iteration",
+            )),
+            (None, at) => {
+                let to = (v.destination(), "destination");
+                Ok(Action::Write(self.stage(op, to, (at, "iteration"))?))
+            }
+        }
     }
 
     /// What a release does; nothing where it is not enabled.

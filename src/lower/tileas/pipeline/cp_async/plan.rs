@@ -3,6 +3,8 @@
 use super::super::purpose::Purpose;
 use super::super::stream::Share;
 use super::super::{Prefetch, prefetch};
+use super::through_registers::Kernel;
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{Module, OpId};
@@ -16,13 +18,26 @@ pub const MAX_STAGES: u64 = 4;
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub stream: Prefetch,
+    /// What fills the stages.
+    pub kind: PipelineKind,
     pub stages: u64,
     /// Bytes of all stages.
     pub bytes: u64,
+    /// Blocks that should share a multiprocessor, where it matters.
+    pub blocks: Option<u64>,
 }
 
 impl Plan {
-    /// A plan for a loop's `stream`, of a block of `warps`, or why there is none: the target copies asynchronously and two stages fit.
+    /// What fills the stages of a loop's tiles, if anything can: loads and stores where only they can, and for matmuls.
+    pub fn kind(target: &Target, purpose: Purpose) -> Option<PipelineKind> {
+        match purpose {
+            _ if target.has(Feature::CpAsync) => Some(PipelineKind::CpAsync),
+            Purpose::Operands if target.register_stages() > 0 => Some(PipelineKind::Registers),
+            _ => None,
+        }
+    }
+
+    /// A plan for a loop's `stream`, of a block of `warps`, or why there is none: nothing can fill the stages, or they do not fit.
     pub fn of(
         m: &Module,
         func: OpId,
@@ -32,9 +47,9 @@ impl Plan {
         rings: u64,
         warps: u64,
     ) -> Result<Plan, String> {
-        if !target.has(Feature::CpAsync) {
+        let Some(kind) = Plan::kind(target, stream.purpose) else {
             return Err(format!("{target} has no cp.async"));
-        }
+        };
         let purpose = stream.purpose;
         let has_layout = |&l: &OpId| {
             let order = memory_order(m, facts, l);
@@ -54,6 +69,23 @@ impl Plan {
             }
         }
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
+        if kind == PipelineKind::Registers {
+            let kernel = Kernel {
+                m,
+                func,
+                top,
+                target,
+                warps,
+            };
+            let fit = kernel.fit(facts, &stream, rings)?;
+            return Ok(Plan {
+                kind,
+                stages: fit.stages,
+                bytes: fit.stages * stage_bytes(m, &stream.loads),
+                blocks: Some(fit.blocks),
+                stream,
+            });
+        }
         if purpose == Purpose::Stream {
             let share = Share::of(m, func, top, target, [warps, warps]);
             return Self::streaming(m, stream, rings, share);
@@ -75,8 +107,10 @@ impl Plan {
         let bytes = stages * bytes;
         Ok(Plan {
             stream,
+            kind,
             stages,
             bytes,
+            blocks: None,
         })
     }
 }
@@ -113,8 +147,10 @@ impl Plan {
         let stages = share.stages(bytes * rings.max(1), [2, MAX_STAGES])?;
         Ok(Plan {
             stream,
+            kind: PipelineKind::CpAsync,
             stages,
             bytes: stages * bytes,
+            blocks: None,
         })
     }
 }

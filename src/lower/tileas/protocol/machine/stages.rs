@@ -16,7 +16,7 @@ impl Machine<'_> {
                 format!("acquires iteration {i} again: missing producer_commit of the first"),
             );
         }
-        let copies = pipeline.is_cp_async();
+        let copies = pipeline.is_by_barriers();
         if i == 0 && state.next_acquire > 0 && state.undrained.is_some() && copies {
             return self.fail(
                 op,
@@ -30,6 +30,10 @@ impl Machine<'_> {
                 format!("acquires iteration {i} out of order: {due} is next"),
             );
         }
+        if pipeline.is_through_registers() && pipeline.stages == 1 {
+            // A single stage is acquired by a barrier.
+            state.safe = state.next_release;
+        }
         let before = i - pipeline.stages;
         if before >= 0 && pipeline.is_tma() && state.next_release <= before {
             return Ok(Step::Blocked);
@@ -37,7 +41,6 @@ impl Machine<'_> {
         if before >= 0 && pipeline.is_mma() && !pipeline.alone && state.next_release <= before {
             return Ok(Step::Blocked);
         }
-        let copies = pipeline.is_cp_async();
         if before >= 0 && copies && state.safe <= before {
             let waited = state.waited.get(&before).copied().unwrap_or(op);
             let why = if state.next_release > before {
@@ -170,9 +173,15 @@ impl Machine<'_> {
             });
             return Ok(Step::Done);
         }
+        if pipeline.is_through_registers() && state.next_commit <= i {
+            return self.fail(
+                op,
+                format!("waits for iteration {i}, which is not committed: missing producer_commit"),
+            );
+        }
         // cp.async.wait_group leaves the newest `stages - 2` groups in flight.
         let leaves = pipeline.stages - 2;
-        if !pipeline.is_tma() && state.next_commit - leaves <= i {
+        if pipeline.is_cp_async() && state.next_commit - leaves <= i {
             return self.fail(
                 op,
                 format!("waits for iteration {i}, whose copies are not committed {leaves} groups before: without producer, or behind it"),
@@ -182,7 +191,7 @@ impl Machine<'_> {
         state.next_wait = i + 1;
         state.waited.insert(i, op);
         if !pipeline.is_tma() {
-            // cp.async writes through the generic proxy.
+            // cp.async and stores write through the generic proxy.
             let buffers = state
                 .filled
                 .get(&i)
