@@ -28,6 +28,14 @@ pub fn constant(b: &mut OpBuilder<'_>, value: i64, ty: TypeId) -> ValueId {
     b.value(cuda_tile::Op::Constant, &[], [Some(attr)], ty)
 }
 
+/// `value` times `n`.
+pub fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
+    let ty = b.module.ty(value);
+    let n = constant(b, n, ty);
+    let attrs = [cased(Overflow::None)];
+    b.value(cuda_tile::Op::MulI, &[value, n], attrs, ty)
+}
+
 /// `ceil(a / b)` of non-negative integers of one type.
 pub fn ceil_div(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
     let ty = b.module.ty(lhs);

@@ -416,6 +416,7 @@ def case(name, kernel, *parameters) -> Case:
 CASES = [
     case("persistent_f16", persistent, H2, H2, H2, 64, 64, 32, False),
     case("persistent_bf16_nk", persistent, B2, B2, B2, 64, 128, 64, True),
+    case("persistent_f16_deep", persistent, H2, H2, H2, 64, 128, 128, False),
     case("persistent_f16_256x256", persistent, H2, H2, array(ct.float16, 2, whole=True), 256, 256, 32, False),
     case("hinted_f16", hinted, H2, H2, H2, 64, 64, 64),
     case("skinny_f16", hinted, H2, H2, H2, 16, 64, 64),
@@ -431,6 +432,7 @@ CASES = [
     case("masked_batched_f16", masked_batched, H3, H3, H3, N1, 64, 64, 32),
     case("ragged_f16", ragged, H2, H3, H2, N1, 64, 64, 32),
     case("split_atomic_f16", split_atomic, H2, H2, S2, 2, 64, 64, 32),
+    case("split_atomic_f16_deep", split_atomic, H2, H2, S2, 2, 128, 128, 128),
     case("split_partial_f16", split_partial, H2, H2, S3, 2, 64, 64, 32),
     case("add_parts_f16", add_parts, S3, H2, 2, 32, 64),
     case("scaled_e4m3", scaled_fp8, E2, E2, H2, S1, S1, 64, 64, 64),
@@ -576,6 +578,9 @@ def split_runs():
     parts = parts.astype(np.float32)
     out = result("c", parts.sum(axis=0, dtype=np.float64), HALF)
     yield Run("add_parts_f16", "2x100x72", (4, 2), [*cube("parts", parts), *out])
+    a, b, before = drawn(rng, 140, 600), drawn(rng, 600, 72), rng.standard_normal((140, 72)).astype(np.float32)
+    out = result("c", wide(before) + wide(a) @ wide(b), SINGLE, np.float32, before=before)
+    yield Run("split_atomic_f16_deep", "140x72x600", (2, 1, 2), [*matrix("a", a), *matrix("b", b), *out])
 
 
 def scaled_runs():
@@ -637,6 +642,7 @@ def grouped_rows_run():
 
 def runs():
     yield plain("persistent_f16", 150, 100, 90, (3,))
+    yield plain("persistent_f16_deep", 150, 140, 300, (3,))
     yield plain("persistent_f16_256x256", 260, 200, 40, (1,))
     yield in_bf16(100, 200, 136)
     yield from as_bits(100, 80, 144)

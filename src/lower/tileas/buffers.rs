@@ -7,9 +7,7 @@ use crate::facts::access::{self, Access};
 use crate::ir::{Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::{LayoutError, Shape};
-use crate::lower::hints::Hints;
 use crate::lower::run::Run;
-use crate::target::Target;
 
 /// An order of the dimensions of a tile in memory, fastest first.
 pub type Order = &'static [usize];
@@ -20,14 +18,6 @@ pub const COLUMNS: Order = &[0, 1];
 
 /// Bytes of shared memory that are left for scratch at least.
 pub const RESERVE: u64 = 16 * 1024;
-
-/// Bytes of shared memory that rings may take, wanted first: a block's share where several shall run on an
-/// SM; else all that a block can have.
-pub fn shared_room(m: &Module, func: OpId, target: &Target) -> [u64; 2] {
-    let hints = Hints::of(m, func, target);
-    let blocks = u64::try_from(hints.occupancy.unwrap_or(1)).unwrap_or(1);
-    [target.shared_of_each(blocks), target.shared_of_each(1)]
-}
 
 /// Bytes of what these loads load.
 pub fn stage_bytes(m: &Module, loads: &[OpId]) -> u64 {

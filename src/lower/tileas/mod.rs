@@ -33,6 +33,7 @@ mod made;
 mod matmul;
 mod missed;
 mod modulo;
+mod neighbours;
 mod operands;
 mod options;
 mod order;

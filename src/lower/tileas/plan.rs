@@ -3,15 +3,13 @@
 use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
-use super::limits::{
-    BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER, REGISTERS_BESIDE_LOADS,
-    REGISTERS_BESIDE_TILES,
-};
+use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER};
 use super::missed::Log;
+use super::neighbours::Neighbours;
 use super::options::Options;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
-use super::{hold, pressure, swap, tcgen05};
+use super::{hold, matmul, pressure, swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
@@ -19,16 +17,17 @@ use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
-use crate::lower::tileas::look::{elements, is_matmul, loop_around, together};
+use crate::lower::tileas::look::{elements, is_matmul, is_number, loop_around, together};
 use crate::target::{Feature, Target};
 
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
 /// Most registers of a thread for tiles that live at once.
 const MOST_FOR_TILES: u32 = 231;
-
 /// The same of a thread of one warpgroup, beside its descriptors, and accumulators that are in flight.
 const MOST_FOR_GROUP: u64 = 200;
+/// The same where there are only sums of matmuls, beside fragments of their operands.
+const MOST_FOR_SUMS: u64 = 144;
 
 /// Decides for `func`.
 pub fn of(
@@ -46,8 +45,10 @@ pub fn of(
             .iter()
             .any(|&o| C::of(m.op(o).kind) == Some(C::Alloca))
     });
-    let hinted = Hints::of(m, func, target).warps;
-    let hinted = hinted
+    let hints = Hints::of(m, func, target);
+    let asked = hints.occupancy;
+    let hinted = hints
+        .warps
         .and_then(|w| u64::try_from(w).ok())
         .filter(|w| MAX_WARPS >= *w && w.is_power_of_two());
     let wanted = options
@@ -82,13 +83,12 @@ pub fn of(
             tile_warps,
             staging: roles.staging,
             occupancy: match roles.together() {
-                1 => occupancy(
-                    m,
-                    func,
-                    target,
-                    [roles.all_warps(), tile_warps],
-                    roles.redistributes(),
-                ),
+                1 if roles.redistributes() => asked.map(|_| 1),
+                1 => {
+                    let warps = [roles.all_warps(), tile_warps];
+                    let neighbours = roles.neighbours(m, func, target);
+                    neighbours.wanted(m, func, target, warps, roles.bytes())
+                }
                 blocks => i64::try_from(blocks).ok(),
             },
             roles: Some(roles),
@@ -97,11 +97,20 @@ pub fn of(
     }
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + RESERVE);
+    let warps = [tile_warps, tile_warps];
+    let multiplies = cp_async
+        .iter()
+        .any(|p| p.stream.purpose == Purpose::Operands);
+    let neighbours = match multiplies && target.has(Feature::CpAsync) {
+        true => Neighbours::of(m, func, target, warps),
+        false => Neighbours::asked(m, func, target),
+    };
     Ok(Plan {
         tile_warps,
         roles: None,
         staging,
-        occupancy: occupancy(m, func, target, [tile_warps, tile_warps], false)
+        occupancy: neighbours
+            .wanted(m, func, target, warps, rings)
             .or_else(|| of_loops(&cp_async, tile_warps)),
         cp_async,
     })
@@ -153,12 +162,29 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     }
     let warps = if together > MOST_IN_BLOCK {
         MAX_WARPS
-    } else if largest.max(together) > 4 * ELEMENTS_PER_WARP && products(m, &ops) >= 8 {
+    } else if largest.max(together) > 4 * ELEMENTS_PER_WARP
+        && products(m, &ops) >= 8
+        && !is_for_four(m, body, target)
+    {
         8
     } else {
         4
     };
     more_warps(m, func, warps, MOST_FOR_TILES)
+}
+
+/// Whether four warps hold the sums of a kernel that does nothing else with tiles in registers, and copy what they multiply
+/// from views: each then reads less of the operands from shared memory than one of eight would, and two blocks share a
+/// multiprocessor without a limit of their registers. Pointers of gathers would take these.
+fn is_for_four(m: &Module, body: BlockId, target: &Target) -> bool {
+    let copies = target.has(Feature::CpAsync) && !target.has(Feature::Tma);
+    let ops = m.ops_under(body);
+    let gathers = |&o: &OpId| S::of(m.op(o).kind) == Some(S::Load) && !is_number(m, o);
+    copies
+        && ops.iter().any(|&o| is_matmul(m, o))
+        && !ops.iter().any(gathers)
+        && !matmul::is_chained(m, body)
+        && pressure::registers(m, body, 4) <= MOST_FOR_SUMS
 }
 
 /// `groups` of four warps, or two where one would not hold what lives at once.
@@ -189,30 +215,6 @@ fn more_warps(m: &Module, func: OpId, mut warps: u64, most: u32) -> u64 {
         warps *= 2;
     }
     warps
-}
-
-/// The blocks that should share a multiprocessor, as far as the hint asks and registers admit: each thread
-/// needs its part of the tiles that live side by side. Registers that roles redistribute are all of them.
-fn occupancy(
-    m: &Module,
-    func: OpId,
-    target: &Target,
-    warps: [u64; 2],
-    redistributed: bool,
-) -> Option<i64> {
-    let hints = Hints::of(m, func, target);
-    let wanted = hints.occupancy?;
-    let [all, tile_warps] = warps;
-    if redistributed {
-        return Some(1);
-    }
-    let body = m.body_of(func, 0)?;
-    let ops = m.ops_under(body);
-    let carried = together(m, &ops, &|v| elements(m, v)) / (32 * tile_warps.max(1));
-    let needed = (carried + REGISTERS_BESIDE_TILES)
-        .max(pressure::registers(m, body, tile_warps) + REGISTERS_BESIDE_LOADS);
-    let fits = target.blocks_by_registers(all, needed);
-    Some(wanted.min(i64::try_from(fits).unwrap_or(1)).max(1))
 }
 
 /// The blocks of `warps` that should share a multiprocessor for what loops hold in registers; `None`: as many as happen
@@ -263,13 +265,20 @@ fn streams(
             None => rings.push((signature, vec![(op, stream)])),
         }
     }
-    let share = rings.len() as u64;
+    let sharing = pipeline::cp_async::Sharing {
+        rings: rings.len() as u64,
+        warps,
+        neighbours: match target.has(Feature::CpAsync) {
+            true => Neighbours::of(m, func, target, [warps, warps]),
+            false => Neighbours::asked(m, func, target),
+        },
+    };
     let mut plans = Vec::new();
     for (_, loops) in rings {
         let mut alike = Vec::new();
         for (op, stream) in loops {
             let means = means(target, stream.purpose);
-            match pipeline::cp_async::Plan::of(m, func, stream, target, facts, share, warps) {
+            match pipeline::cp_async::Plan::of(m, func, stream, target, facts, sharing) {
                 Ok(plan) => alike.push(plan),
                 Err(why) => log.note(m, op, means, why),
             }

@@ -1,7 +1,8 @@
-// cp.async fills a ring; all warps copy and multiply with mma.sync.
+// cp.async fills a ring; all warps copy and multiply with mma.sync. Two blocks share a multiprocessor: each has room for two
+// stages, and four warps, which have all registers that a thread can have.
 // run: explain --gpu-name sm_80
 // run: compile --emit nv_tileas --gpu-name sm_80
-// show: pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
+// show: pipeline of | on a multiprocessor | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>

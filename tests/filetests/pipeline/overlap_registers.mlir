@@ -1,4 +1,5 @@
-// Two results of 128x256 and the fragment between them do not fit in registers when iterations overlap.
+// A result of 128x256, one of 128x128 and the fragment between them do not fit in registers when iterations overlap.
+// Iterations are done in halves, for two stages of 256 columns and rows do not fit in shared memory.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // show: no overlap | pipeline of | "cuda_tile.for | "cuda_tile.if | "cuda_tile.continue | exp2 | ftof | async.dot | consumer_ | producer_ | tma_load

@@ -1,4 +1,5 @@
-// One stage of the tiles needs more shared memory than a block has.
+// One stage of the tiles needs more shared memory than a block has, and they are multiplied whole: what the loop carries is
+// no sum.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // show: pipeline of | warp roles | no tensor | no async | no wgmma | kernel k | async. | .dot" | tiled_load | tiled_store
@@ -20,7 +21,8 @@ entry @k(%a: tile<ptr<f64>>, %b: tile<ptr<f64>>, %c: tile<ptr<f64>>) {
   %sum = for %k in (%c0 to %n, step %c1) : tile<i32> iter_values(%acc = %zero) -> (tile<128x128xf64>) {
     %l, %t0 = load_view_tko weak %ta[%i, %k] : partition_view<tile=(128x128), tensor_view<1024x1024xf64, strides=[1024,1]>>, tile<i32> -> tile<128x128xf64>, token
     %r, %t1 = load_view_tko weak %tb[%k, %j] : partition_view<tile=(128x128), tensor_view<1024x1024xf64, strides=[1024,1]>>, tile<i32> -> tile<128x128xf64>, token
-    %s = mmaf %l, %r, %acc : tile<128x128xf64>, tile<128x128xf64>, tile<128x128xf64>
+    %p = mmaf %l, %r, %zero : tile<128x128xf64>, tile<128x128xf64>, tile<128x128xf64>
+    %s = maxf %p, %acc : tile<128x128xf64>
     continue %s : tile<128x128xf64>
   }
   %t2 = store_view_tko weak %sum, %tc[%i, %j] : tile<128x128xf64>, partition_view<tile=(128x128), tensor_view<1024x1024xf64, strides=[1024,1]>>, tile<i32> -> token

@@ -10,12 +10,12 @@
 //! [`alternatives`], by guards and a cost; where none is left, one block executes the tile block.
 
 pub mod alternatives;
-mod apart;
 mod legal;
 
 use super::look::is_matmul;
 use super::missed::{Log, Refusal};
 use super::options::Options;
+use super::strips::apart;
 use super::strips::dims::Dims;
 use super::strips::parts::Parts;
 use crate::dialect::nv_tileas::Op as S;

@@ -14,7 +14,7 @@ mod plan;
 mod registers;
 mod through_registers;
 
-pub use plan::{MAX_STAGES, Plan};
+pub use plan::{MAX_STAGES, Plan, Sharing};
 
 use super::carried::{with_one_more, yield_too};
 use super::guard;
@@ -27,7 +27,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
-use crate::lower::build::{self, cased};
+use crate::lower::build::{self, cased, times};
 use crate::lower::tileas::buffers::{memory_order, shared_type};
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED, address_of, forget_token};
 use crate::scalar::Signedness;
@@ -206,12 +206,6 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
 fn add(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
     let ty = b.module.ty(lhs);
     b.value(C::AddI, &[lhs, rhs], [cased(Overflow::None)], ty)
-}
-
-fn times(b: &mut OpBuilder<'_>, lhs: ValueId, n: i64) -> ValueId {
-    let ty = b.module.ty(lhs);
-    let n = build::constant(b, n, ty);
-    b.value(C::MulI, &[lhs, n], [cased(Overflow::None)], ty)
 }
 
 fn less(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {

@@ -11,7 +11,7 @@ use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::build::constant;
 use crate::lower::tileas::look::is_matmul;
 use crate::lower::tileas::missed::Refusal;
-use crate::lower::tileas::pipeline::slice::{Map, copy};
+use crate::lower::tileas::pipeline::slice::Map;
 use crate::lower::tileas::pipeline::tokens::only_read;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -210,15 +210,8 @@ impl Cut {
         m.block_mut(self.home).ops = ops[..start].iter().chain(&self.before).copied().collect();
         let (body, counter, tokens, bounds) = self.open(m);
         let mut map = Map::default();
-        for op in self.again.clone() {
-            let new = copy(m, op, body, &mut map);
-            let old = m.op(op).results.clone();
-            for (&old, &result) in old.iter().zip(&m.op(new).results.clone()) {
-                self.parts.narrow(m, old, result);
-                self.parts.copied(old, result);
-            }
-            self.parts.shift(m, new, counter, &mut map, &old);
-        }
+        self.parts
+            .make_again(m, &self.again, body, counter, &mut map);
         for &op in &self.inside {
             let at = m.block(body).ops.len();
             m.place(op, body, at);
@@ -289,7 +282,11 @@ impl Cut {
 }
 
 /// Pure operations whose cut tiles come from constants and numbers alone.
-fn cheap(m: &Module, concerned: &[OpId], places: &FxHashMap<ValueId, usize>) -> FxHashSet<OpId> {
+pub fn cheap(
+    m: &Module,
+    concerned: &[OpId],
+    places: &FxHashMap<ValueId, usize>,
+) -> FxHashSet<OpId> {
     let mut cheap = FxHashSet::default();
     for &op in concerned {
         let data = m.op(op);

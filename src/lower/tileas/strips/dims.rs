@@ -3,7 +3,7 @@
 use crate::dialect::cuda_tile::view as tile;
 use crate::lower::tileas::look::is_matmul;
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -46,6 +46,8 @@ impl UnifyValue for Whole {
 pub struct Dims {
     table: InPlaceUnificationTable<Dim>,
     keys: FxHashMap<(ValueId, usize), Dim>,
+    /// Matmuls that may do a part of what they sum over at a time: their results are added up.
+    in_parts: FxHashSet<OpId>,
 }
 
 /// The extents of a tile; none of a scalar or something else.
@@ -58,7 +60,15 @@ pub fn extents(m: &Module, value: ValueId) -> Vec<u64> {
 impl Dims {
     /// The dimensions of what `ops` use and make.
     pub fn of(m: &Module, ops: &[OpId]) -> Dims {
-        let mut dims = Dims::default();
+        Self::with_sums(m, ops, [])
+    }
+
+    /// The same where the matmuls `sums` may do a part of what they sum over at a time.
+    pub fn with_sums(m: &Module, ops: &[OpId], sums: impl IntoIterator<Item = OpId>) -> Dims {
+        let mut dims = Dims {
+            in_parts: sums.into_iter().collect(),
+            ..Dims::default()
+        };
         for &op in ops {
             dims.relate(m, op);
             for (from, to) in carried(m, op) {
@@ -175,7 +185,7 @@ impl Dims {
         }
     }
 
-    /// Rows and columns of a matmul go with its operands'; what is summed over stays whole. `false`: the
+    /// Rows and columns of a matmul go with its operands'; what is summed over stays whole, as a rule. `false`: the
     /// matmul has other operands than two matrices and what they are added to.
     fn matmul(&mut self, m: &Module, op: OpId) -> bool {
         let data = m.op(op);
@@ -191,7 +201,9 @@ impl Dims {
         self.tie((lhs, rows), (acc, rows));
         self.tie((rhs, columns), (acc, columns));
         self.tie((lhs, columns), (rhs, rows));
-        self.keep(lhs, columns);
+        if !self.in_parts.contains(&op) {
+            self.keep(lhs, columns);
+        }
         for i in 0..rows {
             self.tie((lhs, i), (acc, i));
             self.tie((rhs, i), (acc, i));

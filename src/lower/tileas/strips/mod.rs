@@ -11,6 +11,7 @@
 //! loop over its parts ([`cut`]). What does not depend on the part is done again in each. Rows of a matmul,
 //! and of attention with its softmax, are such dimensions; so are columns of a matmul, and rows that are normalised.
 
+pub mod apart;
 pub mod cut;
 pub mod dims;
 pub mod parts;

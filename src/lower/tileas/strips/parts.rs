@@ -5,11 +5,11 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{Access, group, tile_of};
-use crate::ir::{Attr, Module, OpBuilder, OpId, Type, ValueId};
-use crate::lower::build::{cased, constant, int_cast};
+use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, Type, ValueId};
+use crate::lower::build::{cased, int_cast, times};
 use crate::lower::tileas::look::place;
 use crate::lower::tileas::missed::Refusal;
-use crate::lower::tileas::pipeline::slice::Map;
+use crate::lower::tileas::pipeline::slice::{Map, copy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The parts of a dimension.
@@ -53,12 +53,38 @@ impl Parts {
     }
 
     /// `new` is cut as `old` is.
-    pub fn copied(&mut self, old: ValueId, new: ValueId) {
+    fn copied(&mut self, old: ValueId, new: ValueId) {
         self.dims.extend(self.dims.get(&old).map(|&d| (new, d)));
+    }
+
+    /// Appends to `block` the operations `again`, made elsewhere, for part number `part`; `map` says what they make.
+    pub fn make_again(
+        &mut self,
+        m: &mut Module,
+        again: &[OpId],
+        block: BlockId,
+        part: ValueId,
+        map: &mut Map,
+    ) {
+        for &op in again {
+            let new = copy(m, op, block, map);
+            let old = m.op(op).results.clone();
+            for (&old, &result) in old.iter().zip(&m.op(new).results.clone()) {
+                self.narrow(m, old, result);
+                self.copied(old, result);
+            }
+            self.shift(m, new, part, map, &old);
+        }
     }
 
     /// Lets the operations `under` work on part number `part` (i32).
     pub fn rewrite(&mut self, m: &mut Module, under: &[OpId], part: ValueId) {
+        self.tiles(m, under, part);
+        self.accesses(m, under, part);
+    }
+
+    /// Makes the tiles of `under` those of part number `part` (i32).
+    pub fn tiles(&mut self, m: &mut Module, under: &[OpId], part: ValueId) {
         let values: FxHashSet<ValueId> = under
             .iter()
             .flat_map(|&o| {
@@ -84,13 +110,17 @@ impl Parts {
                 }
             }
         }
-        for &op in under {
+    }
+
+    /// Lets the accesses of views among `ops` begin at part number `part` (i32).
+    pub fn accesses(&self, m: &mut Module, ops: &[OpId], part: ValueId) {
+        for &op in ops {
             self.access(m, op, part);
         }
     }
 
     /// Gives `new` the type of a part of `old`.
-    pub fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
+    fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
         let Some(&dim) = self.dims.get(&old) else {
             return;
         };
@@ -111,14 +141,7 @@ impl Parts {
     }
 
     /// Numbers of elements begin at the part's first.
-    pub fn shift(
-        &mut self,
-        m: &mut Module,
-        op: OpId,
-        part: ValueId,
-        map: &mut Map,
-        old: &[ValueId],
-    ) {
+    fn shift(&mut self, m: &mut Module, op: OpId, part: ValueId, map: &mut Map, old: &[ValueId]) {
         if C::of(m.op(op).kind) != Some(C::Iota) || !old.iter().all(|v| self.dims.contains_key(v)) {
             return;
         }
@@ -200,12 +223,6 @@ fn values_of(m: &Module, op: OpId) -> Vec<ValueId> {
         }
     }
     all
-}
-
-fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
-    let ty = b.module.ty(value);
-    let n = constant(b, n, ty);
-    b.value(C::MulI, &[value, n], [cased(Overflow::None)], ty)
 }
 
 /// A builder behind `op`.

@@ -8,7 +8,8 @@ use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{Module, OpId};
-use crate::lower::tileas::buffers::{RESERVE, memory_order, shared_room, stage_bytes, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
+use crate::lower::tileas::neighbours::{self, Neighbours};
 use crate::target::{Feature, Target};
 
 /// Most stages that pay.
@@ -27,6 +28,16 @@ pub struct Plan {
     pub blocks: Option<u64>,
 }
 
+/// What a ring has to go by.
+#[derive(Clone, Copy, Debug)]
+pub struct Sharing {
+    /// Rings of the kernel.
+    pub rings: u64,
+    /// Warps of the block.
+    pub warps: u64,
+    pub neighbours: Neighbours,
+}
+
 impl Plan {
     /// What fills the stages of a loop's tiles, if anything can: loads and stores where only they can, and for matmuls.
     pub fn kind(target: &Target, purpose: Purpose) -> Option<PipelineKind> {
@@ -37,15 +48,18 @@ impl Plan {
         }
     }
 
-    /// A plan for a loop's `stream`, of a block of `warps`, or why there is none: nothing can fill the stages, or they do not fit.
+    /// A plan for a loop's `stream`, or why there is none: nothing can fill the stages, or they do not fit.
     pub fn of(
         m: &Module,
         func: OpId,
         mut stream: Prefetch,
         target: &Target,
         facts: &FactMap,
-        rings: u64,
-        warps: u64,
+        Sharing {
+            rings,
+            warps,
+            neighbours,
+        }: Sharing,
     ) -> Result<Plan, String> {
         let Some(kind) = Plan::kind(target, stream.purpose) else {
             return Err(format!("{target} has no cp.async"));
@@ -92,13 +106,13 @@ impl Plan {
         }
         // What needs more works in parts.
         let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
-        let rooms = shared_room(m, func, target);
+        let rooms = neighbours.rooms(target);
         let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
         keep_what_fits(m, &mut stream.loads, whole / 2);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |room: u64| {
             let room = room.checked_sub(scratch)? / rings.max(1);
-            Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= 2)
+            Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= neighbours::STAGES)
         };
         let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
             let room = rooms[1];

@@ -11,13 +11,14 @@ use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::atoms::Extents;
-use crate::lower::tileas::buffers::{RESERVE, shared_room, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{ENOUGH_STAGES, REGISTERS_BESIDE_TILES, stages_that_fit};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
 use crate::lower::tileas::missed::Log;
+use crate::lower::tileas::neighbours::Neighbours;
 use crate::lower::tileas::staging::Staging;
-use crate::lower::tileas::{pressure, tcgen05, wgmma};
+use crate::lower::tileas::{matmul, pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
@@ -86,7 +87,8 @@ impl Plan {
         };
         let fits = if by_matmuls {
             plan.stores(m, func, body, facts);
-            let [share, all] = shared_room(m, func, target);
+            let neighbours = plan.neighbours(m, func, target);
+            let [share, all] = neighbours.rooms(target);
             // Registers that are redistributed are all of them: no second block finds any.
             let shares = !plan.redistributes;
             let rooms = shares.then_some(share).into_iter().chain([all]);
@@ -117,6 +119,21 @@ impl Plan {
                 None
             }
         }
+    }
+
+    /// The blocks that should share a multiprocessor: where nothing asks for them, those whose warps compute between
+    /// matmuls that they do themselves.
+    pub fn neighbours(&self, m: &Module, func: OpId, target: &Target) -> Neighbours {
+        let chained = m.body_of(func, 0).is_some_and(|b| matmul::is_chained(m, b));
+        match chained && !self.by_groups && !self.redistributes {
+            true => Neighbours::of(m, func, target, [self.all_warps(), self.consumer_warps]),
+            false => Neighbours::asked(m, func, target),
+        }
+    }
+
+    /// Bytes of all rings.
+    pub fn bytes(&self) -> u64 {
+        self.rings.iter().map(|r| r.stages * r.bytes).sum()
     }
 
     /// Finds the stores that tensor copies can do.
@@ -239,7 +256,7 @@ impl Plan {
             ring.stages = stages;
         }
         self.staging = staged + left - stages * again;
-        let rings: u64 = self.rings.iter().map(|r| r.stages * r.bytes).sum();
+        let rings = self.bytes();
         let before = self.last_stores.len();
         self.last_stores.retain(|s| stored(s) <= rings);
         before == self.last_stores.len() || self.share(m, body, target, facts, room)

@@ -1,9 +1,9 @@
 //! Numbers of elements and constants that serve rows and columns alike, made for each use anew.
 
+use super::dims::extents;
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::tileas::pipeline::slice::{Map, copy};
-use crate::lower::tileas::strips::dims::extents;
 
 /// Copies, each with what it was copied from.
 pub struct Apart(Vec<(OpId, OpId)>);
