@@ -1,4 +1,4 @@
-//! What the passes share that take less of K at a time: [`super::deep`] and [`super::shorter`].
+//! Loads of which [`super::deep`] takes a part along K.
 
 use super::strips::cut::is_weak_load;
 use crate::dialect::nv_tileas::Op as S;

@@ -4,6 +4,7 @@
 //! 8-bit floats are multiplied as f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a
 //! row keep their rows in one warp.
 
+use super::atoms;
 use super::missed::Log;
 use super::tcgen05::fits;
 use super::{fragments, promote};
@@ -54,6 +55,14 @@ fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
         "the tile is {m}x{n}x{k}, {}x{}x{} needed",
         shape.m, shape.n, shape.k
     ))
+}
+
+/// Whether warpgroups can do a matmul, or one thread for them: with operands in shared memory.
+pub fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
+    let wgmma = target.has(Feature::Wgmma)
+        && S::of(m.op(op).kind) == Some(S::Dot)
+        && atoms::Extents::of(m, op).is_ok();
+    wgmma || fits::takes(m, op, target).is_some()
 }
 
 /// Whether a matmul's result, worked over, is the left operand of another.

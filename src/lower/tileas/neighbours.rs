@@ -10,7 +10,7 @@ use super::pressure;
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::look::{elements, together};
-use crate::target::Target;
+use crate::target::{Feature, Target};
 
 /// Blocks that share a multiprocessor where nothing asks for more.
 const BLOCKS: u64 = 2;
@@ -27,12 +27,11 @@ pub struct Neighbours {
 
 impl Neighbours {
     /// Those that the hints of `func` ask for; else as many as registers admit of blocks of `warps`: all of them, and
-    /// those that hold tiles.
+    /// those that hold tiles. Where tiles come through registers, the plan of that says how many.
     pub fn of(m: &Module, func: OpId, target: &Target, warps: [u64; 2]) -> Self {
-        let asked = Hints::of(m, func, target).occupancy;
-        if let Some(blocks) = asked.and_then(|o| u64::try_from(o).ok()) {
-            let asked = true;
-            return Self { blocks, asked };
+        let asked = Self::asked(m, func, target);
+        if asked.asked || !target.has(Feature::CpAsync) {
+            return asked;
         }
         // Nobody has asked for the limit of registers that this may bring.
         let fit = by_registers(m, func, target, warps, REGISTERS_BESIDE_TILES).unwrap_or(1);

@@ -101,7 +101,7 @@ pub fn of(
     let multiplies = cp_async
         .iter()
         .any(|p| p.stream.purpose == Purpose::Operands);
-    let neighbours = match multiplies && target.has(Feature::CpAsync) {
+    let neighbours = match multiplies {
         true => Neighbours::of(m, func, target, warps),
         false => Neighbours::asked(m, func, target),
     };
@@ -268,10 +268,7 @@ fn streams(
     let sharing = pipeline::cp_async::Sharing {
         rings: rings.len() as u64,
         warps,
-        neighbours: match target.has(Feature::CpAsync) {
-            true => Neighbours::of(m, func, target, [warps, warps]),
-            false => Neighbours::asked(m, func, target),
-        },
+        neighbours: Neighbours::of(m, func, target, [warps, warps]),
     };
     let mut plans = Vec::new();
     for (_, loops) in rings {

@@ -16,15 +16,14 @@
 
 mod apply;
 
-use super::atoms;
 use super::buffers::{RESERVE, tile_bytes};
 use super::look::{elements, is_matmul, shows};
+use super::matmul;
 use super::pipeline::tokens::only_read;
 use super::strips::apart;
 use super::strips::cut::{cheap, is_weak_load};
 use super::strips::dims::{Dims, extents};
 use super::strips::parts::Parts;
-use super::tcgen05::fits;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
@@ -101,7 +100,7 @@ impl Loop {
             let sources = Matmul::of(m.op(matmul))
                 .into_iter()
                 .flat_map(Matmul::sources);
-            if is_for_groups(m, matmul, target) {
+            if matmul::is_for_groups(m, matmul, target) {
                 computed
                     .extend(sources.filter(|&v| !shows(m, v, |o| S::of(m.op(o).kind).is_some())));
             }
@@ -109,7 +108,7 @@ impl Loop {
         let looping = Loop {
             op,
             block,
-            sums: matmuls().filter(|&o| adds_up(m, op, block, o)).collect(),
+            sums: matmuls().filter(|&o| adds_up(m, block, o)).collect(),
             read: computed.into_iter().map(|v| tile_bytes(m, v)).sum(),
             room: u64::from(target.shared_per_block()).saturating_sub(RESERVE),
             ops,
@@ -218,14 +217,6 @@ impl Loop {
     }
 }
 
-/// Whether warpgroups can do a matmul, or one thread for them: with operands in shared memory.
-fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
-    fits::takes(m, op, target).is_some()
-        || target.has(Feature::Wgmma)
-            && S::of(m.op(op).kind) == Some(S::Dot)
-            && atoms::Extents::of(m, op).is_ok()
-}
-
 /// What a matmul adds to, behind those of its block whose result it is.
 fn starts_from(m: &Module, matmul: OpId) -> Option<ValueId> {
     let mut acc = Matmul::of(m.op(matmul))?.acc;
@@ -238,8 +229,8 @@ fn starts_from(m: &Module, matmul: OpId) -> Option<ValueId> {
     Some(acc)
 }
 
-/// Whether a matmul without scales adds to what `looping` carries, and nothing else sees the sum before the loop's end.
-fn adds_up(m: &Module, looping: OpId, block: BlockId, matmul: OpId) -> bool {
+/// Whether a matmul without scales adds to what the loop of `block` carries, and nothing else sees the sum before the loop's end.
+fn adds_up(m: &Module, block: BlockId, matmul: OpId) -> bool {
     let Some(parts) = Matmul::of(m.op(matmul)).filter(|p| p.scales.is_none()) else {
         return false;
     };
@@ -253,7 +244,7 @@ fn adds_up(m: &Module, looping: OpId, block: BlockId, matmul: OpId) -> bool {
     let result = m.result(matmul);
     let next = match m.users(result) {
         users if users == [end] => m.op(end).operands.get(at) == Some(&result),
-        users => matches!(users[..], [next] if next != matmul && adds_up(m, looping, block, next)
+        users => matches!(users[..], [next] if next != matmul && adds_up(m, block, next)
             && Matmul::of(m.op(next)).is_some_and(|p| p.acc == result && p.sources().all(|v| v != result))),
     };
     next && m.users(parts.acc) == [matmul]

@@ -10,7 +10,6 @@ use crate::facts::matmul::Matmul;
 use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
-use crate::lower::tileas::atoms::Extents;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{ENOUGH_STAGES, REGISTERS_BESIDE_TILES, stages_that_fit};
@@ -39,7 +38,7 @@ impl Plan {
         let by_groups = m
             .ops_under(body)
             .iter()
-            .any(|&o| is_for_groups(m, o, target));
+            .any(|&o| matmul::is_for_groups(m, o, target));
         let context = Context {
             func,
             body,
@@ -272,7 +271,7 @@ impl Plan {
         brought: &FxHashSet<OpId>,
     ) -> u64 {
         let ops = m.ops_under(body);
-        let other = |&&o: &&OpId| is_matmul(m, o) && !is_for_groups(m, o, target);
+        let other = |&&o: &&OpId| is_matmul(m, o) && !matmul::is_for_groups(m, o, target);
         let operands = |&op: &OpId| {
             let sides = Matmul::of(m.op(op)).into_iter().flat_map(Matmul::sources);
             let alone = sides.filter(|&v| !shows(m, v, |o| brought.contains(&o)));
@@ -292,7 +291,7 @@ impl Plan {
         let through_copies = brought.contains(&op)
             || self.nested_stores.contains(&op)
             || self.last_stores.contains(&op)
-            || is_for_groups(m, op, target);
+            || matmul::is_for_groups(m, op, target);
         match (C::of(data.kind), S::of(data.kind)) {
             (_, Some(S::Return)) => false,
             (_, Some(_)) => !through_copies,
@@ -303,14 +302,6 @@ impl Plan {
             _ => false,
         }
     }
-}
-
-/// Whether warpgroups can do a matmul, or one thread for them.
-fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
-    let wgmma = target.has(Feature::Wgmma)
-        && S::of(m.op(op).kind) == Some(S::Dot)
-        && Extents::of(m, op).is_ok();
-    wgmma || tcgen05::fits::takes(m, op, target).is_some()
 }
 
 /// Whether it pays that a producer warpgroup gives registers to the warps of `consumers`, which warps multiply by
