@@ -14,6 +14,9 @@ use crate::target::{Feature, Target};
 
 /// Blocks that share a multiprocessor where nothing asks for more.
 const BLOCKS: u64 = 2;
+/// Registers of a thread beside its tiles where nobody has asked for the limit that a second block brings: addresses,
+/// masks, what is computed between matmuls. With fewer, ptxas spills in causal attention.
+const REGISTERS_BESIDES: u64 = 72;
 /// Fewest stages of a ring of each.
 pub const STAGES: u64 = 2;
 
@@ -33,8 +36,7 @@ impl Neighbours {
         if asked.asked || !target.has(Feature::CpAsync) {
             return asked;
         }
-        // Nobody has asked for the limit of registers that this may bring.
-        let fit = by_registers(m, func, target, warps, REGISTERS_BESIDE_TILES).unwrap_or(1);
+        let fit = by_registers(m, func, target, warps, REGISTERS_BESIDES).unwrap_or(1);
         Self {
             blocks: fit.clamp(1, BLOCKS),
             asked: false,
