@@ -123,6 +123,14 @@ fn of_variable(graph: &Graph, binds: &Binds, function: Function, slot: u8) -> Op
                 None => types.reg_count(ty).into(),
             }
         }
+        Function::Rows | Function::Columns => {
+            let (_, shape) = types.as_tile(type_of(graph, binds, slot)?)?;
+            match (shape, function) {
+                ([.., rows, _], Function::Rows) => i128::from(*rows),
+                ([.., columns], Function::Columns) => i128::from(*columns),
+                _ => return None,
+            }
+        }
         Function::Unsigned | Function::Bits => facts(graph, binds, slot)?.constant?.into(),
         Function::Lo => facts(graph, binds, slot)?.lo.into(),
         Function::Hi => facts(graph, binds, slot)?.hi.into(),

@@ -157,6 +157,10 @@ pub enum Function {
     Width,
     /// Number of elements of a variable's type.
     Elems,
+    /// Extent of the last dimension but one of a variable's type.
+    Rows,
+    /// Extent of the last dimension of a variable's type.
+    Columns,
     /// The constant's unsigned value.
     Unsigned,
     /// The constant's bits (floats too).
@@ -187,6 +191,8 @@ impl Function {
         ("pow2", Function::Pow2, 1, 1),
         ("width", Function::Width, 1, 1),
         ("elems", Function::Elems, 1, 1),
+        ("rows", Function::Rows, 1, 1),
+        ("columns", Function::Columns, 1, 1),
         ("u", Function::Unsigned, 1, 1),
         ("bits", Function::Bits, 1, 1),
         ("float", Function::ToFloat, 1, 1),

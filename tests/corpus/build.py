@@ -48,6 +48,7 @@ FILES = [
     "production_gemm",
     "production_attention",
     "production_rows",
+    "production_widened",
     "production_cluster",
     "production_cuda",
 ]

@@ -608,7 +608,11 @@ def given(name, x):
 
 
 def raw(x):
-    names = {"bfloat16": ("bf16", np.uint16), "float8_e5m2": ("f8E5M2", np.uint8)}
+    names = {
+        "bfloat16": ("bf16", np.uint16),
+        "float8_e5m2": ("f8E5M2", np.uint8),
+        "float8_e4m3fn": ("f8E4M3FN", np.uint8),
+    }
     if x.dtype.name not in names:
         return x, None
     name, bits = names[x.dtype.name]

@@ -29,7 +29,7 @@ corpus_files! {
     ops_other ops_pointer ops_reduce ops_shape ops_types ops_view
     programs_attention programs_layers programs_control programs_gather programs_gemm programs_memory programs_norm
     programs_models programs_numeric
-    production_gemm production_attention production_rows production_cuda production_cluster
+    production_gemm production_attention production_rows production_widened production_cuda production_cluster
 }
 
 /// All entries of a file's modules of single operations have runs, which have been written.

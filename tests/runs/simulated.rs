@@ -79,6 +79,7 @@ simulated! {
     production_gemm: sm_75 sm_80 sm_90a sm_100a sm_120a;
     production_attention: sm_75 sm_80 sm_90a sm_100a sm_120a;
     production_rows: sm_75 sm_80 sm_90a sm_100a sm_120a;
+    production_widened: sm_75 sm_80 sm_89 sm_90a sm_100a sm_120a;
     production_cluster: sm_75 sm_80 sm_90a sm_100a sm_120a;
     production_cuda: sm_75 sm_80 sm_90a sm_100a sm_120a;
 }

@@ -43,7 +43,10 @@ impl Numbers<'_> {
         match expr {
             Expr::Int(_) | Expr::Float(_) => false,
             Expr::Var(slot) => self.constants.contains(slot),
-            Expr::Apply(Function::Width | Function::Elems, _) => false,
+            Expr::Apply(
+                Function::Width | Function::Elems | Function::Rows | Function::Columns,
+                _,
+            ) => false,
             Expr::Apply(Function::Lo | Function::Hi | Function::Divisor, _) => true,
             Expr::Apply(_, operands) => operands.iter().any(|o| self.is_open(o)),
         }
