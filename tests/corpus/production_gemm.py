@@ -446,6 +446,8 @@ CASES = [
     case("experts_f16", experts, H2, H3, H2, N1, N1, S1, N1, 2, 64, 64, 32),
     case("experts_f16_128x128", experts, H2, H3, H2, N1, N1, S1, N1, 2, 128, 128, 64),
     case("experts_f16_128x256", experts, H2, H3, H2, N1, N1, S1, N1, 2, 128, 256, 64),
+    # Rows and columns have the same numbers.
+    case("experts_f16_256x256", experts, H2, H3, H2, N1, N1, S1, N1, 2, 256, 256, 64),
     case("grouped_rows_f16", grouped_rows, H2, H3, H2, N1, 3, 2, 128, 128, 64),
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
 ]
@@ -687,6 +689,7 @@ def runs():
     yield experts_run("experts_f16", 64, 64)
     yield experts_run("experts_f16_128x128", 128, 128)
     yield experts_run("experts_f16_128x256", 128, 256, n=200)
+    yield experts_run("experts_f16_256x256", 256, 256, n=200)
     yield grouped_rows_run()
     x, w = drawn(rng, 100, 72), drawn(rng, 3, 72, 80)
     late = np.concatenate([np.zeros((2, 72)), wide(x)])

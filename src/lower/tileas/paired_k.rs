@@ -10,10 +10,17 @@ use super::made::Made;
 use super::operands::Source;
 use crate::dialect::cuda_tile::Op as C;
 use crate::facts::matmul::Matmul;
-use crate::ir::{Attr, Module, OpBuilder, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, ValueId};
+use rustc_hash::FxHashMap;
 
-/// Right operands whose rows are renumbered already: the tile, and its view.
-pub type Renumbered = Vec<(ValueId, ValueId)>;
+/// Operands that are renumbered already, for matmuls that share them.
+#[derive(Default)]
+pub struct Renumbered {
+    /// Of left operands the columns, in a block: matmuls are met in the order in which they stand there.
+    left: FxHashMap<(BlockId, ValueId), ValueId>,
+    /// Of right operands the rows.
+    right: FxHashMap<ValueId, ValueId>,
+}
 
 /// Whether the operands of a matmul that reads them from `lhs` and `rhs` should be renumbered.
 pub fn is_wanted(m: &Module, dot: OpId, lhs: &Source, rhs: &Source) -> bool {
@@ -28,15 +35,12 @@ pub fn is_wanted(m: &Module, dot: OpId, lhs: &Source, rhs: &Source) -> bool {
 pub fn renumber(m: &mut Module, dot: OpId, done: &mut Renumbered) {
     let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
     let (block, at) = place(m, dot);
-    let mut b = m.at(block, at);
-    let left = split(&mut b, lhs, 1);
-    let known = done.iter().find(|d| d.0 == rhs).map(|d| d.1);
-    let right = known.unwrap_or_else(|| {
+    let left = done.left.entry((block, lhs));
+    let left = *left.or_insert_with(|| split(&mut m.at(block, at), lhs, 1));
+    let right = *done.right.entry(rhs).or_insert_with(|| {
         // Where the tile is known, so that it is stored there.
         let (block, at) = behind(m, rhs);
-        let view = split(&mut m.at(block, at), rhs, 0);
-        done.push((rhs, view));
-        view
+        split(&mut m.at(block, at), rhs, 0)
     });
     let replaced = [(lhs, left), (rhs, right)].into_iter().collect();
     m.replace_operands(dot, &replaced);

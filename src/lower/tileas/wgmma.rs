@@ -42,7 +42,7 @@ pub fn convert(
         return Ok(room);
     }
     let mut staging = Staging::new(body);
-    let mut renumbered = Renumbered::new();
+    let mut renumbered = Renumbered::default();
     for dot in m.ops_under(body) {
         if S::of(m.op(dot).kind) != Some(S::Dot) {
             continue;

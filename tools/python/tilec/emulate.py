@@ -496,6 +496,17 @@ def _generator_type(original):
     return Generator
 
 
+def _says_cuda(own) -> property:
+    """`Tensor.is_cuda`, by which programs refuse what is not on a GPU: true, but not for PyTorch's own modules, which
+    would look for CUDA's kernels. `own` is the attribute that PyTorch has."""
+
+    def is_cuda(self) -> bool:
+        asked_by = sys._getframe(1).f_globals.get("__name__", "")
+        return own.__get__(self) if asked_by.partition(".")[0] == "torch" else True
+
+    return property(is_cuda)
+
+
 _replaced: list[tuple[object, str, object]] = []
 
 
@@ -545,6 +556,7 @@ def install() -> None:
     _replace(torch.nn.Module, "cuda", lambda self, device=None: self)
     _replace(torch.Tensor, "cuda", lambda self, *_, **__: self)
     _replace(torch.Tensor, "pin_memory", lambda self, *_: self)
+    _replace(torch.Tensor, "is_cuda", _says_cuda(torch.Tensor.is_cuda))
     for name in ("mm", "bmm", "addmm", "baddbmm"):
         _replace(torch, name, _product(getattr(torch, name)))
     _replace(torch, "Generator", _generator_type(torch.Generator))

@@ -44,6 +44,8 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     if together <= most && crowded.is_none() {
         return false;
     }
+    let copies = apart::take(m, body);
+    let ops = m.ops_under(body);
     let mut dims = Dims::of(m, &ops);
     let candidates = match crowded {
         Some((tile, parts)) => rows(m, &mut dims, tile, parts),
@@ -59,6 +61,7 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
             Err(why) => refused = Some(why),
         }
     }
+    copies.undo(m);
     let (op, why) =
         refused.unwrap_or((func, "each dimension of its matmuls is needed whole".into()));
     log.note(m, op, WHAT, why);
