@@ -43,8 +43,8 @@ impl Plan {
     pub fn kind(target: &Target, purpose: Purpose) -> Option<PipelineKind> {
         match purpose {
             _ if target.has(Feature::CpAsync) => Some(PipelineKind::CpAsync),
-            Purpose::Operands if target.register_stages() > 0 => Some(PipelineKind::Registers),
-            _ => None,
+            Purpose::Operands => Some(PipelineKind::Registers),
+            Purpose::Stream => None,
         }
     }
 

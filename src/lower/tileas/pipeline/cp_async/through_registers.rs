@@ -20,6 +20,9 @@ use crate::lower::tileas::look::{elements, is_matmul, is_view, reach, shows};
 use crate::lower::tileas::pressure;
 use crate::target::Target;
 
+/// Most stages: while one is multiplied from, the other is filled.
+const MAX_STAGES: u64 = 2;
+
 /// A kernel whose loops are looked at.
 pub(super) struct Kernel<'m> {
     pub m: &'m Module,
@@ -177,7 +180,7 @@ impl Kernel<'_> {
         let bytes = stage_bytes(m, &stream.loads) * rings.max(1);
         let stages = |blocks: u64, scratch: u64| {
             let room = target.shared_of_each(blocks).saturating_sub(scratch);
-            (room / bytes.max(1)).min(target.register_stages())
+            (room / bytes.max(1)).min(MAX_STAGES)
         };
         let scratch = self.scratch(stream);
         let reserve = if self.is_plain(stream) { 0 } else { RESERVE };
