@@ -26,7 +26,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let prover = Prover::new(&tables, effort);
     let mut table = match &args.update {
-        Some(file) => Some(recorded(file, &subjects)?),
+        Some(file) => Some(recorded(file, &files, &subjects)?),
         None => None,
     };
     let named = |s: &Subject| args.only.as_ref().is_none_or(|o| s.key.1.contains(o));
@@ -107,15 +107,22 @@ fn subjects(files: &[PathBuf], tables: &Tables) -> Result<Vec<Subject>, Diagnost
     Ok(subjects)
 }
 
-/// What the table in `file` says of the subjects; nothing where there is no file yet.
-fn recorded(file: &Path, subjects: &[Subject]) -> Result<BTreeMap<table::Key, Row>, Diagnostic> {
+/// What the table in `file` says of the subjects, and of the files that are not looked at; nothing where there is no
+/// file yet.
+fn recorded(
+    file: &Path,
+    named: &[PathBuf],
+    subjects: &[Subject],
+) -> Result<BTreeMap<table::Key, Row>, Diagnostic> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(Diagnostic::error(format!("{}: {e}", file.display()))),
     };
     let keys: BTreeSet<&table::Key> = subjects.iter().map(|s| &s.key).collect();
+    let looked_at =
+        |of: &str| named.is_empty() || named.iter().any(|path| path.display().to_string() == of);
     let mut rows = table::read(&text);
-    rows.retain(|key, _| keys.contains(key));
+    rows.retain(|key, _| keys.contains(key) || !looked_at(&key.0));
     Ok(rows)
 }
