@@ -83,11 +83,16 @@ impl Plan {
             last_stores: Vec::new(),
             awaited: FxHashSet::default(),
             staging: 0,
+            neighbours: Neighbours::asked(m, func, target),
         };
+        // Where nothing asks for them: warps that compute between matmuls that they do themselves.
+        if !by_groups && !redistributes && matmul::is_chained(m, body) {
+            let warps = [plan.all_warps(), consumer_warps];
+            plan.neighbours = Neighbours::of(m, func, target, warps);
+        }
         let fits = if by_matmuls {
             plan.stores(m, func, body, facts);
-            let neighbours = plan.neighbours(m, func, target);
-            let [share, all] = neighbours.rooms(target);
+            let [share, all] = plan.neighbours.rooms(target);
             // Registers that are redistributed are all of them: no second block finds any.
             let shares = !plan.redistributes;
             let rooms = shares.then_some(share).into_iter().chain([all]);
@@ -117,16 +122,6 @@ impl Plan {
                 log.note(m, func, WHAT, why);
                 None
             }
-        }
-    }
-
-    /// The blocks that should share a multiprocessor: where nothing asks for them, those whose warps compute between
-    /// matmuls that they do themselves.
-    pub fn neighbours(&self, m: &Module, func: OpId, target: &Target) -> Neighbours {
-        let chained = m.body_of(func, 0).is_some_and(|b| matmul::is_chained(m, b));
-        match chained && !self.by_groups && !self.redistributes {
-            true => Neighbours::of(m, func, target, [self.all_warps(), self.consumer_warps]),
-            false => Neighbours::asked(m, func, target),
         }
     }
 
