@@ -44,12 +44,22 @@ pub fn cut(m: &mut Module, body: BlockId, target: &Target, log: &mut Log) {
         let loads = (loaded(m, op, depth.lhs), loaded(m, op, depth.rhs));
         match (loads, depth.part(room)) {
             ((Some(lhs), Some(rhs)), Some(part)) if lhs != rhs => {
+                let how = format!(
+                    "a loop adds up products of {part} of {} elements of K, for shared memory holds no more",
+                    depth.k
+                );
+                log.changed(m.op(op).loc, WHAT, how);
                 depth.apply(m, op, [(lhs, 1), (rhs, 0)], part)
             }
             ((Some(lhs), Some(rhs)), None) if lhs != rhs => {
-                log.note(m, op, WHAT, "its other dimensions alone fill shared memory");
+                log.note(m, op, WHAT, "shared memory has no room for even a short part of K: fewer rows or columns would fit");
             }
-            _ => log.note(m, op, WHAT, "not both operands are loaded for it alone"),
+            _ => log.note(
+                m,
+                op,
+                WHAT,
+                "an operand is not loaded, or something else uses what is loaded",
+            ),
         }
     }
 }

@@ -93,6 +93,11 @@ pub fn apply(
         log.note(m, first.op, WHAT, why);
         return false;
     }
+    log.changed(
+        m.op(first.op).loc,
+        WHAT,
+        format!("{bytes} bytes of shared memory"),
+    );
     let mut fenced: FxHashSet<OpId> = FxHashSet::default();
     for (from, held) in found {
         let once = fenced.insert(from.op);

@@ -1,4 +1,4 @@
-//! What was considered for a kernel and not done, and why.
+//! What was considered for a kernel: what it got that its operations do not show, and what it did not get, and why.
 
 use crate::ir::{LocId, Module, OpId};
 
@@ -14,27 +14,54 @@ pub struct Missed {
     pub loc: LocId,
 }
 
+/// A change of what was written, which the operations that came of it do not name.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// What was done: "work in strips", "shorter steps along K".
+    pub what: &'static str,
+    pub how: String,
+    /// The operation that was changed.
+    pub loc: LocId,
+}
+
 /// The operation that stands against something, and why.
 pub type Refusal = (OpId, String);
+
+/// All that was noted.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    pub missed: Vec<Missed>,
+    pub changed: Vec<Changed>,
+}
+
+impl Notes {
+    /// Adds those of another kernel.
+    pub fn extend(&mut self, other: Notes) {
+        self.missed.extend(other.missed);
+        self.changed.extend(other.changed);
+    }
+}
 
 /// Collects for one kernel.
 #[derive(Debug, Default)]
 pub struct Log {
     kernel: String,
-    missed: Vec<Missed>,
+    notes: Notes,
 }
 
 impl Log {
     pub fn new(kernel: String) -> Self {
         Self {
             kernel,
-            missed: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
     /// `what` was not done because of `op`.
     pub fn note(&mut self, m: &Module, op: OpId, what: &'static str, why: impl Into<String>) {
-        self.missed.push(Missed {
+        self.notes.missed.push(Missed {
             kernel: self.kernel.clone(),
             what,
             why: why.into(),
@@ -42,7 +69,17 @@ impl Log {
         });
     }
 
-    pub fn into_missed(self) -> Vec<Missed> {
-        self.missed
+    /// `what` was done to an operation at `loc`.
+    pub fn changed(&mut self, loc: LocId, what: &'static str, how: impl Into<String>) {
+        self.notes.changed.push(Changed {
+            kernel: self.kernel.clone(),
+            what,
+            how: how.into(),
+            loc,
+        });
+    }
+
+    pub fn into_notes(self) -> Notes {
+        self.notes
     }
 }

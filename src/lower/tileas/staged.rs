@@ -58,7 +58,7 @@ pub fn place(
                 }
                 None => {
                     let why = format!(
-                        "fragments of {} registers are converted: shared memory has no room for their tile",
+                        "an operand of {} registers a thread is converted from layout to layout: shared memory has no room for it",
                         c.registers
                     );
                     log.note(m, c.dot, "operands in shared memory", why);

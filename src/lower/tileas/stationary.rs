@@ -71,7 +71,7 @@ pub fn place(
             read_where_used(m, &s, &mut staging)?;
         } else if left > available {
             let why = format!(
-                "fragments of {} registers stay in registers: their tile needs {} bytes of shared memory",
+                "an operand of {} registers a thread stays in registers: shared memory has no room for its {} bytes",
                 s.registers, operand.bytes
             );
             log.note(m, s.dot, "operands in shared memory", why);

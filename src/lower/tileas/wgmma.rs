@@ -55,7 +55,7 @@ pub fn convert(
             }
         };
         let Some(spread) = extents.spread(warps / 4) else {
-            let why = format!("{} warps find no rows and columns of their own", warps);
+            let why = format!("its rows and columns cannot be divided among {warps} warps");
             log.note(m, dot, "wgmma", why);
             continue;
         };

@@ -19,7 +19,7 @@ pub fn remarks(c: &Compilation) -> Vec<Remark> {
         };
         if S::of(m.op(func).kind) == Some(S::Func) {
             let name = name.to_owned();
-            let missed = c.missed.iter().filter(|x| x.kernel == name).collect();
+            let missed = c.notes.missed.iter().filter(|x| x.kernel == name).collect();
             let mut kernel = Kernel {
                 m,
                 func,

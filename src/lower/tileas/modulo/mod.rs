@@ -146,6 +146,9 @@ pub fn schedule(
         });
         match found {
             Ok((b, schedule)) => {
+                let how =
+                    "matmuls of the next iteration are issued before the arithmetic of this one";
+                log.changed(m.op(op).loc, WHAT, how);
                 if let Some(producer) = producer {
                     producer::follow(m, producer, &b, &schedule.stages);
                 }
@@ -231,7 +234,9 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
         let order = order::order(body, &stages, &times);
         let period = period(&stages, &order);
         if period * 100 > now * (100 - GAIN) {
-            let why = format!("an iteration would take some {period} cycles, now {now}");
+            let why = format!(
+                "an iteration would take about {period} cycles instead of {now}, and {GAIN} % less would pay"
+            );
             refused.get_or_insert(Refused {
                 op: body.for_op,
                 why,
@@ -253,7 +258,7 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
         let left = room.blocks_by(registers);
         if left < shared {
             let why = format!(
-                "with {registers} registers a thread, {left} blocks would share a multiprocessor, now {shared}"
+                "with {registers} registers a thread, {left} blocks would share a multiprocessor instead of {shared}"
             );
             refused = Some(Refused {
                 op: body.for_op,
@@ -266,7 +271,7 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
             best = Some((key, Schedule { stages, order }));
         }
     }
-    let none = || Refused::new(body.for_op, "each matmul waits for all others");
+    let none = || Refused::new(body.for_op, "each matmul of the loop depends on all others");
     match best {
         Some((_, schedule)) => Ok(schedule),
         None => Err(refused.unwrap_or_else(none)),
@@ -309,7 +314,7 @@ fn stages_fit(m: &Module, body: &Body, stages: &Stages) -> Result<(), Refused> {
         let held = pipeline.map(|p| m.types.get(m.ty(p)));
         let one = matches!(held, Some(Type::Pipeline { stages }) if *stages < 2);
         if one && body.before[i].iter().any(waits) {
-            let why = "shared memory has one stage for what two iterations would hold";
+            let why = "a pipeline has one stage, and two iterations would use it at once";
             return Err(Refused::new(op, why));
         }
     }

@@ -35,12 +35,14 @@ pub fn is_for_matmuls(m: &Module, body: BlockId) -> bool {
 /// Whether a ring may pay for a load in a loop under `body`, or why not.
 pub fn worth(m: &Module, facts: &FactMap, body: BlockId, load: OpId) -> Result<(), String> {
     if runs_once(m, facts, body, m.op(load).block) {
-        return Err("its loop runs once: nothing to load ahead".to_owned());
+        return Err(
+            "its loop has one iteration, so that there is no next tile to load ahead".to_owned(),
+        );
     }
     let bytes = tile_bytes(m, m.result(load));
     if bytes < SMALLEST {
         return Err(format!(
-            "a tile of {bytes} bytes is not worth a ring, {SMALLEST} would be"
+            "its tile has {bytes} bytes, and a pipeline pays from {SMALLEST} on"
         ));
     }
     Ok(())
@@ -120,7 +122,7 @@ impl Share {
         let live = self.blocks * bytes;
         if live <= cache {
             return Err(format!(
-                "the cache has them: {live} bytes of the blocks of a multiprocessor, of {cache}"
+                "the second-level cache keeps them: {live} bytes for the blocks of a multiprocessor, whose share of it is {cache}"
             ));
         }
         let fit = (1..=self.blocks)
@@ -130,7 +132,7 @@ impl Share {
         // Half of the blocks load while the others work.
         if fit < 2 || fit * bytes < 2 * self.busy || self.asked.is_some_and(|a| fit < a) {
             return Err(format!(
-                "{bytes} bytes of shared memory for each of {} blocks of a multiprocessor, of which {fit} have room",
+                "they take {bytes} bytes of shared memory, which has room for those of {fit} of the {} blocks on a multiprocessor",
                 self.blocks
             ));
         }
@@ -162,7 +164,7 @@ impl Share {
             return Ok(1);
         }
         Err(format!(
-            "{} of {stage} bytes do not fit in the shared memory of a block, or cost too many of the {blocks} blocks of a multiprocessor",
+            "{} of {stage} bytes do not fit in the shared memory of a block, or leave too few of the {blocks} blocks that share a multiprocessor: smaller tiles would fit",
             if least == 1 { "stages" } else { "two stages" },
         ))
     }

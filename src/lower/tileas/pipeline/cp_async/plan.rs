@@ -78,7 +78,7 @@ impl Plan {
             stream.loads.retain(words);
             if stream.loads.is_empty() {
                 return Err(format!(
-                    "{warps} warps have less than four bytes a thread to copy"
+                    "no tile has four bytes for each thread of {warps} warps: larger tiles or fewer warps (`num_worker_warps_per_cta`) would"
                 ));
             }
         }
@@ -116,7 +116,7 @@ impl Plan {
         };
         let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
             let room = rooms[1];
-            format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {rings} rings")
+            format!("two stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {room} bytes of shared memory: smaller tiles would")
         })?;
         let bytes = stages * bytes;
         Ok(Plan {
@@ -154,7 +154,7 @@ impl Plan {
         let under_way = others * bytes / 2;
         if under_way >= share.busy {
             return Err(format!(
-                "while a block works, the loads of half of the {others} others on its multiprocessor are under way: {under_way} bytes, {} keep memory busy",
+                "{others} other blocks share the multiprocessor, and loads of half of them, {under_way} bytes, keep memory busy while this one computes: {} bytes suffice",
                 share.busy
             ));
         }

@@ -110,7 +110,7 @@ impl Plan {
                 || plan.take_turns(m, body) && fits(&mut plan)
             {
                 true => Ok(()),
-                false => Err("not even one stage of each ring fits in shared memory".to_owned()),
+                false => Err("one stage of what its loops load does not fit in shared memory: smaller tiles would".to_owned()),
             }
         } else {
             // Threads hold what they store in the order of memory already.
