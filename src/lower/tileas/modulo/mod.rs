@@ -30,6 +30,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::AllocTensor;
 use crate::facts::access;
+use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::Target;
 use body::Body;
@@ -179,7 +180,7 @@ fn feeds_another(m: &Module, for_op: OpId) -> bool {
             m.def_op(*v)
                 .is_some_and(|d| S::of(m.op(d).kind) == Some(S::AsyncDot))
         };
-        if dot && reached && !data.operands.get(2).is_some_and(adds) {
+        if dot && reached && !Matmul::of(data).is_some_and(|p| adds(&p.acc)) {
             return true;
         }
         if dot || reached {
