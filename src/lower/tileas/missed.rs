@@ -1,6 +1,7 @@
 //! What was considered for a kernel: what it got that its operations do not show, and what it did not get, and why.
 
 use crate::ir::{LocId, Module, OpId};
+use rustc_hash::FxHashSet;
 
 /// Something that the target has and an operation did not get.
 #[derive(Clone, Debug)]
@@ -49,24 +50,32 @@ impl Notes {
 pub struct Log {
     kernel: String,
     notes: Notes,
+    /// The operations that stood against something.
+    against: FxHashSet<OpId>,
 }
 
 impl Log {
     pub fn new(kernel: String) -> Self {
         Self {
             kernel,
-            notes: Notes::default(),
+            ..Self::default()
         }
     }
 
     /// `what` was not done because of `op`.
     pub fn note(&mut self, m: &Module, op: OpId, what: &'static str, why: impl Into<String>) {
+        self.against.insert(op);
         self.notes.missed.push(Missed {
             kernel: self.kernel.clone(),
             what,
             why: why.into(),
             loc: m.op(op).loc,
         });
+    }
+
+    /// Whether something was not done because of `op`.
+    pub fn is_noted(&self, op: OpId) -> bool {
+        self.against.contains(&op)
     }
 
     /// `what` was done to an operation at `loc`.

@@ -60,6 +60,7 @@ pub mod tcgen05;
 mod transpose;
 mod turn;
 mod variables;
+mod waited;
 mod warps_own;
 mod wgmma;
 
@@ -122,6 +123,9 @@ fn func(
         facts = facts::of(m, op);
     }
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
+    if options.pipelines {
+        waited::note(m, body, target, &facts, &plan, log);
+    }
     m.set_i32(op, "num_warps", plan.all_warps() as i64);
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, target, &facts)?;

@@ -294,7 +294,7 @@ fn streams(
 }
 
 /// What brings the tiles of a loop ahead, in messages.
-fn means(target: &Target, purpose: Purpose) -> &'static str {
+pub fn means(target: &Target, purpose: Purpose) -> &'static str {
     match pipeline::cp_async::Plan::kind(target, purpose) {
         Some(PipelineKind::Registers) => "pipeline through registers",
         _ => "asynchronous copies",
