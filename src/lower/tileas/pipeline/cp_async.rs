@@ -14,7 +14,7 @@ mod plan;
 mod registers;
 mod through_registers;
 
-pub use plan::{MAX_STAGES, Plan, Sharing};
+pub use plan::{Plan, Sharing};
 
 use super::carried::{with_one_more, yield_too};
 use super::guard;

@@ -17,6 +17,7 @@
 mod apply;
 
 use super::buffers::{RESERVE, tile_bytes};
+use super::limits::FEWEST_STAGES;
 use super::look::{elements, is_matmul, shows};
 use super::matmul;
 use super::missed::{Log, Refusal};
@@ -36,8 +37,6 @@ use crate::target::{Feature, Target};
 use apply::Steps;
 use rustc_hash::FxHashSet;
 
-/// Stages of the ring.
-const STAGES: u64 = 2;
 /// Fewest bits of K that an instruction multiplies, of one row.
 const LEAST_BITS: u64 = 256;
 /// Fewest rows or columns of another matmul in the loop.
@@ -64,7 +63,7 @@ pub fn steps(
         match planned(m, body, op, target) {
             Some(Ok(steps)) => {
                 let how = format!(
-                    "each iteration is done in {}, so that {STAGES} stages of what it loads fit in shared memory",
+                    "each iteration is done in {}, so that {FEWEST_STAGES} stages of what it loads fit in shared memory",
                     steps.cut.count
                 );
                 log.changed(m.op(op).loc, WHAT, how);
@@ -151,7 +150,7 @@ impl Loop {
         let stage: u64 = (self.loads.iter())
             .map(|&o| tile_bytes(m, m.result(o)) / parts(o))
             .sum();
-        self.read / most + STAGES * stage
+        self.read / most + FEWEST_STAGES * stage
     }
 
     /// Whether an iteration may be done in parts, as far as that does not concern what is cut: nothing in it has an

@@ -9,11 +9,9 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{Module, OpId};
 use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
-use crate::lower::tileas::neighbours::{self, Neighbours};
+use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS};
+use crate::lower::tileas::neighbours::Neighbours;
 use crate::target::{Feature, Target};
-
-/// Most stages that pay.
-pub const MAX_STAGES: u64 = 4;
 
 /// The decisions about one loop.
 #[derive(Clone, Debug)]
@@ -108,15 +106,16 @@ impl Plan {
         let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
         let rooms = neighbours.rooms(target);
         let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
-        keep_what_fits(m, &mut stream.loads, whole / 2);
+        keep_what_fits(m, &mut stream.loads, whole / FEWEST_STAGES);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |room: u64| {
             let room = room.checked_sub(scratch)? / rings.max(1);
-            Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= neighbours::STAGES)
+            Some((room.checked_div(bytes)?).min(MAX_STAGES_OF_THREADS))
+                .filter(|&n| n >= FEWEST_STAGES)
         };
         let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
             let room = rooms[1];
-            format!("two stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {room} bytes of shared memory: smaller tiles would")
+            format!("{FEWEST_STAGES} stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {room} bytes of shared memory: smaller tiles would")
         })?;
         let bytes = stages * bytes;
         Ok(Plan {
@@ -158,7 +157,7 @@ impl Plan {
                 share.busy
             ));
         }
-        let stages = share.stages(bytes * rings.max(1), [2, MAX_STAGES])?;
+        let stages = share.stages(bytes * rings.max(1), [FEWEST_STAGES, MAX_STAGES_OF_THREADS])?;
         Ok(Plan {
             stream,
             kind: PipelineKind::CpAsync,

@@ -15,13 +15,12 @@ use crate::layout::mma::MmaSync;
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, stage_bytes, tile_bytes};
 use crate::lower::tileas::fragments::mma_of;
-use crate::lower::tileas::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
+use crate::lower::tileas::limits::{
+    MAX_STAGES_THROUGH_REGISTERS, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
+};
 use crate::lower::tileas::look::{elements, is_matmul, is_view, reach, shows};
 use crate::lower::tileas::pressure;
 use crate::target::Target;
-
-/// Most stages: while one is multiplied from, the other is filled.
-const MAX_STAGES: u64 = 2;
 
 /// A kernel whose loops are looked at.
 pub(super) struct Kernel<'m> {
@@ -183,7 +182,7 @@ impl Kernel<'_> {
         let bytes = stage_bytes(m, &stream.loads) * rings.max(1);
         let stages = |blocks: u64, scratch: u64| {
             let room = target.shared_of_each(blocks).saturating_sub(scratch);
-            (room / bytes.max(1)).min(MAX_STAGES)
+            (room / bytes.max(1)).min(MAX_STAGES_THROUGH_REGISTERS)
         };
         let scratch = self.scratch(stream);
         let reserve = if self.is_plain(stream) { 0 } else { RESERVE };

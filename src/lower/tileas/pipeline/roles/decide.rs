@@ -12,7 +12,9 @@ use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::cluster::Split;
-use crate::lower::tileas::limits::{ENOUGH_STAGES, REGISTERS_BESIDE_TILES, stages_that_fit};
+use crate::lower::tileas::limits::{
+    ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
+};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::neighbours::Neighbours;
@@ -242,7 +244,7 @@ impl Plan {
             return false;
         };
         let stages = if self.copies {
-            stages.min(copies::MAX_STAGES)
+            stages.min(MAX_STAGES_OF_THREADS)
         } else {
             stages
         };
