@@ -6,6 +6,7 @@
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId};
@@ -46,6 +47,18 @@ pub fn worth(m: &Module, facts: &FactMap, body: BlockId, load: OpId) -> Result<(
         ));
     }
     Ok(())
+}
+
+/// Whether each thread of `warps` has words to copy of what a load loads, or why not: less would be copied element by
+/// element, by loads that are waited for.
+pub fn copies_of_words(m: &Module, load: OpId, warps: u64) -> Result<(), String> {
+    let through_pointers = S::of(m.op(load).kind) == Some(S::Load);
+    match through_pointers && tile_bytes(m, m.result(load)) < 4 * 32 * warps {
+        true => Err(format!(
+            "its tile has less than four bytes for each thread of {warps} warps: a larger tile or fewer warps (`num_worker_warps_per_cta`) would have"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Whether no loop around `block` runs more than one iteration.

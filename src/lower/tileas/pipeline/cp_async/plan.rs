@@ -1,14 +1,13 @@
 //! Whether the loads of a loop are started ahead, and how far.
 
 use super::super::purpose::Purpose;
-use super::super::stream::Share;
+use super::super::stream::{Share, copies_of_words};
 use super::super::{Prefetch, prefetch};
 use super::through_registers::Kernel;
 use crate::dialect::enums::PipelineKind;
-use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{Module, OpId};
-use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes};
 use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS};
 use crate::lower::tileas::neighbours::Neighbours;
 use crate::target::{Feature, Target};
@@ -68,16 +67,15 @@ impl Plan {
             purpose.layout(m, m.result(l), &order).is_ok()
         };
         stream.loads.retain(has_layout);
+        if stream.loads.is_empty() {
+            return Err("no tile of the loop has a layout in shared memory".to_owned());
+        }
         if purpose == Purpose::Stream {
-            // Fewer would be copied one by one, by loads that are waited for.
-            let words = |&l: &OpId| {
-                S::of(m.op(l).kind) != Some(S::Load) || tile_bytes(m, m.result(l)) >= 128 * warps
-            };
-            stream.loads.retain(words);
-            if stream.loads.is_empty() {
-                return Err(format!(
-                    "no tile has four bytes for each thread of {warps} warps: larger tiles or fewer warps (`num_worker_warps_per_cta`) would"
-                ));
+            let words = |l: OpId| copies_of_words(m, l, warps);
+            let refused = stream.loads.iter().find_map(|&l| words(l).err());
+            stream.loads.retain(|&l| words(l).is_ok());
+            if let Some(why) = refused.filter(|_| stream.loads.is_empty()) {
+                return Err(why);
             }
         }
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
