@@ -89,7 +89,7 @@ pub fn apply(
         return false;
     };
     let share = Share::of(m, func, body, target, [warps, warps]);
-    if let Err(why) = share.holds(target, bytes) {
+    if let Err(why) = share.holds(bytes) {
         log.note(m, first.op, WHAT, why);
         return false;
     }

@@ -95,8 +95,8 @@ pub struct Share {
     pub busy: u64,
     /// Blocks that the kernel asks for.
     asked: Option<u64>,
-    /// Bytes of shared memory that a block may have.
-    all: u64,
+    target: Target,
+    /// Bytes of shared memory that are needed beside rings.
     scratch: u64,
 }
 
@@ -120,7 +120,7 @@ impl Share {
             fits: by_registers > 0,
             busy: target.bytes_in_flight(),
             asked,
-            all: u64::from(target.shared_per_block()),
+            target: *target,
             scratch: match m.ops_under(body).iter().any(has_scratch) {
                 true => RESERVE,
                 false => LITTLE,
@@ -130,8 +130,8 @@ impl Share {
 
     /// Whether blocks should keep `bytes` each that they would load again, or why not: where the cache does not, and as
     /// many blocks have room for theirs as keep memory busy while others work.
-    pub fn holds(&self, target: &Target, bytes: u64) -> Result<(), String> {
-        let cache = target.cache_per_sm();
+    pub fn holds(&self, bytes: u64) -> Result<(), String> {
+        let cache = self.target.cache_per_sm();
         let live = self.blocks * bytes;
         if live <= cache {
             return Err(format!(
@@ -154,8 +154,8 @@ impl Share {
 
     /// Bytes for the rings of a block that shares its multiprocessor with `sharing - 1` others.
     fn room(&self, sharing: u64) -> u64 {
-        // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
-        ((self.all + 1024) / sharing.max(1)).saturating_sub(1024 + self.scratch)
+        let own = self.target.shared_of_each(sharing);
+        own.saturating_sub(self.scratch)
     }
 
     /// Stages, from `least` to `most`, of rings that take `stage` bytes for each, or why there are none.
