@@ -3,12 +3,21 @@
 use crate::ir::{LocId, Module, OpId};
 use rustc_hash::FxHashSet;
 
+/// Copies by TMA, in messages.
+pub const TENSOR_COPIES: &str = "tensor copies";
+/// Copies by `cp.async`.
+pub const ASYNCHRONOUS_COPIES: &str = "asynchronous copies";
+/// Loads and stores that run an iteration ahead.
+pub const THROUGH_REGISTERS: &str = "pipeline through registers";
+/// What loads can be started ahead by.
+pub const COPIES: [&str; 3] = [TENSOR_COPIES, ASYNCHRONOUS_COPIES, THROUGH_REGISTERS];
+
 /// Something that the target has and an operation did not get.
 #[derive(Clone, Debug)]
 pub struct Missed {
     /// Name of the kernel.
     pub kernel: String,
-    /// What was considered: "tensor copies", "asynchronous copies", "pipeline through registers", "wgmma".
+    /// What was considered: one of [`COPIES`], "wgmma", "clusters".
     pub what: &'static str,
     pub why: String,
     /// The operation that stood against it.
@@ -50,8 +59,8 @@ impl Notes {
 pub struct Log {
     kernel: String,
     notes: Notes,
-    /// The operations that stood against something.
-    against: FxHashSet<OpId>,
+    /// The operations that stood against one of [`COPIES`].
+    waited: FxHashSet<OpId>,
 }
 
 impl Log {
@@ -64,7 +73,9 @@ impl Log {
 
     /// `what` was not done because of `op`.
     pub fn note(&mut self, m: &Module, op: OpId, what: &'static str, why: impl Into<String>) {
-        self.against.insert(op);
+        if COPIES.contains(&what) {
+            self.waited.insert(op);
+        }
         self.notes.missed.push(Missed {
             kernel: self.kernel.clone(),
             what,
@@ -73,9 +84,9 @@ impl Log {
         });
     }
 
-    /// Whether something was not done because of `op`.
-    pub fn is_noted(&self, op: OpId) -> bool {
-        self.against.contains(&op)
+    /// Whether a load or a loop is known not to be started ahead by one of [`COPIES`], at least.
+    pub fn is_waited_for(&self, op: OpId) -> bool {
+        self.waited.contains(&op)
     }
 
     /// `what` was done to an operation at `loc`.

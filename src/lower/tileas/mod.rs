@@ -67,7 +67,7 @@ mod wgmma;
 pub use flow::jump_target;
 pub use fragments::{is_fma, mma_of, scales_of, wgmma_of};
 pub use lifetime::intersect;
-pub use missed::{Changed, Missed, Notes};
+pub use missed::{COPIES, Changed, Missed, Notes, TENSOR_COPIES};
 pub use options::Options;
 pub use relation::{Relation, canonical, layout_of};
 pub use staging::shared_bytes;

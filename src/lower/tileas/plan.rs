@@ -4,7 +4,7 @@ use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
 use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER};
-use super::missed::Log;
+use super::missed::{ASYNCHRONOUS_COPIES, Log, THROUGH_REGISTERS};
 use super::neighbours::Neighbours;
 use super::options::Options;
 use super::pipeline::purpose::Purpose;
@@ -296,8 +296,8 @@ fn streams(
 /// What brings the tiles of a loop ahead, in messages.
 pub fn means(target: &Target, purpose: Purpose) -> &'static str {
     match pipeline::cp_async::Plan::kind(target, purpose) {
-        Some(PipelineKind::Registers) => "pipeline through registers",
-        _ => "asynchronous copies",
+        Some(PipelineKind::Registers) => THROUGH_REGISTERS,
+        _ => ASYNCHRONOUS_COPIES,
     }
 }
 

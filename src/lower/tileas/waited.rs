@@ -5,6 +5,7 @@ use super::decided::Plan;
 use super::look::loop_around;
 use super::missed::Log;
 use super::pipeline::ahead::{gathers_ahead, starts_ahead};
+use super::pipeline::cp_async;
 use super::pipeline::prefetch::{feeds_matmul, loads_tile};
 use super::pipeline::purpose::Purpose;
 use super::pipeline::stream::{copies_of_words, is_for_matmuls, worth};
@@ -28,6 +29,7 @@ pub fn note(
     let kernel = Kernel {
         m,
         body,
+        target,
         facts,
         ops: m.ops_under(body),
         multiplies: is_for_matmuls(m, body),
@@ -37,7 +39,7 @@ pub fn note(
         let Some(around) = loop_around(m, body, m.op(load).block) else {
             continue;
         };
-        if planned.contains(&load) || [load, around].iter().any(|&o| log.is_noted(o)) {
+        if planned.contains(&load) || [load, around].iter().any(|&o| log.is_waited_for(o)) {
             continue;
         }
         let purpose = match feeds_matmul(m, &kernel.ops, load) {
@@ -53,6 +55,7 @@ pub fn note(
 struct Kernel<'m> {
     m: &'m Module,
     body: BlockId,
+    target: &'m Target,
     facts: &'m FactMap,
     ops: Vec<OpId>,
     /// Whether it has matmuls in loops.
@@ -65,6 +68,9 @@ impl Kernel<'_> {
     /// Why a load in a loop `around` is not started ahead, as far as it is known here.
     fn reason(&self, load: OpId, around: OpId, purpose: Purpose) -> Option<String> {
         let (m, facts) = (self.m, self.facts);
+        if cp_async::Plan::kind(self.target, purpose).is_none() {
+            return Some(format!("{} has no cp.async", self.target));
+        }
         if self.multiplies && purpose == Purpose::Stream {
             let why =
                 "it feeds no matmul, and shared memory is kept for what matmuls in loops read";

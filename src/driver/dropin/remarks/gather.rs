@@ -7,7 +7,7 @@ use crate::dialect::enums::{self, PipelineKind};
 use crate::dialect::nv_tileas::{Op as S, view::PipelineCreate};
 use crate::facts::access::operand;
 use crate::ir::{Attr, LocId, Module, OpId, Place, ValueId};
-use crate::lower::tileas::Missed;
+use crate::lower::tileas::{COPIES, Missed, TENSOR_COPIES};
 
 /// All remarks, kernel by kernel, in the order of the program.
 pub fn remarks(c: &Compilation) -> Vec<Remark> {
@@ -281,11 +281,3 @@ impl Kernel<'_> {
         }
     }
 }
-
-const TENSOR_COPIES: &str = "tensor copies";
-/// What loads can be started ahead by, as [`Missed`] calls it.
-const COPIES: [&str; 3] = [
-    TENSOR_COPIES,
-    "asynchronous copies",
-    "pipeline through registers",
-];
