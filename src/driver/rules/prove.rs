@@ -20,7 +20,10 @@ pub fn run(args: &Args) -> Outcome {
     let path = solver::find(args.solver.as_deref()).map_err(Diagnostic::error)?;
     let files = files::below(&args.files)?;
     let tables = tables(&files)?;
-    let subjects = subjects(&files, &tables)?;
+    let mut subjects = subjects(&files, &tables)?;
+    for subject in &mut subjects {
+        subject.key.0 = table::file(&subject.key.0).to_owned();
+    }
     let effort = Effort {
         exhaust: args.exhaust,
     };
@@ -120,8 +123,8 @@ fn recorded(
         Err(e) => return Err(Diagnostic::error(format!("{}: {e}", file.display()))),
     };
     let keys: BTreeSet<&table::Key> = subjects.iter().map(|s| &s.key).collect();
-    let looked_at =
-        |of: &str| named.is_empty() || named.iter().any(|path| path.display().to_string() == of);
+    let named: Vec<String> = named.iter().map(|p| p.display().to_string()).collect();
+    let looked_at = |of: &str| named.is_empty() || named.iter().any(|path| table::file(path) == of);
     let mut rows = table::read(&text);
     rows.retain(|key, _| keys.contains(key) || !looked_at(&key.0));
     Ok(rows)
