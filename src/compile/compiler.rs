@@ -110,7 +110,7 @@ impl Compiler {
             stage: Stage::CudaTile,
             entries: Vec::new(),
             reports: Vec::new(),
-            missed: Vec::new(),
+            notes: lower::tileas::Notes::default(),
         };
         while c.stage < stage.min(Stage::Nvvm) {
             self.step(&mut c, clusters)?;
@@ -200,8 +200,8 @@ impl Compiler {
                     warps: None,
                     clusters,
                 };
-                let missed = lower::tileas::run(&mut c.module, &options.target, &planning)?;
-                c.missed.extend(missed);
+                let notes = lower::tileas::run(&mut c.module, &options.target, &planning)?;
+                c.notes.extend(notes);
                 c.stage = Stage::NvTileas;
             }
             _ => {

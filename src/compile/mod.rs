@@ -42,8 +42,8 @@ pub struct Compilation {
     pub stage: Stage,
     pub entries: Vec<Entry>,
     pub reports: Vec<GroupReport>,
-    /// What schedules and instructions were considered and not used.
-    pub missed: Vec<lower::tileas::Missed>,
+    /// What `nv_tileas` does not show of how it was made, and what was considered and not used.
+    pub notes: lower::tileas::Notes,
 }
 
 /// A compiled module.

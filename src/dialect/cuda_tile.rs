@@ -53,7 +53,7 @@ const SIGNEDNESS: AttrDef = attr("signedness", AttrKind::Enum(&enums::SIGNEDNESS
 const WRAP: AttrDef = attr("overflow", AttrKind::Enum(&enums::OVERFLOW)).default(Default::Case(0));
 const FLUSH: AttrDef = attr("flush_to_zero", AttrKind::Unit).optional();
 const NAN: AttrDef = attr("propagate_nan", AttrKind::Unit).optional();
-// ---- assembly forms that several operations share (their language: `crate::asm`) --------------
+// ---- assembly forms that several operations share (their language: `src/asm/pretty/formats.rs`) --------------
 
 const UNARY: &str = "$source : type(result)";
 const BINARY: &str = "$lhs, $rhs : type(result)";

@@ -139,93 +139,122 @@ impl Meaning {
         operands: &[Element],
         result: Element,
     ) -> Result<Function, String> {
-        if let Some(op) = self.int_binary(attributes)? {
-            return Ok(Function::Int2(op, int(same(operands)?)?));
-        }
-        match *operands {
-            [a] => self.of_one(attributes, a, result),
-            [a, b] => self.of_two(attributes, a, b),
-            [a, b, c] => self.of_three(attributes, [a, b, c]),
-            _ => Err(format!("no function of {} operands", operands.len())),
-        }
-    }
-
-    fn of_one(
-        self,
-        attributes: Attributes,
-        a: Element,
-        result: Element,
-    ) -> Result<Function, String> {
+        let float_of_all = || float(same(operands)?);
         Ok(match self {
-            Meaning::Copy if a.bits() == result.bits() => Function::Copy,
-            Meaning::Copy => return Err(format!("{a} is not as wide as {result}")),
-            Meaning::Int1(op) => Function::Int1(op, int(a)?),
-            Meaning::Float1(op) => Function::Float1(op, float(a)?, attributes.mode()?),
-            Meaning::Reciprocal => Function::Reciprocal(float(a)?, attributes.mode()?),
-            Meaning::Integral => Function::Integral(float(a)?, attributes.mode()?),
+            Meaning::Copy => copy(only(operands)?, result)?,
+            Meaning::Int1(op) => Function::Int1(op, int(only(operands)?)?),
+            Meaning::Int2(_) | Meaning::Int2BySign(_) | Meaning::Divide => {
+                let [a, _] = exactly(operands)?;
+                let op = self.int_binary(attributes)?;
+                let op = op.ok_or_else(|| format!("{self:?} is no function of integers"))?;
+                same(operands)?;
+                Function::Int2(op, int(a)?)
+            }
+            Meaning::IntCompare => {
+                let [a, _] = exactly(operands)?;
+                same(operands)?;
+                Function::IntCompare(attributes.predicate()?, attributes.sign()?, int(a)?)
+            }
+            Meaning::Float1(op) => {
+                Function::Float1(op, float(only(operands)?)?, attributes.mode()?)
+            }
+            Meaning::Float2(op) => {
+                let [_, _] = exactly(operands)?;
+                Function::Float2(op, float_of_all()?, attributes.mode()?)
+            }
+            Meaning::Float2ByNan(op) => {
+                let [_, _] = exactly(operands)?;
+                let op = op(attributes.unit(&NAN));
+                Function::Float2(op, float_of_all()?, attributes.mode()?)
+            }
+            Meaning::Reciprocal => {
+                Function::Reciprocal(float(only(operands)?)?, attributes.mode()?)
+            }
+            Meaning::Integral => Function::Integral(float(only(operands)?)?, attributes.mode()?),
+            Meaning::Fma => {
+                let [_, _, _] = exactly(operands)?;
+                Function::Fma(float_of_all()?, attributes.mode()?)
+            }
+            Meaning::FloatCompare => {
+                let [_, _] = exactly(operands)?;
+                let (predicate, ordering) = (attributes.predicate()?, attributes.ordering()?);
+                Function::FloatCompare(predicate, ordering, float_of_all()?)
+            }
             Meaning::Math1(op) => Function::Math1 {
                 op,
-                format: float(a)?,
+                format: float(only(operands)?)?,
                 flush: attributes.unit(&FLUSH),
             },
+            Meaning::Math2(op) => {
+                let [_, _] = exactly(operands)?;
+                Function::Math2(op, float_of_all()?)
+            }
+            Meaning::Power => {
+                let [a, b] = exactly(operands)?;
+                Function::Power(float(a)?, int(b)?)
+            }
+            Meaning::Select => {
+                let [condition, a, b] = exactly(operands)?;
+                match condition == Element::Int(1) && a == b {
+                    true => Function::Select,
+                    false => {
+                        return Err(format!("{condition} does not choose between {a} and {b}"));
+                    }
+                }
+            }
             Meaning::Widen(sign) => {
+                let a = only(operands)?;
                 resize(a, result, sign.of(attributes)?, int(a)? < int(result)?)?
             }
-            Meaning::Narrow => resize(a, result, Signedness::Unsigned, int(a)? > int(result)?)?,
+            Meaning::Narrow => {
+                let a = only(operands)?;
+                resize(a, result, Signedness::Unsigned, int(a)? > int(result)?)?
+            }
             Meaning::IntToFloat(sign) => Function::IntToFloat {
-                width: int(a)?,
+                width: int(only(operands)?)?,
                 sign: sign.of(attributes)?,
                 to: float(result)?,
                 rounding: attributes.rounding()?,
             },
-            Meaning::FloatToInt(sign, nan) => Function::FloatToInt {
-                from: float(a)?,
-                mode: attributes.mode()?,
-                width: int(result)?,
-                sign: sign.of(attributes)?,
-                nan_is_top: nan == Nan::TopOfLong && (a.bits() == 64 || result.bits() == 64),
-            },
+            Meaning::FloatToInt(sign, nan) => {
+                let a = only(operands)?;
+                Function::FloatToInt {
+                    from: float(a)?,
+                    mode: attributes.mode()?,
+                    width: int(result)?,
+                    sign: sign.of(attributes)?,
+                    nan_is_top: nan == Nan::TopOfLong && (a.bits() == 64 || result.bits() == 64),
+                }
+            }
             Meaning::FloatToFloat(saturate) => Function::FloatToFloat {
-                from: float(a)?,
+                from: float(only(operands)?)?,
                 to: float(result)?,
                 rounding: attributes.rounding()?,
                 overflow: saturate.overflow(attributes, result),
             },
-            other => return Err(format!("{other:?} is no function of one operand")),
+            Meaning::Advance(unit) => {
+                let [a, b] = exactly(operands)?;
+                unit.advance(a, b)?
+            }
         })
     }
+}
 
-    fn of_two(self, attributes: Attributes, a: Element, b: Element) -> Result<Function, String> {
-        Ok(match self {
-            Meaning::IntCompare => Function::IntCompare(
-                attributes.predicate()?,
-                attributes.sign()?,
-                int(same(&[a, b])?)?,
-            ),
-            Meaning::Float2(op) => Function::Float2(op, float(same(&[a, b])?)?, attributes.mode()?),
-            Meaning::Float2ByNan(op) => Function::Float2(
-                op(attributes.unit(&NAN)),
-                float(same(&[a, b])?)?,
-                attributes.mode()?,
-            ),
-            Meaning::FloatCompare => Function::FloatCompare(
-                attributes.predicate()?,
-                attributes.ordering()?,
-                float(same(&[a, b])?)?,
-            ),
-            Meaning::Math2(op) => Function::Math2(op, float(same(&[a, b])?)?),
-            Meaning::Power => Function::Power(float(a)?, int(b)?),
-            Meaning::Advance(unit) => unit.advance(a, b)?,
-            other => return Err(format!("{other:?} is no function of two operands")),
-        })
-    }
+/// The operands, of which there are `N`.
+fn exactly<const N: usize>(operands: &[Element]) -> Result<[Element; N], String> {
+    let count = operands.len();
+    <[Element; N]>::try_from(operands).map_err(|_| format!("{count} operands, not {N}"))
+}
 
-    fn of_three(self, attributes: Attributes, [a, b, c]: [Element; 3]) -> Result<Function, String> {
-        Ok(match self {
-            Meaning::Select if a == Element::Int(1) && b == c => Function::Select,
-            Meaning::Fma => Function::Fma(float(same(&[a, b, c])?)?, attributes.mode()?),
-            other => return Err(format!("{other:?} is no function of {a}, {b} and {c}")),
-        })
+/// The one operand.
+fn only(operands: &[Element]) -> Result<Element, String> {
+    exactly(operands).map(|[a]| a)
+}
+
+fn copy(from: Element, to: Element) -> Result<Function, String> {
+    match from.bits() == to.bits() {
+        true => Ok(Function::Copy),
+        false => Err(format!("{from} is not as wide as {to}")),
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "check")]
     prove: bool,
     /// Bring a table of what is proven (Markdown) up to date: rules that it lacks, and those that `--only` names, are
-    /// proven; those that are gone are dropped.
+    /// proven; those that are gone are dropped. Where files are named, the table's rules of other files stay.
     #[arg(long, value_name = "FILE", requires = "prove")]
     update: Option<PathBuf>,
     /// The solver: Z3, by default the `z3` in PATH or in `target/toolkit`.

@@ -3,44 +3,41 @@
 use super::{Decision, Fired, Kernel, Missed, Passed, Passes, Rules};
 use crate::asm::type_text;
 use crate::compile::{Compilation, GroupReport};
-use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view::{AsyncDot, PipelineCreate};
-use crate::facts::access::operand;
-use crate::ir::{Attr, LocId, Module, OpId, Place};
+use crate::dialect::nv_tileas::view::{Func, View};
+use crate::ir::{LocId, Module, OpId, Place, ValueId};
 
 /// Warps, pipelines, shared buffers and conversions of each kernel, and all layouts.
 pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
     let m = &c.module;
-    let int = |op: OpId, name: &str| match m.op(op).attr_named(name) {
-        Some(Attr::Int { value, .. }) => *value,
-        _ => 0,
-    };
     let mut kernels = Vec::new();
     // Operations come in order, a kernel before what is in it.
     for op in m.ops_under(m.body) {
-        if S::of(m.op(op).kind) == Some(S::Func) {
+        if let Some(v) = Func::of(m.op(op)) {
             let name = m.symbol(op).unwrap_or_default().to_owned();
-            let some = |name| Some(int(op, name)).filter(|&n| n > 0);
-            let missed = c.missed.iter().filter(|x| x.kernel == name);
+            let missed = c.notes.missed.iter().filter(|x| x.kernel == name);
             let missed = missed.map(|x| Missed {
                 what: x.what,
                 why: x.why.clone(),
                 at: at(m, x.loc),
             });
+            let changed = c.notes.changed.iter().filter(|x| x.kernel == name);
+            let changed = changed.map(|x| Decision::Changed {
+                what: x.what,
+                how: x.how.clone(),
+                at: at(m, x.loc),
+            });
+            let of_kernel = [
+                v.cluster().map(|blocks| Decision::Cluster { blocks }),
+                v.occupancy().map(|blocks| Decision::Sharing { blocks }),
+            ];
             kernels.push(Kernel {
                 missed: missed.collect(),
+                warps: v.num_warps(),
+                decisions: of_kernel.into_iter().flatten().chain(changed).collect(),
                 name,
-                warps: int(op, "num_warps"),
-                decisions: [
-                    some("cluster").map(|blocks| Decision::Cluster { blocks }),
-                    some("occupancy").map(|blocks| Decision::Sharing { blocks }),
-                ]
-                .into_iter()
-                .flatten()
-                .collect(),
             });
         } else if let Some(kernel) = kernels.last_mut() {
-            let decided = decision(m, op, kernel.warps, |name| int(op, name));
+            let decided = decision(m, op, kernel.warps);
             kernel.decisions.extend(decided);
         }
     }
@@ -49,49 +46,42 @@ pub fn schedule(c: &Compilation) -> (Vec<Kernel>, Vec<(String, String)>) {
     (kernels, layouts.collect())
 }
 
-fn decision(
-    m: &Module,
-    op: OpId,
-    kernel_warps: i64,
-    int: impl Fn(&str) -> i64,
-) -> Option<Decision> {
+fn decision(m: &Module, op: OpId, kernel_warps: i64) -> Option<Decision> {
     let data = m.op(op);
-    let ty = |v: Option<&crate::ir::ValueId>| v.map(|&v| type_text(m, m.ty(v)).to_string());
-    Some(match S::of(data.kind)? {
-        S::AllocTensor => Decision::SharedBuffer {
-            ty: ty(data.results.first())?,
+    let ty = |v: ValueId| type_text(m, m.ty(v)).to_string();
+    let at = || at(m, data.loc);
+    Some(match View::of(data)? {
+        View::AllocTensor(v) => Decision::SharedBuffer { ty: ty(v.result()) },
+        View::TmaLoad(v) if v.multicast() => Decision::Multicast {
+            ty: ty(v.destination()),
+            at: at(),
         },
-        S::TmaLoad if data.attr_named("multicast").is_some() => Decision::Multicast {
-            ty: ty(operand(data, "destination").as_ref())?,
-            at: at(m, data.loc),
-        },
-        S::TensorDot if data.attr_named("pair").is_some() => Decision::Pair {
-            at: at(m, data.loc),
-        },
-        S::Dot if data.attr_named("promoted").is_some() => Decision::Promotion {
+        View::TensorDot(v) if v.pair() => Decision::Pair { at: at() },
+        View::Dot(v) if v.promoted() => Decision::Promotion {
             part: None,
-            at: at(m, data.loc),
+            at: at(),
         },
-        S::AsyncDot if data.attr_named("promoted").is_some() => Decision::Promotion {
-            part: AsyncDot::of(data)?.part(),
-            at: at(m, data.loc),
+        View::AsyncDot(v) if v.promoted() => Decision::Promotion {
+            part: v.part(),
+            at: at(),
         },
-        S::PipelineCreate => Decision::Pipeline {
-            filled_by: PipelineCreate::of(data)?.kind().text(),
-            stages: int("stages"),
-            bytes: int("bytes"),
-            copiers: PipelineCreate::of(data)?.copiers().unwrap_or(0),
+        View::PipelineCreate(v) => Decision::Pipeline {
+            filled_by: v.kind(),
+            stages: v.stages(),
+            bytes: v.bytes(),
+            copiers: v.copiers().unwrap_or(0),
+            at: at(),
         },
-        S::WarpSpecialize => Decision::WarpRoles {
-            consumer_warps: int("consumer_warps"),
-            consumer_registers: int("consumer_registers"),
-            producer_registers: int("producer_registers"),
-            producer_warps: kernel_warps - int("consumer_warps"),
+        View::WarpSpecialize(v) => Decision::WarpRoles {
+            consumer_warps: v.consumer_warps(),
+            consumer_registers: v.consumer_registers(),
+            producer_registers: v.producer_registers(),
+            producer_warps: kernel_warps - v.consumer_warps(),
         },
-        S::ConvertLayout => Decision::Conversion {
-            from: ty(data.operands.first())?,
-            to: ty(data.results.first())?,
-            at: at(m, data.loc),
+        View::ConvertLayout(v) => Decision::Conversion {
+            from: ty(v.source()),
+            to: ty(v.result()),
+            at: at(),
         },
         _ => return None,
     })

@@ -1,10 +1,11 @@
 //! What the compiler decides about a module, and why: schedules, what was considered and not done, layouts,
 //! the rules that fired.
 
+mod decision;
 mod gather;
 mod text;
 
-pub(crate) use text::{copied_by, pipeline, promotion, stages_of};
+pub(crate) use decision::Decision;
 
 use serde::Serialize;
 
@@ -39,57 +40,6 @@ pub(crate) struct Missed {
     pub what: &'static str,
     pub why: String,
     pub at: String,
-}
-
-/// One decision; `at` is where in the source, if known.
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum Decision {
-    /// Blocks that execute a tile block together.
-    Cluster {
-        blocks: i64,
-    },
-    /// Blocks that should share a multiprocessor, by which registers are limited.
-    Sharing {
-        blocks: i64,
-    },
-    /// A tile of which each block of the cluster brings a part for all.
-    Multicast {
-        ty: String,
-        at: String,
-    },
-    /// Matmuls that two blocks do together.
-    Pair {
-        at: String,
-    },
-    /// A matmul whose products are added in f32; `part`: columns multiplied at a time.
-    Promotion {
-        part: Option<i64>,
-        at: String,
-    },
-    SharedBuffer {
-        ty: String,
-    },
-    Pipeline {
-        /// What fills it, as the operation names it.
-        filled_by: &'static str,
-        stages: i64,
-        /// Of a stage, where transactions are counted.
-        bytes: i64,
-        /// Warps of the producer that copy the rest of a stage by themselves.
-        copiers: i64,
-    },
-    WarpRoles {
-        consumer_warps: i64,
-        consumer_registers: i64,
-        producer_registers: i64,
-        producer_warps: i64,
-    },
-    Conversion {
-        from: String,
-        to: String,
-        at: String,
-    },
 }
 
 /// What the rules of one group did to one kernel.

@@ -15,7 +15,32 @@ pub struct Matmul {
     pub scales: Option<[ValueId; 2]>,
 }
 
+/// An operand that is multiplied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    Left,
+    Right,
+}
+
+impl Side {
+    /// What operations of matmuls call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Left => "lhs",
+            Side::Right => "rhs",
+        }
+    }
+}
+
 impl Matmul {
+    /// The operand on a side.
+    pub fn operand(self, side: Side) -> ValueId {
+        match side {
+            Side::Left => self.lhs,
+            Side::Right => self.rhs,
+        }
+    }
+
     /// Reads a matrix multiplication of `cuda_tile` or `nv_tileas`; `None` of other operations.
     pub fn of(op: &Op) -> Option<Self> {
         let tile = matches!(C::of(op.kind), Some(C::MmaF | C::MmaI | C::MmaFScaled));

@@ -25,6 +25,16 @@ pub enum Place {
     },
 }
 
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Nowhere => f.write_str("an unknown place"),
+            Place::Offset(at) => write!(f, "offset {at}"),
+            Place::Line { file, line, column } => write!(f, "{file}:{line}:{column}"),
+        }
+    }
+}
+
 /// One diagnostic.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 pub struct Diagnostic {
@@ -97,10 +107,8 @@ impl fmt::Display for Diagnostic {
         };
         match &self.place {
             Place::Nowhere => write!(f, "{severity}: ")?,
-            Place::Offset(at) => write!(f, "{severity} at offset {at}: ")?,
-            Place::Line { file, line, column } => {
-                write!(f, "{file}:{line}:{column}: {severity}: ")?
-            }
+            place @ Place::Offset(_) => write!(f, "{severity} at {place}: ")?,
+            place @ Place::Line { .. } => write!(f, "{place}: {severity}: ")?,
         }
         if let Some(op) = &self.operation {
             write!(f, "'{op}' op ")?;

@@ -137,7 +137,19 @@ impl Module {
 
     /// The first result of an operation that has results.
     pub fn result(&self, op: OpId) -> ValueId {
-        self.ops[op].results[0]
+        self.part(op, self.ops[op].results.first(), "result")
+    }
+
+    /// A value of an operation; an operation without it is an error in the pass that made it.
+    fn part(&self, op: OpId, value: Option<&ValueId>, what: &str) -> ValueId {
+        match value {
+            Some(&value) => value,
+            None => {
+                let data = &self.ops[op];
+                let place = self.source_of(data.loc);
+                panic!("internal error: '{}' without {what} at {place}", data.kind)
+            }
+        }
     }
 
     /// The name of an operation that declares a symbol.
@@ -192,7 +204,7 @@ impl Module {
 
     /// The operand of an operation of one operand.
     pub fn source(&self, op: OpId) -> ValueId {
-        self.ops[op].operands[0]
+        self.part(op, self.ops[op].operands.first(), "operand")
     }
 
     /// The operation that defines `value`, unless it is a block argument.

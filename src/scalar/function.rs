@@ -1,4 +1,7 @@
 //! A function of typed elements, ready to be computed on one element or on arrays.
+//!
+//! A new one takes a variant, what it computes of elements ([`Function::element`]) and the width of that; where it is
+//! computed faster for arrays, a case of [`Function::at_once`].
 
 use super::float::{self, Compare, FloatBinary, FloatMode, FloatUnary, Ordering};
 use super::format::{FloatFormat, Overflow, Rounding};
@@ -67,116 +70,124 @@ pub enum Function {
 }
 
 impl Function {
-    /// How many operands it takes.
-    pub fn arity(self) -> usize {
-        use Function as F;
-        match self {
-            F::Copy
-            | F::Int1(..)
-            | F::Float1(..)
-            | F::Reciprocal(..)
-            | F::Integral(..)
-            | F::Math1 { .. }
-            | F::Resize { .. }
-            | F::IntToFloat { .. }
-            | F::FloatToInt { .. }
-            | F::FloatToFloat { .. } => 1,
-            F::Int2(..)
-            | F::IntCompare(..)
-            | F::Float2(..)
-            | F::FloatCompare(..)
-            | F::Math2(..)
-            | F::Power(..)
-            | F::Advance { .. } => 2,
-            F::Fma(..) | F::Select => 3,
-        }
-    }
-
     /// The result's bits for one element of each operand; `None` when their number is wrong.
     pub fn element(self, operands: &[u64]) -> Option<u64> {
-        match *operands {
-            [a] => self.of_one(a),
-            [a, b] => self.of_two(a, b),
-            [a, b, c] => match self {
-                Function::Select => Some(if a & 1 == 1 { b } else { c }),
-                Function::Fma(format, mode) => Some(float::fma(format, mode, a, b, c)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn of_one(self, a: u64) -> Option<u64> {
         use Function as F;
         Some(match self {
-            F::Copy => a,
-            F::Int1(op, width) => int::unary(op, width, a),
-            F::Float1(op, format, mode) => float::unary(op, format, mode, a),
+            F::Copy => only(operands)?,
+            F::Int1(op, width) => int::unary(op, width, only(operands)?),
+            F::Int2(op, width) => {
+                let [a, b] = exactly(operands)?;
+                int::binary(op, width, a, b)
+            }
+            F::IntCompare(predicate, sign, width) => {
+                let [a, b] = exactly(operands)?;
+                predicate.holds(int::compare(width, sign, a, b)).into()
+            }
+            F::Float1(op, format, mode) => float::unary(op, format, mode, only(operands)?),
+            F::Float2(op, format, mode) => {
+                let [a, b] = exactly(operands)?;
+                float::binary(op, format, mode, a, b)
+            }
             F::Reciprocal(format, mode) => {
+                let a = only(operands)?;
                 float::binary(FloatBinary::Div, format, mode, format.one(), a)
             }
-            F::Integral(format, mode) => integral(format, mode, a),
-            F::Math1 { op, format, flush } => math::unary(op, format, flush, a),
-            F::Resize { from, to, sign } => int::extend(from, to, sign, a),
+            F::Integral(format, mode) => integral(format, mode, only(operands)?),
+            F::Fma(format, mode) => {
+                let [a, b, c] = exactly(operands)?;
+                float::fma(format, mode, a, b, c)
+            }
+            F::FloatCompare(predicate, ordering, format) => {
+                let [a, b] = exactly(operands)?;
+                float::compare(format, predicate, ordering, a, b).into()
+            }
+            F::Math1 { op, format, flush } => math::unary(op, format, flush, only(operands)?),
+            F::Math2(op, format) => {
+                let [a, b] = exactly(operands)?;
+                math::binary(op, format, a, b)
+            }
+            F::Power(format, width) => {
+                let [a, b] = exactly(operands)?;
+                let exponent = int::sign_extend(width, b);
+                convert::power(format, FloatMode::default(), a, exponent)
+            }
+            F::Select => {
+                let [condition, a, b] = exactly(operands)?;
+                if condition & 1 == 1 { a } else { b }
+            }
+            F::Resize { from, to, sign } => int::extend(from, to, sign, only(operands)?),
             F::IntToFloat {
                 width,
                 sign,
                 to,
                 rounding,
-            } => convert::int_to_float(width, sign, to, rounding, a),
+            } => convert::int_to_float(width, sign, to, rounding, only(operands)?),
             F::FloatToInt {
                 from,
                 mode,
                 width,
                 sign,
                 nan_is_top,
-            } => {
-                if nan_is_top && from.is_nan(a) {
-                    return Some(1 << (width.max(1) - 1));
+            } => match only(operands)? {
+                nan if nan_is_top && from.is_nan(nan) => 1 << (width.max(1) - 1),
+                a => {
+                    let a = float::flush(from, mode, a);
+                    convert::float_to_int(from, mode.rounding, width, sign, a)
                 }
-                let a = float::flush(from, mode, a);
-                convert::float_to_int(from, mode.rounding, width, sign, a)
-            }
+            },
             F::FloatToFloat {
                 from,
                 to,
                 rounding,
                 overflow,
-            } => convert::float_to_float(from, to, rounding, overflow, a),
-            _ => return None,
-        })
-    }
-
-    fn of_two(self, a: u64, b: u64) -> Option<u64> {
-        use Function as F;
-        Some(match self {
-            F::Int2(op, width) => int::binary(op, width, a, b),
-            F::IntCompare(predicate, sign, width) => {
-                predicate.holds(int::compare(width, sign, a, b)).into()
-            }
-            F::Float2(op, format, mode) => float::binary(op, format, mode, a, b),
-            F::FloatCompare(predicate, ordering, format) => {
-                float::compare(format, predicate, ordering, a, b).into()
-            }
-            F::Math2(op, format) => math::binary(op, format, a, b),
-            F::Power(format, width) => {
-                let exponent = int::sign_extend(width, b);
-                convert::power(format, FloatMode::default(), a, exponent)
-            }
+            } => convert::float_to_float(from, to, rounding, overflow, only(operands)?),
             F::Advance {
                 address,
                 width,
                 scale,
             } => {
+                let [a, b] = exactly(operands)?;
                 let by = (int::sign_extend(width, b) as u64).wrapping_mul(u64::from(scale));
                 a.wrapping_add(by) & int::mask(address)
             }
-            _ => return None,
+        })
+    }
+
+    /// Bits of a result, where operands have the widths that the function is of.
+    fn result_bits(self) -> Option<u32> {
+        use Function as F;
+        Some(match self {
+            // As many as the operand, or the second one, has.
+            F::Copy | F::Select => return None,
+            F::IntCompare(..) | F::FloatCompare(..) => 1,
+            F::Int1(_, width) | F::Int2(_, width) | F::FloatToInt { width, .. } => width,
+            F::Float1(_, format, _)
+            | F::Float2(_, format, _)
+            | F::Reciprocal(format, _)
+            | F::Integral(format, _)
+            | F::Fma(format, _)
+            | F::Math1 { format, .. }
+            | F::Math2(_, format)
+            | F::Power(format, _) => format.bits(),
+            F::Resize { to, .. } => to,
+            F::IntToFloat { to, .. } | F::FloatToFloat { to, .. } => to.bits(),
+            F::Advance { address, .. } => address,
         })
     }
 
     /// The results for arrays of elements; `None` when the number of operands is wrong.
     pub fn lanes(self, operands: &[&Lanes]) -> Option<Lanes> {
+        self.at_once(operands).or_else(|| self.one_by_one(operands))
+    }
+
+    /// The same by [`Function::element`], for functions that [`Function::at_once`] does not have.
+    fn one_by_one(self, operands: &[&Lanes]) -> Option<Lanes> {
+        vector::each(self.result_bits()?, operands, |values| self.element(values))
+    }
+
+    /// The results of functions that are computed faster for whole arrays.
+    fn at_once(self, operands: &[&Lanes]) -> Option<Lanes> {
         use Function as F;
         Some(match (self, operands) {
             (F::Copy, [a]) => (*a).clone(),
@@ -214,18 +225,19 @@ impl Function {
             (F::Power(format, width), [a, b]) => vector::powi(format, width, a, b),
             (F::Select, [condition, a, b]) => vector::select(condition, a, b),
             (F::Fma(format, mode), [a, b, c]) => vector::fma(format, mode, a, b, c),
-            (F::FloatToInt { width, .. }, [a]) => {
-                vector::each1(width, a, |a| self.of_one(a).unwrap_or(0))
-            }
-            (F::Reciprocal(format, _) | F::Integral(format, _), [a]) => {
-                vector::each1(format.bits(), a, |a| self.of_one(a).unwrap_or(0))
-            }
-            (F::Advance { address, .. }, [a, b]) => {
-                vector::each2(address, a, b, |a, b| self.of_two(a, b).unwrap_or(0))
-            }
             _ => return None,
         })
     }
+}
+
+/// The operands, where there are `N`.
+fn exactly<const N: usize>(operands: &[u64]) -> Option<[u64; N]> {
+    operands.try_into().ok()
+}
+
+/// The operand, where there is one.
+fn only(operands: &[u64]) -> Option<u64> {
+    exactly(operands).map(|[a]| a)
 }
 
 /// The integral value next to `a` in the mode's direction, in the same format.

@@ -267,16 +267,18 @@ pub fn int_to_float(
     }))
 }
 
-/// A function of the patterns of one array; `bits` is the width of its results.
-pub fn each1(bits: u32, a: &Lanes, f: impl Fn(u64) -> u64) -> Lanes {
-    with_word!(bits, R => with_lanes!(a, a => map1(a, |x| R::of(f(x.bits())))))
-}
-
-/// A function of the patterns of two arrays of any widths; `bits` is the width of its results.
-pub fn each2(bits: u32, a: &Lanes, b: &Lanes, f: impl Fn(u64, u64) -> u64) -> Lanes {
-    with_word!(bits, R => with_lanes!(a, a => with_lanes!(b, b => {
-        map2(a, b, |x, y| R::of(f(x.bits(), y.bits())))
-    })))
+/// A function of the patterns of arrays of any widths; `bits` is the width of its results. `None` where it has none.
+pub fn each(bits: u32, operands: &[&Lanes], f: impl Fn(&[u64]) -> Option<u64>) -> Option<Lanes> {
+    let count = operands.iter().map(|lanes| lanes.len()).max()?;
+    let mut values = vec![0; operands.len()];
+    let of = |i: usize| {
+        for (value, lanes) in values.iter_mut().zip(operands) {
+            *value = lanes.get(i);
+        }
+        f(&values)
+    };
+    let results: Option<Vec<u64>> = (0..count).map(of).collect();
+    Some(Lanes::collect(bits, results?.into_iter()))
 }
 
 /// Sign or zero extension, or truncation.

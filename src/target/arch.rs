@@ -10,11 +10,15 @@ pub struct Arch {
     /// The lowest PTX ISA versions whose `.target` knows the plain name, the family's (`f`) and its own (`a`), where
     /// there are such names (PTX ISA, "PTX Module Directives: .target" and its release history).
     ptx: [Option<PtxVersion>; 3],
-    /// KiB of shared memory that one block may ask for (CUDA C++ Programming Guide, "Technical Specifications per
-    /// Compute Capability").
+    /// Multiprocessors of its largest card.
+    pub multiprocessors: u32,
+    /// Threads that a multiprocessor can hold (CUDA C++ Programming Guide, "Technical Specifications per Compute
+    /// Capability"; ptxas ignores a `.minnctapersm` that asks for more).
+    pub threads: u32,
+    /// Blocks that a multiprocessor can hold (as above).
+    pub blocks: u32,
+    /// KiB of shared memory that one block may ask for (as above).
     pub shared_per_block: u32,
-    /// Threads that a multiprocessor can hold (as above).
-    pub threads_per_sm: u32,
     /// KiB that a multiprocessor should have under way from global memory to keep it busy: its share of the bandwidth
     /// for the time that a load takes, twice, for loads come in bursts. With 0.6 µs: H100 3350 GB/s by 132
     /// multiprocessors, 15 KB; B200 8000 GB/s by 148, 32 KB; A100 1555 GB/s by 108, 9 KB; RTX 5090 1792 GB/s by 170,
@@ -25,9 +29,6 @@ pub struct Arch {
     /// Jetson AGX Orin 4 by 16; RTX 4090 72 by 128; H100 50 by 132; B200 126 by 148, B300 126 by 160, Jetson Thor 32 by 20;
     /// RTX 5090 96 by 170, GB10 24 by 48 (data sheets and white papers of these).
     pub cache: u64,
-    /// Most stages of a loop's tiles that threads load and store to shared memory one iteration ahead; 0 where copies
-    /// to shared memory are asynchronous.
-    pub register_stages: u64,
     /// What the plain name has.
     features: Features,
     /// What the names with a suffix have besides.
@@ -58,43 +59,57 @@ const fn v(major: u8, minor: u8) -> Option<PtxVersion> {
     Some(PtxVersion(major, minor))
 }
 
-/// A row, its columns in the order of [`Arch`].
-const fn arch(
-    sm: u16,
-    ptx: [Option<PtxVersion>; 3],
-    [shared, threads, in_flight, cache, register_stages]: [u32; 5],
-    features: Features,
-    own: Features,
-) -> Arch {
-    Arch {
-        sm,
-        ptx,
-        shared_per_block: shared,
-        threads_per_sm: threads,
-        bytes_in_flight: in_flight as u64,
-        cache: cache as u64,
-        register_stages: register_stages as u64,
-        features,
-        own,
-    }
-}
-
 /// Every architecture, by number.
 #[rustfmt::skip]
 pub const ARCHS: &[Arch] = &[
-    // sm, PTX ISA: plain, family, own;        KiB a block, threads, KiB in flight, KiB of cache, stages through registers
-    arch(75,  [v(6, 3), None,    None   ], [64, 1024, 16, 51, 2],    TURING,    Features::NONE),
-    arch(80,  [v(7, 0), None,    None   ], [163, 2048, 16, 189, 0],  AMPERE,    Features::NONE),
-    arch(86,  [v(7, 1), None,    None   ], [99, 1536, 16, 37, 0],    AMPERE,    Features::NONE),
-    arch(87,  [v(7, 4), None,    None   ], [163, 2048, 16, 128, 0],  AMPERE,    Features::NONE),
-    arch(88,  [v(9, 0), None,    None   ], [99, 1536, 16, 37, 0],    AMPERE,    Features::NONE),
-    arch(89,  [v(7, 8), None,    None   ], [99, 1536, 16, 288, 0],   ADA,       Features::NONE),
-    arch(90,  [v(7, 8), None,    v(8, 0)], [227, 2048, 32, 193, 0],  HOPPER,    HOPPER_OWN),
-    arch(100, [v(8, 6), v(8, 8), v(8, 6)], [227, 2048, 64, 435, 0],  BLACKWELL_PAIRS, DATACENTER_OWN),
-    arch(103, [v(8, 8), v(8, 8), v(8, 8)], [227, 2048, 64, 403, 0],  BLACKWELL_PAIRS, DATACENTER_OWN),
-    arch(110, [v(9, 0), v(9, 0), v(9, 0)], [227, 2048, 64, 819, 0],  BLACKWELL, DATACENTER_OWN),
-    arch(120, [v(8, 7), v(8, 8), v(8, 7)], [99, 1536, 16, 289, 0],   BLACKWELL, GRAPHICS_OWN),
-    arch(121, [v(8, 8), v(8, 8), v(8, 8)], [99, 1536, 16, 256, 0],   BLACKWELL, GRAPHICS_OWN),
+    Arch {
+        sm: 75, ptx: [v(6, 3), None, None], features: TURING, own: Features::NONE,
+        multiprocessors: 72, threads: 1024, blocks: 16, shared_per_block: 64, bytes_in_flight: 16, cache: 51,
+    },
+    Arch {
+        sm: 80, ptx: [v(7, 0), None, None], features: AMPERE, own: Features::NONE,
+        multiprocessors: 108, threads: 2048, blocks: 32, shared_per_block: 163, bytes_in_flight: 16, cache: 189,
+    },
+    Arch {
+        sm: 86, ptx: [v(7, 1), None, None], features: AMPERE, own: Features::NONE,
+        multiprocessors: 84, threads: 1536, blocks: 16, shared_per_block: 99, bytes_in_flight: 16, cache: 37,
+    },
+    Arch {
+        sm: 87, ptx: [v(7, 4), None, None], features: AMPERE, own: Features::NONE,
+        multiprocessors: 16, threads: 1536, blocks: 16, shared_per_block: 163, bytes_in_flight: 16, cache: 128,
+    },
+    Arch {
+        sm: 88, ptx: [v(9, 0), None, None], features: AMPERE, own: Features::NONE,
+        multiprocessors: 142, threads: 1536, blocks: 24, shared_per_block: 99, bytes_in_flight: 16, cache: 37,
+    },
+    Arch {
+        sm: 89, ptx: [v(7, 8), None, None], features: ADA, own: Features::NONE,
+        multiprocessors: 142, threads: 1536, blocks: 24, shared_per_block: 99, bytes_in_flight: 16, cache: 288,
+    },
+    Arch {
+        sm: 90, ptx: [v(7, 8), None, v(8, 0)], features: HOPPER, own: HOPPER_OWN,
+        multiprocessors: 132, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 32, cache: 193,
+    },
+    Arch {
+        sm: 100, ptx: [v(8, 6), v(8, 8), v(8, 6)], features: BLACKWELL_PAIRS, own: DATACENTER_OWN,
+        multiprocessors: 148, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 64, cache: 435,
+    },
+    Arch {
+        sm: 103, ptx: [v(8, 8), v(8, 8), v(8, 8)], features: BLACKWELL_PAIRS, own: DATACENTER_OWN,
+        multiprocessors: 160, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 64, cache: 403,
+    },
+    Arch {
+        sm: 110, ptx: [v(9, 0), v(9, 0), v(9, 0)], features: BLACKWELL, own: DATACENTER_OWN,
+        multiprocessors: 20, threads: 1536, blocks: 24, shared_per_block: 227, bytes_in_flight: 64, cache: 819,
+    },
+    Arch {
+        sm: 120, ptx: [v(8, 7), v(8, 8), v(8, 7)], features: BLACKWELL, own: GRAPHICS_OWN,
+        multiprocessors: 188, threads: 1536, blocks: 24, shared_per_block: 99, bytes_in_flight: 16, cache: 289,
+    },
+    Arch {
+        sm: 121, ptx: [v(8, 8), v(8, 8), v(8, 8)], features: BLACKWELL, own: GRAPHICS_OWN,
+        multiprocessors: 48, threads: 1536, blocks: 24, shared_per_block: 99, bytes_in_flight: 16, cache: 256,
+    },
 ];
 
 impl Arch {

@@ -81,18 +81,28 @@ impl Target {
     }
 
     /// Bytes of shared memory of a multiprocessor: one block's and the system's.
-    fn shared_per_sm(self) -> u64 {
+    pub fn shared_per_sm(self) -> u64 {
         u64::from(self.shared_per_block()) + self.shared_of_system()
     }
 
     /// Bytes of shared memory that the system takes of each block's.
-    fn shared_of_system(self) -> u64 {
+    pub fn shared_of_system(self) -> u64 {
         if self.sm < 80 { 0 } else { SHARED_OF_SYSTEM }
     }
 
     /// Threads that a multiprocessor can hold.
     pub fn threads_per_sm(self) -> u32 {
-        self.arch().map_or(0, |row| row.threads_per_sm)
+        self.arch().map_or(0, |row| row.threads)
+    }
+
+    /// Blocks that a multiprocessor can hold.
+    pub fn blocks_per_sm(self) -> u32 {
+        self.arch().map_or(0, |row| row.blocks)
+    }
+
+    /// Multiprocessors of the largest card.
+    pub fn multiprocessors(self) -> u32 {
+        self.arch().map_or(0, |row| row.multiprocessors)
     }
 
     /// Bytes that a multiprocessor should have under way from global memory to keep it busy.
@@ -103,12 +113,6 @@ impl Target {
     /// Bytes that one multiprocessor can count on to find again in the second-level cache.
     pub fn cache_per_sm(self) -> u64 {
         self.arch().map_or(0, |row| 1024 * row.cache)
-    }
-
-    /// Most stages of a loop's tiles that threads load and store to shared memory one iteration ahead; none where copies
-    /// to shared memory are asynchronous.
-    pub fn register_stages(self) -> u64 {
-        self.arch().map_or(0, |row| row.register_stages)
     }
 
     /// Bytes of shared memory one block may ask for.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::escape;
-use crate::explain::{Decision, Explanation, copied_by, pipeline, promotion, stages_of};
+use crate::explain::Explanation;
 
 /// A row of a table.
 fn row(text: &mut String, cells: &[&str]) {
@@ -33,8 +33,8 @@ pub fn schedule(e: &Explanation) -> String {
         let _ = writeln!(text, "<h3>{name}: {} warps</h3>", kernel.warps);
         let mut rows = String::new();
         for decision in &kernel.decisions {
-            let (what, details, at) = decided(decision);
-            row(&mut rows, &[what, &details, &at]);
+            let line = decision.line();
+            row(&mut rows, &[line.what, &line.how, line.at]);
         }
         text += &table("done", &["what", "how", "where"], &rows);
         let mut rows = String::new();
@@ -44,63 +44,6 @@ pub fn schedule(e: &Explanation) -> String {
         text += &table("not done", &["what", "why not", "where"], &rows);
     }
     text
-}
-
-fn decided(decision: &Decision) -> (&'static str, String, String) {
-    let nowhere = String::new();
-    match decision {
-        Decision::Cluster { blocks } => (
-            "cluster",
-            format!("{blocks} blocks execute a tile block"),
-            nowhere,
-        ),
-        Decision::Sharing { blocks } => (
-            "occupancy",
-            format!("registers for {blocks} blocks on a multiprocessor"),
-            nowhere,
-        ),
-        Decision::Multicast { ty, at } => (
-            "multicast",
-            format!("{ty}, a part by each block"),
-            at.clone(),
-        ),
-        Decision::Pair { at } => (
-            "cta_group::2",
-            "a pair of blocks multiplies".to_owned(),
-            at.clone(),
-        ),
-        Decision::Promotion { part, at } => ("sums in f32", promotion(*part), at.clone()),
-        Decision::SharedBuffer { ty } => ("shared buffer", ty.clone(), nowhere),
-        Decision::Pipeline {
-            filled_by,
-            stages,
-            bytes,
-            copiers,
-        } => (
-            pipeline(filled_by),
-            stages_of(*stages, *bytes) + &copied_by(*copiers),
-            nowhere,
-        ),
-        Decision::WarpRoles {
-            consumer_warps,
-            consumer_registers,
-            producer_registers,
-            ..
-        } => {
-            let mut how = format!("{consumer_warps} consumer warps, a producer");
-            // Without setmaxnreg all warps have the same number.
-            if *consumer_registers != 0 {
-                let _ = write!(
-                    how,
-                    "; {consumer_registers} and {producer_registers} registers"
-                );
-            }
-            ("warp roles", how, nowhere)
-        }
-        Decision::Conversion { from, to, at } => {
-            ("conversion", format!("{from} to {to}"), at.clone())
-        }
-    }
 }
 
 /// Rules that fired, and choices between equal forms.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tilec::dialect::Dialect;
+use tilec::target::Target;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -183,4 +184,21 @@ fn paths_that_the_contributors_pages_name_exist() {
         }
     }
     assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+/// The numbers in the first columns of the tables of targets.
+fn listed(page: &str) -> BTreeSet<u16> {
+    let text = read(&root().join(page));
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| sm_"));
+    let names = rows.filter_map(|row| row.split('|').next());
+    let numbers = names.flat_map(|names| names.split(|c: char| !c.is_ascii_digit()));
+    numbers.filter_map(|n| n.parse().ok()).collect()
+}
+
+#[test]
+fn every_target_is_in_the_tables() {
+    let targets: BTreeSet<u16> = Target::all().map(|t| t.sm).collect();
+    for page in ["README.md", "docs/targets.md"] {
+        assert_eq!(listed(page), targets, "{page}");
+    }
 }

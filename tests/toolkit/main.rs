@@ -33,5 +33,6 @@ mod proofs;
 mod quality;
 mod remarks;
 mod scalar_formats;
+mod targets;
 mod tools;
 mod view;

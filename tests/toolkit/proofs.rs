@@ -2,6 +2,7 @@
 //! counterexamples, right ones are proven.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
 
 use rayon::prelude::*;
 
@@ -73,6 +74,26 @@ fn nothing_falls_back() {
         .filter_map(|(subject, was)| fallen(&prover, subject, was))
         .collect();
     assert!(worse.is_empty(), "{}", worse.join("\n"));
+}
+
+/// With a file named, the rows of other files stay.
+#[test]
+fn the_table_keeps_what_is_not_looked_at() {
+    let root = toolkit::repository_root();
+    let shipped = std::fs::read_to_string(root.join("rules/PROOFS.md")).expect("the table");
+    let copy = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("PROOFS.md");
+    std::fs::write(&copy, &shipped).expect("a file");
+    let status = Command::new(env!("CARGO_BIN_EXE_tilec"))
+        .current_dir(root)
+        .args(["rules", "--prove", "--update"])
+        .arg(&copy)
+        .args(["isel/peephole/address.rules", "rules/tile/pointers.rules"])
+        .arg("--solver")
+        .arg(toolkit::z3())
+        .status();
+    assert!(status.expect("tilec runs").success());
+    let updated = std::fs::read_to_string(copy).expect("the table");
+    assert_eq!(updated, shipped);
 }
 
 /// What a rule is now, where that is less than the table says.

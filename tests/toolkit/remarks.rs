@@ -179,10 +179,11 @@ fn loops_say_how_they_are_pipelined_or_why_not() {
     );
     // Turing has no instruction for f32 operands.
     let plain = all("production_gemm/tf32.tilebc", "sm_75");
-    assert_eq!(
-        remark(&plain, "RemarkLoopNotPipelined"),
-        [
-            "= reason: no pipeline through registers: loc(\"tests/corpus/production_gemm.py\":62:4): its matmul is computed by multiply-adds or of converted operands"
-        ]
-    );
+    let [reason] = remark(&plain, "RemarkLoopNotPipelined")[..] else {
+        panic!("{plain}");
+    };
+    let place =
+        "loc(\"tests/corpus/production_gemm.py\":62:4): no matrix instruction of the target";
+    let expected = format!("= reason: no pipeline through registers: {place}");
+    assert!(reason.starts_with(&expected), "{reason}");
 }

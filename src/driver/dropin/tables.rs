@@ -209,3 +209,18 @@ pub const DISASSEMBLER: &[Opt] = &[
         "Print locations and scopes, too",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{Suffix, Target};
+
+    /// `f` is of no use to a program that makes machine code for one GPU.
+    #[test]
+    fn every_target_can_be_named() {
+        for target in Target::all().filter(|t| t.suffix != Suffix::Family) {
+            let name = target.to_string();
+            assert!(GPUS.iter().any(|gpu| gpu.0 == name), "{name}");
+        }
+    }
+}

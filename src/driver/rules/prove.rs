@@ -20,13 +20,16 @@ pub fn run(args: &Args) -> Outcome {
     let path = solver::find(args.solver.as_deref()).map_err(Diagnostic::error)?;
     let files = files::below(&args.files)?;
     let tables = tables(&files)?;
-    let subjects = subjects(&files, &tables)?;
+    let mut subjects = subjects(&files, &tables)?;
+    for subject in &mut subjects {
+        subject.key.0 = table::file(&subject.key.0).to_owned();
+    }
     let effort = Effort {
         exhaust: args.exhaust,
     };
     let prover = Prover::new(&tables, effort);
     let mut table = match &args.update {
-        Some(file) => Some(recorded(file, &subjects)?),
+        Some(file) => Some(recorded(file, &files, &subjects)?),
         None => None,
     };
     let named = |s: &Subject| args.only.as_ref().is_none_or(|o| s.key.1.contains(o));
@@ -107,15 +110,22 @@ fn subjects(files: &[PathBuf], tables: &Tables) -> Result<Vec<Subject>, Diagnost
     Ok(subjects)
 }
 
-/// What the table in `file` says of the subjects; nothing where there is no file yet.
-fn recorded(file: &Path, subjects: &[Subject]) -> Result<BTreeMap<table::Key, Row>, Diagnostic> {
+/// What the table in `file` says of the subjects, and of the files that are not looked at; nothing where there is no
+/// file yet.
+fn recorded(
+    file: &Path,
+    named: &[PathBuf],
+    subjects: &[Subject],
+) -> Result<BTreeMap<table::Key, Row>, Diagnostic> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(Diagnostic::error(format!("{}: {e}", file.display()))),
     };
     let keys: BTreeSet<&table::Key> = subjects.iter().map(|s| &s.key).collect();
+    let named: Vec<String> = named.iter().map(|p| p.display().to_string()).collect();
+    let looked_at = |of: &str| named.is_empty() || named.iter().any(|path| table::file(path) == of);
     let mut rows = table::read(&text);
-    rows.retain(|key, _| keys.contains(key));
+    rows.retain(|key, _| keys.contains(key) || !looked_at(&key.0));
     Ok(rows)
 }

@@ -230,7 +230,7 @@ impl Lower<'_> {
             C::Assume(v) => self.assume(op, &v),
             C::Constant(v) => self.constant(op, &v),
             C::Iota(v) => self.iota(op, &v),
-            C::Reshape(_) | C::Broadcast(_) | C::Permute(_) => self.renamed(op, data),
+            C::Reshape(_) | C::Broadcast(_) | C::Permute(_) => self.renamed(op),
             C::Reduce(v) => self.reduce(op, &v),
             C::Scan(v) => self.scan(op, &v),
             C::Alloca(v) => self.alloca(op, &v),
@@ -255,7 +255,7 @@ impl Lower<'_> {
             C::Break(_) => self.jump(op, data, nvvm::Op::Break),
             C::Offset(v) => self.offset(op, &v),
             C::PtrToInt(_) | C::IntToPtr(_) | C::PtrToPtr(_) | C::Bitcast(_) => {
-                self.reinterpret(op, data)
+                self.reinterpret(op)
             }
             _ if data.def().traits.has(Traits::ELEMENTWISE) => self.elementwise(op, data),
             _ => Err(unsupported(self.m, op, "not yet compiled to PTX")),

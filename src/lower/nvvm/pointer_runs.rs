@@ -108,8 +108,8 @@ impl Lower<'_> {
         let def = self.m.def_op(mask).map(|d| self.m.op(d).clone());
         if let Some(def) = &def
             && C::of(def.kind) == Some(C::AndI)
+            && let [left, right] = def.operands[..]
         {
-            let (left, right) = (def.operands[0], def.operands[1]);
             let left = self.all_there(op, a, left)?;
             let right = self.all_there(op, a, right)?;
             return Ok(self.emit().and(left, right));

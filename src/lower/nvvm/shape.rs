@@ -78,8 +78,8 @@ impl Lower<'_> {
     }
 
     /// Reshape, broadcast, permute: the operand's layout is such that registers are only renamed.
-    pub(super) fn renamed(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let (source, result) = (data.operands[0], data.results[0]);
+    pub(super) fn renamed(&mut self, op: OpId) -> Result<(), Diagnostic> {
+        let (source, result) = (self.m.source(op), self.m.result(op));
         let value = self.get(op, source)?;
         let new = match (self.layout(source), self.layout(result)) {
             (Some(from), Some(to)) => {
@@ -144,13 +144,14 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub(super) fn reinterpret(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
-        let value = self.get(op, data.operands[0])?;
-        let elem = self.m.types.elem(self.m.ty(data.results[0]));
-        let same_kind = C::of(data.kind) == Some(C::PtrToPtr);
+    pub(super) fn reinterpret(&mut self, op: OpId) -> Result<(), Diagnostic> {
+        let (source, result) = (self.m.source(op), self.m.result(op));
+        let value = self.get(op, source)?;
+        let elem = self.m.types.elem(self.m.ty(result));
+        let same_kind = C::of(self.m.op(op).kind) == Some(C::PtrToPtr);
         debug_assert!(!same_kind || self.m.types.bits(elem) == Some(64));
         let value = self.emit().bitcast(value, elem);
-        self.set(data.results[0], value);
+        self.set(result, value);
         Ok(())
     }
 }

@@ -183,7 +183,10 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "no buffer in tensor memory"));
         };
         let column = view::AllocTensorMemory::of(self.m.op(alloc)).and_then(|a| a.column());
-        let column = column.unwrap_or(0);
+        let Some(column) = column else {
+            let why = "internal error: a buffer without a column in tensor memory";
+            return Err(unsupported(self.m, alloc, why));
+        };
         let mut address = memory.base;
         let stages = stages(self.m, buffer);
         if let Some(iteration) = iteration.filter(|_| stages > 1) {

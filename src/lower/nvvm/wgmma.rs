@@ -66,7 +66,14 @@ impl Lower<'_> {
         let a = self.left(op, v, &w)?;
         let value = match v.part() {
             Some(columns) => {
-                let columns = u64::try_from(columns).unwrap_or(0).max(8);
+                let columns = u64::try_from(columns).ok().filter(|&c| c >= 8);
+                let columns = columns.ok_or_else(|| {
+                    unsupported(
+                        self.m,
+                        op,
+                        "internal error: `part` is less than an instruction",
+                    )
+                })?;
                 let b = self.right(op, v, &w, columns)?;
                 self.in_parts(v, &w, columns, acc, [&a, &b])
             }

@@ -10,6 +10,7 @@
 
 use super::along_k::{loaded, set_length};
 use super::buffers::tile_bytes;
+use super::limits::ENOUGH_STAGES;
 use super::missed::Log;
 use super::operands::is_stationary;
 use super::pipeline::slice::{Map, copy};
@@ -21,8 +22,6 @@ use crate::lower::build::constant;
 use crate::lower::tileas::look::place;
 use crate::target::Target;
 
-/// Stages of a ring that a part should leave room for.
-const STAGES: u64 = 4;
 /// Most bytes of a row of a part along K: those of the widest swizzle of shared memory.
 const WIDEST: u64 = 128;
 /// Fewest elements of a part along K: of the deepest instruction of a warp.
@@ -44,12 +43,22 @@ pub fn cut(m: &mut Module, body: BlockId, target: &Target, log: &mut Log) {
         let loads = (loaded(m, op, depth.lhs), loaded(m, op, depth.rhs));
         match (loads, depth.part(room)) {
             ((Some(lhs), Some(rhs)), Some(part)) if lhs != rhs => {
+                let how = format!(
+                    "a loop adds up products of {part} of {} elements of K, for shared memory holds no more",
+                    depth.k
+                );
+                log.changed(m.op(op).loc, WHAT, how);
                 depth.apply(m, op, [(lhs, 1), (rhs, 0)], part)
             }
             ((Some(lhs), Some(rhs)), None) if lhs != rhs => {
-                log.note(m, op, WHAT, "its other dimensions alone fill shared memory");
+                log.note(m, op, WHAT, "shared memory has no room for even a short part of K: fewer rows or columns would fit");
             }
-            _ => log.note(m, op, WHAT, "not both operands are loaded for it alone"),
+            _ => log.note(
+                m,
+                op,
+                WHAT,
+                "an operand is not loaded, or something else uses what is loaded",
+            ),
         }
     }
 }
@@ -104,7 +113,7 @@ impl Depth {
     /// The elements of K in a part.
     fn part(&self, room: u64) -> Option<u64> {
         let mut part = (8 * WIDEST / self.widest.max(1)).min(self.k / 2);
-        while STAGES * part * self.slice / 8 > room {
+        while ENOUGH_STAGES * part * self.slice / 8 > room {
             part /= 2;
         }
         (part >= LEAST && self.k.is_multiple_of(part)).then_some(part)

@@ -2,7 +2,7 @@
 
 use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::view::{self, View};
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
 use crate::layout::scales::MmaScales;
@@ -72,8 +72,7 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
 /// A tile that a matmul of warps reads in fragments.
 pub struct Operand {
     pub dot: OpId,
-    /// 0 for the left operand, 1 for the right one.
-    pub side: usize,
+    pub side: Side,
     pub tile: ValueId,
     /// Of a thread, for its fragments.
     pub registers: u64,
@@ -88,16 +87,19 @@ impl Operand {
         m: &Module,
         dot: OpId,
         warps: u64,
-        wanted: impl Fn(usize, ValueId) -> bool,
+        wanted: impl Fn(Side, ValueId) -> bool,
     ) -> Result<Vec<Operand>, Diagnostic> {
         let matmul = Matmul::of(m.op(dot)).filter(|_| view::Dot::of(m.op(dot)).is_some());
         let (Some(mma), Some(Matmul { lhs, rhs, .. })) = (mma_of(m, dot, warps), matmul) else {
             return Ok(Vec::new());
         };
-        let sides = [lhs, rhs].into_iter().enumerate();
+        let sides = [(Side::Left, lhs), (Side::Right, rhs)].into_iter();
         let wanted = sides.filter(|&(side, tile)| wanted(side, tile));
-        let operand = |(side, tile): (usize, ValueId)| {
-            let layout = if side == 0 { mma.a() } else { mma.b() };
+        let operand = |(side, tile): (Side, ValueId)| {
+            let layout = match side {
+                Side::Left => mma.a(),
+                Side::Right => mma.b(),
+            };
             let layout = layout.map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
             let bits = m.types.width(m.types.elem(m.ty(tile)));
             Ok(Operand {

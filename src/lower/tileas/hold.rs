@@ -89,10 +89,15 @@ pub fn apply(
         return false;
     };
     let share = Share::of(m, func, body, target, [warps, warps]);
-    if let Err(why) = share.holds(target, bytes) {
+    if let Err(why) = share.holds(bytes) {
         log.note(m, first.op, WHAT, why);
         return false;
     }
+    log.changed(
+        m.op(first.op).loc,
+        WHAT,
+        format!("{bytes} bytes of shared memory"),
+    );
     let mut fenced: FxHashSet<OpId> = FxHashSet::default();
     for (from, held) in found {
         let once = fenced.insert(from.op);

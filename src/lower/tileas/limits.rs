@@ -1,4 +1,4 @@
-//! How much a thread, a warp and a block can hold.
+//! How much a thread, a warp and a block can hold, and how many stages pay: numbers that several schedules go by.
 
 /// Most warps that share a tile.
 pub const MAX_WARPS: u64 = 16;
@@ -19,8 +19,18 @@ pub const REGISTERS_BESIDE_LOADS: u64 = 24;
 /// For more, ptxas begins to spill what it computes.
 pub const BUSY_WARPS: u64 = 12;
 
-/// Most stages of a ring that pay.
+/// Fewest stages of a ring with which its loads run ahead: one is filled while the other is read.
+pub const FEWEST_STAGES: u64 = 2;
+
+/// Most stages that pay of a ring that tensor copies fill.
 pub const MAX_STAGES: u64 = 8;
+
+/// Most stages that pay of a ring that threads fill by `cp.async`: all of the block, or a producer's, so that as many blocks
+/// share a multiprocessor.
+pub const MAX_STAGES_OF_THREADS: u64 = 4;
+
+/// Most stages of a ring that threads fill from their registers, which hold one more.
+pub const MAX_STAGES_THROUGH_REGISTERS: u64 = 2;
 
 /// Stages of a ring with which its loads are early enough, as a rule.
 pub const ENOUGH_STAGES: u64 = 4;

@@ -4,6 +4,7 @@ use super::flow;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Dense, Module, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -96,10 +97,10 @@ pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> 
         if is_matmul(m, op) {
             // What is added to another matmul of the block takes that one's place.
             let chained = |o: &&OpId| is_matmul(m, **o) && m.op(**o).block == data.block;
-            let into = ops.iter().filter(chained).any(|&o| {
-                let acc = m.op(o).operands.get(2);
-                acc.is_some_and(|v| data.results.contains(v))
-            });
+            let into = ops
+                .iter()
+                .filter(chained)
+                .any(|&o| Matmul::of(m.op(o)).is_some_and(|p| data.results.contains(&p.acc)));
             if !into {
                 *matmuls.entry(data.block).or_default() += results;
             }

@@ -192,9 +192,9 @@ struct Extents {
 
 impl Extents {
     fn of(m: &Module, op: OpId) -> Option<Extents> {
-        let data = m.op(op);
-        let shape = |i: usize| Some(m.types.as_tile(m.ty(*data.operands.get(i)?))?.1);
-        let (batch, rows, k) = match *shape(0)? {
+        let parts = Matmul::of(m.op(op))?;
+        let shape = |v: ValueId| Some(m.types.as_tile(m.ty(v))?.1);
+        let (batch, rows, k) = match *shape(parts.lhs)? {
             [m, k] => (None, m, k),
             [b, m, k] => (Some(b), m, k),
             _ => return None,
@@ -202,7 +202,7 @@ impl Extents {
         Some(Extents {
             batch,
             m: rows,
-            n: *shape(2)?.last()?,
+            n: *shape(parts.acc)?.last()?,
             k,
         })
     }
@@ -220,8 +220,8 @@ fn extents(m: &Module, op: OpId) -> Result<Extents, Diagnostic> {
 
 /// The elements of the left operand and of the accumulator.
 fn elements(m: &Module, op: OpId) -> [TypeId; 2] {
-    let data = m.op(op);
-    [0, 2].map(|i| m.types.elem(m.ty(data.operands[i])))
+    let Matmul { lhs, acc, .. } = Matmul::known(m.op(op));
+    [lhs, acc].map(|v| m.types.elem(m.ty(v)))
 }
 
 fn is_fp8(m: &Module, elem: TypeId) -> bool {
@@ -260,10 +260,10 @@ fn cast(m: &mut Module, op: OpId, value: ValueId, elem: TypeId) -> ValueId {
 }
 
 fn widen_operands(m: &mut Module, op: OpId, elem: TypeId) {
-    for i in 0..2 {
-        let value = m.op(op).operands[i];
+    let Matmul { lhs, rhs, .. } = Matmul::known(m.op(op));
+    for (name, value) in [("lhs", lhs), ("rhs", rhs)] {
         let wide = cast(m, op, value, elem);
-        m.op_mut(op).operands[i] = wide;
+        m.set_operand(op, name, wide);
     }
 }
 
@@ -296,11 +296,16 @@ pub fn unscale(
     Ok(())
 }
 
+/// A scaled matmul, and its scales.
+fn with_scales(m: &Module, op: OpId) -> Result<(Matmul, [ValueId; 2]), Diagnostic> {
+    let parts = Matmul::of(m.op(op));
+    let found = parts.and_then(|parts| Some((parts, parts.scales?)));
+    found.ok_or_else(|| unsupported(m, op, "internal error: a scaled matmul without scales"))
+}
+
 /// Why a scaled matmul has no instruction where `target` has such for other types.
 fn no_instruction(m: &Module, op: OpId, target: &Target) -> Result<Option<String>, Diagnostic> {
-    let [a, .., scale] = m.op(op).operands[..] else {
-        return Err(unsupported(m, op, "wrong number of operands"));
-    };
+    let (Matmul { lhs: a, .. }, [_, scale]) = with_scales(m, op)?;
     let has_others = target.has(Feature::BlockScale) || target.has(Feature::Tcgen05);
     Ok(has_others.then(|| {
         let [a, scale] = [a, scale].map(|v| fits::element_name(m, v));
@@ -311,11 +316,8 @@ fn no_instruction(m: &Module, op: OpId, target: &Target) -> Result<Option<String
 /// Multiplies the operands of a scaled matmul by their scales: what is left is a matmul. Elements of scaled formats have at
 /// most four significant bits, their scales four or one: bf16 has room for the product, and for f32's exponents.
 fn scaled(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
-    let data = m.op(op).clone();
     let f32_ty = m.types.float(Float::F32);
-    let &[lhs, rhs, acc, lhs_scale, rhs_scale] = &data.operands[..] else {
-        return Err(unsupported(m, op, "wrong number of operands"));
-    };
+    let (Matmul { lhs, rhs, acc, .. }, [lhs_scale, rhs_scale]) = with_scales(m, op)?;
     let mut wide = Vec::new();
     for (value, scale, back) in [(lhs, lhs_scale, 1), (rhs, rhs_scale, 2)] {
         let value = cast(m, op, value, f32_ty);

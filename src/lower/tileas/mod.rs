@@ -60,13 +60,14 @@ pub mod tcgen05;
 mod transpose;
 mod turn;
 mod variables;
+mod waited;
 mod warps_own;
 mod wgmma;
 
 pub use flow::jump_target;
 pub use fragments::{is_fma, mma_of, scales_of, wgmma_of};
 pub use lifetime::intersect;
-pub use missed::Missed;
+pub use missed::{COPIES, Changed, Missed, Notes, TENSOR_COPIES};
 pub use options::Options;
 pub use relation::{Relation, canonical, layout_of};
 pub use staging::shared_bytes;
@@ -79,18 +80,18 @@ use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 use missed::Log;
 
-/// Lowers every `nv_tileaa.func` of the module in place. Returns what was considered and not done.
-pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Vec<Missed>, Diagnostics> {
-    let mut missed = Vec::new();
+/// Lowers every `nv_tileaa.func` of the module in place. Returns what was noted on the way.
+pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Notes, Diagnostics> {
+    let mut notes = Notes::default();
     for op in m.block(m.body).ops.clone() {
         if A::of(m.op(op).kind) == Some(A::Func) {
             let mut log = Log::new(m.symbol(op).unwrap_or_default().to_owned());
             func(m, op, target, options, &mut log)?;
-            missed.extend(log.into_missed());
+            notes.extend(log.into_notes());
         }
     }
     protocol::verify(m)?;
-    Ok(missed)
+    Ok(notes)
 }
 
 fn func(
@@ -115,13 +116,16 @@ fn func(
     }
     matmul::unscale(m, body, target, log)?;
     let mut facts = facts::of(m, op);
-    if shorter::steps(m, body, target, &facts) {
+    if shorter::steps(m, body, target, &facts, log) {
         facts = facts::of(m, op);
     }
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);
     }
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
+    if options.pipelines {
+        waited::note(m, body, target, &facts, &plan, log);
+    }
     m.set_i32(op, "num_warps", plan.all_warps() as i64);
     if let Some(roles) = &plan.roles {
         pipeline::roles::apply(m, op, roles, target, &facts)?;

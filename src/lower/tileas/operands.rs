@@ -5,6 +5,7 @@ use super::look::{is_view, loop_around, place};
 use super::staging::{Form, Staging, Stored};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::{self, Op as S};
+use crate::facts::matmul::{Matmul, Side};
 use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
 use crate::layout::In;
@@ -68,11 +69,11 @@ impl Source {
         self,
         m: &mut Module,
         dot: OpId,
-        side: usize,
+        side: Side,
         tile: ValueId,
         staging: &mut Staging,
     ) -> Result<(ValueId, Option<ValueId>), Diagnostic> {
-        let value = m.op(dot).operands[side];
+        let value = Matmul::known(m.op(dot)).operand(side);
         match self {
             Source::Registers => Ok((value, None)),
             Source::Stored(form) => {

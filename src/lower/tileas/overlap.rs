@@ -12,7 +12,7 @@ use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view::AsyncDot;
+use crate::dialect::nv_tileas::view::{AsyncDot, ConsumerRelease};
 use crate::facts::access::{self};
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
@@ -143,13 +143,12 @@ impl Carried {
             return None;
         }
         // A fragment in registers is made anew in each iteration, while the matmul before would still read it.
-        let lhs = *m.op(dot).operands.first()?;
+        let Matmul { lhs, acc, .. } = Matmul::of(m.op(dot))?;
         let in_memory = matches!(m.types.get(m.ty(lhs)), Type::SharedTile { .. });
         if !in_memory || m.op(dot).block != block || under.iter().any(|&o| writes(m, o)) {
             return None;
         }
         let args = &m.block(block).args;
-        let acc = Matmul::of(m.op(dot))?.acc;
         let place = args.iter().skip(1).position(|&a| a == acc)?;
         let &[wait] = m.users(m.result(dot)).as_slice() else {
             return None;
@@ -168,8 +167,11 @@ impl Carried {
             .iter()
             .any(|&o| is(m, o, S::LocalLoad) || is(m, o, S::TiledCopy) || is(m, o, S::PointerCopy));
         let mut releases = Vec::new();
-        for &op in under.iter().filter(|&&o| is(m, o, S::ConsumerRelease)) {
-            let iteration = access::iteration(m.op(op))?;
+        let found = under
+            .iter()
+            .filter_map(|&o| Some((o, ConsumerRelease::of(m.op(o))?)));
+        for (op, release) in found {
+            let iteration = release.iteration();
             let place = args.iter().skip(1).position(|&a| a == iteration)?;
             // With a single stage, the next matmul's operands come only after the release.
             if m.op(op).block != block || stages(m, op) < 2 {
@@ -219,7 +221,7 @@ impl Carried {
         let wait = b.op(S::AsyncDotWait, &[&[acc]], [Some(none)], &[ty], &[]);
         let done = m.result(wait);
         m.replace_all_uses(acc, done);
-        m.op_mut(wait).operands[0] = acc;
+        m.set_operand(wait, "acc", acc);
         for (release, place) in self.releases {
             release_before(m, home, release, results[place], inits[place]);
             m.erase(release);
@@ -231,7 +233,9 @@ impl Carried {
 /// At the end of `block`: the iteration before `now` of the pipeline that `release` releases is released, unless the
 /// loop has had none since `first`.
 fn release_before(m: &mut Module, block: BlockId, release: OpId, now: ValueId, first: ValueId) {
-    let pipeline = access::pipeline(m.op(release)).unwrap_or_default();
+    let Some(pipeline) = ConsumerRelease::of(m.op(release)).map(|v| v.pipeline()) else {
+        return;
+    };
     let ty = m.ty(now);
     let minus_one = number(m, block, -1);
     let mut b = m.at_end(block);

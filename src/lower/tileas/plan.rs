@@ -4,7 +4,7 @@ use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
 use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER};
-use super::missed::Log;
+use super::missed::{ASYNCHRONOUS_COPIES, Log, THROUGH_REGISTERS};
 use super::neighbours::Neighbours;
 use super::options::Options;
 use super::pipeline::purpose::Purpose;
@@ -67,10 +67,18 @@ pub fn of(
     let alone = roles
         .as_ref()
         .map_or(0, |r| operands_alone(m, func, &r.loads()));
+    let warps = [tile_warps, tile_warps];
+    let mut neighbours = Neighbours::asked(m, func, target);
     let cp_async = if has_alloca || held || !options.pipelines || roles.is_some() && alone == 0 {
         Vec::new()
     } else {
-        streams(m, func, target, facts, tile_warps, log)
+        let with_matmuls = Neighbours::of(m, func, target, warps);
+        let plans = streams(m, func, target, facts, (tile_warps, with_matmuls), log);
+        let purpose = |p: &pipeline::cp_async::Plan| p.stream.purpose;
+        if plans.iter().any(|p| purpose(p) == Purpose::Operands) {
+            neighbours = with_matmuls;
+        }
+        plans
     };
     // Tensor copies cost threads nothing, but what they cannot bring would be waited for in each iteration.
     let copied: Vec<OpId> = cp_async
@@ -86,8 +94,8 @@ pub fn of(
                 1 if roles.redistributes() => asked.map(|_| 1),
                 1 => {
                     let warps = [roles.all_warps(), tile_warps];
-                    let neighbours = roles.neighbours(m, func, target);
-                    neighbours.wanted(m, func, target, warps, roles.bytes())
+                    let bytes = roles.bytes();
+                    roles.neighbours.wanted(m, func, target, warps, bytes)
                 }
                 blocks => i64::try_from(blocks).ok(),
             },
@@ -97,14 +105,6 @@ pub fn of(
     }
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + RESERVE);
-    let warps = [tile_warps, tile_warps];
-    let multiplies = cp_async
-        .iter()
-        .any(|p| p.stream.purpose == Purpose::Operands);
-    let neighbours = match multiplies {
-        true => Neighbours::of(m, func, target, warps),
-        false => Neighbours::asked(m, func, target),
-    };
     Ok(Plan {
         tile_warps,
         roles: None,
@@ -235,13 +235,14 @@ fn warpgroups(m: &Module, ops: &[OpId], facts: &FactMap, together: u64) -> Optio
     Some(if rows > 64 || !one_holds { 2 } else { 1 })
 }
 
-/// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory.
+/// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory, for blocks of
+/// so many `warps` with such `neighbours`.
 fn streams(
     m: &mut Module,
     func: OpId,
     target: &Target,
     facts: &FactMap,
-    warps: u64,
+    (warps, neighbours): (u64, Neighbours),
     log: &mut Log,
 ) -> Vec<pipeline::cp_async::Plan> {
     /// A loop, and what of it is started ahead.
@@ -268,7 +269,7 @@ fn streams(
     let sharing = pipeline::cp_async::Sharing {
         rings: rings.len() as u64,
         warps,
-        neighbours: Neighbours::of(m, func, target, [warps, warps]),
+        neighbours,
     };
     let mut plans = Vec::new();
     for (_, loops) in rings {
@@ -293,10 +294,10 @@ fn streams(
 }
 
 /// What brings the tiles of a loop ahead, in messages.
-fn means(target: &Target, purpose: Purpose) -> &'static str {
+pub fn means(target: &Target, purpose: Purpose) -> &'static str {
     match pipeline::cp_async::Plan::kind(target, purpose) {
-        Some(PipelineKind::Registers) => "pipeline through registers",
-        _ => "asynchronous copies",
+        Some(PipelineKind::Registers) => THROUGH_REGISTERS,
+        _ => ASYNCHRONOUS_COPIES,
     }
 }
 

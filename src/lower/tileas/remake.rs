@@ -44,16 +44,17 @@ fn collect(m: &mut Module, value: ValueId, layout: u32, steps: &mut Vec<(OpId, u
     let made = match Relation::of(m, op) {
         _ if S::of(m.op(op).kind) == Some(S::ConvertLayout) => {
             // What it converts is made in this layout instead.
-            return collect(m, operands[0], layout, steps);
+            return collect(m, m.source(op), layout, steps);
         }
         Some(Relation::Reduce(_) | Relation::Unpack(_)) => false,
         Some(relation) => {
             let result = m.layouts.get(layout).clone();
-            match relation.source_of(m, operands[0], &result) {
-                _ if layout_of(m, operands[0]).is_none() => true,
+            let operand = m.source(op);
+            match relation.source_of(m, operand, &result) {
+                _ if layout_of(m, operand).is_none() => true,
                 Ok(Some(source)) => {
                     let source = m.layouts.intern(source);
-                    collect(m, operands[0], source, steps)
+                    collect(m, operand, source, steps)
                 }
                 _ => false,
             }

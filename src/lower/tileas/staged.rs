@@ -16,6 +16,7 @@ use super::stationary::{load_for, order_of};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::Side;
 use crate::ir::{BlockId, Diagnostic, Module, TypeId, ValueId};
 use crate::lower::tileas::buffers::{shared_type, swizzled, tile_bytes};
 use crate::lower::tileas::look;
@@ -58,7 +59,7 @@ pub fn place(
                 }
                 None => {
                     let why = format!(
-                        "fragments of {} registers are converted: shared memory has no room for their tile",
+                        "an operand of {} registers a thread is converted from layout to layout: shared memory has no room for it",
                         c.registers
                     );
                     log.note(m, c.dot, "operands in shared memory", why);
@@ -115,7 +116,7 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Vec<Operand>>, Diag
         let converted = |side, tile| {
             let made = Made::of(m, tile);
             let bits = m.types.width(m.types.elem(m.ty(tile)));
-            let fragments = side == 0 && bits == 16 && made.by_matmul;
+            let fragments = side == Side::Left && bits == 16 && made.by_matmul;
             made.elsewhere && !fragments && !is_stationary(m, body, tile, dot)
         };
         let operands = Operand::of(m, dot, warps, converted)?;

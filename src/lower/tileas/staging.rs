@@ -9,7 +9,7 @@ use super::buffers::{COLUMNS, Order, ROWS, shared_type, tile_bytes};
 use super::lifetime::{Lifetime, Meeting, intersect, lowest_gap};
 use super::look::{behind, loop_around, place};
 use crate::dialect::nv_tileas::{Op as S, view};
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, SharedLayout};
 use std::ops::Range;
@@ -22,9 +22,13 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// What to expect of an operand before it is known how a matmul will read it; `side`: 0 for the left one.
-    pub fn expected(tile: ValueId, side: usize) -> Stored {
-        let form = Form::Order(if side == 0 { ROWS } else { COLUMNS });
+    /// What to expect of an operand before it is known how a matmul will read it.
+    pub fn expected(tile: ValueId, side: Side) -> Stored {
+        let order = match side {
+            Side::Left => ROWS,
+            Side::Right => COLUMNS,
+        };
+        let form = Form::Order(order);
         Stored { tile, form }
     }
 }

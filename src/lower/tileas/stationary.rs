@@ -12,6 +12,7 @@ use super::operands::{Source, is_stationary};
 use super::staging::{Form, Staging};
 use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::lower::tileas::buffers::{COLUMNS, Order, ROWS, tile_bytes};
 use crate::lower::tileas::look;
@@ -71,7 +72,7 @@ pub fn place(
             read_where_used(m, &s, &mut staging)?;
         } else if left > available {
             let why = format!(
-                "fragments of {} registers stay in registers: their tile needs {} bytes of shared memory",
+                "an operand of {} registers a thread stays in registers: shared memory has no room for its {} bytes",
                 s.registers, operand.bytes
             );
             log.note(m, s.dot, "operands in shared memory", why);
@@ -86,7 +87,7 @@ pub fn place(
 #[derive(Clone, Copy)]
 struct Operand {
     tile: ValueId,
-    side: usize,
+    side: Side,
     /// Of a thread, for its fragments.
     registers: u64,
     bytes: u64,
@@ -141,20 +142,24 @@ fn read_where_used(
 }
 
 /// How the tile that a warp's matmul reads on this side is best stored.
-pub(super) fn order_of(m: &Module, tile: ValueId, side: usize) -> Order {
+pub(super) fn order_of(m: &Module, tile: ValueId, side: Side) -> Order {
     let half = m.types.bits(m.types.elem(m.ty(tile))) == Some(16);
     // Fragments of 16-bit elements are read transposed as well; others want their K next to each other.
-    if side == 0 || half { ROWS } else { COLUMNS }
+    if side == Side::Left || half {
+        ROWS
+    } else {
+        COLUMNS
+    }
 }
 
 /// Loads the operand on this side of `dot` from `buffer`, in front of it.
-pub(super) fn load_for(m: &mut Module, dot: OpId, side: usize, buffer: ValueId) {
-    let ty = m.ty(m.op(dot).operands[side]);
+pub(super) fn load_for(m: &mut Module, dot: OpId, side: Side, buffer: ValueId) {
+    let ty = m.ty(Matmul::known(m.op(dot)).operand(side));
     let loc = m.op(dot).loc;
     let (block, at) = look::place(m, dot);
     let mut b = m.at(block, at);
     b.loc = loc;
     let load = b.op(S::LocalLoad, &[&[buffer], &[]], [], &[ty], &[]);
     let loaded = m.result(load);
-    m.op_mut(dot).operands[side] = loaded;
+    m.set_operand(dot, side.name(), loaded);
 }

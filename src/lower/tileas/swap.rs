@@ -48,7 +48,7 @@ fn is_wanted(m: &Module, dot: OpId, groups: u64) -> bool {
 /// The extents of Cᵀ of a matmul of bytes, if warpgroups can do it.
 fn swapped_extents(m: &Module, dot: OpId) -> Option<Extents> {
     let Extents { rows, columns } = Extents::of(m, dot).ok()?;
-    let bytes = m.types.bits(m.ty(*m.op(dot).operands.first()?)) == Some(8);
+    let bytes = m.types.bits(m.ty(Matmul::of(m.op(dot))?.lhs)) == Some(8);
     (bytes && columns >= Wgmma::M).then_some(Extents {
         rows: columns,
         columns: rows,
@@ -165,7 +165,7 @@ impl Carried {
         let back = transpose(&mut m.at(block, at + 1), sum, old);
         m.replace_all_uses(sum, back);
         if let Some(permute) = m.def_op(back) {
-            m.op_mut(permute).operands[0] = sum;
+            m.set_operand(permute, "source", sum);
         }
     }
 }

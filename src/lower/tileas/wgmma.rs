@@ -22,7 +22,7 @@ use super::staging::{Form, Staging, Stored};
 use super::{matmul, swap};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::target::{Feature, Target};
@@ -55,7 +55,7 @@ pub fn convert(
             }
         };
         let Some(spread) = extents.spread(warps / 4) else {
-            let why = format!("{} warps find no rows and columns of their own", warps);
+            let why = format!("its rows and columns cannot be divided among {warps} warps");
             log.note(m, dot, "wgmma", why);
             continue;
         };
@@ -100,8 +100,8 @@ pub fn staging(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<O
         let left =
             !read_where_brought(m, facts, lhs, 1, brought) && is_stationary(m, body, lhs, dot);
         let stored = [
-            right.then(|| Stored::expected(rhs, 1)),
-            left.then(|| Stored::expected(lhs, 0)),
+            right.then(|| Stored::expected(rhs, Side::Right)),
+            left.then(|| Stored::expected(lhs, Side::Left)),
         ];
         staging = staging.with(m, dot, stored.into_iter().flatten());
     }
@@ -170,8 +170,8 @@ impl Operands {
         let data = m.op(dot).clone();
         let matmul = Matmul::known(&data);
         let [left, right] = self.tiles;
-        let (lhs, lhs_iteration) = self.lhs.place(m, dot, 0, left, staging)?;
-        let (rhs, rhs_iteration) = self.rhs.place(m, dot, 1, right, staging)?;
+        let (lhs, lhs_iteration) = self.lhs.place(m, dot, Side::Left, left, staging)?;
+        let (rhs, rhs_iteration) = self.rhs.place(m, dot, Side::Right, right, staging)?;
         let (block, at) = place(m, dot);
         let result = m.result(dot);
         let ty = m.ty(result);

@@ -8,6 +8,13 @@ use super::{Class, Verdict};
 /// A rule's place in the table: its file and name.
 pub type Key = (String, String);
 
+/// What the table calls a file, which is named from the repository's root: the files that are compiled in stand in it
+/// without the folder of all rules.
+pub fn file(path: &str) -> &str {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    path.strip_prefix("rules/").unwrap_or(path)
+}
+
 /// What the table says of a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {

@@ -5,7 +5,7 @@
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // show: tiled_load | tiled_store | "cuda_tile.reduce"
 // run: explain --gpu-name sm_90a
-// show: no rings
+// show: no pipeline
 entry @k(%a: tile<ptr<f32>>, %w: tile<ptr<f32>>, %b: tile<ptr<f32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f32>>
   %va = make_tensor_view %pa, shape = [128, 1024], strides = [1024, 1] : tensor_view<128x1024xf32, strides=[1024,1]>

@@ -3,7 +3,7 @@
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // run: explain --gpu-name sm_80
 // run: explain --gpu-name sm_100a
-// show: kernel | nv_tileas.func | shared buffer | pipeline of | no tiles kept | local_ | "nv_tileas.load" | async.fence
+// show: kernel | nv_tileas.func | shared buffer | pipeline of | tiles kept | local_ | "nv_tileas.load" | async.fence
 entry @kept(%x: tile<ptr<f16>>, %y: tile<ptr<f16>>) {
   %px = assume div_by<16>, %x : tile<ptr<f16>>
   %py = assume div_by<16>, %y : tile<ptr<f16>>

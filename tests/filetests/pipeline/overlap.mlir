@@ -1,7 +1,7 @@
 // The next iteration's first matmul runs under the arithmetic of this one; the producer brings tiles in that order.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
-// show: no overlap | pipeline of | "cuda_tile.for | "cuda_tile.if | "cuda_tile.continue | exp2 | ftof | async.dot | consumer_ | producer_ | tma_load
+// show: overlap of | pipeline of | "cuda_tile.for | "cuda_tile.if | "cuda_tile.continue | exp2 | ftof | async.dot | consumer_ | producer_ | tma_load
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f16>>, %d: tile<ptr<f32>>, %n: tile<i32>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 64], strides = [64, 1] : tensor_view<1024x64xf16, strides=[64,1]>

@@ -2,7 +2,7 @@
 // unit reads. The loop takes steps of 64 along K where it took 128, and tcgen05 multiplies.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
-// show: pipeline of | warp roles | no tensor | no async | no tcgen05 | kernel k | "cuda_tile.for" | "cuda_tile.muli | tma_load | tensor_dot | .dot"
+// show: pipeline of | shorter steps | warp roles | no tensor | no async | no tcgen05 | kernel k | "cuda_tile.for" | "cuda_tile.muli | tma_load | tensor_dot | .dot"
 entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %c: tile<ptr<f32>>, %n: tile<i32>) {
   %pa = assume div_by<16>, %a : tile<ptr<f32>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf32, strides=[1024,1]>

@@ -2,7 +2,7 @@
 // 128. It counts by two from the block's number, and the right operand is gathered: its row numbers are the part's.
 // run: explain --gpu-name sm_89
 // run: compile --emit nv_tileas --gpu-name sm_89
-// show: pipeline of | no async | kernel k | "cuda_tile.for" | "cuda_tile.divi | "cuda_tile.remi | iota | tiled_copy | pointer_copy | .dot"
+// show: pipeline of | shorter steps | no async | kernel k | "cuda_tile.for" | "cuda_tile.divi | "cuda_tile.remi | iota | tiled_copy | pointer_copy | .dot"
 entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>, %n: tile<i32>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>

@@ -1,7 +1,8 @@
 // Eight rows of 8192 numbers, which are added and scaled: sixteen warps would hold 128 numbers in f32 a thread, all that a thread
 // has. Rows need nothing of each other, so that they are loaded and worked on in parts.
+// run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
-// show: num_warps | "cuda_tile.for" | tiled_load | "cuda_tile.reduce" | tiled_store | mulf
+// show: in strips | num_warps | "cuda_tile.for" | tiled_load | "cuda_tile.reduce" | tiled_store | mulf
 entry @k(%a: tile<ptr<bf16>>, %b: tile<ptr<bf16>>) {
   %pa = assume div_by<16>, %a : tile<ptr<bf16>>
   %va = make_tensor_view %pa, shape = [1024, 8192], strides = [8192, 1] : tensor_view<1024x8192xbf16, strides=[8192,1]>

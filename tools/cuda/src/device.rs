@@ -22,58 +22,30 @@ pub fn name(target: Target) -> String {
     format!("tilec emulation of {target}")
 }
 
-/// Limits per multiprocessor of an architecture (CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability"; the number of multiprocessors is that of its largest card).
-struct Limits {
-    multiprocessors: i32,
-    threads: i32,
-    blocks: i32,
-    shared_kib: i32,
-}
-
-fn limits(target: Target) -> Limits {
-    let [multiprocessors, threads, blocks, shared_kib] = match target.sm {
-        75 => [72, 1024, 16, 64],
-        80 => [108, 2048, 32, 164],
-        86 => [84, 1536, 16, 100],
-        87 => [16, 1536, 16, 164],
-        88 | 89 => [142, 1536, 24, 100],
-        90 => [132, 2048, 32, 228],
-        100 | 103 => [148, 2048, 32, 228],
-        110 => [20, 1536, 24, 228],
-        _ => [188, 1536, 24, 100],
-    };
-    Limits {
-        multiprocessors,
-        threads,
-        blocks,
-        shared_kib,
-    }
+/// A number of the table of targets as the driver's interface has it.
+fn signed(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 /// The number of multiprocessors.
 pub fn multiprocessors() -> i32 {
-    limits(settings().target).multiprocessors
+    signed(settings().target.multiprocessors())
 }
 
 /// Blocks of `threads` threads with `shared` bytes of shared memory that a multiprocessor has room for.
 pub fn occupancy(threads: i32, shared: u64) -> i32 {
-    let limits = limits(settings().target);
+    let target = settings().target;
     if !(1..=1024).contains(&threads) {
         return 0;
     }
-    let warps = limits.threads / 32 / ((threads + 31) / 32);
-    // The system keeps a kilobyte of each block's shared memory, from sm_80 on.
-    let reserved = if settings().target.sm >= 80 { 1024 } else { 0 };
-    let room = (limits.shared_kib as u64) << 10;
-    let by_shared = (room / (shared + reserved).max(1)).min(1 << 16) as i32;
-    warps.min(limits.blocks).min(by_shared)
+    let by_warps = signed(target.threads_per_sm()) / 32 / ((threads + 31) / 32);
+    let by_shared = target.blocks_by_shared(shared).min(1 << 16) as i32;
+    by_warps.min(signed(target.blocks_per_sm())).min(by_shared)
 }
 
 /// The value of a `CUdevice_attribute`.
 pub fn attribute(number: i32) -> Result<i32> {
     let target = settings().target;
-    let limits = limits(target);
     let flag = i32::from;
     Ok(match number {
         1..=3 => 1024,
@@ -88,7 +60,7 @@ pub fn attribute(number: i32) -> Result<i32> {
         13 => 1_500_000,
         14 => 512,
         15 | 19 | 31 | 41 | 78 | 79 | 80 | 83 | 90 | 91 | 95 | 99 => 1,
-        16 => limits.multiprocessors,
+        16 => signed(target.multiprocessors()),
         // No texture or surface units are emulated, but programs ask for their limits.
         21..=29 | 42..=49 | 52..=77 if !matches!(number, 75 | 76) => 16384,
         30 => 512,
@@ -97,24 +69,18 @@ pub fn attribute(number: i32) -> Result<i32> {
         36 => 2_000_000,
         37 => 4096,
         38 => 50 << 20,
-        39 => limits.threads,
+        39 => signed(target.threads_per_sm()),
         40 => 3,
         51 => 32,
         75 => i32::from(target.sm / 10),
         76 => i32::from(target.sm % 10),
-        81 => limits.shared_kib << 10,
+        81 => target.shared_per_sm() as i32,
         87 => 2,
         92..=94 | 122 | 123 => 1,
         97 => target.shared_per_block() as i32,
-        106 => limits.blocks,
+        106 => signed(target.blocks_per_sm()),
         108 | 109 => 32 << 20,
-        111 => {
-            if target.sm >= 80 {
-                1024
-            } else {
-                0
-            }
-        }
+        111 => target.shared_of_system() as i32,
         115 => 1,
         120 => flag(target.has(Feature::Clusters)),
         126 => 4,

@@ -3,10 +3,11 @@
 use super::{Category, Kind, Remark};
 use crate::compile::Compilation;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::{enums, nv_tileas::Op as S};
+use crate::dialect::enums::{self, PipelineKind};
+use crate::dialect::nv_tileas::{Op as S, view::PipelineCreate};
 use crate::facts::access::operand;
 use crate::ir::{Attr, LocId, Module, OpId, Place, ValueId};
-use crate::lower::tileas::Missed;
+use crate::lower::tileas::{COPIES, Missed, TENSOR_COPIES};
 
 /// All remarks, kernel by kernel, in the order of the program.
 pub fn remarks(c: &Compilation) -> Vec<Remark> {
@@ -19,7 +20,7 @@ pub fn remarks(c: &Compilation) -> Vec<Remark> {
         };
         if S::of(m.op(func).kind) == Some(S::Func) {
             let name = name.to_owned();
-            let missed = c.missed.iter().filter(|x| x.kernel == name).collect();
+            let missed = c.notes.missed.iter().filter(|x| x.kernel == name).collect();
             let mut kernel = Kernel {
                 m,
                 func,
@@ -202,27 +203,20 @@ impl Kernel<'_> {
     }
 
     fn pipeline(&self, pipeline: ValueId) -> Option<Vec<(&'static str, String)>> {
-        let create = self.m.op(self.m.def_op(pipeline)?);
-        let int = |name: &str| match create.attr_named(name) {
-            Some(Attr::Int { value, .. }) => *value,
-            _ => 0,
-        };
-        let by = match create.attr_named("kind") {
-            Some(Attr::Enum(case)) => enums::PIPELINE_KIND.cases.get(usize::from(case.0)).copied(),
-            _ => None,
-        };
-        let by = match by? {
-            "tma" => "TMA by a producer warp",
-            "registers" => "loads and stores",
-            _ => "cp.async",
+        let create = PipelineCreate::of(self.m.op(self.m.def_op(pipeline)?))?;
+        let by = match create.kind() {
+            PipelineKind::Tma => "TMA by a producer warp",
+            PipelineKind::Mma => "tcgen05.mma",
+            PipelineKind::Registers => "loads and stores",
+            PipelineKind::CpAsync => "cp.async",
         };
         let mut args = vec![
             ("Mechanism", by.to_owned()),
-            ("Stages", int("stages").to_string()),
+            ("Stages", create.stages().to_string()),
         ];
         // What threads bring is not counted in bytes.
-        if int("bytes") > 0 {
-            args.push(("BytesPerStage", int("bytes").to_string()));
+        if create.bytes() > 0 {
+            args.push(("BytesPerStage", create.bytes().to_string()));
         }
         Some(args)
     }
@@ -287,11 +281,3 @@ impl Kernel<'_> {
         }
     }
 }
-
-const TENSOR_COPIES: &str = "tensor copies";
-/// What loads can be started ahead by, as [`Missed`] calls it.
-const COPIES: [&str; 3] = [
-    TENSOR_COPIES,
-    "asynchronous copies",
-    "pipeline through registers",
-];

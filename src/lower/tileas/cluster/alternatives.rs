@@ -48,23 +48,36 @@ impl Alternative {
             let shape = extents(m, acc);
             let rank = shape.len();
             let Some(place) = rank.checked_sub(1 + self.from_last).filter(|_| rank >= 2) else {
-                return no(op, "the matmul is of no matrices".to_owned());
+                return no(op, "the operands are vectors".to_owned());
             };
             let set = match chosen {
                 Some(set) => set,
                 None => match dims.free(acc, place) {
                     Some(set) => *chosen.insert(set),
-                    None => return no(op, format!("the matmul's {} are needed whole", self.name)),
+                    None => {
+                        return no(
+                            op,
+                            format!("operations need the matmul's {} as a whole", self.name),
+                        );
+                    }
                 },
             };
             // The first matmul's dimension, wherever it is in the others.
             let Some(place) = dims.find(m, acc, set) else {
-                return no(op, "each block would do the matmul whole".to_owned());
+                return no(
+                    op,
+                    "each block of the cluster would compute the whole matmul".to_owned(),
+                );
             };
             let least = match rank - 1 - place {
                 0 => ALTERNATIVES[1].least,
                 1 => ALTERNATIVES[0].least,
-                _ => return no(op, "the matmul would be cut along its batch".to_owned()),
+                _ => {
+                    return no(
+                        op,
+                        "the matmul would be split along its batch dimension".to_owned(),
+                    );
+                }
             };
             let own = shape[place] / blocks;
             if own < least {
@@ -83,7 +96,7 @@ impl Alternative {
             (Some(set), _) => Ok((cost, set)),
             (None, at) => no(
                 at.copied().unwrap_or_default(),
-                "it multiplies no matrices".to_owned(),
+                "the kernel has no matmul".to_owned(),
             ),
         }
     }

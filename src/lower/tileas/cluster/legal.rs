@@ -33,7 +33,7 @@ pub fn check(
         let traits = data.def().traits;
         if S::of(data.kind) == Some(S::Return) {
             if data.block != body {
-                return no("the kernel may end here before its end");
+                return no("the kernel may return early here");
             }
             continue;
         }
@@ -47,14 +47,14 @@ pub fn check(
             && access::ordering(data) == Ordering::Weak;
         if is_weak_load(m, op) {
             if access::token(data).is_some_and(|t| !only_read(m, t)) {
-                return no("the load waits for a write");
+                return no("the load's token makes it wait for a write");
             }
         } else if store {
             if !concerned.contains(&op) {
-                return no("each block would store all of it");
+                return no("each block of the cluster would store all of it");
             }
         } else if !flow {
-            return no("it would be done once for each block");
+            return no("it has an effect, which would happen once for each block of the cluster");
         }
     }
     // Those are loads and stores.
@@ -66,7 +66,8 @@ pub fn check(
             if let Some(&other) = stores.iter().find(|&&o| !alike(m, parts, op, o)) {
                 return Err((
                     other,
-                    "the store waits for an access of more than its block's part".to_owned(),
+                    "the store's token makes it wait for an access of more than its block's part"
+                        .to_owned(),
                 ));
             }
         }

@@ -89,13 +89,13 @@ fn decide(
 ) -> Result<(Parts, FxHashSet<OpId>), Refusal> {
     let no = |why: &str| Err((func, why.to_owned()));
     if !(options.clusters && options.tma && options.roles) {
-        return no("clusters are made where warps have roles and PTX is written");
+        return no("clusters need optimisation level 3, TMA, and PTX as output");
     }
     let unit = [Feature::Wgmma, Feature::Tcgen05]
         .into_iter()
         .any(|f| target.has(f));
     if !unit || !target.has(Feature::Clusters) || !target.has(Feature::Tma) {
-        return no("the target's matrix instructions do not read operands that a cluster shares");
+        return no("only targets with wgmma or tcgen05 read operands that a cluster shares");
     }
     let ops = m.ops_under(body);
     let mut dims = Dims::of(m, &ops);
@@ -116,7 +116,7 @@ fn decide(
         }
         blocks /= 2;
     }
-    Err(refused.unwrap_or((func, "it multiplies no matrices".to_owned())))
+    Err(refused.unwrap_or((func, "the kernel has no matmul".to_owned())))
 }
 
 /// Lets each block work on the part that has its number.

@@ -64,7 +64,10 @@ impl Body {
             let turns = S::of(m.op(op).kind) == Some(S::ConsumerWait)
                 && waits_for(m, &body.ops, access::pipeline(m.op(op))) > 1;
             if turns {
-                return Err(Refused::new(op, "loads take turns in a ring"));
+                return Err(Refused::new(
+                    op,
+                    "several loads of an iteration use one ring of stages in turn",
+                ));
             }
         }
         body.find_dots(m)?;
@@ -95,7 +98,7 @@ impl Body {
     }
 
     fn plain(m: &Module, for_op: OpId) -> Result<Body, Refused> {
-        let whole = || Refused::new(for_op, "the loop has no body that ends");
+        let whole = || Refused::new(for_op, "the loop has no body");
         let block = m.body_of(for_op, 0).ok_or_else(whole)?;
         let (&end, ops) = m.block(block).ops.split_last().ok_or_else(whole)?;
         let (counter, args) = m.block(block).args.split_first().ok_or_else(whole)?;
@@ -119,7 +122,7 @@ impl Body {
         };
         for (i, &v) in body.yields.iter().enumerate() {
             if matches!(body.origin(v), Origin::Carried(k) if k != i) {
-                let why = "the loop hands a value on over two iterations";
+                let why = "a value is used two iterations after it is computed";
                 return Err(Refused::new(for_op, why));
             }
         }
@@ -263,15 +266,17 @@ fn admissible(m: &Module, op: OpId, outermost: bool) -> Result<(), Refused> {
         _ => data.def().traits.has(Traits::PURE),
     };
     if !plain {
-        return refused(format!("'{}' keeps its place among iterations", data.kind));
+        return refused(format!("'{}' cannot move to another iteration", data.kind));
     }
     if let Some(dot) = AsyncDot::of(data)
         && dot.accumulate().is_some()
     {
-        return refused("whether the matmul adds is decided in the loop".to_owned());
+        return refused(
+            "whether the matmul adds to its accumulator is decided in the loop".to_owned(),
+        );
     }
     if AsyncDot::of(data).is_some_and(|dot| dot.part().is_some()) {
-        return refused("the matmul's product is added part by part".to_owned());
+        return refused("the matmul's product is added some columns at a time".to_owned());
     }
     for i in 0..data.regions.len() {
         for &inner in m.body_of(op, i).map_or(&[][..], |b| &m.block(b).ops) {

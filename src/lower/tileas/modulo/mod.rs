@@ -30,6 +30,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::AllocTensor;
 use crate::facts::access;
+use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::Target;
 use body::Body;
@@ -146,6 +147,9 @@ pub fn schedule(
         });
         match found {
             Ok((b, schedule)) => {
+                let how =
+                    "matmuls of the next iteration are issued before the arithmetic of this one";
+                log.changed(m.op(op).loc, WHAT, how);
                 if let Some(producer) = producer {
                     producer::follow(m, producer, &b, &schedule.stages);
                 }
@@ -176,7 +180,7 @@ fn feeds_another(m: &Module, for_op: OpId) -> bool {
             m.def_op(*v)
                 .is_some_and(|d| S::of(m.op(d).kind) == Some(S::AsyncDot))
         };
-        if dot && reached && !data.operands.get(2).is_some_and(adds) {
+        if dot && reached && !Matmul::of(data).is_some_and(|p| adds(&p.acc)) {
             return true;
         }
         if dot || reached {
@@ -231,7 +235,9 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
         let order = order::order(body, &stages, &times);
         let period = period(&stages, &order);
         if period * 100 > now * (100 - GAIN) {
-            let why = format!("an iteration would take some {period} cycles, now {now}");
+            let why = format!(
+                "an iteration would take about {period} cycles instead of {now}, and {GAIN} % less would pay"
+            );
             refused.get_or_insert(Refused {
                 op: body.for_op,
                 why,
@@ -253,7 +259,7 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
         let left = room.blocks_by(registers);
         if left < shared {
             let why = format!(
-                "with {registers} registers a thread, {left} blocks would share a multiprocessor, now {shared}"
+                "with {registers} registers a thread, {left} blocks would share a multiprocessor instead of {shared}"
             );
             refused = Some(Refused {
                 op: body.for_op,
@@ -266,7 +272,7 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
             best = Some((key, Schedule { stages, order }));
         }
     }
-    let none = || Refused::new(body.for_op, "each matmul waits for all others");
+    let none = || Refused::new(body.for_op, "each matmul of the loop depends on all others");
     match best {
         Some((_, schedule)) => Ok(schedule),
         None => Err(refused.unwrap_or_else(none)),
@@ -309,7 +315,7 @@ fn stages_fit(m: &Module, body: &Body, stages: &Stages) -> Result<(), Refused> {
         let held = pipeline.map(|p| m.types.get(m.ty(p)));
         let one = matches!(held, Some(Type::Pipeline { stages }) if *stages < 2);
         if one && body.before[i].iter().any(waits) {
-            let why = "shared memory has one stage for what two iterations would hold";
+            let why = "a pipeline has one stage, and two iterations would use it at once";
             return Err(Refused::new(op, why));
         }
     }

@@ -18,17 +18,37 @@ pub const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
 /// The operands of an access through pointers that do.
 pub const POINTED: [&str; 2] = ["pointers", "mask"];
 
+const NOT_OF_LOOP: &str = "it is no load of the loop itself";
+const ORDERED: &str =
+    "it is ordered with accesses of other threads (its memory ordering is not weak)";
+const AFTER_WRITE: &str = "its token makes it wait for a write";
+const NOT_ZERO: &str =
+    "copies fill with zeros what is outside of the tensor, and its padding is another value";
+/// Of a load whose copies would be of less than four bytes.
+pub const UNALIGNED: &str = "its rows are not known to begin at multiples of four bytes";
+
 /// Most numbers that are loaded to say where a tile is gathered: threads have them in registers when they start its
 /// copies, and wait for them there.
 pub const MOST_INDICES: u64 = 256;
 
-/// Whether an operation in a loop's `body` is a load that can be started iterations ahead: its address follows
-/// from the counter. What waits for it comes later all the more: see [`forget_token`].
-pub fn starts_ahead(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
-    S::of(m.op(load).kind) == Some(S::TiledLoad)
-        && reached(m, body, load, purpose)
-        && starts_anywhere(m, load, purpose)
-        && follows_counter(m, body, load, 1)
+/// Whether an operation in a loop's `body` is a load that can be started iterations ahead, or why not: its address
+/// follows from the counter. What waits for it comes later all the more: see [`forget_token`].
+pub fn starts_ahead(
+    m: &Module,
+    body: BlockId,
+    load: OpId,
+    purpose: Purpose,
+) -> Result<(), &'static str> {
+    if S::of(m.op(load).kind) != Some(S::TiledLoad) || !reached(m, body, load, purpose) {
+        return Err(NOT_OF_LOOP);
+    }
+    starts_anywhere(m, load, purpose)?;
+    match follows_counter(m, body, load, 1) {
+        true => Ok(()),
+        false => Err(
+            "where it loads from depends on a value that the loop computes from one iteration to the next, not on its counter alone",
+        ),
+    }
 }
 
 /// Whether a load stands in a loop's `body` or, for a stream, behind branches of it.
@@ -37,12 +57,12 @@ pub fn reached(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool 
     block == body || (purpose == Purpose::Stream && guard::guards(m, body, block).is_some())
 }
 
-/// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`: it is weak and
-/// waits for no write.
-pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> bool {
+/// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`, or why not: it is
+/// weak and waits for no write.
+pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
     let data = m.op(load);
-    let Some(access) = Access::of(data).filter(|_| access::ordering(data) == Ordering::Weak) else {
-        return false;
+    let Some(access) = Access::of(data) else {
+        return Err(NOT_OF_LOOP);
     };
     // Elements of four bits have no address of their own.
     let whole_bytes = m
@@ -50,10 +70,14 @@ pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> bool {
         .as_tile(m.ty(m.result(load)))
         .and_then(|(elem, _)| m.types.bits(elem))
         .is_some_and(|bits| bits.is_multiple_of(8));
-    whole_bytes
-        && padding::allows(m, load, purpose)
-        && access.sparse.is_none()
-        && access::token(data).is_none_or(|t| tokens::only_read(m, t))
+    match () {
+        () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
+        () if !whole_bytes => Err("its elements have less than eight bits"),
+        () if access.sparse.is_some() => Err("its rows are gathered by their numbers"),
+        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => Err(AFTER_WRITE),
+        () if !padding::allows(m, load, purpose) => Err(NOT_ZERO),
+        () => Ok(()),
+    }
 }
 
 /// Whether a load through pointers in a loop's `body` can be started iterations ahead, as copies of several
@@ -67,10 +91,10 @@ pub fn gathers_ahead(
 ) -> Result<(), &'static str> {
     copies_through_pointers(m, facts, load, purpose)?;
     match () {
-        () if !reached(m, body, load, purpose) => Err("it is no load of the loop"),
-        () if !follows_counter(m, body, load, MOST_INDICES) => {
-            Err("its pointers do not follow from the counter")
-        }
+        () if !reached(m, body, load, purpose) => Err(NOT_OF_LOOP),
+        () if !follows_counter(m, body, load, MOST_INDICES) => Err(
+            "its pointers depend on a value that the loop computes from one iteration to the next, not on its counter alone",
+        ),
         () => Ok(()),
     }
 }
@@ -87,25 +111,25 @@ pub fn copies_through_pointers(
         return Err("it has no pointers");
     };
     let Some(run) = Run::of(m, facts, pointers).filter(|r| r.width * r.bytes >= 4) else {
-        return Err("neighbours are not known to lie next to each other, four bytes at least");
+        return Err(
+            "its pointers are not known to go to runs of at least four adjacent, aligned bytes (an assumption such as `div_by` can say so)",
+        );
     };
     let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
     let once = |v: ValueId| cuts_once(m, facts, v, run.dim, run.width);
     match () {
-        () if S::of(data.kind) != Some(S::Load) => Err("it is no load of the loop"),
-        () if access::ordering(data) != Ordering::Weak => Err("it is ordered"),
-        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => {
-            Err("it waits for a write")
-        }
+        () if S::of(data.kind) != Some(S::Load) => Err(NOT_OF_LOOP),
+        () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
+        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => Err(AFTER_WRITE),
         () if purpose == Purpose::Operands
             && !view::Load::of(data)
                 .and_then(|v| v.padding())
                 .is_none_or(zero) =>
         {
-            Err("its padding is not zero")
+            Err(NOT_ZERO)
         }
         () if !access::mask(data).is_none_or(once) => {
-            Err("its mask may cut elements out of the middle of a copy")
+            Err("its mask may differ between the elements of one copy")
         }
         () => Ok(()),
     }

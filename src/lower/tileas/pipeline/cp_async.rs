@@ -14,7 +14,7 @@ mod plan;
 mod registers;
 mod through_registers;
 
-pub use plan::{MAX_STAGES, Plan, Sharing};
+pub use plan::{Plan, Sharing};
 
 use super::carried::{with_one_more, yield_too};
 use super::guard;
@@ -200,7 +200,11 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
         int(0),
         None,
     ];
-    m.at(block, 0).value(S::PipelineCreate, &[], attrs, ty)
+    let first = plan.stream.loads.first();
+    let loc = m.op(*first.unwrap_or(&plan.stream.for_op)).loc;
+    let mut b = m.at(block, 0);
+    b.loc = loc;
+    b.value(S::PipelineCreate, &[], attrs, ty)
 }
 
 fn add(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {

@@ -4,7 +4,7 @@ use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::look::{is_matmul, is_number, reach, shows};
-use crate::lower::tileas::pipeline::ahead::{gathers_ahead, reached, starts_ahead};
+use crate::lower::tileas::pipeline::ahead::{UNALIGNED, gathers_ahead, reached, starts_ahead};
 
 use super::purpose::Purpose;
 use crate::dialect::Traits;
@@ -34,28 +34,25 @@ impl Prefetch {
     ) -> Result<Prefetch, (OpId, String)> {
         let no = |op: OpId, why: &str| Err((op, why.to_owned()));
         let data = m.op(for_op);
-        let (Some(body), Some(false)) = (
-            m.body_of(for_op, 0),
-            tile::For::of(data).map(|v| v.unsignedCmp()),
-        ) else {
-            return no(for_op, "the loop does not count by signed numbers");
+        let (Some(body), Some(counted)) = (m.body_of(for_op, 0), tile::For::of(data)) else {
+            return no(for_op, "it is a `loop`, which has no counter; a `for` has");
         };
+        if counted.unsignedCmp() {
+            return no(for_op, "the loop's counter is unsigned");
+        }
         let end = m.terminator(body);
         let under = m.ops_under(body);
-        if let Some(&op) = under
-            .iter()
-            .find(|&&o| Some(o) != end && !harmless(m, body, o, purpose))
-        {
-            return no(
-                op,
-                "the loop writes memory, is left early or holds another loop",
-            );
+        let inside = under.iter().filter(|&&o| Some(o) != end);
+        let mut harms = inside.filter_map(|&o| Some((o, harm(m, body, o, purpose)?)));
+        if let Some((op, why)) = harms.next() {
+            return no(op, why);
         }
         if purpose == Purpose::Stream {
             return Self::stream(m, for_op, body, facts);
         }
         let ahead = |o: OpId| {
-            starts_ahead(m, body, o, purpose) || gathers_ahead(m, facts, body, o, purpose).is_ok()
+            starts_ahead(m, body, o, purpose).is_ok()
+                || gathers_ahead(m, facts, body, o, purpose).is_ok()
         };
         let wanted = |&o: &OpId| ahead(o) && feeds_matmul(m, &under, o);
         let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
@@ -98,21 +95,18 @@ impl Prefetch {
             if !loads_tile(m, load) || !reached(m, body, load, purpose) {
                 continue;
             }
-            let gathers = || gathers_ahead(m, facts, body, load, purpose).map_err(str::to_owned);
             let found = match S::of(m.op(load).kind) {
-                Some(S::Load) => gathers(),
-                _ if !starts_ahead(m, body, load, purpose) => Err(
-                    "it waits for a write, or its place does not follow from the counter"
-                        .to_owned(),
-                ),
-                _ if !copies_words(m, facts, load) => {
-                    Err("its rows are not known to begin at multiples of four bytes".to_owned())
-                }
-                _ => Ok(()),
+                Some(S::Load) => gathers_ahead(m, facts, body, load, purpose),
+                _ => starts_ahead(m, body, load, purpose).and_then(|()| {
+                    match copies_words(m, facts, load) {
+                        true => Ok(()),
+                        false => Err(UNALIGNED),
+                    }
+                }),
             };
             match found {
                 Ok(()) => loads.push(load),
-                Err(why) => against = against.or(Some((load, why))),
+                Err(why) => against = against.or(Some((load, why.to_owned()))),
             }
         }
         match against {
@@ -140,23 +134,35 @@ pub fn copies_words(m: &Module, facts: &FactMap, load: OpId) -> bool {
     access.is_some_and(|a| a.alignment(m, facts, extents, m.types.elem(tile)) >= 4)
 }
 
-/// Whether an operation neither leaves the loop's iteration early nor writes memory, and is no loop by itself. Streams may
-/// be written beside: their loads wait for no write.
-fn harmless(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> bool {
+/// Why loads cannot run ahead of an operation: it leaves the loop's iteration early, writes memory, or is a loop by itself.
+/// Streams may be written beside: their loads wait for no write.
+fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'static str> {
     let data = m.op(op);
     let kind = C::of(data.kind);
     let traits = data.def().traits;
-    let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
-        && access::ordering(data) == Ordering::Weak
-        && (data.block == body || purpose == Purpose::Stream);
+    let loads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
+    let stores = matches!(S::of(data.kind), Some(S::TiledStore | S::Store));
+    let weak = (loads || stores) && access::ordering(data) == Ordering::Weak;
+    let beside = loads && (data.block == body || purpose == Purpose::Stream)
+        || stores && purpose == Purpose::Stream;
     let leaves = traits.has(Traits::TERMINATOR) && kind != Some(C::Yield);
-    let loops = matches!(kind, Some(C::For | C::Loop));
     let effect =
         !traits.has(Traits::PURE) && data.regions.is_empty() && !traits.has(Traits::TERMINATOR);
-    let writes = purpose == Purpose::Stream
-        && matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
-        && access::ordering(data) == Ordering::Weak;
-    reads || writes || !(leaves || loops || effect)
+    match () {
+        () if weak && beside => None,
+        () if leaves => Some("an iteration of the loop ends early here"),
+        () if matches!(kind, Some(C::For | C::Loop)) => {
+            Some("a loop inside of the loop: only loops without another are pipelined")
+        }
+        () if effect && loads && weak => Some("a load in a branch of the loop"),
+        () if effect && loads => Some(
+            "a load that is ordered with accesses of other threads (its memory ordering is not weak)",
+        ),
+        () if effect => {
+            Some("the loop writes memory here, or waits, which loads must not overtake")
+        }
+        () => None,
+    }
 }
 
 /// Whether a matmul takes what `op` loads, as it is or after elementwise operations and changes of shape.

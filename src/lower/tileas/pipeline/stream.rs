@@ -6,6 +6,7 @@
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId};
@@ -35,15 +36,29 @@ pub fn is_for_matmuls(m: &Module, body: BlockId) -> bool {
 /// Whether a ring may pay for a load in a loop under `body`, or why not.
 pub fn worth(m: &Module, facts: &FactMap, body: BlockId, load: OpId) -> Result<(), String> {
     if runs_once(m, facts, body, m.op(load).block) {
-        return Err("its loop runs once: nothing to load ahead".to_owned());
+        return Err(
+            "its loop has one iteration, so that there is no next tile to load ahead".to_owned(),
+        );
     }
     let bytes = tile_bytes(m, m.result(load));
     if bytes < SMALLEST {
         return Err(format!(
-            "a tile of {bytes} bytes is not worth a ring, {SMALLEST} would be"
+            "its tile has {bytes} bytes, and a pipeline pays from {SMALLEST} on"
         ));
     }
     Ok(())
+}
+
+/// Whether each thread of `warps` has words to copy of what a load loads, or why not: less would be copied element by
+/// element, by loads that are waited for.
+pub fn copies_of_words(m: &Module, load: OpId, warps: u64) -> Result<(), String> {
+    let through_pointers = S::of(m.op(load).kind) == Some(S::Load);
+    match through_pointers && tile_bytes(m, m.result(load)) < 4 * 32 * warps {
+        true => Err(format!(
+            "its tile has less than four bytes for each thread of {warps} warps: a larger tile or fewer warps (`num_worker_warps_per_cta`) would have"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Whether no loop around `block` runs more than one iteration.
@@ -80,8 +95,8 @@ pub struct Share {
     pub busy: u64,
     /// Blocks that the kernel asks for.
     asked: Option<u64>,
-    /// Bytes of shared memory that a block may have.
-    all: u64,
+    target: Target,
+    /// Bytes of shared memory that are needed beside rings.
     scratch: u64,
 }
 
@@ -105,7 +120,7 @@ impl Share {
             fits: by_registers > 0,
             busy: target.bytes_in_flight(),
             asked,
-            all: u64::from(target.shared_per_block()),
+            target: *target,
             scratch: match m.ops_under(body).iter().any(has_scratch) {
                 true => RESERVE,
                 false => LITTLE,
@@ -115,12 +130,12 @@ impl Share {
 
     /// Whether blocks should keep `bytes` each that they would load again, or why not: where the cache does not, and as
     /// many blocks have room for theirs as keep memory busy while others work.
-    pub fn holds(&self, target: &Target, bytes: u64) -> Result<(), String> {
-        let cache = target.cache_per_sm();
+    pub fn holds(&self, bytes: u64) -> Result<(), String> {
+        let cache = self.target.cache_per_sm();
         let live = self.blocks * bytes;
         if live <= cache {
             return Err(format!(
-                "the cache has them: {live} bytes of the blocks of a multiprocessor, of {cache}"
+                "the second-level cache keeps them: {live} bytes for the blocks of a multiprocessor, whose share of it is {cache}"
             ));
         }
         let fit = (1..=self.blocks)
@@ -130,7 +145,7 @@ impl Share {
         // Half of the blocks load while the others work.
         if fit < 2 || fit * bytes < 2 * self.busy || self.asked.is_some_and(|a| fit < a) {
             return Err(format!(
-                "{bytes} bytes of shared memory for each of {} blocks of a multiprocessor, of which {fit} have room",
+                "they take {bytes} bytes of shared memory, which has room for those of {fit} of the {} blocks on a multiprocessor",
                 self.blocks
             ));
         }
@@ -139,8 +154,8 @@ impl Share {
 
     /// Bytes for the rings of a block that shares its multiprocessor with `sharing - 1` others.
     fn room(&self, sharing: u64) -> u64 {
-        // The system takes 1 KiB of each block's (CUDA C++ Programming Guide, "Shared Memory").
-        ((self.all + 1024) / sharing.max(1)).saturating_sub(1024 + self.scratch)
+        let own = self.target.shared_of_each(sharing);
+        own.saturating_sub(self.scratch)
     }
 
     /// Stages, from `least` to `most`, of rings that take `stage` bytes for each, or why there are none.
@@ -162,7 +177,7 @@ impl Share {
             return Ok(1);
         }
         Err(format!(
-            "{} of {stage} bytes do not fit in the shared memory of a block, or cost too many of the {blocks} blocks of a multiprocessor",
+            "{} of {stage} bytes do not fit in the shared memory of a block, or leave too few of the {blocks} blocks that share a multiprocessor: smaller tiles would fit",
             if least == 1 { "stages" } else { "two stages" },
         ))
     }

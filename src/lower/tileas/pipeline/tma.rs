@@ -29,55 +29,99 @@ pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {
 /// Bytes of which a tensor copy moves whole ones along the innermost dimension.
 const GRANULE: u64 = 16;
 
-/// Whether tensor copies can do a tiled access: the tensor's numbers are parameters or constants, aligned as the
-/// hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules: a GPU stops with an
-/// illegal instruction where an innermost coordinate is none (seen on an H100; Triton's tutorial of tensor copies says so,
-/// the PTX ISA does not).
-pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
-    let access = Access::of(m.op(op));
-    access.is_some_and(|access| legal(m, func, op, &access, facts))
+/// Whether tensor copies can do a tiled access, or why not: the tensor's base, extents and strides are parameters or
+/// constants, aligned as the hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules:
+/// a GPU stops with an illegal instruction where an innermost coordinate is none (seen on an H100; Triton's tutorial of
+/// tensor copies says so, the PTX ISA does not).
+pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> Result<(), String> {
+    let access = Access::of(m.op(op)).ok_or("it accesses no tensor")?;
+    legal(m, func, op, &access, facts)
 }
 
-fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> bool {
+fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> Result<(), String> {
+    let require = |holds: bool, why: &str| match holds {
+        true => Ok(()),
+        false => Err(why.to_owned()),
+    };
+    let hints = m.op(op).attr_named("hints");
+    require(
+        !hints.is_some_and(|h| forbids_tma(m, h)),
+        "its hint `allow_tma` is false",
+    )?;
     let rank = access.extents.len();
+    require(
+        rank == access.index.len() && (1..=5).contains(&rank),
+        "a tensor map has one to five dimensions, those of the tile",
+    )?;
+    require(
+        access.sparse.is_none(),
+        "rows are gathered by their numbers",
+    )?;
+    described(m, func, access, facts)?;
+    aligned(m, access, facts)
+}
+
+/// Whether whoever launches the kernel can make the tensor map: its numbers are known then.
+fn described(m: &Module, func: OpId, access: &Access, facts: &FactMap) -> Result<(), String> {
     let known = |v: ValueId| constant(facts, v).is_some() || parameter(m, func, v).is_some();
-    let numbers = access
-        .extents
-        .iter()
-        .chain(&access.strides)
-        .all(|&v| known(v));
-    let elem = crate::facts::access::pointee(m, access.base);
+    let wrong = |of: &str| {
+        Err(format!(
+            "a tensor map needs {of}, for whoever launches the kernel makes the map; here one is computed"
+        ))
+    };
+    match () {
+        () if parameter(m, func, access.base).is_none() => {
+            wrong("a base address that is a parameter")
+        }
+        () if !access.extents.iter().all(|&v| known(v)) => {
+            wrong("extents that are parameters or constants")
+        }
+        () if !access.strides.iter().all(|&v| known(v)) => {
+            wrong("strides that are parameters or constants")
+        }
+        () => Ok(()),
+    }
+}
+
+/// Whether the tensor and the starts of tiles are known to be aligned.
+fn aligned(m: &Module, access: &Access, facts: &FactMap) -> Result<(), String> {
+    let elem = access::pointee(m, access.base);
     let bytes = u64::from(m.types.width(elem) / 8);
+    if bytes == 0 {
+        return Err("its elements have less than eight bits".to_owned());
+    }
     let divides = |v: ValueId, n: u64| facts.get(v).is_some_and(|f| f.divisor % n == 0);
+    let wrong = |what: &str| {
+        Err(format!(
+            "{what} is not known to be a multiple of {GRANULE} bytes: assume it (`div_by`)"
+        ))
+    };
     let order = access.order(facts);
-    let Some(&inner) = order.first() else {
-        return false;
+    let inner = order.first().copied();
+    let unit = |&dim: &usize| {
+        access
+            .stride(dim)
+            .is_some_and(|s| constant(facts, s) == Some(1))
+    };
+    let Some(inner) = inner.filter(unit) else {
+        return Err("no stride of the tensor is known to be 1".to_owned());
     };
     let inner_tensor = access.dim_map.get(inner).copied();
-    let unit = access
-        .stride(inner)
-        .is_some_and(|s| constant(facts, s) == Some(1));
     let step = access.traversal.get(inner).copied().unwrap_or(1) as u64;
     let index = access.index.get(inner).and_then(|&i| facts.get(i));
     let index = index.map_or(1, |f| f.divisor);
-    let start = index.wrapping_mul(step).wrapping_mul(bytes) % GRANULE == 0;
-    let strides = access.strides.iter().enumerate().all(|(i, &s)| {
-        Some(i) == inner_tensor || (bytes > 0 && divides(s, (GRANULE / bytes).max(1)))
-    });
-    rank == access.index.len()
-        && (1..=5).contains(&rank)
-        && bytes > 0
-        && numbers
-        && unit
-        && start
-        && strides
-        && parameter(m, func, access.base).is_some()
-        && divides(access.base, GRANULE)
-        && access.sparse.is_none()
-        && !m
-            .op(op)
-            .attr_named("hints")
-            .is_some_and(|h| forbids_tma(m, h))
+    let start = index.wrapping_mul(step).wrapping_mul(bytes);
+    let mut strides = access.strides.iter().enumerate();
+    match () {
+        () if !divides(access.base, GRANULE) => wrong("the base address"),
+        () if !strides
+            .all(|(i, &s)| Some(i) == inner_tensor || divides(s, (GRANULE / bytes).max(1))) =>
+        {
+            wrong("a stride of the tensor")
+        }
+        () if start % GRANULE != 0 => wrong("where a tile begins in its row"),
+        () => Ok(()),
+    }
 }
 
 /// Whether the innermost extent of what an access goes to is of whole granules.
@@ -115,7 +159,7 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
         return false;
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
-    legal(m, func, op, &access, facts)
+    legal(m, func, op, &access, facts).is_ok()
         && whole_rows(m, &access, facts)
         && access::ordering(data) == Ordering::Weak
         && all.any(|s| boxes(&layout, &order, s).is_ok())

@@ -17,8 +17,10 @@
 mod apply;
 
 use super::buffers::{RESERVE, tile_bytes};
+use super::limits::FEWEST_STAGES;
 use super::look::{elements, is_matmul, shows};
 use super::matmul;
+use super::missed::{Log, Refusal};
 use super::pipeline::tokens::only_read;
 use super::strips::apart;
 use super::strips::cut::{cheap, is_weak_load};
@@ -35,40 +37,64 @@ use crate::target::{Feature, Target};
 use apply::Steps;
 use rustc_hash::FxHashSet;
 
-/// Stages of the ring.
-const STAGES: u64 = 2;
 /// Fewest bits of K that an instruction multiplies, of one row.
 const LEAST_BITS: u64 = 256;
 /// Fewest rows or columns of another matmul in the loop.
 const LEAST_ROWS: u64 = 64;
+/// Most parts of a step that are tried.
+const MOST_PARTS: u64 = 64;
+
+/// What is done, in messages.
+const WHAT: &str = "shorter steps along K";
 
 /// Shortens the steps of every such loop under `body`. Whether there was one.
-pub fn steps(m: &mut Module, body: BlockId, target: &Target, facts: &FactMap) -> bool {
+pub fn steps(
+    m: &mut Module,
+    body: BlockId,
+    target: &Target,
+    facts: &FactMap,
+    log: &mut Log,
+) -> bool {
     if !target.has(Feature::CpAsync) {
         return false;
     }
     let mut found = false;
     for op in m.ops_under(body) {
-        if let Some(steps) = planned(m, body, op, target) {
-            steps.apply(m, facts);
-            found = true;
+        match planned(m, body, op, target) {
+            Some(Ok(steps)) => {
+                let how = format!(
+                    "each iteration is done in {}, so that {FEWEST_STAGES} stages of what it loads fit in shared memory",
+                    steps.cut.count
+                );
+                log.changed(m.op(op).loc, WHAT, how);
+                steps.apply(m, facts);
+                found = true;
+            }
+            Some(Err((op, why))) => log.note(m, op, WHAT, why),
+            None => {}
         }
     }
     found
 }
 
-/// How the iterations of `op` are done in parts, if it is such a loop.
-fn planned(m: &mut Module, body: BlockId, op: OpId, target: &Target) -> Option<Steps> {
-    if let Some(steps) = Loop::of(m, op, target)?.steps(m, body) {
-        return Some(steps);
+/// How the iterations of `op` are done in parts, or why not, if it is a loop that needs it.
+fn planned(
+    m: &mut Module,
+    body: BlockId,
+    op: OpId,
+    target: &Target,
+) -> Option<Result<Steps, Refusal>> {
+    if let Ok(steps) = Loop::of(m, op, target)?.steps(m, body) {
+        return Some(Ok(steps));
     }
     // Rows or columns may have the same numbers as K.
     let copies = apart::take(m, body);
-    let steps = Loop::of(m, op, target).and_then(|l| l.steps(m, body));
-    if steps.is_none() {
+    let steps = Loop::of(m, op, target)?.steps(m, body);
+    if steps.is_err() {
         copies.undo(m);
     }
-    steps
+    // What stands against it may be one of the copies.
+    Some(steps.map_err(|(_, why)| (op, why)))
 }
 
 /// A loop that adds up matmuls of tiles that it loads, more than shared memory has room for.
@@ -124,7 +150,7 @@ impl Loop {
         let stage: u64 = (self.loads.iter())
             .map(|&o| tile_bytes(m, m.result(o)) / parts(o))
             .sum();
-        self.read / most + STAGES * stage
+        self.read / most + FEWEST_STAGES * stage
     }
 
     /// Whether an iteration may be done in parts, as far as that does not concern what is cut: nothing in it has an
@@ -147,27 +173,32 @@ impl Loop {
         carried && C::of(m.op(end).kind) == Some(C::Continue) && self.ops.iter().all(plain)
     }
 
-    /// How the iterations are done in parts; `None`: they cannot be, or no number of parts makes room. `body`: the
-    /// function's.
-    fn steps(self, m: &Module, body: BlockId) -> Option<Steps> {
+    /// How the iterations are done in parts, or why they are not. `body`: the function's.
+    fn steps(self, m: &Module, body: BlockId) -> Result<Steps, Refusal> {
+        let no = |why: &str| (self.op, why.to_owned());
         let mut all = made_in_front(m, body, &self.ops);
         all.extend(&self.ops);
         let mut dims = Dims::with_sums(m, &all, self.sums.iter().copied());
-        let &first = self.sums.first()?;
-        let lhs = Matmul::of(m.op(first))?.lhs;
-        let set = dims.free(lhs, extents(m, lhs).len().checked_sub(1)?)?;
-        let (mut cut, concerned) = Parts::of(m, &all, &mut dims, set, 1).ok()?;
+        let lhs = self.sums.first().and_then(|&o| Matmul::of(m.op(o)));
+        let lhs = lhs.map(|matmul| matmul.lhs);
+        let k = lhs.and_then(|lhs| dims.free(lhs, extents(m, lhs).len().checked_sub(1)?));
+        let set = k.ok_or_else(|| no("an operation in the loop needs all of K at once"))?;
+        let (mut cut, concerned) = Parts::of(m, &all, &mut dims, set, 1)?;
         let is_cut = |o: OpId| cut.dims.contains_key(&m.result(o));
         let mut count = 2;
         while self.needed(m, |o| if is_cut(o) { count } else { 1 }) > self.room {
             count *= 2;
-            if count > 64 {
-                return None;
+            if count > MOST_PARTS {
+                return Err(no(
+                    "tiles of the loop that are not cut along K alone fill shared memory",
+                ));
             }
         }
         cut.count = count;
         if !self.fits(m, &cut) {
-            return None;
+            let why =
+                format!("no instruction multiplies a part of K where a step is done in {count}");
+            return Err(no(&why));
         }
         let inside = |o: &OpId| self.ops.contains(o);
         let cheap = cheap(m, &concerned, &cut.dims);
@@ -178,7 +209,10 @@ impl Loop {
             m.def_op(*v)
                 .is_some_and(|o| inside(&o) || again.contains(&o))
         };
-        (made && cut.dims.keys().all(here)).then_some(Steps {
+        if !made || !cut.dims.keys().all(here) {
+            return Err(no("a tile along K is computed in front of the loop"));
+        }
+        Ok(Steps {
             op: self.op,
             block: self.block,
             ops: self.ops,

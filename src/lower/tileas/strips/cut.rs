@@ -50,7 +50,7 @@ impl Cut {
         let (Some(first), Some(last)) = (positions.clone().min(), positions.max()) else {
             return Err((
                 m.region(m.block(body).region).parent,
-                "nothing is cut".into(),
+                "no operation has the dimension that would be split".into(),
             ));
         };
         let span = m.block(home).ops.get(first..=last).unwrap_or(&[]).to_vec();
@@ -127,7 +127,7 @@ impl Cut {
                     if !matches!(m.types.get(m.ty(v)), Type::Token) {
                         return no(
                             op,
-                            "something computed with a part is used behind all parts",
+                            "a value that is computed from one part is used after all of them",
                         );
                     }
                     if !self.tokens.contains(&v) {
@@ -148,14 +148,20 @@ impl Cut {
                 && access::ordering(data) == Ordering::Weak;
             if is_weak_load(m, op) {
                 if access::token(data).is_some_and(|t| !only_read(m, t)) {
-                    return no(op, "the load waits for a write");
+                    return no(op, "the load's token makes it wait for a write");
                 }
             } else if store {
                 if access::token(data).is_some_and(|t| self.waits_inside(m, t, &under)) {
-                    return no(op, "the store waits for a load of all parts");
+                    return no(
+                        op,
+                        "the store's token makes it wait for a load of all parts",
+                    );
                 }
             } else if !flow {
-                return no(op, "it would be done once for each part");
+                return no(
+                    op,
+                    "it has an effect, which would happen once for each part",
+                );
             }
         }
         Ok(())

@@ -55,6 +55,10 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     for (set, parts) in candidates {
         match Cut::plan(m, body, &mut dims, set, parts) {
             Ok(cut) => {
+                let how = format!(
+                    "a loop works on one of {parts} parts of the tiles at a time, for registers hold no more"
+                );
+                log.changed(m.op(func).loc, WHAT, how);
                 cut.apply(m, body);
                 return true;
             }
@@ -62,8 +66,10 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
         }
     }
     copies.undo(m);
-    let (op, why) =
-        refused.unwrap_or((func, "each dimension of its matmuls is needed whole".into()));
+    let (op, why) = refused.unwrap_or((
+        func,
+        "operations need each dimension of its matmuls as a whole".into(),
+    ));
     log.note(m, op, WHAT, why);
     false
 }

@@ -42,7 +42,10 @@ impl Parts {
             places.extend(touched);
             here.retain(|v| places.contains_key(v));
             if dims.meets_itself(m, &here, set) {
-                return Err((op, "a tile has the dimension twice".into()));
+                return Err((
+                    op,
+                    "a tile has the dimension that would be split twice".into(),
+                ));
             }
         }
         let parts = Parts {

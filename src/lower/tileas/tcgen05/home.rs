@@ -140,7 +140,7 @@ impl Home {
 /// Whether an iteration is not the loop's first.
 fn later(m: &mut Module, around: OpId, dot: OpId) -> Option<ValueId> {
     let counter = *m.block(m.op(dot).block).args.first()?;
-    let lower = *m.op(around).operands.first()?;
+    let lower = tile::For::of(m.op(around))?.lowerBound();
     let ty = flag_type(m);
     let attrs = [cased(Predicate::NotEqual), cased(Signedness::Signed)];
     let (block, at) = place(m, dot);

@@ -35,7 +35,7 @@ pub use columns::{end as columns_end, of as columns_of};
 pub use scaled::whole_bytes;
 
 use crate::dialect::enums::PipelineKind;
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::lower::build::cased;
 use crate::lower::tileas::buffers::ROWS;
 use crate::lower::tileas::look::shows;
@@ -249,9 +249,11 @@ impl Convert {
         }
         let buffer = self.buffer(m, matmul.acc, acc, acc_held);
         let staging = &mut self.staging;
-        let rhs = operands.rhs.place(m, dot, 1, matmul.rhs, staging)?;
+        let rhs = operands
+            .rhs
+            .place(m, dot, Side::Right, matmul.rhs, staging)?;
         let lhs = match operands.lhs {
-            Some(source) => source.place(m, dot, 0, matmul.lhs, staging)?,
+            Some(source) => source.place(m, dot, Side::Left, matmul.lhs, staging)?,
             None => {
                 let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
                 before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
@@ -481,14 +483,16 @@ fn will_store(
 ) -> Vec<Stored> {
     let matmul = Matmul::known(m.op(dot));
     let Matmul { lhs, rhs, .. } = matmul;
-    let operands = [lhs, rhs].into_iter().enumerate();
-    let mut all: Vec<Stored> = operands.map(|(i, v)| Stored::expected(v, i)).collect();
+    let mut all = vec![
+        Stored::expected(lhs, Side::Left),
+        Stored::expected(rhs, Side::Right),
+    ];
     let Some(scales) = matmul.scales else {
         // Of 256 rows, what a matmul reads and computes fills tensor memory.
         let in_tensor = extents.rows <= LANES && !operands::is_stationary(m, body, lhs, dot);
         all.retain(|s| {
             let brought = operands::comes_from(m, s.tile, brought);
-            let left = *s == Stored::expected(lhs, 0);
+            let left = *s == Stored::expected(lhs, Side::Left);
             !(brought || left && in_tensor)
         });
         return all;

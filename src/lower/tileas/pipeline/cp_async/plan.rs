@@ -1,19 +1,16 @@
 //! Whether the loads of a loop are started ahead, and how far.
 
 use super::super::purpose::Purpose;
-use super::super::stream::Share;
+use super::super::stream::{Share, copies_of_words};
 use super::super::{Prefetch, prefetch};
 use super::through_registers::Kernel;
 use crate::dialect::enums::PipelineKind;
-use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{Module, OpId};
-use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
-use crate::lower::tileas::neighbours::{self, Neighbours};
+use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes};
+use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS};
+use crate::lower::tileas::neighbours::Neighbours;
 use crate::target::{Feature, Target};
-
-/// Most stages that pay.
-pub const MAX_STAGES: u64 = 4;
 
 /// The decisions about one loop.
 #[derive(Clone, Debug)]
@@ -43,8 +40,8 @@ impl Plan {
     pub fn kind(target: &Target, purpose: Purpose) -> Option<PipelineKind> {
         match purpose {
             _ if target.has(Feature::CpAsync) => Some(PipelineKind::CpAsync),
-            Purpose::Operands if target.register_stages() > 0 => Some(PipelineKind::Registers),
-            _ => None,
+            Purpose::Operands => Some(PipelineKind::Registers),
+            Purpose::Stream => None,
         }
     }
 
@@ -70,16 +67,15 @@ impl Plan {
             purpose.layout(m, m.result(l), &order).is_ok()
         };
         stream.loads.retain(has_layout);
+        if stream.loads.is_empty() {
+            return Err("no tile of the loop has a layout in shared memory".to_owned());
+        }
         if purpose == Purpose::Stream {
-            // Fewer would be copied one by one, by loads that are waited for.
-            let words = |&l: &OpId| {
-                S::of(m.op(l).kind) != Some(S::Load) || tile_bytes(m, m.result(l)) >= 128 * warps
-            };
-            stream.loads.retain(words);
-            if stream.loads.is_empty() {
-                return Err(format!(
-                    "{warps} warps have less than four bytes a thread to copy"
-                ));
+            let words = |l: OpId| copies_of_words(m, l, warps);
+            let refused = stream.loads.iter().find_map(|&l| words(l).err());
+            stream.loads.retain(|&l| words(l).is_ok());
+            if let Some(why) = refused.filter(|_| stream.loads.is_empty()) {
+                return Err(why);
             }
         }
         let top = m.body_of(func, 0).ok_or("the function has no body")?;
@@ -108,15 +104,16 @@ impl Plan {
         let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
         let rooms = neighbours.rooms(target);
         let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
-        keep_what_fits(m, &mut stream.loads, whole / 2);
+        keep_what_fits(m, &mut stream.loads, whole / FEWEST_STAGES);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |room: u64| {
             let room = room.checked_sub(scratch)? / rings.max(1);
-            Some((room.checked_div(bytes)?).min(MAX_STAGES)).filter(|&n| n >= neighbours::STAGES)
+            Some((room.checked_div(bytes)?).min(MAX_STAGES_OF_THREADS))
+                .filter(|&n| n >= FEWEST_STAGES)
         };
         let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
             let room = rooms[1];
-            format!("two stages of {bytes} bytes and {scratch} of scratch do not fit in {room} bytes, shared by {rings} rings")
+            format!("{FEWEST_STAGES} stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {room} bytes of shared memory: smaller tiles would")
         })?;
         let bytes = stages * bytes;
         Ok(Plan {
@@ -154,11 +151,11 @@ impl Plan {
         let under_way = others * bytes / 2;
         if under_way >= share.busy {
             return Err(format!(
-                "while a block works, the loads of half of the {others} others on its multiprocessor are under way: {under_way} bytes, {} keep memory busy",
+                "{others} other blocks share the multiprocessor, and loads of half of them, {under_way} bytes, keep memory busy while this one computes: {} bytes suffice",
                 share.busy
             ));
         }
-        let stages = share.stages(bytes * rings.max(1), [2, MAX_STAGES])?;
+        let stages = share.stages(bytes * rings.max(1), [FEWEST_STAGES, MAX_STAGES_OF_THREADS])?;
         Ok(Plan {
             stream,
             kind: PipelineKind::CpAsync,

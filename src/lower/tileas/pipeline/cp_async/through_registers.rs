@@ -15,7 +15,9 @@ use crate::layout::mma::MmaSync;
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, stage_bytes, tile_bytes};
 use crate::lower::tileas::fragments::mma_of;
-use crate::lower::tileas::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
+use crate::lower::tileas::limits::{
+    MAX_STAGES_THROUGH_REGISTERS, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
+};
 use crate::lower::tileas::look::{elements, is_matmul, is_view, reach, shows};
 use crate::lower::tileas::pressure;
 use crate::target::Target;
@@ -63,7 +65,10 @@ impl Kernel<'_> {
     /// What a loop's tiles get where `rings` loops share the memory, or why its loads are waited for.
     pub fn fit(&self, facts: &FactMap, stream: &Prefetch, rings: u64) -> Result<Fit, String> {
         if iterations(self.m, facts, stream.for_op).is_some_and(|n| n <= 1) {
-            return Err("the loop runs once: nothing to load ahead".to_owned());
+            return Err(
+                "the loop has one iteration, so that there is no next tile to load ahead"
+                    .to_owned(),
+            );
         }
         let fragments = self.fragments(stream)?;
         let held = pressure::registers(self.m, self.top, self.warps);
@@ -73,7 +78,7 @@ impl Kernel<'_> {
         let before = self.blocks(held + fragments.whole + REGISTERS_BESIDE_LOADS);
         if 4 * fit.blocks < 3 * before {
             return Err(format!(
-                "{} blocks would share a multiprocessor instead of {before}",
+                "with its stages, {} blocks would share a multiprocessor, and without them {before} do: smaller tiles would need less shared memory",
                 fit.blocks
             ));
         }
@@ -98,7 +103,7 @@ impl Kernel<'_> {
                 let reached = reach(m, &under, m.result(load));
                 let computed = |v: ValueId| reached.contains(&v) && !shows(m, v, |o| o == load);
                 if matmul.sources().any(computed) {
-                    return Err("what is loaded is converted for its matmul".to_owned());
+                    return Err("a tile is computed on between its load and its matmul".to_owned());
                 }
             }
         }
@@ -117,12 +122,12 @@ impl Kernel<'_> {
             tile.m >= instruction.m && tile.n >= instruction.n && tile.k >= instruction.k
         };
         let Some(mma) = mma_of(m, dot, self.warps).filter(holds) else {
-            let why = "its matmul is computed by multiply-adds or of converted operands";
+            let why = "no matrix instruction of the target takes these operands as they are loaded: they are converted, or multiplied and added one by one";
             return Err(why.to_owned());
         };
         let rank = m.types.as_tile(m.ty(matmul.lhs)).map(|t| t.1.len());
         if rank != Some(2) {
-            return Err("its matmul is one of several matrices".to_owned());
+            return Err("its matmul has a batch dimension".to_owned());
         }
         let mut found = Fragments::default();
         for (operand, layout) in [(matmul.lhs, mma.a()), (matmul.rhs, mma.b())] {
@@ -149,7 +154,7 @@ impl Kernel<'_> {
         let available = self.target.registers_per_thread(warps * blocks);
         if needed > available {
             return Err(format!(
-                "a thread has {available} registers and needs {needed}: {held} for tiles, {ahead} for the next ones, {operands} for operands, others for addresses"
+                "a thread has {available} registers and would need {needed}: {held} for tiles, {ahead} for the next ones, {operands} for operands, others for addresses; smaller tiles or more warps need fewer"
             ));
         }
         Ok(needed)
@@ -177,7 +182,7 @@ impl Kernel<'_> {
         let bytes = stage_bytes(m, &stream.loads) * rings.max(1);
         let stages = |blocks: u64, scratch: u64| {
             let room = target.shared_of_each(blocks).saturating_sub(scratch);
-            (room / bytes.max(1)).min(target.register_stages())
+            (room / bytes.max(1)).min(MAX_STAGES_THROUGH_REGISTERS)
         };
         let scratch = self.scratch(stream);
         let reserve = if self.is_plain(stream) { 0 } else { RESERVE };
@@ -185,7 +190,7 @@ impl Kernel<'_> {
         if most == 0 {
             let room = target.shared_of_each(1);
             return Err(format!(
-                "a stage of {bytes} bytes and scratch do not fit in {room} bytes"
+                "a stage of {bytes} bytes and scratch do not fit in {room} bytes of shared memory: smaller tiles would"
             ));
         }
         let fit = |blocks: u64| Fit {

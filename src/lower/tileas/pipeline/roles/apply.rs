@@ -9,7 +9,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, RegionId, Type, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, LocId, Module, OpId, RegionId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
 use crate::lower::tileas::pipeline::ahead::forget_token;
 use crate::target::Target;
@@ -145,8 +145,18 @@ fn build(m: &mut Module, block: BlockId, number: usize, plan: &Plan) -> Built {
         None,
         int(plan.consumer_warps).filter(|_| ring.by_tensor < ring.bytes),
     ];
-    let pipeline = m.at_end(block).value(S::PipelineCreate, &[], attrs, ty);
+    let loc = filled_at(m, number, plan);
+    let mut b = m.at_end(block);
+    b.loc = loc;
+    let pipeline = b.value(S::PipelineCreate, &[], attrs, ty);
     Built { pipeline, buffers }
+}
+
+/// Where in the source the first load stands that fills a ring.
+fn filled_at(m: &Module, number: usize, plan: &Plan) -> LocId {
+    let sites = plan.sites.iter().filter(|s| s.ring == number);
+    let first = sites.flat_map(|s| &s.loads).next();
+    first.map_or(LocId::UNKNOWN, |&load| m.op(load).loc)
 }
 
 /// The type `stage` of a buffer of one stage as that of one with `stages`.

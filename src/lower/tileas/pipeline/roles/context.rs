@@ -5,7 +5,7 @@ use crate::ir::{BlockId, OpId};
 use rustc_hash::FxHashSet;
 
 /// What a [`super::Plan`] brings tiles by, in messages.
-pub const WHAT: &str = "tensor copies";
+pub const WHAT: &str = crate::lower::tileas::missed::TENSOR_COPIES;
 
 /// What is known about a kernel while it is planned.
 pub struct Context<'a> {

@@ -4,15 +4,11 @@
 //! ring's stages, each thread of the producer a part; the other tiles of a stage come by tensor copies that one of these
 //! threads starts. The warps that multiply wait for both on one mbarrier, and compute no address.
 
-use super::super::cp_async;
 use crate::ir::{BlockId, Module};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
 use crate::lower::tileas::look::{elements, together};
 use crate::target::{Feature, Target};
-
-/// Most stages: as many as where the warps that multiply copy, so that as many blocks share a multiprocessor.
-pub const MAX_STAGES: u64 = cp_async::MAX_STAGES;
 
 /// Registers of a thread that computes addresses of two tiles' parts.
 const COPYING: u64 = 80;

@@ -12,7 +12,9 @@ use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::cluster::Split;
-use crate::lower::tileas::limits::{ENOUGH_STAGES, REGISTERS_BESIDE_TILES, stages_that_fit};
+use crate::lower::tileas::limits::{
+    ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
+};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::neighbours::Neighbours;
@@ -83,11 +85,16 @@ impl Plan {
             last_stores: Vec::new(),
             awaited: FxHashSet::default(),
             staging: 0,
+            neighbours: Neighbours::asked(m, func, target),
         };
+        // Where nothing asks for them: warps that compute between matmuls that they do themselves.
+        if !by_groups && !redistributes && matmul::is_chained(m, body) {
+            let warps = [plan.all_warps(), consumer_warps];
+            plan.neighbours = Neighbours::of(m, func, target, warps);
+        }
         let fits = if by_matmuls {
             plan.stores(m, func, body, facts);
-            let neighbours = plan.neighbours(m, func, target);
-            let [share, all] = neighbours.rooms(target);
+            let [share, all] = plan.neighbours.rooms(target);
             // Registers that are redistributed are all of them: no second block finds any.
             let shares = !plan.redistributes;
             let rooms = shares.then_some(share).into_iter().chain([all]);
@@ -105,7 +112,7 @@ impl Plan {
                 || plan.take_turns(m, body) && fits(&mut plan)
             {
                 true => Ok(()),
-                false => Err("not even one stage of each ring fits in shared memory".to_owned()),
+                false => Err("one stage of what its loops load does not fit in shared memory: smaller tiles would".to_owned()),
             }
         } else {
             // Threads hold what they store in the order of memory already.
@@ -117,16 +124,6 @@ impl Plan {
                 log.note(m, func, WHAT, why);
                 None
             }
-        }
-    }
-
-    /// The blocks that should share a multiprocessor: where nothing asks for them, those whose warps compute between
-    /// matmuls that they do themselves.
-    pub fn neighbours(&self, m: &Module, func: OpId, target: &Target) -> Neighbours {
-        let chained = m.body_of(func, 0).is_some_and(|b| matmul::is_chained(m, b));
-        match chained && !self.by_groups && !self.redistributes {
-            true => Neighbours::of(m, func, target, [self.all_warps(), self.consumer_warps]),
-            false => Neighbours::asked(m, func, target),
         }
     }
 
@@ -247,7 +244,7 @@ impl Plan {
             return false;
         };
         let stages = if self.copies {
-            stages.min(copies::MAX_STAGES)
+            stages.min(MAX_STAGES_OF_THREADS)
         } else {
             stages
         };

@@ -2,6 +2,7 @@
 
 use super::sites::{Ring, Site};
 use crate::ir::OpId;
+use crate::lower::tileas::neighbours::Neighbours;
 use crate::target::Target;
 use rustc_hash::FxHashSet;
 
@@ -34,6 +35,8 @@ pub struct Plan {
     pub(super) awaited: FxHashSet<OpId>,
     /// Bytes of shared memory left for operands that no ring brings.
     pub staging: u64,
+    /// Blocks that should share a multiprocessor.
+    pub neighbours: Neighbours,
     /// Blocks of the cluster, and the loads of which each of them brings a part for all.
     pub(super) blocks: u64,
     pub(super) multicast: FxHashSet<OpId>,

@@ -5,7 +5,7 @@
 
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
 use crate::lower::tileas::look::{ancestor_in, is_matmul, is_number, is_view, loop_around, reach};
-use crate::lower::tileas::pipeline::ahead::{copies_through_pointers, starts_anywhere};
+use crate::lower::tileas::pipeline::ahead::{UNALIGNED, copies_through_pointers, starts_anywhere};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::prefetch::copies_words;
@@ -74,7 +74,10 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
                 let copied = copied_by_threads(m, c, load);
                 let copied = copied.map_err(|(at, also)| match (at == op, why == also) {
                     (true, true) => (op, why),
-                    (true, false) => (op, format!("{why}; nor by a producer's threads: {also}")),
+                    (true, false) => (
+                        op,
+                        format!("{why}; nor do threads of a producer copy it: {also}"),
+                    ),
                     (false, _) => (at, also),
                 });
                 by_threads.extend(copied.is_ok().then_some(load));
@@ -124,17 +127,8 @@ pub(super) fn can_be_brought(
     if S::of(m.op(load).kind) != Some(S::TiledLoad) {
         return no("it loads through pointers");
     }
-    if !starts_anywhere(m, load, purpose) {
-        return no(match purpose {
-            Purpose::Operands => "the load is ordered after a write, or its padding is not zero",
-            Purpose::Stream => "the load is ordered after a write",
-        });
-    }
-    if !tma_legal(m, c.func, load, c.facts) {
-        return no(
-            "no tensor map can describe the tensor: its numbers are no parameters, or they or the starts of tiles are no multiples of 16 bytes",
-        );
-    }
+    starts_anywhere(m, load, purpose).or_else(no)?;
+    tma_legal(m, c.func, load, c.facts).map_err(|why| (load, why))?;
     let order = memory_order(m, c.facts, load);
     let Ok(layout) = purpose.layout(m, m.result(load), &order) else {
         return no("the tile has no layout in shared memory");
@@ -163,14 +157,15 @@ fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpI
     let no = |why: &str| Err((load, why.to_owned()));
     let purpose = Purpose::Operands;
     if !in_loop(m, c.body, m.op(load).block) || is_number(m, load) {
-        return no("it is loaded once, or a number");
+        return no("only tiles that loops load are copied");
     }
     if S::of(m.op(load).kind) == Some(S::Load) {
         copies_through_pointers(m, c.facts, load, purpose).or_else(no)?;
-    } else if !starts_anywhere(m, load, purpose) {
-        return no("the load is ordered after a write, or its padding is not zero");
-    } else if !copies_words(m, c.facts, load) {
-        return no("its rows are not known to begin at multiples of four bytes");
+    } else {
+        starts_anywhere(m, load, purpose).or_else(no)?;
+        if !copies_words(m, c.facts, load) {
+            return no(UNALIGNED);
+        }
     }
     let order = memory_order(m, c.facts, load);
     if purpose.layout(m, m.result(load), &order).is_err() {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use super::super::slice::Map;
 use super::super::tokens::{jumps, only_read};
 use crate::dialect::Traits;
-use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
@@ -185,10 +185,10 @@ impl Builder<'_> {
             return;
         }
         let data = m.op(parent);
-        match C::of(data.kind) {
-            Some(C::For) => self.work.extend(&data.operands[..3]),
-            Some(C::If) => self.work.extend(data.operands.first()),
-            _ => {}
+        if let Some(v) = tile::For::of(data) {
+            self.work.extend([v.lowerBound(), v.upperBound(), v.step()]);
+        } else if let Some(v) = tile::If::of(data) {
+            self.work.push(v.condition());
         }
         if matches!(C::of(data.kind), Some(C::For | C::Loop)) {
             for jump in jumps(m, parent) {

@@ -15,8 +15,7 @@ use crate::target::Target;
 use rustc_hash::FxHashSet;
 
 /// Of a kernel that loads no tile in a loop.
-const ONCE: &str =
-    "no loop loads tiles: each goes into registers once, by accesses of up to 16 bytes";
+const ONCE: &str = "no loop of the kernel loads a tile, so that there is no next one to load ahead";
 
 /// Finds the loads in loops that a ring pays for; says of the others why not.
 pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
@@ -30,7 +29,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     if let Some(load) = loads.clone().next()
         && !loads.any(|o| sites::in_loop(m, c.body, m.op(o).block))
     {
-        log.note(m, load, "rings", ONCE);
+        log.note(m, load, "pipeline", ONCE);
     }
     for &load in &ops {
         let block = m.op(load).block;
@@ -83,7 +82,7 @@ impl Plan {
         let warps = [self.all_warps(), self.consumer_warps];
         let share = Share::of(m, c.func, c.body, target, warps);
         if !share.fits {
-            return Err("a producer would leave the other warps too few registers".to_owned());
+            return Err("beside a producer warp, threads have too few registers for their tiles: smaller tiles would need fewer".to_owned());
         }
         let stage = self.rings.iter().map(|r| r.bytes).sum();
         let stages = share.stages(stage, [1, MAX_STAGES])?;

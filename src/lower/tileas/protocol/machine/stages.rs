@@ -78,7 +78,9 @@ impl Machine<'_> {
         buffer: ValueId,
         by_threads: bool,
     ) -> Result<Step, Diagnostic> {
-        let bytes = self.s.stage_bytes.get(&buffer).copied().unwrap_or(0);
+        let Some(&bytes) = self.s.stage_bytes.get(&buffer) else {
+            return self.fail(op, "writes to no shared buffer of the kernel");
+        };
         let state = self.states.entry(t.pipeline).or_default();
         let Some(open) = state.open.get_mut(&t.iteration) else {
             let held: Vec<String> = state.open.keys().map(i64::to_string).collect();
