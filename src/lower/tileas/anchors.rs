@@ -1,6 +1,7 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
 use super::coalesced::{blocked, pointers, stored, through};
+use super::flow::carried;
 use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
 use super::made::{self, Made};
 use super::relation::{
@@ -15,7 +16,7 @@ use crate::facts::FactMap;
 use crate::facts::access::tile_of;
 use crate::facts::matmul::Matmul;
 use crate::facts::tensor::tensor_matrix;
-use crate::ir::{Diagnostic, Module, OpId, Type, ValueId};
+use crate::ir::{Def, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError};
@@ -292,17 +293,13 @@ fn propose_source(
 }
 
 fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
-    let Some(wgmma) = wgmma_of(a.m, op) else {
-        return Err(unsupported(a.m, op, "no wgmma tiling for this matmul"));
-    };
-    let layout = wgmma.accumulator();
-    let layout = at(a.m, op, layout)?;
+    let layout = accumulator(a.m, op)?;
     let Some(Matmul { lhs, acc, .. }) = Matmul::of(a.m.op(op)) else {
         return Ok(());
     };
     let result = a.m.result(op);
     a.tie(acc, result);
-    a.propose(result, Priority::Matmul, &layout);
+    a.propose(result, Priority::Warpgroups, &layout);
     if let Some(fragment) = left_fragment(a.m, op)?.filter(|_| from_shared(a.m, lhs)) {
         a.propose(lhs, Priority::Matmul, &fragment);
     }
@@ -321,10 +318,18 @@ fn in_tensor(m: &Module, op: OpId, buffer: ValueId, warps: u64) -> Result<Layout
     )
 }
 
+/// The layout in which a load from tensor memory leaves its tile.
+pub fn from_tensor(m: &Module, op: OpId, warps: u64) -> Result<Option<Layout>, Diagnostic> {
+    match view::TensorLoad::of(m.op(op)) {
+        Some(v) => in_tensor(m, op, v.source(), warps).map(|l| Some(canonical(&l))),
+        None => Ok(None),
+    }
+}
+
 /// A move to or from tensor memory wants its tile as the instructions move it.
 fn tensor(a: &mut Assign<'_>, op: OpId, buffer: ValueId, tile: ValueId) -> Result<(), Diagnostic> {
     let layout = in_tensor(a.m, op, buffer, a.warps)?;
-    a.propose(tile, Priority::Matmul, &layout);
+    a.propose(tile, Priority::Warpgroups, &layout);
     Ok(())
 }
 
@@ -362,10 +367,14 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             }
             Ok(needs)
         }
-        Some(S::AsyncDot) => Ok(match left_fragment(m, op)? {
-            Some(fragment) => vec![(0, m.layouts.intern(fragment))],
-            None => Needs::new(),
-        }),
+        Some(S::AsyncDot) => {
+            let fragment = left_fragment(m, op)?;
+            let mut needs: Needs = (fragment.into_iter())
+                .map(|fragment| (0, m.layouts.intern(fragment)))
+                .collect();
+            needs.extend(accumulator_needs(m, op)?);
+            Ok(needs)
+        }
         Some(S::TensorStore) => {
             let Some((_, buffer)) = tensor_move(m, op) else {
                 return Ok(Needs::new());
@@ -377,6 +386,43 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
         Some(S::Store) => Ok(pointed_needs(m, op)),
         _ => Ok(Needs::new()),
     }
+}
+
+/// How the sum of an `async.dot` lies in registers.
+pub fn accumulator(m: &Module, op: OpId) -> Result<Layout, Diagnostic> {
+    let Some(wgmma) = wgmma_of(m, op) else {
+        return Err(unsupported(m, op, "no wgmma tiling for this matmul"));
+    };
+    at(m, op, wgmma.accumulator()).map(|layout| canonical(&layout))
+}
+
+/// What an `async.dot` adds to lies as its sum. What is under way to it cannot be converted.
+fn accumulator_needs(m: &mut Module, op: OpId) -> Result<Option<(usize, u32)>, Diagnostic> {
+    let Some(Matmul { acc, .. }) = Matmul::of(m.op(op)) else {
+        return Ok(None);
+    };
+    let layout = accumulator(m, op)?;
+    let layout = m.layouts.intern(layout);
+    if layout_of(m, acc) != Some(layout) && is_under_way(m, acc) {
+        let why = "a matmul that lies otherwise is under way to this one's sum";
+        return Err(unsupported(m, op, why));
+    }
+    let position = m.op(op).operands.iter().position(|&v| v == acc);
+    Ok(position.map(|position| (position, layout)))
+}
+
+/// Whether a tile is a matmul's sum that is not waited for yet, of this iteration or the one before.
+fn is_under_way(m: &Module, tile: ValueId) -> bool {
+    let issued = |v: ValueId| {
+        m.def_op(v)
+            .is_some_and(|o| S::of(m.op(o).kind) == Some(S::AsyncDot))
+    };
+    let Def::Argument { block, .. } = m.value(tile).def else {
+        return issued(tile);
+    };
+    let end = m.terminator(block).into_iter();
+    let mut passed = end.flat_map(|end| carried(m, end));
+    passed.any(|(from, to)| to == tile && issued(from))
 }
 
 /// The value that `op` stores through pointers in runs: it may come in another layout than theirs.

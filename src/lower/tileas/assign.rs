@@ -16,6 +16,7 @@ use super::coalesced;
 use super::convert;
 use super::flow::carried;
 use super::look::loop_around;
+use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
 use super::variables::{Assign, Layouts, Priority};
 use crate::dialect::cuda_tile::Op as C;
@@ -27,19 +28,17 @@ use crate::layout::Layout;
 
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
-    let ops = m.ops_under(body);
+    let mut ops = m.ops_under(body);
     let mut a = Assign::new(m, facts, warps);
-    for &op in &ops {
-        a.unify_op(op);
-    }
-    // Stores last: they look at what loads propose.
-    let (stores, others): (Vec<OpId>, Vec<OpId>) =
-        ops.iter().partition(|&&op| anchors::stores(a.m, op));
-    for op in others.into_iter().chain(stores) {
-        anchors::propose(&mut a, op)?;
-    }
-    for &op in &ops {
-        anchors::propose_computed(&mut a, op)?;
+    a.gather(&ops)?;
+    let disputed = a.disputed_constants(&ops);
+    if !disputed.is_empty() {
+        for op in disputed {
+            copy_for_each_use(a.m, op);
+        }
+        ops = a.m.ops_under(body);
+        a = Assign::new(a.m, facts, warps);
+        a.gather(&ops)?;
     }
     for &op in &ops {
         a.unify_stored(op);
@@ -56,7 +55,57 @@ fn elements(m: &Module, value: ValueId) -> u64 {
     shape.iter().product()
 }
 
+/// Gives each use of a constant one of its own.
+fn copy_for_each_use(m: &mut Module, constant: OpId) {
+    let value = m.result(constant);
+    let mut users = m.users(value);
+    users.dedup();
+    let uses = users.into_iter().flat_map(|user| {
+        let operands = m.op(user).operands.iter().enumerate();
+        let here = operands.filter(|&(_, &v)| v == value);
+        here.map(move |(at, _)| (user, at)).collect::<Vec<_>>()
+    });
+    for (user, at) in uses.collect::<Vec<_>>().into_iter().skip(1) {
+        let copied = copy_beside(m, constant);
+        let own = m.result(copied);
+        if let Some(slot) = m.op_mut(user).operands.get_mut(at) {
+            *slot = own;
+        }
+    }
+}
+
 impl Assign<'_> {
+    /// Ties what must lie alike, and collects what operations want.
+    fn gather(&mut self, ops: &[OpId]) -> Result<(), Diagnostic> {
+        for &op in ops {
+            self.unify_op(op);
+        }
+        // Stores last: they look at what loads propose.
+        let (stores, others): (Vec<OpId>, Vec<OpId>) =
+            ops.iter().partition(|&&op| anchors::stores(self.m, op));
+        for op in others.into_iter().chain(stores) {
+            anchors::propose(self, op)?;
+        }
+        for &op in ops {
+            anchors::propose_computed(self, op)?;
+        }
+        Ok(())
+    }
+
+    /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from.
+    fn disputed_constants(&mut self, ops: &[OpId]) -> Vec<OpId> {
+        let constants = ops.iter().copied().filter(|&o| {
+            let data = self.m.op(o);
+            C::of(data.kind) == Some(C::Constant) && self.m.users(self.m.result(o)).len() > 1
+        });
+        let mut constants: Vec<OpId> = constants.collect();
+        constants.retain(|&o| {
+            let value = self.m.result(o);
+            self.is_disputed(value)
+        });
+        constants
+    }
+
     fn unify_op(&mut self, op: OpId) {
         let data = self.m.op(op).clone();
         data.results.iter().chain(&data.operands).for_each(|&v| {

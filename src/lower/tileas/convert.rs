@@ -29,6 +29,7 @@ pub fn insert(
     let mut replaced = FxHashMap::default();
     for &op in ops {
         m.replace_operands(op, &replaced);
+        fix_issued(m, op)?;
         fix_results(m, facts, op, warps, &mut replaced)?;
         let needs = operand_needs(m, facts, op, warps)?;
         for (index, layout) in needs {
@@ -67,6 +68,18 @@ fn operand_needs(
     anchors::needs(m, facts, op, warps)
 }
 
+/// A sum that is not waited for yet lies where its instructions leave it: what waits for it converts.
+fn fix_issued(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
+    if S::of(m.op(op).kind) == Some(S::AsyncDot) {
+        let layout = anchors::accumulator(m, op)?;
+        let layout = m.layouts.intern(layout);
+        let result = m.result(op);
+        let ty = distributed(m, m.ty(result), layout);
+        m.value_mut(result).ty = ty;
+    }
+    Ok(())
+}
+
 /// A reduction's result lies where its source says, a matmul's where its instructions leave it; users that want it
 /// elsewhere get a conversion.
 fn fix_results(
@@ -103,6 +116,16 @@ fn natural(
     if let Some(mma) = fragments::mma_of(m, op, warps) {
         let layout = at(m, op, mma.c())?;
         return Ok(vec![(m.result(op), canonical(&layout))]);
+    }
+    if S::of(data.kind) == Some(S::AsyncDotWait) {
+        let layout = |v: ValueId| layout_of(m, v).map(|l| m.layouts.get(l).clone());
+        let awaited = data.results.iter().zip(&data.operands);
+        return Ok(awaited
+            .filter_map(|(&r, &v)| Some((r, layout(v)?)))
+            .collect());
+    }
+    if let Some(layout) = anchors::from_tensor(m, op, warps)? {
+        return Ok(vec![(m.result(op), layout)]);
     }
     if let Some(layout) = coalesced::loaded(m, facts, op, warps)? {
         return Ok(vec![(m.result(op), layout)]);

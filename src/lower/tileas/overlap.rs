@@ -8,6 +8,7 @@
 //!
 //! [`super::protocol`] checks what comes of it.
 
+use super::fragments;
 use super::pipeline::roles::{number, step};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Overflow, Predicate};
@@ -53,6 +54,7 @@ fn chain(m: &mut Module, wait: OpId) {
     let adds = S::of(m.op(next).kind) == Some(S::AsyncDot)
         && m.op(next).block == data.block
         && Matmul::of(m.op(next)).is_some_and(|p| p.acc == result)
+        && lie_alike(m, m.source(wait), next)
         && m.op(next).operands.iter().filter(|&&v| v == result).count() == 1;
     if !adds {
         return;
@@ -87,6 +89,14 @@ fn chain(m: &mut Module, wait: OpId) {
     let issued = m.source(wait);
     m.replace_all_uses(result, issued);
     m.erase(wait);
+}
+
+/// Whether the sum `issued` lies in registers as that of the matmul `next` does.
+fn lie_alike(m: &Module, issued: ValueId, next: OpId) -> bool {
+    let first = m.def_op(issued).and_then(|o| fragments::wgmma_of(m, o));
+    let second = fragments::wgmma_of(m, next);
+    let layouts = [first, second].map(|w| w.and_then(|w| w.accumulator().ok()));
+    matches!(&layouts, [Some(first), Some(second)] if first == second)
 }
 
 /// How often these operations wait for a stage of `pipeline` to be full.

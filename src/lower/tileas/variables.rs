@@ -38,19 +38,33 @@ pub enum Priority {
     /// What a matmul makes, seen as a tile of another shape.
     Seen,
     Matmul,
+    /// Sums of warpgroups and tiles of tensor memory: while a sum is under way, nothing can be converted.
+    Warpgroups,
 }
 
 /// The layout a variable has so far (number in the module's table).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Proposal(Option<(Priority, u32)>);
+pub struct Proposal {
+    strongest: Option<(Priority, u32)>,
+    /// Matmuls insist on different layouts.
+    disputed: bool,
+}
 
 impl UnifyValue for Proposal {
     type Error = ena::unify::NoError;
     fn unify_values(a: &Self, b: &Self) -> Result<Self, Self::Error> {
-        Ok(match (a.0, b.0) {
-            (Some(x), Some(y)) if y.0 > x.0 => Proposal(Some(y)),
-            (None, y) => Proposal(y),
-            (x, _) => Proposal(x),
+        let strongest = match (a.strongest, b.strongest) {
+            (Some(x), Some(y)) if y.0 > x.0 => Some(y),
+            (x, y) => x.or(y),
+        };
+        let insists = |p: &Proposal| p.strongest.filter(|s| s.0 >= Priority::Matmul);
+        let differ = match (insists(a), insists(b)) {
+            (Some(x), Some(y)) => x.1 != y.1,
+            _ => false,
+        };
+        Ok(Proposal {
+            strongest,
+            disputed: a.disputed || b.disputed || differ,
         })
     }
 }
@@ -101,20 +115,30 @@ impl<'m> Assign<'m> {
     pub fn propose(&mut self, value: ValueId, priority: Priority, layout: &Layout) {
         let Some(var) = self.var(value) else { return };
         let id = self.m.layouts.intern(canonical(layout));
-        self.table.union_value(var, Proposal(Some((priority, id))));
+        let proposal = Proposal {
+            strongest: Some((priority, id)),
+            disputed: false,
+        };
+        self.table.union_value(var, proposal);
     }
 
     /// The layout a tile has so far.
     pub fn known(&mut self, value: ValueId) -> Option<Layout> {
         let var = self.var(value)?;
-        let id = self.table.probe_value(var).0?.1;
+        let id = self.table.probe_value(var).strongest?.1;
         Some(self.m.layouts.get(id).clone())
     }
 
     /// What was proposed for a tile: how strongly, and the layout's number.
     pub fn proposed(&mut self, value: ValueId) -> Option<(Priority, u32)> {
         let var = self.var(value)?;
-        self.table.probe_value(var).0
+        self.table.probe_value(var).strongest
+    }
+
+    /// Whether matmuls insist on different layouts for a tile.
+    pub fn is_disputed(&mut self, value: ValueId) -> bool {
+        self.var(value)
+            .is_some_and(|var| self.table.probe_value(var).disputed)
     }
 
     /// Every tile, in the order in which they were met.

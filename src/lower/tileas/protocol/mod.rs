@@ -35,6 +35,7 @@ use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::access;
 use crate::ir::{BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
 use crate::lower::tileas::buffers::tile_bytes;
+use crate::lower::tileas::look::elements;
 use crate::lower::tileas::staging::shared_bytes;
 use crate::lower::unsupported;
 use events::Scenario;
@@ -406,7 +407,10 @@ impl Static<'_> {
     fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
         let tiles = &[Role::Whole, Role::Consumer][..];
         if role == Role::Matmuls {
+            // A number that says how often they run is loaded by each role for itself.
+            let number = || (self.m.op(op).results.iter()).all(|&v| elements(self.m, v) == 1);
             return match kind {
+                S::Load | S::TiledLoad if number() => Ok(()),
                 S::TensorDot
                 | S::ProducerAcquire
                 | S::ProducerCommit

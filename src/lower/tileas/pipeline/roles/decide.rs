@@ -9,6 +9,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::layout::shared::BUFFER_ALIGN;
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::cluster::Split;
@@ -23,7 +24,7 @@ use crate::lower::tileas::{matmul, pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
-/// Bytes of shared memory for barriers and alignment.
+/// Fewest bytes of shared memory for barriers and alignment.
 const BARRIERS: u64 = 2048;
 impl Plan {
     /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
@@ -278,8 +279,18 @@ impl Plan {
         match matmuls {
             Some(bytes) => bytes.max(RESERVE),
             None if ops.iter().any(|&o| self.moves(m, o, target, brought)) => RESERVE,
-            None => BARRIERS,
+            None => self.barriers(target),
         }
+    }
+
+    /// Bytes for barriers, where nothing else needs scratch: those of each ring, those of matmuls in tensor memory, and its
+    /// address stand between buffers, which begin at multiples of their alignment.
+    fn barriers(&self, target: &Target) -> u64 {
+        let of_tensor = match self.by_groups && target.has(Feature::Tcgen05) {
+            true => 2,
+            false => 0,
+        };
+        BARRIERS.max((self.rings.len() as u64 + of_tensor) * BUFFER_ALIGN)
     }
 
     /// Whether an operation may take a trip through shared memory.
