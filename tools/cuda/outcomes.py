@@ -28,6 +28,13 @@ class Test:
                     break
 
 
+def caches(tilec: Path, results: Path) -> dict[str, str]:
+    """Where cuTile and TileGym keep what they compiled. Neither tells one build of tilec from another."""
+    build = Path(tilec).resolve().stat().st_mtime_ns
+    places = {"CUDA_TILE_CACHE_DIR": "cutile", "TILECPP_CACHE_DIR": "tilecpp"}
+    return {variable: str(results / f"{name}-{build}") for variable, name in places.items()}
+
+
 def reasons(path: Path) -> list[list[str]]:
     """Rows of a table: TARGET-ENGINE and test as regular expressions, the reason."""
     lines = path.read_text().splitlines()
