@@ -42,7 +42,33 @@ impl Blocked {
         self.layout_of_at_least(1)
     }
 
-    /// The same with at least `least` elements (a power of two) in a vector, as far as `max_vector` and the tile
+    /// The same, but what the lanes leave of a row is in registers, and each warp has rows of its own.
+    ///
+    /// ```
+    /// use tilec::layout::{Shape, blocked::Blocked};
+    /// let shape = Shape::new(&[64, 64]).unwrap();
+    /// let b = Blocked { shape, order: vec![1, 0], max_vector: 1, element_bits: 16, warps: 4 };
+    /// assert_eq!(
+    ///     b.layout_of_own_rows().unwrap().to_string(),
+    ///     "64x64: reg [(0,32),(1,0),(2,0),(4,0),(8,0)] \
+    ///      lane [(0,1),(0,2),(0,4),(0,8),(0,16)] warp [(16,0),(32,0)]"
+    /// );
+    /// ```
+    pub fn layout_of_own_rows(&self) -> Result<Layout, LayoutError> {
+        let warp_bits = log2("number of warps", self.warps)?;
+        let units = self.shape.units(&self.order)?;
+        let mut walk = units.into_iter();
+        let vector = self.vector_bits(warp_bits, 1)?;
+        let mut registers: Vec<u64> = walk.by_ref().take(vector as usize).collect();
+        let lanes = take_or_repeat(&mut walk, In::LANE_BITS);
+        let mut rest: Vec<u64> = walk.collect();
+        let rows = rest.split_off(rest.len().saturating_sub(warp_bits as usize));
+        registers.extend(rest);
+        let warps = take_or_repeat(&mut rows.into_iter(), warp_bits);
+        Layout::distributed(self.shape.clone(), registers, lanes, warps)
+    }
+
+    /// [`Blocked::layout`] with at least `least` elements (a power of two) in a vector, as far as `max_vector` and the tile
     /// allow: threads repeat elements rather than hold fewer.
     pub fn layout_of_at_least(&self, least: u64) -> Result<Layout, LayoutError> {
         let warp_bits = log2("number of warps", self.warps)?;

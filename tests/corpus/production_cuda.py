@@ -108,6 +108,14 @@ def attention_runs():
     right = (part * weights).sum(axis=2) / weights.sum(axis=2)
     args = [Buffer("part", part), Buffer("lse", lse), out("out", right, np.float16, FINE), 3]
     yield run(ATTENTION, "join", "10x3", (heads * group,), args)
+    depth, extra, group, keys, stride = 128, 32, 12, 150, 131
+    q, rotated, kv, turned = (drawn(rng, *shape) for shape in ((12, depth), (12, extra), (keys, stride), (keys, extra)))
+    both_q = np.concatenate([q, rotated], axis=1)
+    both_k = np.concatenate([kv[:, :depth], turned], axis=1)
+    right, _ = attended(both_q[None], both_k[None], kv[None, :, :depth], 0.08)
+    args = [Buffer("q", q), Buffer("q_turned", rotated), Buffer("kv", kv), Buffer("turned", turned)]
+    args += [out("out", right, np.float32, FINE), stride, group, keys, 0.08 * 1.44269504]
+    yield run(ATTENTION, "latent", "12x150", (1,), args)
 
 
 def row_runs():

@@ -27,7 +27,23 @@ pub fn coalesced(
     warps: u64,
 ) -> Result<Layout, LayoutError> {
     let (blocked, least) = blocked(m, facts, op, tile, warps)?;
-    blocked.layout_of_at_least(least)
+    let rows = blocked.shape.extents().iter().filter(|&&n| n > 1).count() > 1;
+    let loads = S::of(m.op(op).kind) == Some(S::Load);
+    match loads && rows && blocked.max_vector == 1 {
+        true => one_by_one(blocked),
+        false => blocked.layout_of_at_least(least),
+    }
+}
+
+/// The layout of a tile that is loaded through pointers one by one, for nothing says that they go to neighbours or are
+/// aligned: four bytes in each thread, so that a warp's accesses are to one line of 128 bytes where they are neighbours
+/// after all, and as few rows in each warp as can be, so that its threads have few masks.
+fn one_by_one(blocked: Blocked) -> Result<Layout, LayoutError> {
+    let neighbours = Blocked {
+        max_vector: u64::from(32 / blocked.element_bits).max(1),
+        ..blocked
+    };
+    neighbours.layout_of_own_rows()
 }
 
 /// What the coalesced layout is chosen from, and the fewest elements of a vector.

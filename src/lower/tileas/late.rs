@@ -3,10 +3,13 @@
 //! Programs load what an iteration works on at its beginning. That starts the loads early, but each tile takes its
 //! registers until it is used, which may be behind several matmuls. Where a thread has not that many registers, a load
 //! is moved to the first operation that is not computed element by element: what waits for memory longer is still
-//! faster than what is written there and read back.
+//! faster than what is written there and read back. What a ring has brought is read where it is used, as long as its stage
+//! is not given back.
 
 use super::decided::Plan;
-use super::limits::REGISTERS_BESIDE_LOADS;
+use super::fragments::is_fma;
+use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
+use super::look::{is_matmul, place};
 use super::pressure;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::{Op as S, view};
@@ -20,7 +23,7 @@ use rustc_hash::FxHashMap;
 pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupancy: Option<i64>) {
     let ops = m.ops_under(body);
     let mut blocks: Vec<BlockId> = Vec::new();
-    for &op in ops.iter().filter(|&&o| is_load(m, o)) {
+    for &op in ops.iter().filter(|&&o| is_load(m, o) || reads_ring(m, o)) {
         if !blocks.contains(&m.op(op).block) {
             blocks.push(m.op(op).block);
         }
@@ -29,14 +32,39 @@ pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupa
         return;
     }
     let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
-    let needed =
-        pressure::registers_without(m, body, plan.tile_warps, &[]) + REGISTERS_BESIDE_LOADS;
-    if needed <= plan.registers(target, sharing.max(1)) {
+    let available = plan.registers(target, sharing.max(1));
+    // Fragments and conversions, and the squares of elements that multiply-adds work on, may take as much again.
+    let issued = pressure::registers_issued(m, body, plan.tile_warps);
+    if issued + 2 * REGISTERS_BESIDE_TILES <= available {
         return;
     }
+    let tiles = pressure::registers_without(m, body, plan.tile_warps, &[]);
+    let by_squares = |&o: &OpId| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o);
+    let short = tiles + REGISTERS_BESIDE_LOADS > available || ops.iter().any(by_squares);
+    // What is in shared memory already costs little to wait for.
+    let roles = plan.roles.is_some();
     for block in blocks {
-        delay(m, block);
+        delay(m, block, &|m, o| {
+            roles && reads_ring(m, o) || short && is_load(m, o)
+        });
     }
+}
+
+/// Whether an operation reads a stage of a ring that the block gives back behind it.
+fn reads_ring(m: &Module, op: OpId) -> bool {
+    let Some(iteration) = view::LocalLoad::of(m.op(op)).and_then(|v| v.iteration()) else {
+        return false;
+    };
+    let (block, at) = place(m, op);
+    let behind = m.block(block).ops.iter().skip(at);
+    behind
+        .into_iter()
+        .any(|&o| gives_back(m, o) == Some(iteration))
+}
+
+/// The iteration whose stage an operation gives back.
+fn gives_back(m: &Module, op: OpId) -> Option<ValueId> {
+    view::ConsumerRelease::of(m.op(op)).map(|v| v.iteration())
 }
 
 /// A load that nothing but its tokens orders, and that is not ahead of its use on purpose.
@@ -54,11 +82,13 @@ fn fills_stage(m: &Module, load: OpId) -> bool {
     m.users(m.result(load)).iter().any(fills)
 }
 
-/// Moves the loads of a block, with what is computed from them alone, in front of their first users that stand.
-fn delay(m: &mut Module, block: BlockId) {
+/// Moves the loads of a block that `moves`, with what is computed from them alone, in front of their first users that stand.
+fn delay(m: &mut Module, block: BlockId, moves: &dyn Fn(&Module, OpId) -> bool) {
     let ops = m.block(block).ops.clone();
     // Where each value is first used by an operation that stands, or by the block's end.
     let mut first: FxHashMap<ValueId, usize> = FxHashMap::default();
+    // Where the stage of each iteration is given back.
+    let mut given_back: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut placed: Vec<Vec<OpId>> = vec![Vec::new(); ops.len()];
     for (i, &op) in ops.iter().enumerate().rev() {
         let used = m
@@ -67,9 +97,17 @@ fn delay(m: &mut Module, block: BlockId) {
             .iter()
             .filter_map(|r| first.get(r).copied());
         let at = match used.min() {
-            Some(at) if m.op(op).only_computes() || is_load(m, op) => at,
+            Some(at) if m.op(op).only_computes() && !is_matmul(m, op) => at,
+            Some(at) if moves(m, op) => {
+                let iteration = view::LocalLoad::of(m.op(op)).and_then(|v| v.iteration());
+                let stage = iteration.and_then(|i| given_back.get(&i).copied());
+                stage.map_or(at, |stage| at.min(stage))
+            }
             _ => i,
         };
+        if let Some(iteration) = gives_back(m, op) {
+            given_back.insert(iteration, i);
+        }
         placed[at].push(op);
         let regions = m.op(op).regions.iter();
         let inner = regions.flat_map(|&r| m.region(r).blocks.clone());

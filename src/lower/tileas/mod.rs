@@ -13,6 +13,7 @@
 
 mod along_k;
 mod anchors;
+mod arrange;
 mod assign;
 mod atoms;
 mod buffers;
@@ -46,6 +47,7 @@ mod promote;
 pub mod protocol;
 mod relation;
 mod remake;
+mod repeated;
 mod reread;
 mod retype;
 mod sharing;
@@ -105,6 +107,7 @@ fn func(
         return Err(unsupported(m, op, "a function without a body"));
     };
     rename(m, op);
+    repeated::absorb(m, body, log);
     retype::absorb(m, body);
     transpose::absorb(m, body);
     deep::cut(m, body, target, log);
@@ -122,6 +125,7 @@ fn func(
     if pipeline::induction::rewrite(m, body, &facts) {
         facts = facts::of(m, op);
     }
+    arrange::loops(m, body);
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
     if options.pipelines {
         waited::note(m, body, target, &facts, &plan, log);

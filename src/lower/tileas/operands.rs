@@ -52,6 +52,8 @@ pub(super) enum Source {
     },
     /// In a buffer that it is stored to, like this.
     Stored(Form),
+    /// In a buffer that the matrix whose transpose it is is stored to, like this.
+    Transposed(ValueId, Form),
     Registers,
 }
 
@@ -60,6 +62,7 @@ impl Source {
     pub(super) fn stored(&self, tile: ValueId) -> Option<Stored> {
         match *self {
             Source::Stored(form) => Some(Stored { tile, form }),
+            Source::Transposed(tile, form) => Some(Stored { tile, form }),
             _ => None,
         }
     }
@@ -77,10 +80,13 @@ impl Source {
         match self {
             Source::Registers => Ok((value, None)),
             Source::Stored(form) => {
-                let (layout, _) = swizzled(m, value, form.order())
-                    .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
                 let stored = Stored { tile, form };
-                Ok((staging.place(m, dot, stored, value, &layout), None))
+                Ok((stored.place(m, dot, value, staging)?, None))
+            }
+            Source::Transposed(tile, form) => {
+                let stored = Stored { tile, form };
+                let buffer = stored.place(m, dot, tile, staging)?;
+                Ok((transposed(m, dot, buffer, &[1, 0])?, None))
             }
             Source::Buffer { load, permutation } => {
                 let data = m.op(load).clone();
@@ -89,13 +95,58 @@ impl Source {
                 let Some(permutation) = permutation else {
                     return Ok((buffer, iteration));
                 };
-                let view = permuted(m, buffer, &permutation).map_err(|e| {
-                    unsupported(m, dot, format!("no layout of a transposed operand: {e}"))
-                })?;
-                Ok((view, iteration))
+                Ok((transposed(m, dot, buffer, &permutation)?, iteration))
             }
         }
     }
+}
+
+impl Stored {
+    /// The buffer that `value` is stored to for `dot`.
+    fn place(
+        self,
+        m: &mut Module,
+        dot: OpId,
+        value: ValueId,
+        staging: &mut Staging,
+    ) -> Result<ValueId, Diagnostic> {
+        let (layout, _) = swizzled(m, value, self.form.order())
+            .map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
+        Ok(staging.place(m, dot, self, value, &layout))
+    }
+}
+
+/// How a matrix is stored whose transpose is the operand `tile` of 16-bit elements, its dimension `mn` one of the
+/// matmul's result: as its rows lie in registers, for what stores it and for a matmul that reads it as it is.
+pub(super) fn stored_transposed(
+    m: &Module,
+    tile: ValueId,
+    mn: usize,
+    columns: u64,
+) -> Option<Source> {
+    let op = m.def_op(tile)?;
+    let turns = view::Permute::of(m.op(op)).is_some_and(|v| v.permutation() == [1, 0]);
+    if !turns || m.types.bits(m.ty(tile)) != Some(16) {
+        return None;
+    }
+    let matrix = m.source(op);
+    let (layout, _) = swizzled(m, matrix, ROWS).ok()?;
+    let read = SharedLayout::new(layout.layout().permute(&[1, 0]).ok()?, 16).ok()?;
+    wgmma_desc::describe(&read, mn, columns).ok()?;
+    Some(Source::Transposed(matrix, Form::Order(ROWS)))
+}
+
+/// Whether a tile is loaded to registers, not from a ring, perhaps with its shape or its type changed.
+pub(super) fn is_loaded(m: &Module, mut tile: ValueId) -> bool {
+    while let Some(op) = m.def_op(tile) {
+        let data = m.op(op);
+        match (C::of(data.kind), S::of(data.kind)) {
+            (_, Some(S::Load | S::TiledLoad)) => return true,
+            (Some(C::Permute | C::Reshape | C::FToF), _) => tile = m.source(op),
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// The load that makes this tile, and how its dimensions are permuted.
@@ -215,6 +266,17 @@ pub(super) fn order_of_rhs(m: &Module, tile: ValueId, columns: u64) -> Order {
     } else {
         COLUMNS
     }
+}
+
+/// A view of a buffer that `dot` reads with its dimensions permuted.
+fn transposed(
+    m: &mut Module,
+    dot: OpId,
+    buffer: ValueId,
+    permutation: &[usize],
+) -> Result<ValueId, Diagnostic> {
+    permuted(m, buffer, permutation)
+        .map_err(|e| unsupported(m, dot, format!("no layout of a transposed operand: {e}")))
 }
 
 /// A view of a buffer with its dimensions permuted, right after the buffer.

@@ -7,7 +7,7 @@
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::tileas::look::is_matmul;
 use rustc_hash::FxHashSet;
@@ -25,6 +25,14 @@ pub fn registers_without(m: &Module, body: BlockId, warps: u64, without: &[Value
     p.loaded_for_matmuls(body, &[S::LocalLoad]);
     let without: Vec<ValueId> = without.iter().map(|&v| p.root(v)).collect();
     p.shared.extend(without);
+    p.block(body, &FxHashSet::default())
+}
+
+/// The same with all tiles that live while asynchronous matmuls are issued.
+pub fn registers_issued(m: &Module, body: BlockId, warps: u64) -> u64 {
+    let mut p = Pressure::new(m, body, warps);
+    p.loaded_for_matmuls(body, &[S::LocalLoad]);
+    p.issued_stand = true;
     p.block(body, &FxHashSet::default())
 }
 
@@ -85,6 +93,8 @@ struct Pressure<'m> {
     shared: FxHashSet<ValueId>,
     /// Whether what lives across a store counts.
     stores_stand: bool,
+    /// Whether what lives while an asynchronous matmul is issued counts.
+    issued_stand: bool,
 }
 
 impl<'m> Pressure<'m> {
@@ -95,6 +105,7 @@ impl<'m> Pressure<'m> {
             cheap: FxHashSet::default(),
             shared: FxHashSet::default(),
             stores_stand: false,
+            issued_stand: false,
         };
         p.find_cheap(body);
         p
@@ -169,6 +180,15 @@ impl<'m> Pressure<'m> {
         live.iter().map(|&v| self.weight(v)).sum()
     }
 
+    /// Registers for what warpgroups side by side hold, each, of the left operand of `op`, beyond what one of them would.
+    fn again(&self, op: OpId) -> u64 {
+        let Some(dot) = view::AsyncDot::of(self.m.op(op)) else {
+            return 0;
+        };
+        let across = dot.warpgroups().get(1).map_or(1, |&n| n.unsigned_abs());
+        self.weight(self.root(dot.lhs())) * u64::from(across.max(1) - 1)
+    }
+
     /// The most that lives at once in `block`, `after` being what lives behind it.
     fn block(&self, block: BlockId, after: &FxHashSet<ValueId>) -> u64 {
         let m = self.m;
@@ -177,7 +197,8 @@ impl<'m> Pressure<'m> {
         for &op in m.block(block).ops.iter().rev() {
             let data = m.op(op);
             let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store));
-            let stands = stands(m, op) || store && self.stores_stand;
+            let issued = S::of(data.kind) == Some(S::AsyncDot);
+            let stands = stands(m, op) || store && self.stores_stand || issued && self.issued_stand;
             if stands {
                 let mut here = live.clone();
                 here.extend(&data.results);
@@ -203,7 +224,7 @@ impl<'m> Pressure<'m> {
             }
             live.extend(data.operands.iter().map(|&v| self.root(v)));
             if stands {
-                most = most.max(self.count(&live));
+                most = most.max(self.count(&live) + self.again(op));
             }
         }
         most

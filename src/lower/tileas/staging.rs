@@ -8,6 +8,7 @@
 use super::buffers::{COLUMNS, Order, ROWS, shared_type, tile_bytes};
 use super::lifetime::{Lifetime, Meeting, intersect, lowest_gap};
 use super::look::{behind, loop_around, place};
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
@@ -147,11 +148,16 @@ impl Staging {
     /// When a tile is in its buffer: for those who read it there, those who may read it there yet, and `dot`.
     fn lifetime(&self, m: &Module, tenant: &Tenant, dot: Option<OpId>) -> Lifetime {
         let tile = tenant.stored.tile;
-        let may = m.users(tile).into_iter().filter(|&o| {
-            let matmul = Matmul::of(m.op(o));
-            matmul.is_some_and(|p| p.sources().any(|v| v == tile))
+        let transposed = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Permute);
+        let tiles = m.users(tile).into_iter().filter(transposed);
+        let tiles: Vec<ValueId> = tiles.map(|o| m.result(o)).chain([tile]).collect();
+        let may = tiles.iter().flat_map(|&tile| {
+            m.users(tile).into_iter().filter(move |&o| {
+                let matmul = Matmul::of(m.op(o));
+                matmul.is_some_and(|p| p.sources().any(|v| v == tile))
+            })
         });
-        let reads = tenant.buffer.map_or(Vec::new(), |b| m.users(b));
+        let reads = tenant.buffer.map_or(Vec::new(), |b| readers(m, b));
         Lifetime::of_tile(m, self.body, tile, may.chain(reads).chain(dot))
     }
 
@@ -229,6 +235,16 @@ impl Staging {
         let taken = self.tenants.iter().filter(|t| meets(stands(t)));
         lowest_gap(taken.map(|t| t.bytes.clone()), size)
     }
+}
+
+/// What uses a buffer, views of it looked through.
+fn readers(m: &Module, buffer: ValueId) -> Vec<OpId> {
+    let is_view = |o: OpId| S::of(m.op(o).kind) == Some(S::SharedView);
+    let through = |o| match is_view(o) {
+        true => readers(m, m.result(o)),
+        false => vec![o],
+    };
+    m.users(buffer).into_iter().flat_map(through).collect()
 }
 
 /// A barrier in front of the store to a buffer, if there is none yet.

@@ -13,8 +13,8 @@ use super::decided::Plan;
 use super::look::place;
 use super::missed::Log;
 use super::operands::{
-    Source, drop_unused, fence_copies, in_place, inner_dimension, is_stationary, order_of_rhs,
-    read_where_brought,
+    Source, drop_unused, fence_copies, in_place, inner_dimension, is_loaded, is_stationary,
+    order_of_rhs, read_where_brought, stored_transposed,
 };
 use super::paired_k::{self, Renumbered};
 use super::promote::{self, Promotion};
@@ -27,6 +27,7 @@ use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// Makes every matmul under `body` that can be one a matmul of `plan`'s warpgroups, whose operands' buffers may take
 /// the bytes of shared memory that it leaves for them. Returns what is left of these.
@@ -43,24 +44,25 @@ pub fn convert(
     }
     let mut staging = Staging::new(body);
     let mut renumbered = Renumbered::default();
-    for dot in m.ops_under(body) {
-        if S::of(m.op(dot).kind) != Some(S::Dot) {
-            continue;
-        }
-        let extents = match Extents::of(m, dot) {
-            Ok(extents) => extents,
+    let dots = m.ops_under(body).into_iter();
+    let mut dots: VecDeque<OpId> = dots
+        .filter(|&o| S::of(m.op(o).kind) == Some(S::Dot))
+        .collect();
+    while let Some(dot) = dots.pop_front() {
+        let split = match Split::of(m, dot, warps) {
+            Ok(split) => split,
             Err(why) => {
                 log.note(m, dot, "wgmma", why);
                 continue;
             }
         };
-        let Some(spread) = extents.spread(warps / 4) else {
-            let why = format!("its rows and columns cannot be divided among {warps} warps");
-            log.note(m, dot, "wgmma", why);
-            continue;
+        let stored = Operands::of(m, body, dot, split, true);
+        let with = staging.with(m, dot, stored.stored());
+        let fits = !stored.lhs_converted || fits_all(m, body, with, &dots, warps, room);
+        let operands = match fits {
+            true => stored,
+            false => Operands::of(m, body, dot, split, false),
         };
-        let columns = extents.columns / spread[1];
-        let operands = Operands::of(m, body, dot, columns);
         let more = staging.with(m, dot, operands.stored());
         if more.bytes() > room {
             let why = format!(
@@ -75,12 +77,55 @@ pub fn convert(
         if operands.renumbered {
             paired_k::renumber(m, dot, &mut renumbered);
         }
-        let promotion = Promotion::of(m, body, dot, target, plan, columns);
-        operands.apply(m, dot, spread, promotion, &mut staging)?;
+        let promotion = Promotion::of(m, body, dot, target, plan, split.columns);
+        operands.apply(m, dot, split.groups, promotion, &mut staging)?;
     }
     let left = staging.finish(m, room);
     fence_copies(m, body);
     Ok(left)
+}
+
+/// Whether what `dots` cannot do without still fits beside what is stored.
+fn fits_all(
+    m: &Module,
+    body: BlockId,
+    mut staging: Staging,
+    dots: &VecDeque<OpId>,
+    warps: u64,
+    room: u64,
+) -> bool {
+    for &dot in dots {
+        if let Ok(split) = Split::of(m, dot, warps) {
+            let operands = Operands::of(m, body, dot, split, false);
+            staging = staging.with(m, dot, operands.stored());
+        }
+    }
+    staging.bytes() <= room
+}
+
+/// How a matmul is divided among warpgroups.
+#[derive(Clone, Copy)]
+struct Split {
+    /// Warpgroups along the rows and the columns.
+    groups: [u64; 2],
+    /// Columns of a warpgroup.
+    columns: u64,
+}
+
+impl Split {
+    /// That of `dot` among so many warps, or why there is none.
+    fn of(m: &Module, dot: OpId, warps: u64) -> Result<Split, String> {
+        let extents = Extents::of(m, dot)?;
+        match extents.spread(warps / 4) {
+            Some(groups) => Ok(Split {
+                groups,
+                columns: extents.columns / groups[1],
+            }),
+            None => Err(format!(
+                "its rows and columns cannot be divided among {warps} warps"
+            )),
+        }
+    }
 }
 
 /// What [`convert`] will store, when the tiles of the loads in `brought` come through rings.
@@ -111,6 +156,8 @@ pub fn staging(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<O
 /// Where the operands of a matmul are read.
 struct Operands {
     lhs: Source,
+    /// Whether the left one is stored for want of registers, and could be in these after a trip through scratch.
+    lhs_converted: bool,
     rhs: Source,
     /// The tiles, as the kernel has them.
     tiles: [ValueId; 2],
@@ -119,20 +166,28 @@ struct Operands {
 }
 
 impl Operands {
-    /// `columns`: of one instruction.
-    fn of(m: &Module, body: BlockId, dot: OpId, columns: u64) -> Operands {
+    /// `saves`: whether a left operand is stored that could be in registers.
+    fn of(m: &Module, body: BlockId, dot: OpId, split: Split, saves: bool) -> Operands {
         let Matmul {
             lhs: left,
             rhs: right,
             ..
         } = Matmul::known(m.op(dot));
-        let columns = columns.min(Wgmma::MAX_N);
-        let lhs = match in_place(m, left, 0, Wgmma::M) {
+        let columns = split.columns.min(Wgmma::MAX_N);
+        let brought = in_place(m, left, 0, Wgmma::M);
+        let stationary = is_stationary(m, body, left, dot);
+        // What is loaded lies otherwise than its fragments, and warpgroups side by side each need what all have computed.
+        let travels = split.groups[1] > 1 || is_loaded(m, left);
+        let lhs_converted = saves && brought.is_none() && !stationary && travels;
+        let lhs = match brought {
             Some(source) => source,
-            None if is_stationary(m, body, left, dot) => Source::Stored(Form::Order(ROWS)),
+            None if lhs_converted || stationary => {
+                stored_transposed(m, left, 0, Wgmma::M).unwrap_or(Source::Stored(Form::Order(ROWS)))
+            }
             None => Source::Registers,
         };
         let rhs = in_place(m, right, 1, columns)
+            .or_else(|| stored_transposed(m, right, 1, columns))
             .unwrap_or_else(|| Source::Stored(Form::Order(order_of_rhs(m, right, columns))));
         let renumbered = paired_k::is_wanted(m, dot, &lhs, &rhs);
         let rhs = match rhs {
@@ -141,6 +196,7 @@ impl Operands {
         };
         Operands {
             lhs,
+            lhs_converted,
             rhs,
             tiles: [left, right],
             renumbered,

@@ -122,3 +122,44 @@ __tile_global__ void join(
 }
 
 template __tile_global__ void join<__half, 64, 4>(const float*, const float*, __half*, int);
+
+// Latent attention for G heads: the rows of `kv` are keys and values, each loaded where it is used, by pointers whose row
+// stride is a parameter; everything is multiplied in f32. `turned` is what all heads share of the keys.
+template <typename T, int D, int E, int G, int TN>
+__tile_global__ void latent(
+    const T* __restrict__ q, const T* __restrict__ q_turned, const T* __restrict__ kv, const T* __restrict__ turned,
+    float* __restrict__ out, int stride, int group, int keys, float scale
+) {
+    using Score = ct::tile<float, ct::shape<TN, G>>;
+    auto zero = ct::zeros<ct::tile<T, ct::shape<1>>>();
+    auto wide = [](auto tile) { return ct::element_cast<float>(tile); };
+    auto across = ct::reshape(ct::iota<ct::tile<int, ct::shape<D>>>(), ct::shape<1, D>{});
+    auto narrow = ct::reshape(ct::iota<ct::tile<int, ct::shape<E>>>(), ct::shape<1, E>{});
+    auto head = ct::reshape(ct::iota<ct::tile<int, ct::shape<G>>>(), ct::shape<G, 1>{});
+    auto held = head < group;
+    auto query = ct::transpose(wide(ct::load_masked(q + (head * D + across), held, zero)));
+    auto rotated = ct::transpose(wide(ct::load_masked(q_turned + (head * E + narrow), held, zero)));
+    auto peak = ct::full<ct::tile<float, ct::shape<1, G>>>(-1.0e30f);
+    auto total = ct::zeros<Score>();
+    auto acc = ct::zeros<ct::tile<float, ct::shape<D, G>>>();
+    for (auto j : ct::irange(0, (keys + TN - 1) / TN)) {
+        auto row = ct::reshape(ct::iota<ct::tile<int, ct::shape<TN>>>() + j * TN, ct::shape<TN, 1>{});
+        auto from = kv + (row * stride + across);
+        auto key = wide(ct::load_masked(from, row < keys, zero));
+        auto other = wide(ct::load_masked(turned + (row * E + narrow), row < keys, zero));
+        auto score = ct::mma(other, rotated, ct::mma(key, query, ct::zeros<Score>()));
+        score = ct::select(row < keys, score * scale, ct::full<Score>(-1.0e30f));
+        auto new_peak = ct::max(peak, ct::reduce_max(score, ct::integral_constant<0>{}));
+        auto weights = ct::exp2(score - new_peak);
+        auto shrink = ct::exp2(peak - new_peak);
+        total = total * shrink + weights;
+        auto value = ct::transpose(wide(ct::load_masked(from, row < keys, zero)));
+        acc = ct::mma(value, weights, acc * shrink);
+        peak = new_peak;
+    }
+    auto right = ct::transpose(acc / ct::sum(total, ct::integral_constant<0>{}));
+    ct::store_masked(out + (head * D + across), right, held);
+}
+
+template __tile_global__ void latent<__half, 128, 32, 16, 64>(
+    const __half*, const __half*, const __half*, const __half*, float*, int, int, int, float);

@@ -4,12 +4,13 @@ use rustc_hash::FxHashSet;
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::flow::jump_target;
 
-/// Whether everything that a token follows is a read.
+/// Whether everything that a token follows is a read of its own block's making: none that acquires.
 pub fn only_read(m: &Module, token: ValueId) -> bool {
     let mut seen = FxHashSet::default();
     let mut work = vec![token];
@@ -32,7 +33,10 @@ pub fn only_read(m: &Module, token: ValueId) -> bool {
         match (C::of(data.kind), S::of(data.kind)) {
             (Some(C::MakeToken), _) => {}
             (Some(C::JoinTokens), _) => work.extend(&data.operands),
-            (_, Some(S::Load | S::TiledLoad)) => work.extend(access::token(data)),
+            // One that acquires orders what follows behind writes of other blocks.
+            (_, Some(S::Load | S::TiledLoad)) if access::ordering(data) != Ordering::Acquire => {
+                work.extend(access::token(data));
+            }
             (Some(C::For | C::Loop), _) => {
                 let inits = data.group(data.groups.len().saturating_sub(1));
                 work.extend(inits.get(place));
