@@ -56,6 +56,10 @@ impl Moved {
     fn find(m: &Module, around: OpId, place: usize) -> Option<Moved> {
         let data = view::For::of(m.op(around))?;
         let stride = number(m, data.step()).filter(|&n| n > 0)?;
+        // Differences of unsigned counters have to fit into signed numbers of 64 bits.
+        if data.unsignedCmp() && m.types.bits(m.ty(data.step())).is_none_or(|b| b > 32) {
+            return None;
+        }
         let body = m.body_of(around, 0)?;
         let value = *m.block(body).args.get(place + 1)?;
         let (elem, shape) = m.types.as_tile(m.ty(value))?;
