@@ -186,6 +186,8 @@ impl Compiler {
         match c.stage {
             Stage::CudaTile => {
                 if options.opt_level > OptLevel::Plain {
+                    lower::counting::run(&mut c.module);
+                    lower::advance::run(&mut c.module);
                     self.rewrite(c, Group::Tile)?;
                 }
                 lower::tileaa::run(&mut c.module)?;

@@ -8,8 +8,8 @@ use super::print::Format;
 use super::shape::strides;
 use super::types::{Dims, Elem, TileType};
 use super::value::{Value, Values};
-use crate::dialect::cuda_tile::Op as Name;
-use crate::ir::{AssumePredicate, Attr, Module, Type, ValueId};
+use crate::dialect::cuda_tile::{Op as Name, view};
+use crate::ir::{AssumePredicate, Attr, DYNAMIC, Module, OpId, Type, ValueId};
 use crate::scalar::{Lanes, int};
 
 pub fn decode(o: &Operation) -> Decoded {
@@ -102,11 +102,10 @@ fn assume(o: &Operation) -> Result<Action, String> {
     }
     let (ty, predicate) = (o.operand(0)?, predicate.clone());
     check_dimensions(&predicate, ty.shape.len())?;
-    let constant =
-        o.op.operands
-            .first()
-            .is_some_and(|&v| is_constant(o.module, v));
-    if constant && matches!(predicate, AssumePredicate::DivBy { .. }) {
+    let of_one = |&v: &ValueId| is_constant(o.module, v);
+    let unused = o.op.operands.first().is_some_and(of_one)
+        || (o.op.results.first()).is_some_and(|&v| strides_over_one(o.module, v));
+    if unused && matches!(predicate, AssumePredicate::DivBy { .. }) {
         return Ok(Box::new(|_, args| Ok(smallvec![args.value(0)?])));
     }
     Ok(Box::new(move |_, args| {
@@ -141,6 +140,31 @@ fn is_constant(module: &Module, value: ValueId) -> bool {
             _ => return false,
         }
     }
+}
+
+/// Whether a value is nothing but the stride of dimensions of extent 1, which no access goes along: cuTile Python takes
+/// any for divisible.
+fn strides_over_one(module: &Module, value: ValueId) -> bool {
+    let users = module.users(value);
+    let harmless = |&user: &OpId| {
+        let op = module.op(user);
+        if Name::of(op.kind) == Some(Name::Assume) {
+            return op.results.iter().all(|&v| strides_over_one(module, v));
+        }
+        let Some(v) = view::MakeTensorView::of(op) else {
+            return false;
+        };
+        let Type::TensorView { shape, strides, .. } = module.types.get(module.ty(v.result()))
+        else {
+            return false;
+        };
+        let given = shape.iter().zip(strides).filter(|(_, s)| **s == DYNAMIC);
+        let of_one =
+            |(&stride, (&extent, _)): (&ValueId, (&i64, &i64))| stride != value || extent == 1;
+        let others = v.base() != value && !v.dynamicShape().contains(&value);
+        others && v.dynamicStrides().iter().zip(given).all(of_one)
+    };
+    !users.is_empty() && users.iter().all(harmless)
 }
 
 fn assume_base(predicate: AssumePredicate) -> Result<Action, String> {

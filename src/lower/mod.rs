@@ -9,8 +9,12 @@
 //! Elementwise arithmetic keeps its `cuda_tile` operations until rules turn it into `nvvm`
 //! (`rules/tileas_to_nvvm`); what is here is structural.
 
+pub mod advance;
 mod build;
+mod carried;
+pub mod counting;
 mod hints;
+mod invariant;
 pub mod nvvm;
 pub mod run;
 pub mod tileaa;

@@ -144,6 +144,8 @@ pub struct Kernel {
 #[derive(Default)]
 pub struct Asynchronous {
     pub pipelines: FxHashMap<ValueId, pipeline::Pipeline>,
+    /// Rings into whose stages threads store what they cannot copy.
+    pub stored: FxHashSet<ValueId>,
     /// Tensor maps so far, with the parameters that hold them.
     pub maps: Vec<(launch::TensorMap, ValueId)>,
     /// The kernel's tensor memory, if it has any.

@@ -122,6 +122,7 @@ impl Lower<'_> {
         let groups: [&[ValueId]; 3] = [&[address], mask.as_slice(), padding.as_slice()];
         let value = e.get(N::Ld, &groups, attrs, ty);
         self.store_shared(&Transfer::Plain(plan.clone()), base, value);
+        self.asynchronous.stored.insert(v.pipeline());
         Ok(())
     }
 }

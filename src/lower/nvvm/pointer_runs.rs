@@ -98,6 +98,19 @@ impl Lower<'_> {
         })
     }
 
+    /// For each element of a thread that is accessed by itself: the register whose pointer it takes, and
+    /// how many bytes on from there it lies. Few pointers stay in registers that way.
+    pub(super) fn element_places(&self, pointers: ValueId, n: u32) -> (Vec<u32>, Vec<i64>) {
+        let registers: Vec<u32> = (0..n).collect();
+        let run = Run::of(self.m, &self.facts, pointers);
+        match (run, self.layout(pointers)) {
+            (Some(run), Some(layout)) if layout.registers() == u64::from(n) => {
+                places(&layout, &run, &registers).into_iter().unzip()
+            }
+            _ => (registers, vec![0; n as usize]),
+        }
+    }
+
     /// Whether all elements of a thread are there, by as few of them as say so.
     pub(super) fn all_there(
         &mut self,

@@ -191,11 +191,12 @@ impl Lower<'_> {
     ) -> Result<(), Diagnostic> {
         self.before_access(op, v.op());
         let value = self.get(op, v.value())?;
-        let n = self.emit().count(value) as usize;
+        let n = self.emit().count(value);
         let given = v.mask().map(|x| self.get(op, x)).transpose()?;
+        let (address, offsets) = self.element_addresses(op, v.pointers(), n)?;
         let update = Update {
-            address: self.get(op, v.pointers())?,
-            offsets: vec![0; n],
+            address,
+            offsets,
             value,
             mask: self.owned(self.repeats(v.pointers()), given),
             // What is masked off yields some value, the same in all threads that see it.
@@ -216,17 +217,17 @@ impl Lower<'_> {
         v: &view::AtomicCas<Op>,
     ) -> Result<(), Diagnostic> {
         self.before_access(op, v.op());
-        let pointers = self.get(op, v.pointers())?;
         let compare = self.get(op, v.compare())?;
         let value = self.get(op, v.value())?;
+        let n = self.emit().count(value);
+        let (pointers, offsets) = self.element_addresses(op, v.pointers(), n)?;
         let given = v.mask().map(|x| self.get(op, x)).transpose()?;
         let mask = self.owned(self.repeats(v.pointers()), given);
         // Where masked off, the result is the value compared with (Tile IR, `atomic_cas_tko`).
         let other = given
             .filter(|_| self.kernel.used.contains(&v.old()))
             .map(|_| compare);
-        let n = self.emit().count(value) as usize;
-        let attrs = self.atomic_attrs(v.op(), vec![0; n]);
+        let attrs = self.atomic_attrs(v.op(), offsets);
         let ty = self.m.ty(value);
         let groups: [&[ValueId]; 5] = [
             &[pointers],
@@ -240,6 +241,19 @@ impl Lower<'_> {
         self.set(v.old(), old);
         self.after_access(v.op());
         Ok(())
+    }
+
+    /// Where the `n` elements of a thread are that are accessed one by one: a pointer for each, and bytes
+    /// to add.
+    fn element_addresses(
+        &mut self,
+        op: OpId,
+        pointers: ValueId,
+        n: u32,
+    ) -> Result<(ValueId, Vec<i64>), Diagnostic> {
+        let given = self.get(op, pointers)?;
+        let (from, offsets) = self.element_places(pointers, n);
+        Ok((self.emit().take(given, &from), offsets))
     }
 
     /// Bits of tid that only repeat elements of the pointers' tile.

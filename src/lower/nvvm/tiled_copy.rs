@@ -3,6 +3,7 @@
 use super::Lower;
 use super::shared::Buffer;
 use super::tiled::{Tiled, inverse};
+use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::{Access, pointee};
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
@@ -146,6 +147,10 @@ impl Lower<'_> {
         let value = self.load(op, data, t, 1, Some(known))?;
         let value = self.emit().take(value, &inverse(&t.registers));
         self.store_shared(&Transfer::Plain(plan.clone()), base, value);
+        if let Some(v) = view::TiledCopy::of(self.m.op(op)) {
+            let pipeline = v.pipeline();
+            self.asynchronous.stored.insert(pipeline);
+        }
         Ok(())
     }
 }

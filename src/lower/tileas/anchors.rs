@@ -54,7 +54,8 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         Some(S::TiledStore | S::TiledAtomic | S::MultimemReduce | S::MultimemStore) => {
             memory(a, op, Priority::Store)
         }
-        Some(S::Load | S::PointerCopy) => pointed(a, op, Priority::Load),
+        Some(S::Load) => pointed(a, op, Priority::Load),
+        Some(S::PointerCopy) => pointed(a, op, Priority::Copy),
         Some(S::Store) => pointed(a, op, Priority::Store),
         Some(S::Dot | S::ScaledDot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),

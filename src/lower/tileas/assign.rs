@@ -92,11 +92,16 @@ impl Assign<'_> {
         Ok(())
     }
 
-    /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from.
+    /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from;
+    /// and one number that is added to the pointers of two operands, which are copied in different orders.
     fn disputed_constants(&mut self, ops: &[OpId]) -> Vec<OpId> {
         let constants = ops.iter().copied().filter(|&o| {
-            let data = self.m.op(o);
-            C::of(data.kind) == Some(C::Constant) && self.m.users(self.m.result(o)).len() > 1
+            let is_alike = match C::of(self.m.op(o).kind) {
+                Some(C::Constant) => true,
+                Some(C::Broadcast) => elements(self.m, self.m.source(o)) == 1,
+                _ => false,
+            };
+            is_alike && self.m.users(self.m.result(o)).len() > 1
         });
         let mut constants: Vec<OpId> = constants.collect();
         constants.retain(|&o| {

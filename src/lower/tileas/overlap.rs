@@ -18,7 +18,7 @@ use crate::facts::access::{self};
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::build::cased;
-use crate::lower::tileas::pipeline::carried;
+use crate::lower::carried;
 use crate::scalar::Signedness;
 
 /// Takes the waits between matmuls away that add to one accumulator.

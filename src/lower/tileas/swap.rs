@@ -13,8 +13,8 @@ use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::layout::mma::Wgmma;
+use crate::lower::carried::inits;
 use crate::lower::tileas::look::{is_zero, place};
-use crate::lower::tileas::pipeline::carried::inits;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 

@@ -35,6 +35,8 @@ pub enum Priority {
     Derived,
     Load,
     Store,
+    /// Pointers that threads copy through: another layout leaves them copies of single elements.
+    Copy,
     /// What a matmul makes, seen as a tile of another shape.
     Seen,
     Matmul,
@@ -46,7 +48,7 @@ pub enum Priority {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Proposal {
     strongest: Option<(Priority, u32)>,
-    /// Matmuls insist on different layouts.
+    /// Matmuls, or copies, insist on different layouts.
     disputed: bool,
 }
 
@@ -57,7 +59,10 @@ impl UnifyValue for Proposal {
             (Some(x), Some(y)) if y.0 > x.0 => Some(y),
             (x, y) => x.or(y),
         };
-        let insists = |p: &Proposal| p.strongest.filter(|s| s.0 >= Priority::Matmul);
+        let insists = |p: &Proposal| {
+            p.strongest
+                .filter(|s| s.0 == Priority::Copy || s.0 >= Priority::Matmul)
+        };
         let differ = match (insists(a), insists(b)) {
             (Some(x), Some(y)) => x.1 != y.1,
             _ => false,
@@ -135,7 +140,7 @@ impl<'m> Assign<'m> {
         self.table.probe_value(var).strongest
     }
 
-    /// Whether matmuls insist on different layouts for a tile.
+    /// Whether matmuls, or copies, insist on different layouts for a tile.
     pub fn is_disputed(&mut self, value: ValueId) -> bool {
         self.var(value)
             .is_some_and(|var| self.table.probe_value(var).disputed)

@@ -78,11 +78,21 @@ impl Mechanism for Copies {
         self.ring.pair
     }
 
-    /// The transactions were announced when the stage was acquired. Each thread's own copies arrive when they are done.
+    /// The transactions were announced when the stage was acquired. Each thread's own copies arrive when they are done;
+    /// that orders nothing which the thread stored, so where it did, it waits for its copies and arrives itself.
     fn commit(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
-        if self.by_threads {
-            let stage = l.stage(at, self.ring.stages);
-            let full = self.ring.full(l, stage);
+        if !self.by_threads {
+            return Ok(());
+        }
+        let stage = l.stage(at, self.ring.stages);
+        let full = self.ring.full(l, stage);
+        let pipeline = view::ProducerCommit::of(l.m.op(at.op)).map(|v| v.pipeline());
+        if pipeline.is_some_and(|p| l.asynchronous.stored.contains(&p)) {
+            l.emit().op(N::CpAsyncCommit, &[], [], &[]);
+            let none = l.emit().i32_attr(0);
+            l.emit().op(N::CpAsyncWait, &[], [none], &[]);
+            l.emit().effect(N::MbarArrive, &[full], []);
+        } else {
             l.emit().effect(N::MbarArriveCopies, &[full], []);
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::dialect::enums::{Overflow, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::lower::build::cased;
-use crate::lower::tileas::pipeline::carried;
+use crate::lower::carried;
 use crate::lower::tileas::pipeline::slice::{Map, copy_whole};
 use crate::scalar::Signedness;
 

@@ -16,7 +16,6 @@ mod through_registers;
 
 pub use plan::{Plan, Sharing};
 
-use super::carried::{with_one_more, yield_too};
 use super::guard;
 use super::slice::{Map, backward_in, copy};
 use super::{Prefetch, padding};
@@ -28,6 +27,7 @@ use crate::facts::FactMap;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased, times};
+use crate::lower::carried::{with_one_more, yield_too};
 use crate::lower::tileas::buffers::{memory_order, shared_type};
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED, address_of, forget_token};
 use crate::scalar::Signedness;

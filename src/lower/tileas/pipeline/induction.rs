@@ -9,7 +9,7 @@ use crate::facts::FactMap;
 use crate::facts::access::constant;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::tileas::pipeline::carried;
+use crate::lower::carried;
 use crate::scalar::Signedness;
 
 /// Rewrites the uses of carried counters in every loop under `body` that counts by a known step. Returns

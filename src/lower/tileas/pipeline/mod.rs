@@ -11,7 +11,6 @@
 //! counters that way). No load that is started ahead may wait for a write.
 
 pub mod ahead;
-pub mod carried;
 pub mod cp_async;
 pub mod guard;
 pub mod induction;

@@ -9,10 +9,10 @@ use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::{self, Predicate};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
-use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::build::{case, cased};
+use crate::lower::carried;
 use crate::lower::tileas::look::{ancestor_in, place};
-use crate::lower::tileas::pipeline::carried;
 use crate::lower::tileas::pipeline::tokens::jumps;
 use crate::scalar::Signedness;
 
@@ -121,7 +121,7 @@ impl Home {
             carried::inits(m.op(around)).to_vec(),
         );
         let old = around;
-        let (around, result) = without(m, old, self.place);
+        let (around, result) = carried::without(m, old, self.place);
         if m.is_used(result) {
             let (home, at) = place(m, around);
             let mut b = m.at(home, at + 1);
@@ -183,48 +183,4 @@ fn unless_run(
     b.loc = loc;
     let ran = b.value(C::CmpI, &[lower, upper], attrs, flag);
     b.op(C::If, &[&[ran]], [], &[], &regions);
-}
-
-/// The loop without what it carries at `place`, in front of the old one, which keeps its result alone; and that result.
-fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
-    let old = m.op(around).clone();
-    let result = old.results[carried];
-    let Some(body) = m.body_of(around, 0) else {
-        return (around, result);
-    };
-    let mut args = m.block(body).args.to_vec();
-    args.remove(carried + 1);
-    let types: Vec<_> = args.iter().map(|&a| m.ty(a)).collect();
-    let region = m.new_region();
-    let block = m.new_block(region, &types);
-    for (i, op) in std::mem::take(&mut m.block_mut(body).ops)
-        .into_iter()
-        .enumerate()
-    {
-        m.place(op, block, i);
-    }
-    for (from, to) in args.into_iter().zip(m.block(block).args.clone()) {
-        m.replace_all_uses(from, to);
-    }
-    if let Some(end) = m.terminator(block) {
-        let mut data = m.op_mut(end);
-        data.operands.remove(carried);
-        data.groups = [data.operands.len() as u32].into_iter().collect();
-    }
-    let mut inits = carried::inits(&old).to_vec();
-    inits.remove(carried);
-    let mut results = old.results.to_vec();
-    results.remove(carried);
-    let types: Vec<_> = results.iter().map(|&r| m.ty(r)).collect();
-    let bounds = carried::bounds(&old);
-    let groups = [&bounds[..1], &bounds[1..2], &bounds[2..], &inits];
-    let (home, at) = place(m, around);
-    let mut b = m.at(home, at);
-    b.loc = old.loc;
-    let attrs: Vec<Option<Attr>> = old.attrs.to_vec();
-    let new = b.op(old.kind, &groups, attrs, &types, &[region]);
-    for (from, to) in results.into_iter().zip(m.op(new).results.clone()) {
-        m.replace_all_uses(from, to);
-    }
-    (new, result)
 }

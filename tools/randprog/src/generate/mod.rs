@@ -17,6 +17,7 @@ mod operand;
 mod product;
 mod rows;
 mod shape;
+mod walked;
 
 use crate::choices::Choices;
 use crate::program::{Fill, Param, Program};

@@ -22,11 +22,11 @@ const KINDS: &[((Elem, Elem), usize)] = &[
 /// Multiplications that one block's products may have.
 const WORK: u64 = 1 << 19;
 
-struct Sizes {
-    batch: u64,
-    m: u64,
-    n: u64,
-    k: u64,
+pub(super) struct Sizes {
+    pub batch: u64,
+    pub m: u64,
+    pub n: u64,
+    pub k: u64,
 }
 
 impl Gen {
@@ -54,7 +54,7 @@ impl Gen {
     }
 
     /// Numbers whose products and sums are exact, mostly.
-    fn factor_fill(&mut self, elem: Elem) -> Fill {
+    pub(super) fn factor_fill(&mut self, elem: Elem) -> Fill {
         if elem == Elem::I(8) {
             return self.c.pick(&[Fill::Whole(-5, 5), Fill::Whole(-128, 127)]);
         }
@@ -151,7 +151,7 @@ impl Gen {
         self.multiply(&a, &b, &acc, fact);
     }
 
-    fn zero(&mut self, elem: Elem, shape: &[u64]) -> Tile {
+    pub(super) fn zero(&mut self, elem: Elem, shape: &[u64]) -> Tile {
         if elem.is_float() {
             self.float_constant(elem, shape, 0.0)
         } else {
@@ -159,7 +159,7 @@ impl Gen {
         }
     }
 
-    fn multiply(&mut self, a: &Tile, b: &Tile, acc: &Tile, fact: Fact) -> Tile {
+    pub(super) fn multiply(&mut self, a: &Tile, b: &Tile, acc: &Tile, fact: Fact) -> Tile {
         let types = format!("{}, {}, {}", a.ty(), b.ty(), acc.ty());
         let (name, sign) = if acc.elem == Elem::I32 {
             ("mmai", " signed signed")
@@ -178,6 +178,9 @@ impl Gen {
         let (input, output) = self.c.weighted(KINDS);
         let s = self.sizes(WORK / 4);
         let trips = 1 + self.c.below(6) as u64;
+        if s.batch == 1 && self.c.chance(25) {
+            return self.walked_loop((input, output), &s, trips);
+        }
         let start = self.zero(output, &result_shape(&s));
         let low = self.int_constant(Elem::I32, &[], 0);
         let high = self.count(trips);
@@ -243,7 +246,7 @@ impl Gen {
     }
 }
 
-fn result_shape(s: &Sizes) -> Vec<u64> {
+pub(super) fn result_shape(s: &Sizes) -> Vec<u64> {
     if s.batch > 1 {
         vec![s.batch, s.m, s.n]
     } else {
@@ -256,7 +259,7 @@ fn usable(t: &Tile) -> bool {
 }
 
 /// What holds of `acc` plus the sum of `k` products; `None` where no bound is known.
-fn product_fact(a: &Tile, b: &Tile, acc: &Tile, k: u64) -> Option<Fact> {
+pub(super) fn product_fact(a: &Tile, b: &Tile, acc: &Tile, k: u64) -> Option<Fact> {
     if !acc.elem.is_float() {
         return Some(crate::types::anything(acc.elem));
     }
