@@ -55,7 +55,6 @@ pub fn run(
     };
     let context = Context {
         target: options.target,
-        facts: None,
         constants: constants(group),
         explain: options.explain,
     };

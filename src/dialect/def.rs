@@ -235,6 +235,11 @@ impl OpDef {
         self.traits.has(Traits::PURE)
     }
 
+    /// Whether its results are one value.
+    pub fn has_one_result(&self) -> bool {
+        matches!(self.results, [only] if only.arity == Arity::One)
+    }
+
     /// Position of the attribute called `name`.
     pub fn attr_index(&self, name: &str) -> Option<usize> {
         self.attrs.iter().position(|a| a.name == name)

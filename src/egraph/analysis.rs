@@ -1,16 +1,16 @@
 //! What each e-class knows: its type and the facts about its elements.
 
-use egg::{DidMerge, EGraph, Id};
 use smallvec::SmallVec;
 
-use super::node::{AttrTable, Head, Leaf, Node, is_effect};
-use crate::dialect::{Arity, OpDef, OpKind, ResultType};
+use super::graph::{Analysis, EGraph};
+use super::node::{AttrTable, Head, Id, Leaf, Node, is_effect};
+use crate::dialect::{OpDef, OpKind, ResultType};
 use crate::facts::semantics;
 use crate::facts::{self, FactMap, Facts, Uniformity};
 use crate::ir::{Attr, Type, TypeId, Types};
 
 /// The e-graph the engine works on.
-pub type Graph = EGraph<Node, Know>;
+pub type Graph = EGraph<Know>;
 
 /// What a class knows.
 #[derive(Clone, Debug)]
@@ -118,11 +118,6 @@ pub fn result_type(
     }
 }
 
-/// A row's results are one value (the class of the node is that value).
-pub fn single_result(def: &OpDef) -> bool {
-    matches!(def.results, [only] if only.arity == Arity::One)
-}
-
 fn nothing() -> Facts {
     Facts {
         constant: None,
@@ -134,10 +129,10 @@ fn nothing() -> Facts {
     }
 }
 
-impl egg::Analysis<Node> for Know {
+impl Analysis for Know {
     type Data = Class;
 
-    fn make(graph: &mut Graph, node: &Node, _id: Id) -> Class {
+    fn make(graph: &mut Graph, node: &Node) -> Class {
         let (ty, facts) = match node.head {
             Head::Value(i) => match graph.analysis.values.get(i as usize) {
                 Some((ty, facts)) => (Some(*ty), facts.clone()),
@@ -151,7 +146,7 @@ impl egg::Analysis<Node> for Know {
         Class { ty, facts, loops }
     }
 
-    fn merge(&mut self, to: &mut Class, from: Class) -> DidMerge {
+    fn merge(&mut self, to: &mut Class, from: &Class) -> bool {
         let a = to.facts.meet(&from.facts);
         if to.ty.is_none() {
             to.ty = from.ty;
@@ -163,8 +158,7 @@ impl egg::Analysis<Node> for Know {
         }
         let outside = from.loops < to.loops;
         to.loops = to.loops.min(from.loops);
-        // Whether `from` learned something is not worth a comparison: its parents are revisited.
-        DidMerge(a || outside, true)
+        a || outside
     }
 
     fn modify(graph: &mut Graph, id: Id) {
@@ -267,7 +261,7 @@ fn operation(graph: &mut Graph, node: &Node) -> (Option<TypeId>, Facts) {
     let Some(def) = graph.analysis.def(node.head) else {
         return (None, nothing());
     };
-    let ty = if single_result(def) {
+    let ty = if def.has_one_result() {
         node_type(graph, node, 0)
     } else {
         None

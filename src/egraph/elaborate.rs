@@ -3,7 +3,7 @@
 
 mod live;
 
-use super::analysis::{Graph, result_type, single_result};
+use super::analysis::{Graph, result_type};
 use super::build::{BlockIx, Item, Runs, Skeleton};
 use super::by_class::ByClass;
 use super::cost::CostModel;
@@ -11,11 +11,10 @@ use super::crowd::{self, Crowd};
 use super::earlier;
 use super::extract::Choice;
 use super::missing::{self, no_form};
-use super::node::{AttrTable, Head, Leaf, Node, is_effect};
+use super::node::{AttrTable, Head, Id, Leaf, Node, is_effect};
 use super::schedule::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
 use crate::dialect::OpDef;
 use crate::ir::{Diagnostic, LocId, Module, TypeId, ValueId};
-use egg::Id;
 use live::{Live, cheap, depths};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -411,7 +410,7 @@ impl Place<'_> {
         def: &OpDef,
     ) -> Result<SmallVec<[Val; 2]>, Diagnostic> {
         let mut results = SmallVec::new();
-        if single_result(def) {
+        if def.has_one_result() {
             let data = &self.graph[id].data;
             let ty = data.ty.ok_or_else(|| no_form(self.graph, self.model, id))?;
             results.push(self.value(ty, None));

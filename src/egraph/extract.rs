@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
 use super::cost::{self, CostModel};
-use super::node::{Head, Node};
+use super::node::{Head, Id, Node};
 use crate::dialect::Traits;
 
 /// One node per class that can be made.
@@ -23,16 +22,17 @@ pub struct Choice {
     several: bool,
     /// Counts changes of what classes need.
     changes: u32,
-    /// Memory for the next set.
-    spare: Vec<u64>,
 }
+
+/// A set of classes by their dense numbers, as bits. Those of most kernels' graphs need no memory of their own.
+type Set = SmallVec<[u64; 4]>;
 
 struct Entry {
     id: Id,
     candidates: SmallVec<[Candidate; 1]>,
     chosen: Option<usize>,
     /// Everything the chosen form needs, itself included, as a bit set over classes; empty where no class has a choice.
-    needs: Vec<u64>,
+    needs: Set,
     /// The number of changes of any class's `needs` when this one's last changed, and when it was last collected.
     changed: u32,
     collected: u32,
@@ -59,8 +59,7 @@ const ROUNDS: usize = 4;
 impl Choice {
     /// Chooses for the whole e-graph. `extra` is added to the cost of nodes (costs of rules).
     pub fn new(graph: &Graph, model: &dyn CostModel, extra: &FxHashMap<(Id, Node), i32>) -> Choice {
-        let mut ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
-        ids.sort_unstable();
+        let ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
         let mut index = ByClass::new(graph);
         for (i, &id) in ids.iter().enumerate() {
             index.set(id, Some(i as u32));
@@ -76,7 +75,6 @@ impl Choice {
             order: Vec::new(),
             several,
             changes: 0,
-            spare: Vec::new(),
         };
         choice.available();
         choice.order = choice.postorder();
@@ -173,24 +171,22 @@ impl Choice {
 
     fn choose(&mut self, i: usize, candidate: usize) {
         if self.several {
-            let mut needs = std::mem::take(&mut self.spare);
-            self.collect(&self.classes[i], candidate, &mut needs);
+            let mut needs = self.needs_of(&self.classes[i], candidate);
             set(&mut needs, i as u32);
             let entry = &mut self.classes[i];
             if needs != entry.needs {
                 self.changes += 1;
                 entry.changed = self.changes;
-                std::mem::swap(&mut needs, &mut entry.needs);
+                entry.needs = needs;
             }
             entry.collected = self.changes;
-            self.spare = needs;
         }
         self.classes[i].chosen = Some(candidate);
     }
 
     /// Everything that a class needs, itself included, where none has a choice and the sets were not made.
-    fn walked(&self, class: u32) -> Vec<u64> {
-        let mut needs = vec![0; self.classes.len().div_ceil(64)];
+    fn walked(&self, class: u32) -> Set {
+        let mut needs = Set::new();
         let mut open = vec![class];
         while let Some(i) = open.pop() {
             if !has(&needs, i) {
@@ -204,25 +200,21 @@ impl Choice {
     }
 
     /// The classes that a candidate's children need.
-    fn needs_of(&self, entry: &Entry, candidate: usize) -> Vec<u64> {
-        let mut needs = Vec::new();
-        self.collect(entry, candidate, &mut needs);
-        needs
-    }
-
-    /// [`Choice::needs_of`], in place of what `needs` held.
-    fn collect(&self, entry: &Entry, candidate: usize, needs: &mut Vec<u64>) {
-        let children = &entry.candidates[candidate].children;
-        let words = children
-            .iter()
-            .map(|&c| self.classes[c as usize].needs.len());
-        needs.clear();
-        needs.resize(words.max().unwrap_or(0), 0);
-        for &child in children {
-            for (to, from) in needs.iter_mut().zip(&self.classes[child as usize].needs) {
+    fn needs_of(&self, entry: &Entry, candidate: usize) -> Set {
+        let mut children = entry.candidates[candidate].children.iter();
+        let needs = |&c: &u32| &self.classes[c as usize].needs;
+        let mut all = children
+            .next()
+            .map_or_else(Set::new, |c| Set::from_slice(needs(c)));
+        for more in children.map(needs) {
+            if more.len() > all.len() {
+                all.resize(more.len(), 0);
+            }
+            for (to, from) in all.iter_mut().zip(more) {
                 *to |= from;
             }
         }
+        all
     }
 
     /// Sum of the own costs of a set of classes' choices.
@@ -382,13 +374,13 @@ fn entry(
         id,
         candidates,
         chosen: None,
-        needs: Vec::new(),
+        needs: Set::new(),
         changed: 0,
         collected: 0,
     }
 }
 
-fn set(bits: &mut Vec<u64>, i: u32) {
+fn set(bits: &mut Set, i: u32) {
     let word = i as usize / 64;
     if word >= bits.len() {
         bits.resize(word + 1, 0);

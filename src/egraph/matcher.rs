@@ -1,14 +1,13 @@
 //! Where a rule's pattern is found: backtracking over the nodes of classes.
 
-use egg::Id;
 use smallvec::SmallVec;
 
 use super::analysis::{Class, Graph};
-use super::node::{Head, Leaf, Node, is_effect};
+use super::node::{Head, Id, Leaf, Node, is_effect};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::meaning::Meaning;
 use crate::dialect::nvvm::Op as N;
-use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern};
+use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
 use crate::ir::{Type, TypeId, Types};
 use crate::scalar::IntBinary;
 
@@ -77,9 +76,10 @@ pub fn may_match(graph: &Graph, pattern: &Pattern, node: &Node) -> bool {
     }
 }
 
+/// Operands that are operations or lists, of which a class may hold several: they are looked for one after the other.
 type Work<'p> = SmallVec<[(&'p Pattern, Id); 8]>;
-/// Variables that an operation's attributes have bound.
-type Named = SmallVec<[u8; 4]>;
+/// Variables that an operation's attributes or operands have bound.
+type Named = SmallVec<[u8; 8]>;
 
 struct Search<'a, 'f> {
     graph: &'a Graph,
@@ -98,48 +98,16 @@ impl Search<'_, '_> {
             (self.found)(binds);
             return;
         };
-        match pattern {
-            Pattern::Any => self.step(work, binds),
-            Pattern::Var { slot, constraints } => {
-                let id = self.graph.find(id);
-                let bound = binds.slots.get(*slot as usize).copied();
-                let ok = match bound {
-                    Some(Bind::Unset) => constraints.iter().all(|c| holds(self.graph, id, c)),
-                    Some(Bind::Class(old)) => self.graph.find(old) == id,
-                    _ => false,
-                };
-                if ok && let Some(bound) = bound {
-                    binds.slots[*slot as usize] = Bind::Class(id);
-                    self.step(work, binds);
-                    binds.slots[*slot as usize] = bound;
-                }
-            }
-            Pattern::Literal(literal) => {
-                if literal_is(&self.graph.analysis.types, literal, &self.graph[id].data) {
-                    self.step(work, binds);
-                }
-            }
-            Pattern::Absent => {
-                if self.graph[id].nodes.iter().any(|n| n.head == Head::Absent) {
-                    self.step(work, binds);
-                }
-            }
-            Pattern::List(items) => {
-                let graph = self.graph;
-                for node in &graph[id].nodes {
+        let graph = self.graph;
+        for node in &graph[id].nodes {
+            match pattern {
+                Pattern::List(items) => {
                     if node.head == Head::List && node.children.len() == items.len() {
-                        let depth = work.len();
-                        work.extend(items.iter().zip(node.children.iter().copied()));
-                        self.step(work, binds);
-                        work.truncate(depth);
+                        let children = node.children.iter().copied();
+                        self.operands(items.iter().zip(children), work, binds);
                     }
                 }
-            }
-            Pattern::Op(_) => {
-                let graph = self.graph;
-                for node in &graph[id].nodes {
-                    self.node(pattern, node, work, binds, false);
-                }
+                _ => self.node(pattern, node, work, binds, false),
             }
         }
         work.push((pattern, id));
@@ -161,41 +129,75 @@ impl Search<'_, '_> {
         let effect = binds.effect;
         let mut named = Named::new();
         if self.attributes(&op.attrs, node, binds, &mut named, root) {
-            self.operands(op, node, work, binds);
+            let children = node.children.iter().copied();
+            self.operands(op.children.iter().zip(children), work, binds);
+            if op.commutative
+                && let [a, b, ..] = &*op.children
+                && let [x, y, ..] = node.children.as_slice()
+                && x != y
+            {
+                let rest = op.children.iter().zip(node.children.iter().copied());
+                let swapped = [(a, *y), (b, *x)].into_iter();
+                self.operands(swapped.chain(rest.skip(2)), work, binds);
+            }
         }
         binds.effect = effect;
-        for slot in named {
-            binds.slots[slot as usize] = Bind::Unset;
-        }
+        free(binds, &named);
     }
 
-    /// Matches the operands of an operation whose attributes match.
+    /// Matches operands, then the open obligations. Those that can match in one way only come first: they need no looking
+    /// for, and most patterns fail there.
     fn operands<'p>(
         &mut self,
-        op: &'p OpPattern,
-        node: &Node,
+        pairs: impl Iterator<Item = (&'p Pattern, Id)>,
         work: &mut Work<'p>,
         binds: &mut Binds,
     ) {
-        let depth = work.len();
-        work.extend(op.children.iter().zip(node.children.iter().copied()).rev());
-        self.step(work, binds);
-        work.truncate(depth);
-        if op.commutative
-            && let [a, b, ..] = &*op.children
-            && let [x, y, ..] = node.children.as_slice()
-            && x != y
-        {
-            let rest = op
-                .children
-                .iter()
-                .zip(node.children.iter().copied())
-                .skip(2);
-            work.extend(rest);
-            work.push((b, *x));
-            work.push((a, *y));
+        let (mut named, depth) = (Named::new(), work.len());
+        let mut matches = true;
+        for (pattern, id) in pairs {
+            match pattern {
+                Pattern::Op(_) | Pattern::List(_) => work.push((pattern, id)),
+                _ => matches = self.single(pattern, id, binds, &mut named),
+            }
+            if !matches {
+                break;
+            }
+        }
+        if matches {
+            // The last is looked for first.
+            work[depth..].reverse();
             self.step(work, binds);
-            work.truncate(depth);
+        }
+        work.truncate(depth);
+        free(binds, &named);
+    }
+
+    /// Whether an operand that is no operation matches. A variable that this binds is added to `named`.
+    fn single(&self, pattern: &Pattern, id: Id, binds: &mut Binds, named: &mut Named) -> bool {
+        let graph = self.graph;
+        match pattern {
+            Pattern::Any => true,
+            Pattern::Var { slot, constraints } => {
+                let id = graph.find(id);
+                match binds.slots.get_mut(*slot as usize) {
+                    Some(bind @ Bind::Unset) => {
+                        let fits = constraints.iter().all(|c| holds(graph, id, c));
+                        if fits {
+                            *bind = Bind::Class(id);
+                            named.push(*slot);
+                        }
+                        fits
+                    }
+                    Some(Bind::Class(old)) => graph.find(*old) == id,
+                    _ => false,
+                }
+            }
+            Pattern::Literal(literal) => {
+                literal_is(&graph.analysis.types, literal, &graph[id].data)
+            }
+            Pattern::Absent => graph[id].nodes.iter().any(|n| n.head == Head::Absent),
+            Pattern::Op(_) | Pattern::List(_) => false,
         }
     }
 
@@ -255,6 +257,13 @@ impl Search<'_, '_> {
                 }
             }
         }
+    }
+}
+
+/// Takes from variables what they were bound to.
+fn free(binds: &mut Binds, named: &[u8]) {
+    for &slot in named {
+        binds.slots[slot as usize] = Bind::Unset;
     }
 }
 

@@ -20,6 +20,7 @@ mod crowd;
 mod earlier;
 pub mod elaborate;
 pub mod extract;
+pub mod graph;
 pub mod guards;
 pub mod head;
 pub mod literal;
@@ -39,37 +40,33 @@ pub use report::{ChoiceReport, Fired, Report};
 pub use saturate::{Limits, Stop};
 pub use schedule::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
 
-use egg::EGraph;
-
 use analysis::{Graph, Know};
 use build::Skeleton;
 use extract::Choice;
+use graph::EGraph;
 use node::AttrTable;
 
 use crate::dialect::{Dialect, OpKind, cuda_tile, nvvm};
 use crate::egraph::rule::RuleSet;
-use crate::facts::{self, FactMap};
+use crate::facts;
 use crate::ir::{Diagnostic, Module, OpId};
 use crate::target::Target;
 
 /// What rules, guards and costs may ask about besides the function.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
+pub struct Context {
     pub target: Target,
-    /// Facts of the function's values; computed when absent.
-    pub facts: Option<&'a FactMap>,
     /// The dialect that constants found by folding are written in.
     pub constants: Dialect,
     /// Record the cost of each choice and its alternatives.
     pub explain: bool,
 }
 
-impl Context<'_> {
+impl Context {
     /// A context for a stage whose result is in `constants`' dialect.
     pub fn new(target: Target, constants: Dialect) -> Self {
         Context {
             target,
-            facts: None,
             constants,
             explain: false,
         }
@@ -99,29 +96,13 @@ pub fn select(
     model: &dyn CostModel,
     limits: Limits,
 ) -> Result<(Schedule, Report), Diagnostic> {
-    let computed;
-    let facts = match context.facts {
-        Some(facts) => facts,
-        None => {
-            computed = facts::of(module, func);
-            &computed
-        }
-    };
+    let facts = facts::for_egraph(module, func);
     let types = std::mem::take(&mut module.types);
     let mut graph = graph(types, context.constants);
-    without_clock(|| {
-        let skeleton = build::build(module, func, &mut graph, facts);
-        let result = solve(module, &mut graph, &skeleton, rules, context, model, limits);
-        module.types = std::mem::take(&mut graph.analysis.types);
-        result
-    })
-}
-
-/// Runs `f` with a clock that stands still. egg times each rebuild, and the first reading of its
-/// clock calibrates the processor's counter for some 10 ms: more than a whole compilation.
-fn without_clock<T>(f: impl FnOnce() -> T) -> T {
-    let (clock, _) = quanta::Clock::mock();
-    quanta::with_clock(&clock, f)
+    let skeleton = build::build(module, func, &mut graph, &facts);
+    let result = solve(module, &mut graph, &skeleton, rules, context, model, limits);
+    module.types = std::mem::take(&mut graph.analysis.types);
+    result
 }
 
 /// What constants that folding finds are written as.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
+use super::asked::Asked;
 use super::attr::pointee_bytes;
 use super::leaf::Leaf;
 use super::map::FactMap;
@@ -14,9 +15,20 @@ use crate::ir::{Attr, BlockId, DYNAMIC, Module, Op, OpId, Type, ValueId};
 
 /// The facts of every value inside `func` (an entry, a `nvvm.func`, any operation with regions).
 pub fn of(module: &Module, func: OpId) -> FactMap {
-    let room = values(module, func);
+    walk(module, func, None)
+}
+
+/// The facts of values inside `func` that an e-graph does not find by itself: those of all but the results of pure
+/// operations.
+pub fn for_egraph(module: &Module, func: OpId) -> FactMap {
+    walk(module, func, Some(Asked::inside(module, func)))
+}
+
+fn walk(module: &Module, func: OpId, asked: Option<Asked>) -> FactMap {
+    let room = module.values_under(func);
     let mut walk = Walk {
         module,
+        asked,
         facts: FactMap::with_room(room),
         stamps: Vec::with_capacity(room),
         now: 0,
@@ -33,19 +45,6 @@ pub fn of(module: &Module, func: OpId) -> FactMap {
         }
     }
     walk.facts
-}
-
-/// How many values are defined under `op`.
-fn values(module: &Module, op: OpId) -> usize {
-    let regions = module.op(op).regions.iter();
-    let blocks = regions.flat_map(|&region| &module.region(region).blocks);
-    let defined = blocks.map(|&block| {
-        let block = module.block(block);
-        let ops = block.ops.iter();
-        let inside = ops.map(|&op| module.op(op).results.len() + values(module, op));
-        block.args.len() + inside.sum::<usize>()
-    });
-    defined.sum()
 }
 
 /// A kernel parameter: the same for all threads; pointers have their pointee's alignment.
@@ -78,6 +77,8 @@ struct Stamp {
 
 struct Walk<'m> {
     module: &'m Module,
+    /// The values that facts are found of, if not all.
+    asked: Option<Asked>,
     facts: FactMap,
     /// By place in `facts`.
     stamps: Vec<Stamp>,
@@ -166,7 +167,7 @@ impl Walk<'_> {
     fn simple(&mut self, id: OpId) {
         let module = self.module;
         let op = module.op(id);
-        if self.is_current(op) {
+        if self.asked.as_ref().is_some_and(|asked| !asked.has(op)) || self.is_current(op) {
             return;
         }
         for (index, &result) in op.results.iter().enumerate() {

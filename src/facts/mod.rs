@@ -10,6 +10,7 @@
 
 pub mod access;
 mod arith;
+mod asked;
 mod attr;
 mod axes;
 mod axis;
@@ -24,7 +25,7 @@ mod transfer;
 
 pub use arith::{Arith, Division, arith_of};
 pub use axis::Axis;
-pub use flow::of;
+pub use flow::{for_egraph, of};
 pub use leaf::Leaf;
 pub use map::FactMap;
 pub use transfer::{assume, constant, grid_bounds, splat, transfer};

@@ -21,4 +21,17 @@ impl Module {
         self.walk(block, &mut |op| ops.push(op));
         ops
     }
+
+    /// How many values are defined under `op`.
+    pub fn values_under(&self, op: OpId) -> usize {
+        let regions = self.op(op).regions.iter();
+        let blocks = regions.flat_map(|&region| &self.region(region).blocks);
+        let defined = blocks.map(|&block| {
+            let block = self.block(block);
+            let ops = block.ops.iter();
+            let inside = ops.map(|&op| self.op(op).results.len() + self.values_under(op));
+            block.args.len() + inside.sum::<usize>()
+        });
+        defined.sum()
+    }
 }

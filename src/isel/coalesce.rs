@@ -42,6 +42,9 @@ impl UnifyKey for Key {
 
 /// Merges registers that copies connect. Returns how many copies are of a register to itself then.
 pub fn merge(func: &mut Func, table: &Table) -> usize {
+    if !func.has_copies() {
+        return 0;
+    }
     let live = live::ranges(func, table);
     let mut classes: InPlaceUnificationTable<Key> = InPlaceUnificationTable::new();
     for range in live.ranges {
@@ -94,6 +97,9 @@ fn join(classes: &mut InPlaceUnificationTable<Key>, d: VReg, s: VReg) {
 
 /// Replaces parallel copies by moves.
 pub fn write_moves(func: &mut Func, table: &Table) -> Result<(), Fail> {
+    if !func.has_copies() {
+        return Ok(());
+    }
     let insts = std::mem::take(&mut func.insts);
     func.insts.reserve(insts.len());
     let mut readers = Vec::new();

@@ -17,6 +17,9 @@ use crate::machine::table::{Role, Table};
 
 /// Merges equal variables. Returns how many went.
 pub(super) fn merge(func: &mut Func, table: &Table) -> usize {
+    if !func.has_copies() {
+        return 0;
+    }
     let variables = Variables::of(func, table);
     let classes = variables.classes(func, table);
     let mut first: FxHashMap<u32, VReg> = FxHashMap::default();

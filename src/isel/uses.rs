@@ -99,16 +99,22 @@ pub(super) fn drop_dead(func: &mut Func, table: &Table) -> usize {
             if !row.unit.is_pure() {
                 return true;
             }
-            op.dead = (0..op.reps as usize)
-                .map(|rep| {
-                    let mut live = false;
-                    op.writes(&row.slots, rep, &mut |r| live |= is_needed(&r));
-                    !live
-                })
-                .collect();
-            dropped += op.dead.iter().filter(|dead| **dead).count();
-            op.dead.iter().any(|dead| !dead)
+            let is_dead = |rep: usize| {
+                let mut live = false;
+                op.writes(&row.slots, rep, &mut |r| live |= is_needed(&r));
+                !live
+            };
+            let reps = 0..op.reps as usize;
+            let count = reps.clone().filter(|&rep| is_dead(rep)).count();
+            dropped += count;
+            // Most have none, and need no list of them.
+            op.dead = match count {
+                0 => Vec::new(),
+                _ => reps.map(is_dead).collect(),
+            };
+            count < op.reps as usize
         }
+        Inst::Copy { dst, .. } if dst.iter().all(is_needed) => !dst.is_empty(),
         Inst::Copy { dst, src } => {
             let kept: Vec<(VReg, Atom)> = dst
                 .iter()

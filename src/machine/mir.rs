@@ -218,6 +218,12 @@ impl Func {
         format!("{}__text{i}", self.name)
     }
 
+    /// Whether something is copied from register to register.
+    pub fn has_copies(&self) -> bool {
+        let mut insts = self.insts.iter();
+        insts.any(|inst| matches!(inst, Inst::Copy { .. }))
+    }
+
     pub fn new_reg(&mut self, class: Class) -> VReg {
         self.regs.push(class);
         VReg(self.regs.len() as u32 - 1)

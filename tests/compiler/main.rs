@@ -11,6 +11,7 @@ mod checked;
 mod circles;
 mod copies;
 mod egraph;
+mod facts;
 mod layers;
 mod lowered;
 mod promises;

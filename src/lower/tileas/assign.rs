@@ -25,6 +25,7 @@ use crate::dialect::{OpKind, Traits};
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
+use smallvec::SmallVec;
 
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
@@ -240,21 +241,24 @@ impl Assign<'_> {
         let Some(relation) = Relation::of(self.m, op) else {
             return Ok(false);
         };
-        let data = self.m.op(op).clone();
+        let data = self.m.op(op);
+        let pairs = data.operands.iter().copied().zip(data.results.clone());
         let mut changed = false;
-        for (&source, &result) in data.operands.iter().zip(&data.results) {
+        for (source, result) in pairs.collect::<SmallVec<[_; 2]>>() {
             // A scalar has no layout to spread to.
             if !is_distributed(self.m, source) || !is_distributed(self.m, result) {
                 continue;
             }
-            match (self.known(source), self.known(result)) {
-                (None, Some(r)) => {
+            match (self.proposed(source), self.proposed(result)) {
+                (None, Some((_, r))) => {
+                    let r = self.m.layouts.get(r).clone();
                     if let Some(layout) = at(self.m, op, relation.source_of(self.m, source, &r))? {
                         self.propose(source, Priority::Derived, &layout);
                         changed = true;
                     }
                 }
-                (Some(s), None) => {
+                (Some((_, s)), None) => {
+                    let s = self.m.layouts.get(s).clone();
                     let layout = at(self.m, op, relation.result_of(self.m, result, &s))?;
                     if !matches!(relation, Relation::Broadcast)
                         || self.is_spread_out(op, result, &layout)?

@@ -11,10 +11,11 @@
 //! for that. It takes registers for what is loaded, and pays as long as the blocks of a multiprocessor, which may become
 //! fewer, have more under way than before.
 
+use std::collections::BTreeMap;
+
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::order::move_before;
 use super::pipeline::prefetch::loads_tile;
-use super::pipeline::slice::backward;
 use super::pipeline::tokens;
 use super::pressure;
 use crate::dialect::Traits;
@@ -65,6 +66,7 @@ pub fn start(m: &mut Module, func: OpId, body: BlockId, target: &Target, warps: 
 /// The loads of a block that stand behind something slow and follow from nothing slow.
 fn late(m: &Module, block: BlockId) -> Vec<Late> {
     let ops = &m.block(block).ops;
+    let places: FxHashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
     let mut found = Vec::new();
     let mut front: Option<usize> = None;
     let mut before = 0;
@@ -75,14 +77,15 @@ fn late(m: &Module, block: BlockId) -> Vec<Late> {
             _ if !loads && !is_quiet(m, op) => (front, before) = (None, 0),
             None if loads => before += tile_bytes(m, m.result(op)),
             Some(first) if loads => {
-                let behind: FxHashSet<OpId> = ops[first..at].iter().copied().collect();
+                let behind =
+                    |op: OpId| places.get(&op).copied().filter(|p| (first..at).contains(p));
                 let load = |slice| Late {
                     load: op,
                     front: ops[first],
                     slice,
                     before,
                 };
-                found.extend(movable(m, block, op, &behind).map(load));
+                found.extend(movable(m, op, &behind).map(load));
             }
             _ => {}
         }
@@ -105,23 +108,35 @@ fn is_quiet(m: &Module, op: OpId) -> bool {
     reads || data.only_computes()
 }
 
-/// Which of the operations `behind` compute where a load loads from, if all of them may be moved with it.
-fn movable(m: &Module, block: BlockId, load: OpId, behind: &FxHashSet<OpId>) -> Option<Vec<OpId>> {
+/// Which operations behind the slow one compute where a load loads from, if all of them may be moved with it. `behind`: the
+/// place of such an operation.
+fn movable(m: &Module, load: OpId, behind: &dyn Fn(OpId) -> Option<usize>) -> Option<Vec<OpId>> {
     let data = m.op(load);
     let waits = access::token(data).is_some_and(|t| {
-        let late = m.def_op(t).is_some_and(|o| behind.contains(&o));
+        let late = m.def_op(t).is_some_and(|o| behind(o).is_some());
         late || !tokens::only_read(m, t)
     });
     if access::ordering(data) != Ordering::Weak || waits {
         return None;
     }
-    let mut roots = address_of(m, load);
-    roots.extend(group(data, "padding"));
-    let mut slice = backward(m, block, roots);
-    slice.retain(|o| behind.contains(o));
+    let mut work = address_of(m, load);
+    work.extend(group(data, "padding"));
+    let mut slice: BTreeMap<usize, OpId> = BTreeMap::new();
+    while let Some(value) = work.pop() {
+        let maker = m.def_op(value);
+        if let Some(op) = maker
+            && let Some(place) = behind(op)
+            && slice.insert(place, op).is_none()
+        {
+            work.extend(&m.op(op).operands);
+        }
+    }
     let pure =
         |&o: &OpId| is_quiet(m, o) && !is_slow(m, o) && !m.op(o).def().traits.has(Traits::MEMORY);
-    slice.iter().all(pure).then_some(slice)
+    slice
+        .values()
+        .all(pure)
+        .then(|| slice.into_values().collect())
 }
 
 /// What moving loads may cost.

@@ -42,13 +42,17 @@ pub fn shows(m: &Module, mut tile: ValueId, is_load: impl Fn(OpId) -> bool) -> b
     false
 }
 
+/// Whether an operation works element by element or changes a shape.
+pub fn passes_on(m: &Module, op: OpId) -> bool {
+    m.op(op).def().traits.has(Traits::ELEMENTWISE) || is_view(m, op)
+}
+
 /// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
 pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     let mut reached: FxHashSet<ValueId> = [tile].into_iter().collect();
     for &op in ops {
         let data = m.op(op);
-        let passes = data.def().traits.has(Traits::ELEMENTWISE) || is_view(m, op);
-        if passes && data.operands.iter().any(|v| reached.contains(v)) {
+        if passes_on(m, op) && data.operands.iter().any(|v| reached.contains(v)) {
             reached.extend(&data.results);
         }
     }

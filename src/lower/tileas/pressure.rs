@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
     let mut p = Pressure::new(m, body, warps);
     p.loaded_for_matmuls(body, &[S::TiledLoad, S::Load, S::LocalLoad]);
-    p.block(body, &FxHashSet::default())
+    p.block(body, Live::default())
 }
 
 /// The same where what matmuls read is loaded through registers, but for the tiles in `without`.
@@ -25,7 +25,7 @@ pub fn registers_without(m: &Module, body: BlockId, warps: u64, without: &[Value
     p.loaded_for_matmuls(body, &[S::LocalLoad]);
     let without: Vec<ValueId> = without.iter().map(|&v| p.root(v)).collect();
     p.shared.extend(without);
-    p.block(body, &FxHashSet::default())
+    p.block(body, Live::default())
 }
 
 /// The same with all tiles that live while asynchronous matmuls are issued.
@@ -33,7 +33,7 @@ pub fn registers_issued(m: &Module, body: BlockId, warps: u64) -> u64 {
     let mut p = Pressure::new(m, body, warps);
     p.loaded_for_matmuls(body, &[S::LocalLoad]);
     p.issued_stand = true;
-    p.block(body, &FxHashSet::default())
+    p.block(body, Live::default())
 }
 
 /// The same with all tiles that live across stores, too.
@@ -41,7 +41,7 @@ pub fn registers_across(m: &Module, body: BlockId, warps: u64) -> u64 {
     let mut p = Pressure::new(m, body, warps);
     p.loaded_for_matmuls(body, &[S::LocalLoad]);
     p.stores_stand = true;
-    p.block(body, &FxHashSet::default())
+    p.block(body, Live::default())
 }
 
 /// The registers of a thread that values of a function take, one by one.
@@ -82,6 +82,13 @@ fn stands(m: &Module, op: OpId) -> bool {
             S::of(data.kind),
             Some(S::TiledLoad | S::Load | S::LocalLoad)
         )
+}
+
+/// Tiles that live at one place, and the registers of a thread that they take together.
+#[derive(Clone, Default)]
+struct Live {
+    values: FxHashSet<ValueId>,
+    registers: u64,
 }
 
 struct Pressure<'m> {
@@ -132,6 +139,10 @@ impl<'m> Pressure<'m> {
     fn loaded_for_matmuls(&mut self, body: BlockId, kinds: &[S]) {
         let m = self.m;
         let ops = m.ops_under(body);
+        let loads = |&op: &OpId| S::of(m.op(op).kind).is_some_and(|k| kinds.contains(&k));
+        if !ops.iter().any(loads) {
+            return;
+        }
         let mut others: FxHashSet<ValueId> = FxHashSet::default();
         for &op in ops.iter().rev() {
             let data = m.op(op);
@@ -142,9 +153,8 @@ impl<'m> Pressure<'m> {
             others.extend(data.operands.iter().skip(read));
         }
         for &op in &ops {
-            let load = S::of(m.op(op).kind).is_some_and(|k| kinds.contains(&k));
             if let Some(&tile) = m.op(op).results.first()
-                && load
+                && loads(&op)
                 && !others.contains(&tile)
             {
                 self.shared.insert(tile);
@@ -176,8 +186,12 @@ impl<'m> Pressure<'m> {
         (shape.iter().product::<u64>() * bits).div_ceil(32 * 32 * self.warps.max(1))
     }
 
-    fn count(&self, live: &FxHashSet<ValueId>) -> u64 {
-        live.iter().map(|&v| self.weight(v)).sum()
+    /// Adds a value to those that live.
+    fn keep(&self, live: &mut Live, value: ValueId) {
+        let weight = self.weight(value);
+        if weight > 0 && live.values.insert(value) {
+            live.registers += weight;
+        }
     }
 
     /// Registers for what warpgroups side by side hold, each, of the left operand of `op`, beyond what one of them would.
@@ -189,10 +203,16 @@ impl<'m> Pressure<'m> {
         self.weight(self.root(dot.lhs())) * u64::from(across.max(1) - 1)
     }
 
-    /// The most that lives at once in `block`, `after` being what lives behind it.
-    fn block(&self, block: BlockId, after: &FxHashSet<ValueId>) -> u64 {
+    /// Takes a value from those that live.
+    fn drop(&self, live: &mut Live, value: ValueId) {
+        if live.values.remove(&value) {
+            live.registers -= self.weight(value);
+        }
+    }
+
+    /// The most that lives at once in `block`, `live` being what lives behind it.
+    fn block(&self, block: BlockId, mut live: Live) -> u64 {
         let m = self.m;
-        let mut live = after.clone();
         let mut most = 0;
         for &op in m.block(block).ops.iter().rev() {
             let data = m.op(op);
@@ -200,13 +220,11 @@ impl<'m> Pressure<'m> {
             let issued = S::of(data.kind) == Some(S::AsyncDot);
             let stands = stands(m, op) || store && self.stores_stand || issued && self.issued_stand;
             if stands {
-                let mut here = live.clone();
-                here.extend(&data.results);
-                most = most.max(self.count(&here));
+                // Its results are there, whether something uses them or not.
+                data.results.iter().for_each(|&r| self.keep(&mut live, r));
+                most = most.max(live.registers);
             }
-            data.results.iter().for_each(|r| {
-                live.remove(r);
-            });
+            data.results.iter().for_each(|&r| self.drop(&mut live, r));
             let inner = data
                 .regions
                 .iter()
@@ -218,13 +236,16 @@ impl<'m> Pressure<'m> {
                 let own: FxHashSet<ValueId> = self.made_in(inner);
                 for op in m.ops_under(inner) {
                     let used = m.op(op).operands.iter().map(|&v| self.root(v));
-                    through.extend(used.filter(|v| !own.contains(v)));
+                    let outer = used.filter(|v| !own.contains(v));
+                    outer.for_each(|v| self.keep(&mut through, v));
                 }
-                most = most.max(self.block(inner, &through));
+                most = most.max(self.block(inner, through));
             }
-            live.extend(data.operands.iter().map(|&v| self.root(v)));
+            for &v in &data.operands {
+                self.keep(&mut live, self.root(v));
+            }
             if stands {
-                most = most.max(self.count(&live) + self.again(op));
+                most = most.max(live.registers + self.again(op));
             }
         }
         most

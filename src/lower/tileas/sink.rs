@@ -18,6 +18,9 @@ use crate::lower::tileas::pipeline::slice::copy_beside;
 /// read, one transposed, would be converted in registers for one of them.
 pub fn split(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
+    if !ops.iter().any(|&o| by_warps(m, o)) {
+        return;
+    }
     let mut users = users(m, &ops);
     // Those behind come first: what they read then has a user for each of theirs.
     for op in ops.into_iter().rev() {

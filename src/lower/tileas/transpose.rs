@@ -10,17 +10,36 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view;
 use crate::facts::access::{Access, group};
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::look::{is_matmul, reach};
+use crate::lower::tileas::look::{is_matmul, passes_on};
+use rustc_hash::FxHashSet;
 
 /// Rewrites every such permutation under `body`.
 pub fn absorb(m: &mut Module, body: BlockId) {
-    for op in m.ops_under(body) {
+    let ops = m.ops_under(body);
+    // A permutation that goes takes nothing from what the others lead to.
+    let feeding = feeding_matmuls(m, &ops);
+    for op in ops {
         if C::of(m.op(op).kind) == Some(C::Permute)
-            && let Some(found) = Transposed::find(m, body, op)
+            && feeding.contains(&m.result(op))
+            && let Some(found) = Transposed::find(m, op)
         {
             found.rewrite(m);
         }
     }
+}
+
+/// The tiles from which elementwise operations and changes of shape make operands of matmuls, with these.
+fn feeding_matmuls(m: &Module, ops: &[OpId]) -> FxHashSet<ValueId> {
+    let mut feeding = FxHashSet::default();
+    for &op in ops.iter().rev() {
+        let data = m.op(op);
+        if is_matmul(m, op) {
+            feeding.extend(data.operands.iter().take(2));
+        } else if passes_on(m, op) && data.results.iter().any(|v| feeding.contains(v)) {
+            feeding.extend(&data.operands);
+        }
+    }
+    feeding
 }
 
 /// A permutation of a tile that is loaded for it alone, perhaps without its dimensions of one element.
@@ -33,19 +52,13 @@ struct Transposed {
 }
 
 impl Transposed {
-    fn find(m: &Module, body: BlockId, permute: OpId) -> Option<Transposed> {
+    fn find(m: &Module, permute: OpId) -> Option<Transposed> {
         let perm = tile::Permute::of(m.op(permute))?.permutation();
-        let ops = m.ops_under(body);
-        let reached = reach(m, &ops, m.result(permute));
-        let takes = |o: OpId| m.op(o).operands.iter().take(2).any(|v| reached.contains(v));
-        if !ops.iter().any(|&o| is_matmul(m, o) && takes(o)) {
-            return None;
-        }
         let perm: Vec<usize> = perm.iter().map(|&d| d as usize).collect();
-        let source = only_use(m, body, m.source(permute))?;
+        let source = only_use(m, m.source(permute))?;
         let reshape = (C::of(m.op(source).kind) == Some(C::Reshape)).then_some(source);
         let load = match reshape {
-            Some(reshape) => only_use(m, body, m.source(reshape))?,
+            Some(reshape) => only_use(m, m.source(reshape))?,
             None => source,
         };
         let data = m.op(load);
@@ -124,10 +137,10 @@ impl Transposed {
     }
 }
 
-/// The operation that makes a tile which only one operand of the function uses.
-fn only_use(m: &Module, body: BlockId, tile: ValueId) -> Option<OpId> {
+/// The operation that makes a tile which only one operand uses.
+fn only_use(m: &Module, tile: ValueId) -> Option<OpId> {
     let uses = |o: OpId| m.op(o).operands.iter().filter(|&&v| v == tile).count();
-    let count: usize = m.ops_under(body).into_iter().map(uses).sum();
+    let count: usize = m.users(tile).into_iter().map(uses).sum();
     m.def_op(tile).filter(|_| count == 1)
 }
 
