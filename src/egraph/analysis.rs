@@ -1,16 +1,16 @@
 //! What each e-class knows: its type and the facts about its elements.
 
+use egg::{DidMerge, EGraph, Id};
 use smallvec::SmallVec;
 
-use super::graph::{Analysis, EGraph};
-use super::node::{AttrTable, Head, Id, Leaf, Node, is_effect};
+use super::node::{AttrTable, Head, Leaf, Node, is_effect};
 use crate::dialect::{OpDef, OpKind, ResultType};
 use crate::facts::semantics;
 use crate::facts::{self, FactMap, Facts, Uniformity};
 use crate::ir::{Attr, Type, TypeId, Types};
 
 /// The e-graph the engine works on.
-pub type Graph = EGraph<Know>;
+pub type Graph = EGraph<Node, Know>;
 
 /// What a class knows.
 #[derive(Clone, Debug)]
@@ -129,10 +129,10 @@ fn nothing() -> Facts {
     }
 }
 
-impl Analysis for Know {
+impl egg::Analysis<Node> for Know {
     type Data = Class;
 
-    fn make(graph: &mut Graph, node: &Node) -> Class {
+    fn make(graph: &mut Graph, node: &Node, _id: Id) -> Class {
         let (ty, facts) = match node.head {
             Head::Value(i) => match graph.analysis.values.get(i as usize) {
                 Some((ty, facts)) => (Some(*ty), facts.clone()),
@@ -146,7 +146,7 @@ impl Analysis for Know {
         Class { ty, facts, loops }
     }
 
-    fn merge(&mut self, to: &mut Class, from: &Class) -> bool {
+    fn merge(&mut self, to: &mut Class, from: Class) -> DidMerge {
         let a = to.facts.meet(&from.facts);
         if to.ty.is_none() {
             to.ty = from.ty;
@@ -158,7 +158,8 @@ impl Analysis for Know {
         }
         let outside = from.loops < to.loops;
         to.loops = to.loops.min(from.loops);
-        a || outside
+        // Whether `from` learned something is not worth a comparison: its parents are revisited.
+        DidMerge(a || outside, true)
     }
 
     fn modify(graph: &mut Graph, id: Id) {

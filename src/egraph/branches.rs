@@ -1,10 +1,12 @@
 //! What all branches of an operation need is computed before it, not once in each.
 
+use egg::Id;
+
 use super::analysis::Graph;
 use super::build::{BlockIx, Item, Skeleton};
 use super::by_class::ByClass;
 use super::extract::Choice;
-use super::node::{Head, Id};
+use super::node::Head;
 
 /// The classes that every one of `blocks` needs, by their chosen forms, in no particular order.
 /// `visible` tells what can be computed before the branches; other classes are not looked into.

@@ -1,11 +1,12 @@
 //! A function into the e-graph: pure operations become nodes; effects, control flow and block
 //! arguments form the skeleton that refers to them.
 
+use egg::Id;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::analysis::{Graph, learn};
-use super::node::{AttrsId, Head, Id, Leaf, Node, is_effect};
+use super::node::{AttrsId, Head, Leaf, Node, is_effect};
 use crate::dialect::{Arity, Control, Traits};
 use crate::facts::FactMap;
 use crate::ir::{BlockId, LocId, Module, OpId, RegionId, ValueId};
@@ -111,16 +112,13 @@ struct Builder<'a> {
 
 /// Adds the regions of `func` to the e-graph.
 pub fn build(module: &Module, func: OpId, graph: &mut Graph, facts: &FactMap) -> Skeleton {
-    let values = module.values_under(func);
-    // Most rules add a form or two to few of the nodes.
-    graph.reserve(values + values / 2);
     let absent = graph.add(Node::leaf(Head::Absent));
     let mut builder = Builder {
         module,
         graph,
         facts,
         skeleton: Skeleton::default(),
-        ids: FxHashMap::with_capacity_and_hasher(values, FxBuildHasher),
+        ids: FxHashMap::with_capacity_and_hasher(module.values_under(func), FxBuildHasher),
         absent,
     };
     for &region in &module.op(func).regions {

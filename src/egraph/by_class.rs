@@ -1,7 +1,8 @@
 //! A value for each class, as a vector over class numbers.
 
+use egg::Id;
+
 use super::analysis::Graph;
-use super::node::Id;
 
 /// A value of type `T` for each class of a graph that gets no further ones; at first the default.
 pub struct ByClass<T>(Vec<T>);
@@ -18,11 +19,11 @@ impl<T: Default> ByClass<T> {
 impl<T> ByClass<T> {
     /// The value of a class made since is `None`.
     pub fn get(&self, id: Id) -> Option<&T> {
-        self.0.get(id.index())
+        self.0.get(usize::from(id))
     }
 
     pub fn get_mut(&mut self, id: Id) -> Option<&mut T> {
-        self.0.get_mut(id.index())
+        self.0.get_mut(usize::from(id))
     }
 
     /// Does nothing for a class made since.

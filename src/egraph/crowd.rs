@@ -5,6 +5,7 @@
 //! spilled, and read back where computing it again takes as few instructions. That pays where it is made of little: the
 //! number of a row, of a column, a pointer. What is made of an array that is kept anyway frees nothing.
 
+use egg::Id;
 use rustc_hash::FxHashSet;
 
 use super::analysis::Graph;
@@ -12,7 +13,7 @@ use super::build::{BlockIx, Skeleton};
 use super::by_class::ByClass;
 use super::cost::{self, CostModel};
 use super::extract::Choice;
-use super::node::{Head, Id};
+use super::node::Head;
 use crate::dialect::OpDef;
 
 /// 32-bit registers of an array that a thread has no room for twice, beside what else a loop holds.

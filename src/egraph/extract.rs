@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
 use super::cost::{self, CostModel};
-use super::node::{Head, Id, Node};
+use super::node::{Head, Node};
 use crate::dialect::Traits;
 
 /// One node per class that can be made.
@@ -59,7 +60,8 @@ const ROUNDS: usize = 4;
 impl Choice {
     /// Chooses for the whole e-graph. `extra` is added to the cost of nodes (costs of rules).
     pub fn new(graph: &Graph, model: &dyn CostModel, extra: &FxHashMap<(Id, Node), i32>) -> Choice {
-        let ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
+        let mut ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
+        ids.sort_unstable();
         let mut index = ByClass::new(graph);
         for (i, &id) in ids.iter().enumerate() {
             index.set(id, Some(i as u32));

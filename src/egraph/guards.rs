@@ -1,9 +1,11 @@
 //! Conditions and computed numbers of a match.
 
+use egg::Id;
+
 use super::rule::{Comparison, Expr, Function, Guard};
 use crate::egraph::analysis::Graph;
 use crate::egraph::matcher::{Bind, Binds, elem_is};
-use crate::egraph::node::{Id, Leaf};
+use crate::egraph::node::Leaf;
 use crate::facts::{Facts, Uniformity, sign_extend};
 use crate::ir::{Attr, Type, TypeId};
 use crate::scalar::{FloatFormat, Overflow, Rounding};

@@ -1,9 +1,10 @@
 //! Where a rule's pattern is found: backtracking over the nodes of classes.
 
+use egg::Id;
 use smallvec::SmallVec;
 
 use super::analysis::{Class, Graph};
-use super::node::{Head, Id, Leaf, Node, is_effect};
+use super::node::{Head, Leaf, Node, is_effect};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::meaning::Meaning;
 use crate::dialect::nvvm::Op as N;

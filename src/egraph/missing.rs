@@ -1,13 +1,14 @@
 //! The error of a value that no legal operation makes: it names the operation that is missing,
 //! not the one that would have used it.
 
+use egg::Id;
 use rustc_hash::FxHashSet;
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
 use super::cost::{self, CostModel};
 use super::extract::Choice;
-use super::node::{Head, Id, Node};
+use super::node::{Head, Node};
 use crate::ir::{Diagnostic, LocId, Type, TypeId, Types};
 
 /// The class at fault for `id` having no form, and where it (or what uses it) is in the source.

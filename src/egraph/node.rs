@@ -1,5 +1,6 @@
 //! The e-graph's language: operations of every dialect, opaque values.
 
+use egg::Id;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
@@ -8,22 +9,6 @@ pub use super::head::{Head, explicit_results};
 use crate::dialect::{AttrKind, OpDef};
 pub use crate::facts::Leaf;
 use crate::ir::{Attr, Dense, EnumAttr, TypeId, Types};
-
-/// Number of a class, or of a node as it was added: a class has the number of one of its nodes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
-pub struct Id(u32);
-
-impl Id {
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl From<usize> for Id {
-    fn from(index: usize) -> Id {
-        Id(index as u32)
-    }
-}
 
 /// Index of an interned list of attribute leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -63,6 +48,27 @@ impl Node {
             attrs: AttrsId::NONE,
             children: SmallVec::new(),
         }
+    }
+}
+
+impl egg::Language for Node {
+    // Matching is ours (see `matcher`), so egg need not index classes by operation.
+    type Discriminant = ();
+
+    fn discriminant(&self) {}
+
+    fn matches(&self, other: &Self) -> bool {
+        self.head == other.head
+            && self.attrs == other.attrs
+            && self.children.len() == other.children.len()
+    }
+
+    fn children(&self) -> &[Id] {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut [Id] {
+        &mut self.children
     }
 }
 

@@ -1,5 +1,6 @@
 //! Replacements in the e-graph.
 
+use egg::Id;
 use smallvec::SmallVec;
 
 use super::guards::{self, Number};
@@ -8,7 +9,7 @@ use super::rule::{AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr
 use crate::dialect::{AttrKind, OpDef, OpKind, ResultType, Traits};
 use crate::egraph::analysis::Graph;
 use crate::egraph::matcher::{Bind, Binds};
-use crate::egraph::node::{AttrsId, Head, Id, Leaf, Node, is_effect};
+use crate::egraph::node::{AttrsId, Head, Leaf, Node, is_effect};
 use crate::ir::{Attr, Type, TypeId};
 use crate::scalar::{Overflow, Rounding};
 

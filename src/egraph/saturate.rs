@@ -2,13 +2,14 @@
 
 use std::hash::{Hash, Hasher};
 
+use egg::Id;
 use indexmap::{Equivalent, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
 use super::matcher::{self, Binds};
-use super::node::{Id, Node};
+use super::node::Node;
 use crate::egraph::replace::{Build, BuildError};
 use crate::egraph::{
     guards,
@@ -139,6 +140,7 @@ pub fn saturate(
     graph.analysis.touched.clear();
     let most = limits.most(graph.total_size());
     let mut dirty: Vec<Id> = graph.classes().map(|c| c.id).collect();
+    dirty.sort_unstable();
     let mut found = Found::default();
     let mut applied = 0;
     for _ in 0..limits.iterations {
@@ -154,7 +156,10 @@ pub fn saturate(
                 return Ok(run);
             }
         }
-        graph.rebuild();
+        // Without a change there is nothing to rebuild, and egg would sort every class again.
+        if !graph.clean {
+            graph.rebuild();
+        }
         dirty = spread(graph, rules.depth);
         if dirty.is_empty() {
             run.stop = Stop::Saturated;

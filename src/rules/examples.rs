@@ -1,6 +1,7 @@
 //! Examples in rule files: BEFORE ⇒ AFTER through the engine, with the one rule.
 
 use bumpalo::Bump;
+use egg::Id;
 use smallvec::SmallVec;
 
 use super::lower::Lower;
@@ -8,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::egraph;
 use crate::egraph::analysis::Graph;
 use crate::egraph::matcher::{Bind, Binds};
-use crate::egraph::node::{Head, Id, Node};
+use crate::egraph::node::{Head, Node};
 use crate::egraph::replace::Build;
 use crate::egraph::rule::{ElemTest, Examples, Rule, RuleSet, Text};
 use crate::egraph::saturate::{Limits, saturate};

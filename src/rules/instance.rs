@@ -1,5 +1,6 @@
 //! A rule on operands of certain types: drawn at random, or drawn before and repeated with other numbers.
 
+use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::program::{Input, Program};
@@ -8,7 +9,7 @@ use super::trial::Trial;
 use super::wrong::Wrong;
 use crate::dialect::Dialect;
 use crate::egraph::analysis::Graph;
-use crate::egraph::node::{Head, Id, Leaf, Node};
+use crate::egraph::node::{Head, Leaf, Node};
 use crate::egraph::replace::{Build, BuildError};
 use crate::egraph::rule::Rule;
 use crate::egraph::{self, guards, matcher};

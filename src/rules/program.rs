@@ -1,5 +1,6 @@
 //! An expression of the e-graph as a list of steps, to be run on many operands.
 
+use egg::Id;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -7,7 +8,7 @@ use super::random::Random;
 use crate::dialect::Traits;
 use crate::dialect::resolve::{Attributes, Given};
 use crate::egraph::analysis::Graph;
-use crate::egraph::node::{Head, Id, Node};
+use crate::egraph::node::{Head, Node};
 use crate::facts::semantics::{self, Attrs, Element, Outcome, Scalar, element_type};
 use crate::facts::{Facts, Leaf, sign_extend, truncate};
 

@@ -1,5 +1,6 @@
 //! Random instances of a rule's pattern.
 
+use egg::Id;
 use smallvec::SmallVec;
 
 use super::program::Input;
@@ -7,7 +8,7 @@ use super::random::Random;
 use crate::dialect::{AttrKind, Dialect, OpDef, OpKind, ResultType, Traits, cuda_tile, nvvm};
 use crate::egraph::analysis::Graph;
 use crate::egraph::literal::literal_bits;
-use crate::egraph::node::{AttrsId, Head, Id, Leaf, Node, explicit_results};
+use crate::egraph::node::{AttrsId, Head, Leaf, Node, explicit_results};
 use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule};
 use crate::facts::semantics::{Scalar, element_type};
 use crate::facts::{Facts, int_range};

@@ -5,7 +5,8 @@ use super::super::build::{BlockIx, Item, Skeleton};
 use super::super::by_class::ByClass;
 use super::super::cost::CostModel;
 use super::super::extract::Choice;
-use super::super::node::{Head, Id};
+use super::super::node::Head;
+use egg::Id;
 use rustc_hash::FxHashSet;
 
 /// Which operations with regions something depends on.

@@ -7,12 +7,13 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use egg::Id;
+
 use super::drawn::{Drawn, attribute};
 use super::numbers::{Numbers, Variable};
 use super::terms::{Script, literal};
 use crate::egraph::literal::literal_bits;
 use crate::egraph::matcher::Bind;
-use crate::egraph::node::Id;
 use crate::egraph::rule::{ConstValue, Guard, Literal, Pattern, Rule, Template};
 use crate::facts::semantics::{Scalar, element_type};
 use crate::rules::instance::Instance;

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use egg::Id;
 use smallvec::SmallVec;
 use tilec::dialect::{Dialect, ResultType, Traits};
 use tilec::egraph::analysis::Graph;
 use tilec::egraph::extract::Choice;
-use tilec::egraph::node::{AttrsId, Head, Id, Leaf, Node};
+use tilec::egraph::node::{AttrsId, Head, Leaf, Node};
 use tilec::egraph::saturate::saturate;
 use tilec::egraph::{self, CostModel, Legal, Limits, TableCost};
 use tilec::facts::Facts;
