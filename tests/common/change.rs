@@ -6,12 +6,12 @@ use tilec::compile::{Options, Stage, lower_to};
 use tilec::dialect::OpKind;
 use tilec::ir::{Attr, Diagnostics, Module, OpId};
 
-/// A module of the corpus, lowered to `stage`.
+/// A module of the corpus, or one in text that lies elsewhere, lowered to `stage`.
 pub fn lowered(file: &str, target: &str, stage: Stage) -> Module {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let path = root.join("tests/corpus/bytecode").join(file);
     let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let module = tilec::bytecode::read(&bytes).unwrap();
+    let module = tilec::input::any(&bytes, file).unwrap_or_else(|e| panic!("{e}"));
     let options = Options::new(target.parse().unwrap());
     lower_to(module, &options, stage)
         .unwrap_or_else(|e| panic!("{e}"))
