@@ -55,30 +55,34 @@ impl Blocked {
     /// );
     /// ```
     pub fn layout_of_own_rows(&self) -> Result<Layout, LayoutError> {
-        let warp_bits = log2("number of warps", self.warps)?;
-        let units = self.shape.units(&self.order)?;
-        let mut walk = units.into_iter();
-        let vector = self.vector_bits(warp_bits, 1)?;
-        let mut registers: Vec<u64> = walk.by_ref().take(vector as usize).collect();
-        let lanes = take_or_repeat(&mut walk, In::LANE_BITS);
-        let mut rest: Vec<u64> = walk.collect();
-        let rows = rest.split_off(rest.len().saturating_sub(warp_bits as usize));
-        registers.extend(rest);
-        let warps = take_or_repeat(&mut rows.into_iter(), warp_bits);
-        Layout::distributed(self.shape.clone(), registers, lanes, warps)
+        self.spread(1, |rest, warp_bits| {
+            rest.len().saturating_sub(warp_bits as usize)
+        })
     }
 
     /// [`Blocked::layout`] with at least `least` elements (a power of two) in a vector, as far as `max_vector` and the tile
     /// allow: threads repeat elements rather than hold fewer.
     pub fn layout_of_at_least(&self, least: u64) -> Result<Layout, LayoutError> {
+        self.spread(least, |_, _| 0)
+    }
+
+    /// The tile over registers, lanes and warps. `first`: of what vectors and lanes leave, the place from which on the warps
+    /// take theirs; the registers have the rest.
+    fn spread(
+        &self,
+        least: u64,
+        first: impl Fn(&[u64], u32) -> usize,
+    ) -> Result<Layout, LayoutError> {
         let warp_bits = log2("number of warps", self.warps)?;
         let units = self.shape.units(&self.order)?;
         let mut walk = units.into_iter();
         let vector = self.vector_bits(warp_bits, least)?;
         let mut registers: Vec<u64> = walk.by_ref().take(vector as usize).collect();
         let lanes = take_or_repeat(&mut walk, In::LANE_BITS);
+        let mut rest: Vec<u64> = walk.collect();
+        let mut walk = rest.split_off(first(&rest, warp_bits)).into_iter();
         let warps = take_or_repeat(&mut walk, warp_bits);
-        registers.extend(walk);
+        registers.extend(rest.into_iter().chain(walk));
         Layout::distributed(self.shape.clone(), registers, lanes, warps)
     }
 

@@ -1,5 +1,6 @@
-//! A loop that carries one more value: the number of its iteration.
+//! What a counted loop carries, and loops that carry one value more, such as the number of their iteration, or less.
 
+use super::invariant::position;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view;
 use crate::ir::{Attr, BlockId, Module, Op, OpId, ValueId};
@@ -78,11 +79,8 @@ pub fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) 
     let types: Vec<_> = results.iter().map(|&r| m.ty(r)).collect();
     let bounds = bounds(&old);
     let groups = [&bounds[..1], &bounds[1..2], &bounds[2..], &inits];
-    let home = old.block;
-    let at = (m.block(home).ops.iter())
-        .position(|&o| o == around)
-        .unwrap_or(0);
-    let mut b = m.at(home, at);
+    let at = position(m, around);
+    let mut b = m.at(old.block, at);
     b.loc = old.loc;
     let attrs: Vec<Option<Attr>> = old.attrs.to_vec();
     let new = b.op(old.kind, &groups, attrs, &types, &[region]);

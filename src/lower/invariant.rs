@@ -1,34 +1,45 @@
 //! What a loop does not change.
 
+use super::tileas::pipeline::slice::backward;
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Def, Module, OpId, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a number is the same in every iteration of the loop with this body, and can be computed in front of it.
 pub fn stands(m: &Module, body: BlockId, value: ValueId) -> bool {
-    if !is_inside(m, body, value) {
-        return true;
+    let mut seen = FxHashSet::default();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        if !is_inside(m, body, value) || !seen.insert(value) {
+            continue;
+        }
+        let Some(op) = m.def_op(value).filter(|&op| is_plain(m, op)) else {
+            return false;
+        };
+        open.extend(&m.op(op).operands);
     }
-    m.def_op(value).is_some_and(|op| {
-        let data = m.op(op);
-        let plain = matches!(
-            C::of(data.kind),
-            Some(
-                C::Constant
-                    | C::AddI
-                    | C::SubI
-                    | C::MulI
-                    | C::ShLI
-                    | C::NegI
-                    | C::ExtI
-                    | C::TruncI
-                    | C::MaxI
-                    | C::MinI
-                    | C::Reshape
-                    | C::Broadcast
-            )
-        );
-        plain && data.operands.iter().all(|&v| stands(m, body, v))
-    })
+    true
+}
+
+/// Whether an operation computes a number from numbers.
+fn is_plain(m: &Module, op: OpId) -> bool {
+    matches!(
+        C::of(m.op(op).kind),
+        Some(
+            C::Constant
+                | C::AddI
+                | C::SubI
+                | C::MulI
+                | C::ShLI
+                | C::NegI
+                | C::ExtI
+                | C::TruncI
+                | C::MaxI
+                | C::MinI
+                | C::Reshape
+                | C::Broadcast
+        )
+    )
 }
 
 /// Whether a value is made in the loop with this body.
@@ -48,18 +59,20 @@ fn is_inside(m: &Module, body: BlockId, value: ValueId) -> bool {
 
 /// A number that stands still, in front of the loop.
 pub fn outside(m: &mut Module, around: OpId, body: BlockId, value: ValueId) -> ValueId {
-    let Some(op) = m.def_op(value).filter(|_| is_inside(m, body, value)) else {
-        return value;
-    };
-    let data = m.op(op).clone();
-    let operands: Vec<ValueId> = (data.operands.iter())
-        .map(|&v| outside(m, around, body, v))
-        .collect();
-    let ty = m.ty(value);
-    let (home, at) = (m.op(around).block, position(m, around));
-    let mut b = m.at(home, at);
-    b.loc = data.loc;
-    b.value(data.kind, &operands, data.attrs.iter().cloned(), ty)
+    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    for op in backward(m, body, [value]) {
+        let data = m.op(op).clone();
+        let copied = |v: &ValueId| copies.get(v).copied().unwrap_or(*v);
+        let operands: Vec<ValueId> = data.operands.iter().map(copied).collect();
+        let old = m.result(op);
+        let ty = m.ty(old);
+        let (home, at) = (m.op(around).block, position(m, around));
+        let mut b = m.at(home, at);
+        b.loc = data.loc;
+        let new = b.value(data.kind, &operands, data.attrs.iter().cloned(), ty);
+        copies.insert(old, new);
+    }
+    copies.get(&value).copied().unwrap_or(value)
 }
 
 /// Where an operation stands in its block.

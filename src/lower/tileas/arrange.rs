@@ -11,13 +11,10 @@
 //! Generation of Optimal Code for Arithmetic Expressions", 1970). Effects stay in order.
 
 use super::look::is_matmul;
-use super::pipeline::tokens::only_read;
+use super::pipeline::tokens::loads_freely;
 use super::pressure::{self, Weights};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::Ordering;
-use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -175,8 +172,7 @@ impl<'m> Order<'m> {
 /// Whether an operation has no place of its own: it computes, or reads what nothing in front of it wrote.
 fn is_movable(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    let loads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
-        && access::ordering(data) == Ordering::Weak
-        && access::token(data).is_none_or(|t| only_read(m, t));
-    loads || data.only_computes() || matches!(C::of(data.kind), Some(C::Reduce | C::Scan))
+    loads_freely(m, op)
+        || data.only_computes()
+        || matches!(C::of(data.kind), Some(C::Reduce | C::Scan))
 }

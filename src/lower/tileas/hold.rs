@@ -17,12 +17,11 @@ use super::pipeline::ahead::{ACCESS, POINTED, forget_token};
 use super::pipeline::prefetch::loads_tile;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::stream::Share;
-use super::pipeline::tokens::only_read;
+use super::pipeline::tokens::loads_freely;
 use crate::dialect::cuda_tile::view as tile;
-use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::{self, constant, group};
+use crate::facts::access::{constant, group};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::target::Target;
 
@@ -132,10 +131,8 @@ fn beside(m: &Module, first: OpId, later: OpId) -> bool {
 /// The loads of tiles in a loop's `body` that every iteration does and that wait for no write.
 fn loads(m: &Module, body: BlockId) -> Vec<OpId> {
     let plain = |&o: &OpId| {
-        let data = m.op(o);
         loads_tile(m, o)
-            && access::ordering(data) == Ordering::Weak
-            && access::token(data).is_none_or(|t| only_read(m, t))
+            && loads_freely(m, o)
             && (m.types.bits(m.types.elem(m.ty(m.result(o))))).is_some_and(|b| b % 8 == 0)
     };
     m.block(body).ops.iter().copied().filter(plain).collect()

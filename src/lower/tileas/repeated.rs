@@ -12,14 +12,13 @@
 
 use rustc_hash::FxHashMap;
 
+use super::look::place;
 use super::missed::Log;
-use super::pipeline::tokens::only_read;
+use super::pipeline::tokens::loads_freely;
 use crate::dialect::OpKind;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::Ordering;
-use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, group};
-use crate::ir::{Attr, BlockId, Module, OpId, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Module, OpId, Type, TypeId, ValueId};
 
 /// What loads of the same numbers have in common: all but their tokens and hints.
 #[derive(PartialEq, Eq, Hash)]
@@ -56,12 +55,10 @@ pub fn absorb(m: &mut Module, body: BlockId, log: &mut Log) {
 impl Asked {
     /// What a load asks for that comes behind no write; `None` for all else.
     fn of(m: &Module, op: OpId) -> Option<Self> {
-        let data = m.op(op);
-        let loads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad));
-        let free = access::token(data).is_none_or(|t| only_read(m, t));
-        if !loads || access::ordering(data) != Ordering::Weak || !free {
+        if !loads_freely(m, op) {
             return None;
         }
+        let data = m.op(op);
         let named = data.def().operands.iter().map(|o| o.name);
         Some(Self {
             kind: data.kind,
@@ -84,9 +81,9 @@ fn serve(m: &mut Module, first: OpId, later: OpId) {
     let (had, has) = (results(later), results(first));
     // What waits for the later load waits for what that one waited for, too.
     let before = access::token(m.op(later));
-    let (block, at) = super::look::place(m, later);
+    let (block, at) = place(m, later);
     for (&old, &new) in had.iter().zip(&has) {
-        let token = matches!(m.types.get(m.ty(old)), crate::ir::Type::Token);
+        let token = matches!(m.types.get(m.ty(old)), Type::Token);
         let new = match before {
             Some(before) if token && !m.users(old).is_empty() => {
                 let ty = m.ty(old);

@@ -21,7 +21,7 @@ use super::limits::FEWEST_STAGES;
 use super::look::{elements, is_matmul, shows};
 use super::matmul;
 use super::missed::{Log, Refusal};
-use super::pipeline::tokens::only_read;
+use super::pipeline::tokens::loads_freely;
 use super::strips::apart;
 use super::strips::cut::{cheap, is_weak_load};
 use super::strips::dims::{Dims, extents};
@@ -30,7 +30,6 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::{Feature, Target};
@@ -165,8 +164,7 @@ impl Loop {
             sum || arg == next || matches!(m.types.get(m.ty(arg)), Type::Token)
         });
         let plain = |&op: &OpId| {
-            let reads =
-                is_weak_load(m, op) && access::token(m.op(op)).is_none_or(|t| only_read(m, t));
+            let reads = loads_freely(m, op);
             let joins = m.op(op).def().traits.has(Traits::PURE);
             op == end || reads || joins && m.op(op).regions.is_empty()
         };

@@ -106,6 +106,29 @@ impl Gen {
         }
     }
 
+    /// A pointer that may be said to be aligned, as buffers are.
+    pub(super) fn perhaps_aligned(&mut self, base: String, elem: Elem) -> String {
+        if !self.c.chance(60) {
+            return base;
+        }
+        let name = self.fresh();
+        self.line(&format!(
+            "{name} = assume div_by<16>, {base} : tile<ptr<{}>>",
+            elem.name()
+        ));
+        name
+    }
+
+    /// A parameter that is `n`, which may be said to be a multiple of 16 if it is.
+    pub(super) fn perhaps_divisible(&mut self, name: String, n: u64) -> String {
+        if !n.is_multiple_of(16) || !self.c.chance(70) {
+            return name;
+        }
+        let text = format!("assume div_by<16>, {name}");
+        self.op(&text, None, Elem::I32, &[], anything(Elem::I32))
+            .name
+    }
+
     /// A tensor view of a buffer; extents and strides in its type or from parameters.
     fn tensor(&mut self, base: &str, elem: Elem, place: &Place) -> Tensor {
         let mut operands = [Vec::new(), Vec::new()];
@@ -129,16 +152,8 @@ impl Gen {
                             )
                             .name;
                     }
-                    if i == 1 && n % 16 == 0 && self.c.chance(70) {
-                        name = self
-                            .op(
-                                &format!("assume div_by<16>, {name}"),
-                                None,
-                                Elem::I32,
-                                &[],
-                                anything(Elem::I32),
-                            )
-                            .name;
+                    if i == 1 {
+                        name = self.perhaps_divisible(name, n);
                     }
                     operands[i].push(name);
                     types[i].push("?".to_owned());
@@ -148,15 +163,7 @@ impl Gen {
                 }
             }
         }
-        let mut base = base.to_owned();
-        if self.c.chance(60) {
-            let name = self.fresh();
-            self.line(&format!(
-                "{name} = assume div_by<16>, {base} : tile<ptr<{}>>",
-                elem.name()
-            ));
-            base = name;
-        }
+        let base = self.perhaps_aligned(base.to_owned(), elem);
         let ty = format!(
             "tensor_view<{}x{}, strides=[{}]>",
             types[0].join("x"),

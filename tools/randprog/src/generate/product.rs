@@ -232,17 +232,23 @@ impl Gen {
             self.statement();
         }
         self.terminator("continue", &[step]);
+        self.end_sums(
+            here,
+            total.map(|fact| Tile {
+                name,
+                fact,
+                ..start
+            }),
+        );
+    }
+
+    /// Ends a loop behind `here` that adds up products, whose result is used if it is known enough of.
+    pub(super) fn end_sums(&mut self, here: usize, result: Option<Tile>) {
         self.depth -= 1;
         self.env.truncate(here);
         self.around.pop();
         self.line("}");
-        if let Some(fact) = total {
-            self.env.push(Tile {
-                name,
-                fact,
-                ..start
-            });
-        }
+        self.env.extend(result);
     }
 }
 

@@ -91,17 +91,14 @@ impl Gen {
             walks[0].ty,
             walks[1].ty
         ));
-        self.depth -= 1;
-        self.env.truncate(here);
-        self.around.pop();
-        self.line("}");
-        if let Some(fact) = total {
-            self.env.push(Tile {
+        self.end_sums(
+            here,
+            total.map(|fact| Tile {
                 name,
                 fact,
                 ..start
-            });
-        }
+            }),
+        );
     }
 
     fn walk(&mut self, elem: Elem, path: &Path) -> Walk {
@@ -119,15 +116,8 @@ impl Gen {
         };
         let fill = self.factor_fill(elem);
         let count = (whole[1 - near] - 1) * far + whole[near];
-        let mut base = self.buffer(elem, count as usize, fill, 0.0);
-        if self.c.chance(60) {
-            let name = self.fresh();
-            self.line(&format!(
-                "{name} = assume div_by<16>, {base} : tile<ptr<{}>>",
-                elem.name()
-            ));
-            base = name;
-        }
+        let base = self.buffer(elem, count as usize, fill, 0.0);
+        let base = self.perhaps_aligned(base, elem);
         let far = self.distance(far);
         let (offsets, beside) = self.places(path, near, &far);
         let (first, ty) = self.pointers(&base, elem, &offsets);
@@ -170,13 +160,8 @@ impl Gen {
         if self.c.chance(40) {
             return self.int_constant(Elem::I32, &[], far as i64);
         }
-        let mut name = self.scalar_param(far as i64);
-        if far.is_multiple_of(16) && self.c.chance(70) {
-            let text = format!("assume div_by<16>, {name}");
-            name = self
-                .op(&text, None, Elem::I32, &[], anything(Elem::I32))
-                .name;
-        }
+        let name = self.scalar_param(far as i64);
+        let name = self.perhaps_divisible(name, far);
         let fact = Fact::Int {
             lo: far.into(),
             hi: far.into(),

@@ -1,14 +1,12 @@
 //! What one warp role runs of a kernel: some operations, all that they depend on, and the control flow around them.
 
-use crate::dialect::enums::Ordering;
 use rustc_hash::FxHashSet;
 
 use super::super::slice::Map;
-use super::super::tokens::{jumps, only_read};
+use super::super::tokens::{jumps, loads_freely};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::flow::jump_target;
 use crate::lower::tileas::look::elements;
@@ -156,9 +154,7 @@ impl Builder<'_> {
             _ => true,
         };
         let pure = data.only_computes();
-        let reads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-            && access::ordering(data) == Ordering::Weak
-            && access::token(data).is_none_or(|t| only_read(m, t));
+        let reads = loads_freely(m, op);
         let why = match () {
             () if !pure && !reads => "has effects",
             () if !data.results.iter().all(one) && !self.tiles => "computes more than one element",
