@@ -2,6 +2,7 @@
 
 import functools
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -44,18 +45,25 @@ class CudaCase:
     @functools.cached_property
     def _bytecode(self) -> bytes:
         source = (HERE / "tile_cpp" / f"{self.name}.cu").relative_to(ROOT)
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "out.tilebc"
+        # Among other things, the lengths of absolute paths decide in which order nvcc lists
+        # what loops carry: the source and the toolkit are given paths of equal length on all machines.
+        with tempfile.TemporaryDirectory(prefix="corpus-", dir="/tmp") as folder:
+            root = Path(folder)
+            (root / source).parent.mkdir(parents=True)
+            shutil.copyfile(ROOT / source, root / source)
+            (root / "site-packages/nvidia").mkdir(parents=True)
+            toolkit = root / "site-packages/nvidia/cu13"
+            toolkit.symlink_to(Path(nvcc()).parents[1])
             # The architecture decides nothing in these kernels; nvcc wants one.
-            command = [nvcc(), "--tilebc", "-arch=sm_90", "-std=c++20", "--tile-only", "-o", out, source]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            command = [toolkit / "bin/nvcc", "--tilebc", "-arch=sm_90", "-std=c++20", "--tile-only"]
+            done = subprocess.run([*command, "-o", "out.tilebc", source], cwd=root, capture_output=True, text=True)
             if done.returncode:
                 raise SystemExit(f"{source}:\n{done.stdout}{done.stderr}")
-            return with_stable_paths(out.read_bytes())
+            return with_stable_paths((root / "out.tilebc").read_bytes(), root)
 
 
-def with_stable_paths(data: bytes) -> bytes:
-    """The module with file names that depend on no checkout and on no place of the toolkit.
+def with_stable_paths(data: bytes, root: Path) -> bytes:
+    """The module with file names that depend on no folder below which it was made.
 
     nvcc writes absolute paths for the debug information. Only the table of strings
     changes; nothing refers to it but by number.
@@ -63,7 +71,7 @@ def with_stable_paths(data: bytes) -> bytes:
     out = bytearray(data[:HEADER])
     for number, alignment, payload in sections(data):
         if number == STRING:
-            payload = string_table([stable(s) for s in strings(data)])
+            payload = string_table([stable(s, str(root).encode()) for s in strings(data)])
         out.append(number | (ALIGNED if alignment > 1 else 0))
         out += varint(len(payload))
         if alignment > 1:
@@ -74,9 +82,8 @@ def with_stable_paths(data: bytes) -> bytes:
     return bytes(out)
 
 
-def stable(string: bytes) -> bytes:
-    """A path below the repository or the toolkit's packages, from there on."""
-    root = str(ROOT).encode()
+def stable(string: bytes, root: bytes) -> bytes:
+    """A path below the root or the toolkit's packages, from there on."""
     if string == root:
         return b"."
     if b"site-packages/" in string:
