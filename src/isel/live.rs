@@ -17,8 +17,18 @@ pub type Range = SmallVec<[(u32, u32); 2]>;
 /// Live ranges of all registers, and where each instruction is.
 pub struct Ranges {
     pub ranges: Vec<Range>,
+    /// Where each instruction's first repetition reads.
+    pub positions: Vec<u32>,
     /// Number of loops around each instruction.
     pub depth: Vec<u32>,
+}
+
+impl Ranges {
+    /// Whether a register is live at a position.
+    pub fn is_live(&self, r: VReg, at: u32) -> bool {
+        let range = &self.ranges[r.0 as usize];
+        range.iter().any(|&(start, end)| start <= at && at < end)
+    }
 }
 
 /// Whether two ranges share a position.
@@ -247,12 +257,12 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
     Ranges {
         ranges,
         depth: depths(func),
+        positions,
     }
 }
 
-/// The most words of registers that are live at once.
-pub fn most(func: &Func, table: &Table) -> u32 {
-    let ranges = ranges(func, table).ranges;
+/// Words of registers that are live, from each position at which that changes.
+fn levels(func: &Func, ranges: &[Range]) -> Vec<(u32, u32)> {
     let mut changes: Vec<(u32, i64)> = Vec::new();
     for (r, range) in ranges.iter().enumerate() {
         let words = match func.regs[r] {
@@ -264,12 +274,38 @@ pub fn most(func: &Func, table: &Table) -> u32 {
     }
     // What ends where something begins makes room for it.
     changes.sort_unstable();
-    let (mut live, mut most) = (0, 0);
-    for (_, words) in changes {
+    let mut live = 0;
+    let mut levels: Vec<(u32, u32)> = Vec::new();
+    for (at, words) in changes {
         live += words;
-        most = live.max(most);
+        let level = (at, u32::try_from(live).unwrap_or(u32::MAX));
+        match levels.last_mut() {
+            Some(last) if last.0 == at => *last = level,
+            _ => levels.push(level),
+        }
     }
-    u32::try_from(most).unwrap_or(u32::MAX)
+    levels
+}
+
+/// The most words of registers that are live at once.
+pub fn most(func: &Func, table: &Table) -> u32 {
+    let levels = levels(func, &ranges(func, table).ranges);
+    levels.iter().map(|level| level.1).max().unwrap_or(0)
+}
+
+/// The stretches of positions at which more words of registers than `limit` are live, in order.
+pub fn crowded(func: &Func, live: &Ranges, limit: u32) -> Vec<(u32, u32)> {
+    let levels = levels(func, &live.ranges);
+    let mut stretches: Vec<(u32, u32)> = Vec::new();
+    for pair in levels.windows(2) {
+        let ((start, words), (end, _)) = (pair[0], pair[1]);
+        match stretches.last_mut() {
+            _ if words <= limit => {}
+            Some(last) if last.1 == start => last.1 = end,
+            _ => stretches.push((start, end)),
+        }
+    }
+    stretches
 }
 
 /// Registers that are live at the end of each block.

@@ -34,6 +34,7 @@ mod pair;
 pub mod passes;
 pub mod pattern;
 pub mod proof;
+mod recompute;
 mod roles;
 mod select;
 mod sync;

@@ -1,7 +1,7 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, equal, interleave, pair, roles, tidy, uses};
+use super::{coalesce, demand, equal, interleave, pair, recompute, roles, tidy, uses};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
@@ -25,7 +25,7 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 8] = [
+static BEFORE_MOVES: [&Pass; 9] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
@@ -68,6 +68,12 @@ static BEFORE_MOVES: [&Pass; 8] = [
         doc: "Source and destination of a copy become one register where their lives do not overlap.",
         counts: "copies removed",
         run: |func, table, _| coalesce::merge(func, table),
+    },
+    &Pass {
+        name: "recompute",
+        doc: "Where more registers are live than a thread has, cheap values are computed again at their uses.",
+        counts: "uses",
+        run: |func, table, _| recompute::recompute(func, table),
     },
 ];
 

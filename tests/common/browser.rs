@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -122,6 +123,19 @@ impl Browser {
         let failed = &answer["exceptionDetails"];
         assert!(failed.is_null(), "{expression}: {failed}");
         answer["result"]["value"].clone()
+    }
+
+    /// The value of an expression once it is right, or the last one seen in ten seconds: what a click, a key or
+    /// the pointer causes may show only in a later frame.
+    pub fn settle(&mut self, expression: &str, right: impl Fn(&Value) -> bool) -> Value {
+        let start = Instant::now();
+        loop {
+            let value = self.evaluate(expression);
+            if right(&value) || start.elapsed() > Duration::from_secs(10) {
+                return value;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Presses a key.

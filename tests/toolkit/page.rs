@@ -3,20 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::toolkit;
-
-/// Kernels of different kinds: module, target, and what a run needs.
-const PAGES: [(&str, &str, &[&str]); 5] = [
-    ("matmul/f16_128x128x64", "sm_90a", &[]),
-    ("matmul/f16_128x128x64", "sm_100a", &[]),
-    ("production_attention/forward_f16_causal", "sm_90a", &[]),
-    ("softmax/f32_4x256", "sm_80", &[]),
-    ("vadd/f32", "sm_120a", &["--run", "2"]),
-];
 
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
@@ -61,28 +51,36 @@ fn zeros(count: usize) -> Vec<u8> {
     [start, header.into_bytes(), vec![0; 4 * count]].concat()
 }
 
-#[test]
-fn pages_open_and_what_is_on_them_works() {
-    let chromium = toolkit::chromium();
-    PAGES
-        .par_iter()
-        .enumerate()
-        .for_each(|(i, (module, target, more))| {
-            let folder = folder(&i.to_string());
-            let page = folder.join("page.html");
-            write(module, target, more, &page);
-            let mut browser = Browser::start(&chromium, &folder.join("browser"), [1600, 1000]);
-            browser.open(&page);
-            links_lead_somewhere(&mut browser);
-            lines_light_each_other(&mut browser);
-            keys_work(&mut browser);
-            layouts_are_drawn(&mut browser);
-            let complaints = browser.complaints();
-            assert!(
-                complaints.is_empty(),
-                "{module} for {target}: {complaints:#?}"
-            );
-        });
+/// A test for each kind of kernel: its name, the module, the target, and what a run needs.
+macro_rules! pages {
+    ($($name:ident: $module:literal for $target:literal with $more:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            opens_and_what_is_on_it_works(stringify!($name), $module, $target, &$more);
+        })*
+    };
+}
+
+pages! {
+    matmul_on_hopper: "matmul/f16_128x128x64" for "sm_90a" with [];
+    matmul_on_blackwell: "matmul/f16_128x128x64" for "sm_100a" with [];
+    attention: "production_attention/forward_f16_causal" for "sm_90a" with [];
+    softmax: "softmax/f32_4x256" for "sm_80" with [];
+    vadd_with_a_run: "vadd/f32" for "sm_120a" with ["--run", "2"];
+}
+
+fn opens_and_what_is_on_it_works(name: &str, module: &str, target: &str, more: &[&str]) {
+    let folder = folder(name);
+    let page = folder.join("page.html");
+    write(module, target, more, &page);
+    let mut browser = Browser::start(&toolkit::chromium(), &folder.join("browser"), [1600, 1000]);
+    browser.open(&page);
+    links_lead_somewhere(&mut browser);
+    lines_light_each_other(&mut browser);
+    keys_work(&mut browser);
+    layouts_are_drawn(&mut browser);
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:#?}");
 }
 
 /// Each link brings its section to the top, below the header, or to where the page ends.
@@ -95,17 +93,20 @@ fn links_lead_somewhere(browser: &mut Browser) {
     let count = count.as_u64().expect("a number");
     assert!(count >= 5, "a link for each section: {count}");
     for i in 0..count {
-        let there = browser.evaluate(&format!(
-            "(() => {{
+        browser.evaluate(&format!("document.querySelectorAll('a')[{i}].click()"));
+        let there = browser.settle(
+            &format!(
+                "(() => {{
                 const link = document.querySelectorAll('a')[{i}];
-                link.click();
                 const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
                 if (!target || '#' + target.id !== link.getAttribute('href')) return 'no target';
                 const top = target.getBoundingClientRect().top;
                 const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
                 return (top >= 0 && top < 200) || end ? '' : 'not in view: ' + top;
             }})()"
-        ));
+            ),
+            |there| *there == json!(""),
+        );
         assert_eq!(there, json!(""), "link {i}");
     }
     browser.evaluate("scrollTo(0, 0)");
@@ -127,15 +128,17 @@ fn lines_light_each_other(browser: &mut Browser) {
     let (x, y) = place(browser, line).expect("a line of Tile IR that PTX comes from");
     let lit = "[...new Set([...document.querySelectorAll('li.same, li.exact')].map(li => li.closest('.panel').id))]";
     browser.point(x, y, false);
-    let panels = browser.evaluate(lit);
-    for panel in ["tile", "ptx", "sass"] {
+    let wanted = ["tile", "ptx", "sass"];
+    let panels = browser.settle(lit, |lit| wanted.iter().all(|panel| has(lit, panel)));
+    for panel in wanted {
         assert!(has(&panels, panel), "{panel} is not lit, {panels} are");
     }
     browser.point(x, y, true);
     browser.point(5.0, 5.0, false);
     assert_eq!(browser.evaluate(lit), panels, "a click keeps what is lit");
     browser.press("Escape");
-    assert_eq!(browser.evaluate(lit), json!([]), "Escape lets go");
+    let after = browser.settle(lit, |lit| *lit == json!([]));
+    assert_eq!(after, json!([]), "Escape lets go");
 }
 
 fn has(list: &Value, name: &str) -> bool {
@@ -183,9 +186,13 @@ fn layouts_are_drawn(browser: &mut Browser) {
     let (x, y) =
         place(browser, "document.querySelector('figure.layout canvas')").expect("a layout");
     browser.point(x, y, false);
-    let said = browser.evaluate("document.querySelector('figure.layout output').textContent");
-    let said = said.as_str().unwrap_or_default();
-    assert!(said.contains("warp") || said.contains("offset"), "{said:?}");
+    let names_a_place = |said: &Value| {
+        let said = said.as_str().unwrap_or_default();
+        said.contains("warp") || said.contains("offset")
+    };
+    let output = "document.querySelector('figure.layout output').textContent";
+    let said = browser.settle(output, names_a_place);
+    assert!(names_a_place(&said), "{said:?}");
 }
 
 /// The test sees what it looks for.
