@@ -27,6 +27,9 @@ use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
 use smallvec::SmallVec;
 
+/// How many times as many elements as in the default layout a thread combines without harm.
+const MANY: u64 = 8;
+
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
     let mut ops = m.ops_under(body);
@@ -127,6 +130,7 @@ impl Assign<'_> {
             }
         }
         if matches!(C::of(data.kind), Some(C::Reduce | C::Scan)) {
+            data.operands.iter().for_each(|&v| self.combine(v));
             // All operands are combined place by place, and so are all results.
             for values in [&data.operands[..], &data.results[..]] {
                 values
@@ -225,19 +229,24 @@ impl Assign<'_> {
         Ok(())
     }
 
+    /// Sums and the like that threads would all repeat take such a layout last.
     fn spread(&mut self, ops: &[OpId]) -> Result<(), Diagnostic> {
+        let mut many = false;
         loop {
             let mut changed = false;
             for &op in ops.iter().rev().chain(ops) {
-                changed |= self.relate(op)?;
+                changed |= self.relate(op, many)?;
             }
-            if !changed {
-                return Ok(());
+            match (changed, many) {
+                (false, true) => return Ok(()),
+                _ => many = !changed,
             }
         }
     }
 
-    fn relate(&mut self, op: OpId) -> Result<bool, Diagnostic> {
+    /// Derives one side's layout of a relation from the other's; whether it did. With `many`, a source may lie as its
+    /// broadcast does even where each thread then combines many of its elements.
+    fn relate(&mut self, op: OpId, many: bool) -> Result<bool, Diagnostic> {
         let Some(relation) = Relation::of(self.m, op) else {
             return Ok(false);
         };
@@ -252,7 +261,11 @@ impl Assign<'_> {
             match (self.proposed(source), self.proposed(result)) {
                 (None, Some((_, r))) => {
                     let r = self.m.layouts.get(r).clone();
-                    if let Some(layout) = at(self.m, op, relation.source_of(self.m, source, &r))? {
+                    let layout = at(self.m, op, relation.source_of(self.m, source, &r))?;
+                    let broadcast = matches!(relation, Relation::Broadcast);
+                    if let Some(layout) = layout
+                        && (many || !broadcast || self.may_hold(op, source, &layout)?)
+                    {
                         self.propose(source, Priority::Derived, &layout);
                         changed = true;
                     }
@@ -271,6 +284,14 @@ impl Assign<'_> {
             }
         }
         Ok(changed)
+    }
+
+    /// Whether a layout leaves each thread not many more elements of a source than the default does, or nothing but what is
+    /// computed one by one.
+    fn may_hold(&mut self, op: OpId, source: ValueId, layout: &Layout) -> Result<bool, Diagnostic> {
+        let default = at(self.m, op, default_layout(self.m, source, self.warps))?;
+        let most = MANY * canonical(&default).registers();
+        Ok(layout.registers() <= most || !self.is_combined(source))
     }
 
     /// Whether a layout leaves each thread no more elements than the default does. A source that

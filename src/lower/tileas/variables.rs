@@ -50,6 +50,8 @@ pub struct Proposal {
     strongest: Option<(Priority, u32)>,
     /// Matmuls, or copies, insist on different layouts.
     disputed: bool,
+    /// Elements are combined along a dimension.
+    combined: bool,
 }
 
 impl UnifyValue for Proposal {
@@ -70,6 +72,7 @@ impl UnifyValue for Proposal {
         Ok(Proposal {
             strongest,
             disputed: a.disputed || b.disputed || differ,
+            combined: a.combined || b.combined,
         })
     }
 }
@@ -122,7 +125,7 @@ impl<'m> Assign<'m> {
         let id = self.m.layouts.intern(canonical(layout));
         let proposal = Proposal {
             strongest: Some((priority, id)),
-            disputed: false,
+            ..Proposal::default()
         };
         self.table.union_value(var, proposal);
     }
@@ -144,6 +147,23 @@ impl<'m> Assign<'m> {
     pub fn is_disputed(&mut self, value: ValueId) -> bool {
         self.var(value)
             .is_some_and(|var| self.table.probe_value(var).disputed)
+    }
+
+    /// Takes note that elements of a tile are combined along a dimension.
+    pub fn combine(&mut self, value: ValueId) {
+        let combined = Proposal {
+            combined: true,
+            ..Proposal::default()
+        };
+        if let Some(var) = self.var(value) {
+            self.table.union_value(var, combined);
+        }
+    }
+
+    /// Whether elements of a tile, or of one that lies like it, are combined along a dimension.
+    pub fn is_combined(&mut self, value: ValueId) -> bool {
+        self.var(value)
+            .is_some_and(|var| self.table.probe_value(var).combined)
     }
 
     /// Every tile, in the order in which they were met.
