@@ -27,7 +27,7 @@ use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
 use smallvec::SmallVec;
 
-/// How many times as many elements as in the default layout a thread combines without harm.
+/// How many times as many elements as in the default layout a thread computes without harm.
 const MANY: u64 = 8;
 
 /// Gives every tile under `body` a layout and inserts the conversions.
@@ -84,6 +84,7 @@ impl Assign<'_> {
         for &op in ops {
             self.unify_op(op);
         }
+        self.compute_shown(ops);
         // Stores last: they look at what loads propose.
         let (stores, others): (Vec<OpId>, Vec<OpId>) =
             ops.iter().partition(|&&op| anchors::stores(self.m, op));
@@ -94,6 +95,31 @@ impl Assign<'_> {
             anchors::propose_computed(self, op)?;
         }
         Ok(())
+    }
+
+    /// What is computed of a tile is so of the same tile of another shape, too.
+    fn compute_shown(&mut self, ops: &[OpId]) {
+        let m = &*self.m;
+        let shows = |o: OpId| {
+            let shape = Some(Relation::of(m, o)?)
+                .filter(|r| matches!(r, Relation::Reshape | Relation::Permute(_)));
+            shape.map(|_| [m.source(o), m.result(o)])
+        };
+        let shown = ops.iter().filter_map(|&o| shows(o));
+        let tiles = shown.filter(|pair| pair.iter().all(|&v| is_distributed(m, v)));
+        let tiles: Vec<[ValueId; 2]> = tiles.collect();
+        loop {
+            let mut changed = false;
+            for pair in &tiles {
+                if self.is_computed(pair[0]) != self.is_computed(pair[1]) {
+                    pair.iter().for_each(|&v| self.compute(v));
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
     }
 
     /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from;
@@ -127,10 +153,13 @@ impl Assign<'_> {
             let first = tiles.by_ref().find(|&v| is_distributed(self.m, v));
             if let Some(first) = first {
                 tiles.for_each(|v| self.tie(first, v));
+                if computes(data.kind) {
+                    self.compute(first);
+                }
             }
         }
         if matches!(C::of(data.kind), Some(C::Reduce | C::Scan)) {
-            data.operands.iter().for_each(|&v| self.combine(v));
+            data.operands.iter().for_each(|&v| self.compute(v));
             // All operands are combined place by place, and so are all results.
             for values in [&data.operands[..], &data.results[..]] {
                 values
@@ -229,7 +258,7 @@ impl Assign<'_> {
         Ok(())
     }
 
-    /// Sums and the like that threads would all repeat take such a layout last.
+    /// What threads would compute many times over takes such a layout last.
     fn spread(&mut self, ops: &[OpId]) -> Result<(), Diagnostic> {
         let mut many = false;
         loop {
@@ -245,7 +274,7 @@ impl Assign<'_> {
     }
 
     /// Derives one side's layout of a relation from the other's; whether it did. With `many`, a source may lie as its
-    /// broadcast does even where each thread then combines many of its elements.
+    /// broadcast does even where each thread then computes many of its elements.
     fn relate(&mut self, op: OpId, many: bool) -> Result<bool, Diagnostic> {
         let Some(relation) = Relation::of(self.m, op) else {
             return Ok(false);
@@ -291,7 +320,7 @@ impl Assign<'_> {
     fn may_hold(&mut self, op: OpId, source: ValueId, layout: &Layout) -> Result<bool, Diagnostic> {
         let default = at(self.m, op, default_layout(self.m, source, self.warps))?;
         let most = MANY * canonical(&default).registers();
-        Ok(layout.registers() <= most || !self.is_combined(source))
+        Ok(layout.registers() <= most || !self.is_computed(source))
     }
 
     /// Whether a layout leaves each thread no more elements than the default does. A source that
@@ -332,6 +361,15 @@ impl Assign<'_> {
 /// Constants and iotas can be made in any layout.
 fn is_free(m: &Module, op: OpId) -> bool {
     matches!(C::of(m.op(op).kind), Some(C::Constant | C::Iota))
+}
+
+/// Whether an operation works element by element and does more than convert.
+fn computes(kind: OpKind) -> bool {
+    let converts = matches!(
+        C::of(kind),
+        Some(C::FToF | C::IToF | C::FToI | C::ExtI | C::TruncI | C::Bitcast | C::Assume)
+    );
+    kind.def().traits.has(Traits::ELEMENTWISE) && !converts
 }
 
 /// Whether all tiles of an operation have one layout.

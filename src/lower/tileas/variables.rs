@@ -50,8 +50,8 @@ pub struct Proposal {
     strongest: Option<(Priority, u32)>,
     /// Matmuls, or copies, insist on different layouts.
     disputed: bool,
-    /// Elements are combined along a dimension.
-    combined: bool,
+    /// More is computed of the elements than that they are converted.
+    computed: bool,
 }
 
 impl UnifyValue for Proposal {
@@ -72,7 +72,7 @@ impl UnifyValue for Proposal {
         Ok(Proposal {
             strongest,
             disputed: a.disputed || b.disputed || differ,
-            combined: a.combined || b.combined,
+            computed: a.computed || b.computed,
         })
     }
 }
@@ -149,21 +149,21 @@ impl<'m> Assign<'m> {
             .is_some_and(|var| self.table.probe_value(var).disputed)
     }
 
-    /// Takes note that elements of a tile are combined along a dimension.
-    pub fn combine(&mut self, value: ValueId) {
-        let combined = Proposal {
-            combined: true,
+    /// Takes note that more is computed of a tile's elements than that they are converted.
+    pub fn compute(&mut self, value: ValueId) {
+        let computed = Proposal {
+            computed: true,
             ..Proposal::default()
         };
         if let Some(var) = self.var(value) {
-            self.table.union_value(var, combined);
+            self.table.union_value(var, computed);
         }
     }
 
-    /// Whether elements of a tile, or of one that lies like it, are combined along a dimension.
-    pub fn is_combined(&mut self, value: ValueId) -> bool {
+    /// Whether more is computed of the elements of a tile, or of one that lies like it, than that they are converted.
+    pub fn is_computed(&mut self, value: ValueId) -> bool {
         self.var(value)
-            .is_some_and(|var| self.table.probe_value(var).combined)
+            .is_some_and(|var| self.table.probe_value(var).computed)
     }
 
     /// Every tile, in the order in which they were met.
