@@ -157,9 +157,9 @@ dialect_table! { TileAs {
     AllocTensorMemory() { column: Option<Int<32>> } -> (result: One(Explicit))
         = op("alloc_tensor_memory")
         .doc("A buffer in tensor memory, of as many stages as its type says, from a column of the kernel's allocation on.");
-    TensorLoad(source: One, iteration: Opt) -> (result: One(Explicit))
+    TensorLoad(source: One, iteration: Opt, part: Opt) -> (result: One(Explicit))
         = op("tensor_load")
-        .doc("Reads a stage of a buffer in tensor memory: `tcgen05.ld`, and the wait for it.");
+        .doc("Reads a stage of a buffer in tensor memory: `tcgen05.ld`, and the wait for it. With `part`, the result has a part of the columns, and this is its number.");
     TensorStore(tile: One, destination: One, iteration: Opt)
         = op("tensor_store")
         .doc("Writes a tile to a stage of a buffer in tensor memory: `tcgen05.st`, and the wait for it.");

@@ -248,6 +248,28 @@ impl SharedLayout {
         self.offset_of.apply(self.shape().flatten(coords)) * u64::from(self.element_bits) / 8
     }
 
+    /// The layout of one of so many `parts` of a dimension, if the parts lie one behind the other, each aligned as a buffer
+    /// is.
+    pub fn part(&self, dim: usize, parts: u64) -> Option<SharedLayout> {
+        let whole = self.shape();
+        let cut = log2("parts", parts).ok()?;
+        let bits = whole.dim_bits(dim).checked_sub(cut)?;
+        let offsets = self.layout.bases(In::Offset);
+        let (inside, behind) = offsets.split_at(offsets.len().checked_sub(cut as usize)?);
+        let in_turn = (bits..).zip(behind);
+        let mut in_turn = in_turn.map(|(bit, &at)| at == whole.along(dim, 1 << bit));
+        let mut extents = whole.extents();
+        *extents.get_mut(dim)? = 1 << bits;
+        let shape = Shape::new(&extents).ok()?;
+        let inner = inside.iter().map(|&at| whole.unflatten(at));
+        let inner: Option<Vec<u64>> = inner
+            .map(|at| (at.get(dim)? >> bits == 0).then(|| shape.flatten(&at)))
+            .collect();
+        let part = SharedLayout::new(Layout::memory(shape, inner?).ok()?, self.element_bits);
+        let part = part.ok().filter(|p| p.bytes().is_multiple_of(BUFFER_ALIGN));
+        part.filter(|_| in_turn.all(|t| t))
+    }
+
     /// The same memory seen as the tile whose dimension `i` is this tile's `perm[i]`.
     pub fn permute(&self, perm: &[usize]) -> Result<SharedLayout, LayoutError> {
         SharedLayout::new(self.layout.permute(perm)?, self.element_bits)
@@ -342,6 +364,32 @@ mod tests {
         assert!(
             SharedLayout::swizzled(&Shape::new(&[64, 8]).unwrap(), &[1, 0], 16, 8, 1, 2).is_err()
         );
+    }
+
+    #[test]
+    fn parts_lie_behind_each_other_where_strips_do() {
+        let strips = |extents: &[u64], bits| {
+            let shape = Shape::new(extents).unwrap();
+            SharedLayout::strips(&shape, &[1, 0], bits, Swizzle::B128).unwrap()
+        };
+        for (columns, bits, parts) in [(256, 16, 4), (256, 16, 2), (128, 32, 4), (256, 8, 2)] {
+            let part = strips(&[128, columns], bits).part(1, parts).unwrap();
+            let own = columns / parts;
+            let bytes = u64::from(bits) / 8;
+            for (row, col) in (0..128).flat_map(|r| (0..columns).map(move |c| (r, c))) {
+                let at = part.byte_offset(&[row, col % own]);
+                let expected = strip_offset(row, col, 128, bytes, Swizzle::B128);
+                assert_eq!(
+                    col / own * part.bytes() + at,
+                    expected,
+                    "{columns} {row} {col}"
+                );
+            }
+        }
+        // Half a strip, rows of strips, and parts that are not aligned.
+        assert!(strips(&[128, 256], 8).part(1, 4).is_none());
+        assert!(strips(&[128, 256], 16).part(0, 2).is_none());
+        assert!(strips(&[4, 128], 16).part(1, 2).is_none());
     }
 
     #[test]

@@ -82,6 +82,8 @@ pub struct Moves {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Share {
     pub matrix: TensorMatrix,
+    /// Columns of tensor memory from a block of rows to the next: more than those of the matrix if that is a part of one.
+    block_columns: u64,
     pub groups_m: u64,
     pub groups_n: u64,
 }
@@ -89,9 +91,19 @@ pub struct Share {
 impl Share {
     /// `groups` warpgroups over the rows first, then over the columns.
     pub fn new(matrix: TensorMatrix, groups: u64) -> Result<Share, LayoutError> {
+        Self::of_part(matrix, 1, groups)
+    }
+
+    /// The same of the first of so many `parts` of the columns of `whole`.
+    pub fn of_part(whole: TensorMatrix, parts: u64, groups: u64) -> Result<Share, LayoutError> {
+        let matrix = TensorMatrix {
+            columns: whole.columns / parts.max(1),
+            ..whole
+        };
         let groups_m = groups.min(matrix.blocks());
         let share = Share {
             matrix,
+            block_columns: whole.block_columns(),
             groups_m,
             groups_n: groups / groups_m.max(1),
         };
@@ -167,11 +179,11 @@ impl Share {
         let count = (per_group / width).min(REGISTERS / registers).max(1);
         let own_blocks = m.blocks() / self.groups_m;
         let offsets = (0..own_blocks).flat_map(|block| {
-            let first = block * m.block_columns();
+            let first = block * self.block_columns;
             (0..per_group / (count * width)).map(move |i| first + i * count * width)
         });
         let rows =
-            (0..self.groups_m.trailing_zeros()).map(|i| (own_blocks * m.block_columns()) << i);
+            (0..self.groups_m.trailing_zeros()).map(|i| (own_blocks * self.block_columns) << i);
         let parts = (0..self.groups_n.trailing_zeros()).map(|i| per_group << i);
         let groups = (7..).zip(rows.chain(parts));
         Moves {
@@ -205,7 +217,19 @@ mod tests {
     }
 
     /// Every register of every thread is the element that the matrix has where the instruction moves it.
-    fn check([rows, columns]: [u64; 2], lanes: u64, cell: u32, element_bits: u32, groups: u64) {
+    fn check(extents: [u64; 2], lanes: u64, cell: u32, element_bits: u32, groups: u64) {
+        check_part(extents, 1, lanes, cell, element_bits, groups);
+    }
+
+    /// The same for the first of so many parts of the columns.
+    fn check_part(
+        [rows, columns]: [u64; 2],
+        parts: u64,
+        lanes: u64,
+        cell: u32,
+        element_bits: u32,
+        groups: u64,
+    ) {
         let matrix = TensorMatrix {
             rows,
             columns,
@@ -213,7 +237,7 @@ mod tests {
             cell,
             element_bits,
         };
-        let share = Share::new(matrix, groups).unwrap();
+        let share = Share::of_part(matrix, parts, groups).unwrap();
         let (layout, moves) = (share.layout().unwrap(), share.moves());
         let per_register = u64::from(32 / element_bits);
         let per_move = moves.registers * per_register;
@@ -267,6 +291,19 @@ mod tests {
         check([128, 8], 64, 32, 32, 2);
         check([256, 8], 64, 32, 32, 2);
         check([128, 64], 64, 16, 16, 1);
+    }
+
+    #[test]
+    fn registers_of_a_part_are_where_the_instructions_move_them() {
+        check_part([128, 128], 4, 128, 32, 32, 1);
+        check_part([128, 256], 2, 128, 32, 32, 2);
+        check_part([256, 64], 2, 128, 32, 32, 1);
+        check_part([256, 256], 8, 128, 32, 32, 2);
+        check_part([256, 128], 2, 128, 32, 32, 4);
+        check_part([128, 64], 2, 128, 32, 16, 2);
+        check_part([64, 128], 4, 64, 32, 32, 1);
+        check_part([128, 64], 2, 64, 32, 32, 1);
+        check_part([256, 64], 4, 64, 32, 32, 2);
     }
 
     #[test]

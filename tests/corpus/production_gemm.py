@@ -399,6 +399,22 @@ def chained_tf32(a, b, c, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: c
     ct.store(out, (m, n), ct.mma(ct.astype(acc, ct.tfloat32), z, ct.zeros((tm, tn), dtype=ct.float32)))
 
 
+@ct.kernel
+def residual(a, b, bias, x, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """A persistent matmul whose result is added to a row and a matrix."""
+    tiles_m, tiles_n = ct.cdiv(a.shape[0], tm), ct.cdiv(c.shape[1], tn)
+    for step in range(ct.bid(0), tiles_m * tiles_n, ct.num_blocks(0)):
+        m, n = grouped(step, tiles_m, tiles_n, 2)
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk)):
+            left = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+            right = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+            acc = ct.mma(left, right, acc)
+        acc = ct.maximum(acc + ct.load(bias, (n,), (tn,), padding_mode=ZERO)[None, :], 0.0)
+        acc = acc + ct.astype(ct.load(x, (m, n), (tm, tn), padding_mode=ZERO), ct.float32)
+        ct.store(c, (m, n), ct.astype(acc, c.dtype))
+
+
 H2, H3, B2, S1, S2, S3 = (
     array(t, n)
     for t, n in (
@@ -450,6 +466,8 @@ CASES = [
     case("experts_f16_256x256", experts, H2, H3, H2, N1, N1, S1, N1, 2, 256, 256, 64),
     case("grouped_rows_f16", grouped_rows, H2, H3, H2, N1, 3, 2, 128, 128, 64),
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
+    case("residual_f16_128x256", residual, H2, H2, S1, H2, H2, 128, 256, 64),
+    case("residual_f16_256x256", residual, H2, H2, S1, H2, H2, 256, 256, 64),
 ]
 
 
@@ -695,3 +713,8 @@ def runs():
     late = np.concatenate([np.zeros((2, 72)), wide(x)])
     right = sum(late[tap : tap + 100] @ wide(w[tap]) for tap in range(3))
     yield Run("convolution_f16", "100x80x72x3", (2, 2), [*matrix("x", x), *cube("w", w), *result("y", right, HALF)])
+    a, b, bias, x = drawn(rng, 300, 72), drawn(rng, 72, 260), drawn(rng, 260).astype(np.float32), drawn(rng, 300, 260)
+    right = np.maximum(wide(a) @ wide(b) + bias, 0) + wide(x)
+    args = [*matrix("a", a), *matrix("b", b), *vector("bias", bias), *matrix("x", x), *result("c", right, HALF)]
+    for name in ("residual_f16_128x256", "residual_f16_256x256"):
+        yield Run(name, "300x260x72", (2,), args)

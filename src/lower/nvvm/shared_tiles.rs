@@ -66,9 +66,19 @@ impl Lower<'_> {
         v: &view::SharedView<Op>,
     ) -> Result<(), Diagnostic> {
         let mut buffer = self.buffer(op, v.source())?;
-        let Type::SharedTile { elem, layout, .. } = *self.m.types.get(self.m.ty(v.result())) else {
+        let Type::SharedTile {
+            elem,
+            layout,
+            stages,
+            ..
+        } = *self.m.types.get(self.m.ty(v.result()))
+        else {
             return Err(unsupported(self.m, op, "a view that is no shared buffer"));
         };
+        if buffer.stages == 1 {
+            // Its parts, one behind the other.
+            buffer.stages = u64::from(stages);
+        }
         let bits = self.m.types.width(elem);
         let layout = self.m.layouts.get(layout).clone();
         let layout = SharedLayout::new(layout, bits);

@@ -10,7 +10,7 @@ use crate::dialect::enums::{FenceKind, Predicate, SpecialRegister, TensorMove};
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::tensor::{stages, tensor_matrix};
+use crate::facts::tensor::{parts, stages, tensor_matrix};
 use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::layout::tcgen05::{self, Atom, K_BITS};
 use crate::layout::tensor::{LEAST_COLUMNS, MoveShape, Share};
@@ -198,11 +198,13 @@ impl Lower<'_> {
         Ok((address, column))
     }
 
-    fn share(&self, op: OpId, buffer: ValueId) -> Result<Share, Diagnostic> {
+    /// How the role's warps share out a buffer, or the part of it that `tile` is.
+    fn share(&self, op: OpId, buffer: ValueId, tile: ValueId) -> Result<Share, Diagnostic> {
         let Some(matrix) = tensor_matrix(self.m, buffer) else {
             return Err(unsupported(self.m, op, "no buffer in tensor memory"));
         };
-        self.layout_error(op, Share::new(matrix, self.role.warps / 4))
+        let parts = parts(self.m, buffer, tile);
+        self.layout_error(op, Share::of_part(matrix, parts, self.role.warps / 4))
     }
 
     /// This thread's address, and the attributes of the instructions.
@@ -240,9 +242,15 @@ impl Lower<'_> {
         v: &view::TensorLoad<Op>,
     ) -> Result<(), Diagnostic> {
         let (buffer, result) = (v.source(), v.result());
-        let share = self.share(op, buffer)?;
+        let share = self.share(op, buffer, result)?;
         let layout = self.layout_error(op, share.layout())?;
-        let (address, attrs) = self.tensor_moves(op, buffer, v.iteration(), &share)?;
+        let (mut address, attrs) = self.tensor_moves(op, buffer, v.iteration(), &share)?;
+        if let Some(part) = v.part() {
+            let part = self.get(op, part)?;
+            let mut e = self.emit();
+            let first = e.with(N::Mul, part, share.matrix.block_columns() as i64);
+            address = e.add(address, first);
+        }
         let elem = self.m.types.elem(self.m.ty(result));
         let ty = self.m.types.regs(elem, layout.registers() as u32);
         let value = self.emit().get(N::TensorLd, &[&[address]], attrs, ty);
@@ -260,7 +268,7 @@ impl Lower<'_> {
         v: &view::TensorStore<Op>,
     ) -> Result<(), Diagnostic> {
         let (tile, buffer) = (v.tile(), v.destination());
-        let share = self.share(op, buffer)?;
+        let share = self.share(op, buffer, tile)?;
         let layout = self.layout_error(op, share.layout())?;
         let Some(have) = self.layout(tile) else {
             return Err(unsupported(self.m, op, "a tile without a layout"));

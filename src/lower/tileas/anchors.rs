@@ -15,7 +15,7 @@ use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::FactMap;
 use crate::facts::access::tile_of;
 use crate::facts::matmul::Matmul;
-use crate::facts::tensor::tensor_matrix;
+use crate::facts::tensor::{parts, tensor_matrix};
 use crate::ir::{Def, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::tensor::Share;
@@ -307,29 +307,34 @@ fn async_dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// How the kernel's warpgroups hold what is in a buffer in tensor memory.
-fn in_tensor(m: &Module, op: OpId, buffer: ValueId, warps: u64) -> Result<Layout, Diagnostic> {
+/// How the kernel's warpgroups hold what is in a buffer in tensor memory, or a part of it.
+fn in_tensor(
+    m: &Module,
+    op: OpId,
+    [buffer, tile]: [ValueId; 2],
+    warps: u64,
+) -> Result<Layout, Diagnostic> {
     let Some(matrix) = tensor_matrix(m, buffer) else {
         return Err(unsupported(m, op, "no buffer in tensor memory"));
     };
     at(
         m,
         op,
-        Share::new(matrix, warps / 4).and_then(|s| s.layout()),
+        Share::of_part(matrix, parts(m, buffer, tile), warps / 4).and_then(|s| s.layout()),
     )
 }
 
 /// The layout in which a load from tensor memory leaves its tile.
 pub fn from_tensor(m: &Module, op: OpId, warps: u64) -> Result<Option<Layout>, Diagnostic> {
     match view::TensorLoad::of(m.op(op)) {
-        Some(v) => in_tensor(m, op, v.source(), warps).map(|l| Some(canonical(&l))),
+        Some(v) => in_tensor(m, op, [v.source(), v.result()], warps).map(|l| Some(canonical(&l))),
         None => Ok(None),
     }
 }
 
 /// A move to or from tensor memory wants its tile as the instructions move it.
 fn tensor(a: &mut Assign<'_>, op: OpId, buffer: ValueId, tile: ValueId) -> Result<(), Diagnostic> {
-    let layout = in_tensor(a.m, op, buffer, a.warps)?;
+    let layout = in_tensor(a.m, op, [buffer, tile], a.warps)?;
     a.propose(tile, Priority::Warpgroups, &layout);
     Ok(())
 }
@@ -377,10 +382,10 @@ pub fn needs(m: &mut Module, facts: &FactMap, op: OpId, warps: u64) -> Result<Ne
             Ok(needs)
         }
         Some(S::TensorStore) => {
-            let Some((_, buffer)) = tensor_move(m, op) else {
+            let Some((tile, buffer)) = tensor_move(m, op) else {
                 return Ok(Needs::new());
             };
-            let layout = in_tensor(m, op, buffer, warps)?;
+            let layout = in_tensor(m, op, [buffer, tile], warps)?;
             Ok(vec![(0, m.layouts.intern(layout))])
         }
         Some(S::TiledStore) => stored_needs(m, facts, op, warps),

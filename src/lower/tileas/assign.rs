@@ -27,6 +27,9 @@ use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
 use smallvec::SmallVec;
 
+/// How many times as many elements as in the default layout a thread computes without harm.
+const MANY: u64 = 8;
+
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
     let mut ops = m.ops_under(body);
@@ -81,6 +84,7 @@ impl Assign<'_> {
         for &op in ops {
             self.unify_op(op);
         }
+        self.compute_shown(ops);
         // Stores last: they look at what loads propose.
         let (stores, others): (Vec<OpId>, Vec<OpId>) =
             ops.iter().partition(|&&op| anchors::stores(self.m, op));
@@ -91,6 +95,31 @@ impl Assign<'_> {
             anchors::propose_computed(self, op)?;
         }
         Ok(())
+    }
+
+    /// What is computed of a tile is so of the same tile of another shape, too.
+    fn compute_shown(&mut self, ops: &[OpId]) {
+        let m = &*self.m;
+        let shows = |o: OpId| {
+            let shape = Some(Relation::of(m, o)?)
+                .filter(|r| matches!(r, Relation::Reshape | Relation::Permute(_)));
+            shape.map(|_| [m.source(o), m.result(o)])
+        };
+        let shown = ops.iter().filter_map(|&o| shows(o));
+        let tiles = shown.filter(|pair| pair.iter().all(|&v| is_distributed(m, v)));
+        let tiles: Vec<[ValueId; 2]> = tiles.collect();
+        loop {
+            let mut changed = false;
+            for pair in &tiles {
+                if self.is_computed(pair[0]) != self.is_computed(pair[1]) {
+                    pair.iter().for_each(|&v| self.compute(v));
+                    changed = true;
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
     }
 
     /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from;
@@ -124,9 +153,13 @@ impl Assign<'_> {
             let first = tiles.by_ref().find(|&v| is_distributed(self.m, v));
             if let Some(first) = first {
                 tiles.for_each(|v| self.tie(first, v));
+                if computes(data.kind) {
+                    self.compute(first);
+                }
             }
         }
         if matches!(C::of(data.kind), Some(C::Reduce | C::Scan)) {
+            data.operands.iter().for_each(|&v| self.compute(v));
             // All operands are combined place by place, and so are all results.
             for values in [&data.operands[..], &data.results[..]] {
                 values
@@ -225,19 +258,24 @@ impl Assign<'_> {
         Ok(())
     }
 
+    /// What threads would compute many times over takes such a layout last.
     fn spread(&mut self, ops: &[OpId]) -> Result<(), Diagnostic> {
+        let mut many = false;
         loop {
             let mut changed = false;
             for &op in ops.iter().rev().chain(ops) {
-                changed |= self.relate(op)?;
+                changed |= self.relate(op, many)?;
             }
-            if !changed {
-                return Ok(());
+            match (changed, many) {
+                (false, true) => return Ok(()),
+                _ => many = !changed,
             }
         }
     }
 
-    fn relate(&mut self, op: OpId) -> Result<bool, Diagnostic> {
+    /// Derives one side's layout of a relation from the other's; whether it did. With `many`, a source may lie as its
+    /// broadcast does even where each thread then computes many of its elements.
+    fn relate(&mut self, op: OpId, many: bool) -> Result<bool, Diagnostic> {
         let Some(relation) = Relation::of(self.m, op) else {
             return Ok(false);
         };
@@ -252,7 +290,11 @@ impl Assign<'_> {
             match (self.proposed(source), self.proposed(result)) {
                 (None, Some((_, r))) => {
                     let r = self.m.layouts.get(r).clone();
-                    if let Some(layout) = at(self.m, op, relation.source_of(self.m, source, &r))? {
+                    let layout = at(self.m, op, relation.source_of(self.m, source, &r))?;
+                    let broadcast = matches!(relation, Relation::Broadcast);
+                    if let Some(layout) = layout
+                        && (many || !broadcast || self.may_hold(op, source, &layout)?)
+                    {
                         self.propose(source, Priority::Derived, &layout);
                         changed = true;
                     }
@@ -271,6 +313,14 @@ impl Assign<'_> {
             }
         }
         Ok(changed)
+    }
+
+    /// Whether a layout leaves each thread not many more elements of a source than the default does, or nothing but what is
+    /// computed one by one.
+    fn may_hold(&mut self, op: OpId, source: ValueId, layout: &Layout) -> Result<bool, Diagnostic> {
+        let default = at(self.m, op, default_layout(self.m, source, self.warps))?;
+        let most = MANY * canonical(&default).registers();
+        Ok(layout.registers() <= most || !self.is_computed(source))
     }
 
     /// Whether a layout leaves each thread no more elements than the default does. A source that
@@ -311,6 +361,15 @@ impl Assign<'_> {
 /// Constants and iotas can be made in any layout.
 fn is_free(m: &Module, op: OpId) -> bool {
     matches!(C::of(m.op(op).kind), Some(C::Constant | C::Iota))
+}
+
+/// Whether an operation works element by element and does more than convert.
+fn computes(kind: OpKind) -> bool {
+    let converts = matches!(
+        C::of(kind),
+        Some(C::FToF | C::IToF | C::FToI | C::ExtI | C::TruncI | C::Bitcast | C::Assume)
+    );
+    kind.def().traits.has(Traits::ELEMENTWISE) && !converts
 }
 
 /// Whether all tiles of an operation have one layout.

@@ -66,6 +66,21 @@ pub fn shared_type(m: &mut Module, tile: ValueId, layout: &SharedLayout, stages:
     })
 }
 
+/// How one of `parts` of a dimension of the tile in `buffer` lies, if they lie one behind the other in its only stage.
+pub fn part_of(m: &Module, buffer: ValueId, dim: usize, parts: u64) -> Option<SharedLayout> {
+    let Type::SharedTile {
+        elem,
+        layout,
+        stages: 1,
+        ..
+    } = *m.types.get(m.ty(buffer))
+    else {
+        return None;
+    };
+    let whole = SharedLayout::new(m.layouts.get(layout).clone(), m.types.width(elem));
+    whole.ok()?.part(dim, parts)
+}
+
 /// The order of a load's tile dimensions in memory.
 pub fn memory_order(m: &Module, facts: &FactMap, op: OpId) -> Vec<usize> {
     let data = m.op(op);

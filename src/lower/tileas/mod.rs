@@ -161,6 +161,7 @@ fn func(
     overlap::chain_all(m, body);
     modulo::schedule(m, body, target, &plan, occupancy, log);
     overlap::relax(m, body);
+    tcgen05::epilogue::in_parts(m, body, target, &plan, occupancy, log);
     late::loads(m, body, target, &plan, occupancy);
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)

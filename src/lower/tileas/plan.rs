@@ -19,6 +19,7 @@ use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::look::{elements, is_matmul, is_number, loop_around, together};
 use crate::target::{Feature, Target};
+use rustc_hash::FxHashSet;
 
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
@@ -104,15 +105,25 @@ pub fn of(
         });
     }
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
+    let stored = stored_operands(m, func, target, &copied);
     let staging = u64::from(target.shared_per_block()).saturating_sub(rings + RESERVE);
     Ok(Plan {
         tile_warps,
         roles: None,
         staging,
         occupancy: neighbours
-            .wanted(m, func, target, warps, rings)
+            .wanted(m, func, target, warps, rings + stored)
             .or_else(|| of_loops(&cp_async, tile_warps)),
         cp_async,
+    })
+}
+
+/// Bytes of shared memory for what matmuls in tensor memory read that none of `copied` brings.
+fn stored_operands(m: &Module, func: OpId, target: &Target, copied: &[OpId]) -> u64 {
+    let brought: FxHashSet<OpId> = copied.iter().copied().collect();
+    let body = m.body_of(func, 0);
+    body.map_or(0, |body| {
+        tcgen05::staging(m, body, target, &brought).bytes()
     })
 }
 
@@ -266,7 +277,13 @@ fn streams(
             None => rings.push((signature, vec![(op, stream)])),
         }
     }
+    let copied = rings
+        .iter()
+        .flat_map(|(_, loops)| loops)
+        .flat_map(|(_, s)| s.loads.clone());
+    let copied: Vec<OpId> = copied.collect();
     let sharing = pipeline::cp_async::Sharing {
+        stored: stored_operands(m, func, target, &copied),
         rings: rings.len() as u64,
         warps,
         neighbours,

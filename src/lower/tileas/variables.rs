@@ -50,6 +50,8 @@ pub struct Proposal {
     strongest: Option<(Priority, u32)>,
     /// Matmuls, or copies, insist on different layouts.
     disputed: bool,
+    /// More is computed of the elements than that they are converted.
+    computed: bool,
 }
 
 impl UnifyValue for Proposal {
@@ -70,6 +72,7 @@ impl UnifyValue for Proposal {
         Ok(Proposal {
             strongest,
             disputed: a.disputed || b.disputed || differ,
+            computed: a.computed || b.computed,
         })
     }
 }
@@ -122,7 +125,7 @@ impl<'m> Assign<'m> {
         let id = self.m.layouts.intern(canonical(layout));
         let proposal = Proposal {
             strongest: Some((priority, id)),
-            disputed: false,
+            ..Proposal::default()
         };
         self.table.union_value(var, proposal);
     }
@@ -144,6 +147,23 @@ impl<'m> Assign<'m> {
     pub fn is_disputed(&mut self, value: ValueId) -> bool {
         self.var(value)
             .is_some_and(|var| self.table.probe_value(var).disputed)
+    }
+
+    /// Takes note that more is computed of a tile's elements than that they are converted.
+    pub fn compute(&mut self, value: ValueId) {
+        let computed = Proposal {
+            computed: true,
+            ..Proposal::default()
+        };
+        if let Some(var) = self.var(value) {
+            self.table.union_value(var, computed);
+        }
+    }
+
+    /// Whether more is computed of the elements of a tile, or of one that lies like it, than that they are converted.
+    pub fn is_computed(&mut self, value: ValueId) -> bool {
+        self.var(value)
+            .is_some_and(|var| self.table.probe_value(var).computed)
     }
 
     /// Every tile, in the order in which they were met.

@@ -23,6 +23,7 @@ pub fn check(c: &Ctx) -> Check {
             matmul(c, if v.pair() { 2 } else { 1 })
         }
         Some(View::AllocTensorMemory(v)) => tensor(c, v.result()),
+        Some(View::TensorLoad(v)) if v.part().is_some() => part(c, v.source(), v.result()),
         Some(View::TensorLoad(v)) => moved(c, v.source(), v.result()),
         Some(View::TensorStore(v)) => moved(c, v.destination(), v.tile()),
         _ => Ok(()),
@@ -136,6 +137,21 @@ fn tensor(c: &Ctx, buffer: ValueId) -> Check {
 fn moved(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
     tensor(c, buffer)?;
     same_tile(c, buffer, tile)
+}
+
+/// A part of a buffer's tile has its elements and rows, and some of its columns.
+fn part(c: &Ctx, buffer: ValueId, tile: ValueId) -> Check {
+    tensor(c, buffer)?;
+    let of = |v: ValueId| c.m.types.as_tile(c.ty(v));
+    let fits = match (of(buffer), of(tile)) {
+        (Some((elem, [rows, columns])), Some((e, [r, n]))) => {
+            elem == e && rows == r && *n > 0 && columns.is_multiple_of(*n)
+        }
+        _ => false,
+    };
+    ensure(fits, || {
+        format!("{} is no part of {}", c.text(tile), c.text(buffer))
+    })
 }
 
 /// A tile that goes through a stage of a buffer is that buffer's tile.

@@ -39,7 +39,19 @@ impl Cut {
         set: Dim,
         parts: u64,
     ) -> Result<Cut, Refusal> {
-        let (parts, concerned) = Parts::of(m, &m.ops_under(body), dims, set, parts)?;
+        Self::plan_among(m, body, &m.ops_under(body), dims, set, parts)
+    }
+
+    /// The same where `ops` alone are cut, some of those under `body`.
+    pub fn plan_among(
+        m: &Module,
+        body: BlockId,
+        ops: &[OpId],
+        dims: &mut Dims,
+        set: Dim,
+        parts: u64,
+    ) -> Result<Cut, Refusal> {
+        let (parts, concerned) = Parts::of(m, ops, dims, set, parts)?;
         let cheap = cheap(m, &concerned, &parts.dims);
         let anchors: Vec<OpId> = (concerned.iter().copied())
             .filter(|o| !cheap.contains(o))
@@ -78,7 +90,23 @@ impl Cut {
         cut.again = (concerned.iter().copied())
             .filter(|o| needed.contains(o) && !within.contains(o))
             .collect();
-        Ok(cut)
+        match cut.reads_whole(m, &needed) {
+            Some(op) => Err((op, "a tile that is not cut has the dimension".to_owned())),
+            None => Ok(cut),
+        }
+    }
+
+    /// One of the operations `cut` that reads a tile with the dimension that none of them makes.
+    fn reads_whole(&self, m: &Module, cut: &FxHashSet<OpId>) -> Option<OpId> {
+        let made = |v: &ValueId| {
+            let by = match m.value(*v).def {
+                Def::Result { op, .. } => op,
+                Def::Argument { block, .. } => m.region(m.block(block).region).parent,
+            };
+            !self.parts.dims.contains_key(v) || cut.contains(&by)
+        };
+        let mut ops = cut.iter().copied();
+        ops.find(|&o| !m.op(o).operands.iter().all(made))
     }
 
     /// The operations that go into the loop, with those in their regions.
@@ -143,6 +171,11 @@ impl Cut {
                     Some(C::For | C::Loop | C::If | C::Reduce | C::Scan)
                 )
                 || traits.has(Traits::PURE);
+            let moved = matches!(S::of(data.kind), Some(S::TensorLoad | S::LocalStore))
+                && concerned.contains(&op);
+            if moved && !self.parts.stores(m, op) {
+                return no(op, "parts do not lie one behind the other in shared memory");
+            }
             let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
                 && concerned.contains(&op)
                 && access::ordering(data) == Ordering::Weak;
@@ -157,7 +190,7 @@ impl Cut {
                         "the store's token makes it wait for a load of all parts",
                     );
                 }
-            } else if !flow {
+            } else if !flow && !moved {
                 return no(
                     op,
                     "it has an effect, which would happen once for each part",

@@ -1,13 +1,14 @@
 //! Which dimensions of which tiles are one thing: cutting one of them in parts cuts all.
 
 use crate::dialect::cuda_tile::view as tile;
+use crate::lower::tileas::buffers::part_of;
 use crate::lower::tileas::look::is_matmul;
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::{Access, tile_of};
 use crate::ir::{AssumePredicate, Attr, Dense, Module, OpId, ValueId};
 use crate::lower::tileas::flow::carried;
@@ -129,6 +130,26 @@ impl Dims {
         (0..extents(m, value).len()).for_each(|i| self.keep(value, i));
     }
 
+    /// A part of the columns can be read from tensor memory.
+    fn keep_rows(&mut self, m: &Module, load: OpId) {
+        let tile = m.result(load);
+        let rows = extents(m, tile).len().saturating_sub(1);
+        (0..rows).for_each(|i| self.keep(tile, i));
+    }
+
+    /// Parts of a tile can be stored to a buffer of one stage in which they lie one behind the other.
+    fn keep_but_parts(&mut self, m: &Module, store: OpId) {
+        let Some(v) = view::LocalStore::of(m.op(store)) else {
+            return;
+        };
+        let once = v.pipeline().is_none() && v.iteration().is_none();
+        for i in 0..extents(m, v.tile()).len() {
+            if !once || part_of(m, v.destination(), i, 2).is_none() {
+                self.keep(v.tile(), i);
+            }
+        }
+    }
+
     fn tie_all(&mut self, m: &Module, a: ValueId, b: ValueId) {
         let (left, right) = (extents(m, a), extents(m, b));
         if left == right {
@@ -176,6 +197,8 @@ impl Dims {
                 return;
             }
             (_, Some(S::Load | S::Store)) => false,
+            (_, Some(S::TensorLoad)) => return self.keep_rows(m, op),
+            (_, Some(S::LocalStore)) => return self.keep_but_parts(m, op),
             _ => !data.def().traits.has(Traits::ELEMENTWISE),
         };
         let tiles: Vec<ValueId> = all().filter(|&v| !extents(m, v).is_empty()).collect();

@@ -3,10 +3,11 @@
 use super::dims::{Dim, Dims, extents};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::{Access, group, tile_of};
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, Type, ValueId};
 use crate::lower::build::{cased, int_cast, times};
+use crate::lower::tileas::buffers::{part_of, shared_type};
 use crate::lower::tileas::look::place;
 use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::slice::{Map, copy};
@@ -115,10 +116,17 @@ impl Parts {
         }
     }
 
-    /// Lets the accesses of views among `ops` begin at part number `part` (i32).
+    /// Lets the accesses of views and of tensor memory among `ops` begin at part number `part` (i32).
     pub fn accesses(&self, m: &mut Module, ops: &[OpId], part: ValueId) {
         for &op in ops {
-            self.access(m, op, part);
+            match S::of(m.op(op).kind) {
+                Some(S::TiledLoad | S::TiledStore) => self.access(m, op, part),
+                Some(S::LocalStore) => self.local_store(m, op, part),
+                Some(S::TensorLoad) if self.dims.contains_key(&m.result(op)) => {
+                    m.set_operand(op, "part", part);
+                }
+                _ => {}
+            }
         }
     }
 
@@ -167,11 +175,34 @@ impl Parts {
         }
     }
 
+    /// Whether the operation, if it stores a part to shared memory, can do so.
+    pub fn stores(&self, m: &Module, op: OpId) -> bool {
+        let Some(v) = view::LocalStore::of(m.op(op)) else {
+            return true;
+        };
+        let dim = self.dims.get(&v.tile());
+        dim.is_none_or(|&dim| part_of(m, v.destination(), dim, self.count).is_some())
+    }
+
+    /// A part goes to its place in a buffer, which holds them as if they were stages.
+    fn local_store(&self, m: &mut Module, op: OpId, part: ValueId) {
+        let Some(v) = view::LocalStore::of(m.op(op)) else {
+            return;
+        };
+        let (tile, buffer) = (v.tile(), v.destination());
+        let layout = self.dims.get(&tile);
+        let layout = layout.and_then(|&dim| part_of(m, buffer, dim, self.count));
+        let (Some(layout), Some(alloc)) = (layout, m.def_op(buffer)) else {
+            return;
+        };
+        let ty = shared_type(m, tile, &layout, self.count as u32);
+        let parts = after(m, alloc).value(S::SharedView, &[buffer], [], ty);
+        m.set_operand(op, "destination", parts);
+        m.set_operand(op, "iteration", part);
+    }
+
     /// A view's tile begins at the part's first element.
     fn access(&self, m: &mut Module, op: OpId, part: ValueId) {
-        if !matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::TiledStore)) {
-            return;
-        }
         let Some(tile) = tile_of(m, op) else {
             return;
         };

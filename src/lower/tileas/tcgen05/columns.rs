@@ -1,6 +1,6 @@
 //! Which columns of tensor memory each buffer has.
 //!
-//! A buffer is in use at its matmul, or, where a loop carries it, during the whole loop. Buffers that are never in use
+//! A buffer is in use at its matmul, or, where loops carry it, during all of them. Buffers that are never in use
 //! at the same time share columns: scores that have been read make room for what is computed from them.
 
 use crate::dialect::nv_tileas::view;
@@ -11,13 +11,13 @@ use crate::facts::tensor::{stages, tensor_matrix};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::lifetime::lowest_gap;
 
-/// A buffer, and when it is in use.
+/// A buffer, and when it is in use: one that several matmuls use has an entry for each.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     pub buffer: Option<ValueId>,
     pub dot: OpId,
-    /// Not at the matmul alone but in all of the loop around it.
-    pub whole_loop: bool,
+    /// How many loops around the matmul carry it, which it is in use in all of; none: at the matmul alone.
+    pub loops: usize,
     pub columns: u64,
     /// It has one stage however many accumulators have.
     pub once: bool,
@@ -26,10 +26,19 @@ pub struct Held {
 impl Held {
     /// The operation during which it is in use.
     fn during(&self, m: &Module) -> OpId {
-        match m.parent_op(self.dot).filter(|_| self.whole_loop) {
-            Some(around) => around,
-            None => self.dot,
-        }
+        let outwards = |op: OpId| m.parent_op(op).unwrap_or(op);
+        (0..self.loops).fold(self.dot, |op, _| outwards(op))
+    }
+
+    /// Whether two are in use at the same time.
+    fn meets(&self, m: &Module, other: &Held) -> bool {
+        let (own, theirs) = (self.during(m), other.during(m));
+        holds(m, own, theirs) || holds(m, theirs, own)
+    }
+
+    /// Whether two are entries of the same buffer.
+    fn is_same(&self, other: &Held) -> bool {
+        self.buffer.is_some() && self.buffer == other.buffer
     }
 }
 
@@ -48,17 +57,45 @@ fn holds(m: &Module, outer: OpId, mut inner: OpId) -> bool {
 pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
     let mut firsts: Vec<u64> = Vec::new();
     for held in all {
-        let during = held.during(m);
-        let meets = |other: &Held| {
-            let theirs = other.during(m);
-            holds(m, during, theirs) || holds(m, theirs, during)
+        let mut earlier = all.iter().zip(&firsts);
+        let first = match earlier.clone().find(|(o, _)| o.is_same(held)) {
+            Some((_, &first)) => first,
+            None => {
+                let uses = || {
+                    all.iter()
+                        .filter(|o| std::ptr::eq(*o, held) || o.is_same(held))
+                };
+                let earlier = earlier.by_ref();
+                let taken = earlier.filter(|(o, _)| uses().any(|u| u.meets(m, o)));
+                lowest_gap(taken.map(|(o, &f)| f..f + o.columns), held.columns)
+            }
         };
-        let earlier = all.iter().zip(&firsts).filter(|(o, _)| meets(o));
-        let taken = earlier.map(|(o, &f)| f..f + o.columns);
-        let first = lowest_gap(taken, held.columns);
         firsts.push(first);
     }
     firsts
+}
+
+/// The columns that they need together.
+pub fn needed(m: &Module, all: &[Held]) -> u64 {
+    let ends = (places(m, all).into_iter().zip(all)).map(|(first, held)| first + held.columns);
+    ends.max().unwrap_or(0)
+}
+
+/// Whether two buffers are in use at the same time.
+pub fn meet(m: &Module, all: &[Held], a: ValueId, b: ValueId) -> bool {
+    let of = |buffer| all.iter().filter(move |h| h.buffer == Some(buffer));
+    of(a).any(|h| of(b).any(|o| h.meets(m, o)))
+}
+
+/// One entry of each buffer.
+pub fn buffers(all: &[Held]) -> Vec<Held> {
+    let mut one: Vec<Held> = Vec::new();
+    for held in all {
+        if !one.iter().any(|o| o.is_same(held)) {
+            one.push(*held);
+        }
+    }
+    one
 }
 
 /// Writes the columns down.

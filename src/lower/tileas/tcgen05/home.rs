@@ -2,7 +2,7 @@
 //!
 //! What starts the loop is stored in front of it, the result is loaded behind it. Where the loop does something else
 //! with what it carries (attention scales it), that is loaded where it is first used and stored again in front of the
-//! matmul.
+//! matmul. Loops around it that only hand it to it, a convolution's over the window, leave it there, too.
 
 use super::emit::{before, flag_type, is_zero};
 use crate::dialect::cuda_tile::{Op as C, view as tile};
@@ -20,6 +20,8 @@ use crate::scalar::Signedness;
 pub struct Home {
     /// Which carried value it is.
     place: usize,
+    /// Which it is of each loop further out that only hands it on, from the inside to the outside.
+    outer: Vec<usize>,
     /// The operation of the loop's block that first uses it.
     first: OpId,
     /// Nothing but the matmul uses it.
@@ -64,18 +66,31 @@ impl Home {
         let init = *carried::inits(m.op(around)).get(place)?;
         Some(Home {
             place,
+            outer: match untouched {
+                true => handed_on(m, around, place),
+                false => Vec::new(),
+            },
             first: *ops.get(first)?,
             untouched,
             zero: untouched && is_zero(m, init),
         })
     }
 
+    /// How many loops it lives in its buffer for.
+    pub fn loops(&self) -> usize {
+        1 + self.outer.len()
+    }
+
     /// In front of the matmul: the accumulator is in `buffer`. The matmul's `accumulate`.
     pub fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
-        let around = m.parent_op(dot)?;
+        let mut around = m.parent_op(dot)?;
         let block = m.op(dot).block;
-        let init = *carried::inits(m.op(around)).get(self.place)?;
         let arg = *m.block(block).args.get(self.place + 1)?;
+        let mut at = self.place;
+        for &place in &self.outer {
+            (around, at) = (m.parent_op(around)?, place);
+        }
+        let init = *carried::inits(m.op(around)).get(at)?;
         if self.zero {
             return later(m, around, dot);
         }
@@ -88,7 +103,7 @@ impl Home {
         let loc = m.op(dot).loc;
         let mut b = m.at(block, at);
         b.loc = loc;
-        let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+        let load = b.op(S::TensorLoad, &[&[buffer], &[], &[]], [], &[ty], &[]);
         let loaded = m.result(load);
         m.replace_all_uses(arg, loaded);
         let acc = Matmul::known(m.op(dot)).acc;
@@ -112,7 +127,7 @@ impl Home {
             let (block, at) = place(m, dot);
             let mut b = m.at(block, at);
             b.loc = loc;
-            let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+            let load = b.op(S::TensorLoad, &[&[buffer], &[], &[]], [], &[ty], &[]);
             let loaded = m.result(load);
             m.replace_all_uses(result, loaded);
         }
@@ -120,21 +135,60 @@ impl Home {
             m.op(around).operands.to_vec(),
             carried::inits(m.op(around)).to_vec(),
         );
-        let old = around;
-        let (around, result) = carried::without(m, old, self.place);
+        let mut old = vec![around];
+        let (mut around, mut result) = carried::without(m, around, self.place);
+        for &place in &self.outer {
+            let Some(holder) = m.parent_op(around) else {
+                break;
+            };
+            old.push(holder);
+            (around, result) = carried::without(m, holder, place);
+        }
         if m.is_used(result) {
             let (home, at) = place(m, around);
             let mut b = m.at(home, at + 1);
             b.loc = loc;
-            let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+            let load = b.op(S::TensorLoad, &[&[buffer], &[], &[]], [], &[ty], &[]);
             let new = m.result(load);
             m.replace_all_uses(result, new);
             if self.zero && !runs(m, &bounds) {
                 unless_run(m, around, [bounds[0], bounds[1]], buffer, init[self.place]);
             }
         }
-        m.erase(old);
+        old.into_iter().for_each(|o| m.erase(o));
     }
+}
+
+/// What the loops around `inner` carry what it carries at `place` as, which they do nothing with but hand it to `inner`.
+fn handed_on(m: &Module, mut inner: OpId, mut place: usize) -> Vec<usize> {
+    let mut places = Vec::new();
+    while let Some(outer) = handed_to(m, inner, place) {
+        let Some(holder) = m.parent_op(inner) else {
+            break;
+        };
+        places.push(outer);
+        (inner, place) = (holder, outer);
+    }
+    places
+}
+
+/// Which value of the loop around `inner` is its value at `place`, and nothing else.
+fn handed_to(m: &Module, inner: OpId, place: usize) -> Option<usize> {
+    let holder = m.parent_op(inner)?;
+    let block = m.op(inner).block;
+    let end = m.terminator(block)?;
+    if C::of(m.op(holder).kind) != Some(C::For) || jumps(m, holder) != [end] {
+        return None;
+    }
+    let result = *m.op(inner).results.get(place)?;
+    let init = *carried::inits(m.op(inner)).get(place)?;
+    let outer = m.op(end).operands.iter().position(|&v| v == result)?;
+    let once = |op: OpId, value: ValueId| {
+        let uses = m.op(op).operands.iter().filter(|&&v| v == value).count();
+        m.users(value) == [op] && uses == 1
+    };
+    let own = m.block(block).args.get(outer + 1) == Some(&init);
+    (own && once(end, result) && once(inner, init)).then_some(outer)
 }
 
 /// Whether an iteration is not the loop's first.

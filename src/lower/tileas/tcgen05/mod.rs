@@ -13,15 +13,18 @@
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
-//! their iterations, and [`sooner`] moves stores up to where their tiles are made. Where [`turns`] finds that matmuls and
+//! their iterations, [`chains`] joins those that are handed from one matmul to the next, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
+//! results in parts where registers are short. Where [`turns`] finds that matmuls and
 //! warps would wait for each other, two blocks share a multiprocessor.
 //!
 //! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
 //! tensor memory, where it has room there, or to shared memory.
 
 mod alone;
+mod chains;
 mod columns;
 mod emit;
+pub mod epilogue;
 pub mod fits;
 mod home;
 mod number;
@@ -38,7 +41,7 @@ use crate::dialect::enums::PipelineKind;
 use crate::facts::matmul::{Matmul, Side};
 use crate::lower::build::cased;
 use crate::lower::tileas::buffers::ROWS;
-use crate::lower::tileas::look::shows;
+use crate::lower::tileas::look::{self, shows};
 use crate::lower::tileas::matmul;
 use emit::{before, flag, is_zero, number_at};
 
@@ -100,6 +103,7 @@ pub fn convert(
         room,
         held: Vec::new(),
         placed: Vec::new(),
+        left: Vec::new(),
         pipeline: None,
         staging: Staging::new(body),
     };
@@ -130,6 +134,7 @@ pub fn convert(
     };
     let mut left = c.staging.finish(m, room);
     operands::fence_copies(m, body);
+    chains::join(m, body, &mut c.held);
     columns::assign(m, body, &c.held);
     sooner::stores(m, body);
     let loops = alone::hoist(m, body, &c.placed);
@@ -169,9 +174,19 @@ struct Convert {
     room: u64,
     held: Vec<Held>,
     placed: Vec<Placed>,
+    /// Left operands in tensor memory.
+    left: Vec<Left>,
     pipeline: Option<ValueId>,
     /// Operands in buffers of shared memory.
     staging: Staging,
+}
+
+/// A left operand in tensor memory, and the matmul that it was stored for.
+struct Left {
+    tile: ValueId,
+    buffer: ValueId,
+    matrix: TensorMatrix,
+    dot: OpId,
 }
 
 /// What a matmul reads: buffers, and their iterations.
@@ -217,7 +232,7 @@ impl Convert {
         let acc_held = Held {
             buffer: None,
             dot,
-            whole_loop: home.is_some(),
+            loops: home.as_ref().map_or(0, Home::loops),
             columns: acc.all_columns(),
             once: false,
         };
@@ -235,7 +250,7 @@ impl Convert {
         let lhs_held = Held {
             buffer: None,
             dot,
-            whole_loop: false,
+            loops: 0,
             columns: lhs.all_columns(),
             once: false,
         };
@@ -254,11 +269,20 @@ impl Convert {
             .place(m, dot, Side::Right, matmul.rhs, staging)?;
         let lhs = match operands.lhs {
             Some(source) => source.place(m, dot, Side::Left, matmul.lhs, staging)?,
-            None => {
-                let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
-                before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
-                (buffer, None)
-            }
+            None => match self.stored_before(m, dot, (matmul.lhs, lhs), lhs_held) {
+                Some(buffer) => (buffer, None),
+                None => {
+                    let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
+                    before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
+                    self.left.push(Left {
+                        tile: matmul.lhs,
+                        buffer,
+                        matrix: lhs,
+                        dot,
+                    });
+                    (buffer, None)
+                }
+            },
         };
         let reads = Reads {
             lhs,
@@ -267,6 +291,39 @@ impl Convert {
         };
         self.rewrite(m, dot, reads, buffer, home);
         Ok(Ok(()))
+    }
+
+    /// The buffer in tensor memory to which `tile` has been stored for another matmul of the block, if it can stay there until
+    /// `dot` reads it.
+    fn stored_before(
+        &mut self,
+        m: &Module,
+        dot: OpId,
+        (tile, matrix): (ValueId, TensorMatrix),
+        held: Held,
+    ) -> Option<ValueId> {
+        let (block, own) = place(m, dot);
+        let is = |l: &&Left| l.tile == tile && l.matrix == matrix && m.op(l.dot).block == block;
+        let left = self.left.iter().rfind(is)?;
+        let (_, first) = place(m, left.dot);
+        // It is in use at each matmul in between, too.
+        let between = m.block(block).ops.get(first + 1..own)?;
+        if between.iter().any(|&o| holds_matmul(m, o)) {
+            return None;
+        }
+        let matmuls = between.iter().copied().filter(|&o| is_issued(m, o));
+        let more: Vec<Held> = matmuls
+            .chain([dot])
+            .map(|dot| Held {
+                buffer: Some(left.buffer),
+                dot,
+                ..held
+            })
+            .collect();
+        let buffer = left.buffer;
+        let fits = self.fits(m, &more);
+        fits.then(|| self.held.extend(more));
+        fits.then_some(buffer)
     }
 
     /// Keeps bytes of shared memory for what `dot` reads there, or says that there are not enough.
@@ -292,11 +349,7 @@ impl Convert {
     /// Whether there are columns for `more`.
     fn fits(&self, m: &Module, more: &[Held]) -> bool {
         let all: Vec<Held> = self.held.iter().chain(more).copied().collect();
-        let end = columns::places(m, &all)
-            .into_iter()
-            .zip(&all)
-            .map(|(first, held)| first + held.columns);
-        end.max().unwrap_or(0) <= COLUMNS
+        columns::needed(m, &all) <= COLUMNS
     }
 
     fn operands(&self, m: &Module, dot: OpId, extents: Extents, tensor_lhs: bool) -> Operands {
@@ -429,7 +482,7 @@ impl Convert {
                 let (block, at) = place(m, dot);
                 let mut b = m.at(block, at);
                 b.loc = data.loc;
-                let load = b.op(S::TensorLoad, &[&[buffer], &[]], [], &[ty], &[]);
+                let load = b.op(S::TensorLoad, &[&[buffer], &[], &[]], [], &[ty], &[]);
                 let result = m.result(load);
                 m.replace_all_uses(old, result);
             }
@@ -437,6 +490,9 @@ impl Convert {
         m.erase(dot);
         for held in self.held.iter_mut().filter(|h| h.dot == dot) {
             held.dot = issued;
+        }
+        for left in self.left.iter_mut().filter(|l| l.dot == dot) {
+            left.dot = issued;
         }
         self.placed.push(Placed {
             dot: issued,
@@ -458,6 +514,18 @@ impl Convert {
         before(m, dot, S::TensorStore, &[&[acc], &[buffer], &[]]);
         None
     }
+}
+
+fn is_issued(m: &Module, op: OpId) -> bool {
+    S::of(m.op(op).kind) == Some(S::TensorDot)
+}
+
+/// Whether there is a matmul in an operation's regions.
+fn holds_matmul(m: &Module, op: OpId) -> bool {
+    let regions = m.op(op).regions.iter();
+    let blocks = regions.flat_map(|&r| m.region(r).blocks.iter());
+    let mut inner = blocks.flat_map(|&b| m.ops_under(b));
+    inner.any(|o| is_issued(m, o) || look::is_matmul(m, o))
 }
 
 /// What [`convert`] will store in shared memory, when the tiles of the loads in `brought` come through rings.

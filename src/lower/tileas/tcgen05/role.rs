@@ -9,7 +9,7 @@
 //! ```
 //! With two stages of accumulators a tile's matmuls run while the one before is converted and stored.
 
-use super::columns::Held;
+use super::columns::{self, Held};
 use super::{Parts, Placed};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -196,6 +196,7 @@ fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
 fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], twice: bool) -> i64 {
     let split_view = view::WarpSpecialize::of(m.op(split));
     let warps = split_view.map_or(0, |v| v.consumer_warps());
+    let held = columns::buffers(held);
     let doubled = |h: &Held| h.columns * if h.once { 1 } else { 2 };
     let all: u64 = held.iter().map(doubled).sum();
     let stages = if twice && all <= COLUMNS { 2 } else { 1 };

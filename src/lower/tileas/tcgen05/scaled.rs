@@ -166,7 +166,7 @@ impl Convert {
         let held = |columns: u64, once: bool| Held {
             buffer: None,
             dot,
-            whole_loop: home.is_some(),
+            loops: home.as_ref().map_or(0, Home::loops),
             columns,
             once,
         };

@@ -28,6 +28,8 @@ pub struct Plan {
 /// What a ring has to go by.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
+    /// Bytes of shared memory for operands that matmuls read there and that no ring brings.
+    pub stored: u64,
     /// Rings of the kernel.
     pub rings: u64,
     /// Warps of the block.
@@ -53,6 +55,7 @@ impl Plan {
         target: &Target,
         facts: &FactMap,
         Sharing {
+            stored,
             rings,
             warps,
             neighbours,
@@ -106,12 +109,15 @@ impl Plan {
         let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
         keep_what_fits(m, &mut stream.loads, whole / FEWEST_STAGES);
         let bytes = stage_bytes(m, &stream.loads);
-        let stages = |room: u64| {
-            let room = room.checked_sub(scratch)? / rings.max(1);
+        let stages = |(room, stored): (u64, u64)| {
+            let room = room.checked_sub(scratch + stored)? / rings.max(1);
             Some((room.checked_div(bytes)?).min(MAX_STAGES_OF_THREADS))
                 .filter(|&n| n >= FEWEST_STAGES)
         };
-        let stages = rooms.into_iter().find_map(stages).ok_or_else(|| {
+        // A unit that reads its operands there is worth more than stages, and those more than it.
+        let rooms_of = |stored| rooms.into_iter().map(move |room| (room, stored));
+        let mut all = rooms_of(stored).chain(rooms_of(0));
+        let stages = all.find_map(stages).ok_or_else(|| {
             let room = rooms[1];
             format!("{FEWEST_STAGES} stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {room} bytes of shared memory: smaller tiles would")
         })?;
