@@ -22,6 +22,13 @@ impl Module {
         ops
     }
 
+    /// The operations in the regions of `op`, parents before children, in order.
+    pub fn ops_inside(&self, op: OpId) -> Vec<OpId> {
+        let regions = self.op(op).regions.iter();
+        let blocks = regions.flat_map(|&region| &self.region(region).blocks);
+        blocks.flat_map(|&block| self.ops_under(block)).collect()
+    }
+
     /// How many values are defined under `op`.
     pub fn values_under(&self, op: OpId) -> usize {
         let regions = self.op(op).regions.iter();

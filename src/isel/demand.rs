@@ -22,6 +22,7 @@ use super::uses::visit;
 use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, Op, VReg};
 use crate::machine::table::{Does, Role, Row, Table, Unit};
+use crate::target::Target;
 use facts::{Columns, Facts};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -32,35 +33,32 @@ const WIDE: u32 = 4;
 /// Repetitions of an operation that nothing can be held beside: its operands and results fill a thread's registers.
 const FULL: u32 = 128;
 
-/// Most registers of a thread that has no limit of its own.
-const MOST: u32 = 255;
-
 fn does(op: &Op, table: &Table) -> Does {
     table.row(&op.insn).does
 }
 
 /// Whether a function without matmuls has more registers live at once, as its instructions stand, than a thread has.
-fn is_crowded(func: &Func, table: &Table) -> bool {
+fn is_crowded(func: &Func, table: &Table, target: Target) -> bool {
     let ops = func.insts.iter().filter_map(|inst| match inst {
         Inst::Op(op) => Some((op, table.row(&op.insn))),
         _ => None,
     });
     let multiplies = ops.clone().any(|(_, row)| row.unit == Unit::Mma);
     let wide = |(op, row): (&Op, &Row)| row.unit.is_pure() && op.reps >= 4 * WIDE;
-    let limit = func.max_regs.unwrap_or(MOST);
+    let limit = func.max_regs.unwrap_or(target.max_registers_per_thread());
     !multiplies && ops.clone().any(wide) && live::most(func, table) > limit
 }
 
 /// Orders the instructions of a function that loads from tensor memory or computes on so many registers at once that
 /// a thread has none for what the next operation makes of them, or that has too many live at once. Returns how many waited.
-pub fn order(func: &mut Func, table: &Table) -> usize {
+pub fn order(func: &mut Func, table: &Table, target: Target) -> usize {
     let asks = |inst: &Inst| {
         let Inst::Op(op) = inst else { return false };
         let row = table.row(&op.insn);
         row.does == Does::TensorLoad || row.lanes * op.reps >= FULL && row.unit.is_pure()
     };
     let crowded = !func.insts.iter().any(asks);
-    if crowded && !is_crowded(func, table) {
+    if crowded && !is_crowded(func, table, target) {
         return 0;
     }
     let insts = std::mem::take(&mut func.insts);

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::live;
 use super::uses::rename;
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
 use crate::machine::table::{Role, Table};
@@ -103,7 +104,7 @@ impl Variables {
             definitions: vec![Definition::None; func.regs.len()],
             written: Vec::new(),
             place: vec![None; func.regs.len()],
-            loops: loops(func),
+            loops: live::loops(func),
             together: together(func),
         };
         let mut copies: Vec<(VReg, usize, Atom)> = Vec::new();
@@ -298,26 +299,4 @@ fn together(func: &Func) -> Vec<usize> {
         together.push(first);
     }
     together
-}
-
-/// First and last instruction of each loop: a label, and the last jump back to it.
-fn loops(func: &Func) -> Vec<(usize, usize)> {
-    let mut labels: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut loops: FxHashMap<usize, usize> = FxHashMap::default();
-    for (at, inst) in func.insts.iter().enumerate() {
-        match inst {
-            Inst::Label(label) => {
-                labels.insert(label.0, at);
-            }
-            Inst::Branch { to, .. } => {
-                if let Some(&first) = labels.get(&to.0) {
-                    loops.insert(first, at);
-                }
-            }
-            Inst::Op(_) | Inst::Copy { .. } => {}
-        }
-    }
-    let mut loops: Vec<_> = loops.into_iter().collect();
-    loops.sort_unstable();
-    loops
 }

@@ -366,3 +366,25 @@ fn depths(func: &Func) -> Vec<u32> {
         })
         .collect()
 }
+
+/// First and last instruction of each loop: a label, and the last jump back to it.
+pub fn loops(func: &Func) -> Vec<(usize, usize)> {
+    let mut labels: FxHashMap<Label, usize> = FxHashMap::default();
+    let mut loops: FxHashMap<usize, usize> = FxHashMap::default();
+    for (at, inst) in func.insts.iter().enumerate() {
+        match inst {
+            Inst::Label(label) => {
+                labels.insert(*label, at);
+            }
+            Inst::Branch { to, .. } => {
+                if let Some(&first) = labels.get(to) {
+                    loops.insert(first, at);
+                }
+            }
+            Inst::Op(_) | Inst::Copy { .. } => {}
+        }
+    }
+    let mut loops: Vec<_> = loops.into_iter().collect();
+    loops.sort_unstable();
+    loops
+}

@@ -61,7 +61,7 @@ static BEFORE_MOVES: [&Pass; 9] = [
         name: "read-on-demand",
         doc: "Tensor memory is read in parts, and what works over a tile's registers is done when its results are asked for.",
         counts: "waited",
-        run: |func, table, _| demand::order(func, table),
+        run: demand::order,
     },
     &Pass {
         name: "merge-copies",
@@ -73,7 +73,7 @@ static BEFORE_MOVES: [&Pass; 9] = [
         name: "recompute",
         doc: "Where more registers are live than a thread has, cheap values are computed again at their uses.",
         counts: "uses",
-        run: |func, table, _| recompute::recompute(func, table),
+        run: recompute::recompute,
     },
 ];
 

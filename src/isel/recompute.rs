@@ -24,23 +24,22 @@ use rustc_hash::FxHashMap;
 
 use super::live::{self, Ranges};
 use super::uses::{drop_dead, visit};
-use crate::machine::mir::{Atom, Func, Inst, Label, VReg};
+use crate::machine::mir::{Atom, Func, Inst, VReg};
 use crate::machine::table::{Does, Table};
+use crate::target::Target;
 use again::Again;
 use makers::Makers;
 
-/// 32-bit registers of a multiprocessor, and most that a thread can have.
-const FILE: u32 = 65536;
-const MOST: u32 = 255;
-
 /// Computes values again where registers run short. Returns how many uses do.
-pub(super) fn recompute(func: &mut Func, table: &Table) -> usize {
+pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize {
     let live = live::ranges(func, table);
-    let crowds = live::crowded(func, &live, registers(func, table));
+    let crowds = live::crowded(func, &live, registers(func, table, target));
     if crowds.is_empty() {
         return 0;
     }
-    let loops = loops(func, &live);
+    let place = |at: usize| live.positions[at];
+    let loops = live::loops(func).into_iter();
+    let loops: Vec<(u32, u32)> = loops.map(|(a, b)| (place(a), place(b))).collect();
     let makers = Makers::of(func, table, &live, &loops);
     let far = far_uses(func, table, &makers, &live, &loops, &crowds);
     let again = Again::choose(&makers, &live, far);
@@ -52,7 +51,7 @@ pub(super) fn recompute(func: &mut Func, table: &Table) -> usize {
 }
 
 /// Most registers that a thread of the kernel has: those that a role takes, or that its bounds leave.
-fn registers(func: &Func, table: &Table) -> u32 {
+fn registers(func: &Func, table: &Table, target: Target) -> u32 {
     let taken = func.insts.iter().filter_map(|inst| match inst {
         Inst::Op(op) if table.row(&op.insn).does == Does::Registers => {
             match op.operands.first()?.atoms.first()? {
@@ -62,25 +61,10 @@ fn registers(func: &Func, table: &Table) -> u32 {
         }
         _ => None,
     });
-    let threads = func.block.max(1) * func.min_ctas.max(1);
-    let bounds = func.max_regs.unwrap_or(MOST).min(FILE / threads / 8 * 8);
-    taken.max().unwrap_or(bounds).min(MOST)
-}
-
-/// The positions of each loop: of a label, and of a jump back to it.
-fn loops(func: &Func, live: &Ranges) -> Vec<(u32, u32)> {
-    let mut labels: FxHashMap<Label, u32> = FxHashMap::default();
-    let mut loops = Vec::new();
-    for (inst, &at) in func.insts.iter().zip(&live.positions) {
-        match inst {
-            Inst::Label(label) => {
-                labels.insert(*label, at);
-            }
-            Inst::Branch { to, .. } => loops.extend(labels.get(to).map(|&start| (start, at))),
-            Inst::Op(_) | Inst::Copy { .. } => {}
-        }
-    }
-    loops
+    let warps = func.block.div_ceil(32) * func.min_ctas.max(1);
+    let most = target.registers_per_thread(warps.into()) as u32;
+    let bounds = func.max_regs.map_or(most, |bound| bound.min(most));
+    taken.max().unwrap_or(bounds)
 }
 
 /// For each cheap value that lives into a loop from before it, and in a crowded stretch, the positions of its uses that

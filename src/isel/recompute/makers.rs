@@ -15,12 +15,11 @@ pub(super) struct Makers {
 /// A repetition of a computation.
 #[derive(Clone)]
 pub(super) struct Maker {
-    pub op: Op,
+    /// The instruction, if it may be repeated.
+    pub op: Option<Op>,
     pub reads: Vec<VReg>,
     /// Where it stands.
     pub at: u32,
-    /// Whether it may be done again.
-    cheap: bool,
 }
 
 impl Makers {
@@ -46,9 +45,9 @@ impl Makers {
                 && !comes_around(one, at)
                 && reads.iter().all(above)
             {
+                let cheap = is_cheap(row) && !reads.is_empty() && !is_masked(func, one, &reads);
                 of[one.0 as usize] = Some(Maker {
-                    op: part(op, table, rep..rep + 1),
-                    cheap: is_cheap(row) && !reads.is_empty() && !is_masked(func, one, &reads),
+                    op: cheap.then(|| part(op, table, rep..rep + 1)),
                     reads,
                     at,
                 });
@@ -62,7 +61,7 @@ impl Makers {
     }
 
     pub fn cheap(&self, r: VReg) -> Option<&Maker> {
-        self.get(r).filter(|maker| maker.cheap)
+        self.get(r).filter(|maker| maker.op.is_some())
     }
 
     /// Whether a value is as good as a number: what computes it reads no register.

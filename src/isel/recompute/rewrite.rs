@@ -7,7 +7,6 @@ use super::makers::Makers;
 use crate::isel::interleave::part;
 use crate::isel::live::Ranges;
 use crate::isel::uses::{rename_in, visit};
-use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, Op, VReg};
 use crate::machine::table::Table;
 
@@ -27,25 +26,21 @@ pub(super) fn rewrite(
         makers,
         live,
         again,
-        regs: &mut func.regs,
-        out: Vec::with_capacity(insts.len()),
+        func,
         known: FxHashMap::default(),
         count: 0,
     };
     for (inst, &at) in insts.into_iter().zip(&live.positions) {
         writer.inst(inst, table, at);
     }
-    let (out, count) = (writer.out, writer.count);
-    func.insts = out;
-    count
+    writer.count
 }
 
 struct Rewriter<'a> {
     makers: &'a Makers,
     live: &'a Ranges,
     again: &'a Again,
-    regs: &'a mut Vec<Class>,
-    out: Vec<Inst>,
+    func: &'a mut Func,
     /// What has been computed again in this stretch of code: its register, and where that was last used.
     known: FxHashMap<VReg, (VReg, u32)>,
     count: usize,
@@ -72,7 +67,7 @@ impl Rewriter<'_> {
                 let new = self.all(wanted.iter().map(|w| w.1), at);
                 rename_in(&mut inst, &mut |r| new.get(&r).copied().unwrap_or(r));
                 let leaves = matches!(inst, Inst::Label(_) | Inst::Branch { .. });
-                self.out.push(inst);
+                self.func.insts.push(inst);
                 if leaves {
                     self.known.clear();
                 }
@@ -82,13 +77,10 @@ impl Rewriter<'_> {
 
     /// An operation, cut where a repetition needs a value that is computed again.
     fn op(&mut self, op: &Op, table: &Table, at: u32, wanted: &[(usize, VReg)]) {
-        let cuts: Vec<usize> = {
-            let mut cuts: Vec<usize> = wanted.iter().map(|w| w.0).collect();
-            cuts.dedup();
-            cuts
-        };
+        let mut cuts: Vec<usize> = wanted.iter().map(|w| w.0).collect();
+        cuts.dedup();
         if cuts[0] > 0 {
-            self.out.push(Inst::Op(part(op, table, 0..cuts[0])));
+            self.func.insts.push(Inst::Op(part(op, table, 0..cuts[0])));
         }
         for (i, &rep) in cuts.iter().enumerate() {
             let end = cuts.get(i + 1).copied().unwrap_or(op.reps as usize);
@@ -97,9 +89,11 @@ impl Rewriter<'_> {
             let new = self.all(values, here);
             let mut first = Inst::Op(part(op, table, rep..rep + 1));
             rename_in(&mut first, &mut |r| new.get(&r).copied().unwrap_or(r));
-            self.out.push(first);
+            self.func.insts.push(first);
             if rep + 1 < end {
-                self.out.push(Inst::Op(part(op, table, rep + 1..end)));
+                self.func
+                    .insts
+                    .push(Inst::Op(part(op, table, rep + 1..end)));
             }
         }
     }
@@ -121,7 +115,7 @@ impl Rewriter<'_> {
             *last = at;
             return *register;
         }
-        let Some(maker) = self.makers.cheap(r) else {
+        let Some((maker, op)) = self.makers.get(r).and_then(|m| Some((m, m.op.as_ref()?))) else {
             return r;
         };
         let mut new: FxHashMap<VReg, VReg> = FxHashMap::default();
@@ -130,13 +124,11 @@ impl Rewriter<'_> {
                 new.insert(read, self.value(read, at));
             }
         }
-        let class = self.regs[r.0 as usize];
-        self.regs.push(class);
-        let register = VReg(self.regs.len() as u32 - 1);
+        let register = self.func.new_reg(self.func.class(r));
         new.insert(r, register);
-        let mut inst = Inst::Op(maker.op.clone());
+        let mut inst = Inst::Op(op.clone());
         rename_in(&mut inst, &mut |r| new.get(&r).copied().unwrap_or(r));
-        self.out.push(inst);
+        self.func.insts.push(inst);
         self.known.insert(r, (register, at));
         register
     }

@@ -18,6 +18,12 @@ pub struct Plan {
     pub staging: u64,
 }
 
+/// How many blocks share a multiprocessor where a kernel asks for so many, or for none.
+pub fn sharing(occupancy: Option<i64>) -> u64 {
+    let asked = occupancy.and_then(|o| u64::try_from(o).ok());
+    asked.unwrap_or(1).max(1)
+}
+
 impl Plan {
     /// Warps of the block: those that hold tiles and a producer warpgroup.
     pub fn all_warps(&self) -> u64 {

@@ -6,7 +6,7 @@
 //! faster than what is written there and read back. What a ring has brought is read where it is used, as long as its stage
 //! is not given back.
 
-use super::decided::Plan;
+use super::decided::{Plan, sharing};
 use super::fragments::is_fma;
 use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
 use super::look::{is_matmul, place};
@@ -31,8 +31,7 @@ pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupa
     if blocks.is_empty() {
         return;
     }
-    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
-    let available = plan.registers(target, sharing.max(1));
+    let available = plan.registers(target, sharing(occupancy));
     // Fragments and conversions, and the squares of elements that multiply-adds work on, may take as much again.
     let issued = pressure::registers_issued(m, body, plan.tile_warps);
     if issued + 2 * REGISTERS_BESIDE_TILES <= available {
@@ -109,9 +108,7 @@ fn delay(m: &mut Module, block: BlockId, moves: &dyn Fn(&Module, OpId) -> bool) 
             given_back.insert(iteration, i);
         }
         placed[at].push(op);
-        let regions = m.op(op).regions.iter();
-        let inner = regions.flat_map(|&r| m.region(r).blocks.clone());
-        let inside = inner.flat_map(|b| m.ops_under(b));
+        let inside = m.ops_inside(op).into_iter();
         let operands = inside.chain([op]).flat_map(|o| m.op(o).operands.to_vec());
         for value in operands.collect::<Vec<_>>() {
             let slot = first.entry(value).or_insert(at);

@@ -146,12 +146,11 @@ fn func(
     let room = wgmma::convert(m, body, target, &plan, log)?;
     let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
     let (occupancy, room) = stationary::place(m, body, target, &plan, room, log)?;
-    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
     staged::place(
         m,
         body,
         plan.tile_warps,
-        plan.registers(target, sharing.max(1)),
+        plan.registers(target, decided::sharing(occupancy)),
         room,
         log,
     )?;

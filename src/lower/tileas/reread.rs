@@ -9,7 +9,7 @@
 //! What a reduction's result is applied to has to wait for all of it. The stage of the ring holds it until it is
 //! released: read again, and computed again as far as that is cheap, it takes no registers meanwhile.
 
-use super::decided::Plan;
+use super::decided::{Plan, sharing};
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::look::{is_matmul, is_view};
 use super::pipeline::slice::{Map, copy_in_front};
@@ -36,9 +36,8 @@ pub fn pays(
     }
     let tiles = pressure::registers(m, body, plan.tile_warps);
     let across = pressure::registers_across(m, body, plan.tile_warps);
-    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
     let needed = across.max(tiles) + REGISTERS_BESIDE_LOADS;
-    needed > plan.registers(target, sharing.max(1))
+    needed > plan.registers(target, sharing(occupancy))
 }
 
 /// Reads again what the loops under `body` bring, and use behind reductions.

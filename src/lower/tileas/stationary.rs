@@ -5,7 +5,7 @@
 //! reads its fragments there as it reads those of a ring. Where there is no room either, fewer blocks than asked for
 //! share a multiprocessor.
 
-use super::decided::Plan;
+use super::decided::{Plan, sharing};
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
 use super::operands::{Source, is_stationary};
@@ -30,7 +30,7 @@ pub fn place(
     log: &mut Log,
 ) -> Result<(Option<i64>, u64), Diagnostic> {
     let mut found = find(m, body, plan.tile_warps)?;
-    let asked = u64::try_from(plan.occupancy.unwrap_or(1)).unwrap_or(1);
+    let asked = sharing(plan.occupancy);
     let whole = u64::from(target.shared_per_block());
     let share = |n: u64| room.saturating_sub(whole - whole / n.max(1));
     if found.is_empty() {
@@ -54,7 +54,7 @@ pub fn place(
         }
     }
     // As many blocks as asked for, if registers admit them at all.
-    let (blocks, moved, left) = (1..=asked.max(1))
+    let (blocks, moved, left) = (1..=asked)
         .rev()
         .map(|n| {
             let (moved, left) = to_move(&operands, live, share(n), plan.registers(target, n));

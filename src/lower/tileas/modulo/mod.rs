@@ -22,7 +22,7 @@ mod rewrite;
 mod stages;
 
 use super::buffers::tile_bytes;
-use super::decided::Plan;
+use super::decided::{Plan, sharing};
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
 use super::pressure::Weights;
@@ -131,12 +131,12 @@ pub fn schedule(
         .iter()
         .filter_map(|&o| access::destination(m.op(o)).zip(access::pipeline(m.op(o))))
         .collect();
-    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
+    let sharing = sharing(occupancy);
     let room = Room {
         target,
         plan,
-        registers: plan.registers(target, sharing.max(1)),
-        blocks: sharing.max(1),
+        registers: plan.registers(target, sharing),
+        blocks: sharing,
         by_shared: u64::from(target.shared_per_block()) / buffers(m, body).max(1),
     };
     let producers = producer::counterparts(m, &ops, &loops);
@@ -168,11 +168,7 @@ fn feeds_another(m: &Module, for_op: OpId) -> bool {
     let mut from: Vec<ValueId> = Vec::new();
     for &op in &m.block(block).ops {
         let data = m.op(op);
-        let inner = data
-            .regions
-            .iter()
-            .flat_map(|&r| m.region(r).blocks.clone());
-        let inner = inner.flat_map(|b| m.ops_under(b)).chain([op]);
+        let inner = m.ops_inside(op).into_iter().chain([op]);
         let reads = inner.flat_map(|o| m.op(o).operands.to_vec());
         let reached = reads.into_iter().any(|v| from.contains(&v));
         let dot = S::of(data.kind) == Some(S::AsyncDot);

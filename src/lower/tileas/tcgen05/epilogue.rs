@@ -18,7 +18,7 @@ use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::tensor::Share;
-use crate::lower::tileas::decided::Plan;
+use crate::lower::tileas::decided::{Plan, sharing};
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
 use crate::lower::tileas::look::{is_matmul, place};
 use crate::lower::tileas::missed::{Log, Refusal};
@@ -47,8 +47,7 @@ pub fn in_parts(
     occupancy: Option<i64>,
     log: &mut Log,
 ) {
-    let sharing = occupancy.and_then(|o| u64::try_from(o).ok()).unwrap_or(1);
-    let available = plan.registers(target, sharing.max(1));
+    let available = plan.registers(target, sharing(occupancy));
     let room = available.saturating_sub(REGISTERS_BESIDE_TILES + UNDER_WAY);
     for load in m.ops_under(body) {
         let whole = view::TensorLoad::of(m.op(load)).is_some_and(|v| v.part().is_none());
@@ -272,14 +271,8 @@ impl Work {
 
 /// Operations with those in their regions.
 fn with_inner(m: &Module, ops: &[OpId]) -> Vec<OpId> {
-    let mut all = Vec::new();
-    for &op in ops {
-        all.push(op);
-        let regions = m.op(op).regions.iter();
-        let blocks = regions.flat_map(|&r| m.region(r).blocks.iter());
-        all.extend(blocks.flat_map(|&b| m.ops_under(b)));
-    }
-    all
+    let inner = |&op: &OpId| [op].into_iter().chain(m.ops_inside(op));
+    ops.iter().flat_map(inner).collect()
 }
 
 /// Those of `ops` that make tiles of constants, of numbers of elements and of scalars.

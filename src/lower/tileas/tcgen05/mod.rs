@@ -522,9 +522,7 @@ fn is_issued(m: &Module, op: OpId) -> bool {
 
 /// Whether there is a matmul in an operation's regions.
 fn holds_matmul(m: &Module, op: OpId) -> bool {
-    let regions = m.op(op).regions.iter();
-    let blocks = regions.flat_map(|&r| m.region(r).blocks.iter());
-    let mut inner = blocks.flat_map(|&b| m.ops_under(b));
+    let mut inner = m.ops_inside(op).into_iter();
     inner.any(|o| is_issued(m, o) || look::is_matmul(m, o))
 }
 

@@ -174,10 +174,7 @@ fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
         data.def().traits.has(Traits::TERMINATOR) || S::of(data.kind) == Some(S::ConsumerWait)
     };
     for (i, &op) in ops.iter().enumerate().take_while(|(_, o)| !ends(o)) {
-        let regions = m.op(op).regions.iter();
-        let blocks = regions.flat_map(|&r| m.region(r).blocks.iter());
-        let inside = blocks.flat_map(|&b| m.ops_under(b));
-        for inner in inside.chain([op]) {
+        for inner in m.ops_inside(op).into_iter().chain([op]) {
             let data = m.op(inner);
             let moves = matches!(S::of(data.kind), Some(S::TensorLoad | S::TensorStore));
             if moves || data.operands.iter().any(|v| computed.contains(v)) {
