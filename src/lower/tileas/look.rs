@@ -28,6 +28,17 @@ pub fn is_matmul(m: &Module, op: OpId) -> bool {
     chosen || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
 }
 
+/// Whether a matmul's result, worked over, is the left operand of another.
+pub fn is_chained(m: &Module, body: BlockId) -> bool {
+    let ops = m.ops_under(body);
+    let matmuls = || ops.iter().copied().filter(|&o| is_matmul(m, o));
+    matmuls().any(|first| {
+        let reached = reach(m, &ops, m.result(first));
+        matmuls()
+            .any(|o| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs)))
+    })
+}
+
 /// Whether a tile is what such a load loads, perhaps shown otherwise.
 pub fn shows(m: &Module, mut tile: ValueId, is_load: impl Fn(OpId) -> bool) -> bool {
     while let Some(op) = m.def_op(tile) {

@@ -17,7 +17,7 @@ use crate::ir::{
 };
 use crate::layout::mma::MatmulShape;
 use crate::lower::build::{cased, constant};
-use crate::lower::tileas::look::{is_matmul, reach, reach_through_loops};
+use crate::lower::tileas::look::{reach, reach_through_loops};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 use crate::target::{Feature, Target};
@@ -63,17 +63,6 @@ pub fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
         && S::of(m.op(op).kind) == Some(S::Dot)
         && atoms::Extents::of(m, op).is_ok();
     wgmma || fits::takes(m, op, target).is_some()
-}
-
-/// Whether a matmul's result, worked over, is the left operand of another.
-pub fn is_chained(m: &Module, body: BlockId) -> bool {
-    let ops = m.ops_under(body);
-    let matmuls = || ops.iter().copied().filter(|&o| is_matmul(m, o));
-    matmuls().any(|first| {
-        let reached = reach(m, &ops, m.result(first));
-        matmuls()
-            .any(|o| o != first && Matmul::of(m.op(o)).is_some_and(|p| reached.contains(&p.lhs)))
-    })
 }
 
 /// Matmuls whose result, worked over, is the left operand of another: with whole rows in a warp, what

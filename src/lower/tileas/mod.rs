@@ -22,6 +22,7 @@ mod coalesced;
 mod convert;
 mod decided;
 mod deep;
+mod distinct;
 mod early;
 mod flow;
 mod fragments;
@@ -114,7 +115,7 @@ fn func(
     let split = cluster::split(m, op, body, target, options, log);
     // Tensor memory holds what matmuls add and registers do not, unless it is worked over between matmuls.
     let multiplies = m.ops_under(body).iter().any(|&o| look::is_matmul(m, o));
-    if !target.has(Feature::Tcgen05) || !multiplies || matmul::is_chained(m, body) {
+    if !target.has(Feature::Tcgen05) || !multiplies || look::is_chained(m, body) {
         strips::apply(m, op, body, target, log);
     }
     matmul::unscale(m, body, target, log)?;

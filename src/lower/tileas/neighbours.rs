@@ -9,7 +9,7 @@ use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
 use super::pressure;
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::hints::Hints;
-use crate::lower::tileas::look::{elements, together};
+use crate::lower::tileas::look::{elements, is_chained, together};
 use crate::target::{Feature, Target};
 
 /// Blocks that share a multiprocessor where nothing asks for more.
@@ -47,6 +47,19 @@ impl Neighbours {
         Self {
             blocks: asked.and_then(|o| u64::try_from(o).ok()).unwrap_or(1),
             asked: asked.is_some(),
+        }
+    }
+
+    /// Blocks of `warps` that multiply as a warpgroup which should share a multiprocessor, as far as shared memory has room.
+    /// Where a matmul reads what is computed of another's result, one block multiplies while the other computes, even if each
+    /// has a single stage of every ring, and a producer warpgroup leaves each of them registers for the tiles of a block with
+    /// the multiprocessor to itself.
+    pub fn in_turns(self, m: &Module, body: BlockId, warps: u64) -> u64 {
+        let wanted = !self.asked || self.blocks == BLOCKS;
+        if warps == 4 && wanted && is_chained(m, body) {
+            BLOCKS
+        } else {
+            1
         }
     }
 

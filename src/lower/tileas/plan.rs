@@ -3,13 +3,13 @@
 use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
-use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, MOST_TOGETHER};
+use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK};
 use super::missed::{ASYNCHRONOUS_COPIES, Log, THROUGH_REGISTERS};
 use super::neighbours::Neighbours;
 use super::options::Options;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
-use super::{hold, matmul, pressure, swap, tcgen05};
+use super::{hold, pressure, swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
@@ -17,7 +17,9 @@ use crate::facts::FactMap;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
-use crate::lower::tileas::look::{elements, is_matmul, is_number, loop_around, together};
+use crate::lower::tileas::look::{
+    elements, is_chained, is_matmul, is_number, loop_around, together,
+};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
@@ -156,7 +158,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     let largest = tiles.map(|&v| elements(m, v)).max().unwrap_or(1);
     let together = together(m, &ops, &|v| elements(m, v));
     if target.has(Feature::Wgmma)
-        && let Some(groups) = warpgroups(m, &ops, facts, together)
+        && let Some(groups) = warpgroups(m, &ops, facts)
     {
         return 4 * enough(m, body, groups);
     }
@@ -194,7 +196,7 @@ fn is_for_four(m: &Module, body: BlockId, target: &Target) -> bool {
     copies
         && ops.iter().any(|&o| is_matmul(m, o))
         && !ops.iter().any(gathers)
-        && !matmul::is_chained(m, body)
+        && !is_chained(m, body)
         && pressure::registers(m, body, 4) <= MOST_FOR_SUMS
 }
 
@@ -236,14 +238,12 @@ fn of_loops(plans: &[pipeline::cp_async::Plan], warps: u64) -> Option<i64> {
     i64::try_from(blocks).ok().filter(|&b| b > 1)
 }
 
-/// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two, and
-/// two where one cannot hold what lives `together`.
-fn warpgroups(m: &Module, ops: &[OpId], facts: &FactMap, together: u64) -> Option<u64> {
+/// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two.
+fn warpgroups(m: &Module, ops: &[OpId], facts: &FactMap) -> Option<u64> {
     let dots = ops.iter().filter(|&&o| S::of(m.op(o).kind) == Some(S::Dot));
     let rows = |&o: &OpId| swap::rows(m, ops, facts, o);
     let rows = dots.filter_map(rows).max()?;
-    let one_holds = together <= 4 * MOST_TOGETHER;
-    Some(if rows > 64 || !one_holds { 2 } else { 1 })
+    Some(if rows > 64 { 2 } else { 1 })
 }
 
 /// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory, for blocks of

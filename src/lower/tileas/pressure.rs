@@ -9,6 +9,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::lower::tileas::distinct::Distinct;
 use crate::lower::tileas::look::is_matmul;
 use rustc_hash::FxHashSet;
 
@@ -96,6 +97,8 @@ struct Pressure<'m> {
     warps: u64,
     /// Made anew where they are used.
     cheap: FxHashSet<ValueId>,
+    /// Computed of broadcasts: registers hold an element once for all places that it is repeated at.
+    distinct: Distinct,
     /// In shared memory: loaded for matmuls alone.
     shared: FxHashSet<ValueId>,
     /// Whether what lives across a store counts.
@@ -110,6 +113,7 @@ impl<'m> Pressure<'m> {
             m,
             warps,
             cheap: FxHashSet::default(),
+            distinct: Distinct::of(m, &m.ops_under(body)),
             shared: FxHashSet::default(),
             stores_stand: false,
             issued_stand: false,
@@ -183,6 +187,9 @@ impl<'m> Pressure<'m> {
             Type::Ptr { .. } | Type::Int(1) => return 0,
             _ => u64::from(self.m.types.width(*elem)),
         };
+        if let Some(elements) = self.distinct.of_thread(value, self.warps) {
+            return (elements * bits).div_ceil(32);
+        }
         (shape.iter().product::<u64>() * bits).div_ceil(32 * 32 * self.warps.max(1))
     }
 

@@ -7,8 +7,7 @@
 use super::fits::takes;
 use crate::ir::{BlockId, Module};
 use crate::layout::tensor::{COLUMNS, LANES};
-use crate::lower::tileas::look::{is_matmul, loop_around};
-use crate::lower::tileas::matmul;
+use crate::lower::tileas::look::{is_chained, is_matmul, loop_around};
 use crate::target::Target;
 use rustc_hash::FxHashMap;
 
@@ -32,9 +31,5 @@ pub fn blocks(m: &Module, body: BlockId, target: &Target, warps: u64) -> u64 {
     }
     let most = columns.values().copied().max().unwrap_or(0);
     let shares = warps == 4 && wide && (1..=COLUMNS / 2).contains(&most);
-    if shares && matmul::is_chained(m, body) {
-        2
-    } else {
-        1
-    }
+    if shares && is_chained(m, body) { 2 } else { 1 }
 }

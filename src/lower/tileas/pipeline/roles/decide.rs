@@ -16,7 +16,7 @@ use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{
     ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
 };
-use crate::lower::tileas::look::{ancestor_in, is_matmul, shows};
+use crate::lower::tileas::look::{ancestor_in, is_chained, is_matmul, shows};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::neighbours::Neighbours;
 use crate::lower::tileas::staging::Staging;
@@ -89,7 +89,7 @@ impl Plan {
             neighbours: Neighbours::asked(m, func, target),
         };
         // Where nothing asks for them: warps that compute between matmuls that they do themselves.
-        if !by_groups && !redistributes && matmul::is_chained(m, body) {
+        if !by_groups && !redistributes && is_chained(m, body) {
             let warps = [plan.all_warps(), consumer_warps];
             plan.neighbours = Neighbours::of(m, func, target, warps);
         }
@@ -105,7 +105,7 @@ impl Plan {
             };
             let together = match split {
                 None if copies => 1,
-                None => tcgen05::turns::blocks(m, body, target, consumer_warps),
+                None => plan.turns(m, body, target),
                 Some(_) => 1,
             };
             match plan.fits_together(m, &context, target, together)
@@ -168,6 +168,15 @@ impl Plan {
                     .all(|f| copies.contains(f))
             })
             .collect();
+    }
+
+    /// Blocks that should share a multiprocessor so that one multiplies while the other computes.
+    fn turns(&self, m: &Module, body: BlockId, target: &Target) -> u64 {
+        match target.has(Feature::Tcgen05) {
+            true => tcgen05::turns::blocks(m, body, target, self.consumer_warps),
+            false if self.by_groups => self.neighbours.in_turns(m, body, self.consumer_warps),
+            false => 1,
+        }
     }
 
     /// Lets `together` blocks share a multiprocessor, if each has room in its part of shared memory for everything. Then
