@@ -448,9 +448,10 @@ def _on_cpu(function, ordinal_at: int | None = None):
             args = tuple("cpu" if _is_cuda(a) else a for a in args)
         if ordinal_at is not None and len(args) > ordinal_at and _is_ordinal(args[ordinal_at]):
             args = (*args[:ordinal_at], "cpu", *args[ordinal_at + 1 :])
-        device = kwargs.get("device")
-        if _is_cuda(device) or _is_ordinal(device):
-            kwargs["device"] = "cpu"
+        for name in ("device", "map_location"):
+            device = kwargs.get(name)
+            if _is_cuda(device) or _is_ordinal(device):
+                kwargs[name] = "cpu"
         return function(*args, **kwargs)
 
     return call
@@ -496,15 +497,16 @@ def _generator_type(original):
     return Generator
 
 
-def _says_cuda(own) -> property:
-    """`Tensor.is_cuda`, by which programs refuse what is not on a GPU: true, but not for PyTorch's own modules, which
-    would look for CUDA's kernels. `own` is the attribute that PyTorch has."""
+def _asked_by_torch() -> bool:
+    """Whether the caller's caller is one of PyTorch's own modules, which would look for CUDA's kernels."""
+    asked_by = sys._getframe(2).f_globals.get("__name__", "")
+    return asked_by.partition(".")[0] == "torch"
 
-    def is_cuda(self) -> bool:
-        asked_by = sys._getframe(1).f_globals.get("__name__", "")
-        return own.__get__(self) if asked_by.partition(".")[0] == "torch" else True
 
-    return property(is_cuda)
+def _says_cuda(own, on_cuda) -> property:
+    """An attribute of tensors that tells where they are, `on_cuda` to programs and what it is, `own`, to PyTorch: by
+    `is_cuda` and `device.type`, programs refuse what is not on a GPU."""
+    return property(lambda self: own.__get__(self) if _asked_by_torch() else on_cuda)
 
 
 _replaced: list[tuple[object, str, object]] = []
@@ -556,7 +558,15 @@ def install() -> None:
     _replace(torch.nn.Module, "cuda", lambda self, device=None: self)
     _replace(torch.Tensor, "cuda", lambda self, *_, **__: self)
     _replace(torch.Tensor, "pin_memory", lambda self, *_: self)
-    _replace(torch.Tensor, "is_cuda", _says_cuda(torch.Tensor.is_cuda))
+    device = torch.Tensor.device
+    get_device = torch.Tensor.get_device
+
+    def is_on_cpu(tensor) -> bool:
+        return device.__get__(tensor).type == "cpu"
+
+    _replace(torch.Tensor, "is_cuda", _says_cuda(torch.Tensor.is_cuda, True))
+    _replace(torch.Tensor, "device", _says_cuda(device, torch.device("cuda", 0)))
+    _replace(torch.Tensor, "get_device", lambda self: get_device(self) if _asked_by_torch() else 0)
     for name in ("mm", "bmm", "addmm", "baddbmm"):
         _replace(torch, name, _product(getattr(torch, name)))
     _replace(torch, "Generator", _generator_type(torch.Generator))
@@ -566,7 +576,7 @@ def install() -> None:
     data_ptr = torch.Tensor.data_ptr
 
     def address(self):
-        if self.device.type == "cpu":
+        if is_on_cpu(self):
             _lend(self)
         return data_ptr(self)
 
@@ -575,7 +585,7 @@ def install() -> None:
 
     def export(tensor, *args, **kwargs):
         capsule = to_dlpack(tensor, *args, **kwargs)
-        if tensor.device.type == "cpu":
+        if is_on_cpu(tensor):
             _lend(tensor)
             _current_context()
             _as_cuda(capsule)
@@ -584,7 +594,7 @@ def install() -> None:
     def export_method(self, **kwargs):
         kwargs.pop("stream", None)
         capsule = dlpack(self, **kwargs)
-        if self.device.type == "cpu" and kwargs.get("max_version") is None:
+        if is_on_cpu(self) and kwargs.get("max_version") is None:
             _lend(self)
             _as_cuda(capsule)
         return capsule
