@@ -88,8 +88,11 @@ impl Plan {
             staging: 0,
             neighbours: Neighbours::asked(m, func, target),
         };
-        // Where nothing asks for them: warps that compute between matmuls that they do themselves.
-        if !by_groups && !redistributes && is_chained(m, body) {
+        // Where nothing asks for them: warps that compute between matmuls that they do themselves, and one warpgroup, which
+        // stops multiplying for the first and the last tiles of its block.
+        let one_group = by_groups && target.has(Feature::Wgmma) && consumer_warps == 4;
+        let in_turn = !by_groups && is_chained(m, body);
+        if !redistributes && (one_group && split.is_none() || in_turn) {
             let warps = [plan.all_warps(), consumer_warps];
             plan.neighbours = Neighbours::of(m, func, target, warps);
         }
