@@ -1,5 +1,7 @@
 //! Facts, assertions, output, block coordinates and tokens.
 
+use std::fmt::Write as _;
+
 use smallvec::smallvec;
 
 use super::context::Fault;
@@ -48,13 +50,23 @@ fn place(shape: &[usize], mut index: usize) -> String {
     format!("[{}]", at.join(", "))
 }
 
-/// A failed assertion is kept, and the block goes on.
+/// A failed assertion is kept, and the block goes on. Each element that does not hold prints a line, which is tileiras':
+/// `FILE:LINE: tile block: [X, Y, Z], position: [I, J]: MESSAGE`.
 fn assert(o: &Operation) -> Result<Action, String> {
     let (ty, op) = (o.operand(0)?, o.id);
     let text = o.text("message")?.to_owned();
+    let line = o.module.source_of(o.op.loc).file_and_line();
     Ok(Box::new(move |context, args| {
         let condition = args.lanes(0)?;
         let mut failed = (0..ty.count()).filter(|&i| condition.get(i) == 0);
+        let mut output = context.output.borrow_mut();
+        for i in failed.clone() {
+            let (block, at) = (context.block, place(&ty.shape, i));
+            let _ = writeln!(
+                output,
+                "{line}: tile block: {block:?}, position: {at}: {text}"
+            );
+        }
         if let Some(first) = failed.next() {
             let more = match failed.count() {
                 0 => String::new(),

@@ -140,8 +140,12 @@ fn a_failed_assertion_stops_nothing() {
         .at_end(block)
         .op(Name::Assert, &[&[no]], [Some(Attr::Str(message))], &[], &[]);
     end(&mut module, block, Name::Return);
-    let assertion = run(&module, 3, 1000).1.expect("it ends");
-    let assertion = assertion.expect("it fails");
+    let (printed, result) = run(&module, 3, 1000);
+    let assertion = result.expect("it ends").expect("it fails");
+    let lines: Vec<String> = (0..3)
+        .map(|x| format!("(unknown):0: tile block: [{x}, 0, 0], position: []: never\n"))
+        .collect();
+    assert_eq!(printed, lines.concat());
     assert!(
         assertion.contains("block (0, 0, 0): assertion failed at []: never"),
         "{assertion}"

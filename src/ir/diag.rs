@@ -25,6 +25,16 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// `FILE:LINE`, as a failed assertion says where it stands.
+    pub fn file_and_line(&self) -> String {
+        match self {
+            Place::Line { file, line, .. } => format!("{file}:{line}"),
+            _ => "(unknown):0".into(),
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,7 +8,7 @@ use super::atomics::redundant_threads;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::SpecialRegister as R;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Diagnostic, Op, OpId, Place, ValueId};
+use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 
 /// Time for other threads to print theirs before a trap ends all; the longest sleep that PTX has.
 const NANOSECONDS: i64 = 1_000_000;
@@ -78,10 +78,7 @@ impl Lower<'_> {
 
     /// The beginning of the line; a percent sign is doubled for `vprintf`.
     fn place_of_assertion(&self) -> String {
-        let place = match self.m.source_of(self.loc()) {
-            Place::Line { file, line, .. } => format!("{file}:{line}"),
-            _ => "(unknown):0".into(),
-        };
+        let place = self.m.source_of(self.loc()).file_and_line();
         let place = place.replace('%', "%%");
         format!("{place}: tile block: [%d, %d, %d], ")
     }
