@@ -1,6 +1,6 @@
 //! `tilec dialects`: what operations there are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Outcome, output};
 use crate::dialect::Dialect;
@@ -33,15 +33,16 @@ pub fn run(args: &Args) -> Outcome {
                 let page = folder.join(dialect.name()).with_extension("md");
                 output::write(&page, dialect.markdown().as_bytes())?;
             }
-            (None, true) => print!("{}", dialect.markdown()),
-            (None, false) => list(dialect),
+            (None, true) => output::write(Path::new("-"), dialect.markdown().as_bytes())?,
+            (None, false) => list(dialect)?,
         }
     }
     Ok(())
 }
 
-fn list(dialect: Dialect) {
+fn list(dialect: Dialect) -> Outcome {
     for def in dialect.table() {
-        println!("{}.{}  {}", dialect.name(), def.name, def.doc);
+        output::line(format_args!("{}.{}  {}", dialect.name(), def.name, def.doc))?;
     }
+    Ok(())
 }

@@ -25,6 +25,14 @@ pub fn write(path: &Path, data: &[u8]) -> Result<(), Diagnostics> {
     }
 }
 
+/// Writes a line to standard output.
+///
+/// # Errors
+/// The system's reason, other than that nobody reads it any more.
+pub fn line(text: std::fmt::Arguments) -> Result<(), Diagnostics> {
+    write(Path::new("-"), format!("{text}\n").as_bytes())
+}
+
 /// Writes beside `path`, then renames.
 fn replace(path: &Path, data: &[u8]) -> std::io::Result<()> {
     // A device or pipe cannot be renamed over.

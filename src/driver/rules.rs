@@ -4,7 +4,7 @@ mod prove;
 
 use std::path::PathBuf;
 
-use super::Outcome;
+use super::{Outcome, output};
 use crate::ir::{Diagnostic, Diagnostics, Place};
 use crate::isel::{Patterns, passes};
 use crate::machine::table::Table;
@@ -57,18 +57,23 @@ pub fn run(args: &Args) -> Outcome {
                 continue;
             }
             match args.check {
-                true => wrong.extend(check(set, rule).err()),
-                false => println!(
+                true => match check(set, rule) {
+                    Ok(found) => output::line(format_args!("{}: {found}", rule.name))?,
+                    Err(error) => wrong.push(error),
+                },
+                false => output::line(format_args!(
                     "{}:{}: {}  {}",
                     rule.file, rule.pos.line, rule.name, rule.doc
-                ),
+                ))?,
             }
         }
     }
     if !args.check && args.files.is_empty() {
         let passes =
             passes::all().filter(|p| args.only.as_ref().is_none_or(|only| p.name.contains(only)));
-        passes.for_each(|p| println!("pass: {}  {}", p.name, p.doc));
+        for pass in passes {
+            output::line(format_args!("pass: {}  {}", pass.name, pass.doc))?;
+        }
     }
     if wrong.is_empty() {
         Ok(())
@@ -129,26 +134,26 @@ fn read(paths: &[PathBuf], wrong: &mut Vec<Diagnostic>) -> Vec<RuleSet> {
                 patterns.add(&text, &name)?;
                 patterns.len()
             }
-            _ => return RuleSet::parse(&text, &name).map(Some),
+            _ => return Ok(Some(RuleSet::parse(&text, &name)?)),
         };
-        println!("{name}: {rows} rows");
+        output::line(format_args!("{name}: {rows} rows"))?;
         Ok(None)
     });
     let read = read.filter_map(|set| {
-        set.unwrap_or_else(|error| {
-            wrong.push(error);
+        set.unwrap_or_else(|errors: Diagnostics| {
+            wrong.extend(errors.0);
             None
         })
     });
     read.collect()
 }
 
-fn check(set: &RuleSet, rule: &Rule) -> Result<(), Diagnostic> {
+/// What was found of a rule that is right.
+fn check(set: &RuleSet, rule: &Rule) -> Result<String, Diagnostic> {
     let fail = |message: String| failure(rule, message);
     let count = examples::run(set, rule).map_err(&fail)?;
     if let Some(reason) = soundness::exempt(&rule.check) {
-        println!("{}: {count} examples; not checked: {reason}", rule.name);
-        return Ok(());
+        return Ok(format!("{count} examples; not checked: {reason}"));
     }
     let covered = soundness::check(rule, soundness::Effort::default())
         .map_err(|wrong| fail(wrong.to_string()))?;
@@ -156,9 +161,8 @@ fn check(set: &RuleSet, rule: &Rule) -> Result<(), Diagnostic> {
         0 => String::new(),
         w => format!(", at most {} ulp off", w as f64 / 1000.0),
     };
-    println!(
-        "{}: {count} examples; {} trials ({} exhaustive), {} samples{worst}",
-        rule.name, covered.trials, covered.exhaustive, covered.samples
-    );
-    Ok(())
+    Ok(format!(
+        "{count} examples; {} trials ({} exhaustive), {} samples{worst}",
+        covered.trials, covered.exhaustive, covered.samples
+    ))
 }

@@ -298,3 +298,26 @@ fn wrong_rules_and_tables_are_shown_where_they_are_wrong() {
         assert!(said.contains(&shown), "{said}");
     }
 }
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for args in [
+        &["rules"][..],
+        &["dialects"],
+        &["rules", "--check", "--only", "zero"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tilec"))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("tilec runs");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("tilec ends");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && stderr.is_empty(),
+            "{args:?}: {stderr}"
+        );
+    }
+}

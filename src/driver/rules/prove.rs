@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Outcome {
             (Ok(verdict), Some(table)) => {
                 table.insert(subject.key.clone(), Row::from(&verdict));
             }
-            (Ok(verdict), None) => println!("{}: {verdict}", subject.key.1),
+            (Ok(verdict), None) => output::line(format_args!("{}: {verdict}", subject.key.1))?,
             (Err(error), _) => wrong.push(error),
         }
     }
