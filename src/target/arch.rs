@@ -47,7 +47,8 @@ const HOPPER: Features = ADA.and(&[
     F::GridDependency,
 ]);
 const BLACKWELL: Features = HOPPER.and(&[F::Wide256]);
-const BLACKWELL_PAIRS: Features = BLACKWELL.and(&[F::PackedF32]);
+const BLACKWELL_DATACENTER: Features = BLACKWELL.and(&[F::ExtremeOfThree]);
+const BLACKWELL_PAIRS: Features = BLACKWELL_DATACENTER.and(&[F::PackedF32]);
 
 // What names with a suffix have besides: data centre GPUs of the Hopper and Blackwell generations, and Blackwell's GPUs
 // for graphics.
@@ -99,7 +100,7 @@ pub const ARCHS: &[Arch] = &[
         multiprocessors: 160, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 64, cache: 403,
     },
     Arch {
-        sm: 110, ptx: [v(9, 0), v(9, 0), v(9, 0)], features: BLACKWELL, own: DATACENTER_OWN,
+        sm: 110, ptx: [v(9, 0), v(9, 0), v(9, 0)], features: BLACKWELL_DATACENTER, own: DATACENTER_OWN,
         multiprocessors: 20, threads: 1536, blocks: 24, shared_per_block: 227, bytes_in_flight: 64, cache: 819,
     },
     Arch {

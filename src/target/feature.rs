@@ -25,6 +25,8 @@ pub enum Feature {
     GridDependency,
     /// Arithmetic on two f32 at the cost of one. PTX has it from sm_100 on; elsewhere `ptxas` takes it apart.
     PackedF32,
+    /// The larger or smaller of three f32 by one instruction, which `ptxas` makes of two that follow from each other.
+    ExtremeOfThree,
     /// Global accesses of 32 bytes.
     Wide256,
     /// Multicast addresses (`multimem`).
@@ -51,6 +53,7 @@ impl Feature {
         ("stmatrix", Feature::StMatrix),
         ("grid-dependency", Feature::GridDependency),
         ("packed-f32", Feature::PackedF32),
+        ("extreme-of-three", Feature::ExtremeOfThree),
         ("wide256", Feature::Wide256),
         ("multimem", Feature::Multimem),
         ("tcgen05", Feature::Tcgen05),

@@ -1,17 +1,21 @@
 //! Reductions: registers, then lanes by butterflies, then warps through shared memory.
 
 use super::Lower;
-use crate::dialect::cuda_tile::view;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::Shuffle;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{BlockId, Diagnostic, Op, OpId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Float, Op, OpId, Type, ValueId};
 use crate::layout::convert::Transfer;
 use crate::layout::reduce::{Butterfly, CrossWarp, ReducePlan};
 use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
+use crate::target::Feature;
 
 /// Registers combined in a thread from which on that is done where the reduction stands.
 const SETTLED: usize = 16;
+
+/// Partial results of a thread for an extreme: as many as an instruction takes cycles, and some.
+const PARTIALS: usize = 8;
 
 impl Lower<'_> {
     pub(super) fn reduce(&mut self, op: OpId, v: &view::Reduce<Op>) -> Result<(), Diagnostic> {
@@ -65,7 +69,7 @@ impl Lower<'_> {
     }
 
     /// Halves the registers of each result until one is left, all results at once. Neighbours are combined first, so
-    /// that few partial results are needed at a time.
+    /// that few partial results are needed at a time; of extremes, a few partial results take in the others one by one.
     fn fold_registers(
         &mut self,
         op: OpId,
@@ -74,21 +78,26 @@ impl Lower<'_> {
         values: Vec<ValueId>,
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let mut left = groups.first().map_or(1, Vec::len);
-        // Partial j of result r stands at j * results + r, with the bits of j reversed.
+        let in_turn =
+            left > PARTIALS && self.target.has(Feature::ExtremeOfThree) && self.is_extreme(body);
+        // Partial j of result r stands at j * results + r; where halves are combined, with the bits of j reversed.
         let bits = left.max(1).ilog2();
-        let reversed = |j: usize| {
-            j.reverse_bits()
-                .checked_shr(usize::BITS - bits)
-                .unwrap_or(0)
+        let place = |j: usize| match in_turn {
+            true => j,
+            false => (j.reverse_bits().checked_shr(usize::BITS - bits)).unwrap_or(0),
         };
         let spread: Vec<u32> = (0..left)
-            .map(reversed)
+            .map(place)
             .flat_map(|j| groups.iter().map(move |g| g[j]))
             .collect();
         let mut values: Vec<ValueId> = values
             .iter()
             .map(|&v| self.emit().take(v, &spread))
             .collect();
+        if in_turn {
+            values = self.fold_in_turn(op, body, values, left / PARTIALS)?;
+            left = PARTIALS;
+        }
         while left > 1 {
             left /= 2;
             values = self.fold_halves(op, body, values)?;
@@ -99,6 +108,41 @@ impl Lower<'_> {
             self.emit().op(N::Settle, &[&values], [], &[]);
         }
         Ok(values)
+    }
+
+    /// Whether a reduction's body is the larger or the smaller of two f32.
+    fn is_extreme(&self, body: BlockId) -> bool {
+        let [first, _] = self.m.block(body).ops[..] else {
+            return false;
+        };
+        let op = self.m.op(first);
+        let f32 = |&v: &ValueId| {
+            let elem = self.m.types.elem(self.m.ty(v));
+            matches!(self.m.types.get(elem), Type::Float(Float::F32))
+        };
+        matches!(C::of(op.kind), Some(C::MaxF | C::MinF)) && op.results.iter().all(f32)
+    }
+
+    /// Combines the first of `count` equal parts of the registers with each of the others, one behind the other: two
+    /// such steps are one instruction.
+    fn fold_in_turn(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        values: Vec<ValueId>,
+        count: usize,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let part = |l: &mut Self, v: ValueId, i: u32| {
+            let n = l.emit().count(v) / count as u32;
+            let registers: Vec<u32> = (i * n..(i + 1) * n).collect();
+            l.emit().take(v, &registers)
+        };
+        let mut so_far: Vec<ValueId> = values.iter().map(|&v| part(self, v, 0)).collect();
+        for i in 1..count as u32 {
+            let next = values.iter().map(|&v| part(self, v, i)).collect();
+            so_far = self.combine(op, body, next, so_far)?;
+        }
+        Ok(so_far)
     }
 
     /// Combines the first half of the registers with the second.
