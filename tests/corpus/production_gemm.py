@@ -415,6 +415,46 @@ def residual(a, b, bias, x, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: c
         ct.store(c, (m, n), ct.astype(acc, c.dtype))
 
 
+@ct.kernel
+def requantized(a, b, scale_a, scale_b, bias, c, q, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """i8 operands; the scaled result is stored twice, in f16 and as bytes. B is (N, K)."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.int32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        left = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        right = ct.load(b, (n, k), (tn, tk), padding_mode=ZERO)
+        acc = ct.mma(left, ct.transpose(right), acc)
+    rows = ct.load(scale_a, (m,), (tm,), padding_mode=ZERO)[:, None]
+    columns = ct.load(scale_b, (n,), (tn,), padding_mode=ZERO)[None, :]
+    x = ct.astype(acc, ct.float32) * rows * columns
+    x = x + ct.astype(ct.load(bias, (n,), (tn,), padding_mode=ZERO), ct.float32)[None, :]
+    ct.store(c, (m, n), ct.astype(x, c.dtype))
+    whole = ct.floor(x * 0.125 + 0.5)
+    ct.store(q, (m, n), ct.astype(ct.minimum(ct.maximum(whole, -128.0), 127.0), ct.int8))
+
+
+@ct.kernel
+def split_last(
+    a, b, parts, counter, c, count: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
+):
+    """Each block stores its part of K; the last one of a tile adds them up."""
+    m, n, part = ct.bid(0), ct.bid(1), ct.bid(2)
+    steps = ct.cdiv(a.shape[1], tk)
+    own = ct.cdiv(steps, count)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(part * own, min((part + 1) * own, steps)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+        acc = ct.mma(x, y, acc)
+    ct.store(parts, (part, m, n), acc.reshape((1, tm, tn)))
+    before = ct.atomic_add(counter, (m, n), 1, memory_order=ct.MemoryOrder.ACQ_REL)
+    if before == count - 1:
+        total = ct.zeros((tm, tn), dtype=ct.float32)
+        for i in range(count):
+            total = total + ct.load(parts, (i, m, n), (1, tm, tn)).reshape((tm, tn))
+        ct.store(c, (m, n), ct.astype(total, c.dtype))
+
+
 H2, H3, B2, S1, S2, S3 = (
     array(t, n)
     for t, n in (
@@ -468,6 +508,12 @@ CASES = [
     case("convolution_f16", convolution, H2, H3, H2, 3, 64, 64, 32),
     case("residual_f16_128x256", residual, H2, H2, S1, H2, H2, 128, 256, 64),
     case("residual_f16_256x256", residual, H2, H2, S1, H2, H2, 256, 256, 64),
+    case("requantized_i8_128x256", requantized, I2, I2, S1, S1, array(ct.float16, 1), H2, I2, 128, 256, 64),
+    case(
+        "requantized_i8_256x256", requantized, I2, I2, S1, S1, array(ct.float16, 1),
+        array(ct.float16, 2, whole=True), array(ct.int8, 2, whole=True), 256, 256, 64,
+    ),  # fmt: skip
+    case("split_last_f16_256x256", split_last, H2, H2, S3, array(ct.int32, 2), H2, 2, 256, 256, 64),
 ]
 
 
@@ -601,6 +647,27 @@ def split_runs():
     a, b, before = drawn(rng, 140, 600), drawn(rng, 600, 72), rng.standard_normal((140, 72)).astype(np.float32)
     out = result("c", wide(before) + wide(a) @ wide(b), SINGLE, np.float32, before=before)
     yield Run("split_atomic_f16_deep", "140x72x600", (2, 1, 2), [*matrix("a", a), *matrix("b", b), *out])
+    a, b = drawn(rng, 140, 150), drawn(rng, 150, 200)
+    parts = np.zeros((2, 256, 256))
+    parts[:, :140, :200] = np.stack([wide(a[:, s]) @ wide(b[s]) for s in (slice(128), slice(128, None))])
+    counter = result("counter", np.full((1, 1), 2), EXACT, np.int32)
+    args = [*matrix("a", a), *matrix("b", b), *cube_out("parts", parts, SINGLE, np.float32), *counter]
+    args += result("c", parts[:, :140, :200].sum(axis=0), HALF)
+    yield Run("split_last_f16_256x256", "140x200x150", (1, 1, 2), args)
+
+
+def requantized_runs():
+    """Scales are powers of two, so that nothing is rounded before the end."""
+    rng = np.random.default_rng(15)
+    a, b = (rng.integers(-8, 9, shape).astype(np.int8) for shape in ((300, 100), (304, 100)))
+    rows, columns = (np.exp2(rng.integers(-3, 1, n)).astype(np.float32) for n in (300, 304))
+    bias = rng.integers(-4, 5, 304).astype(np.float16)
+    right = wide(a) @ wide(b).T * wide(rows)[:, None] * wide(columns) + wide(bias)
+    args = [*matrix("a", a, 77), *matrix("b", b, 77), *vector("scale_a", rows), *vector("scale_b", columns)]
+    args += [*vector("bias", bias), *result("c", right, HALF)]
+    args += result("q", np.clip(np.floor(right / 8 + 0.5), -128, 127), EXACT, np.int8)
+    yield Run("requantized_i8_128x256", "300x304x100", (3, 2), args)
+    yield Run("requantized_i8_256x256", "300x304x100", (2, 2), args)
 
 
 def scaled_runs():
@@ -698,6 +765,7 @@ def runs():
     yield with_batches("masked_batched_f16", (3, 2, 2), masked=True)
     yield ragged_run()
     yield from split_runs()
+    yield from requantized_runs()
     yield from scaled_runs()
     x, gate, up = drawn(rng, 100, 72), drawn(rng, 72, 80) / 4, drawn(rng, 72, 80) / 4
     g = wide(x) @ wide(gate)

@@ -4,13 +4,14 @@
 //! registers until it is used, which may be behind several matmuls. Where a thread has not that many registers, a load
 //! is moved to the first operation that is not computed element by element: what waits for memory longer is still
 //! faster than what is written there and read back. What a ring has brought is read where it is used, as long as its stage
-//! is not given back.
+//! is not given back. A tile that is used again much later is loaded again ([`super::reload`]).
 
 use super::decided::{Plan, sharing};
 use super::fragments::is_fma;
 use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
 use super::look::{is_matmul, place};
 use super::pressure;
+use super::reload;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
@@ -42,10 +43,13 @@ pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupa
     let short = tiles + REGISTERS_BESIDE_LOADS > available || ops.iter().any(by_squares);
     // What is in shared memory already costs little to wait for.
     let roles = plan.roles.is_some();
-    for block in blocks {
+    for &block in &blocks {
         delay(m, block, &|m, o| {
             roles && reads_ring(m, o) || short && is_load(m, o)
         });
+    }
+    if tiles + REGISTERS_BESIDE_LOADS > available {
+        reload::again(m, body, &blocks, plan.tile_warps);
     }
 }
 

@@ -47,6 +47,7 @@ mod pressure;
 mod promote;
 pub mod protocol;
 mod relation;
+mod reload;
 mod remake;
 mod repeated;
 mod reread;
@@ -117,6 +118,8 @@ fn func(
     let multiplies = m.ops_under(body).iter().any(|&o| look::is_matmul(m, o));
     if !target.has(Feature::Tcgen05) || !multiplies || look::is_chained(m, body) {
         strips::apply(m, op, body, target, log);
+    } else {
+        strips::beside(m, op, body, log);
     }
     matmul::unscale(m, body, target, log)?;
     let mut facts = facts::of(m, op);

@@ -15,6 +15,10 @@ use crate::lower::tileas::pipeline::slice::Map;
 use crate::lower::tileas::pipeline::tokens::only_read;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Accesses that read, and that write, what threads hold.
+const LOADS: [S; 2] = [S::Load, S::TiledLoad];
+const STORES: [S; 2] = [S::Store, S::TiledStore];
+
 /// A dimension that can be cut.
 pub struct Cut {
     parts: Parts,
@@ -176,15 +180,20 @@ impl Cut {
             if moved && !self.parts.stores(m, op) {
                 return no(op, "parts do not lie one behind the other in shared memory");
             }
-            let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
+            let store = S::of(data.kind).is_some_and(|k| STORES.contains(&k))
                 && concerned.contains(&op)
-                && access::ordering(data) == Ordering::Weak;
+                && is_weak(m, op);
             if is_weak_load(m, op) {
-                if access::token(data).is_some_and(|t| !only_read(m, t)) {
-                    return no(op, "the load's token makes it wait for a write");
+                let waits =
+                    |t: ValueId| !only_read(m, t) && self.waits_inside(m, t, &under, &LOADS);
+                if access::token(data).is_some_and(waits) {
+                    return no(
+                        op,
+                        "the load's token makes it wait for a write of all parts",
+                    );
                 }
             } else if store {
-                if access::token(data).is_some_and(|t| self.waits_inside(m, t, &under)) {
+                if access::token(data).is_some_and(|t| self.waits_inside(m, t, &under, &STORES)) {
                     return no(
                         op,
                         "the store's token makes it wait for a load of all parts",
@@ -200,8 +209,14 @@ impl Cut {
         Ok(())
     }
 
-    /// Whether a token follows an access that goes into the loop, other than stores.
-    fn waits_inside(&self, m: &Module, token: ValueId, under: &FxHashSet<OpId>) -> bool {
+    /// Whether a token follows an access that goes into the loop, other than `those`.
+    fn waits_inside(
+        &self,
+        m: &Module,
+        token: ValueId,
+        under: &FxHashSet<OpId>,
+        those: &[S],
+    ) -> bool {
         let mut seen = FxHashSet::default();
         let mut work = vec![token];
         while let Some(token) = work.pop() {
@@ -221,13 +236,13 @@ impl Cut {
             if !under.contains(&op) {
                 continue;
             }
-            match (C::of(m.op(op).kind), S::of(m.op(op).kind)) {
-                (Some(C::MakeToken), _) => {}
-                (Some(C::JoinTokens), _) | (_, Some(S::Store | S::TiledStore)) => {
-                    let tokens = m.op(op).operands.iter().copied();
-                    work.extend(tokens.filter(|&v| matches!(m.types.get(m.ty(v)), Type::Token)));
-                }
-                _ => return true,
+            let (tile, kind) = (C::of(m.op(op).kind), S::of(m.op(op).kind));
+            let passes = kind.is_some_and(|k| those.contains(&k)) && is_weak(m, op);
+            if passes || tile == Some(C::JoinTokens) {
+                let tokens = m.op(op).operands.iter().copied();
+                work.extend(tokens.filter(|&v| matches!(m.types.get(m.ty(v)), Type::Token)));
+            } else if tile != Some(C::MakeToken) {
+                return true;
             }
         }
         false
@@ -358,7 +373,9 @@ fn ancestor(m: &Module, block: BlockId, mut op: OpId) -> Option<OpId> {
 
 /// A load that needs no order beside its tokens.
 pub fn is_weak_load(m: &Module, op: OpId) -> bool {
-    let data = m.op(op);
-    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-        && access::ordering(data) == Ordering::Weak
+    is_weak(m, op) && S::of(m.op(op).kind).is_some_and(|k| LOADS.contains(&k))
+}
+
+fn is_weak(m: &Module, op: OpId) -> bool {
+    access::ordering(m.op(op)) == Ordering::Weak
 }

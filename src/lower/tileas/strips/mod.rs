@@ -23,8 +23,9 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::look::{elements, is_matmul, together};
 use crate::target::Target;
-use cut::Cut;
+use cut::{Cut, is_weak_load};
 use dims::{Dim, Dims, extents};
+use parts::Parts;
 
 /// What is done, in messages.
 const WHAT: &str = "work in strips";
@@ -55,10 +56,7 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     for (set, parts) in candidates {
         match Cut::plan(m, body, &mut dims, set, parts) {
             Ok(cut) => {
-                let how = format!(
-                    "a loop works on one of {parts} parts of the tiles at a time, for registers hold no more"
-                );
-                log.changed(m.op(func).loc, WHAT, how);
+                log.changed(m.op(func).loc, WHAT, in_parts(parts));
                 cut.apply(m, body);
                 return true;
             }
@@ -72,6 +70,67 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     ));
     log.note(m, op, WHAT, why);
     false
+}
+
+/// Cuts what loops under `body` carry that multiply nothing, beside matmuls whose sums registers do not hold.
+pub fn beside(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
+    let adds = |&op: &OpId| {
+        let mut inside = m.ops_inside(op).into_iter();
+        C::of(m.op(op).kind) == Some(C::For) && !inside.any(|o| is_matmul(m, o))
+    };
+    let loops: Vec<OpId> = m.ops_under(body).into_iter().filter(adds).collect();
+    for op in loops {
+        let carried = values(m, &[op]);
+        let Some(&tile) = carried.iter().max_by_key(|&&v| elements(m, v)) else {
+            continue;
+        };
+        let loads = m.ops_inside(op).into_iter().filter(|&o| is_weak_load(m, o));
+        let beside = values(m, &loads.collect::<Vec<_>>());
+        let all = carried.iter().chain(&beside);
+        let parts = all
+            .map(|&v| elements(m, v))
+            .sum::<u64>()
+            .div_ceil(MOST_IN_BLOCK);
+        if elements(m, tile) > MOST_IN_BLOCK {
+            cut_carried(m, func, body, tile, parts.next_power_of_two(), log);
+        }
+    }
+}
+
+/// Cuts a tile that a loop carries.
+fn cut_carried(
+    m: &mut Module,
+    func: OpId,
+    body: BlockId,
+    tile: ValueId,
+    parts: u64,
+    log: &mut Log,
+) {
+    let copies = apart::take(m, body);
+    let ops = m.ops_under(body);
+    let mut dims = Dims::of(m, &ops);
+    let mut refused = None;
+    for (set, parts) in rows(m, &mut dims, tile, parts) {
+        let multiplied = match Parts::of(m, &ops, &mut dims, set, parts) {
+            Ok((_, concerned)) => concerned.into_iter().find(|&o| is_matmul(m, o)),
+            Err(_) => None,
+        };
+        if multiplied.is_some() {
+            continue;
+        }
+        match Cut::plan(m, body, &mut dims, set, parts) {
+            Ok(cut) => {
+                log.changed(m.op(func).loc, WHAT, in_parts(parts));
+                cut.apply(m, body);
+                return;
+            }
+            Err(why) => refused = Some(why),
+        }
+    }
+    copies.undo(m);
+    if let Some((op, why)) = refused {
+        log.note(m, op, WHAT, why);
+    }
 }
 
 /// Most elements that may live `together`: what a block can hold; where nothing is multiplied, so much less as what is
@@ -104,6 +163,13 @@ fn crowded_rows(
     let needed = pressure::registers(m, body, MAX_WARPS) + REGISTERS_BESIDE_LOADS;
     let parts = needed.div_ceil(room).next_power_of_two();
     (parts > 1).then_some((largest, parts))
+}
+
+/// What is done, in a message.
+fn in_parts(parts: u64) -> String {
+    format!(
+        "a loop works on one of {parts} parts of the tiles at a time, for registers hold no more"
+    )
 }
 
 /// The dimensions of `tile` that nothing needs whole, each to be cut in so many parts.

@@ -10,9 +10,12 @@
 //! ```
 //! The selector puts instructions in an order in which an accumulator is loaded, computed on and stored a few registers
 //! at a time, which is enough where it is all that there is. What is loaded beside it, a row that every thread has all
-//! of, and an accumulator that is stored twice are in registers as a whole, however the instructions stand. The columns
+//! of, an accumulator that is stored twice, and one that threads store to global memory, for which it changes its layout,
+//! are in registers as a whole, however the instructions stand. The columns
 //! of such an epilogue are cut in parts ([`strips`](crate::lower::tileas::strips)), and a loop works on one at a time.
+//! Two stores of which one waits for the other are made two epilogues before ([`twice`]).
 
+use super::twice;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::tensor::tensor_matrix;
@@ -49,10 +52,13 @@ pub fn in_parts(
 ) {
     let available = plan.registers(target, sharing(occupancy));
     let room = available.saturating_sub(REGISTERS_BESIDE_TILES + UNDER_WAY);
-    for load in m.ops_under(body) {
-        let whole = view::TensorLoad::of(m.op(load)).is_some_and(|v| v.part().is_none());
-        let Some(epilogue) =
-            Epilogue::of(m, body, load, plan.tile_warps).filter(|e| whole && e.held > room)
+    for load in whole_loads(m, body) {
+        if Epilogue::of(m, body, load, plan.tile_warps).is_some_and(|e| e.held > room) {
+            twice::loads(m, body, load);
+        }
+    }
+    for load in whole_loads(m, body) {
+        let Some(epilogue) = Epilogue::of(m, body, load, plan.tile_warps).filter(|e| e.held > room)
         else {
             continue;
         };
@@ -69,6 +75,13 @@ pub fn in_parts(
             Err((op, why)) => log.note(m, op, WHAT, why),
         }
     }
+}
+
+/// The loads of whole accumulators under `body`.
+fn whole_loads(m: &Module, body: BlockId) -> Vec<OpId> {
+    let mut loads = m.ops_under(body);
+    loads.retain(|&o| view::TensorLoad::of(m.op(o)).is_some_and(|v| v.part().is_none()));
+    loads
 }
 
 /// What is computed from an accumulator.
@@ -112,14 +125,17 @@ impl Epilogue {
     ) -> Option<u64> {
         let (parts, concerned) = Parts::of(m, ops, dims, set, 1).ok()?;
         let cheap = cheap(m, &concerned, &parts.dims);
-        let (mut held, mut accumulators, mut stores) = (0, 0, 0);
+        let (mut held, mut accumulators, mut stores, mut turned) = (0, 0, 0, false);
         let mut rows: FxHashSet<ValueId> = FxHashSet::default();
         for &op in concerned.iter().filter(|o| !cheap.contains(o)) {
             let data = m.op(op);
             match (C::of(data.kind), S::of(data.kind)) {
                 (_, Some(S::TensorLoad)) => accumulators += weights.weight(m.result(op)),
                 (_, Some(S::TiledLoad | S::Load)) => held += weights.weight(m.result(op)),
-                (_, Some(S::TiledStore | S::Store | S::LocalStore)) => stores += 1,
+                (_, Some(kind @ (S::TiledStore | S::Store | S::LocalStore))) => {
+                    stores += 1;
+                    turned |= kind != S::LocalStore;
+                }
                 (Some(C::Broadcast), _) => {
                     let row = weights.root(m.source(op));
                     let made = m.def_op(row).is_some_and(|d| !cheap.contains(&d));
@@ -130,7 +146,7 @@ impl Epilogue {
                 _ => {}
             }
         }
-        Some(if stores > 1 {
+        Some(if stores > 1 || turned {
             held + accumulators
         } else {
             held

@@ -14,7 +14,7 @@
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations, [`chains`] joins those that are handed from one matmul to the next, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
-//! results in parts where registers are short. Where [`turns`] finds that matmuls and
+//! results in parts where registers are short, [`twice`] loads again what is stored twice. Where [`turns`] finds that matmuls and
 //! warps would wait for each other, two blocks share a multiprocessor.
 //!
 //! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
@@ -33,6 +33,7 @@ mod role;
 mod scaled;
 mod sooner;
 pub mod turns;
+mod twice;
 
 pub use columns::{end as columns_end, of as columns_of};
 pub use scaled::whole_bytes;
