@@ -41,6 +41,7 @@ mod sync;
 mod table;
 mod tcgen05;
 mod tidy;
+mod unread;
 mod uses;
 mod values;
 

@@ -1,7 +1,7 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, equal, interleave, pair, recompute, roles, tidy, uses};
+use super::{coalesce, demand, equal, interleave, pair, recompute, roles, tidy, unread, uses};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
@@ -25,13 +25,19 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 9] = [
+static BEFORE_MOVES: [&Pass; 10] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
         doc: "Variables of loops and branches that always hold the same value become one.",
         counts: "variables removed",
         run: |func, table, _| equal::merge(func, table),
+    },
+    &Pass {
+        name: "drop-old-values",
+        doc: "Atomic updates whose old values nothing reads yield none.",
+        counts: "updates",
+        run: |func, table, _| unread::drop_results(func, table),
     },
     &Pass {
         name: "drop-unused",

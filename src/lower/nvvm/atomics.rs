@@ -61,15 +61,17 @@ impl Lower<'_> {
         if is_bf16 && mode == RmwMode::AddF && !self.target.has(Feature::Bf16Arithmetic) {
             return self.add_by_cas(data, u);
         }
-        let [offsets, order, scope, space] = self.atomic_attrs(data, u.offsets.clone());
-        let attrs = [cased(mode), offsets, order, scope, space];
         let groups: [&[ValueId]; 4] = [
             &[u.address],
             &[u.value],
             u.mask.as_slice(),
             u.other.as_slice(),
         ];
-        self.emit().get(N::AtomicRmw, &groups, attrs, ty)
+        self.ordered(data, u.offsets.len(), |l, order| {
+            let [offsets, _, scope, space] = l.atomic_attrs(data, u.offsets.clone());
+            let attrs = [cased(mode), offsets, cased(order), scope, space];
+            l.emit().get(N::AtomicRmw, &groups, attrs, ty)
+        })
     }
 
     /// Float addition by compare-and-swap, register by register.

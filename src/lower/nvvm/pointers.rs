@@ -11,6 +11,7 @@ use super::tiled::inverse;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
+use crate::lower::build::cased;
 use crate::lower::unsupported;
 
 impl Lower<'_> {
@@ -227,7 +228,6 @@ impl Lower<'_> {
         let other = given
             .filter(|_| self.kernel.used.contains(&v.old()))
             .map(|_| compare);
-        let attrs = self.atomic_attrs(v.op(), offsets);
         let ty = self.m.ty(value);
         let groups: [&[ValueId]; 5] = [
             &[pointers],
@@ -236,7 +236,11 @@ impl Lower<'_> {
             mask.as_slice(),
             other.as_slice(),
         ];
-        let old = self.emit().get(N::AtomicCas, &groups, attrs, ty);
+        let old = self.ordered(v.op(), offsets.len(), |l, order| {
+            let [offsets, _, scope, space] = l.atomic_attrs(v.op(), offsets);
+            let attrs = [offsets, cased(order), scope, space];
+            l.emit().get(N::AtomicCas, &groups, attrs, ty)
+        });
         let old = self.shared_result(op, v.pointers(), v.old(), old)?;
         self.set(v.old(), old);
         self.after_access(v.op());

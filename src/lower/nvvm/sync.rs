@@ -1,7 +1,7 @@
 //! Barriers, dependent grids, fences.
 
 use super::Lower;
-use crate::dialect::enums::{FenceKind, Ordering};
+use crate::dialect::enums::{FenceKind, Ordering, Scope};
 use crate::dialect::nvvm::{Op as N, view};
 use crate::facts::access::{self, operand};
 use crate::ir::{Diagnostic, Op, OpId};
@@ -60,6 +60,35 @@ impl Lower<'_> {
         if ACQUIRES.contains(&access::ordering(data)) {
             self.barrier();
         }
+    }
+
+    /// What `access` emits for the atomic operation `data` on `count` elements of each thread, given their ordering. Where
+    /// several are ordered with other accesses, fences order all of them, which are relaxed then: ordered one by one, each
+    /// would wait for all that the thread has written.
+    pub(super) fn ordered<T>(
+        &mut self,
+        data: &Op,
+        count: usize,
+        access: impl FnOnce(&mut Self, Ordering) -> T,
+    ) -> T {
+        let order = access::ordering(data);
+        let [releases, acquires] = [RELEASES, ACQUIRES].map(|o| o.contains(&order));
+        if count < 2 || !releases && !acquires {
+            return access(self, order);
+        }
+        let fence = match access::scope(data).unwrap_or(Scope::Device) {
+            Scope::Block => FenceKind::Block,
+            Scope::Device => FenceKind::Gpu,
+            Scope::Sys => FenceKind::Sys,
+        };
+        if releases {
+            self.fence(fence);
+        }
+        let made = access(self, Ordering::Relaxed);
+        if acquires {
+            self.fence(fence);
+        }
+        made
     }
 
     /// `griddepcontrol`; targets without it start no grid early, so there is nothing to wait for.

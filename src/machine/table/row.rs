@@ -158,6 +158,8 @@ pub struct Row {
     pub does: Does,
     /// What stands behind the mnemonic of the instruction that does two repetitions on pairs of registers.
     pub pairs: Option<Text>,
+    /// What stands for the mnemonic's first word in the instruction that does the same and yields nothing.
+    pub unread: Option<Text>,
     /// Elements in each operand.
     pub lanes: u32,
     /// Columns of tensor memory that a register of a load or store is.
@@ -181,6 +183,7 @@ impl Row {
             "does" => self.does = named(Does::NAMES, value, "answer to what it does")?,
             "fold" => self.fold = Some(named(Fold::NAMES, value, "way to fold")?),
             "pairs" => self.pairs = Some(value.to_owned().into()),
+            "unread" => self.unread = Some(value.to_owned().into()),
             "lanes" => self.lanes = number(value)?,
             "columns" => self.columns = number(value)?,
             "align" => self.align = number(value)?,
@@ -214,7 +217,7 @@ impl Row {
 }
 
 fn unknown<T>(fact: &str) -> Result<T, Mistake<'_>> {
-    const KNOWN: &str = "unit=K, right-unit=K, zero=K, idempotent, feature=F, does=D, fold=H, pairs=S, lanes=N, \
+    const KNOWN: &str = "unit=K, right-unit=K, zero=K, idempotent, feature=F, does=D, fold=H, pairs=S, unread=S, lanes=N, \
                          columns=N, align=N, smNN or ptxM.N";
     wrong(fact, format!("unknown fact '{fact}': expected {KNOWN}"))
 }
@@ -295,6 +298,7 @@ fn parse<'t>(pattern: &'t str, text: &'t str) -> Result<Row, Mistake<'t>> {
         fold: None,
         does: Does::default(),
         pairs: None,
+        unread: None,
         lanes: 1,
         columns: 0,
         align: 1,
