@@ -21,7 +21,8 @@ pub fn find(given: Option<&Path>) -> Result<PathBuf, Diagnostics> {
 
 /// The first assembler of these: beside `program` (a path that this process was started by), in
 /// `PATH`, in a Python environment (one that this program is in, that is active, or that
-/// `tools/toolkit` made in a `target/`), in `CUDA_HOME` or `CUDA_PATH`, where CUDA is installed.
+/// `tools/toolkit` made in a `target/`), in `CUDA_HOME`, `CUDA_PATH` or `CUDA_ROOT`, where CUDA is
+/// installed.
 pub fn find_for(program: &Path) -> Result<PathBuf, Diagnostics> {
     let beside = program
         .parent()
@@ -29,7 +30,7 @@ pub fn find_for(program: &Path) -> Result<PathBuf, Diagnostics> {
     let in_path = std::env::var_os("PATH")
         .map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>())
         .unwrap_or_default();
-    let in_cuda = ["CUDA_HOME", "CUDA_PATH"]
+    let in_cuda = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"]
         .into_iter()
         .filter_map(|name| Some(PathBuf::from(std::env::var_os(name)?).join("bin")));
     let found = beside

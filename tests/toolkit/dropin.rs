@@ -296,6 +296,70 @@ fn cutile_rs_agrees_on_a_version_with_it() {
     assert_eq!(version(&tileiras), version(&toolkit::tileiras()));
 }
 
+/// The command lines of cuTile.jl (`src/launch.jl`): a version, an empty module of each version that it can write, a kernel
+/// with remarks, and the disassembler beside the assembler.
+#[test]
+fn cutile_jl_calls_it() {
+    let folder = Folder::new("cutile-jl");
+    let tools = [folder.bin("tileiras"), toolkit::tileiras()];
+    for program in &tools {
+        let (code, version, _) = folder.run(program, &["--version"]);
+        assert!(
+            code == Some(0) && version.contains(", V13.5.37"),
+            "{version}"
+        );
+    }
+    for version in ["13.1", "13.2", "13.3"] {
+        let empty = succeed(
+            Command::new(env!("CARGO_BIN_EXE_tilec"))
+                .args(["as", "--bytecode-version", version, "-o", "empty.tile", "-"])
+                .stdin(
+                    std::fs::File::open(folder.file("empty.mlir", b"module @kernels {\n}\n"))
+                        .expect("a file"),
+                )
+                .current_dir(&folder.0),
+        );
+        assert_eq!(empty, "");
+        for program in &tools {
+            let args = ["empty.tile", "-o", "empty.cubin", "--gpu-name", "sm_100"];
+            let (code, _, stderr) = folder.run(program, &args);
+            assert_eq!(code, Some(0), "{stderr}");
+        }
+    }
+    folder.file(
+        "k.tile",
+        &std::fs::read(corpus("vadd/f32.tilebc")).expect("a file"),
+    );
+    let args = [
+        "k.tile",
+        "-o",
+        "k.cubin",
+        "--gpu-name",
+        "sm_90",
+        "-O3",
+        "--lineinfo",
+        "--remark-format=yaml",
+        "--remarks=all",
+        "--remarks-output-file=k.yaml",
+    ];
+    let [ours, theirs] = tools.map(|program| {
+        let (code, _, stderr) = folder.run(&program, &args);
+        assert_eq!(code, Some(0), "{stderr}");
+        let remarks = std::fs::read_to_string(folder.0.join("k.yaml")).expect("remarks");
+        let kinds = remarks.lines().filter(|line| line.starts_with("--- !"));
+        kinds
+            .map(str::to_owned)
+            .collect::<std::collections::BTreeSet<_>>()
+    });
+    assert!(
+        !ours.is_empty() && !theirs.is_empty(),
+        "{ours:?} {theirs:?}"
+    );
+    let disassembler = folder.bin("tileirdisasm");
+    let (code, text, stderr) = folder.run(&disassembler, &["--print-debug-info", "k.tile"]);
+    assert!(code == Some(0) && text.contains("entry @vadd"), "{stderr}");
+}
+
 /// `ptxas` instruments accesses of global memory for compute-sanitizer, as it does for NVIDIA's assembler.
 #[test]
 fn memcheck_instruments_every_access() {
