@@ -246,7 +246,8 @@ fn float_fold(elem: Elem, x: Float, with: With, n: u64) -> Option<(String, Strin
             };
             Some((
                 "addf".into(),
-                format!("0.0 : {}", elem.name()),
+                // +0 changes -0, which some combine with the first element and others do not.
+                format!("-0.0 : {}", elem.name()),
                 Fact::Float(fact),
             ))
         }
