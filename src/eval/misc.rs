@@ -58,17 +58,20 @@ fn assert(o: &Operation) -> Result<Action, String> {
     let line = o.module.source_of(o.op.loc).file_and_line();
     Ok(Box::new(move |context, args| {
         let condition = args.lanes(0)?;
-        let mut failed = (0..ty.count()).filter(|&i| condition.get(i) == 0);
-        let mut output = context.output.borrow_mut();
-        for i in failed.clone() {
-            let (block, at) = (context.block, place(&ty.shape, i));
-            let _ = writeln!(
-                output,
-                "{line}: tile block: {block:?}, position: {at}: {text}"
-            );
-        }
-        if let Some(first) = failed.next() {
-            let more = match failed.count() {
+        let mut failed = (0..ty.count())
+            .filter(|&i| condition.get(i) == 0)
+            .peekable();
+        if let Some(&first) = failed.peek() {
+            let (mut output, block, mut more) = (context.output.borrow_mut(), context.block, 0);
+            for i in failed {
+                let at = place(&ty.shape, i);
+                let _ = writeln!(
+                    output,
+                    "{line}: tile block: {block:?}, position: {at}: {text}"
+                );
+                more += usize::from(i != first);
+            }
+            let more = match more {
                 0 => String::new(),
                 n => format!(" and {n} more"),
             };

@@ -339,23 +339,28 @@ fn live_out(func: &Func, table: &Table, blocks: &[BasicBlock]) -> Vec<Bits> {
     live_out
 }
 
-/// Loops around each instruction: stretches between a label and a later jump to it.
-fn depths(func: &Func) -> Vec<u32> {
-    let mut place: FxHashMap<Label, usize> = FxHashMap::default();
-    let mut delta = vec![0i32; func.insts.len() + 1];
-    for (i, inst) in func.insts.iter().enumerate() {
+/// Every jump back up: the instruction with its label, and its own.
+fn jumps_back(func: &Func) -> Vec<(usize, usize)> {
+    let mut labels: FxHashMap<Label, usize> = FxHashMap::default();
+    let mut jumps = Vec::new();
+    for (at, inst) in func.insts.iter().enumerate() {
         match inst {
             Inst::Label(label) => {
-                place.insert(*label, i);
+                labels.insert(*label, at);
             }
-            Inst::Branch { to, .. } => {
-                if let Some(&start) = place.get(to) {
-                    delta[start] += 1;
-                    delta[i + 1] -= 1;
-                }
-            }
-            _ => {}
+            Inst::Branch { to, .. } => jumps.extend(labels.get(to).map(|&first| (first, at))),
+            Inst::Op(_) | Inst::Copy { .. } => {}
         }
+    }
+    jumps
+}
+
+/// Loops around each instruction: stretches between a label and a later jump to it.
+fn depths(func: &Func) -> Vec<u32> {
+    let mut delta = vec![0i32; func.insts.len() + 1];
+    for (first, at) in jumps_back(func) {
+        delta[first] += 1;
+        delta[at + 1] -= 1;
     }
     let mut depth = 0;
     delta[..func.insts.len()]
@@ -369,21 +374,7 @@ fn depths(func: &Func) -> Vec<u32> {
 
 /// First and last instruction of each loop: a label, and the last jump back to it.
 pub fn loops(func: &Func) -> Vec<(usize, usize)> {
-    let mut labels: FxHashMap<Label, usize> = FxHashMap::default();
-    let mut loops: FxHashMap<usize, usize> = FxHashMap::default();
-    for (at, inst) in func.insts.iter().enumerate() {
-        match inst {
-            Inst::Label(label) => {
-                labels.insert(*label, at);
-            }
-            Inst::Branch { to, .. } => {
-                if let Some(&first) = labels.get(to) {
-                    loops.insert(first, at);
-                }
-            }
-            Inst::Op(_) | Inst::Copy { .. } => {}
-        }
-    }
+    let loops: FxHashMap<usize, usize> = jumps_back(func).into_iter().collect();
     let mut loops: Vec<_> = loops.into_iter().collect();
     loops.sort_unstable();
     loops

@@ -12,6 +12,11 @@ use crate::machine::table::{Insn, Role, Table};
 
 /// Rewrites the function's updates. Returns how many.
 pub fn drop_results(func: &mut Func, table: &Table) -> usize {
+    let has_update =
+        |inst: &Inst| matches!(inst, Inst::Op(op) if table.row(&op.insn).unread.is_some());
+    if !func.insts.iter().any(has_update) {
+        return 0;
+    }
     let mut reads: Vec<u32> = vec![0; func.regs.len()];
     for inst in &func.insts {
         visit(inst, table, &mut |_, r, write| {

@@ -5,6 +5,7 @@ use super::Lower;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Ordering, Predicate, RmwMode, Rounding};
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access;
 use crate::ir::{Attr, Float, Op, Type, ValueId};
 use crate::layout::{In, Layout};
 use crate::lower::build::cased;
@@ -40,12 +41,12 @@ impl Lower<'_> {
         }
     }
 
-    /// Offsets, memory ordering, scope and state space of an atomic operation.
-    pub fn atomic_attrs(&self, data: &Op, offsets: Vec<i64>) -> [Option<Attr>; 4] {
+    /// Offsets, memory ordering, scope and state space of an atomic operation that is ordered so.
+    pub fn atomic_attrs(&self, data: &Op, offsets: Vec<i64>, order: Ordering) -> [Option<Attr>; 4] {
         let attrs = self.access_attrs(data, 1, offsets);
         [
             Some(Attr::I64s(attrs.offsets)),
-            cased(attrs.order),
+            cased(order),
             cased(attrs.scope),
             cased(attrs.space),
         ]
@@ -68,8 +69,8 @@ impl Lower<'_> {
             u.other.as_slice(),
         ];
         self.ordered(data, u.offsets.len(), |l, order| {
-            let [offsets, _, scope, space] = l.atomic_attrs(data, u.offsets.clone());
-            let attrs = [cased(mode), offsets, cased(order), scope, space];
+            let [offsets, order, scope, space] = l.atomic_attrs(data, u.offsets.clone(), order);
+            let attrs = [cased(mode), offsets, order, scope, space];
             l.emit().get(N::AtomicRmw, &groups, attrs, ty)
         })
     }
@@ -122,7 +123,7 @@ impl Lower<'_> {
             let even = [cased(Rounding::NearestEven)];
             let sum = e.get(C::AddF, &[&[was], &[value]], even, float);
             let sum = e.bitcast(sum, int);
-            let attrs = l.atomic_attrs(data, vec![offset]);
+            let attrs = l.atomic_attrs(data, vec![offset], access::ordering(data));
             let groups: [&[ValueId]; 5] = [&[address], &[expected], &[sum], &[], &[]];
             let mut e = l.emit();
             let found = e.get(N::AtomicCas, &groups, attrs, int);

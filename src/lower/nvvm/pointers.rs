@@ -11,7 +11,6 @@ use super::tiled::inverse;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, TypeId, ValueId};
-use crate::lower::build::cased;
 use crate::lower::unsupported;
 
 impl Lower<'_> {
@@ -237,8 +236,7 @@ impl Lower<'_> {
             other.as_slice(),
         ];
         let old = self.ordered(v.op(), offsets.len(), |l, order| {
-            let [offsets, _, scope, space] = l.atomic_attrs(v.op(), offsets);
-            let attrs = [offsets, cased(order), scope, space];
+            let attrs = l.atomic_attrs(v.op(), offsets, order);
             l.emit().get(N::AtomicCas, &groups, attrs, ty)
         });
         let old = self.shared_result(op, v.pointers(), v.old(), old)?;

@@ -69,9 +69,12 @@ impl Distinct {
         }
     }
 
-    /// The most of the operands, along each dimension.
+    /// The most of the operands, along each dimension; `None` if none of them is known to repeat elements.
     fn elementwise(&self, m: &Module, op: OpId) -> Option<Extents> {
         let data = m.op(op);
+        if !data.operands.iter().any(|v| self.0.contains_key(v)) {
+            return None;
+        }
         let (_, shape) = m.types.as_tile(m.ty(*data.results.first()?))?;
         let operands = data.operands.iter().filter_map(|&v| self.extents(m, v));
         let tiles = operands.filter(|extents| extents.len() == shape.len());

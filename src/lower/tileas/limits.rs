@@ -4,7 +4,7 @@
 pub const MAX_WARPS: u64 = 16;
 
 /// Most elements of all tiles that live side by side that a warp can hold: 160 registers a thread.
-pub const MOST_TOGETHER: u64 = 160 * 32;
+const MOST_TOGETHER: u64 = 160 * 32;
 
 /// Most elements of all tiles that live side by side that a block can hold, however many its warps.
 pub const MOST_IN_BLOCK: u64 = MAX_WARPS / 2 * MOST_TOGETHER;

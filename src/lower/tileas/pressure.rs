@@ -109,23 +109,23 @@ struct Pressure<'m> {
 
 impl<'m> Pressure<'m> {
     fn new(m: &'m Module, body: BlockId, warps: u64) -> Self {
+        let ops = m.ops_under(body);
         let mut p = Pressure {
             m,
             warps,
             cheap: FxHashSet::default(),
-            distinct: Distinct::of(m, &m.ops_under(body)),
+            distinct: Distinct::of(m, &ops),
             shared: FxHashSet::default(),
             stores_stand: false,
             issued_stand: false,
         };
-        p.find_cheap(body);
+        p.find_cheap(&ops);
         p
     }
 
-    fn find_cheap(&mut self, body: BlockId) {
+    fn find_cheap(&mut self, ops: &[OpId]) {
         let m = self.m;
-        let ops = m.ops_under(body);
-        for &op in &ops {
+        for &op in ops {
             let data = m.op(op);
             let elementwise = data.def().traits.has(Traits::ELEMENTWISE) || changes_shape(m, op);
             let known = elementwise

@@ -153,7 +153,7 @@ pub fn may_load_again(m: &Module, body: BlockId, load: OpId, user: OpId) -> bool
         let here = ancestor_in(m, body, block, op);
         here.is_some_and(|o| place(m, o).1 >= at)
     };
-    loads_freely(m, load) && m.users(token).iter().all(behind)
+    m.users(token).iter().all(behind)
 }
 
 /// Does a load once more in front of `user`; `map` says what it makes. Returns what is waited for instead of `token`, on

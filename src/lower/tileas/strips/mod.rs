@@ -17,7 +17,7 @@ pub mod dims;
 pub mod parts;
 
 use super::limits::{MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_LOADS};
-use super::missed::Log;
+use super::missed::{Log, Refusal};
 use super::pressure;
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
@@ -52,17 +52,9 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
         Some((tile, parts)) => rows(m, &mut dims, tile, parts),
         None => candidates(m, &ops, &mut dims, most),
     };
-    let mut refused = None;
-    for (set, parts) in candidates {
-        match Cut::plan(m, body, &mut dims, set, parts) {
-            Ok(cut) => {
-                log.changed(m.op(func).loc, WHAT, in_parts(parts));
-                cut.apply(m, body);
-                return true;
-            }
-            Err(why) => refused = Some(why),
-        }
-    }
+    let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) else {
+        return true;
+    };
     copies.undo(m);
     let (op, why) = refused.unwrap_or((
         func,
@@ -70,6 +62,32 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     ));
     log.note(m, op, WHAT, why);
     false
+}
+
+/// Cuts the first of these dimensions that can be. The error is why the last of them cannot, if there is one.
+fn cut_first(
+    m: &mut Module,
+    func: OpId,
+    body: BlockId,
+    dims: &mut Dims,
+    candidates: Vec<(Dim, u64)>,
+    log: &mut Log,
+) -> Result<(), Option<Refusal>> {
+    let mut refused = None;
+    for (set, parts) in candidates {
+        match Cut::plan(m, body, dims, set, parts) {
+            Ok(cut) => {
+                let how = format!(
+                    "a loop works on one of {parts} parts of the tiles at a time, for registers hold no more"
+                );
+                log.changed(m.op(func).loc, WHAT, how);
+                cut.apply(m, body);
+                return Ok(());
+            }
+            Err(why) => refused = Some(why),
+        }
+    }
+    Err(refused)
 }
 
 /// Cuts what loops under `body` carry that multiply nothing, beside matmuls whose sums registers do not hold.
@@ -81,23 +99,19 @@ pub fn beside(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
     let loops: Vec<OpId> = m.ops_under(body).into_iter().filter(adds).collect();
     for op in loops {
         let carried = values(m, &[op]);
-        let Some(&tile) = carried.iter().max_by_key(|&&v| elements(m, v)) else {
+        let largest = carried.iter().max_by_key(|&&v| elements(m, v));
+        let Some(&tile) = largest.filter(|&&v| elements(m, v) > MOST_IN_BLOCK) else {
             continue;
         };
         let loads = m.ops_inside(op).into_iter().filter(|&o| is_weak_load(m, o));
         let beside = values(m, &loads.collect::<Vec<_>>());
-        let all = carried.iter().chain(&beside);
-        let parts = all
-            .map(|&v| elements(m, v))
-            .sum::<u64>()
-            .div_ceil(MOST_IN_BLOCK);
-        if elements(m, tile) > MOST_IN_BLOCK {
-            cut_carried(m, func, body, tile, parts.next_power_of_two(), log);
-        }
+        let all = carried.iter().chain(&beside).map(|&v| elements(m, v));
+        let parts = all.sum::<u64>().div_ceil(MOST_IN_BLOCK);
+        cut_carried(m, func, body, tile, parts.next_power_of_two(), log);
     }
 }
 
-/// Cuts a tile that a loop carries.
+/// Cuts a tile that a loop carries, along a dimension that no matmul has.
 fn cut_carried(
     m: &mut Module,
     func: OpId,
@@ -109,24 +123,14 @@ fn cut_carried(
     let copies = apart::take(m, body);
     let ops = m.ops_under(body);
     let mut dims = Dims::of(m, &ops);
-    let mut refused = None;
-    for (set, parts) in rows(m, &mut dims, tile, parts) {
-        let multiplied = match Parts::of(m, &ops, &mut dims, set, parts) {
-            Ok((_, concerned)) => concerned.into_iter().find(|&o| is_matmul(m, o)),
-            Err(_) => None,
-        };
-        if multiplied.is_some() {
-            continue;
-        }
-        match Cut::plan(m, body, &mut dims, set, parts) {
-            Ok(cut) => {
-                log.changed(m.op(func).loc, WHAT, in_parts(parts));
-                cut.apply(m, body);
-                return;
-            }
-            Err(why) => refused = Some(why),
-        }
-    }
+    let mut candidates = rows(m, &mut dims, tile, parts);
+    candidates.retain(|&(set, parts)| {
+        let concerned = Parts::of(m, &ops, &mut dims, set, parts);
+        !concerned.is_ok_and(|(_, ops)| ops.into_iter().any(|o| is_matmul(m, o)))
+    });
+    let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) else {
+        return;
+    };
     copies.undo(m);
     if let Some((op, why)) = refused {
         log.note(m, op, WHAT, why);
@@ -163,13 +167,6 @@ fn crowded_rows(
     let needed = pressure::registers(m, body, MAX_WARPS) + REGISTERS_BESIDE_LOADS;
     let parts = needed.div_ceil(room).next_power_of_two();
     (parts > 1).then_some((largest, parts))
-}
-
-/// What is done, in a message.
-fn in_parts(parts: u64) -> String {
-    format!(
-        "a loop works on one of {parts} parts of the tiles at a time, for registers hold no more"
-    )
 }
 
 /// The dimensions of `tile` that nothing needs whole, each to be cut in so many parts.
