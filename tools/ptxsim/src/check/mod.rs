@@ -262,19 +262,32 @@ impl Checker {
         self.warps[warp].order.raise(component, agent.clock);
     }
 
-    /// The operation completes on an mbarrier.
-    pub fn agent_release(&mut self, agent: Agent, rank: usize, offset: u64, phase_after: bool) {
-        let component = self.component(agent);
-        let mut view = self.slots[agent.slot as usize].view.clone();
-        view.order.raise(component, agent.clock);
-        // Data that the async proxy itself wrote needs no proxy fence for the async proxy.
-        view.proxy.raise(component, agent.clock);
-        self.release_view(&view, rank, offset, phase_after);
+    /// Operations complete on an mbarrier by one arrival: all belong to the phase that it may complete.
+    pub fn agents_release(
+        &mut self,
+        agents: &[Agent],
+        rank: usize,
+        offset: u64,
+        phase_after: bool,
+    ) {
+        for &agent in agents {
+            let component = self.component(agent);
+            let mut view = self.slots[agent.slot as usize].view.clone();
+            view.order.raise(component, agent.clock);
+            // Data that the async proxy itself wrote needs no proxy fence for the async proxy.
+            view.proxy.raise(component, agent.clock);
+            self.barrier_view(rank, offset).current.join(&view);
+        }
+        self.flip(rank, offset, phase_after);
     }
 
-    fn release_view(&mut self, view: &View, rank: usize, offset: u64, phase_after: bool) {
-        let barrier = self.mbarriers.entry((rank, offset)).or_default();
-        barrier.current.join(view);
+    fn barrier_view(&mut self, rank: usize, offset: u64) -> &mut BarrierView {
+        self.mbarriers.entry((rank, offset)).or_default()
+    }
+
+    /// Hands what a phase has collected to who waits for it, if the last arrival completed it.
+    fn flip(&mut self, rank: usize, offset: u64, phase_after: bool) {
+        let barrier = self.barrier_view(rank, offset);
         if barrier.phase != phase_after {
             barrier.phase = phase_after;
             let current = std::mem::take(&mut barrier.current);
@@ -285,7 +298,8 @@ impl Checker {
     /// A warp arrives at an mbarrier.
     pub fn release(&mut self, warp: usize, rank: usize, offset: u64, phase_after: bool) {
         let view = self.warps[warp].clone();
-        self.release_view(&view, rank, offset, phase_after);
+        self.barrier_view(rank, offset).current.join(&view);
+        self.flip(rank, offset, phase_after);
         self.warps[warp].order.bump(warp + 1);
     }
 

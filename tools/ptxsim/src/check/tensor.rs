@@ -241,7 +241,8 @@ impl Checker {
         offset: u64,
         phase: bool,
     ) {
-        self.release_view(&committed.0, rank, offset, phase);
+        self.barrier_view(rank, offset).current.join(&committed.0);
+        self.flip(rank, offset, phase);
     }
 
     /// The columns are somebody else's from now on.

@@ -345,11 +345,11 @@ impl Env<'_> {
         }
     }
 
-    /// It has completed on an mbarrier, whose state is up to date.
-    pub fn agent_release(&mut self, agent: Agent, rank: usize, offset: u64) {
+    /// They have completed on an mbarrier by one arrival, after which its state is up to date.
+    pub fn agents_release(&mut self, agents: &[Agent], rank: usize, offset: u64) {
         let phase = self.mbarrier(rank, offset).is_ok_and(|b| b.phase);
         if let Some(checker) = &mut self.checker {
-            checker.agent_release(agent, rank, offset, phase);
+            checker.agents_release(agents, rank, offset, phase);
         }
     }
 

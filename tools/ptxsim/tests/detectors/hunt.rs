@@ -189,6 +189,11 @@ const RING_WAIT_FULL: &str =
 const RING_READ: &str = "shl.b32 %r13, %r1, 2;\nand.b32 %r13, %r13, 127;\nadd.u32 %r13, %r13, %r10;\nld.shared.u32 %r14, [%r13];\n";
 const RING_RELEASE: &str = "mbarrier.arrive.shared.b64 %rd4, [%r9];\n";
 
+/// Two copies of 4 bytes a thread, and their arrival.
+const APART_COPIES: &str = "mov.u32 %r30, tile;\nshl.b32 %r31, %r1, 2;\nadd.u32 %r30, %r30, %r31;\n\
+    cp.async.ca.shared.global [%r30+512], [%rd1], 4;\ncp.async.ca.shared.global [%r30], [%rd1], 4;\n\
+    cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n";
+
 #[test]
 fn mbarriers_over_many_phases() {
     legal(&[
@@ -293,6 +298,22 @@ fn mbarriers_over_many_phases() {
                 "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n",
                 WAIT_0,
                 CP_READ,
+            ],
+        ),
+        (
+            "two copies of a thread apart arrive last",
+            threads(32),
+            &[
+                "@!%p1 mbarrier.init.shared.b64 [bar], 32;\n",
+                INIT_FENCE,
+                BLOCK,
+                "@!%p1 bra APART;\n",
+                APART_COPIES,
+                "bra WAIT;\nAPART:\n",
+                APART_COPIES,
+                "WAIT:\n",
+                WAIT_0,
+                "ld.shared.u32 %r31, [%r30+512];\nld.shared.u32 %r31, [%r30];\n",
             ],
         ),
     ]);

@@ -79,7 +79,7 @@ pub fn finish(env: &mut Env<'_>, index: usize) -> Result<(), Trap> {
             for target in targets {
                 let (rank, offset) = target.barrier;
                 env.complete_tx(rank, offset, bytes)?;
-                env.agent_release(operation.agent, rank, offset);
+                env.agents_release(&[operation.agent], rank, offset);
             }
             Ok(())
         }

@@ -257,9 +257,7 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Resul
             for lane in lanes(mask) {
                 let (rank, offset) = barriers[lane];
                 env.async_arrive(rank, offset).map_err(|t| t.at(lane))?;
-                carried
-                    .iter()
-                    .for_each(|&agent| env.agent_release(agent, rank, offset));
+                env.agents_release(&carried, rank, offset);
             }
         }
     }
