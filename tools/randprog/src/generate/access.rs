@@ -7,6 +7,9 @@ use super::Gen;
 use crate::program::Fill;
 use crate::types::{Elem, Fact, Float, Tile, anything, extents, tile_type};
 
+/// Elements of a tensor that is read through a view.
+const MOST_ELEMENTS: u64 = 1 << 21;
+
 /// A tensor view in the text.
 struct Tensor {
     name: String,
@@ -68,6 +71,21 @@ impl Gen {
             self.int_constant(Elem::I32, &[], value).name,
             value as u64 + 1,
         )
+    }
+
+    /// Replaces the indices that reach farthest by zero, until a tensor that holds all the tiles is small enough: counters
+    /// of long loops in every dimension would ask for gigabytes.
+    fn within_reach(&mut self, tile: &[u64], index: &mut [(String, u64)]) {
+        let elements = |index: &[(String, u64)]| -> u64 {
+            tile.iter()
+                .zip(index)
+                .fold(1, |n, (t, i)| n.saturating_mul(t * i.1.max(1)))
+        };
+        while elements(index) > MOST_ELEMENTS
+            && let Some(farthest) = index.iter_mut().filter(|i| i.1 > 1).max_by_key(|i| i.1)
+        {
+            *farthest = (self.int_constant(Elem::I32, &[], 0).name, 1);
+        }
     }
 
     /// An extent that takes `tiles` tiles of `tile`, the last of them in part now and then.
@@ -207,7 +225,8 @@ impl Gen {
     }
 
     pub(super) fn load_filled(&mut self, elem: Elem, shape: &[u64], fill: Fill) -> Tile {
-        let index: Vec<(String, u64)> = shape.iter().map(|_| self.any_index()).collect();
+        let mut index: Vec<(String, u64)> = shape.iter().map(|_| self.any_index()).collect();
+        self.within_reach(shape, &mut index);
         let index: Vec<(&str, u64)> = index.iter().map(|(n, b)| (n.as_str(), *b)).collect();
         self.load_at(elem, shape, fill, &index)
     }
