@@ -15,6 +15,7 @@ mod combine;
 mod control;
 mod conversion;
 mod emit;
+mod few;
 mod fma;
 mod func;
 mod globals;
@@ -329,7 +330,6 @@ impl Lower<'_> {
         }
     }
 
-    /// The same operation on register arrays.
     /// Kept where it says something about each element by itself: a rule drops it once its facts are
     /// known. They then hold for the value everywhere, so it must not depend on a condition.
     fn assume(&mut self, op: OpId, v: &tile::Assume<Op>) -> Result<(), Diagnostic> {
@@ -356,6 +356,7 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// The same operation on register arrays.
     fn elementwise(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let operands: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
         let operands = operands?;

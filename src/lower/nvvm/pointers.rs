@@ -47,13 +47,13 @@ impl Lower<'_> {
         a: &Accesses,
         mask: ValueId,
     ) -> Result<ValueId, Diagnostic> {
-        let given = self.get(op, mask)?;
         let padding = self.run_padding(op, v, a)?;
         let narrow = a.mask_vector(self.facts.get(mask));
         if narrow == a.vec {
-            let mask = self.emit().take(given, &a.firsts(a.vec));
+            let mask = self.vector_masks(op, mask, &a.firsts(a.vec))?;
             return self.load_run(op, v.op(), a, a.vec, Some(mask), padding);
         }
+        let given = self.get(op, mask)?;
         let all = self.all_there(op, a, mask)?;
         let loaded = self.fork(
             all,
@@ -143,12 +143,12 @@ impl Lower<'_> {
         let Some(mask) = v.mask() else {
             return self.store_run(op, v.op(), &a, a.vec, None, value);
         };
-        let given = self.get(op, mask)?;
         let narrow = a.mask_vector(self.facts.get(mask));
         if narrow == a.vec {
-            let mask = self.emit().take(given, &a.firsts(a.vec));
+            let mask = self.vector_masks(op, mask, &a.firsts(a.vec))?;
             return self.store_run(op, v.op(), &a, a.vec, Some(mask), value);
         }
+        let given = self.get(op, mask)?;
         let all = self.all_there(op, &a, mask)?;
         self.fork(
             all,
