@@ -4,13 +4,28 @@ use egg::{DidMerge, EGraph, Id};
 use smallvec::SmallVec;
 
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
-use crate::dialect::{OpDef, OpKind, ResultType};
+use crate::dialect::{OpDef, OpKind, ResultType, Traits};
 use crate::facts::semantics;
 use crate::facts::{self, FactMap, Facts, Uniformity};
 use crate::ir::{Attr, Type, TypeId, Types};
 
 /// The e-graph the engine works on.
 pub type Graph = EGraph<Node, Know>;
+
+/// Adds an operation. Two operands that may change places are the same operation either way: `b + a`, if `a + b` is there.
+pub fn add_operation(graph: &mut Graph, def: &OpDef, node: Node) -> Id {
+    if def.traits.has(Traits::COMMUTATIVE)
+        && let [a, b] = node.children[..]
+        && a != b
+    {
+        let mut swapped = node.clone();
+        swapped.children.swap(0, 1);
+        if let Some(there) = graph.lookup(swapped) {
+            return there;
+        }
+    }
+    graph.add(node)
+}
 
 /// What a class knows.
 #[derive(Clone, Debug)]

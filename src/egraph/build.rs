@@ -5,7 +5,7 @@ use egg::Id;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::analysis::{Graph, learn};
+use super::analysis::{Graph, add_operation, learn};
 use super::node::{AttrsId, Head, Leaf, Node, is_effect};
 use crate::dialect::{Arity, Control, Traits};
 use crate::facts::FactMap;
@@ -258,11 +258,12 @@ impl Builder<'_> {
             children.push(self.group(op.group(i), group.arity));
         }
         self.graph.analysis.here = self.skeleton.blocks[block].loops;
-        let node = self.graph.add(Node {
+        let node = Node {
             head: Head::Op(op.kind),
             attrs,
             children,
-        });
+        };
+        let node = add_operation(self.graph, def, node);
         self.skeleton.locs.push((node, op.loc));
         self.results(id, node);
         if is_effect(def) {

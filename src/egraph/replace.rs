@@ -7,7 +7,7 @@ use super::guards::{self, Number};
 use super::literal::{int_bits, literal_bits};
 use super::rule::{AttrExpr, ConstValue, ElemTest, OpTemplate, Template, TypeExpr};
 use crate::dialect::{AttrKind, OpDef, OpKind, ResultType, Traits};
-use crate::egraph::analysis::Graph;
+use crate::egraph::analysis::{Graph, add_operation};
 use crate::egraph::matcher::{Bind, Binds};
 use crate::egraph::node::{AttrsId, Head, Leaf, Node, is_effect};
 use crate::ir::{Attr, Type, TypeId};
@@ -159,11 +159,12 @@ impl<'a> Build<'a> {
         }
         let children = self.children(op, def, want)?;
         let attrs = self.graph.analysis.attrs.intern(attrs);
-        Ok(self.graph.add(Node {
+        let node = Node {
             head: op.head,
             attrs,
             children,
-        }))
+        };
+        Ok(add_operation(self.graph, def, node))
     }
 
     /// Operands: first those that have a type by themselves, then the others typed like them.
