@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,6 +88,8 @@ def code(tools: Tools, ptx: Path, target: str) -> Code:
     parts = [sass.parse(part) for part in output(tools.nvdisasm, "-c", cubin).split(".section\t.text.")[1:]]
     # Behind the end of a kernel there is padding only.
     counts = [p.counts() for p in parts]
+    if not any(sum(c.values()) for c in counts):
+        raise Failure("a module without kernels")
     hot = [loops.hot_loop(p) for p in parts]
     hot = [h for h in hot if h and h.work]
     return Code(
@@ -287,6 +290,23 @@ def write(out: Path, tools: Tools, rows: list[Row], times: str) -> None:
     out.write_text(text)
 
 
+def one(tools: Tools, job: tuple[str, Path, str], runs: list, scratch: Path, no_code: bool) -> Row:
+    """A module for a target: both selectors' code, and what its runs leave by each."""
+    name, module, target = job
+    skipped = Failure("not asked for")
+    row = Row(name, target, skipped, skipped)
+    if not no_code:
+        row.ours = compiled(tools, by_tilec, module, target, scratch)
+        row.llvms = compiled(tools, by_llvm, module, target, scratch)
+    for run, directory in runs:
+        ours = outputs(tools, directory, target, [])
+        llvms = outputs(tools, directory, target, ["--selector", str(SELECTOR)])
+        row.runs += 1
+        if said := difference(ours, llvms):
+            row.differing.append(f"{run}: {said}")
+    return row
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tools/bench/selectors", description=__doc__)
     parser.add_argument("--only", action="append", default=[], metavar="PREFIX", help="only these modules")
@@ -300,27 +320,25 @@ def main() -> int:
     tools = compilers.locate(args.tilec.resolve() if args.tilec else None)
     os.environ.setdefault("LIBNVVM", str(compilers.toolkit()["libnvvm"]))
     named = modules(args.only)
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         chosen = args.runs or ([n for n, _ in named] if args.only else [])
         runs = {} if args.no_runs else references(chosen, scratch / "runs")
-        for number, (name, module) in enumerate(named):
-            print(f"[{number + 1}/{len(named)}] {name}", file=sys.stderr)
-            for target in args.gpu_name or TARGETS:
-                skipped = Failure("not asked for")
-                row = Row(name, target, skipped, skipped)
-                if not args.no_code:
-                    row.ours = compiled(tools, by_tilec, module, target, scratch)
-                    row.llvms = compiled(tools, by_llvm, module, target, scratch)
-                for run, directory in runs.get(name, []):
-                    ours = outputs(tools, directory, target, [])
-                    llvms = outputs(tools, directory, target, ["--selector", str(SELECTOR)])
-                    row.runs += 1
-                    if said := difference(ours, llvms):
-                        row.differing.append(f"{run}: {said}")
-                        print(f"  {target} {run}: {said}", file=sys.stderr)
-                rows.append(row)
+        jobs = [(name, module, target) for name, module in named for target in args.gpu_name or TARGETS]
+
+        def compare(number: int) -> Row:
+            name, module, target = jobs[number]
+            own = scratch / str(number)
+            own.mkdir()
+            row = one(tools, jobs[number], [] if args.no_runs else runs.get(name, []), own, args.no_code)
+            shutil.rmtree(own)
+            for said in row.differing:
+                print(f"  {target} {said}", file=sys.stderr)
+            print(f"[{number + 1}/{len(jobs)}] {name}, {target}", file=sys.stderr)
+            return row
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            rows = list(pool.map(compare, range(len(jobs))))
         times = "" if args.no_code or args.only else time_table(tools, named, scratch)
     write(args.out, tools, rows, times)
     return 0
