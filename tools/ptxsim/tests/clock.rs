@@ -101,6 +101,24 @@ fn rates_of_arithmetic() {
     }
 }
 
+/// Two results of one instruction take as long as those of two: 128 a clock.
+#[test]
+fn rate_of_packed_arithmetic() {
+    let run = |count: usize| {
+        let mut body: String = (0..8).map(|i| format!("mov.b64 %d{i}, 0;\n")).collect();
+        for i in 0..count {
+            let i = i % 8;
+            let _ = writeln!(body, "fma.rn.f32x2 %d{i}, %d{i}, %d{i}, %d{i};");
+        }
+        body.push_str("mov.b64 {%f0, %f1}, %d0;\nst.global.f32 [%out], %f0;");
+        let text = kernel("sm_100", ".reg .b64 %d<8>;", &body);
+        time(&text, "B200", 1, 512, 4096)
+    };
+    let (less, more) = (run(256), run(768));
+    let cycles = more.cycles - less.cycles;
+    close(cycles, 512.0 * 16.0 * 32.0 * 2.0 / 128.0, 0.05);
+}
+
 /// 128 bytes a clock; lanes 128 bytes apart hit one bank and take 32 passes.
 #[test]
 fn shared_memory_and_its_conflicts() {
@@ -287,6 +305,31 @@ fn occupancy_of_blocks() {
             .unwrap_err()
             .contains("does not fit")
     );
+}
+
+/// Of 512 columns of tensor memory, one block that allocates more than half of them leaves none for another.
+#[test]
+fn occupancy_by_tensor_memory() {
+    for (columns, blocks) in [(128, 4), (256, 2), (512, 1)] {
+        let alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32";
+        let body =
+            format!("mov.b32 %r1, {columns};\n{alloc} [slot], %r1;\nst.global.u32 [%out], %t;");
+        let text = kernel("sm_100a", ".shared .b32 slot;", &body);
+        let program = Module::new(&text).and_then(|m| m.entry(None)).unwrap();
+        let subject = Subject {
+            program: &program,
+            traces: &[],
+            neighbours: &[],
+            shape: [1 << 20, 1, 1],
+            threads: 128,
+            shared: 0,
+            registers: Some(64),
+            buffers: 0,
+            mhz: None,
+        };
+        let found = occupancy(&subject, &Gpu::named("B200").unwrap()).unwrap();
+        assert_eq!((found.blocks, found.limit), (blocks, Limit::TensorMemory));
+    }
 }
 
 #[test]

@@ -166,13 +166,14 @@ fn cost(inst: &Inst, gpu: &Gpu) -> Result<Cost, String> {
             cost.pipe = Pipe::Shuffle;
             (cost.busy, cost.latency) = rates(Pipe::Shuffle, gpu);
         }
-        // A word of each lane is a cycle's work of tensor memory's path.
+        // A word of each lane is a cycle's work of tensor memory's path, not of the scheduler.
         Op::Tensor(Tensor::Move(mv)) => {
-            (cost.pipe, cost.busy) = (Pipe::Control, 0);
-            let words = ticks(mv.regs.len() as f64);
-            cost.issue = words.max(CYCLE);
-            cost.latency = ticks(gpu.get("shared_latency"));
+            let words = ticks(mv.regs.len() as f64).max(CYCLE);
+            (cost.pipe, cost.busy) = (Pipe::TensorMemory, words);
+            cost.latency = words + ticks(gpu.get("shared_latency"));
         }
+        // A load's registers are waited for where they are read.
+        Op::Tensor(Tensor::Wait { stores: false }) => (cost.pipe, cost.issue) = (Pipe::Free, 0),
         // The tensor core's own work is an effect of the event.
         Op::Tensor(_) => (cost.pipe, cost.busy) = (Pipe::Control, 0),
         Op::MatrixMove(_) => {
@@ -189,7 +190,7 @@ fn cost(inst: &Inst, gpu: &Gpu) -> Result<Cost, String> {
 /// How much longer an instruction takes its pipeline beside products of a warpgroup on the same part.
 fn beside_wgmma(pipe: Pipe, gpu: &Gpu) -> f64 {
     match pipe {
-        Pipe::Fma | Pipe::Half | Pipe::Multiply => gpu.get("fma_beside_wgmma"),
+        Pipe::Fma | Pipe::FmaPair | Pipe::Half | Pipe::Multiply => gpu.get("fma_beside_wgmma"),
         Pipe::Alu | Pipe::Convert | Pipe::Vote => gpu.get("alu_beside_wgmma"),
         Pipe::Special | Pipe::ConvertWide | Pipe::Count => gpu.get("special_beside_wgmma"),
         _ => 1.0,
@@ -205,6 +206,7 @@ fn rates(pipe: Pipe, gpu: &Gpu) -> (Tick, Tick) {
         Pipe::Control => (0, alu),
         Pipe::Alu => (part(gpu.get("int_add")), alu),
         Pipe::Fma => (part(gpu.get("f32")), alu),
+        Pipe::FmaPair => (2 * part(gpu.get("f32")), alu),
         Pipe::Half => (part(gpu.get("f16x2")), alu),
         Pipe::Multiply => (part(gpu.get("int_mul")), alu),
         Pipe::Double => (part(gpu.get("f64")), ticks(gpu.get("f64_latency"))),
@@ -219,6 +221,7 @@ fn rates(pipe: Pipe, gpu: &Gpu) -> (Tick, Tick) {
             ticks(gpu.get("shared_latency")),
         ),
         Pipe::Memory => (part(gpu.get("lsu")) / PARTS as u64, alu),
+        Pipe::TensorMemory => (0, ticks(gpu.get("shared_latency"))),
         Pipe::Tensor => (0, ticks(gpu.get("mma_latency"))),
     }
 }

@@ -2,6 +2,10 @@
 
 use super::gpu::Gpu;
 use crate::clock::Subject;
+use crate::program::Program;
+use crate::program::inst::Op;
+use crate::program::operand::Src;
+use crate::program::tensor::{AllocationKind, Tensor};
 use serde::Serialize;
 
 /// What limits the number of resident blocks.
@@ -13,6 +17,7 @@ pub enum Limit {
     Warps,
     SharedMemory,
     Registers,
+    TensorMemory,
     /// the grid has no more
     Grid,
 }
@@ -32,6 +37,34 @@ pub struct Occupancy {
 
 /// Registers are allocated to warps in units of this many.
 const REGISTER_UNIT: u32 = 256;
+/// Columns of tensor memory (PTX ISA 9.7.16.1).
+const COLUMNS: u32 = 512;
+
+/// Columns that a block allocates, where the code says how many. Another one that finds too few waits at its start.
+fn columns(program: &Program) -> u32 {
+    let constant = |src: &Src| match src {
+        Src::Const(row) => program.constants.get(*row as usize)?.first().copied(),
+        Src::Reg(_) => None,
+    };
+    let allocated = program.code.iter().enumerate().filter_map(|(at, inst)| {
+        let Op::Tensor(Tensor::Allocation(allocation)) = &inst.op else {
+            return None;
+        };
+        let AllocationKind::Alloc { columns, .. } = &allocation.what else {
+            return None;
+        };
+        let Src::Reg(register) = columns else {
+            return constant(columns);
+        };
+        let before = program.code.get(..at)?.iter().rev();
+        let mut written = before.filter_map(|inst| match &inst.op {
+            Op::Move { dst, src } if dst.0 == *register => Some(constant(src)),
+            _ => None,
+        });
+        written.next()?
+    });
+    allocated.filter_map(|n| u32::try_from(n).ok()).sum()
+}
 
 /// Blocks that fit a multiprocessor.
 pub fn occupancy(subject: &Subject<'_>, gpu: &Gpu) -> Result<Occupancy, String> {
@@ -50,6 +83,10 @@ pub fn occupancy(subject: &Subject<'_>, gpu: &Gpu) -> Result<Occupancy, String> 
             Limit::SharedMemory,
         ),
         (by_registers, Limit::Registers),
+        (
+            (COLUMNS / columns(subject.program).max(1)).max(1),
+            Limit::TensorMemory,
+        ),
     ];
     let (blocks, limit) = limits
         .into_iter()

@@ -65,6 +65,7 @@ fn limit(e: &Estimate) -> &'static str {
         L::Warps => "the number of warps",
         L::SharedMemory => "shared memory",
         L::Registers => "registers",
+        L::TensorMemory => "tensor memory",
         L::Grid => "the grid",
     }
 }

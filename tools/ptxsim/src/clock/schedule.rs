@@ -11,6 +11,7 @@ use super::trace::{ClusterTrace, Event, WarpTrace};
 use super::weight::Pipe;
 use crate::program::Program;
 use crate::program::inst::Op;
+use crate::program::tensor::Tensor;
 use rustc_hash::FxHashMap;
 
 /// Instructions beyond the oldest that has not been issued among which the next is chosen: registers are few.
@@ -124,13 +125,18 @@ fn ends_block(op: &Op) -> bool {
             | Op::WgmmaFence
             | Op::WgmmaCommit
             | Op::WgmmaWait { .. }
-            | Op::Tensor(_)
             | Op::ClusterArrive { .. }
             | Op::ClusterWait
             | Op::SetMaxNreg { .. }
             | Op::Nanosleep
             | Op::GridDependency
-    )
+    ) || matches!(op, Op::Tensor(tensor) if !moves_tensor(tensor))
+}
+
+/// Whether ptxas orders it by its registers and by memory alone: nothing remains of a wait for loads, whose registers are
+/// waited for where they are read.
+fn moves_tensor(tensor: &Tensor) -> bool {
+    matches!(tensor, Tensor::Move(_) | Tensor::Wait { stores: false })
 }
 
 /// How memory keeps an instruction in order.
@@ -146,6 +152,8 @@ fn memory(op: &Op) -> Memory {
         Op::Load { .. } => Memory::Read,
         Op::MatrixMove(mv) if !mv.store => Memory::Read,
         Op::WmmaMove(mv) if !mv.store => Memory::Read,
+        Op::Tensor(Tensor::Move(mv)) if !mv.store => Memory::Read,
+        Op::Tensor(Tensor::Move(_)) => Memory::Write,
         Op::Store { .. } | Op::Atom { .. } | Op::MatrixMove(_) | Op::WmmaMove(_) | Op::Wgmma(_) => {
             Memory::Write
         }

@@ -13,7 +13,7 @@ pub struct Part {
     pub tensor: Tick,
     /// when the products of warpgroups that were issued last are done, the oldest first
     products: VecDeque<Tick>,
-    pipes: [Tick; 4],
+    pipes: [Tick; 5],
 }
 
 impl Part {
@@ -76,10 +76,11 @@ impl Sm {
     /// The pipelines that kinds of instructions share, within a part.
     fn lane(pipe: Pipe) -> Option<usize> {
         match pipe {
-            Pipe::Fma | Pipe::Half | Pipe::Multiply => Some(0),
+            Pipe::Fma | Pipe::FmaPair | Pipe::Half | Pipe::Multiply => Some(0),
             Pipe::Alu | Pipe::Convert | Pipe::Vote => Some(1),
             Pipe::Special | Pipe::ConvertWide | Pipe::Count => Some(2),
             Pipe::Double => Some(3),
+            Pipe::TensorMemory => Some(4),
             Pipe::Free | Pipe::Control | Pipe::Shuffle | Pipe::Memory | Pipe::Tensor => None,
         }
     }
