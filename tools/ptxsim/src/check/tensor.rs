@@ -41,12 +41,14 @@ impl TensorUse {
 
     /// Whether the ISA runs `next` after `self` as they were issued (9.7.16.6.2). That `tcgen05.cp` waits for the
     /// `tcgen05.mma` that reads what it overwrites is not in its list, but what all producers of block-scaled products
-    /// rely on.
+    /// rely on; nor is that a `tcgen05.mma` writes what an earlier one reads after it has read it, which attention relies on
+    /// in CUTLASS and FlashAttention, where the next scores overwrite the probabilities.
     fn pipelined(self, next: TensorUse) -> bool {
         use TensorUse as U;
         match (self, next) {
             (U::Accumulator(a, s), U::Accumulator(b, t)) => (a, s) == (b, t),
             (U::Copy(_) | U::Shift, U::Accumulator(..) | U::Operand) => true,
+            (U::Operand, U::Accumulator(..)) => true,
             (U::Accumulator(..) | U::Operand, U::Shift | U::Copy(_)) => true,
             (U::Shift, U::Copy(four)) => four,
             _ => false,

@@ -88,6 +88,12 @@ const COPY: &str =
 const MX_COPIED: &str = "mov.u32 %r11, 0x8840000;\n\
      @%p1 tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale [%r10], %rd4, %rd5, %r11, [%r32], [%r32], %p3;\n";
 
+/// Multiplies by what columns 32 to 39 hold.
+const FROM_TENSOR: &str = "add.u32 %r32, %r10, 32;\n\
+     @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r10], [%r32], %rd5, %r11, %p3;\n";
+/// Writes a product there.
+const OVER: &str = "@%p1 tcgen05.mma.cta_group::1.kind::f16 [%r32], %rd4, %rd5, %r11, %p3;\n";
+
 const TABLE: &[Twins] = &[
     Twins {
         name: "read before the commit was waited for",
@@ -265,6 +271,44 @@ const TABLE: &[Twins] = &[
         bad: &[MMA, COMMIT, "@%p1 st.shared.u32 [tile], 1;\n", WAIT, FREE],
         good: &[MMA, COMMIT, WAIT, "@%p1 st.shared.u32 [tile], 1;\n", FREE],
         message: &["overwrites shared memory", "tcgen05.mma", "still reads"],
+        lane: true,
+    },
+    // Matmuls of a thread run as they were issued: one may overwrite what an earlier one reads.
+    Twins {
+        name: "an operand in tensor memory overwritten in flight",
+        shape: ONE,
+        bad: &[
+            SCALES,
+            ST_SCALES,
+            WAIT_ST,
+            BEFORE,
+            BAR,
+            AFTER,
+            FROM_TENSOR,
+            ST_SCALES,
+            WAIT_ST,
+            COMMIT,
+            WAIT,
+            FREE,
+        ],
+        good: &[
+            SCALES,
+            ST_SCALES,
+            WAIT_ST,
+            BEFORE,
+            BAR,
+            AFTER,
+            FROM_TENSOR,
+            OVER,
+            COMMIT,
+            WAIT,
+            FREE,
+        ],
+        message: &[
+            "tcgen05.mma reads tensor memory",
+            "which the tcgen05.st",
+            "writes",
+        ],
         lane: true,
     },
     Twins {
