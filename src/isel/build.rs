@@ -2,6 +2,7 @@
 //! results get fresh registers.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::ir::{Diagnostic, LocId, Module, OpId, Place};
 use crate::machine::class::Class;
@@ -36,6 +37,32 @@ struct Known {
     halves: FxHashMap<VReg, [VReg; 2]>,
     /// The register a half belongs to.
     half_of: FxHashMap<VReg, (VReg, usize)>,
+}
+
+/// The repetitions of an operation that differ, and for each one which of these it is, if some are the same.
+fn different(sources: &[&[Atom]], reps: usize) -> Option<(Vec<Vec<Atom>>, Vec<usize>)> {
+    let repeats = |s: &&[Atom]| s.len() == 1 || s.first() == s.last();
+    let whole = |s: &&[Atom]| s.len() == 1 || s.len() == reps;
+    if reps < 2 || !sources.iter().all(whole) || !sources.iter().any(repeats) {
+        return None;
+    }
+    let mut seen: FxHashMap<SmallVec<[Atom; 3]>, usize> = FxHashMap::default();
+    let mut different: Vec<Vec<Atom>> = vec![Vec::new(); sources.len()];
+    let mut which = Vec::with_capacity(reps);
+    for i in 0..reps {
+        let row: SmallVec<[Atom; 3]> = sources
+            .iter()
+            .filter_map(|s| s.get(i).or(s.first()).copied())
+            .collect();
+        let next = seen.len();
+        let place = *seen.entry(row).or_insert_with_key(|row| {
+            let columns = different.iter_mut().zip(row);
+            columns.for_each(|(column, &atom)| column.push(atom));
+            next
+        });
+        which.push(place);
+    }
+    (seen.len() < reps).then_some((different, which))
 }
 
 /// Appends instructions to a function.
@@ -74,6 +101,12 @@ impl<'t> Builder<'t> {
         found
     }
 
+    /// Whether the instruction called `name` does nothing but compute its result.
+    fn is_pure(&mut self, name: &str) -> bool {
+        let insn = self.lookup(name);
+        insn.is_some_and(|insn| self.table.row(&insn).unit.is_pure())
+    }
+
     pub fn has(&mut self, name: &str) -> bool {
         self.lookup(name).is_some()
     }
@@ -101,9 +134,17 @@ impl<'t> Builder<'t> {
         self.emit(insn, reps, sources, None, None)
     }
 
-    /// An operation with one result per repetition and one register per source.
+    /// An operation with one result per repetition and one register per source. What a broadcast repeats is computed once.
     pub fn value(&mut self, name: &str, sources: &[&[Atom]]) -> Result<Vec<Atom>, Fail> {
         let reps = sources.iter().map(|s| s.len()).max().unwrap_or(1);
+        if let Some((different, which)) = different(sources, reps)
+            && self.is_pure(name)
+        {
+            let sources: Vec<&[Atom]> = different.iter().map(Vec::as_slice).collect();
+            let results = self.value(name, &sources)?;
+            let results = which.iter().filter_map(|&i| results.get(i).copied());
+            return Ok(results.collect());
+        }
         let sources = sources.iter().map(|&s| Operand::from(s)).collect();
         let results = self.op(name, reps, sources)?;
         match results.into_iter().next() {
