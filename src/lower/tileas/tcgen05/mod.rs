@@ -14,7 +14,8 @@
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations, [`chains`] joins those that are handed from one matmul to the next, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
-//! results in parts where registers are short, [`twice`] loads again what is stored twice. Where [`turns`] finds that matmuls and
+//! results in parts where registers are short, [`twice`] loads again what is stored twice. [`stages`] lets matmuls hand back
+//! what they alone read, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
 //! warps would wait for each other, two blocks share a multiprocessor.
 //!
 //! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
@@ -32,6 +33,8 @@ mod pair;
 mod role;
 mod scaled;
 mod sooner;
+mod stages;
+mod together;
 pub mod turns;
 mod twice;
 
@@ -163,6 +166,10 @@ pub fn convert(
             "its matmuls cannot be a role of their own",
         ),
         None => {}
+    }
+    if !split {
+        stages::hand_back(m, body);
+        together::wait(m, body, pipeline, log);
     }
     number::run(m, body, pipeline);
     Ok(left)
