@@ -12,6 +12,7 @@
 
 mod alone;
 mod apply;
+mod barriers;
 mod block_scale;
 mod build;
 mod builtin;

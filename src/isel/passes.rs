@@ -1,7 +1,9 @@
 //! Passes over selected instructions, in the order in which they run. None is needed for right results: each can be
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
-use super::{coalesce, demand, equal, interleave, pair, recompute, roles, tidy, unread, uses};
+use super::{
+    barriers, coalesce, demand, equal, interleave, pair, recompute, roles, tidy, unread, uses,
+};
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
 use crate::machine::table::Table;
@@ -25,7 +27,7 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 10] = [
+static BEFORE_MOVES: [&Pass; 11] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
@@ -44,6 +46,12 @@ static BEFORE_MOVES: [&Pass; 10] = [
         doc: "Computations and copies whose results nothing needs go.",
         counts: "removed",
         run: |func, table, _| uses::drop_dead(func, table),
+    },
+    &Pass {
+        name: "merge-barriers",
+        doc: "Two barriers of the same threads with nothing but computations between them are one.",
+        counts: "removed",
+        run: |func, table, _| barriers::merge(func, table),
     },
     &Pass {
         name: "compute-in-roles",

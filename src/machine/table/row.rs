@@ -113,6 +113,7 @@ pub enum Does {
     Constant,
     Sum,
     Registers,
+    Barrier,
 }
 
 impl Does {
@@ -130,6 +131,7 @@ impl Does {
         ("constant", Does::Constant),
         ("sum", Does::Sum),
         ("registers", Does::Registers),
+        ("barrier", Does::Barrier),
     ];
 }
 
