@@ -301,6 +301,20 @@ fn mbarriers_over_many_phases() {
             ],
         ),
         (
+            "a thread waits for copies whose arrival is under way",
+            threads(64),
+            &[
+                "@!%p1 mbarrier.init.shared.b64 [bar], 32;\n",
+                INIT_FENCE,
+                BLOCK,
+                "@%p3 bra OTHERS;\n",
+                APART_COPIES,
+                "cp.async.wait_all;\nbra END;\nOTHERS:\n",
+                WAIT_0,
+                "ld.shared.u32 %r31, [tile+512];\nld.shared.u32 %r31, [tile];\nEND:\n",
+            ],
+        ),
+        (
             "two copies of a thread apart arrive last",
             threads(32),
             &[

@@ -198,13 +198,14 @@ pub fn arrive(
         });
     }
     let agent = env.issue(warp, line, "cp.async.mbarrier.arrive");
-    push(env, warp, active, line, Work::Arrive { barriers }, agent);
+    let copies = warp.pending.copies.before(active);
+    let work = Work::Arrive { barriers, copies };
+    push(env, warp, active, line, work, agent);
     Ok(())
 }
 
 /// Lets the lanes' part of a batch happen.
 fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Result<(), Trap> {
-    let mut carried = Vec::new();
     if let Work::Arrive { .. } = warp.pending.copies.batches[index].work {
         // It happens after the copies that came before it.
         for earlier in 0..index {
@@ -214,17 +215,13 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Resul
             }
         }
         for earlier in &mut warp.pending.copies.batches[..index] {
-            if earlier.unwaited & mask != 0 {
-                earlier.unwaited &= !mask;
-                carried.push(earlier.agent);
-            }
+            earlier.unwaited &= !mask;
         }
     }
     let track = warp.track();
     let batch = &mut warp.pending.copies.batches[index];
     let mask = batch.mask & mask;
     batch.mask &= !mask;
-    carried.push(batch.agent);
     match &batch.work {
         Work::Copy {
             cta,
@@ -251,13 +248,15 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Resul
                 block.written[at..at + *bytes as usize].fill(true);
             }
         }
-        Work::Arrive { barriers } => {
+        Work::Arrive { barriers, copies } => {
             let barriers = *barriers;
+            let mut completed = copies.clone();
+            completed.push(batch.agent);
             batch.unwaited &= !mask;
             for lane in lanes(mask) {
                 let (rank, offset) = barriers[lane];
                 env.async_arrive(rank, offset).map_err(|t| t.at(lane))?;
-                env.agents_release(&carried, rank, offset);
+                env.agents_release(&completed, rank, offset);
             }
         }
     }

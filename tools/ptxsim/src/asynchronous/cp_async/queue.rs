@@ -40,10 +40,18 @@ pub(super) enum Work {
     },
     Arrive {
         barriers: [(usize, u64); LANES],
+        /// Copies that were under way when it was issued: it comes after them, whoever waits for them meanwhile.
+        copies: Vec<Agent>,
     },
 }
 
 impl Queue {
+    /// The operations of some lanes that nobody has waited for.
+    pub(super) fn before(&self, lanes: u32) -> Vec<Agent> {
+        let unwaited = self.batches.iter().filter(|b| b.unwaited & lanes != 0);
+        unwaited.map(|b| b.agent).collect()
+    }
+
     /// True if nothing is left to happen.
     pub fn is_empty(&self) -> bool {
         self.batches.iter().all(|b| b.mask == 0)
