@@ -455,6 +455,51 @@ def split_last(
         ct.store(c, (m, n), ct.astype(total, c.dtype))
 
 
+@ct.kernel
+def packed(
+    a, w, scales, zeros, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int], group: ct.Constant[int]
+):
+    """Weights of four bits, eight along K in a word; each `group` of them has a scale and a zero, of which eight along N
+    are in a word."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    shift = ct.arange(8, dtype=ct.int32) * 4
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        words = ct.load(w, (k, n), (tk // 8, tn), padding_mode=ZERO)
+        weights = ((words[:, None, :] >> shift[None, :, None]) & 15).reshape((tk, tn))
+        scale = ct.load(scales, (k * tk // group, n), (1, tn), padding_mode=ZERO)
+        zero = ct.load(zeros, (k * tk // group, n), (1, tn // 8), padding_mode=ZERO)
+        zero = ((zero[:, :, None] >> shift[None, None, :]) & 15).reshape((1, tn))
+        acc = ct.mma(x, (weights - zero).astype(a.dtype) * scale, acc)
+    ct.store(c, (m, n), acc.astype(c.dtype))
+
+
+@ct.kernel
+def packed_rows(a, w, scales, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """Weights of four bits as (N, K / 2) bytes, with a scale for each step along K, around 8."""
+    m, n = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((tm, tn), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], tk)):
+        x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+        pairs = ct.load(w, (n, k), (tn, tk // 2), padding_mode=ZERO)
+        low, high = (pairs & 15).astype(ct.int8) - 8, (pairs >> 4).astype(ct.int8) - 8
+        weights = ct.cat((low[:, :, None], high[:, :, None]), 2).reshape((tn, tk)).astype(a.dtype)
+        scale = ct.load(scales, (n, k), (tn, 1), padding_mode=ZERO)
+        acc = ct.mma(x, ct.transpose(weights * scale), acc)
+    ct.store(c, (m, n), acc.astype(c.dtype))
+
+
+@ct.kernel
+def powers(x, out, size: ct.Constant[int]):
+    """(x^2 + x)^2 in tf32: both operands of a matmul are one tile, which may be what is added to, too."""
+    t = ct.load(x, (0, 0), (size, size), padding_mode=ZERO)
+    for _ in range(2):
+        left = t.astype(ct.tfloat32)
+        t = ct.mma(left, left, t)
+    ct.store(out, (0, 0), t)
+
+
 H2, H3, B2, S1, S2, S3 = (
     array(t, n)
     for t, n in (
@@ -462,7 +507,7 @@ H2, H3, B2, S1, S2, S3 = (
     )
 )  # fmt: skip
 U2, U3 = array(ct.uint16, 2), array(ct.uint8, 3)
-E2, I2, N1 = array(ct.float8_e4m3fn, 2), array(ct.int8, 2), array(ct.int32, 1)
+E2, I2, N1, N2 = array(ct.float8_e4m3fn, 2), array(ct.int8, 2), array(ct.int32, 1), array(ct.int32, 2)
 
 
 def case(name, kernel, *parameters) -> Case:
@@ -513,6 +558,10 @@ CASES = [
         "requantized_i8_256x256", requantized, I2, I2, S1, S1, array(ct.float16, 1),
         array(ct.float16, 2, whole=True), array(ct.int8, 2, whole=True), 256, 256, 64,
     ),  # fmt: skip
+    case("packed_f16_16x64", packed, H2, N2, H2, N2, H2, 16, 64, 64, 64),
+    case("packed_f16_128x128", packed, H2, N2, H2, N2, H2, 128, 128, 64, 128),
+    case("packed_rows_bf16_64x128", packed_rows, B2, array(ct.uint8, 2), B2, B2, 64, 128, 64),
+    case("powers_tf32", powers, S2, S2, 64),
     case("split_last_f16_256x256", split_last, H2, H2, S3, array(ct.int32, 2), H2, 2, 256, 256, 64),
 ]
 
@@ -670,6 +719,38 @@ def requantized_runs():
     yield Run("requantized_i8_256x256", "300x304x100", (2, 2), args)
 
 
+def packed_runs():
+    """Four bits are exact in f16; products with their scales are rounded."""
+    rng = np.random.default_rng(26)
+    m, n, k, group = 100, 136, 256, 64
+    a, scales = drawn(rng, m, k), rng.uniform(0.5, 1.5, (k // group, n)).astype(np.float16)
+    for name, tm, tn, group in (("packed_f16_16x64", 16, 64, 64), ("packed_f16_128x128", 128, 128, 128)):
+        groups = k // group
+        w, zeros = rng.integers(0, 16, (k, n)), rng.integers(0, 16, (groups, n))
+        shifts = 4 * np.arange(8)
+        words = (w.reshape(k // 8, 8, n) << shifts[:, None]).sum(1).astype(np.uint32).view(np.int32)
+        zero_words = (zeros.reshape(groups, n // 8, 8) << shifts).sum(2).astype(np.uint32).view(np.int32)
+        away = (w - np.repeat(zeros, group, 0)).astype(np.float16)
+        right = wide(a) @ wide(away * np.repeat(scales[:groups], group, 0))
+        args = [*matrix("a", a), *matrix("w", words, 7), *matrix("scales", scales[:groups])]
+        args += [*matrix("zeros", zero_words, 7), *result("c", right, Tolerance(absolute=0.2, relative=2e-3))]
+        yield Run(name, f"{m}x{n}x{k}", (tiles(m, tm), tiles(n, tn)), args)
+    k = 192
+    a, scales = (x.astype(ml_dtypes.bfloat16) for x in (drawn(rng, m, k), rng.uniform(0.5, 1.5, (n, k // 64))))
+    w = rng.integers(0, 16, (n, k))
+    pairs = (w[:, ::2] | w[:, 1::2] << 4).astype(np.uint8)
+    right = wide(a) @ wide((w - 8).astype(ml_dtypes.bfloat16) * np.repeat(scales, 64, 1)).T
+    args = [*matrix("a", a, type_="bf16"), *matrix("w", pairs, 7), *matrix("scales", scales, type_="bf16")]
+    args += result("c", right, Tolerance(absolute=1, relative=1e-2), ml_dtypes.bfloat16, "bf16")
+    yield Run("packed_rows_bf16_64x128", f"{m}x{n}x{k}", (tiles(m, 64), tiles(n, 128)), args)
+    x = rng.integers(-2, 3, (64, 64)).astype(np.float64)
+    square = x @ x + x
+    # The second product is of numbers of up to 11 bits only where the first one's are.
+    assert np.abs(square).max() < 2**11
+    args = [*matrix("x", x.astype(np.float32)), *result("out", square @ square + square, EXACT, np.float32)]
+    yield Run("powers_tf32", "64x64", (1,), args)
+
+
 def scaled_runs():
     rng = np.random.default_rng(8)
     m, n, k = 100, 80, 136
@@ -766,6 +847,7 @@ def runs():
     yield ragged_run()
     yield from split_runs()
     yield from requantized_runs()
+    yield from packed_runs()
     yield from scaled_runs()
     x, gate, up = drawn(rng, 100, 72), drawn(rng, 72, 80) / 4, drawn(rng, 72, 80) / 4
     g = wide(x) @ wide(gate)

@@ -9,7 +9,7 @@ use super::look::{behind, place};
 use super::made::Made;
 use super::operands::Source;
 use crate::dialect::cuda_tile::Op as C;
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
@@ -42,8 +42,9 @@ pub fn renumber(m: &mut Module, dot: OpId, done: &mut Renumbered) {
         let (block, at) = behind(m, rhs);
         split(&mut m.at(block, at), rhs, 0)
     });
-    let replaced = [(lhs, left), (rhs, right)].into_iter().collect();
-    m.replace_operands(dot, &replaced);
+    // By their sides: both may be the same tile, and so may the tile that is added to.
+    m.set_operand(dot, Side::Left.name(), left);
+    m.set_operand(dot, Side::Right.name(), right);
 }
 
 /// `tile` with each eight elements along `dim` in the order 0, 2, 4, 6, 1, 3, 5, 7.
