@@ -552,13 +552,96 @@ def read_by_two(x, a, b, y, z, rows: ct.Constant[int], depth: ct.Constant[int], 
         ct.store(z, (part, j), ct.mma(t, right, ct.zeros((rows, width), dtype=ct.float32)).astype(z.dtype))
 
 
+@ct.kernel
+def backward_fused(
+    q,
+    k,
+    v,
+    do,
+    lse,
+    delta,
+    dq,
+    dk,
+    dv,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """All gradients of causal attention in one kernel, a block for a tile of keys: those of queries are added atomically."""
+    j, head = ct.bid(0), ct.bid(1)
+    length = q.shape[1]
+    key = ct.load(k, (head, j, 0), (1, cols, depth), padding_mode=ZERO).reshape((cols, depth))
+    value = ct.load(v, (head, j, 0), (1, cols, depth), padding_mode=ZERO).reshape((cols, depth))
+    dkey = ct.zeros((cols, depth), dtype=ct.float32)
+    dvalue = ct.zeros((cols, depth), dtype=ct.float32)
+    column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+    for i in range(j * cols // rows, ct.cdiv(length, rows)):
+        query = ct.load(q, (head, i, 0), (1, rows, depth), padding_mode=ZERO).reshape((rows, depth))
+        grad = ct.load(do, (head, i, 0), (1, rows, depth), padding_mode=ZERO).reshape((rows, depth))
+        top = ct.load(lse, (head, i), (1, rows), padding_mode=ZERO).reshape((rows, 1))
+        dot = ct.load(delta, (head, i), (1, rows), padding_mode=ZERO).reshape((rows, 1))
+        row = i * rows + ct.arange(rows, dtype=ct.int32)[:, None]
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32))
+        weights = ct.exp2(score * (scale * LOG2_E) - top)
+        weights = ct.where((row < length) & (column <= row), weights, 0.0)
+        dvalue = ct.mma(ct.transpose(weights.astype(q.dtype)), grad, dvalue)
+        dweights = ct.mma(grad, ct.transpose(value), ct.zeros((rows, cols), dtype=ct.float32))
+        dscore = (weights * (dweights - dot) * scale).astype(q.dtype)
+        dkey = ct.mma(ct.transpose(dscore), query, dkey)
+        dquery = ct.mma(dscore, key, ct.zeros((rows, depth), dtype=ct.float32))
+        places = (head, row, ct.arange(depth, dtype=ct.int32)[None, :])
+        ct.atomic_add(dq, places, dquery, memory_order=ct.MemoryOrder.RELAXED)
+    ct.store(dk, (head, j, 0), dkey.reshape((1, cols, depth)).astype(dk.dtype))
+    ct.store(dv, (head, j, 0), dvalue.reshape((1, cols, depth)).astype(dv.dtype))
+
+
+@ct.kernel
+def scaled_keys(
+    q,
+    k,
+    v,
+    scales,
+    bias,
+    out,
+    scale: ct.float32,
+    rows: ct.Constant[int],
+    cols: ct.Constant[int],
+    depth: ct.Constant[int],
+):
+    """Keys and values in 8 bits with a scale for each row of both, and a bias that is added to the scores."""
+    block, head = ct.bid(0), ct.bid(1)
+    length = k.shape[1]
+    peak = ct.full((rows, 1), LOW, dtype=ct.float32)
+    total = ct.zeros((rows, 1), dtype=ct.float32)
+    acc = ct.zeros((rows, depth), dtype=ct.float32)
+    query = ct.load(q, (head, block, 0), (1, rows, depth), padding_mode=ZERO).reshape((rows, depth))
+    for j in range(ct.cdiv(length, cols)):
+        key = ct.load(k, (head, j, 0), (1, cols, depth), padding_mode=ZERO).reshape((cols, depth)).astype(q.dtype)
+        score = ct.mma(query, ct.transpose(key), ct.zeros((rows, cols), dtype=ct.float32))
+        of_key = ct.load(scales, (head, 0, j), (1, 1, cols), padding_mode=ZERO).reshape((1, cols))
+        score = score * (scale * LOG2_E) * of_key
+        score += ct.load(bias, (head, block, j), (1, rows, cols), padding_mode=ZERO).reshape((rows, cols)).astype(ct.float32)
+        column = j * cols + ct.arange(cols, dtype=ct.int32)[None, :]
+        score = ct.where(column < length, score, LOW)
+        new_peak = ct.maximum(peak, ct.max(score, axis=1, keepdims=True))
+        weights = ct.exp2(score - new_peak)
+        shrink = ct.exp2(peak - new_peak)
+        total = total * shrink + ct.sum(weights, axis=1, keepdims=True)
+        of_value = ct.load(scales, (head, 1, j), (1, 1, cols), padding_mode=ZERO).reshape((1, cols))
+        value = ct.load(v, (head, j, 0), (1, cols, depth), padding_mode=ZERO).reshape((cols, depth)).astype(q.dtype)
+        acc = ct.mma((weights * of_value).astype(q.dtype), value, acc * shrink)
+        peak = new_peak
+    ct.store(out, (head, block, 0), (acc / total).reshape((1, rows, depth)).astype(out.dtype))
+
+
 def arrays(dtype):
     return [array(dtype, n) for n in range(1, 6)]
 
 
 H1, H2, H3, H4, H5 = arrays(ct.float16)
 B3, B4 = array(ct.bfloat16, 3), array(ct.bfloat16, 4)
-E4 = array(ct.float8_e5m2, 4)
+E4, K3 = array(ct.float8_e5m2, 4), array(ct.float8_e4m3fn, 3)
 _, S2, S3, _, _ = arrays(ct.float32)
 N1, N2 = array(ct.int32, 1), array(ct.int32, 2, aligned=False)
 # Rows of a few numbers for each head: nothing is known of where they begin.
@@ -589,6 +672,9 @@ CASES = [
     case("dot_rows_f16", dot_rows, H4, H4, S2, 32, 64),
     case("backward_keys_f16", backward_keys, H4, H4, H4, H4, S2, S2, H4, H4, F32, 32, 64, 64),
     case("backward_queries_f16", backward_queries, H4, H4, H4, H4, S2, S2, H4, F32, 64, 32, 64),
+    case("backward_fused_bf16", backward_fused, B3, B3, B3, B3, S2, S2, S3, B3, B3, F32, 32, 64, 128),
+    case("backward_fused_f16", backward_fused, H3, H3, H3, H3, S2, S2, S3, H3, H3, F32, 64, 64, 64),
+    case("scaled_keys_e4m3", scaled_keys, B3, K3, K3, S3, B3, B3, F32, 64, 64, 128),
     case("delta_rule_f16", delta_rule, H3, H3, H3, U2, U2, S3, H3, I32, 64, 32),
     case("linear_chunks_f16", linear_chunks, H3, H3, H3, H3, 32, 64, 64),
     # The state as an operand has more fragments than a thread has registers beside the state.
@@ -736,6 +822,41 @@ def backward_runs():
     yield Run("backward_queries_f16", "2x100", (2, heads), [*args, *wanted("dq", dq, np.float16, loose), scale])
 
 
+def fused_backward_run(name, n, depth, tiles, dtype, loose):
+    """As [`backward_runs`], with the sums of rows of numbers that are not rounded."""
+    rng = np.random.default_rng(27)
+    scale = depth**-0.5
+    q, k, v, grad = (drawn(rng, 1, 2, n, depth, dtype=dtype) for _ in range(4))
+    right, lse, weights = attention(q, k, v, scale, below(n))
+    q, k, v, grad = (np.asarray(x[0], np.float64) for x in (q, k, v, grad))
+    weights, dots = weights[0], (right[0] * grad).sum(axis=-1)
+    score_grad = weights * (grad @ np.swapaxes(v, -1, -2) - dots[:, :, None]) * scale
+    ins = (("q", q), ("k", k), ("v", v), ("do", grad))
+    args = [a for label, x in ins for a in given(label, x.astype(dtype))]
+    args += [*given("lse", lse[0].astype(np.float32)), *given("delta", dots.astype(np.float32))]
+    args += wanted("dq", score_grad @ k, np.float32, loose)
+    args += wanted("dk", np.swapaxes(score_grad, -1, -2) @ q, dtype, loose)
+    args += wanted("dv", np.swapaxes(weights, -1, -2) @ grad, dtype, loose)
+    return Run(name, f"2x{n}", (-(-n // tiles), 2), [*args, Scalar("f32", scale)])
+
+
+def scaled_keys_run():
+    rng = np.random.default_rng(28)
+    n, depth = 100, 128
+    q = drawn(rng, 2, n, depth, dtype=ml_dtypes.bfloat16)
+    k, v = (drawn(rng, 2, n, depth, dtype=ml_dtypes.float8_e4m3fn) for _ in range(2))
+    scales = rng.uniform(0.5, 1.5, (2, 2, n)).astype(np.float32)
+    bias = drawn(rng, 2, n, 104, dtype=ml_dtypes.bfloat16)
+    wide = [np.asarray(x, np.float64) for x in (q, k, v)]
+    score = wide[0] @ np.swapaxes(wide[1], 1, 2) * scales[:, 0, None, :] * depth**-0.5
+    score = score * LOG2_E + np.asarray(bias, np.float64)[:, :, :n]
+    weights = np.exp2(score - score.max(axis=-1, keepdims=True))
+    right = (weights / weights.sum(axis=-1, keepdims=True)) @ (wide[2] * scales[:, 1, :, None])
+    args = [*given("q", q), *given("k", k), *given("v", v), *given("scales", scales), *given("bias", bias)]
+    args += wanted("out", right, ml_dtypes.bfloat16, ROUGH)
+    return Run("scaled_keys_e4m3", f"2x{n}", (2, 2), [*args, Scalar("f32", depth**-0.5)])
+
+
 def linear_runs():
     rng = np.random.default_rng(6)
     heads, n, depth, width = 2, 5, 64, 64
@@ -844,4 +965,7 @@ def runs():
     yield sparse_run("sparse_f16", 12)
     yield sparse_run("sparse_f16_gather", 50)
     yield from backward_runs()
+    yield fused_backward_run("backward_fused_bf16", 100, 128, 64, brain, Tolerance(absolute=6e-2, relative=3e-2))
+    yield fused_backward_run("backward_fused_f16", 96, 64, 64, half, Tolerance(absolute=1e-2, relative=1e-2))
+    yield scaled_keys_run()
     yield from linear_runs()

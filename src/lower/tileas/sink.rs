@@ -162,11 +162,22 @@ pub(super) fn rings(m: &Module, ops: &[OpId]) -> Rings {
 /// Whether nothing between two operations of a block hands on the stage that `from` reads or writes its buffer. What a
 /// ring's stage holds stays there until it is released.
 pub(super) fn is_quiet(m: &Module, rings: &Rings, from: OpId, to: OpId) -> bool {
+    between(m, from, to).is_some_and(|ops| all_quiet(m, rings, from, ops))
+}
+
+/// [`is_quiet`], and nothing in the regions of `to` does it either.
+pub(super) fn is_quiet_through(m: &Module, rings: &Rings, from: OpId, to: OpId) -> bool {
+    is_quiet(m, rings, from, to) && all_quiet(m, rings, from, &[to])
+}
+
+/// The operations of a block between two of them.
+fn between(m: &Module, from: OpId, to: OpId) -> Option<&[OpId]> {
     let ops = &m.block(m.op(from).block).ops;
     let at = |op| ops.iter().position(|&o| o == op);
-    let (Some(start), Some(end)) = (at(from), at(to)) else {
-        return false;
-    };
+    ops.get(at(from)? + 1..at(to)?)
+}
+
+fn all_quiet(m: &Module, rings: &Rings, from: OpId, ops: &[OpId]) -> bool {
     let buffer = allocation(m, m.source(from));
     let filled_by = rings.get(&buffer).map_or(&[][..], Vec::as_slice);
     let ends = |&o: &OpId| {
@@ -187,8 +198,5 @@ pub(super) fn is_quiet(m: &Module, rings: &Rings, from: OpId, to: OpId) -> bool 
         let bodies = regions.filter_map(move |i| m.body_of(o, i));
         bodies.flat_map(|b| m.ops_under(b)).collect::<Vec<_>>()
     };
-    let between = ops.get(start + 1..end).unwrap_or(&[]);
-    between
-        .iter()
-        .all(|o| !ends(o) && !inside(o).iter().any(ends))
+    ops.iter().all(|o| !ends(o) && !inside(o).iter().any(ends))
 }

@@ -2,13 +2,14 @@
 //!
 //! Their fragments are in registers while the loop runs, as attention's queries are; warps that share rows or columns
 //! hold the same ones. Where registers are short the tile is in a buffer of shared memory instead, and each matmul
-//! reads its fragments there as it reads those of a ring. Where there is no room either, fewer blocks than asked for
-//! share a multiprocessor.
+//! reads its fragments there as it reads those of a ring: in the stage that brought the tile, where that is kept as long.
+//! Where there is no room either, fewer blocks than asked for share a multiprocessor.
 
 use super::decided::{Plan, sharing};
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
-use super::operands::{Source, is_stationary};
+use super::operands::{Source, drop_unused, is_stationary};
+use super::sink::{self, Rings};
 use super::staging::{Form, Staging};
 use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
@@ -16,6 +17,7 @@ use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::lower::tileas::buffers::{COLUMNS, Order, ROWS, tile_bytes};
 use crate::lower::tileas::look;
+use crate::lower::tileas::pipeline::slice::{Map, copy_in_front};
 use crate::target::Target;
 
 /// Puts stationary operands under `body` into shared memory, the largest fragments first, until what is in registers
@@ -40,6 +42,7 @@ pub fn place(
     let others = pressure::registers_without(m, body, plan.tile_warps, &tiles);
     let mut live = others + REGISTERS_BESIDE_LOADS;
     found.sort_by_key(|s| std::cmp::Reverse(s.registers));
+    let rings = sink::rings(m, &m.ops_under(body));
     // Several matmuls may read one tile on the same side.
     let mut operands: Vec<Operand> = Vec::new();
     for s in &found {
@@ -49,18 +52,25 @@ pub fn place(
                 tile: s.tile,
                 side: s.side,
                 registers: s.registers,
-                bytes: tile_bytes(m, s.tile),
+                bytes: match kept(m, &rings, s) {
+                    Some(_) => 0,
+                    None => tile_bytes(m, s.tile),
+                },
             });
         }
     }
-    // As many blocks as asked for, if registers admit them at all.
-    let (blocks, moved, left) = (1..=asked)
+    // As many blocks as asked for, if registers admit them at all; those that roles were made for have theirs.
+    let fewest = match &plan.roles {
+        Some(roles) if roles.redistributes() => asked,
+        _ => 1,
+    };
+    let (blocks, moved, left) = (fewest..=asked)
         .rev()
         .map(|n| {
             let (moved, left) = to_move(&operands, live, share(n), plan.registers(target, n));
             (n, moved, left)
         })
-        .find(|(n, _, left)| *n == 1 || *left <= plan.registers(target, *n))
+        .find(|(n, _, left)| *n == fewest || *left <= plan.registers(target, *n))
         .unwrap_or((1, Vec::new(), live));
     let available = plan.registers(target, blocks);
     let mut staging = Staging::new(body);
@@ -69,7 +79,10 @@ pub fn place(
             continue;
         };
         if moved.iter().any(|o| o.is(&s)) {
-            read_where_used(m, &s, &mut staging)?;
+            match kept(m, &rings, &s) {
+                Some(chain) => read_again(m, &s, &chain),
+                None => read_where_used(m, &s, &mut staging)?,
+            }
         } else if left > available {
             let why = format!(
                 "an operand of {} registers a thread stays in registers: shared memory has no room for its {} bytes",
@@ -126,6 +139,37 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<fragments::Operand>
         found.extend(fragments::Operand::of(m, dot, warps, stays)?);
     }
     Ok(found)
+}
+
+/// The operations that read the tile from a ring and change its shape, if nothing gives its stage back until the matmul.
+fn kept(m: &Module, rings: &Rings, s: &fragments::Operand) -> Option<Vec<OpId>> {
+    let mut chain = vec![m.def_op(s.tile)?];
+    while let Some(&last) = chain.last()
+        && look::is_view(m, last)
+    {
+        chain.push(m.def_op(m.source(last))?);
+    }
+    let load = chain.last().copied();
+    let load = load.filter(|&o| S::of(m.op(o).kind) == Some(S::LocalLoad))?;
+    let home = m.op(load).block;
+    let mut around = s.dot;
+    while m.op(around).block != home {
+        around = m.parent_op(around)?;
+    }
+    chain.reverse();
+    sink::is_quiet_through(m, rings, load, around).then_some(chain)
+}
+
+/// Reads the tile in front of the matmul once more, by copies of the operations in `chain`.
+fn read_again(m: &mut Module, s: &fragments::Operand, chain: &[OpId]) {
+    let mut map = Map::default();
+    for &op in chain {
+        copy_in_front(m, op, s.dot, &mut map);
+    }
+    if let Some(&again) = map.get(&s.tile) {
+        m.set_operand(s.dot, s.side.name(), again);
+    }
+    drop_unused(m, s.tile);
 }
 
 /// Stores the tile when it is known, and loads it in front of the matmul.
