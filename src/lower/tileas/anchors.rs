@@ -10,6 +10,7 @@ use super::relation::{
 use super::turn;
 use super::variables::{Assign, Priority};
 use super::warps_own;
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::FactMap;
@@ -21,7 +22,7 @@ use crate::layout::blocked::Blocked;
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError};
 use crate::lower::run::Run;
-use crate::lower::tileas::look::is_view;
+use crate::lower::tileas::look::{elements, is_view, passes_on};
 use crate::lower::unsupported;
 
 /// (operand position, layout number) that an operation insists on.
@@ -114,6 +115,14 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
         return Ok(());
     };
     let (blocked, least) = at(a.m, op, blocked(a.m, a.facts, op, tile, a.warps))?;
+    // Nothing is gained for what is loaded element by element, and nobody else needs to have it.
+    let alone = blocked
+        .order
+        .first()
+        .is_some_and(|&d| blocked.shape.extent(d) == 1);
+    if priority == Priority::Load && alone && is_repeated(a.m, tile) {
+        return Ok(());
+    }
     let usual = at(a.m, op, blocked.layout_of_at_least(least))?;
     let layout = match priority {
         Priority::Store => as_loaded(a, tile, &blocked),
@@ -144,8 +153,22 @@ fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     };
     let layout = at(a.m, op, layout)?;
     let tile = a.m.result(op);
+    if is_repeated(a.m, tile) {
+        return Ok(());
+    }
     a.propose(tile, Priority::Load, &layout);
     Ok(())
+}
+
+/// Whether all that is made of a tile are larger ones with its elements repeated: these have a layout, which says who needs
+/// which element.
+fn is_repeated(m: &Module, tile: ValueId) -> bool {
+    let users = m.users(tile);
+    let repeats = |&op: &OpId| match C::of(m.op(op).kind) {
+        Some(C::Broadcast) => elements(m, m.result(op)) > elements(m, tile),
+        _ => passes_on(m, op) && is_repeated(m, m.result(op)),
+    };
+    !users.is_empty() && users.iter().all(repeats)
 }
 
 fn streamed_layout(m: &Module, op: OpId, warps: u64) -> Option<Result<Layout, LayoutError>> {

@@ -60,10 +60,30 @@ pub fn passes_on(m: &Module, op: OpId) -> bool {
 
 /// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
 pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
+    reach_by(m, ops, tile, passes_on)
+}
+
+/// [`reach`], also through elements that are repeated or put beside each other, as packed weights and their scales are.
+pub fn reach_repeated(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
+    let arranges = |m: &Module, op: OpId| {
+        matches!(
+            C::of(m.op(op).kind),
+            Some(C::Broadcast | C::Cat | C::Extract)
+        )
+    };
+    reach_by(m, ops, tile, |m, op| passes_on(m, op) || arranges(m, op))
+}
+
+fn reach_by(
+    m: &Module,
+    ops: &[OpId],
+    tile: ValueId,
+    passes: impl Fn(&Module, OpId) -> bool,
+) -> FxHashSet<ValueId> {
     let mut reached: FxHashSet<ValueId> = [tile].into_iter().collect();
     for &op in ops {
         let data = m.op(op);
-        if passes_on(m, op) && data.operands.iter().any(|v| reached.contains(v)) {
+        if data.operands.iter().any(|v| reached.contains(v)) && passes(m, op) {
             reached.extend(&data.results);
         }
     }

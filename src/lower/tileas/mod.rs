@@ -142,6 +142,10 @@ fn func(
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
     }
+    if options.pipelines {
+        let available = plan.registers(target, decided::sharing(plan.occupancy));
+        pipeline::next::carry(m, body, &facts, plan.tile_warps, available);
+    }
     if plan.roles.is_none() {
         early::start(m, op, body, target, plan.tile_warps);
     }

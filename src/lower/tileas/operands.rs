@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 /// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
 /// where dimension `k` of the operand is contiguous in memory.
-pub(super) fn read_where_brought(
+pub fn read_where_brought(
     m: &Module,
     facts: &FactMap,
     tile: ValueId,

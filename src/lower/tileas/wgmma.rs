@@ -153,6 +153,21 @@ pub fn staging(m: &Module, body: BlockId, facts: &FactMap, brought: &FxHashSet<O
     staging
 }
 
+/// Whether warpgroups take the left operand of `dot` from the registers in which it was computed.
+pub fn takes_left_as_computed(m: &Module, body: BlockId, dot: OpId, warps: u64) -> bool {
+    let Some(Matmul { lhs, .. }) = Matmul::of(m.op(dot)) else {
+        return false;
+    };
+    let split = Split::of(m, dot, warps);
+    split.is_ok_and(|s| !travels(m, s, lhs)) && !is_stationary(m, body, lhs, dot)
+}
+
+/// Whether a left operand in registers lies in others than its fragments: what is loaded does, and warpgroups side by side
+/// each need what all have computed.
+fn travels(m: &Module, split: Split, lhs: ValueId) -> bool {
+    split.groups[1] > 1 || is_loaded(m, lhs)
+}
+
 /// Where the operands of a matmul are read.
 struct Operands {
     lhs: Source,
@@ -176,9 +191,7 @@ impl Operands {
         let columns = split.columns.min(Wgmma::MAX_N);
         let brought = in_place(m, left, 0, Wgmma::M);
         let stationary = is_stationary(m, body, left, dot);
-        // What is loaded lies otherwise than its fragments, and warpgroups side by side each need what all have computed.
-        let travels = split.groups[1] > 1 || is_loaded(m, left);
-        let lhs_converted = saves && brought.is_none() && !stationary && travels;
+        let lhs_converted = saves && brought.is_none() && !stationary && travels(m, split, left);
         let lhs = match brought {
             Some(source) => source,
             None if lhs_converted || stationary => {

@@ -145,7 +145,7 @@ pub fn address_of(m: &Module, load: OpId) -> Vec<ValueId> {
 
 /// Whether where a load loads from, and whether its branches are taken, is computed from the counter and from outside
 /// the loop, by pure operations and loads of up to `most` numbers, such as a page's or those of gathered rows.
-fn follows_counter(m: &Module, body: BlockId, load: OpId, most: u64) -> bool {
+pub fn follows_counter(m: &Module, body: BlockId, load: OpId, most: u64) -> bool {
     let guards = guard::of_loads(m, body, &[load]);
     let mut roots = address_of(m, load);
     roots.extend(guards.iter().map(|g| g.condition));

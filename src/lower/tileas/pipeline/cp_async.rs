@@ -17,11 +17,12 @@ mod through_registers;
 pub use plan::{Plan, Sharing};
 
 use super::guard;
+use super::next::{add, less};
 use super::slice::{Map, backward_in, copy};
 use super::{Prefetch, padding};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
-use crate::dialect::enums::{Overflow, PipelineKind, Predicate};
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::group;
@@ -30,7 +31,6 @@ use crate::lower::build::{self, cased, times};
 use crate::lower::carried::{with_one_more, yield_too};
 use crate::lower::tileas::buffers::{memory_order, shared_type};
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED, address_of, forget_token};
-use crate::scalar::Signedness;
 
 /// Values of the loop's form while it is built.
 struct Build<'p> {
@@ -207,22 +207,6 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
     b.value(S::PipelineCreate, &[], attrs, ty)
 }
 
-fn add(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
-    let ty = b.module.ty(lhs);
-    b.value(C::AddI, &[lhs, rhs], [cased(Overflow::None)], ty)
-}
-
-fn less(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
-    let i1 = b.module.types.int(1);
-    let ty = b.module.types.tile(i1, &[]);
-    b.value(
-        C::CmpI,
-        &[lhs, rhs],
-        [cased(Predicate::LessThan), cased(Signedness::Signed)],
-        ty,
-    )
-}
-
 fn number(b: &mut OpBuilder<'_>, value: i64) -> ValueId {
     let i32_ty = b.module.types.int(32);
     let ty = b.module.types.tile(i32_ty, &[]);
@@ -376,7 +360,7 @@ impl Build<'_> {
             &[],
         );
         let next = match self.plan.kind {
-            PipelineKind::Registers => self.next_tiles(m, head, counter),
+            PipelineKind::Registers => self.next().next(m, head, counter),
             _ => {
                 self.copies_ahead(m, head, counter, iteration);
                 Vec::new()

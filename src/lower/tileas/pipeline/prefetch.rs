@@ -13,7 +13,8 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access};
 use crate::facts::matmul::Matmul;
-use crate::ir::{BlockId, Module, OpId};
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use rustc_hash::FxHashSet;
 
 /// A loop with loads that can be started iterations ahead. What else it computes does not matter.
 #[derive(Clone, Debug)]
@@ -167,8 +168,12 @@ fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'stati
 
 /// Whether a matmul takes what `op` loads, as it is or after elementwise operations and changes of shape.
 pub fn feeds_matmul(m: &Module, under: &[OpId], op: OpId) -> bool {
-    let reached = reach(m, under, m.result(op));
-    let takes = |&o: &OpId| m.op(o).operands.iter().any(|v| reached.contains(v));
+    takes(m, under, &reach(m, under, m.result(op)))
+}
+
+/// Whether a matmul among `under` reads one of these values.
+pub fn takes(m: &Module, under: &[OpId], values: &FxHashSet<ValueId>) -> bool {
+    let takes = |&o: &OpId| m.op(o).operands.iter().any(|v| values.contains(v));
     under.iter().any(|o| is_matmul(m, *o) && takes(o))
 }
 

@@ -16,21 +16,28 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// How a tile whose dimensions lie in memory in `order` lies in a stage: swizzled for matmuls; else in as few boxes
-    /// of a tensor copy as can be.
+    /// How a tile whose dimensions lie in memory in `order` lies in a stage: swizzled for matmuls; else, and where it is
+    /// smaller than the pattern, in as few boxes of a tensor copy as can be.
     pub fn layout(
         self,
         m: &Module,
         tile: ValueId,
         order: &[usize],
     ) -> Result<SharedLayout, LayoutError> {
-        match self {
-            Purpose::Operands => swizzled(m, tile, order).map(|(layout, _)| layout),
-            Purpose::Stream => {
-                let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
-                let bits = m.types.width(elem);
-                SharedLayout::plain_strips(&Shape::new(extents)?, order, bits, MAX_EXTENT_BITS)
+        let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
+        let bits = m.types.width(elem);
+        if self == Purpose::Operands {
+            let (layout, swizzle) = swizzled(m, tile, order)?;
+            if layout.bytes() >= swizzle.alignment() {
+                return Ok(layout);
             }
         }
+        SharedLayout::plain_strips(&Shape::new(extents)?, order, bits, MAX_EXTENT_BITS)
     }
+}
+
+/// Whether a tile is less than the pattern of its swizzle, which no tensor copy makes of less: a row of scales, no operand by
+/// itself.
+pub fn is_little(m: &Module, tile: ValueId, order: &[usize]) -> bool {
+    swizzled(m, tile, order).is_ok_and(|(layout, swizzle)| layout.bytes() < swizzle.alignment())
 }

@@ -143,7 +143,7 @@ fn build(m: &mut Module, block: BlockId, number: usize, plan: &Plan) -> Built {
         int(ring.by_tensor),
         int(plan.blocks).filter(|_| together),
         None,
-        int(plan.consumer_warps).filter(|_| ring.by_tensor < ring.bytes),
+        int(plan.consumer_warps).filter(|_| ring.by_threads),
     ];
     let loc = filled_at(m, number, plan);
     let mut b = m.at_end(block);

@@ -1,8 +1,11 @@
 //! Whether a kernel's warps get roles, and what these bring and store.
 
+use super::super::prefetch::loads_tile;
+use super::super::purpose::Purpose;
 use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
 use super::plan::{PRODUCER_REGISTERS, PRODUCER_WARPS, Plan};
+use super::sites::Site;
 use super::{copies, multicast, sites, streams};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
@@ -19,6 +22,7 @@ use crate::lower::tileas::limits::{
 use crate::lower::tileas::look::{ancestor_in, is_chained, is_matmul, shows};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::neighbours::Neighbours;
+use crate::lower::tileas::operands::read_where_brought;
 use crate::lower::tileas::staging::Staging;
 use crate::lower::tileas::{matmul, pressure, tcgen05, wgmma};
 use crate::target::{Feature, Target};
@@ -26,6 +30,9 @@ use rustc_hash::FxHashSet;
 
 /// Fewest bytes of shared memory for barriers and alignment.
 const BARRIERS: u64 = 2048;
+/// Stages of a ring which are enough where, for more, other loads of its loop would be waited for in each iteration.
+const ENOUGH_WITH_OTHERS: u64 = 3;
+
 impl Plan {
     /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
     pub fn of(
@@ -55,11 +62,10 @@ impl Plan {
         if !by_matmuls {
             sites = streams::find(m, &context, log);
         }
-        if !sites.iter().any(|s| sites::in_loop(m, body, s.block)) {
+        let repeats = sites.iter().any(|s| sites::in_loop(m, body, s.block));
+        if !repeats && !(by_matmuls && by_groups && split.is_none() && is_straight(m, body)) {
             return None;
         }
-        let rings = sites::rings(m, &context, &mut sites);
-        let multicast = split.map(|s| multicast::loads(m, facts, &sites, s));
         let producer_registers = match copies {
             true => copies::producer_registers(m, body, target, consumer_warps),
             false => PRODUCER_REGISTERS,
@@ -72,9 +78,9 @@ impl Plan {
         };
         let mut plan = Plan {
             blocks: split.map_or(1, |s| s.blocks),
-            multicast: multicast.unwrap_or_default(),
-            sites,
-            rings,
+            multicast: FxHashSet::default(),
+            sites: Vec::new(),
+            rings: Vec::new(),
             shared: context.shared.clone(),
             consumer_warps,
             redistributes,
@@ -86,6 +92,7 @@ impl Plan {
             last_stores: Vec::new(),
             awaited: FxHashSet::default(),
             staging: 0,
+            kept: 0,
             neighbours: Neighbours::asked(m, func, target),
         };
         // Where nothing asks for them: warps that compute between matmuls that they do themselves, and one warpgroup, which
@@ -96,39 +103,104 @@ impl Plan {
             let warps = [plan.all_warps(), consumer_warps];
             plan.neighbours = Neighbours::of(m, func, target, warps);
         }
-        let fits = if by_matmuls {
-            plan.stores(m, func, body, facts);
-            let [share, all] = plan.neighbours.rooms(target);
-            // Registers that are redistributed are all of them: no second block finds any.
-            let shares = !plan.redistributes;
-            let rooms = shares.then_some(share).into_iter().chain([all]);
-            let fits = |plan: &mut Plan| {
-                let mut rooms = rooms.clone();
-                rooms.any(|room| plan.share(m, body, target, facts, room))
-            };
-            let together = match split {
-                None if copies => 1,
-                None => plan.turns(m, body, target),
-                Some(_) => 1,
-            };
-            match plan.fits_together(m, &context, target, together)
-                || fits(&mut plan)
-                || plan.take_turns(m, body) && fits(&mut plan)
-            {
-                true => Ok(()),
-                false => Err("one stage of what its loops load does not fit in shared memory: smaller tiles would".to_owned()),
-            }
-        } else {
-            // Threads hold what they store in the order of memory already.
-            plan.streams(m, &context, target)
+        let others = match split {
+            None if by_matmuls => sites::with_others(m, &context, &sites, log),
+            _ => None,
         };
-        match fits {
-            Ok(()) => Some(plan),
+        match plan.with(m, &context, target, sites, split) {
+            Ok(bare) => {
+                plan.kept = bare.staging.min(bare.wanted(m, body, target, facts));
+                let all = others.and_then(|s| plan.with(m, &context, target, s, split).ok());
+                Some(all.filter(|p| p.is_as_good(&bare)).unwrap_or(bare))
+            }
             Err(why) => {
                 log.note(m, func, WHAT, why);
                 None
             }
         }
+    }
+
+    /// This plan with `sites`, and room for all in shared memory.
+    fn with(
+        &self,
+        m: &mut Module,
+        context: &Context<'_>,
+        target: &Target,
+        mut sites: Vec<Site>,
+        split: Option<&Split>,
+    ) -> Result<Plan, String> {
+        let (body, facts) = (context.body, context.facts);
+        let rings = sites::rings(m, context, &mut sites);
+        let multicast = split.map(|s| multicast::loads(m, facts, &sites, s));
+        let streams = sites.iter().any(|s| s.purpose == Purpose::Stream);
+        let mut plan = Plan {
+            multicast: multicast.unwrap_or_default(),
+            sites,
+            rings,
+            ..self.clone()
+        };
+        if streams {
+            // Threads hold what they store in the order of memory already.
+            plan.streams(m, context, target)?;
+            return Ok(plan);
+        }
+        plan.stores(m, context.func, body, facts);
+        let [share, all] = plan.neighbours.rooms(target);
+        // Registers that are redistributed are all of them: no second block finds any.
+        let shares = !plan.redistributes;
+        let rooms = shares.then_some(share).into_iter().chain([all]);
+        let fits = |plan: &mut Plan| {
+            let mut rooms = rooms.clone();
+            rooms.any(|room| plan.share(m, body, target, facts, room))
+        };
+        let together = match split {
+            None if plan.copies => 1,
+            None => plan.turns(m, body, target),
+            Some(_) => 1,
+        };
+        match plan.fits_together(m, context, target, together)
+            || fits(&mut plan)
+            || plan.take_turns(m, body) && fits(&mut plan)
+        {
+            true => Ok(plan),
+            false => Err("one stage of what its loops load does not fit in shared memory: smaller tiles would".to_owned()),
+        }
+    }
+
+    /// Bytes of shared memory that operands of matmuls would take which no ring brings, as many as would be stored at most.
+    fn wanted(&self, m: &Module, body: BlockId, target: &Target, facts: &FactMap) -> u64 {
+        let brought: FxHashSet<OpId> = self.loads().into_iter().collect();
+        let by_wgmma = self.by_groups && target.has(Feature::Wgmma);
+        let of = |&op: &OpId| -> u64 {
+            let Some(matmul) = Matmul::of(m.op(op)) else {
+                return 0;
+            };
+            let in_registers =
+                by_wgmma && wgmma::takes_left_as_computed(m, body, op, self.consumer_warps);
+            let sides = [(matmul.lhs, 1, in_registers), (matmul.rhs, 0, false)];
+            let stored = sides.into_iter().filter(|&(tile, k, in_registers)| {
+                !in_registers && !read_where_brought(m, facts, tile, k, &brought)
+            });
+            stored.map(|(tile, ..)| tile_bytes(m, tile)).sum()
+        };
+        m.ops_under(body)
+            .iter()
+            .filter(|&&o| is_matmul(m, o))
+            .map(of)
+            .sum()
+    }
+
+    /// Whether a plan brings its tiles about as early as the other, with as many blocks beside each other, and copies as
+    /// much of what is stored.
+    fn is_as_good(&self, other: &Plan) -> bool {
+        let stages = |p: &Plan| {
+            let again = p.rings.iter().filter(|r| r.repeats);
+            again.map(|r| r.stages).min().unwrap_or(0)
+        };
+        self.together == other.together
+            && self.rings.len() == other.rings.len()
+            && self.nested_stores.len() == other.nested_stores.len()
+            && stages(self) >= stages(other).min(ENOUGH_WITH_OTHERS)
     }
 
     /// Bytes of all rings.
@@ -243,6 +315,7 @@ impl Plan {
             all if all <= room => apart,
             _ => operands.bytes(),
         };
+        let staged = staged.max(self.kept);
         let mut fixed = once + staged + scratch;
         if fixed + stores + 2 * again > room {
             // Stages are worth more than tensor copies of results.
@@ -338,6 +411,19 @@ fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) 
     let all = pressure::registers_without(m, body, consumers, &[]) + REGISTERS_BESIDE_TILES;
     // What is computed between them is not counted.
     !shared && all >= target.registers_per_thread(warps) * 7 / 8
+}
+
+/// Whether no loop loads a tile: what the matmuls read is all that there is to bring, and through registers it would take
+/// those of what is computed.
+fn is_straight(m: &Module, body: BlockId) -> bool {
+    let ops = m.ops_under(body);
+    // Scales are read where their instruction wants them.
+    let scaled = |&o: &OpId| Matmul::of(m.op(o)).is_some_and(|p| p.scales.is_some());
+    if ops.iter().any(scaled) {
+        return false;
+    }
+    let mut loads = ops.into_iter().filter(|&o| loads_tile(m, o));
+    !loads.any(|o| sites::in_loop(m, body, m.op(o).block))
 }
 
 /// Operations of `body` that stay in front of the roles: pure, on scalars, from what is in front, too.

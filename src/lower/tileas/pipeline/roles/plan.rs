@@ -35,6 +35,8 @@ pub struct Plan {
     pub(super) awaited: FxHashSet<OpId>,
     /// Bytes of shared memory left for operands that no ring brings.
     pub staging: u64,
+    /// Bytes of shared memory that rings leave for operands at least.
+    pub(super) kept: u64,
     /// Blocks that should share a multiprocessor.
     pub neighbours: Neighbours,
     /// Blocks of the cluster, and the loads of which each of them brings a part for all.

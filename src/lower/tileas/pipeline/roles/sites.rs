@@ -4,19 +4,25 @@
 //! [`super::streams`] are what loops load.
 
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
-use crate::lower::tileas::look::{ancestor_in, is_matmul, is_number, is_view, loop_around, reach};
-use crate::lower::tileas::pipeline::ahead::{UNALIGNED, copies_through_pointers, starts_anywhere};
+use crate::lower::tileas::look::{
+    ancestor_in, elements, is_matmul, is_number, is_view, loop_around, place, reach,
+};
+use crate::lower::tileas::pipeline::ahead::{
+    UNALIGNED, address_of, copies_through_pointers, starts_anywhere,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::prefetch::copies_words;
-use super::super::purpose::Purpose;
+use super::super::prefetch::{copies_words, loads_tile};
+use super::super::purpose::{Purpose, is_little};
 use super::super::tma::tma_legal;
 use super::context::{Context, WHAT};
 use super::slice::{Blocked, Slice};
+use crate::dialect::Traits;
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
-use crate::layout::shared::Swizzle;
+use crate::layout::shared::{BUFFER_ALIGN, Swizzle};
 use crate::layout::tma::boxes;
 use crate::lower::tileas::missed::Log;
 
@@ -42,9 +48,11 @@ pub struct Site {
 pub struct Ring {
     /// The type of a stage of each buffer, and the load that it is named after.
     pub buffers: Vec<(TypeId, OpId)>,
-    /// Bytes of a stage, and those of them that tensor copies bring.
+    /// Bytes that a stage takes.
     pub bytes: u64,
+    /// Bytes that tensor copies bring to a stage, and whether threads copy the rest.
     pub by_tensor: u64,
+    pub by_threads: bool,
     pub stages: u64,
     /// Whether some site of it is in a loop: others are used once.
     pub repeats: bool,
@@ -70,6 +78,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             continue;
         };
         let brought = match can_be_brought(m, c, load, Purpose::Operands) {
+            Ok(()) if is_little(m, m.result(load), &memory_order(m, c.facts, load)) => continue,
             Err((op, why)) if c.threads => {
                 let copied = copied_by_threads(m, c, load);
                 let copied = copied.map_err(|(at, also)| match (at == op, why == also) {
@@ -114,6 +123,82 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         }
     }
     sites
+}
+
+/// The same sites with what else their loops load, if there is anything: packed weights, scales, masks, sums of rows. Each
+/// iteration would wait for them. They come with the operands that are loaded before them.
+pub fn with_others(
+    m: &mut Module,
+    c: &Context<'_>,
+    sites: &[Site],
+    log: &mut Log,
+) -> Option<Vec<Site>> {
+    let ops = m.ops_under(c.body);
+    let scaled = |&o: &OpId| Matmul::of(m.op(o)).is_some_and(|p| p.scales.is_some());
+    if ops.iter().any(scaled) {
+        // Its scales are read where their instruction wants them.
+        return None;
+    }
+    let users = users(m, &ops);
+    let mut sites = sites.to_vec();
+    let mut found = false;
+    for &load in &ops {
+        let block = m.op(load).block;
+        let known = sites.iter().any(|s| s.loads.contains(&load));
+        if known || !loads_tile(m, load) || !in_loop(m, c.body, block) || says_where(m, &ops, load)
+        {
+            continue;
+        }
+        let Some(site) = beside(m, &sites, load) else {
+            continue;
+        };
+        if let Err((op, why)) = can_be_brought(m, c, load, Purpose::Operands) {
+            log.note(m, op, WHAT, why);
+            continue;
+        }
+        let mut loads = sites[site].loads.clone();
+        loads.push(load);
+        loads.sort_by_key(|&l| place(m, l).1);
+        if let Some((first, last)) = readers(m, c.body, block, &loads, &users) {
+            let site = &mut sites[site];
+            (site.loads, site.first, site.last) = (loads, first, last);
+            found = true;
+        }
+    }
+    found.then_some(sites)
+}
+
+/// Whether what a load loads says where something is loaded from, or whether, or may do so in a later iteration: the producer
+/// needs its numbers in registers.
+fn says_where(m: &Module, ops: &[OpId], load: OpId) -> bool {
+    let mut made: FxHashSet<ValueId> = [m.result(load)].into_iter().collect();
+    ops.iter().any(|&op| {
+        let data = m.op(op);
+        let reads = |v: &&ValueId| made.contains(v);
+        let addresses = address_of(m, op);
+        let read: Vec<ValueId> = data.operands.iter().filter(reads).copied().collect();
+        let ends = data.def().traits.has(Traits::TERMINATOR);
+        let flow = matches!(C::of(data.kind), Some(C::If | C::For | C::Loop));
+        let decides = flow && !read.is_empty() || ends && read.iter().any(|&v| elements(m, v) == 1);
+        let says = addresses.iter().any(|v| reads(&v));
+        if !read.is_empty() {
+            made.extend(&data.results);
+        }
+        says || decides
+    })
+}
+
+/// The site of the load's block that loads last before it; else the first one.
+fn beside(m: &Module, sites: &[Site], load: OpId) -> Option<usize> {
+    let (block, at) = place(m, load);
+    let here = |&i: &usize| sites[i].block == block;
+    let before = |&i: &usize| {
+        let places = sites[i].loads.iter().map(|&l| place(m, l).1);
+        places.filter(|&p| p < at).max()
+    };
+    let all = || (0..sites.len()).filter(here);
+    let last = all().filter(|i| before(i).is_some()).max_by_key(before);
+    last.or_else(|| all().next())
 }
 
 /// Whether a TMA copy that a producer thread starts can take the place of a load.
@@ -224,7 +309,11 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
             let tile = m.result(load);
             let order = memory_order(m, c.facts, load);
             if let Ok(layout) = site.purpose.layout(m, tile, &order) {
-                bytes += tile_bytes(m, tile);
+                bytes += match site.purpose {
+                    // Each stage begins at a multiple of that.
+                    Purpose::Operands => tile_bytes(m, tile).max(BUFFER_ALIGN),
+                    Purpose::Stream => tile_bytes(m, tile),
+                };
                 if !site.by_threads.contains(&load) {
                     by_tensor += tile_bytes(m, tile);
                 }
@@ -253,6 +342,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
                     buffers,
                     bytes,
                     by_tensor,
+                    by_threads: !site.by_threads.is_empty(),
                     stages: 1,
                     repeats,
                 };
