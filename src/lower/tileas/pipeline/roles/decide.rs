@@ -63,7 +63,8 @@ impl Plan {
             sites = streams::find(m, &context, log);
         }
         let repeats = sites.iter().any(|s| sites::in_loop(m, body, s.block));
-        if !repeats && !(by_matmuls && by_groups && split.is_none() && is_straight(m, body)) {
+        let brings_once = by_matmuls && by_groups && split.is_none() && is_straight(m, body);
+        if !(repeats || brings_once) {
             return None;
         }
         let producer_registers = match copies {
