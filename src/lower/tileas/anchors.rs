@@ -24,6 +24,7 @@ use crate::layout::{Layout, LayoutError};
 use crate::lower::run::Run;
 use crate::lower::tileas::look::{elements, is_view, passes_on};
 use crate::lower::unsupported;
+use rustc_hash::FxHashSet;
 
 /// (operand position, layout number) that an operation insists on.
 pub type Needs = Vec<(usize, u32)>;
@@ -163,12 +164,25 @@ fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
 /// Whether all that is made of a tile are larger ones with its elements repeated: these have a layout, which says who needs
 /// which element.
 fn is_repeated(m: &Module, tile: ValueId) -> bool {
-    let users = m.users(tile);
-    let repeats = |&op: &OpId| match C::of(m.op(op).kind) {
-        Some(C::Broadcast) => elements(m, m.result(op)) > elements(m, tile),
-        _ => passes_on(m, op) && is_repeated(m, m.result(op)),
-    };
-    !users.is_empty() && users.iter().all(repeats)
+    // Each value once: ways through elementwise operations part and meet again.
+    let mut seen: FxHashSet<ValueId> = [tile].into_iter().collect();
+    let mut work = vec![tile];
+    while let Some(value) = work.pop() {
+        let users = m.users(value);
+        if users.is_empty() {
+            return false;
+        }
+        for op in users {
+            match C::of(m.op(op).kind) {
+                Some(C::Broadcast) if elements(m, m.result(op)) > elements(m, value) => {}
+                Some(C::Broadcast) => return false,
+                _ if !passes_on(m, op) => return false,
+                _ if seen.insert(m.result(op)) => work.push(m.result(op)),
+                _ => {}
+            }
+        }
+    }
+    true
 }
 
 fn streamed_layout(m: &Module, op: OpId, warps: u64) -> Option<Result<Layout, LayoutError>> {

@@ -21,6 +21,11 @@ pub fn is_view(m: &Module, op: OpId) -> bool {
     }
 }
 
+/// Whether an operation is a matmul with scales, which are read as its instruction wants them.
+pub fn is_scaled(m: &Module, op: OpId) -> bool {
+    Matmul::of(m.op(op)).is_some_and(|matmul| matmul.scales.is_some())
+}
+
 /// Whether an operation is a matmul, already given an instruction or not.
 pub fn is_matmul(m: &Module, op: OpId) -> bool {
     let kind = m.op(op).kind;

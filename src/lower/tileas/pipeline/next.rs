@@ -29,7 +29,7 @@ use crate::lower::build::{self, cased};
 use crate::lower::carried::{with_one_more, yield_too};
 use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
-use crate::lower::tileas::look::{is_chained, is_matmul, reach_repeated, shows};
+use crate::lower::tileas::look::{is_chained, is_matmul, is_scaled, reach_repeated, shows};
 use crate::lower::tileas::pressure;
 use crate::scalar::Signedness;
 
@@ -194,11 +194,10 @@ fn small(m: &Module, around: OpId, warps: u64, mut room: u64) -> Option<(Prefetc
             && C::of(m.op(o).kind) != Some(C::Yield)
             && Some(o) != m.terminator(body)
     };
-    let scaled = |&o: &OpId| Matmul::of(m.op(o)).is_some_and(|p| p.scales.is_some());
     // Where one matmul's result goes into another, their iterations overlap already. Scales that an instruction takes are
     // read as it wants them.
     if !ops.iter().any(|&o| is_matmul(m, o))
-        || ops.iter().any(scaled)
+        || ops.iter().any(|&o| is_scaled(m, o))
         || is_chained(m, body)
         || under.iter().any(leaves)
     {

@@ -281,6 +281,11 @@ impl Checker {
         self.flip(rank, offset, phase_after);
     }
 
+    fn release_view(&mut self, view: &View, rank: usize, offset: u64, phase_after: bool) {
+        self.barrier_view(rank, offset).current.join(view);
+        self.flip(rank, offset, phase_after);
+    }
+
     fn barrier_view(&mut self, rank: usize, offset: u64) -> &mut BarrierView {
         self.mbarriers.entry((rank, offset)).or_default()
     }
@@ -298,8 +303,7 @@ impl Checker {
     /// A warp arrives at an mbarrier.
     pub fn release(&mut self, warp: usize, rank: usize, offset: u64, phase_after: bool) {
         let view = self.warps[warp].clone();
-        self.barrier_view(rank, offset).current.join(&view);
-        self.flip(rank, offset, phase_after);
+        self.release_view(&view, rank, offset, phase_after);
         self.warps[warp].order.bump(warp + 1);
     }
 

@@ -243,8 +243,7 @@ impl Checker {
         offset: u64,
         phase: bool,
     ) {
-        self.barrier_view(rank, offset).current.join(&committed.0);
-        self.flip(rank, offset, phase);
+        self.release_view(&committed.0, rank, offset, phase);
     }
 
     /// The columns are somebody else's from now on.

@@ -19,7 +19,7 @@ use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{
     ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
 };
-use crate::lower::tileas::look::{ancestor_in, is_chained, is_matmul, shows};
+use crate::lower::tileas::look::{ancestor_in, is_chained, is_matmul, is_scaled, shows};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::neighbours::Neighbours;
 use crate::lower::tileas::operands::read_where_brought;
@@ -419,8 +419,7 @@ fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) 
 fn is_straight(m: &Module, body: BlockId) -> bool {
     let ops = m.ops_under(body);
     // Scales are read where their instruction wants them.
-    let scaled = |&o: &OpId| Matmul::of(m.op(o)).is_some_and(|p| p.scales.is_some());
-    if ops.iter().any(scaled) {
+    if ops.iter().any(|&o| is_scaled(m, o)) {
         return false;
     }
     let mut loads = ops.into_iter().filter(|&o| loads_tile(m, o));

@@ -5,7 +5,7 @@
 
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
 use crate::lower::tileas::look::{
-    ancestor_in, elements, is_matmul, is_number, is_view, loop_around, place, reach,
+    ancestor_in, elements, is_matmul, is_number, is_scaled, is_view, loop_around, place, reach,
 };
 use crate::lower::tileas::pipeline::ahead::{
     UNALIGNED, address_of, copies_through_pointers, starts_anywhere,
@@ -134,8 +134,7 @@ pub fn with_others(
     log: &mut Log,
 ) -> Option<Vec<Site>> {
     let ops = m.ops_under(c.body);
-    let scaled = |&o: &OpId| Matmul::of(m.op(o)).is_some_and(|p| p.scales.is_some());
-    if ops.iter().any(scaled) {
+    if ops.iter().any(|&o| is_scaled(m, o)) {
         // Its scales are read where their instruction wants them.
         return None;
     }
