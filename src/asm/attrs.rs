@@ -188,10 +188,11 @@ fn numbers(module: &Module, bytes: &[u8], ty: TypeId) -> String {
         raw[..chunk.len()].copy_from_slice(chunk);
         element(module, elem, u64::from_le_bytes(raw))
     };
-    let shape = module.types.as_tile(ty).map_or(&[][..], |(_, s)| s);
     if bytes.len() == width {
         return text(bytes);
     }
+    let constant = module.types.as_constant(ty);
+    let shape = constant.as_ref().map_or(&[][..], |(_, shape)| shape);
     let items: Vec<String> = bytes.chunks_exact(width).map(text).collect();
     let mut out = String::new();
     nested_list(&items, shape, &mut out);

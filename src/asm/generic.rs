@@ -1,6 +1,7 @@
 //! MLIR's generic form, for every dialect.
 
 use super::attrs;
+use super::layouts;
 use super::quote::quoted;
 use super::types::{join, type_text};
 use super::writer::Writer;
@@ -26,6 +27,7 @@ pub(super) fn write<'m>(module: &'m Module, mut w: Writer<'m>) -> Writer<'m> {
     } else {
         "builtin.module"
     };
+    w.str(&layouts::definitions(module));
     w.str(&format!("\"{name}\"() <{{"));
     if let Some(producer) = module.producer {
         w.str(&format!("producer = {}, ", quoted(module.str(producer))));

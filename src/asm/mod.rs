@@ -8,6 +8,7 @@ mod attrs;
 mod float;
 mod generic;
 mod inline;
+mod layouts;
 mod locations;
 mod parse;
 mod pretty;

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use super::stage;
 use super::{
-    Compilation, GroupReport, Kernel, NvvmIr, OptLevel, Options, Stage, manifest_constant,
+    Compilation, GroupReport, Kernel, NvvmIr, OptLevel, Options, Stage, has_manifest,
+    manifest_constant,
 };
 use crate::dialect::Dialect;
 use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
@@ -77,6 +78,9 @@ impl Compiler {
     /// # Errors
     /// What the target or tilec cannot do, at the operation that asks for it.
     pub fn compile(&self, module: Module) -> Result<Kernel, Diagnostics> {
+        if self.options.embed_manifest {
+            has_manifest(&module)?;
+        }
         let mut c = self.selected(module)?;
         let (text, _) = self.written(&c)?;
         for (entry, bytes) in c.entries.iter_mut().zip(&text.dynamic_shared) {
@@ -90,7 +94,7 @@ impl Compiler {
         Ok(Kernel { ptx, manifest })
     }
 
-    /// Compiles a module down to `stage`, at most to nvvm.
+    /// Compiles a module, which may be at any stage, down to `stage`, at most to nvvm.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
@@ -105,9 +109,13 @@ impl Compiler {
         stage: Stage,
         clusters: bool,
     ) -> Result<Compilation, Diagnostics> {
+        let begins = Stage::of(&module)?;
+        if begins > stage {
+            return Err(Diagnostic::error("the module is at a later stage already").into());
+        }
         let mut c = Compilation {
             module,
-            stage: Stage::CudaTile,
+            stage: begins,
             entries: Vec::new(),
             reports: Vec::new(),
             notes: lower::tileas::Notes::default(),

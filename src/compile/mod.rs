@@ -102,6 +102,19 @@ pub fn to_ptx(module: Module, options: &Options) -> Result<Kernel, Diagnostics> 
     Compiler::for_one_module(options.clone()).compile(module)
 }
 
+/// That the compilation of a module can say how its kernels are launched.
+///
+/// # Errors
+/// The module is nvvm, which no longer has what is said of launches.
+pub fn has_manifest(module: &Module) -> Result<(), Diagnostic> {
+    match Stage::of(module)? {
+        Stage::Nvvm => Err(Diagnostic::error(
+            "how kernels are launched is known when they become nvvm, which this module is already",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The manifest's JSON, without spaces, as a constant of a PTX module.
 fn manifest_constant(manifest: &Manifest) -> Result<String, Diagnostics> {
     let json = serde_json::to_vec(manifest)

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::Diagnostic;
+use crate::dialect::Dialect;
+use crate::ir::{Diagnostic, Module};
 use crate::isel::passes;
 use crate::ptx;
 use crate::rules::Examples;
@@ -19,6 +20,33 @@ pub enum Stage {
     NvTileas,
     Nvvm,
     Ptx,
+}
+
+impl Stage {
+    /// The stage that a module is at: that of its functions.
+    ///
+    /// # Errors
+    /// Functions of two stages in one module.
+    pub fn of(module: &Module) -> Result<Stage, Diagnostic> {
+        let ops = module.block(module.body).ops.iter();
+        // Globals stay what they are until nvvm.
+        let functions = ops
+            .map(|&op| module.op(op))
+            .filter(|op| !op.regions.is_empty());
+        let mut stages = functions.map(|op| match op.kind.dialect {
+            Dialect::CudaTile => Stage::CudaTile,
+            Dialect::TileAa => Stage::NvTileaa,
+            Dialect::TileAs => Stage::NvTileas,
+            Dialect::Nvvm => Stage::Nvvm,
+        });
+        let first = stages.next().unwrap_or(Stage::CudaTile);
+        match stages.all(|other| other == first) {
+            true => Ok(first),
+            false => Err(Diagnostic::error(
+                "the module has functions of several stages",
+            )),
+        }
+    }
 }
 
 /// How much a compilation does. All levels compute the same results.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::options::CompileArgs;
 use super::{Outcome, input, output};
-use crate::compile::{Options, Stage, lower_to, machine, nvvm_ir, to_ptx};
+use crate::compile::{Options, Stage, has_manifest, lower_to, machine, nvvm_ir, to_ptx};
 use crate::ir::{Diagnostic, Diagnostics};
 use crate::ptx::Debug;
 use crate::ptxas;
@@ -90,6 +90,7 @@ pub fn run(args: &Args) -> Outcome {
     let text = match args.emit {
         Emit::Ptx => to_ptx(module, &options)?.ptx,
         Emit::Manifest => {
+            has_manifest(&module)?;
             let json = to_ptx(module, &options)?.manifest.to_json();
             json.map_err(|e| Diagnostic::error(format!("the manifest cannot be written: {e}")))?
         }

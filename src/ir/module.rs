@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use super::name::Name;
 use super::op::{Block, BlockId, Def, Op, OpId, Region, RegionId, Value, ValueId};
 use super::uses::{OpMut, Uses};
-use super::{Attr, DebugAttr, EnumAttr, LayoutTable, LocId, Locations, Place, TypeId, Types};
-use crate::dialect::{AttrKind, Default as AttrDefault, OpKind};
+use super::{Attr, DebugAttr, LayoutTable, LocId, Locations, Place, TypeId, Types};
+use crate::dialect::OpKind;
 
 /// A compilation unit at any stage.
 #[derive(Debug)]
@@ -293,11 +293,13 @@ impl Module {
         self.blocks[block].ops.last().copied()
     }
 
-    /// Inserts a detached operation with results of the given types.
+    /// Inserts a detached operation with results of the given types. Absent attributes are given their defaults, so that
+    /// equal operations are equal, whoever made them.
     pub(super) fn insert_op(&mut self, op: Op, results: &[TypeId]) -> OpId {
         // It is moved once, into its slot: an operation is as large as several lines of a cache.
         let id = self.ops.insert(op);
         let op = &mut self.ops[id];
+        op.fill_defaults(&mut self.types);
         op.results.clear();
         for (&ty, index) in results.iter().zip(0..) {
             let def = Def::Result { op: id, index };
@@ -323,31 +325,6 @@ impl Module {
         self.ops.reserve(ops);
         self.values.reserve(ops);
         self.uses.reserve(self.values.capacity());
-    }
-
-    /// Gives absent attributes their defaults.
-    pub fn fill_defaults(&mut self, op: &mut Op) {
-        for (i, def) in op.def().attrs.iter().enumerate() {
-            if op.attrs[i].is_some() {
-                continue;
-            }
-            op.attrs[i] = match def.default {
-                AttrDefault::None => None,
-                AttrDefault::Case(case) => Some(Attr::Enum(EnumAttr(case))),
-                AttrDefault::Int(value) => {
-                    let width = if let AttrKind::Int(w) = def.kind {
-                        w
-                    } else {
-                        64
-                    };
-                    let ty = self.types.int(width);
-                    Some(Attr::Int { value, ty })
-                }
-                AttrDefault::AllFalse(group) => {
-                    Some(Attr::Bools(vec![false; op.group(usize::from(group)).len()]))
-                }
-            };
-        }
     }
 
     /// Puts a detached operation into `block` before position `at`.
@@ -445,7 +422,7 @@ pub struct OpBuilder<'m> {
 
 impl OpBuilder<'_> {
     /// An operation from its operand groups (one slice per group of the table entry), attributes
-    /// (positional; missing trailing ones are absent), result types and regions.
+    /// (positional; those that are missing are their defaults, if they have one), result types and regions.
     pub fn op(
         &mut self,
         kind: impl Into<OpKind>,

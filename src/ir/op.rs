@@ -3,8 +3,8 @@
 use slotmap::new_key_type;
 use smallvec::SmallVec;
 
-use super::{Attr, LocId, TypeId};
-use crate::dialect::{OpDef, OpKind};
+use super::{Attr, EnumAttr, LocId, TypeId, Types};
+use crate::dialect::{AttrKind, Default as AttrDefault, OpDef, OpKind};
 
 new_key_type! {
     /// Key of an operation.
@@ -71,6 +71,32 @@ impl Op {
             regions: SmallVec::new(),
             loc: LocId::UNKNOWN,
             block: BlockId::default(),
+        }
+    }
+
+    /// Gives absent attributes their defaults. [`super::Module`] does it when an operation becomes part of it.
+    pub fn fill_defaults(&mut self, types: &mut Types) {
+        let row = self.def().attrs;
+        for (i, def) in row.iter().enumerate().take(self.attrs.len()) {
+            if self.attrs[i].is_some() {
+                continue;
+            }
+            self.attrs[i] = match def.default {
+                AttrDefault::None => None,
+                AttrDefault::Case(case) => Some(Attr::Enum(EnumAttr(case))),
+                AttrDefault::Int(value) => {
+                    let width = match def.kind {
+                        AttrKind::Int(width) => width,
+                        _ => 64,
+                    };
+                    let ty = types.int(width);
+                    Some(Attr::Int { value, ty })
+                }
+                AttrDefault::AllFalse(group) => {
+                    let n = self.group(usize::from(group)).len();
+                    Some(Attr::Bools(vec![false; n]))
+                }
+            };
         }
     }
 

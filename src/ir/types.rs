@@ -181,6 +181,18 @@ impl Types {
         }
     }
 
+    /// Element type and extents of constant data: those of a tile, the registers of an array, none of a number.
+    pub fn as_constant(&self, id: TypeId) -> Option<(TypeId, SmallVec<[u64; 4]>)> {
+        match self.get(id) {
+            Type::Regs { elem, n } => Some((*elem, SmallVec::from_slice(&[u64::from(*n)]))),
+            Type::Int(_) | Type::Float(_) => Some((id, SmallVec::new())),
+            _ => {
+                let (elem, shape) = self.as_tile(id)?;
+                Some((elem, SmallVec::from_slice(shape)))
+            }
+        }
+    }
+
     /// The element of a tile or register array; a scalar is its own element.
     pub fn elem(&self, id: TypeId) -> TypeId {
         match self.get(id) {

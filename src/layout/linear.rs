@@ -26,6 +26,17 @@ impl In {
 
     /// Bits of a lane number.
     pub const LANE_BITS: u32 = 5;
+
+    /// What stands in front of the dimension's basis vectors in the text of a layout.
+    pub fn name(self) -> &'static str {
+        match self {
+            In::Register => "reg",
+            In::Lane => "lane",
+            In::Warp => "warp",
+            In::Block => "block",
+            In::Offset => "offset",
+        }
+    }
 }
 
 /// Where a distributed tile element lives.

@@ -19,7 +19,7 @@ impl fmt::Display for Layout {
             let bases = self.bases(input);
             let always = matches!(input, In::Register | In::Lane | In::Warp) && !memory;
             if always || !bases.is_empty() {
-                write!(f, " {} [", name(input))?;
+                write!(f, " {} [", input.name())?;
                 for (i, &b) in bases.iter().enumerate() {
                     f.write_str(if i > 0 { "," } else { "" })?;
                     coords(f, self.shape(), b)?;
@@ -34,16 +34,6 @@ impl fmt::Display for Layout {
 impl fmt::Debug for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Layout({self})")
-    }
-}
-
-fn name(input: In) -> &'static str {
-    match input {
-        In::Register => "reg",
-        In::Lane => "lane",
-        In::Warp => "warp",
-        In::Block => "block",
-        In::Offset => "offset",
     }
 }
 

@@ -132,7 +132,7 @@ impl<'t> Parser<'t> {
             let data = Dense::Strings(names);
             return Ok(Attr::Dense { data, ty });
         }
-        let Some((elem, shape)) = self.module.types.as_tile(ty) else {
+        let Some((elem, shape)) = self.module.types.as_constant(ty) else {
             return Err(self
                 .c
                 .error_at(literal.at, "expected a tile type for constant data".into()));

@@ -61,7 +61,6 @@ impl<'t> Parser<'t> {
         op.groups = groups(kind.def(), operands.len(), sizes.as_deref())
             .map_err(|message| self.c.error_at(at, message))?;
         op.operands = operands.into();
-        self.module.fill_defaults(&mut op);
         let op = self.module.push_op(block, op, &results);
         let results = self.module.op(op).results.clone();
         self.define_results(at, names, &results)?;

@@ -41,6 +41,10 @@ impl<'t> Parser<'t> {
             self.c.expect("#")?;
             let name = self.c.word("an alias")?;
             self.c.expect("=")?;
+            if let Some(number) = name.strip_prefix("layout").and_then(|n| n.parse().ok()) {
+                self.layout_definition(number, at)?;
+                continue;
+            }
             let debug = match self.c.eat("loc") {
                 true => {
                     self.c.expect("(")?;

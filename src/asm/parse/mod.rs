@@ -7,6 +7,7 @@ mod custom;
 mod debug;
 mod dense;
 mod generic;
+mod layouts;
 mod locations;
 mod pretty;
 mod regions;

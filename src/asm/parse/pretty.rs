@@ -66,7 +66,6 @@ impl<'t> Parser<'t> {
         }
         op.attrs = std::mem::take(&mut fields.attrs).into();
         op.regions = std::mem::take(&mut fields.regions);
-        self.module.fill_defaults(&mut op);
         let op = self.module.push_op(block, op, &results);
         let results = self.module.op(op).results.clone();
         self.define_results(at, names, &results)?;

@@ -19,6 +19,8 @@ pub struct Parser<'t> {
     pub module: Module,
     pub scope: Scope<'t>,
     pub locations: Locations<'t>,
+    /// The number in the module's table of each layout that the text defines.
+    pub layouts: FxHashMap<u32, u32>,
     pub depth: u32,
     /// Bits of integers without a type.
     pub untyped: u32,
@@ -34,6 +36,7 @@ impl<'t> Parser<'t> {
             module: Module::new("kernels"),
             scope: Scope::default(),
             locations: Locations::default(),
+            layouts: FxHashMap::default(),
             depth: 0,
             untyped: UNTYPED,
             starts: None,

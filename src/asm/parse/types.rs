@@ -345,7 +345,7 @@ impl Parser<'_> {
     }
 
     /// `, name=n`.
-    fn parameter(&mut self, name: &str) -> Result<u32> {
+    pub fn parameter(&mut self, name: &str) -> Result<u32> {
         for token in [",", name, "="] {
             self.c.expect(token)?;
         }
@@ -356,7 +356,7 @@ impl Parser<'_> {
         self.c.expect("<")?;
         let shape = self.shape()?;
         let elem = self.ty()?;
-        let layout = self.parameter("layout")?;
+        let layout = self.layout_parameter()?;
         self.c.expect(">")?;
         Ok(Type::Distributed {
             elem,
@@ -369,7 +369,7 @@ impl Parser<'_> {
         self.c.expect("<")?;
         let shape = self.shape()?;
         let elem = self.ty()?;
-        let layout = self.parameter("layout")?;
+        let layout = self.layout_parameter()?;
         let stages = self.parameter("stages")?;
         self.c.expect(">")?;
         Ok(Type::SharedTile {

@@ -9,7 +9,7 @@ use crate::asm::parse::PRODUCER;
 use crate::asm::quote::{quoted, symbol};
 use crate::asm::types::{bare_type, join};
 use crate::asm::writer::Writer;
-use crate::asm::{attrs, generic};
+use crate::asm::{attrs, generic, layouts};
 use crate::dialect::cuda_tile::Op as CudaTile;
 use crate::dialect::{AttrKind, Default};
 use crate::ir::{Attr, DYNAMIC, Dim, LocId, Module, Op, OpId, Type, ValueId};
@@ -65,6 +65,7 @@ fn write<'m>(module: &'m Module, w: Writer<'m>, reads_back: bool) -> Writer<'m> 
     if let Some(text) = line {
         p.w.str(&format!("{PRODUCER}{text}\n"));
     }
+    p.w.str(&layouts::definitions(module));
     let wrapped = module.str(module.name) != "kernels" || producer != line;
     if wrapped {
         p.w.str(&format!(

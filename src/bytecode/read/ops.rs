@@ -119,7 +119,6 @@ impl<'a> Reader<'a> {
         };
         self.attributes(&mut op, body, layout, flags, results.first().copied())?;
         operands(&mut op, body, layout, flags)?;
-        self.module.fill_defaults(&mut op);
         if !def.regions.is_empty() {
             op.regions = self.regions(body, def.regions.len(), depth)?;
         }

@@ -238,7 +238,7 @@ fn kind(m: &mut Module, op: OpId, random: &mut Draws) {
             new.attrs[i] = Some(Attr::Enum(EnumAttr(0)));
         }
     }
-    m.fill_defaults(&mut new);
+    new.fill_defaults(&mut m.types);
     *m.op_mut(op) = new;
 }
 

@@ -87,7 +87,6 @@ impl<'a> Reader<'a> {
         };
         let segments = self.record_dictionary(&mut op, &mut body.cursor)?;
         group(&mut op, segments, &body.cursor)?;
-        self.module.fill_defaults(&mut op);
         op.regions = self.notes_regions(body, kind, depth)?;
         let op = self.module.push_op(block, op, &results);
         self.remember(op, start);
