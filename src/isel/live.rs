@@ -261,30 +261,49 @@ pub fn ranges(func: &Func, table: &Table) -> Ranges {
     }
 }
 
+/// Words of registers of a class.
+fn words(class: Class) -> u32 {
+    match class {
+        Class::Pred => 0,
+        Class::B64 => 2,
+        _ => 1,
+    }
+}
+
 /// Words of registers that are live, from each position at which that changes.
 fn levels(func: &Func, ranges: &[Range]) -> Vec<(u32, u32)> {
-    let mut changes: Vec<(u32, i64)> = Vec::new();
-    for (r, range) in ranges.iter().enumerate() {
-        let words = match func.regs[r] {
-            Class::Pred => 0,
-            Class::B64 => 2,
-            _ => 1,
-        };
-        changes.extend(range.iter().flat_map(|&(a, b)| [(a, words), (b, -words)]));
-    }
-    // What ends where something begins makes room for it.
-    changes.sort_unstable();
-    let mut live = 0;
-    let mut levels: Vec<(u32, u32)> = Vec::new();
-    for (at, words) in changes {
-        live += words;
-        let level = (at, u32::try_from(live).unwrap_or(u32::MAX));
-        match levels.last_mut() {
-            Some(last) if last.0 == at => *last = level,
-            _ => levels.push(level),
+    let stretches = || {
+        let words = func.regs.iter().map(|&class| i64::from(words(class)));
+        let ranges = ranges.iter().zip(words);
+        ranges.flat_map(|(range, words)| range.iter().map(move |&(a, b)| (a, b, words)))
+    };
+    // What is live where the function ends has no end.
+    let end = |&b: &u32| b != u32::MAX;
+    let last = stretches().map(|s| s.1).filter(end).max().unwrap_or(0);
+    let mut changes = vec![0; last as usize + 1];
+    for (a, b, words) in stretches() {
+        // What ends where something begins makes room for it.
+        for (at, change) in [(a, words), (b, -words)] {
+            if let Some(sum) = changes.get_mut(at as usize) {
+                *sum += change;
+            }
         }
     }
+    let mut live: i64 = 0;
+    let mut levels = Vec::new();
+    for (at, change) in (0..).zip(changes).filter(|c| c.1 != 0) {
+        live += change;
+        levels.push((at, u32::try_from(live).unwrap_or(u32::MAX)));
+    }
+    if live != 0 {
+        levels.push((u32::MAX, 0));
+    }
     levels
+}
+
+/// Words of all registers of a function, whether they are ever live at once or not.
+pub fn all(func: &Func) -> u32 {
+    func.regs.iter().map(|&class| words(class)).sum()
 }
 
 /// The most words of registers that are live at once.

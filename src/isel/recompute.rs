@@ -32,8 +32,12 @@ use makers::Makers;
 
 /// Computes values again where registers run short. Returns how many uses do.
 pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize {
+    let limit = registers(func, table, target);
+    if live::all(func) <= limit {
+        return 0;
+    }
     let live = live::ranges(func, table);
-    let crowds = live::crowded(func, &live, registers(func, table, target));
+    let crowds = live::crowded(func, &live, limit);
     if crowds.is_empty() {
         return 0;
     }
