@@ -16,7 +16,7 @@ use crate::target::{Feature, Target};
 const BLOCKS: u64 = 2;
 /// Registers of a thread beside its tiles where nobody has asked for the limit that a second block brings: addresses,
 /// masks, what is computed between matmuls. With fewer, ptxas spills in causal attention.
-const REGISTERS_BESIDES: u64 = 72;
+pub(super) const REGISTERS_BESIDES: u64 = 72;
 
 /// The blocks that share a multiprocessor, as far as they are known before shared memory is planned.
 #[derive(Clone, Copy, Debug)]

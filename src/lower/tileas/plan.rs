@@ -77,8 +77,10 @@ pub fn of(
     } else {
         let with_matmuls = Neighbours::of(m, func, target, warps);
         let plans = streams(m, func, target, facts, (tile_warps, with_matmuls), log);
-        let purpose = |p: &pipeline::cp_async::Plan| p.stream.purpose;
-        if plans.iter().any(|p| purpose(p) == Purpose::Operands) {
+        let multiplies = |p: &pipeline::cp_async::Plan| p.stream.purpose == Purpose::Operands;
+        let mut rings = plans.iter().filter(|p| multiplies(p));
+        // Addresses of what a loop writes take registers that a second block would.
+        if rings.clone().next().is_some() && !rings.any(|p| p.stream.writes(m)) {
             neighbours = with_matmuls;
         }
         plans

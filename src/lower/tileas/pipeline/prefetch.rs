@@ -82,6 +82,16 @@ impl Prefetch {
         })
     }
 
+    /// Whether the loop writes memory.
+    pub fn writes(&self, m: &Module) -> bool {
+        let writes = |&o: &OpId| {
+            use S::{AtomicRmw, Store, TiledAtomic, TiledStore};
+            let kind = S::of(m.op(o).kind);
+            kind.is_some_and(|k| [Store, TiledStore, TiledAtomic, AtomicRmw].contains(&k))
+        };
+        m.ops_under(self.body).iter().any(writes)
+    }
+
     /// The tiles that a loop without matmuls loads, or why the first of them cannot be started ahead.
     fn stream(
         m: &Module,
@@ -135,8 +145,8 @@ pub fn copies_words(m: &Module, facts: &FactMap, load: OpId) -> bool {
     access.is_some_and(|a| a.alignment(m, facts, extents, m.types.elem(tile)) >= 4)
 }
 
-/// Why loads cannot run ahead of an operation: it leaves the loop's iteration early, writes memory, or is a loop by itself.
-/// Streams may be written beside: their loads wait for no write.
+/// Why loads cannot run ahead of an operation: it leaves the loop's iteration early, orders what follows it, or is a loop by
+/// itself. Writes do not stand against it: a load that has to come behind one waits for its token, and is not started ahead.
 fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'static str> {
     let data = m.op(op);
     let kind = C::of(data.kind);
@@ -144,13 +154,19 @@ fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'stati
     let loads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
     let stores = matches!(S::of(data.kind), Some(S::TiledStore | S::Store));
     let weak = (loads || stores) && access::ordering(data) == Ordering::Weak;
-    let beside = loads && (data.block == body || purpose == Purpose::Stream)
-        || stores && purpose == Purpose::Stream;
+    let beside = stores || loads && (data.block == body || purpose == Purpose::Stream);
+    let atomic = matches!(S::of(data.kind), Some(S::TiledAtomic | S::AtomicRmw));
+    let passed = atomic
+        && purpose == Purpose::Operands
+        && matches!(
+            access::ordering(data),
+            Ordering::Weak | Ordering::Relaxed | Ordering::Release
+        );
     let leaves = traits.has(Traits::TERMINATOR) && kind != Some(C::Yield);
     let effect =
         !traits.has(Traits::PURE) && data.regions.is_empty() && !traits.has(Traits::TERMINATOR);
     match () {
-        () if weak && beside => None,
+        () if weak && beside || passed => None,
         () if leaves => Some("an iteration of the loop ends early here"),
         () if matches!(kind, Some(C::For | C::Loop)) => {
             Some("a loop inside of the loop: only loops without another are pipelined")
@@ -160,7 +176,7 @@ fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'stati
             "a load that is ordered with accesses of other threads (its memory ordering is not weak)",
         ),
         () if effect => {
-            Some("the loop writes memory here, or waits, which loads must not overtake")
+            Some("the loop waits here, or orders what follows, which loads must not overtake")
         }
         () => None,
     }
@@ -180,8 +196,8 @@ pub fn takes(m: &Module, under: &[OpId], values: &FxHashSet<ValueId>) -> bool {
 /// Bytes of scratch memory that the matmuls under `body` may need while the rings are in use: operands
 /// that do not come out of a ring take a trip through it, and multiply-adds take both through it.
 ///
-/// Stores that follow in a loop around this one convert their tiles, too: the ring is not free for that,
-/// because the next iteration fills it again.
+/// Stores in the loop, and those that follow in a loop around this one, convert their tiles, too: the ring is not free
+/// for that, because the next iteration fills it again.
 pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     let loads = &stream.loads;
     let stored = |o: &OpId| {
@@ -191,10 +207,8 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
         )
     };
     let nested = m.op(stream.for_op).block != body;
-    let stores = m
-        .ops_under(body)
-        .into_iter()
-        .filter(|o| nested && stored(o));
+    let busy = if nested { body } else { stream.body };
+    let stores = m.ops_under(busy).into_iter().filter(stored);
     let store = stores.filter_map(|o| Some(tile_bytes(m, access::tile(m.op(o))?)));
     let store = store.max().unwrap_or(0);
     let need = |matmul: OpId| {

@@ -1,15 +1,19 @@
 //! Whether the loads of a loop are started ahead, and how far.
 
 use super::super::purpose::Purpose;
-use super::super::stream::{Share, copies_of_words};
+use super::super::stream::{Share, copies_of_words, iterations};
 use super::super::{Prefetch, prefetch};
 use super::through_registers::Kernel;
 use crate::dialect::enums::PipelineKind;
 use crate::facts::FactMap;
-use crate::ir::{Module, OpId};
-use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes};
+use crate::facts::matmul::Matmul;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
 use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS};
-use crate::lower::tileas::neighbours::Neighbours;
+use crate::lower::tileas::look::is_chained;
+use crate::lower::tileas::neighbours::{Neighbours, REGISTERS_BESIDES};
+use crate::lower::tileas::operands::is_stationary;
+use crate::lower::tileas::pressure;
 use crate::target::{Feature, Target};
 
 /// The decisions about one loop.
@@ -99,6 +103,18 @@ impl Plan {
                 stream,
             });
         }
+        if purpose == Purpose::Operands && stream.writes(m) {
+            if !is_chained(m, stream.body) {
+                return Err("the loop writes memory, and no matmul of it waits for another: it streams, and other blocks do while this one waits".to_owned());
+            }
+            let needed = pressure::registers(m, top, warps) + REGISTERS_BESIDES;
+            let available = target.registers_per_thread(warps);
+            if needed > available {
+                return Err(format!(
+                    "the loop writes memory, and a thread has {available} registers where tiles, addresses of copies and of what is written would take {needed}: smaller tiles need fewer"
+                ));
+            }
+        }
         if purpose == Purpose::Stream {
             let share = Share::of(m, func, top, target, [warps, warps]);
             return Self::streaming(m, stream, rings, share);
@@ -114,6 +130,15 @@ impl Plan {
             Some((room.checked_div(bytes)?).min(MAX_STAGES_OF_THREADS))
                 .filter(|&n| n >= FEWEST_STAGES)
         };
+        // Of two iterations, one can run ahead of the other: operands that both read are worth more.
+        if iterations(m, facts, stream.for_op) == Some(2) {
+            let kept = kept(m, top, &stream);
+            if stages((rooms[1], kept)).is_none() {
+                return Err(format!(
+                    "its two iterations read {kept} bytes of operands that stay the same: shared memory is kept for these"
+                ));
+            }
+        }
         // A unit that reads its operands there is worth more than stages, and those more than it.
         let rooms_of = |stored| rooms.into_iter().map(move |room| (room, stored));
         let mut all = rooms_of(stored).chain(rooms_of(0));
@@ -130,6 +155,18 @@ impl Plan {
             blocks: None,
         })
     }
+}
+
+/// Bytes of what the loop's matmuls read that is there before the loop.
+fn kept(m: &Module, top: BlockId, stream: &Prefetch) -> u64 {
+    let mut tiles: Vec<ValueId> = Vec::new();
+    for &dot in m.block(stream.body).ops.iter() {
+        let operands = Matmul::of(m.op(dot)).into_iter().flat_map(Matmul::sources);
+        tiles.extend(operands.filter(|&v| is_stationary(m, top, v, dot)));
+    }
+    tiles.sort_unstable();
+    tiles.dedup();
+    tiles.into_iter().map(|v| tile_bytes(m, v)).sum()
 }
 
 /// Leaves loads out, as few bytes as will do, until the others have `room` for a stage; the last one stays.
