@@ -135,12 +135,12 @@ pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> 
         let data = m.op(op);
         let results: u64 = data.results.iter().map(|&v| elements(v)).sum();
         if is_matmul(m, op) {
-            // What is added to another matmul of the block takes that one's place.
+            // What is added to another matmul of the block, computed on or not, takes that one's place.
             let chained = |o: &&OpId| is_matmul(m, **o) && m.op(**o).block == data.block;
             let into = ops
                 .iter()
                 .filter(chained)
-                .any(|&o| Matmul::of(m.op(o)).is_some_and(|p| data.results.contains(&p.acc)));
+                .any(|&o| Matmul::of(m.op(o)).is_some_and(|p| comes_of(m, p.acc, op)));
             if !into {
                 *matmuls.entry(data.block).or_default() += results;
             }
@@ -149,6 +149,26 @@ pub fn together(m: &Module, ops: &[OpId], elements: &dyn Fn(ValueId) -> u64) -> 
         }
     }
     matmuls.into_values().max().unwrap_or(0).max(carried)
+}
+
+/// Whether a tile is the result of `matmul`, as it is or after elementwise operations that make tiles of its size.
+fn comes_of(m: &Module, tile: ValueId, matmul: OpId) -> bool {
+    let whole = elements(m, tile);
+    let mut work = vec![tile];
+    let mut seen = FxHashSet::default();
+    while let Some(value) = work.pop() {
+        let Some(op) = m.def_op(value).filter(|&o| seen.insert(o)) else {
+            continue;
+        };
+        if op == matmul {
+            return true;
+        }
+        let passed = m.op(op).operands.iter().copied();
+        if passes_on(m, op) {
+            work.extend(passed.filter(|&v| elements(m, v) == whole));
+        }
+    }
+    false
 }
 
 /// Whether a load makes a tile of one element.

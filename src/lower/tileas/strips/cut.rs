@@ -133,7 +133,8 @@ impl Cut {
         for &op in span {
             let data = m.op(op);
             let reads = is_weak_load(m, op);
-            let plain = data.only_computes() || data.regions.is_empty() && reads;
+            let folds = matches!(C::of(data.kind), Some(C::Reduce | C::Scan));
+            let plain = data.only_computes() || folds || data.regions.is_empty() && reads;
             let depends =
                 (data.operands.iter()).any(|&v| m.def_op(v).is_some_and(|d| kept.contains(&d)));
             if plain && !depends && !concerned.contains(&op) {

@@ -184,6 +184,11 @@ impl Dims {
             (Some(C::Iota | C::For | C::Loop | C::If | C::Yield | C::Continue | C::Break), _) => {
                 return;
             }
+            // Of a whole tile, parts can be taken.
+            (Some(C::Extract), _) if is_whole(m, op) => {
+                self.keep_all(m, m.source(op));
+                return;
+            }
             (Some(C::Constant), _) => !is_splat(m, op),
             (Some(C::Assume), _) => is_along(data.attr(0)),
             (_, Some(S::TiledLoad | S::TiledStore)) => {
@@ -275,6 +280,11 @@ impl Dims {
             }
         }
     }
+}
+
+/// Whether an operation takes a part of a tile that is the whole of it.
+pub fn is_whole(m: &Module, op: OpId) -> bool {
+    C::of(m.op(op).kind) == Some(C::Extract) && m.ty(m.source(op)) == m.ty(m.result(op))
 }
 
 /// Whether a constant is one element everywhere.

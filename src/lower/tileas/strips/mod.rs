@@ -18,7 +18,7 @@ pub mod parts;
 
 use super::limits::{MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_LOADS};
 use super::missed::{Log, Refusal};
-use super::pressure;
+use super::{pressure, repeated};
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::look::{elements, is_matmul, together};
@@ -45,17 +45,28 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
     if together <= most && crowded.is_none() {
         return false;
     }
-    let copies = apart::take(m, body);
-    let ops = m.ops_under(body);
-    let mut dims = Dims::of(m, &ops);
-    let candidates = match crowded {
-        Some((tile, parts)) => rows(m, &mut dims, tile, parts),
-        None => candidates(m, &ops, &mut dims, most),
-    };
-    let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) else {
-        return true;
-    };
-    copies.undo(m);
+    let mut refused = None;
+    for more in [false, true] {
+        let copies = match more {
+            true => apart::take_more(m, body),
+            false => apart::take(m, body),
+        };
+        let ops = m.ops_under(body);
+        let mut dims = Dims::of(m, &ops);
+        let candidates = match crowded {
+            Some((tile, parts)) => rows(m, &mut dims, tile, parts),
+            None => candidates(m, &ops, &mut dims, most),
+        };
+        let Err(why) = cut_first(m, func, body, &mut dims, candidates, log) else {
+            if more {
+                apart::tidy(m, body);
+                repeated::absorb(m, body, log);
+            }
+            return true;
+        };
+        copies.undo(m);
+        refused = refused.or(why);
+    }
     let (op, why) = refused.unwrap_or((
         func,
         "operations need each dimension of its matmuls as a whole".into(),

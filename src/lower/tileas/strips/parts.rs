@@ -151,8 +151,17 @@ impl Parts {
         }
     }
 
-    /// Numbers of elements begin at the part's first.
+    /// Numbers of elements begin at the part's first, and what is taken of a whole tile is that part.
     fn shift(&mut self, m: &mut Module, op: OpId, part: ValueId, map: &mut Map, old: &[ValueId]) {
+        if C::of(m.op(op).kind) == Some(C::Extract) {
+            let dim = old.first().and_then(|v| self.dims.get(v)).copied();
+            if let Some(dim) = dim
+                && let Some(index) = m.op_mut(op).operands.get_mut(1 + dim)
+            {
+                *index = part;
+            }
+            return;
+        }
         if C::of(m.op(op).kind) != Some(C::Iota) || !old.iter().all(|v| self.dims.contains_key(v)) {
             return;
         }
