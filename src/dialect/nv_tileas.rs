@@ -97,10 +97,10 @@ dialect_table! { TileAs {
 
     Dot(lhs: One, rhs: One, acc: One)
         { atom: DotAtom, signed_lhs: Bool, signed_rhs: Bool, fast_acc: Flag, by_rows: Flag,
-          promoted: Flag }
+          promoted: Flag, parts: Option<Int<32>> }
         -> (result: One(Operand(2)))
         = op("dot").traits(PURE)
-        .doc("Matmul by mma.sync of the atom's shape, on fragments. `fast_acc`: its sums may have as few bits as the instruction's. `by_rows`: warps share out rows before columns. `promoted`: the instruction's sums have fewer bits than f32; the product starts from zero and is added in f32.");
+        .doc("Matmul by mma.sync of the atom's shape, on fragments. `fast_acc`: its sums may have as few bits as the instruction's. `by_rows`: warps share out rows before columns. `promoted`: the instruction's sums have fewer bits than f32; the product starts from zero and is added in f32. `parts`: into so many parts of the result one after the other, of which each is used up before the next.");
     ScaledDot(lhs: One, rhs: One, acc: One, lhs_scale: One, rhs_scale: One)
         { atom: DotAtom, by_rows: Flag }
         -> (result: One(Operand(2)))
@@ -153,7 +153,7 @@ dialect_table! { TileAs {
           paired: Flag, part: Option<Int<32>> }
         -> (result: One(Operand(2)))
         = op("async.dot").traits(MEMORY.or(ASYNC))
-        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for. `paired`: the instruction's rows r and r + 8 are rows 2r and 2r + 1 of `lhs`, which is in registers, and of the result. `fresh`: what `acc` holds does not count, the product is written. `promoted`: the instruction's sums have fewer bits than f32, and the product starts from zero. With `fresh`, an addition follows the wait; with `part`, that many columns are multiplied at a time, waited for and added in f32.");
+        .doc("Issues a WGMMA group: fence, mma_async, commit_group. `lhs` is a shared buffer or a tile in registers, `rhs` a shared buffer. The result is in flight until waited for. `paired`: the instruction's rows r and r + 8 are rows 2r and 2r + 1 of `lhs`, which is in registers, and of the result. `fresh`: what `acc` holds does not count, the product is written. `promoted`: the instruction's sums have fewer bits than f32, and the product starts from zero. With `fresh`, an addition follows the wait; with `part`, that many columns are multiplied at a time, waited for and added in f32. `part` of one that is not promoted: that many columns of 64 rows are multiplied at a time and waited for, to be used up before the next.");
     AllocTensorMemory() { column: Option<Int<32>> } -> (result: One(Explicit))
         = op("alloc_tensor_memory")
         .doc("A buffer in tensor memory, of as many stages as its type says, from a column of the kernel's allocation on.");

@@ -30,6 +30,10 @@ use crate::target::Target;
 use again::Again;
 use makers::Makers;
 
+/// Registers that `ptxas` takes beside those of the text where it hands out all that there are: for addresses that it
+/// splits, and to load ahead.
+const OWN: u32 = 16;
+
 /// Computes values again where registers run short. Returns how many uses do.
 pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize {
     let limit = registers(func, table, target);
@@ -54,7 +58,7 @@ pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize
     count
 }
 
-/// Most registers that a thread of the kernel has: those that a role takes, or that its bounds leave.
+/// Most registers that a thread of the kernel has for what the text says: those that a role takes, or what its bounds leave.
 fn registers(func: &Func, table: &Table, target: Target) -> u32 {
     let taken = func.insts.iter().filter_map(|inst| match inst {
         Inst::Op(op) if table.row(&op.insn).does == Does::Registers => {
@@ -68,7 +72,7 @@ fn registers(func: &Func, table: &Table, target: Target) -> u32 {
     let warps = func.block.div_ceil(32) * func.min_ctas.max(1);
     let most = target.registers_per_thread(warps.into()) as u32;
     let bounds = func.max_regs.map_or(most, |bound| bound.min(most));
-    taken.max().unwrap_or(bounds)
+    taken.max().unwrap_or(bounds.saturating_sub(OWN))
 }
 
 /// For each cheap value that lives into a loop from before it, and in a crowded stretch, the positions of its uses that

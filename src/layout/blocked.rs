@@ -101,6 +101,85 @@ impl Blocked {
     }
 }
 
+/// How the threads of `warps` warps share out a product of matrices so that each reads few rows and columns for what it
+/// multiplies: as nearly squares as can be of elements next to each other, and of those squares where a thread has several,
+/// which are apart. Other dimensions than the last two are batches.
+///
+/// ```
+/// use tilec::layout::{Shape, blocked::squares};
+/// let shape = Shape::new(&[64, 128]).unwrap();
+/// assert_eq!(
+///     squares(&shape, 4).unwrap().to_string(),
+///     "64x128: reg [(0,1),(0,2),(1,0),(2,0),(0,64),(32,0)] \
+///      lane [(0,4),(0,8),(0,16),(4,0),(8,0)] warp [(0,32),(16,0)]"
+/// );
+/// ```
+pub fn squares(shape: &Shape, warps: u64) -> Result<Layout, LayoutError> {
+    /// Bits of the side of a square, and of the lanes along rows and columns.
+    const SIDE: u32 = 2;
+    const LANES: [u32; 2] = [2, 3];
+    let warp_bits = log2("number of warps", warps)?;
+    let Some(rows) = shape.rank().checked_sub(2) else {
+        return Err(LayoutError::Unsupported("a product of vectors".to_owned()));
+    };
+    let dims = [rows, rows + 1];
+    let threads = In::LANE_BITS + warp_bits;
+    let mut registers = shape.total_bits().saturating_sub(threads);
+    // The next bit of each dimension from below, and how many are left.
+    let mut next = [0, 0];
+    let mut left = dims.map(|d| shape.dim_bits(d));
+    let mut take = |side: usize, left: &mut [u32; 2]| {
+        left[side] -= 1;
+        next[side] += 1;
+        shape.along(dims[side], 1 << (next[side] - 1))
+    };
+    let mut square = [Vec::new(), Vec::new()];
+    for _ in 0..SIDE {
+        for side in [1, 0] {
+            if registers > 0 && left[side] > 0 {
+                square[side].push(take(side, &mut left));
+                registers -= 1;
+            }
+        }
+    }
+    let mut lanes = Vec::new();
+    for side in [1, 0] {
+        for _ in 0..LANES[side].min(left[side]) {
+            lanes.push(take(side, &mut left));
+        }
+    }
+    // What the squares leave of the registers: columns and rows in turn, those furthest apart.
+    let mut apart = [0, 0];
+    while registers > 0 && apart != left {
+        let side = usize::from(apart[1] <= apart[0] && apart[1] < left[1] || apart[0] == left[0]);
+        apart[side] += 1;
+        registers -= 1;
+    }
+    let mut spread = Vec::new();
+    for side in [1, 0] {
+        for _ in apart[side]..left[side] {
+            spread.push(take(side, &mut left));
+        }
+    }
+    let mut held: Vec<u64> = [1, 0].into_iter().flat_map(|s| square[s].clone()).collect();
+    for side in [1, 0] {
+        for _ in 0..apart[side] {
+            held.push(take(side, &mut left));
+        }
+    }
+    for batch in (0..rows).rev() {
+        spread.extend((0..shape.dim_bits(batch)).map(|bit| shape.along(batch, 1 << bit)));
+    }
+    // Lanes first, then warps; what they have no place for is in registers, and where there is too little, they repeat it.
+    let mut spread = spread.into_iter();
+    while lanes.len() < In::LANE_BITS as usize {
+        lanes.push(spread.next().unwrap_or(0));
+    }
+    let warps = take_or_repeat(&mut spread, warp_bits);
+    held.extend(spread);
+    Layout::distributed(shape.clone(), held, lanes, warps)
+}
+
 /// A layout given by how much of the tile each level covers, dimension by dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Levels {

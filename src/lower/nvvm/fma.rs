@@ -1,7 +1,8 @@
 //! Products without a matrix instruction: fused multiply-adds on slices.
 //!
 //! Both operands are spread out in scratch memory, k slowest. For each k a thread reads the rows
-//! and columns of its elements of the result and adds their products.
+//! and columns of its elements of the result and adds their products. Where registers are short, it does so for one part of
+//! its elements after the other (`parts` of `nv_tileas.dot`).
 
 use super::Lower;
 use super::spill::{Spilled, embed};
@@ -12,6 +13,7 @@ use crate::ir::{Diagnostic, Float, Op, OpId, Type, TypeId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::convert::Transfer;
 use crate::layout::halves::Halves;
+use crate::layout::shape::Coords;
 use crate::layout::shared::SharedLayout;
 use crate::layout::{In, Layout, LayoutError, Shape, addr};
 use crate::lower::build::cased;
@@ -21,8 +23,11 @@ use crate::lower::unsupported;
 const UNROLL: u64 = 4;
 
 /// An operand in scratch memory, as the threads read one slice of it.
+#[derive(Clone)]
 struct Slices {
     base: ValueId,
+    /// Bytes from the elements of the result's first part to those of each.
+    parts: Vec<u64>,
     plan: addr::AccessPlan,
     elem: TypeId,
     /// For each register of the result, its element of the slice.
@@ -56,7 +61,10 @@ impl Lower<'_> {
         let sum = self.get(op, acc)?;
         let sum = self.as_factor(sum, result_elem, true);
         let operands = [values[0], values[1], sum];
-        let sum = self.products(op, [&a, &b, &c], operands)?;
+        let parts = v.parts().and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+        let cut = Parts::of(&c, parts)
+            .ok_or_else(|| unsupported(self.m, op, "internal error: no such parts of a product"))?;
+        let sum = self.products(op, [&a, &b], &cut, operands)?;
         let value = match self.m.types.get(result_elem) {
             &Type::Float(format) => self.float_cast(sum, format),
             _ => sum,
@@ -91,10 +99,11 @@ impl Lower<'_> {
     fn products(
         &mut self,
         op: OpId,
-        [a, b, c]: [&Layout; 3],
+        [a, b]: [&Layout; 2],
+        c: &Parts,
         [lhs, rhs, sum]: [ValueId; 3],
     ) -> Result<ValueId, Diagnostic> {
-        let rank = c.rank();
+        let rank = a.rank();
         let elem = self.emit().elem(lhs);
         let bits = self.m.types.width(elem);
         let bytes = (a.shape().elements() + b.shape().elements()) * u64::from(bits / 8);
@@ -106,12 +115,41 @@ impl Lower<'_> {
             for (x, y) in left.registers.iter().zip(&right.registers) {
                 let mut e = self.emit();
                 let halves = [e.take(lhs, x), e.take(rhs, y), sum];
-                sum = self.products(op, [&left.part, &right.part, c], halves)?;
+                sum = self.products(op, [&left.part, &right.part], c, halves)?;
             }
             return Ok(sum);
         }
-        let (left, right) = self.slices(op, [a, b, c], &[lhs, rhs])?;
-        Ok(self.sum_products(&left, &right, k, sum))
+        let (left, right) = self.slices(op, [a, b], c, &[lhs, rhs])?;
+        let count = c.starts.len() as u32;
+        let registers = self.emit().count(sum) / count;
+        let mut sums = Vec::new();
+        for i in 0..count {
+            let (left, right) = (self.part(&left, i), self.part(&right, i));
+            let old = self.emit().take_range(sum, i * registers, registers);
+            sums.push(self.sum_products(&left, &right, k, old));
+        }
+        Ok(self.joined(sums))
+    }
+
+    /// Whether values take so many of a thread's registers that they should not have to be there all at once.
+    fn are_many(&mut self, values: &[ValueId]) -> bool {
+        let registers = |&v: &ValueId| {
+            let bits = u64::from(self.m.types.width(self.m.ty(v)));
+            u64::from(self.emit().count(v)) * bits.div_ceil(32)
+        };
+        let all: u64 = values.iter().map(registers).sum();
+        4 * all >= self.registers_at_launch()
+    }
+
+    /// The slices of one part of the result.
+    fn part(&mut self, slices: &Slices, i: u32) -> Slices {
+        let bytes = slices.parts.get(i as usize).copied().unwrap_or(0);
+        let mut e = self.emit();
+        let bytes = e.i32(bytes as i64);
+        Slices {
+            base: e.ptr_add(slices.base, bytes),
+            ..slices.clone()
+        }
     }
 
     /// `value` in a layout that registers cut in two along `k`, and that layout's halves.
@@ -148,10 +186,11 @@ impl Lower<'_> {
     fn slices(
         &mut self,
         op: OpId,
-        [a, b, c]: [&Layout; 3],
+        [a, b]: [&Layout; 2],
+        c: &Parts,
         values: &[ValueId],
     ) -> Result<(Slices, Slices), Diagnostic> {
-        let rank = c.rank();
+        let rank = a.rank();
         let elem = self.emit().elem(values[0]);
         let bits = self.m.types.width(elem);
         let mut order_a: Vec<usize> = vec![rank - 2, rank - 1];
@@ -165,7 +204,14 @@ impl Lower<'_> {
             self.layout_error(op, memory_b)?,
         );
         let second = memory_a.bytes().next_multiple_of(16);
+        let emitted = |l: &Self| l.m.block(l.block_at_hand()).ops.len();
+        let before = emitted(self);
         let at = self.scratch(second + memory_b.bytes());
+        // Of many, the second operand is loaded when the first one has been stored.
+        let mut later = match emitted(self) > before && self.are_many(values) {
+            true => self.take_out(values[0]),
+            false => Vec::new(),
+        };
         let mut out = Vec::new();
         let sides = [
             (a, memory_a, at, rank - 1, rank - 2, values[0]),
@@ -173,8 +219,13 @@ impl Lower<'_> {
         ];
         for (layout, memory, at, k_dim, free_dim, value) in sides {
             let base = self.emit().smem(at);
-            let slice = slice_of(c, memory.shape(), free_dim);
+            let slice = slice_of(&c.first, memory.shape(), free_dim);
             let slice = self.layout_error(op, slice)?;
+            let starts = c.starts.iter().map(|at| {
+                let at = (0..rank).map(|d| if d == k_dim { 0 } else { at[d] });
+                memory.byte_offset(&at.collect::<Vec<u64>>())
+            });
+            let parts = starts.collect();
             let own = slice.without_redundant_registers().0;
             let plan = self.layout_error(op, addr::plan(&own, &memory, 128))?;
             let mut next = vec![0; rank];
@@ -191,10 +242,15 @@ impl Lower<'_> {
                 stored: elem,
             };
             self.fill(op, &room, base, value, layout)?;
+            if !later.is_empty() {
+                self.barrier();
+                self.put_back(std::mem::take(&mut later));
+            }
             let find =
                 |r: u64| (0..own.registers()).find(|&s| own.flat(s, 0, 0) == slice.flat(r, 0, 0));
             out.push(Slices {
                 base,
+                parts,
                 plan,
                 elem,
                 of_result: (0..slice.registers())
@@ -256,6 +312,43 @@ impl Lower<'_> {
         }
         let product = e.mul(x, y);
         e.add(product, sum)
+    }
+}
+
+/// The parts of a result that are summed up one after the other: each has consecutive registers.
+struct Parts {
+    /// The elements of the first part, in the result's shape.
+    first: Layout,
+    /// Where the first element of each part is.
+    starts: Vec<Coords>,
+}
+
+impl Parts {
+    /// `count` of them, a power of two, if the last bits of the registers' numbers each move along one dimension alone.
+    fn of(result: &Layout, count: u32) -> Option<Parts> {
+        let shape = result.shape();
+        let mut registers = result.bases(In::Register).to_vec();
+        let kept = registers
+            .len()
+            .checked_sub(count.checked_ilog2()? as usize)?;
+        let cut = registers.split_off(kept);
+        let alone = |basis: u64| {
+            let others = In::ALL.into_iter().flat_map(|i| result.bases(i));
+            basis.is_power_of_two() && others.filter(|&&b| b & basis != 0).count() == 1
+        };
+        if !cut.iter().all(|&basis| alone(basis)) {
+            return None;
+        }
+        let (lanes, warps) = (result.bases(In::Lane), result.bases(In::Warp));
+        let first = Layout::distributed(shape.clone(), registers, lanes.to_vec(), warps.to_vec());
+        let start = |i: u32| {
+            let bits = cut.iter().enumerate().filter(|(bit, _)| i >> bit & 1 == 1);
+            shape.unflatten(bits.map(|(_, basis)| basis).sum())
+        };
+        Some(Parts {
+            first: first.ok()?,
+            starts: (0..1 << cut.len()).map(start).collect(),
+        })
     }
 }
 

@@ -356,7 +356,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The same operation on register arrays.
+    /// The same operation on register arrays, or on the parts in which one of them was made.
     fn elementwise(&mut self, op: OpId, data: &Op) -> Result<(), Diagnostic> {
         let operands: Result<Vec<_>, _> = data.operands.iter().map(|&v| self.get(op, v)).collect();
         let operands = operands?;
@@ -367,10 +367,48 @@ impl Lower<'_> {
                 "an elementwise result without registers",
             ));
         };
-        let new = self.emit().like(data, &operands, &[ty]);
-        let result = self.m.result(new);
+        let mut counts = operands.iter().filter_map(|&v| self.values.parts_of(v));
+        let result = match counts.next().map(|parts| parts.len() as u32) {
+            Some(count) => self.in_parts(data, &operands, ty, count),
+            None => {
+                let new = self.emit().like(data, &operands, &[ty]);
+                self.m.result(new)
+            }
+        };
         self.set(data.results[0], result);
         Ok(())
+    }
+
+    /// The same operation on each of `count` parts of its operands.
+    fn in_parts(&mut self, data: &Op, operands: &[ValueId], ty: TypeId, count: u32) -> ValueId {
+        let mut parts = Vec::new();
+        for i in 0..count {
+            let part = |l: &mut Self, value: ValueId| {
+                let made = l.values.parts_of(value);
+                if let Some(made) = made.filter(|parts| parts.len() as u32 == count) {
+                    return made[i as usize];
+                }
+                let mut e = l.emit();
+                let registers = e.count(value) / count;
+                e.take_range(value, i * registers, registers)
+            };
+            let own: Vec<ValueId> = operands.iter().map(|&v| part(self, v)).collect();
+            let elem = self.m.types.elem(ty);
+            let registers = own.first().map_or(1, |&v| self.emit().count(v));
+            let ty = self.m.types.regs(elem, registers);
+            let new = self.emit().like(data, &own, &[ty]);
+            parts.push(self.m.result(new));
+        }
+        self.joined(parts)
+    }
+
+    /// The whole that was made in parts; what works on it element by element works on each of them.
+    fn joined(&mut self, parts: Vec<ValueId>) -> ValueId {
+        let whole = self.emit().concat(&parts);
+        if parts.len() > 1 {
+            self.values.set_parts_of(whole, parts);
+        }
+        whole
     }
 
     /// The grid's coordinates of what executes a tile block: a block, or a cluster of them.

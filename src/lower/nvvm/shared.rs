@@ -313,17 +313,28 @@ impl Lower<'_> {
             self.get(op, v.rhs())?,
             self.get(op, v.acc())?,
         );
+        let [rows, columns, k] = mma.instructions();
+        // So many rows of instructions.
+        let part = |e: &mut Emit<'_>, value: ValueId, i: u64, parts: u64| {
+            let registers = e.count(value) / parts.max(1) as u32;
+            e.take_range(value, i as u32 * registers, registers)
+        };
+        let parts = v.parts().and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
         let value = match v.promoted() {
-            false => self.multiply(v, &mma, mma.instructions(), [a, b, c]),
+            false if parts > 1 && rows.is_multiple_of(parts) => {
+                let products = (0..parts).map(|i| {
+                    let mut e = self.emit();
+                    let (a, c) = (part(&mut e, a, i, parts), part(&mut e, c, i, parts));
+                    self.multiply(v, &mma, [rows / parts, columns, k], [a, b, c])
+                });
+                let products: Vec<ValueId> = products.collect();
+                self.joined(products)
+            }
+            false => self.multiply(v, &mma, [rows, columns, k], [a, b, c]),
             true => {
-                let [rows, columns, k] = mma.instructions();
-                let row = |e: &mut Emit<'_>, value: ValueId, i: u64| {
-                    let registers = e.count(value) / rows.max(1) as u32;
-                    e.take_range(value, i as u32 * registers, registers)
-                };
                 let sums = (0..rows).map(|i| {
                     let mut e = self.emit();
-                    let (a, old) = (row(&mut e, a, i), row(&mut e, c, i));
+                    let (a, old) = (part(&mut e, a, i, rows), part(&mut e, c, i, rows));
                     let zero = e.zero_like(old);
                     let product = self.multiply(v, &mma, [1, columns, k], [a, b, zero]);
                     self.emit().fadd(old, product)

@@ -1,12 +1,13 @@
 //! Barriers, dependent grids, fences.
 
 use super::Lower;
-use crate::dialect::enums::{FenceKind, Ordering, Scope};
+use crate::dialect::enums::{FenceKind, Ordering, Scope, Space};
 use crate::dialect::nvvm::{Op as N, view};
 use crate::facts::access::{self, operand};
-use crate::ir::{Diagnostic, Op, OpId};
+use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::lower::tokens;
 use crate::target::Feature;
+use rustc_hash::FxHashSet;
 
 /// The orderings of an access that others wait for.
 const RELEASES: [Ordering; 2] = [Ordering::Release, Ordering::AcqRel];
@@ -36,6 +37,46 @@ impl Lower<'_> {
         if let Some(barrier) = last.filter(is_own) {
             self.m.erase(barrier);
         }
+    }
+
+    /// Takes out what was emitted last and can be done later as well: computations and loads from global memory, but for what
+    /// `value` is computed of, in order. A barrier before which only such operations stand goes in front of them: it is one
+    /// that guards scratch, and who needs one between these loads and what follows asks for it.
+    pub(super) fn take_out(&mut self, value: ValueId) -> Vec<OpId> {
+        let block = self.block_at_hand();
+        let mut ops = std::mem::take(&mut self.m.block_mut(block).ops);
+        let m = &*self.m;
+        let barrier = ops.pop_if(|op| view::Bar::of(m.op(*op)).is_some());
+        let global =
+            |l: view::Ld<'_, Op>| l.order() == Ordering::Weak && l.space() == Space::Global;
+        let can_wait = |&&op: &&OpId| {
+            let data = m.op(op);
+            data.only_computes() || view::Ld::of(data).is_some_and(global)
+        };
+        let waiting = ops.iter().rev().take_while(can_wait).count();
+        let last = ops.split_off(ops.len() - waiting);
+        ops.extend(barrier);
+        let mut needed: FxHashSet<ValueId> = [value].into_iter().collect();
+        let (mut now, mut later) = (Vec::new(), Vec::new());
+        for op in last.into_iter().rev() {
+            let data = m.op(op);
+            if data.results.iter().any(|r| needed.contains(r)) {
+                needed.extend(&data.operands);
+                now.push(op);
+            } else {
+                later.push(op);
+            }
+        }
+        ops.extend(now.into_iter().rev());
+        later.reverse();
+        self.m.block_mut(block).ops = ops;
+        later
+    }
+
+    /// Emits what was taken out.
+    pub(super) fn put_back(&mut self, ops: Vec<OpId>) {
+        let block = self.block_at_hand();
+        self.m.block_mut(block).ops.extend(ops);
     }
 
     /// Whether an access is ordered with those of other blocks.

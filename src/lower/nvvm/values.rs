@@ -9,6 +9,7 @@ use crate::ir::ValueId;
 pub struct Values {
     new: FxHashMap<ValueId, ValueId>,
     bytes: FxHashMap<ValueId, ValueId>,
+    parts: FxHashMap<ValueId, Vec<ValueId>>,
 }
 
 impl Values {
@@ -28,6 +29,15 @@ impl Values {
 
     pub fn set_bytes_of(&mut self, elements: ValueId, bytes: ValueId) {
         self.bytes.insert(elements, bytes);
+    }
+
+    /// The parts, one behind the other and equally long, that a new value was made in.
+    pub fn parts_of(&self, whole: ValueId) -> Option<&[ValueId]> {
+        self.parts.get(&whole).map(Vec::as_slice)
+    }
+
+    pub fn set_parts_of(&mut self, whole: ValueId, parts: Vec<ValueId>) {
+        self.parts.insert(whole, parts);
     }
 }
 

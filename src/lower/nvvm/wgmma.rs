@@ -75,7 +75,7 @@ impl Lower<'_> {
                     )
                 })?;
                 let b = self.right(op, v, &w, columns)?;
-                self.in_parts(v, &w, columns, acc, [&a, &b])
+                self.products_in_parts(v, &w, columns, acc, [&a, &b])
             }
             None => {
                 let columns = self.columns_at_once(&w, acc);
@@ -91,9 +91,10 @@ impl Lower<'_> {
                 let value = if columns == w.instruction_n() {
                     self.issue(v, &w, [columns, m_tiles(&w)], acc, [&a, &b], accumulate)
                 } else {
-                    self.by_columns(&w, columns, acc, [&a, &b], |l, acc, sides| {
+                    let parts = self.by_columns(&w, columns, acc, [&a, &b], |l, acc, sides| {
                         l.issue(v, &w, [columns, 1], acc, sides, accumulate)
-                    })
+                    });
+                    self.emit().concat(&parts)
                 };
                 self.emit().op(N::WgmmaCommit, &[], [], &[]);
                 value
@@ -119,7 +120,7 @@ impl Lower<'_> {
     }
 
     /// Executes `part` for each part of `acc` that instructions of `columns` columns sum up, in the order of its registers,
-    /// with the operands there; the parts' results are the whole.
+    /// with the operands there; the parts' results, one behind the other, are the whole.
     fn by_columns(
         &mut self,
         w: &Wgmma,
@@ -127,7 +128,7 @@ impl Lower<'_> {
         acc: ValueId,
         [a, b]: [&Multiplicand; 2],
         mut part: impl FnMut(&mut Self, ValueId, [&Multiplicand; 2]) -> ValueId,
-    ) -> ValueId {
+    ) -> Vec<ValueId> {
         let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
         let registers = self.emit().count(acc) / (rows * of_row).max(1) as u32;
         let mut parts = Vec::new();
@@ -137,7 +138,7 @@ impl Lower<'_> {
             let (a, b) = (a.of_tile(&mut e, row, rows), b.at_step(&mut e, column));
             parts.push(part(self, old, [&a, &b]));
         }
-        self.emit().concat(&parts)
+        parts
     }
 
     /// Issues instructions of `columns` columns, for so many m tiles.
@@ -179,9 +180,9 @@ impl Lower<'_> {
         )
     }
 
-    /// The sum of `acc` and the product, `columns` of a row of instructions at a time: each part starts from zero, is
-    /// waited for and added.
-    fn in_parts(
+    /// The product, `columns` of a row of instructions at a time, each part waited for by itself; or the sum of `acc` and
+    /// a promoted one.
+    fn products_in_parts(
         &mut self,
         v: &view::AsyncDot<Op>,
         w: &Wgmma,
@@ -189,7 +190,7 @@ impl Lower<'_> {
         acc: ValueId,
         sides: [&Multiplicand; 2],
     ) -> ValueId {
-        self.by_columns(w, columns, acc, sides, |l, old, sides| {
+        let parts = self.by_columns(w, columns, acc, sides, |l, old, sides| {
             let mut e = l.emit();
             let (empty, no) = (e.undef_like(old), e.no());
             let product = l.issue(v, w, [columns, 1], empty, sides, Some(no));
@@ -198,8 +199,17 @@ impl Lower<'_> {
             e.op(N::WgmmaCommit, &[], [], &[]);
             let pending = e.i32_attr(0);
             let product = e.get(N::WgmmaWait, &[&[product]], [pending], ty);
-            e.fadd(old, product)
-        })
+            if v.promoted() {
+                e.fadd(old, product)
+            } else {
+                product
+            }
+        });
+        if v.promoted() {
+            self.emit().concat(&parts)
+        } else {
+            self.joined(parts)
+        }
     }
 
     /// The left operand: a descriptor where it is a shared buffer, its fragment where it is a tile.
@@ -331,6 +341,11 @@ impl Lower<'_> {
         v: &view::AsyncDotWait<Op>,
     ) -> Result<(), Diagnostic> {
         let acc = self.get(op, v.acc())?;
+        if self.values.parts_of(acc).is_some() {
+            // Each has been waited for.
+            self.set(v.result(), acc);
+            return Ok(());
+        }
         let ty = self.m.ty(acc);
         let pending = self.emit().i32_attr(v.pending());
         let value = self.emit().get(N::WgmmaWait, &[&[acc]], [pending], ty);

@@ -1,6 +1,6 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
-use super::coalesced::{blocked, pointers, stored, through};
+use super::coalesced::{blocked, pointers, stored, through, usual};
 use super::flow::carried;
 use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
 use super::made::{self, Made};
@@ -18,7 +18,7 @@ use crate::facts::access::tile_of;
 use crate::facts::matmul::Matmul;
 use crate::facts::tensor::{parts, tensor_matrix};
 use crate::ir::{Def, Diagnostic, Module, OpId, Type, ValueId};
-use crate::layout::blocked::Blocked;
+use crate::layout::blocked::{Blocked, squares};
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError};
 use crate::lower::run::Run;
@@ -124,7 +124,7 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
     if priority == Priority::Load && alone && is_repeated(a.m, tile) {
         return Ok(());
     }
-    let usual = at(a.m, op, blocked.layout_of_at_least(least))?;
+    let usual = at(a.m, op, usual(a.m, op, blocked.clone(), least))?;
     let layout = match priority {
         Priority::Store => as_loaded(a, tile, &blocked),
         _ => warps_own::layout(a.m, tile, &blocked.order, &usual, a.warps),
@@ -221,10 +221,13 @@ fn fragments(m: &Module, op: OpId, warps: u64) -> Result<Vec<Layout>, Diagnostic
 fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     if is_fma(a.m, op) {
         // Multiply-adds take their operands in any layout.
-        let data = a.m.op(op).clone();
-        if let Some(Matmul { acc, .. }) = Matmul::of(&data) {
-            a.tie(acc, a.m.result(op));
+        let result = a.m.result(op);
+        if let Some(Matmul { acc, .. }) = Matmul::of(a.m.op(op)) {
+            a.tie(acc, result);
         }
+        let squares = shape_of(a.m, result).and_then(|shape| squares(&shape, a.warps));
+        let squares = at(a.m, op, squares)?;
+        a.propose(result, Priority::Matmul, &squares);
         return Ok(());
     }
     let Some(mma) = mma_of(a.m, op, a.warps) else {

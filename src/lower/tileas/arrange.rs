@@ -9,6 +9,9 @@
 //! Rules leave what is pure where it is first used, in the order of operands. Where an operand takes more registers while
 //! it is computed than it has in the end, it had better be computed before the others are there (Sethi and Ullman, "The
 //! Generation of Optimal Code for Arithmetic Expressions", 1970). Effects stay in order.
+//!
+//! That takes what several operations use for several tiles. Where matmuls are multiply-adds, which nothing else runs beside,
+//! each of them is also tried behind every other one.
 
 use super::look::is_matmul;
 use super::pipeline::tokens::loads_freely;
@@ -48,7 +51,57 @@ pub fn loops(m: &mut Module, body: BlockId) {
         } else {
             m.block_mut(block).ops = before;
         }
+        try_places(m, body, block);
     }
+}
+
+/// Moves each matmul of a block, with what it is computed of, behind an earlier one where that saves registers, if all are
+/// multiply-adds.
+fn try_places(m: &mut Module, body: BlockId, block: BlockId) {
+    let ops = &m.block(block).ops;
+    let matmuls: Vec<OpId> = ops.iter().copied().filter(|&o| is_matmul(m, o)).collect();
+    // Rules have given the others their instruction.
+    if matmuls.len() > MOST_TRIED || matmuls.iter().any(|&o| C::of(m.op(o).kind).is_none()) {
+        return;
+    }
+    let mut now = pressure::registers_above(m, body, WARPS, MANY);
+    for &matmul in matmuls.iter().skip(1) {
+        let before = m.block(block).ops.clone();
+        let mut best = before.clone();
+        let earlier = before.iter().take_while(|&&o| o != matmul);
+        let earlier = earlier.copied().filter(|&o| is_matmul(m, o));
+        for behind in earlier.collect::<Vec<_>>() {
+            let order = Order::with(m, body, block, matmul, behind);
+            if !is_in_order(m, &order) {
+                continue;
+            }
+            m.block_mut(block).ops = order;
+            let then = pressure::registers_above(m, body, WARPS, MANY);
+            if then.0 <= now.0 && then.1 < now.1 {
+                now = then;
+                best.clone_from(&m.block(block).ops);
+            }
+            m.block_mut(block).ops.clone_from(&before);
+        }
+        m.block_mut(block).ops = best;
+    }
+}
+
+/// Most matmuls of a loop of which other places are tried.
+const MOST_TRIED: usize = 16;
+
+/// Whether none of `ops`, a block's in another order, uses what a later one makes.
+fn is_in_order(m: &Module, ops: &[OpId]) -> bool {
+    let mut later: FxHashSet<OpId> = ops.iter().copied().collect();
+    ops.iter().all(|op| {
+        let inside = m.ops_inside(*op).into_iter().chain([*op]);
+        let used: Vec<OpId> = inside
+            .flat_map(|o| m.op(o).operands.to_vec())
+            .filter_map(|v| m.def_op(v))
+            .collect();
+        later.remove(op);
+        !used.iter().any(|o| later.contains(o))
+    })
 }
 
 /// What an operation takes until it is computed.
@@ -71,7 +124,8 @@ struct Order<'m> {
 }
 
 impl<'m> Order<'m> {
-    fn of(m: &'m Module, body: BlockId, block: BlockId) -> Vec<OpId> {
+    /// Nothing placed yet.
+    fn new(m: &'m Module, body: BlockId, block: BlockId) -> Self {
         let mut order = Order {
             m,
             weights: Weights::of(m, body, WARPS),
@@ -79,13 +133,30 @@ impl<'m> Order<'m> {
             placed: FxHashSet::default(),
             order: Vec::new(),
         };
-        let ops = &m.block(block).ops;
-        for &op in ops {
+        for &op in &m.block(block).ops {
             if is_movable(m, op) {
                 let need = order.need(op);
                 order.needs.insert(op, need);
             }
         }
+        order
+    }
+
+    /// The block's order, but `matmul` with what it is computed of right behind `behind`, which is earlier.
+    fn with(m: &'m Module, body: BlockId, block: BlockId, matmul: OpId, behind: OpId) -> Vec<OpId> {
+        let mut order = Self::new(m, body, block);
+        for &op in &m.block(block).ops {
+            order.place(op);
+            if op == behind {
+                order.place(matmul);
+            }
+        }
+        order.order
+    }
+
+    fn of(m: &'m Module, body: BlockId, block: BlockId) -> Vec<OpId> {
+        let mut order = Self::new(m, body, block);
+        let ops = &m.block(block).ops;
         let fixed = ops.iter().filter(|&&o| !is_movable(m, o));
         let (last, effects): (Vec<OpId>, Vec<OpId>) =
             fixed.partition(|&&o| m.op(o).def().traits.has(Traits::TERMINATOR));

@@ -1,5 +1,7 @@
 //! Layouts in which accesses to memory are wide and coalesced, and where a conversion to them pays.
 
+use super::fragments::is_fma;
+use super::look::passes_on;
 use super::relation::{at, canonical, is_distributed, layout_of, shape_of};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -8,6 +10,7 @@ use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::run::Run;
+use rustc_hash::FxHashSet;
 
 /// The pointers of an access through a tile of them.
 pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
@@ -27,17 +30,51 @@ pub fn coalesced(
     warps: u64,
 ) -> Result<Layout, LayoutError> {
     let (blocked, least) = blocked(m, facts, op, tile, warps)?;
+    usual(m, op, blocked, least)
+}
+
+/// The layout of an access to memory that [`blocked`] says.
+pub(super) fn usual(
+    m: &Module,
+    op: OpId,
+    blocked: Blocked,
+    least: u64,
+) -> Result<Layout, LayoutError> {
     let rows = blocked.shape.extents().iter().filter(|&&n| n > 1).count() > 1;
-    let loads = S::of(m.op(op).kind) == Some(S::Load);
+    let loads = match S::of(m.op(op).kind) {
+        Some(S::Load) => true,
+        Some(S::TiledLoad) => feeds_threads(m, op),
+        _ => false,
+    };
     match loads && rows && blocked.max_vector == 1 {
         true => one_by_one(blocked),
         false => blocked.layout_of_at_least(least),
     }
 }
 
-/// The layout of a tile that is loaded through pointers one by one, for nothing says that they go to neighbours or are
+/// Whether multiply-adds take what a load loads, as it is or computed on.
+fn feeds_threads(m: &Module, load: OpId) -> bool {
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    let mut work = vec![m.result(load)];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        for user in m.users(value) {
+            if S::of(m.op(user).kind) == Some(S::Dot) && is_fma(m, user) {
+                return true;
+            }
+            if passes_on(m, user) {
+                work.extend(&m.op(user).results);
+            }
+        }
+    }
+    false
+}
+
+/// The layout of a tile that is loaded element by element, for nothing says that pointers go to neighbours or that rows are
 /// aligned: four bytes in each thread, so that a warp's accesses are to one line of 128 bytes where they are neighbours
-/// after all, and as few rows in each warp as can be, so that its threads have few masks.
+/// after all, and as few rows in each warp as can be, so that its threads have few addresses and masks.
 fn one_by_one(blocked: Blocked) -> Result<Layout, LayoutError> {
     let neighbours = Blocked {
         max_vector: u64::from(32 / blocked.element_bits).max(1),

@@ -148,6 +148,7 @@ fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
         fast.then_some(Attr::Unit),
         None,
         None,
+        None,
     ];
     m.become_op(op, S::Dot, attrs);
 }

@@ -41,6 +41,7 @@ mod options;
 mod order;
 mod overlap;
 mod paired_k;
+mod parked;
 pub mod pipeline;
 mod plan;
 mod pressure;
@@ -63,6 +64,7 @@ mod swap;
 pub mod tcgen05;
 mod transpose;
 mod turn;
+mod used_up;
 mod variables;
 mod waited;
 mod warps_own;
@@ -152,7 +154,9 @@ fn func(
     matmul::choose(m, body, target)?;
     swap::apply(m, body, target, plan.tile_warps / 4);
     let room = wgmma::convert(m, body, target, &plan, log)?;
-    let room = tcgen05::convert(m, body, target, plan.tile_warps, room, log)?;
+    let registers = plan.registers(target, decided::sharing(plan.occupancy));
+    let warps = plan.tile_warps;
+    let room = tcgen05::convert(m, body, target, (warps, registers), room, log)?;
     let (occupancy, room) = stationary::place(m, body, target, &plan, room, log)?;
     staged::place(
         m,
@@ -165,11 +169,13 @@ fn func(
     if let Some(blocks) = occupancy {
         m.set_i32(op, "occupancy", blocks);
     }
+    used_up::in_parts(m, body, target, &plan, occupancy, log);
     overlap::chain_all(m, body);
     modulo::schedule(m, body, target, &plan, occupancy, log);
     overlap::relax(m, body);
     tcgen05::epilogue::in_parts(m, body, target, &plan, occupancy, log);
     late::loads(m, body, target, &plan, occupancy);
+    parked::tiles(m, body, target, &plan, occupancy, log)?;
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)
     {

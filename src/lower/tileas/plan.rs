@@ -25,6 +25,9 @@ use rustc_hash::FxHashSet;
 
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
+/// Most warps that share a tile where threads multiply: with eight, threads have all registers that there are. Each of more
+/// has addresses of its own, and reads as much for fewer products.
+const MOST_FOR_PRODUCTS: u64 = 8;
 /// Most registers of a thread for tiles that live at once.
 const MOST_FOR_TILES: u32 = 231;
 /// The same of a thread of one warpgroup, beside its descriptors, and accumulators that are in flight.
@@ -185,7 +188,17 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     } else {
         4
     };
-    more_warps(m, func, warps, MOST_FOR_TILES)
+    let warps = more_warps(m, func, warps, MOST_FOR_TILES);
+    match multiplies_by_threads(m, &ops) {
+        true => warps.min(MOST_FOR_PRODUCTS),
+        false => warps,
+    }
+}
+
+/// Whether a kernel has matmuls, all of which are multiply-adds of threads: rules have given the others an instruction.
+fn multiplies_by_threads(m: &Module, ops: &[OpId]) -> bool {
+    let mut matmuls = ops.iter().filter(|&&o| is_matmul(m, o)).peekable();
+    matmuls.peek().is_some() && matmuls.all(|&o| C::of(m.op(o).kind).is_some())
 }
 
 /// Whether four warps hold the sums of a kernel that does nothing else with tiles in registers, and copy what they multiply

@@ -12,6 +12,7 @@ use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::tileas::distinct::Distinct;
 use crate::lower::tileas::look::is_matmul;
 use rustc_hash::FxHashSet;
+use std::cell::Cell;
 
 /// Registers of a thread of `warps` warps for the tiles that live at once, at most.
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
@@ -43,6 +44,35 @@ pub fn registers_across(m: &Module, body: BlockId, warps: u64) -> u64 {
     p.loaded_for_matmuls(body, &[S::LocalLoad]);
     p.stores_stand = true;
     p.block(body, Live::default())
+}
+
+/// [`registers`], and by how many registers more than `limit` live at an operation, all of them together.
+pub fn registers_above(m: &Module, body: BlockId, warps: u64, limit: u64) -> (u64, u64) {
+    let mut p = Pressure::new(m, body, warps);
+    p.loaded_for_matmuls(body, &[S::TiledLoad, S::Load, S::LocalLoad]);
+    let excess = Cell::new(0);
+    p.excess = Some((limit, &excess));
+    let most = p.block(body, Live::default());
+    (most, excess.get())
+}
+
+/// Registers of a thread for the tiles that live at one operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Around {
+    /// In front of it, its operands among them.
+    pub before: u64,
+    /// Behind it, without its results.
+    pub behind: u64,
+}
+
+/// Those of `warps` warps at `op`, somewhere under `body`.
+pub fn around(m: &Module, body: BlockId, warps: u64, op: OpId) -> Around {
+    let mut p = Pressure::new(m, body, warps);
+    p.loaded_for_matmuls(body, &[S::LocalLoad]);
+    let found = Cell::new(Around::default());
+    p.probe = Some((op, &found));
+    p.block(body, Live::default());
+    found.get()
 }
 
 /// The registers of a thread that values of a function take, one by one.
@@ -105,6 +135,10 @@ struct Pressure<'m> {
     stores_stand: bool,
     /// Whether what lives while an asynchronous matmul is issued counts.
     issued_stand: bool,
+    /// An operation, and where what lives at it is noted.
+    probe: Option<(OpId, &'m Cell<Around>)>,
+    /// Registers above which what lives at an operation is noted, and how many there were above it at all of them.
+    excess: Option<(u64, &'m Cell<u64>)>,
 }
 
 impl<'m> Pressure<'m> {
@@ -118,6 +152,8 @@ impl<'m> Pressure<'m> {
             shared: FxHashSet::default(),
             stores_stand: false,
             issued_stand: false,
+            probe: None,
+            excess: None,
         };
         p.find_cheap(&ops);
         p
@@ -232,6 +268,7 @@ impl<'m> Pressure<'m> {
                 most = most.max(live.registers);
             }
             data.results.iter().for_each(|&r| self.drop(&mut live, r));
+            let behind = live.registers;
             let inner = data
                 .regions
                 .iter()
@@ -251,8 +288,15 @@ impl<'m> Pressure<'m> {
             for &v in &data.operands {
                 self.keep(&mut live, self.root(v));
             }
+            let before = live.registers + self.again(op);
             if stands {
-                most = most.max(live.registers + self.again(op));
+                most = most.max(before);
+                if let Some((limit, excess)) = self.excess {
+                    excess.set(excess.get() + before.saturating_sub(limit));
+                }
+            }
+            if let Some((_, found)) = self.probe.filter(|p| p.0 == op) {
+                found.set(Around { before, behind });
             }
         }
         most

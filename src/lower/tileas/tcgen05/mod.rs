@@ -13,7 +13,7 @@
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
-//! their iterations, [`chains`] joins those that are handed from one matmul to the next, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
+//! their iterations, [`chains`] joins those that are handed from one matmul to the next, [`later`] keeps accumulators that registers are short for until they are needed, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
 //! results in parts where registers are short, [`twice`] loads again what is stored twice. [`stages`] lets matmuls hand back
 //! what they alone read, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
 //! warps would wait for each other, two blocks share a multiprocessor.
@@ -28,6 +28,7 @@ mod emit;
 pub mod epilogue;
 pub mod fits;
 mod home;
+mod later;
 mod number;
 mod pair;
 mod role;
@@ -89,12 +90,12 @@ struct Parts<'c> {
 }
 
 /// Makes every matmul under `body` that can be one a matmul in tensor memory. `room`: bytes of shared memory that
-/// its operands' buffers may take. Returns what is left of them.
+/// its operands' buffers may take. Returns what is left of them. A thread of the `warps` has so many `registers`.
 pub fn convert(
     m: &mut Module,
     body: BlockId,
     target: &Target,
-    warps: u64,
+    (warps, registers): (u64, u64),
     room: u64,
     log: &mut Log,
 ) -> Result<u64, Diagnostic> {
@@ -139,7 +140,9 @@ pub fn convert(
     let mut left = c.staging.finish(m, room);
     operands::fence_copies(m, body);
     chains::join(m, body, &mut c.held);
+    let waiting = later::keep(m, body, &mut c.held, (warps, registers));
     columns::assign(m, body, &c.held);
+    waiting.into_iter().for_each(|load| later::delay(m, load));
     sooner::stores(m, body);
     let loops = alone::hoist(m, body, &c.placed);
     let func = m.region(m.block(body).region).parent;
