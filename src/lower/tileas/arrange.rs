@@ -60,8 +60,9 @@ pub fn loops(m: &mut Module, body: BlockId) {
 fn try_places(m: &mut Module, body: BlockId, block: BlockId) {
     let ops = &m.block(block).ops;
     let matmuls: Vec<OpId> = ops.iter().copied().filter(|&o| is_matmul(m, o)).collect();
+    let several = (2..=MOST_TRIED).contains(&matmuls.len());
     // Rules have given the others their instruction.
-    if matmuls.len() > MOST_TRIED || matmuls.iter().any(|&o| C::of(m.op(o).kind).is_none()) {
+    if !several || matmuls.iter().any(|&o| C::of(m.op(o).kind).is_none()) {
         return;
     }
     let mut now = pressure::registers_above(m, body, WARPS, MANY);
