@@ -40,7 +40,7 @@ enum Command {
         /// Programs that shrinking may try.
         #[arg(long, default_value_t = 1500)]
         tries: usize,
-        /// Count what the compiler refuses, but do not report it.
+        /// Report what the compiler refuses, too, which is counted anyway.
         #[arg(long)]
         refusals: bool,
     },

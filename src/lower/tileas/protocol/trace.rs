@@ -58,8 +58,8 @@ enum Flow {
 #[derive(Clone)]
 struct Length {
     bounds: [Val; 3],
-    /// Whether it holds another loop of the protocol.
-    outer: bool,
+    /// Loops around it.
+    nesting: u32,
     trips: u64,
 }
 
@@ -93,6 +93,8 @@ pub(super) struct Run {
     depth: u32,
     /// Loops without a counter that the role has met and that step a pipeline.
     endless: u32,
+    /// Loops of the protocol around the place at hand.
+    nesting: u32,
     /// Whether the loop at hand is on its last trip.
     last: bool,
 }
@@ -433,6 +435,7 @@ impl Tracer<'_> {
         for side in 0..3 {
             let env = self.run.env.clone();
             self.run.endless = 0;
+            self.run.nesting = 0;
             if let Some(body) = self.m.body_of(op, side) {
                 self.block(body)?;
             }

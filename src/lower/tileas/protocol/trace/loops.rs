@@ -7,30 +7,27 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{Diagnostic, Op, OpId};
 
 impl Tracer<'_> {
-    /// Trips of a loop with these bounds.
+    /// Trips of a loop with these bounds: those of another as deep, in whichever role. What a loop holds may differ
+    /// between roles, since each keeps only its own work, but the loops around its steps do not.
     fn trips(&mut self, op: OpId, bounds: [Val; 3]) -> u64 {
-        let outer = self.is_outer(op);
-        let known = self
-            .run
-            .met
-            .iter()
-            .find(|l| l.bounds == bounds && l.outer == outer);
-        if let Some(known) = known {
+        let nesting = self.run.nesting;
+        let known = |l: &&Length| l.nesting == nesting && l.bounds == bounds;
+        if let Some(known) = self.run.met.iter().find(known) {
             return known.trips;
         }
         // A loop whose first iteration stands in front of it.
         let [lower, upper, step] = bounds;
         let behind = |l: &&Length| {
             let [first, rest @ ..] = l.bounds;
-            l.outer == outer && rest == [upper, step] && self.is_next(first, step, lower)
+            l.nesting == nesting && rest == [upper, step] && self.is_next(first, step, lower)
         };
         let trips = match self.run.met.iter().find(behind) {
             Some(whole) => whole.trips.saturating_sub(1),
-            None => self.new_trips(bounds, outer),
+            None => self.new_trips(bounds, self.is_outer(op)),
         };
         self.run.met.push(Length {
             bounds,
-            outer,
+            nesting,
             trips,
         });
         trips
@@ -139,6 +136,7 @@ impl Tracer<'_> {
             return Ok(None);
         };
         let around = self.run.last;
+        self.run.nesting += 1;
         let mut carried = inits;
         let count = counters.len();
         for (t, counter) in counters.into_iter().enumerate() {
@@ -155,6 +153,7 @@ impl Tracer<'_> {
             }
         }
         self.run.last = around;
+        self.run.nesting -= 1;
         self.bind(&data.results, &carried);
         Ok(None)
     }
