@@ -16,8 +16,8 @@ use super::parts::{
     Ty, Var,
 };
 use super::{
-    AttrDef, AttrKind, Default, OpDef, OperandDef, ResultDef, Traits, Version, attr, enums, one,
-    op, region, result,
+    AttrDef, AttrKind, Default, OpDef, OperandDef, ResultDef, Traits, Version, attr, enums, modes,
+    one, op, region, result,
 };
 
 use crate::scalar::{
@@ -147,7 +147,7 @@ dialect_table! { CudaTile {
     AbsI = int1("absi", 0x01, Int1(IntUnary::Abs), "Absolute value of a signed integer; the minimum maps to itself.")
         .cost(15);
     AddF = float2("addf", 0x02, Float2(FloatBinary::Add), "Sum of floats.").attrs(&[ROUNDING, FLUSH]).traits(COMMUTATIVE)
-        .text(ROUNDED);
+        .rounding(&modes::IEEE).text(ROUNDED);
     AddI = int2("addi", 0x03, Int2(IntBinary::Add), "Sum of integers, modulo 2^n.").attrs(&[WRAP]).traits(COMMUTATIVE)
         .text(OVERFLOW);
     AndI = int2("andi", 0x04, Int2(IntBinary::And), "Bitwise and.").traits(COMMUTATIVE);
@@ -214,7 +214,7 @@ dialect_table! { CudaTile {
     CosH = float1("cosh", 0x13, Math1(MathUnary::Cosh), "Hyperbolic cosine.")
         .cost(200);
     DivF = float2("divf", 0x14, Float2(FloatBinary::Div), "Quotient of floats.").attrs(&[ROUNDING, FLUSH])
-        .text(ROUNDED).cost(120);
+        .rounding(&modes::IEEE_OR_FAST).text(ROUNDED).cost(120);
     DivI = int2("divi", 0x15, Divide, "Quotient of integers.").attrs(&[SIGNEDNESS,
         attr("rounding", AttrKind::Enum(&enums::ROUNDING)).default(Default::Case(Rounding::Zero as u8))])
         .text("$lhs, $rhs $signedness (rounding? rounding<$rounding>) : type(result)").cost(300);
@@ -226,7 +226,7 @@ dialect_table! { CudaTile {
         .doc("A kernel: what one tile block runs.")
         .text("{entry}");
     Exp = float1("exp", 0x17, Math1(MathUnary::Exp), "e to the power of the source.").attrs(&[ROUNDING.default(TO_FULL).since(V13_3)])
-        .text(FULL).cost(80);
+        .rounding(&modes::FULL_OR_APPROX).text(FULL).cost(80);
     Exp2 = float1("exp2", 0x18, Math1(MathUnary::Exp2), "2 to the power of the source.").attrs(&[FLUSH])
         .text(FTZ).cost(40);
     ExtI = cast("exti", 0x25, "Widens integers, by sign or by zeros.").attrs(&[SIGNEDNESS])
@@ -245,7 +245,7 @@ dialect_table! { CudaTile {
         .types(&[BASE_FLOAT, BASE_FLOAT, BASE_FLOAT], &[BASE_FLOAT])
         .text("$lhs, $rhs, $acc (rounding_mode~nearest_even? rounding<$rounding_mode>) \
         (flush_to_zero? flush_to_zero) : type(result)")
-        .meaning(Fma);
+        .meaning(Fma).rounding(&modes::IEEE);
     For(lowerBound: One, upperBound: One, step: One, initValues: Var)
         { unsignedCmp: Flag => since(V13_2) }
         -> (resultValues: Var(Explicit))
@@ -366,7 +366,7 @@ dialect_table! { CudaTile {
         .regions(&[region("body").optional()]).traits(Traits::ISOLATED.or(Traits::SYMBOL))
         .doc("Holds entries and globals.");
     MulF = float2("mulf", 0x4C, Float2(FloatBinary::Mul), "Product of floats.").attrs(&[ROUNDING, FLUSH]).traits(COMMUTATIVE)
-        .text(ROUNDED);
+        .rounding(&modes::IEEE).text(ROUNDED);
     MulhiI(x: One, y: One) -> (result: One(Operand(0)))
         = op("mulhii").code(0x4D).traits(COMMUTATIVE)
         .doc("The upper half of the unsigned product.")
@@ -435,7 +435,7 @@ dialect_table! { CudaTile {
     SinH = float1("sinh", 0x63, Math1(MathUnary::Sinh), "Hyperbolic sine.")
         .cost(200);
     Sqrt = float1("sqrt", 0x64, Float1(FloatUnary::Sqrt), "Square root.").attrs(&[ROUNDING, FLUSH])
-        .text("$source (rounding_mode~nearest_even? rounding<$rounding_mode>) \
+        .rounding(&modes::IEEE_OR_APPROX).text("$source (rounding_mode~nearest_even? rounding<$rounding_mode>) \
         (flush_to_zero? flush_to_zero) : type(result)")
         .cost(100);
     StorePtr(destination: One, value: One, mask: Opt, token: Opt)
@@ -457,13 +457,13 @@ dialect_table! { CudaTile {
         (token? token = $token) (optimization_hints? optimization_hints = $optimization_hints) \
         (inbounds? inbounds = $inbounds) : type(tile), type(view) {index index} -> type(result_token)");
     SubF = float2("subf", 0x67, Float2(FloatBinary::Sub), "Difference of floats.").attrs(&[ROUNDING, FLUSH])
-        .text(ROUNDED);
+        .rounding(&modes::IEEE).text(ROUNDED);
     SubI = int2("subi", 0x68, Int2(IntBinary::Sub), "Difference of integers, modulo 2^n.").attrs(&[WRAP])
         .text(OVERFLOW);
     Tan = float1("tan", 0x69, Math1(MathUnary::Tan), "Tangent.")
         .cost(250);
     TanH = float1("tanh", 0x6A, Math1(MathUnary::Tanh), "Hyperbolic tangent.").attrs(&[ROUNDING.default(TO_FULL).since(V13_2)])
-        .text(FULL).cost(100);
+        .rounding(&modes::FULL_OR_APPROX).text(FULL).cost(100);
     TruncI = cast("trunci", 0x6B, "Keeps the low bits.").attrs(&[WRAP])
         .types(&[INT_I4], &[INT_I4]).text("$from (overflow? overflow<$overflow>) : type(from) -> type(to)")
         .meaning(Narrow).cost(8);

@@ -223,6 +223,8 @@ pub struct OpDef {
     pub text: &'static str,
     /// What an elementwise operation computes.
     pub meaning: Option<Meaning>,
+    /// What its rounding attribute may be; `None` where it has none, or where that depends on the types.
+    pub rounding: Option<&'static Modes>,
     /// Tenths of an instruction per element: what choosing among equal forms weighs, unless a rule file
     /// says otherwise.
     pub cost: u32,
@@ -246,6 +248,29 @@ impl OpDef {
     }
 }
 
+/// Encodings of `rounding` that an operation's rounding attribute may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Modes {
+    /// For every format.
+    pub any: &'static [u8],
+    /// For f32 besides.
+    pub f32: &'static [u8],
+}
+
+impl Modes {
+    /// All of them, by encoding.
+    pub fn all(&self) -> Vec<u8> {
+        let mut all = [self.any, self.f32].concat();
+        all.sort_unstable();
+        all
+    }
+
+    /// Whether `mode` is one of them, for f32 or for another format.
+    pub fn admit(&self, mode: u8, is_f32: bool) -> bool {
+        self.any.contains(&mode) || is_f32 && self.f32.contains(&mode)
+    }
+}
+
 /// Starts a row.
 pub const fn op(name: &'static str) -> OpDef {
     OpDef {
@@ -261,6 +286,7 @@ pub const fn op(name: &'static str) -> OpDef {
         result_types: &[],
         text: "",
         meaning: None,
+        rounding: None,
         cost: 10,
         doc: "",
     }
@@ -307,6 +333,10 @@ impl OpDef {
     }
     pub const fn meaning(mut self, meaning: Meaning) -> Self {
         self.meaning = Some(meaning);
+        self
+    }
+    pub const fn rounding(mut self, modes: &'static Modes) -> Self {
+        self.rounding = Some(modes);
         self
     }
     pub const fn cost(mut self, cost: u32) -> Self {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Arity, AttrDef, AttrKind, Default, Dialect, Is, OpDef, ResultDef, ResultType, Traits, Version,
+    modes,
 };
 
 impl Dialect {
@@ -43,10 +44,11 @@ fn details(page: &mut String, def: &OpDef) {
     let opcode = def
         .opcode
         .map(|code| format!("opcode {code}{}", since(def.since)));
-    let lines: [(&str, Vec<String>); 7] = [
+    let lines: [(&str, Vec<String>); 8] = [
         ("text", text(def)),
         ("operands", operands(def)),
         ("attributes", def.attrs.iter().map(attribute).collect()),
+        ("rounding modes", rounding(def)),
         ("results", results(def)),
         ("regions", regions(def)),
         ("traits", traits(def.traits)),
@@ -57,6 +59,21 @@ fn details(page: &mut String, def: &OpDef) {
         let _ = writeln!(page, "{separator}- {what}: {}", items.join("; "));
         separator = "";
     }
+}
+
+fn rounding(def: &OpDef) -> Vec<String> {
+    let Some(modes) = def.rounding else {
+        return Vec::new();
+    };
+    let names = |modes: &[u8]| {
+        let names: Vec<_> = modes.iter().map(|&m| modes::name(m)).collect();
+        names.join(", ")
+    };
+    let mut items = vec![names(modes.any)];
+    if !modes.f32.is_empty() {
+        items.push(format!("of f32 also {}", names(modes.f32)));
+    }
+    items
 }
 
 /// Nothing for what the first version has.

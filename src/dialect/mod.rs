@@ -12,6 +12,7 @@ mod def;
 pub mod enums;
 mod markdown;
 pub mod meaning;
+pub mod modes;
 pub mod nv_tileaa;
 pub mod nv_tileas;
 pub mod nvvm;

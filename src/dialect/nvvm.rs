@@ -25,8 +25,8 @@ use super::meaning::{
 };
 use super::parts::{Bool, Dense, Flag, Group, I32s, I64s, Int, One, Opt, Str, Ty, Var};
 use super::{
-    AttrDef, AttrKind, OpDef, OperandDef, RegionDef, ResultDef, Traits, attr, enums, one, op,
-    result,
+    AttrDef, AttrKind, OpDef, OperandDef, RegionDef, ResultDef, Traits, attr, enums, modes, one,
+    op, result,
 };
 
 use crate::scalar::Signedness::{self, Signed, Unsigned};
@@ -179,16 +179,16 @@ dialect_table! { Nvvm {
 
     // ---- floats ----------------------------------------------------------------------------
     FAdd = binary("fadd", COMMUTATIVE, "Sum.").attrs(FLOAT)
-        .meaning(Float2(FloatBinary::Add));
+        .meaning(Float2(FloatBinary::Add)).rounding(&modes::IEEE);
     FSub = binary("fsub", ELEMENTWISE, "Difference.").attrs(FLOAT)
-        .meaning(Float2(FloatBinary::Sub));
+        .meaning(Float2(FloatBinary::Sub)).rounding(&modes::IEEE);
     FMul = binary("fmul", COMMUTATIVE, "Product.").attrs(FLOAT)
-        .meaning(Float2(FloatBinary::Mul));
+        .meaning(Float2(FloatBinary::Mul)).rounding(&modes::IEEE);
     FDiv = binary("fdiv", ELEMENTWISE, "Quotient; rounding approx and full are the PTX forms of those names.").attrs(FLOAT)
-        .meaning(Float2(FloatBinary::Div));
+        .meaning(Float2(FloatBinary::Div)).rounding(&modes::IEEE_OR_FAST);
     Fma(a: One, b: One, c: One) { rounding: Rounding, ftz: Flag } -> (result: One(Operand(0)))
         = op("fma").traits(ELEMENTWISE).doc("a * b + c with one rounding.")
-        .meaning(Meaning::Fma);
+        .meaning(Meaning::Fma).rounding(&modes::IEEE);
     FMin = binary("fmin", COMMUTATIVE, "Minimum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX)
         .meaning(Float2ByNan(|nan| FloatBinary::Min { nan }));
     FMax = binary("fmax", COMMUTATIVE, "Maximum; a NaN operand is ignored unless `nan`.").attrs(FMINMAX)
@@ -200,7 +200,7 @@ dialect_table! { Nvvm {
         .doc("Float comparison: ordered is false, unordered true, on NaN.")
         .meaning(FloatCompare);
     Sqrt = unary("sqrt", "Square root.").attrs(FLOAT)
-        .meaning(Float1(FloatUnary::Sqrt));
+        .meaning(Float1(FloatUnary::Sqrt)).rounding(&modes::IEEE_OR_APPROX);
     Rsqrt = unary("rsqrt", "Reciprocal square root, approximate.").attrs(FTZ_ONLY)
         .meaning(Math1(MathUnary::Rsqrt));
     Rcp = unary("rcp", "Reciprocal.").attrs(FLOAT).meaning(Reciprocal);

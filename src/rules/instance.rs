@@ -1,20 +1,20 @@
 //! A rule on operands of certain types: drawn at random, or drawn before and repeated with other numbers.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::program::{Input, Program};
 use super::random::Random;
 use super::trial::Trial;
 use super::wrong::Wrong;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, modes};
 use crate::egraph::analysis::Graph;
 use crate::egraph::node::{Head, Leaf, Node};
 use crate::egraph::replace::{Build, BuildError};
 use crate::egraph::rule::Rule;
 use crate::egraph::{self, guards, matcher};
 use crate::facts::semantics::{Scalar, element_type};
-use crate::ir::Types;
+use crate::ir::{Float, Types};
 use crate::target::Target;
 
 /// Types, constants, attributes and facts for which a rule applies, and both its sides for these.
@@ -73,6 +73,10 @@ impl Instance {
         let Some(before) = Program::new(&graph, root) else {
             return Ok(None);
         };
+        // What has no meaning needs no replacement.
+        if refused_mode(&graph, root).is_some() {
+            return Ok(None);
+        }
         let ty = graph[root].data.ty;
         let mut sides = Vec::new();
         for (number, template) in rule.templates.iter().enumerate() {
@@ -88,6 +92,9 @@ impl Instance {
             if graph[id].data.ty != ty {
                 let message = "the replacement has another type than the pattern";
                 return Err(Failure::Wrong(message.to_owned().into()));
+            }
+            if let Some(why) = refused_mode(&graph, id) {
+                return Err(Failure::Wrong(format!("in the replacement, {why}").into()));
             }
             let program = Program::new(&graph, id);
             let program = program.ok_or_else(|| Failure::NoSemantics("the replacement".into()))?;
@@ -204,4 +211,33 @@ fn applies(graph: &Graph, rule: &Rule, target: Target, root: Id) -> Option<match
         }
     });
     found
+}
+
+/// The first operation of the expression at `root` that rounds as no operation of its kind and type does, for messages.
+fn refused_mode(graph: &Graph, root: Id) -> Option<String> {
+    let mut left = vec![root];
+    let mut seen = FxHashSet::default();
+    while let Some(id) = left.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        let node = graph.id_to_node(id);
+        left.extend(&node.children);
+        let Head::Op(kind) = node.head else { continue };
+        let def = kind.def();
+        let (Some(modes), Some(at)) = (def.rounding, modes::index(def)) else {
+            continue;
+        };
+        let mode = graph.analysis.attrs.get(node.attrs).get(at);
+        let ty = graph[id].data.ty;
+        let element = ty.and_then(|ty| element_type(&graph.analysis.types, ty));
+        let is_f32 = element == Some(Scalar::Float(Float::F32));
+        if let Some(&Leaf::Enum(mode)) = mode
+            && !modes.admit(mode, is_f32)
+        {
+            let (mode, name) = (modes::name(mode), def.name);
+            return Some(format!("{name} does not round to {mode} here"));
+        }
+    }
+    None
 }

@@ -67,6 +67,8 @@ fn wrong_rules_are_caught() {
         "(rule r (addf ?r ?z (mulf ?r ?z ?x ?y) ?w) => (fma ?r ?z ?x ?y ?w))",
         // 1/3 is not exact.
         "(rule r (divf nearest_even ?z ?x ?c:const) => (mulf nearest_even ?z ?x (const (/ 1.0 ?c))))",
+        // There is no product that rounds as a fast quotient does.
+        "(rule r (divf ?r ?z ?x:f32 ?c:const) => (mulf ?r ?z ?x (const (/ 1.0 ?c))) (where (exact-reciprocal ?c)))",
         // Signs.
         "(rule r (remi signed ?x ?c:const) => (andi ?x (const (- ?c 1))) (where (is-pow2 ?c)))",
         "(rule r (select (cmpi less_than ?s ?x ?y) ?x ?y) => (maxi ?s ?x ?y))",

@@ -1,19 +1,15 @@
 //! Rounding modes, flush-to-zero, conversions.
 
 use super::Ctx;
-use crate::dialect::enums::{ROUNDING, rounding as r};
+use crate::dialect::enums::rounding as r;
+use crate::dialect::modes;
 use crate::ir::{Float, Type};
 use crate::verify::{Check, ensure, fail};
-
-const IEEE: &[u8] = &[r::NEAREST_EVEN, r::ZERO, r::NEGATIVE_INF, r::POSITIVE_INF];
 
 fn one_of(c: &Ctx, attr: &str, modes: &[u8]) -> Check {
     let mode = c.case(attr);
     ensure(mode.is_some_and(|m| modes.contains(&m)), || {
-        let names: Vec<_> = modes
-            .iter()
-            .map(|&m| ROUNDING.cases[usize::from(m)])
-            .collect();
+        let names: Vec<_> = modes.iter().map(|&m| modes::name(m)).collect();
         format!(
             "invalid rounding mode specified, expect one of [{}]",
             names.join(", ")
@@ -21,47 +17,27 @@ fn one_of(c: &Ctx, attr: &str, modes: &[u8]) -> Check {
     })
 }
 
-fn is_f32(c: &Ctx) -> bool {
-    matches!(c.get(c.result(0).0), Type::Float(Float::F32))
-}
-
 /// A modifier that exists for f32 alone.
 fn f32_only(c: &Ctx, modifier: &str, present: bool) -> Check {
-    ensure(!present || is_f32(c), || {
+    let is_f32 = matches!(c.get(c.result(0).0), Type::Float(Float::F32));
+    ensure(!present || is_f32, || {
         let elem = c.text(c.result(0).0);
         format!("{modifier} modifier only supported for f32 data type, but got: {elem}")
     })
 }
 
-pub fn flush_to_zero(c: &Ctx) -> Check {
-    f32_only(c, "flush_to_zero", c.op.has_unit("flush_to_zero"))
-}
-
-pub fn ieee_rounding(c: &Ctx) -> Check {
-    one_of(c, "rounding_mode", IEEE)?;
-    flush_to_zero(c)
-}
-
-pub fn divf(c: &Ctx) -> Check {
-    let mut modes = IEEE.to_vec();
-    modes.extend([r::APPROX, r::FULL]);
-    one_of(c, "rounding_mode", &modes)?;
-    flush_to_zero(c)?;
-    f32_only(c, "approx", c.case("rounding_mode") == Some(r::APPROX))?;
-    f32_only(c, "full", c.case("rounding_mode") == Some(r::FULL))
-}
-
-pub fn sqrt(c: &Ctx) -> Check {
-    let mut modes = IEEE.to_vec();
-    modes.push(r::APPROX);
-    one_of(c, "rounding_mode", &modes)?;
-    flush_to_zero(c)?;
-    f32_only(c, "approx", c.case("rounding_mode") == Some(r::APPROX))
-}
-
-pub fn approx_or_full(c: &Ctx) -> Check {
-    one_of(c, "rounding_mode", &[r::APPROX, r::FULL])?;
-    f32_only(c, "approx", c.case("rounding_mode") == Some(r::APPROX))
+/// Rounding, by the modes in the operation's row, and flushing of subnormal numbers.
+pub fn float(c: &Ctx) -> Check {
+    let modes = c.op.def().rounding;
+    if let Some(modes) = modes {
+        one_of(c, "rounding_mode", &modes.all())?;
+    }
+    f32_only(c, "flush_to_zero", c.op.has_unit("flush_to_zero"))?;
+    for &mode in modes.map_or(&[][..], |m| m.f32) {
+        let present = c.case("rounding_mode") == Some(mode);
+        f32_only(c, modes::name(mode), present)?;
+    }
+    Ok(())
 }
 
 pub fn divi(c: &Ctx) -> Check {
@@ -134,7 +110,7 @@ pub fn ftof(c: &Ctx) -> Check {
             "invalid rounding mode specified for conversion to low-precision type. Only 'nearest_even' is supported",
         ),
         (Float::F64, Float::F32) => (
-            IEEE,
+            modes::IEEE.any,
             "invalid rounding mode specified for conversion from f64 to f32. Only 'nearest_even', 'zero', 'negative_inf', and 'positive_inf' are supported",
         ),
         (Float::F32, Float::TF32) => (

@@ -1,8 +1,9 @@
 //! Which elements the operands and results of each operation have, as data.
 
 use super::super::Ctx;
+use crate::dialect::modes;
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Type, ValueId};
+use crate::ir::{self, Attr, EnumAttr, Type, ValueId};
 use crate::verify::{Check, ensure};
 
 /// What an element may be.
@@ -137,10 +138,27 @@ pub fn check(c: &Ctx, kind: N) -> Check {
     for &v in &c.op.results {
         fits(c, "result", *result, v)?;
     }
+    rounding(c)?;
     match (c.op.operands.first(), c.op.results.first()) {
         (Some(&source), Some(&result)) => widths(c, *width, source, result),
         _ => Ok(()),
     }
+}
+
+/// The rounding mode is one of those that the operation's row admits.
+fn rounding(c: &Ctx) -> Check {
+    let def = c.op.def();
+    let (Some(modes), Some(at)) = (def.rounding, modes::index(def)) else {
+        return Ok(());
+    };
+    let Some(&Attr::Enum(EnumAttr(mode))) = c.op.attr(at) else {
+        return Ok(());
+    };
+    let result = c.op.results.first();
+    let is_f32 = result.is_some_and(|&v| matches!(c.elem(v), Type::Float(ir::Float::F32)));
+    ensure(modes.admit(mode, is_f32), || {
+        format!("no instruction rounds to {} here", modes::name(mode))
+    })
 }
 
 fn fits(c: &Ctx, name: &str, is: Is, v: ValueId) -> Check {
