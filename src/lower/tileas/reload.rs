@@ -171,11 +171,13 @@ pub fn load_again(
     if access::token(m.op(load)).is_some() {
         m.set_operand(new, "token", token);
     }
-    let users: Vec<OpId> = m.users(token).into_iter().filter(|&o| o != new).collect();
+    let (block, at) = place(m, user);
+    // What was loaded again in front of `user` waits for nothing that is loaded there.
+    let behind = |&o: &OpId| m.op(o).block != block || place(m, o).1 >= at;
+    let users: Vec<OpId> = m.users(token).into_iter().filter(behind).collect();
     if users.is_empty() {
         return Some(token);
     }
-    let (block, at) = place(m, user);
     let ty = m.ty(token);
     let both: [&[ValueId]; 1] = [&[token, second]];
     let joined = m.at(block, at).op(C::JoinTokens, &both, [], &[ty], &[]);
