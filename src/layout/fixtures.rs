@@ -29,5 +29,6 @@ pub fn mma_sync(element_bits: u32, k: u64) -> MmaSync {
         element_bits,
         warps_m: 2,
         warps_n: 2,
+        batch: None,
     }
 }

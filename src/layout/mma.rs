@@ -40,6 +40,17 @@ pub struct MmaSync {
     pub warps_m: u64,
     /// Warps over the columns; those that find no column of instructions left repeat others' work.
     pub warps_n: u64,
+    /// Matrices side by side, the first dimension of its tiles; `None`: the tiles have two dimensions.
+    pub batch: Option<Batch>,
+}
+
+/// Matmuls of one shape, shared out among warps or groups of them: the high bits of a warp's number select its
+/// matrices, contiguous ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Batch {
+    pub matrices: u64,
+    /// Warps, or groups of them, with matrices of their own.
+    pub warps: u64,
 }
 
 impl MmaSync {
@@ -49,7 +60,23 @@ impl MmaSync {
         self.warps_n.min(columns.max(1))
     }
 
-    /// Instructions of a warp along M, N and K.
+    /// The matrices of a warp.
+    pub fn matrices(&self) -> u64 {
+        self.batch.map_or(1, |b| b.matrices / b.warps)
+    }
+
+    /// The layout of a batch where each matrix lies like `one`.
+    fn of_batch(&self, one: Layout) -> Result<Layout, LayoutError> {
+        let Some(batch) = self.batch else {
+            return Ok(one);
+        };
+        let own = repeats("the batch", batch.matrices, 1, batch.warps)?;
+        one.expand_dims(0)?
+            .concat(0, own)?
+            .product(&Layout::identity_1d(In::Warp, batch.warps, 0, 3)?)
+    }
+
+    /// Instructions of a warp along M, N and K, for each of its matrices.
     pub fn instructions(&self) -> [u64; 3] {
         let (t, i) = (&self.tile, &self.instruction);
         [
@@ -74,11 +101,13 @@ impl MmaSync {
         let i = self.check()?;
         let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
         let reps_k = repeats("K", self.tile.k, i.k, 1)?;
-        self.fragment_a()?
+        let one = self
+            .fragment_a()?
             .concat(1, reps_k)?
             .concat(0, reps_m)?
             .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
-            .product(&Layout::zeros(In::Warp, self.warps_n, 2)?)
+            .product(&Layout::zeros(In::Warp, self.warps_n, 2)?)?;
+        self.of_batch(one)
     }
 
     /// The layout of B, a `k`×`n` tile; warps that share columns hold the same elements.
@@ -86,11 +115,13 @@ impl MmaSync {
         let i = self.check()?;
         let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
         let reps_k = repeats("K", self.tile.k, i.k, 1)?;
-        self.fragment_b()?
+        let one = self
+            .fragment_b()?
             .concat(0, reps_k)?
             .concat(1, reps_n)?
             .product(&Layout::zeros(In::Warp, self.warps_m, 2)?)?
-            .product(&self.columns()?)
+            .product(&self.columns()?)?;
+        self.of_batch(one)
     }
 
     /// The layout of C, an `m`×`n` tile.
@@ -98,11 +129,12 @@ impl MmaSync {
         let i = self.check()?;
         let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
         let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
-        fragment_c(i.m, false)?
+        let one = fragment_c(i.m, false)?
             .concat(1, reps_n)?
             .concat(0, reps_m)?
             .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
-            .product(&self.columns()?)
+            .product(&self.columns()?)?;
+        self.of_batch(one)
     }
 
     pub(super) fn check(&self) -> Result<MatmulShape, LayoutError> {

@@ -12,6 +12,7 @@ fn single(k: u64, element_bits: u32) -> MmaSync {
         element_bits,
         warps_m: 1,
         warps_n: 1,
+        batch: None,
     }
 }
 
@@ -151,6 +152,7 @@ fn f64_and_wgmma_fragments_as_cute_states_them() {
             element_bits: 64,
             warps_m: 1,
             warps_n: 1,
+            batch: None,
         };
         expect_cute(
             &f.a().unwrap(),
@@ -211,6 +213,7 @@ fn warps_split_rows_and_columns_contiguously() {
         element_bits: 16,
         warps_m: 2,
         warps_n: 2,
+        batch: None,
     };
     let (a, b, c) = (f.a().unwrap(), f.b().unwrap(), f.c().unwrap());
     for warp in 0..4 {
@@ -337,4 +340,47 @@ fn refuses_what_the_hardware_lacks() {
     let mut f = single(16, 16);
     f.warps_m = 2;
     assert!(f.a().is_err());
+}
+
+#[test]
+fn warps_split_a_batch_contiguously() {
+    let one = MmaSync {
+        tile: MatmulShape {
+            m: 32,
+            n: 16,
+            k: 16,
+        },
+        instruction: MatmulShape { m: 16, n: 8, k: 16 },
+        element_bits: 16,
+        warps_m: 2,
+        warps_n: 1,
+        batch: None,
+    };
+    let eight = MmaSync {
+        batch: Some(Batch {
+            matrices: 8,
+            warps: 4,
+        }),
+        ..one
+    };
+    assert_eq!(eight.matrices(), 2);
+    for (matrix, batch) in [
+        (one.a(), eight.a()),
+        (one.b(), eight.b()),
+        (one.c(), eight.c()),
+    ] {
+        let (matrix, batch) = (matrix.unwrap(), batch.unwrap());
+        let own = matrix.registers();
+        assert_eq!(batch.registers(), 2 * own);
+        for (warp, lane, r) in
+            (0..8).flat_map(|w| (0..32 * 2 * own).map(move |x| (w, x % 32, x / 32)))
+        {
+            let at = matrix.coords(r % own, lane, warp % 2);
+            let number = 2 * (warp / 2) + r / own;
+            assert_eq!(
+                batch.coords(r, lane, warp).as_slice(),
+                &[number, at[0], at[1]]
+            );
+        }
+    }
 }

@@ -164,6 +164,7 @@ mod tests {
             element_bits: bits,
             warps_m: warps[0],
             warps_n: warps[1],
+            batch: None,
         };
         MmaScales {
             mma,

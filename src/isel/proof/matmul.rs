@@ -145,6 +145,7 @@ pub fn check(matmul: Matmul, tables: &Tables) -> Result<(String, usize), Wrong> 
             element_bits: matmul.a.bits() as u32,
             warps_m: warps[0],
             warps_n: warps[1],
+            batch: None,
         };
         let (mnemonic, elements) = tiled(matmul, &mma, tables)?;
         name = mnemonic;

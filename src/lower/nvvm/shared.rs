@@ -313,38 +313,48 @@ impl Lower<'_> {
             self.get(op, v.rhs())?,
             self.get(op, v.acc())?,
         );
-        let [rows, columns, k] = mma.instructions();
-        // So many rows of instructions.
-        let part = |e: &mut Emit<'_>, value: ValueId, i: u64, parts: u64| {
-            let registers = e.count(value) / parts.max(1) as u32;
-            e.take_range(value, i as u32 * registers, registers)
-        };
-        let parts = v.parts().and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
-        let value = match v.promoted() {
-            false if parts > 1 && rows.is_multiple_of(parts) => {
-                let products = (0..parts).map(|i| {
-                    let mut e = self.emit();
-                    let (a, c) = (part(&mut e, a, i, parts), part(&mut e, c, i, parts));
-                    self.multiply(v, &mma, [rows / parts, columns, k], [a, b, c])
+        let value = match mma.matrices() {
+            1 => self.matrix(v, &mma, [a, b, c]),
+            matrices => {
+                let products = (0..matrices).map(|i| {
+                    let operands = [a, b, c].map(|all| part(&mut self.emit(), all, i, matrices));
+                    self.matrix(v, &mma, operands)
                 });
                 let products: Vec<ValueId> = products.collect();
                 self.joined(products)
             }
-            false => self.multiply(v, &mma, [rows, columns, k], [a, b, c]),
+        };
+        self.set(v.result(), value);
+        Ok(())
+    }
+
+    /// `mma.sync` for one of a warp's matrices, in the parts that `v` asks for.
+    fn matrix(&mut self, v: &view::Dot<Op>, mma: &MmaSync, [a, b, c]: [ValueId; 3]) -> ValueId {
+        let [rows, columns, k] = mma.instructions();
+        let parts = v.parts().and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
+        match v.promoted() {
+            false if parts > 1 && rows.is_multiple_of(parts) => {
+                let products = (0..parts).map(|i| {
+                    let mut e = self.emit();
+                    let (a, c) = (part(&mut e, a, i, parts), part(&mut e, c, i, parts));
+                    self.multiply(v, mma, [rows / parts, columns, k], [a, b, c])
+                });
+                let products: Vec<ValueId> = products.collect();
+                self.joined(products)
+            }
+            false => self.multiply(v, mma, [rows, columns, k], [a, b, c]),
             true => {
                 let sums = (0..rows).map(|i| {
                     let mut e = self.emit();
                     let (a, old) = (part(&mut e, a, i, rows), part(&mut e, c, i, rows));
                     let zero = e.zero_like(old);
-                    let product = self.multiply(v, &mma, [1, columns, k], [a, b, zero]);
+                    let product = self.multiply(v, mma, [1, columns, k], [a, b, zero]);
                     self.emit().fadd(old, product)
                 });
                 let sums: Vec<ValueId> = sums.collect();
                 self.emit().concat(&sums)
             }
-        };
-        self.set(v.result(), value);
-        Ok(())
+        }
     }
 
     /// `mma.sync` for so many instructions along M, N and K.
@@ -371,8 +381,14 @@ impl Lower<'_> {
     }
 }
 
+/// One of `parts` equal parts of a thread's registers: rows of instructions, or matrices.
+fn part(e: &mut Emit<'_>, value: ValueId, i: u64, parts: u64) -> ValueId {
+    let registers = e.count(value) / parts.max(1) as u32;
+    e.take_range(value, i as u32 * registers, registers)
+}
+
 /// Whether an odd number of the bits of `mask` is set in the thread number.
-fn parity(e: &mut Emit<'_>, mask: u32) -> ValueId {
+pub fn parity(e: &mut Emit<'_>, mask: u32) -> ValueId {
     let columns: Vec<(u32, u64)> = (0..32)
         .filter(|b| mask >> b & 1 == 1)
         .map(|b| (b, 1))

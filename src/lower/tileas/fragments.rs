@@ -4,7 +4,7 @@ use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
-use crate::layout::mma::{MatmulShape, MmaSync, Wgmma};
+use crate::layout::mma::{Batch, MatmulShape, MmaSync, Wgmma};
 use crate::layout::scales::MmaScales;
 use crate::lower::unsupported;
 
@@ -59,6 +59,15 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
         true => rows_first,
         false => as_square,
     };
+    // Warps that have a matrix of their own share no operands.
+    let batch = match *lhs {
+        [matrices, _, _] => Some(Batch {
+            matrices,
+            warps: warps.min(matrices),
+        }),
+        _ => None,
+    };
+    let warps = warps / batch.map_or(1, |b| b.warps);
     let (warps_m, warps_n) = spread(warps, rows / instruction.m, columns / instruction.n);
     Some(MmaSync {
         tile,
@@ -66,6 +75,7 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
         element_bits: m.types.bits(elem)?,
         warps_m,
         warps_n,
+        batch,
     })
 }
 

@@ -1,8 +1,9 @@
 //! Matmuls that rules gave no instruction, or one larger than the tile: fused multiply-adds.
 //!
 //! Scaled matmuls that have no instruction, or one larger than the tile, multiply their operands by their scales first.
-//! 8-bit floats are multiplied as f16 where the target has no instruction for them. Batches are taken apart. Matmuls in a
-//! row keep their rows in one warp.
+//! 8-bit floats are multiplied as f16 where the target has no instruction for them. Batches whose matrices warpgroups
+//! multiply, or one thread for them, are taken apart; of others each warp has matrices of its own. Matmuls in a row keep
+//! their rows in one warp.
 
 use super::atoms;
 use super::missed::Log;
@@ -15,7 +16,7 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{
     Attr, BlockId, Diagnostic, Float, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId,
 };
-use crate::layout::mma::MatmulShape;
+use crate::layout::mma::{MatmulShape, Wgmma};
 use crate::lower::build::{cased, constant};
 use crate::lower::tileas::look::{reach, reach_through_loops};
 use crate::lower::unsupported;
@@ -33,7 +34,7 @@ pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diag
             (_, Some(S::ScaledDot)) => {}
             _ => continue,
         }
-        fit(m, op)?;
+        fit(m, op, target)?;
     }
     keep_rows(m, body);
     Ok(())
@@ -157,18 +158,25 @@ fn set_fma(m: &mut Module, op: OpId) {
     *m.attr_mut(op, "atom") = cased(DotAtom::Fma);
 }
 
-/// Takes batches apart, and instructions larger than the tile away.
-fn fit(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
+/// Takes batches apart that warps do not share out, and instructions larger than the tile away.
+fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     let size = extents(m, op)?;
     let Some(shape) = fragments::atom_shape(m, op) else {
         return Ok(());
     };
     match size.batch {
         _ if !size.hold(shape) => set_fma(m, op),
-        Some(batch) => take_apart(m, op, batch),
+        Some(batch) if batch == 1 || !by_warps(m, op, size, target) => take_apart(m, op, batch),
+        Some(_) => {}
         None => {}
     }
     Ok(())
+}
+
+/// Whether the matrices of a batch are multiplied by a warp each: no warpgroup can, and no thread for one.
+fn by_warps(m: &Module, op: OpId, size: Extents, target: &Target) -> bool {
+    let groups = target.has(Feature::Wgmma) || target.has(Feature::Tcgen05);
+    S::of(m.op(op).kind) == Some(S::Dot) && !(groups && size.m >= Wgmma::M)
 }
 
 /// Extents of a matmul: batch (none in rank 2), m, n, k.
@@ -390,7 +398,7 @@ fn repeated(
 /// Makes a scaled matmul one of operands multiplied by their scales.
 pub fn apply_scales(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     scaled(m, op, target)?;
-    fit(m, op)
+    fit(m, op, target)
 }
 
 /// A batch of matmuls as matmuls of its matrices.

@@ -226,10 +226,9 @@ fn products(m: &Module, ops: &[OpId]) -> u64 {
     let of = |&op: &OpId| {
         let instruction = fragments::atom_shape(m, op)?;
         let (_, shape) = m.types.as_tile(m.ty(m.result(op)))?;
-        let &[.., rows, columns] = shape else {
-            return None;
-        };
-        Some(rows.div_ceil(instruction.m) * columns.div_ceil(instruction.n))
+        let (matrices, &[rows, columns]) = shape.split_last_chunk()?;
+        let one = rows.div_ceil(instruction.m) * columns.div_ceil(instruction.n);
+        Some(matrices.iter().product::<u64>() * one)
     };
     ops.iter().filter_map(of).min().unwrap_or(u64::MAX)
 }
