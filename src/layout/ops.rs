@@ -120,6 +120,13 @@ impl Layout {
         )?)
     }
 
+    /// The layout of a tile of the shape `whole`, each of whose parts lies like this one: registers step between them.
+    pub fn repeated(&self, whole: &Shape) -> Result<Layout, LayoutError> {
+        (0..whole.rank()).try_fold(self.clone(), |layout, dim| {
+            layout.concat(dim, whole.extent(dim) / self.shape().extent(dim))
+        })
+    }
+
     /// This layout with register bits dropped that make no difference or repeat other
     /// bits: each thread holds each of its elements once. Also the mask of the register
     /// bits dropped (in this layout's numbering).

@@ -7,7 +7,7 @@ use crate::dialect::cuda_tile::view;
 use crate::facts::access::constant;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::pieces::Extract;
-use crate::layout::{Layout, LayoutError, Shape};
+use crate::layout::{Layout, Shape};
 use crate::lower::unsupported;
 
 impl Lower<'_> {
@@ -32,7 +32,7 @@ impl Lower<'_> {
         let new = match (known, Extract::new(&whole, to.shape())) {
             (Some(index), Ok(parts)) => self.taken(op, value, (&parts, &index), &to)?,
             (Some(index), Err(_)) if self.lacks_room(value, &whole) => {
-                let beside = copies(&to, whole.shape());
+                let beside = to.repeated(whole.shape());
                 let beside = self.layout_error(op, beside)?;
                 let parts = Extract::new(&beside, to.shape());
                 let parts = self.layout_error(op, parts)?;
@@ -189,11 +189,4 @@ impl Lower<'_> {
         self.barrier();
         self.fetch(op, &room, room.base, to)
     }
-}
-
-/// A tile of shape `whole` of which each thread has the same part of each tile of `part`'s shape, in registers.
-fn copies(part: &Layout, whole: &Shape) -> Result<Layout, LayoutError> {
-    (0..whole.rank()).try_fold(part.clone(), |layout, dim| {
-        layout.concat(dim, whole.extent(dim) / part.shape().extent(dim))
-    })
 }

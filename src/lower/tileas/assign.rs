@@ -3,7 +3,7 @@
 //! * Elementwise operations, control flow and loop-carried values *unify* their tiles.
 //! * Memory accesses and matmuls are *anchors*: they propose a layout with a priority.
 //! * Reshapes, permutations, broadcasts and reductions are *relations*: one side's layout follows
-//!   from the other's.
+//!   from the other's; so does that of a tile and of its parts.
 //!
 //! A variable takes the strongest proposal; relations then spread what is known until nothing
 //! changes, and what is still free takes the coalesced default. Where an operation needs a layout
@@ -15,6 +15,7 @@ use super::anchors;
 use super::coalesced;
 use super::convert;
 use super::flow::carried;
+use super::joined::Parts;
 use super::look::loop_around;
 use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
@@ -167,6 +168,11 @@ impl Assign<'_> {
                     .for_each(|pair| self.tie(pair[0], pair[1]));
             }
         }
+        if C::of(data.kind) == Some(C::Cat)
+            && let [first, second] = data.operands[..]
+        {
+            self.tie(first, second);
+        }
         if C::of(data.kind) == Some(C::Scan)
             && let (Some(&operand), Some(&result)) = (data.operands.first(), data.results.first())
         {
@@ -276,6 +282,9 @@ impl Assign<'_> {
     /// Derives one side's layout of a relation from the other's; whether it did. With `many`, a source may lie as its
     /// broadcast does even where each thread then computes many of its elements.
     fn relate(&mut self, op: OpId, many: bool) -> Result<bool, Diagnostic> {
+        if let Some(parts) = Parts::of(self.m, self.facts, op) {
+            return self.relate_parts(op, &parts);
+        }
         let Some(relation) = Relation::of(self.m, op) else {
             return Ok(false);
         };
@@ -313,6 +322,21 @@ impl Assign<'_> {
             }
         }
         Ok(changed)
+    }
+
+    /// The same between a tile and its parts.
+    fn relate_parts(&mut self, op: OpId, parts: &Parts) -> Result<bool, Diagnostic> {
+        let (side, layout) = match (self.known(parts.whole), self.known(parts.part)) {
+            (None, Some(part)) => (parts.whole, parts.whole_of(self.m, &part, self.warps)),
+            (Some(whole), None) => (parts.part, parts.part_of(self.m, &whole)),
+            _ => return Ok(false),
+        };
+        let layout = at(self.m, op, layout)?.filter(|_| is_distributed(self.m, side));
+        let Some(layout) = layout else {
+            return Ok(false);
+        };
+        self.propose(side, Priority::Derived, &layout);
+        Ok(true)
     }
 
     /// Whether a layout leaves each thread not many more elements of a source than the default does, or nothing but what is

@@ -27,6 +27,7 @@ mod early;
 mod flow;
 mod fragments;
 mod hold;
+mod joined;
 mod late;
 mod lifetime;
 mod limits;
