@@ -15,6 +15,7 @@ use super::anchors;
 use super::coalesced;
 use super::convert;
 use super::flow::carried;
+use super::for_itself;
 use super::joined::Parts;
 use super::look::loop_around;
 use super::pipeline::slice::copy_beside;
@@ -51,7 +52,9 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     a.keep_in_loops(&ops, body)?;
     a.derive(&ops)?;
     let layouts = a.solve(&ops)?;
-    convert::insert(m, facts, &ops, &layouts, warps)
+    convert::insert(m, facts, &ops, &layouts, warps)?;
+    for_itself::load(m, facts, &ops, warps);
+    Ok(())
 }
 
 /// How many elements a tile has.

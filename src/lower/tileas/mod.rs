@@ -25,6 +25,7 @@ mod deep;
 mod distinct;
 mod early;
 mod flow;
+mod for_itself;
 mod fragments;
 mod hold;
 mod joined;
