@@ -1,6 +1,11 @@
 //! Reductions: registers, then lanes by butterflies, then warps through shared memory.
+//!
+//! Where a thread has several results, lanes share them out: in each step a lane gives away half of its partial results
+//! and takes the other lane's for the half that it keeps. At the end every lane takes all results from those that have
+//! them. Four results of 32 lanes are 13 shuffles then instead of 20, sixteen 32 instead of 80.
 
 use super::Lower;
+use super::shared::parity;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::Shuffle;
 use crate::dialect::nvvm::Op as N;
@@ -16,6 +21,13 @@ const SETTLED: usize = 16;
 
 /// Partial results of a thread for an extreme: as many as an instruction takes cycles, and some.
 const PARTIALS: usize = 8;
+
+/// Fewest results of a thread that lanes share out, and fewest bits of a lane's number that they are combined along.
+const RESULTS: u32 = 4;
+const LANE_BITS: usize = 4;
+
+/// Lanes of a warp.
+const WARP: u32 = 32;
 
 impl Lower<'_> {
     pub(super) fn reduce(&mut self, op: OpId, v: &view::Reduce<Op>) -> Result<(), Diagnostic> {
@@ -38,9 +50,15 @@ impl Lower<'_> {
             return Ok(());
         };
         values = self.fold_registers(op, body, &plan.in_thread, values)?;
-        for step in &plan.shuffles {
-            values = self.fold_lanes(op, body, *step, values)?;
-        }
+        values = match self.is_shared_out(&plan.shuffles, &values) {
+            true => self.fold_shared_out(op, body, &plan.shuffles, values)?,
+            false => {
+                for step in &plan.shuffles {
+                    values = self.fold_lanes(op, body, *step, values)?;
+                }
+                values
+            }
+        };
         let cross: Option<Vec<&CrossWarp>> = plans.iter().map(|p| p.cross_warp.as_ref()).collect();
         if let Some(cross) = cross {
             values = self.fold_warps(op, body, &cross, values)?;
@@ -179,6 +197,92 @@ impl Lower<'_> {
             others.push(self.from_bytes(got, elem));
         }
         self.combine(op, body, others, values)
+    }
+
+    /// Whether lanes share out a thread's results: there are several, of many lanes.
+    fn is_shared_out(&mut self, steps: &[Butterfly], values: &[ValueId]) -> bool {
+        let simple = |s: &Butterfly| s.register_xor == 0 && s.lane_mask.is_power_of_two();
+        let fits = |&v: &ValueId| {
+            let e = self.emit();
+            let elem = e.m.types.get(e.elem(v));
+            let number = matches!(elem, Type::Float(Float::F32) | Type::Int(32));
+            number && e.count(v) >= RESULTS
+        };
+        steps.len() >= LANE_BITS && steps.iter().all(simple) && values.iter().all(fits)
+    }
+
+    /// Combines lanes that share out the results.
+    fn fold_shared_out(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        steps: &[Butterfly],
+        mut values: Vec<ValueId>,
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let results = values.first().map_or(1, |&v| self.emit().count(v));
+        let (halved, rest) = steps.split_at(steps.len().min(results.ilog2() as usize));
+        for step in halved {
+            let halves: Vec<[ValueId; 2]> = values
+                .iter()
+                .map(|&v| self.kept_and_given(v, step.lane_mask))
+                .collect();
+            let kept = halves.iter().map(|h| h[0]).collect();
+            let got = halves
+                .iter()
+                .map(|h| self.shfl(Shuffle::Bfly, h[1], None, step.lane_mask));
+            let got = got.collect();
+            values = self.combine(op, body, got, kept)?;
+        }
+        for step in rest {
+            values = self.fold_lanes(op, body, *step, values)?;
+        }
+        Ok(values
+            .into_iter()
+            .map(|v| self.all_of_lanes(v, steps, halved))
+            .collect())
+    }
+
+    /// The half of a value's registers that a lane keeps, the high one where the bit of `mask` is set in its number, and
+    /// the half that it gives away.
+    fn kept_and_given(&mut self, value: ValueId, mask: u32) -> [ValueId; 2] {
+        let mut e = self.emit();
+        let n = e.count(value) / 2;
+        let (low, high) = (e.take_range(value, 0, n), e.take_range(value, n, n));
+        let odd = parity(&mut e, mask);
+        let odd = e.widen(odd, n);
+        let ty = e.m.ty(low);
+        [(high, low), (low, high)]
+            .map(|(set, clear)| e.get(N::Select, &[&[odd], &[set], &[clear]], [], ty))
+    }
+
+    /// Every result, from a lane that has it: whose bits in the `halved` steps say which.
+    fn all_of_lanes(
+        &mut self,
+        value: ValueId,
+        steps: &[Butterfly],
+        halved: &[Butterfly],
+    ) -> ValueId {
+        let others = |b: &u32| steps.iter().all(|s| s.lane_mask != 1 << b);
+        let others: Vec<(u32, u64)> = (0..WARP.ilog2())
+            .filter(others)
+            .map(|b| (b, 1 << b))
+            .collect();
+        let parts = (0..1u32 << halved.len()).map(|part| {
+            // The first step halved the results first: its bit is the highest.
+            let bits = halved.iter().rev().enumerate();
+            let lane: u32 = bits
+                .filter(|&(i, _)| part >> i & 1 == 1)
+                .map(|(_, s)| s.lane_mask)
+                .sum();
+            let group = (!others.is_empty()).then(|| {
+                let group = self.emit().linear(&others);
+                self.emit().with(N::Xor, group, i64::from(lane))
+            });
+            let constant = if group.is_some() { 0 } else { lane };
+            self.shfl(Shuffle::Idx, value, group, constant)
+        });
+        let parts: Vec<ValueId> = parts.collect();
+        self.emit().concat(&parts)
     }
 
     fn fold_warps(
