@@ -1,13 +1,16 @@
-//! Matmuls of bytes whose right operand has its columns contiguous in memory, by warpgroups.
+//! Matmuls that are done with their operands swapped, as Cᵀ = Bᵀ · Aᵀ.
 //!
-//! `wgmma` reads bytes from shared memory only where K is contiguous. The left operand may come from registers instead,
+//! Those of eight rows: a matrix instruction has 16 rows or more, but eight columns.
+//!
+//! Those of bytes whose right operand has its columns contiguous in memory, by warpgroups: `wgmma` reads bytes from shared memory only where K is contiguous. The left operand may come from registers instead,
 //! in any order: such a matmul is done as Cᵀ = Bᵀ · Aᵀ, where Bᵀ is read through registers and Aᵀ in place. Else B would
 //! be transposed through registers and stored to shared memory again.
 
 use super::atoms::Extents;
+use super::fragments::atom_shape;
 use super::operands::{in_place, read_where_brought, source};
 use super::promote;
-use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
@@ -18,7 +21,27 @@ use crate::lower::tileas::look::{is_zero, place};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
-/// Swaps the operands of every such matmul under `body` that `groups` warpgroups do.
+/// Swaps the operands of every matmul under `body` that has fewer rows than its instruction, but as many as that has
+/// columns.
+pub fn few_rows(m: &mut Module, body: BlockId) {
+    for dot in m.ops_under(body) {
+        if S::of(m.op(dot).kind) == Some(S::Dot) && has_few_rows(m, dot) == Some(true) {
+            swap(m, dot);
+        }
+    }
+}
+
+fn has_few_rows(m: &Module, dot: OpId) -> Option<bool> {
+    let (atom, matmul) = (atom_shape(m, dot)?, Matmul::of(m.op(dot))?);
+    let shape = |v: ValueId| Some(m.types.as_tile(m.ty(v))?.1);
+    let (&[rows, k], &[_, columns]) = (shape(matmul.lhs)?, shape(matmul.rhs)?) else {
+        return None;
+    };
+    let few = (atom.n..atom.m).contains(&rows);
+    Some(few && columns >= atom.m && k >= atom.k)
+}
+
+/// Swaps the operands of every such matmul of bytes under `body` that `groups` warpgroups do.
 pub fn apply(m: &mut Module, body: BlockId, target: &Target, groups: u64) {
     if !target.has(Feature::Wgmma) {
         return;
@@ -171,6 +194,13 @@ impl Carried {
 }
 
 fn transpose(b: &mut OpBuilder<'_>, tile: ValueId, ty: TypeId) -> ValueId {
+    let def = b.module.def_op(tile).map(|o| b.module.op(o));
+    if let Some(permute) = def
+        .and_then(view::Permute::of)
+        .filter(|v| v.permutation() == [1, 0])
+    {
+        return permute.source();
+    }
     let order = Attr::I32s(vec![1, 0]);
     b.value(C::Permute, &[tile], [Some(order)], ty)
 }
