@@ -34,7 +34,7 @@ pub fn few_rows(m: &mut Module, body: BlockId) {
 fn has_few_rows(m: &Module, dot: OpId) -> Option<bool> {
     let (atom, matmul) = (atom_shape(m, dot)?, Matmul::of(m.op(dot))?);
     let shape = |v: ValueId| Some(m.types.as_tile(m.ty(v))?.1);
-    let (&[rows, k], &[_, columns]) = (shape(matmul.lhs)?, shape(matmul.rhs)?) else {
+    let (&[.., rows, k], &[.., columns]) = (shape(matmul.lhs)?, shape(matmul.rhs)?) else {
         return None;
     };
     let few = (atom.n..atom.m).contains(&rows);
@@ -193,21 +193,29 @@ impl Carried {
     }
 }
 
+/// Each matrix of `tile` transposed, which makes it a `ty`.
 fn transpose(b: &mut OpBuilder<'_>, tile: ValueId, ty: TypeId) -> ValueId {
+    let rank = b.module.types.as_tile(ty).map_or(0, |t| t.1.len()) as i32;
+    let mut order: Vec<i32> = (0..rank).collect();
+    if let [.., row, column] = &mut order[..] {
+        std::mem::swap(row, column);
+    }
+    // What is transposed already is as it was.
     let def = b.module.def_op(tile).map(|o| b.module.op(o));
     if let Some(permute) = def
         .and_then(view::Permute::of)
-        .filter(|v| v.permutation() == [1, 0])
+        .filter(|v| v.permutation() == order)
     {
         return permute.source();
     }
-    let order = Attr::I32s(vec![1, 0]);
-    b.value(C::Permute, &[tile], [Some(order)], ty)
+    b.value(C::Permute, &[tile], [Some(Attr::I32s(order))], ty)
 }
 
 fn transposed_type(m: &mut Module, tile: ValueId) -> TypeId {
     let elem = m.types.elem(m.ty(tile));
     let mut shape = m.types.as_tile(m.ty(tile)).map_or(vec![], |t| t.1.to_vec());
-    shape.reverse();
+    if let [.., rows, columns] = &mut shape[..] {
+        std::mem::swap(rows, columns);
+    }
     m.types.tile(elem, &shape)
 }
