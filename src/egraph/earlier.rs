@@ -13,6 +13,7 @@
 //! y0 = fma (take x), s, p0    →    for …, p1 = …
 //! y1 = fma (take x), s, p1         y1 = fma (take x), s, p1
 //! ```
+//! Past loads alone it does not: between barriers and branches `ptxas` orders loads and computations by itself.
 
 use super::analysis::Graph;
 use super::cost;
@@ -152,7 +153,7 @@ impl Uses<'_> {
     }
 
     /// Where the operation at `at` goes together with what is computed for it alone, and the places of all of these: past an
-    /// operation with regions or effects at least.
+    /// operation with regions or effects other than a load's at least.
     fn together(&self, steps: &[Step], at: usize) -> Option<(usize, FxHashSet<usize>)> {
         let mut group: FxHashSet<usize> = [at].into_iter().collect();
         let mut needed: FxHashSet<Val> = operands(&steps[at]).collect();
@@ -161,7 +162,7 @@ impl Uses<'_> {
         let mut passed = false;
         for (i, step) in steps[..at].iter().enumerate().rev() {
             if !results(step).iter().any(|r| needed.contains(r)) {
-                passed |= self.pure(step).is_none();
+                passed |= self.pure(step).is_none() && !self.is(step, &[N::Ld]);
                 continue;
             }
             let light = |inst: &&Inst| {

@@ -378,6 +378,11 @@ impl<'a> Stretch<'a> {
             let waiting = self.readers.get(r).into_iter().flatten();
             needed.extend(waiting.filter(|&&o| o != n && self.nodes[o].state == State::Waiting));
         }
+        // What is loaded first is used first, and what waits for no load is made when the rest is there.
+        needed.sort_by_key(|&n| match self.nodes[n].after {
+            0 => usize::MAX,
+            load => load,
+        });
         needed
     }
 

@@ -87,7 +87,8 @@ impl Lower<'_> {
     }
 
     /// Halves the registers of each result until one is left, all results at once. Neighbours are combined first, so
-    /// that few partial results are needed at a time; of extremes, a few partial results take in the others one by one.
+    /// that few partial results are needed at a time; of extremes, a few partial results take in the registers one by one,
+    /// each some that follow one another: what is loaded in parts is then asked for in their order.
     fn fold_registers(
         &mut self,
         op: OpId,
@@ -98,11 +99,16 @@ impl Lower<'_> {
         let mut left = groups.first().map_or(1, Vec::len);
         let in_turn =
             left > PARTIALS && self.target.has(Feature::ExtremeOfThree) && self.is_extreme(body);
-        // Partial j of result r stands at j * results + r; where halves are combined, with the bits of j reversed.
-        let bits = left.max(1).ilog2();
+        // Partial j of result r stands at j * results + r, with the bits of j reversed, for halves are combined.
+        let reversed = |j: usize, count: usize| {
+            let bits = count.max(1).ilog2();
+            j.reverse_bits()
+                .checked_shr(usize::BITS - bits)
+                .unwrap_or(0)
+        };
         let place = |j: usize| match in_turn {
-            true => j,
-            false => (j.reverse_bits().checked_shr(usize::BITS - bits)).unwrap_or(0),
+            true => reversed(j % PARTIALS, PARTIALS) * (left / PARTIALS) + j / PARTIALS,
+            false => reversed(j, left),
         };
         let spread: Vec<u32> = (0..left)
             .map(place)
