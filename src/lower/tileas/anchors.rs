@@ -22,9 +22,8 @@ use crate::layout::blocked::{Blocked, squares};
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError};
 use crate::lower::run::Run;
-use crate::lower::tileas::look::{elements, is_view, passes_on};
+use crate::lower::tileas::look::{elements, is_view, last_users};
 use crate::lower::unsupported;
-use rustc_hash::FxHashSet;
 
 /// (operand position, layout number) that an operation insists on.
 pub type Needs = Vec<(usize, u32)>;
@@ -164,25 +163,13 @@ fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
 /// Whether all that is made of a tile are larger ones with its elements repeated: these have a layout, which says who needs
 /// which element.
 fn is_repeated(m: &Module, tile: ValueId) -> bool {
-    // Each value once: ways through elementwise operations part and meet again.
-    let mut seen: FxHashSet<ValueId> = [tile].into_iter().collect();
-    let mut work = vec![tile];
-    while let Some(value) = work.pop() {
-        let users = m.users(value);
-        if users.is_empty() {
-            return false;
-        }
-        for op in users {
-            match C::of(m.op(op).kind) {
-                Some(C::Broadcast) if elements(m, m.result(op)) > elements(m, value) => {}
-                Some(C::Broadcast) => return false,
-                _ if !passes_on(m, op) => return false,
-                _ if seen.insert(m.result(op)) => work.push(m.result(op)),
-                _ => {}
-            }
-        }
-    }
-    true
+    let repeats = |(value, user): (ValueId, Option<OpId>)| {
+        user.is_some_and(|op| {
+            C::of(m.op(op).kind) == Some(C::Broadcast)
+                && elements(m, m.result(op)) > elements(m, value)
+        })
+    };
+    last_users(m, tile).into_iter().all(repeats)
 }
 
 fn streamed_layout(m: &Module, op: OpId, warps: u64) -> Option<Result<Layout, LayoutError>> {

@@ -15,7 +15,7 @@
 
 use super::look::is_matmul;
 use super::pipeline::tokens::loads_freely;
-use super::pressure::{self, Weights};
+use super::pressure::{self, Orders, Weights};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId};
@@ -43,7 +43,7 @@ pub fn loops(m: &mut Module, body: BlockId) {
         if before.iter().filter(|&&o| is_matmul(m, o)).count() < 2 {
             continue;
         }
-        let order = Order::of(m, body, block);
+        let order = Order::of(&Graph::of(m, body, block), &before);
         m.block_mut(block).ops = order;
         let then = pressure::registers(m, body, WARPS);
         if then < now {
@@ -65,45 +65,30 @@ fn try_places(m: &mut Module, body: BlockId, block: BlockId) {
     if !several || matmuls.iter().any(|&o| C::of(m.op(o).kind).is_none()) {
         return;
     }
-    let mut now = pressure::registers_above(m, body, WARPS, MANY);
+    let graph = Graph::of(m, body, block);
+    let mut pressure = Orders::of(m, body, block, WARPS);
+    let mut best = ops.clone();
+    let mut now = pressure.registers_above(&best, MANY);
     for &matmul in matmuls.iter().skip(1) {
-        let before = m.block(block).ops.clone();
-        let mut best = before.clone();
+        let before = best.clone();
         let earlier = before.iter().take_while(|&&o| o != matmul);
-        let earlier = earlier.copied().filter(|&o| is_matmul(m, o));
-        for behind in earlier.collect::<Vec<_>>() {
-            let order = Order::with(m, body, block, matmul, behind);
-            if !is_in_order(m, &order) {
+        for &behind in earlier.filter(|&&o| is_matmul(m, o)) {
+            let order = Order::with(&graph, &before, matmul, behind);
+            if !graph.is_in_order(&order) {
                 continue;
             }
-            m.block_mut(block).ops = order;
-            let then = pressure::registers_above(m, body, WARPS, MANY);
+            let then = pressure.registers_above(&order, MANY);
             if then.0 <= now.0 && then.1 < now.1 {
                 now = then;
-                best.clone_from(&m.block(block).ops);
+                best = order;
             }
-            m.block_mut(block).ops.clone_from(&before);
         }
-        m.block_mut(block).ops = best;
     }
+    m.block_mut(block).ops = best;
 }
 
 /// Most matmuls of a loop of which other places are tried.
 const MOST_TRIED: usize = 16;
-
-/// Whether none of `ops`, a block's in another order, uses what a later one makes.
-fn is_in_order(m: &Module, ops: &[OpId]) -> bool {
-    let mut later: FxHashSet<OpId> = ops.iter().copied().collect();
-    ops.iter().all(|op| {
-        let inside = m.ops_inside(*op).into_iter().chain([*op]);
-        let used: Vec<OpId> = inside
-            .flat_map(|o| m.op(o).operands.to_vec())
-            .filter_map(|v| m.def_op(v))
-            .collect();
-        later.remove(op);
-        !used.iter().any(|o| later.contains(o))
-    })
-}
 
 /// What an operation takes until it is computed.
 #[derive(Clone, Copy, Default)]
@@ -114,70 +99,49 @@ struct Need {
     matmuls: u64,
 }
 
-/// A new order of a block, as far as it is made.
-struct Order<'m> {
+/// What the operations of a block need of each other, in whatever order they stand.
+struct Graph<'m> {
     m: &'m Module,
     weights: Weights<'m>,
     /// What stands in the block and may stand elsewhere.
     needs: FxHashMap<OpId, Need>,
-    placed: FxHashSet<OpId>,
-    order: Vec<OpId>,
+    /// The operations that make what an operation and those in it use.
+    makers: FxHashMap<OpId, Vec<OpId>>,
+    /// The movable ones of these: those first that need most beyond what they leave.
+    operands: FxHashMap<OpId, Vec<OpId>>,
 }
 
-impl<'m> Order<'m> {
-    /// Nothing placed yet.
-    fn new(m: &'m Module, body: BlockId, block: BlockId) -> Self {
-        let mut order = Order {
+impl<'m> Graph<'m> {
+    fn of(m: &'m Module, body: BlockId, block: BlockId) -> Self {
+        let mut graph = Graph {
             m,
             weights: Weights::of(m, body, WARPS),
             needs: FxHashMap::default(),
-            placed: FxHashSet::default(),
-            order: Vec::new(),
+            makers: FxHashMap::default(),
+            operands: FxHashMap::default(),
         };
         for &op in &m.block(block).ops {
+            let makers = graph.makers(op);
+            let operands = graph.operands(&makers);
             if is_movable(m, op) {
-                let need = order.need(op);
-                order.needs.insert(op, need);
+                let need = graph.need(op, &operands);
+                graph.needs.insert(op, need);
             }
+            graph.makers.insert(op, makers);
+            graph.operands.insert(op, operands);
         }
-        order
+        graph
     }
 
-    /// The block's order, but `matmul` with what it is computed of right behind `behind`, which is earlier.
-    fn with(m: &'m Module, body: BlockId, block: BlockId, matmul: OpId, behind: OpId) -> Vec<OpId> {
-        let mut order = Self::new(m, body, block);
-        for &op in &m.block(block).ops {
-            order.place(op);
-            if op == behind {
-                order.place(matmul);
-            }
-        }
-        order.order
-    }
-
-    fn of(m: &'m Module, body: BlockId, block: BlockId) -> Vec<OpId> {
-        let mut order = Self::new(m, body, block);
-        let ops = &m.block(block).ops;
-        let fixed = ops.iter().filter(|&&o| !is_movable(m, o));
-        let (last, effects): (Vec<OpId>, Vec<OpId>) =
-            fixed.partition(|&&o| m.op(o).def().traits.has(Traits::TERMINATOR));
-        effects.iter().for_each(|&op| order.place(op));
-        let handed_on: Vec<OpId> = last.iter().flat_map(|&op| order.operands(op)).collect();
-        handed_on.into_iter().for_each(|op| order.place(op));
-        // What nothing uses, and the terminator.
-        ops.iter().for_each(|&op| order.place(op));
-        order.order
-    }
-
-    /// What is taken while `op` is computed, what comes from outside of the block apart.
-    fn need(&self, op: OpId) -> Need {
+    /// What is taken while `op` is computed of `operands`, what comes from outside of the block apart.
+    fn need(&self, op: OpId, operands: &[OpId]) -> Need {
         let mut held = 0;
         let mut most = self.weight(op);
         let mut matmuls = u64::from(is_matmul(self.m, op));
-        for operand in self.operands(op) {
-            let need = self.needs.get(&operand).copied().unwrap_or_default();
+        for operand in operands {
+            let need = self.needs.get(operand).copied().unwrap_or_default();
             most = most.max(held + need.registers);
-            held += self.weight(operand);
+            held += self.weight(*operand);
             matmuls = matmuls.saturating_add(need.matmuls);
         }
         Need {
@@ -194,22 +158,25 @@ impl<'m> Order<'m> {
             .sum()
     }
 
-    /// The movable operations that compute what `op` and the operations in it use: those first that need most beyond what
-    /// they leave.
-    fn operands(&self, op: OpId) -> Vec<OpId> {
+    fn makers(&self, op: OpId) -> Vec<OpId> {
         let m = self.m;
         let regions = 0..m.op(op).regions.len();
         let inside = regions.filter_map(|i| m.body_of(op, i));
         let inside = inside.flat_map(|b| m.ops_under(b));
         let mut found: Vec<OpId> = Vec::new();
         for user in std::iter::once(op).chain(inside) {
-            let made = m.op(user).operands.iter().filter_map(|&v| m.def_op(v));
-            for operand in made.filter(|o| self.needs.contains_key(o)) {
-                if !found.contains(&operand) {
-                    found.push(operand);
+            for maker in m.op(user).operands.iter().filter_map(|&v| m.def_op(v)) {
+                if !found.contains(&maker) {
+                    found.push(maker);
                 }
             }
         }
+        found
+    }
+
+    fn operands(&self, makers: &[OpId]) -> Vec<OpId> {
+        let movable = makers.iter().filter(|o| self.needs.contains_key(o));
+        let mut found: Vec<OpId> = movable.copied().collect();
         let beyond = |o: &OpId| {
             let need = self.needs.get(o).copied().unwrap_or_default();
             let registers = need.registers.saturating_sub(self.weight(*o));
@@ -217,6 +184,64 @@ impl<'m> Order<'m> {
         };
         found.sort_by_key(|o| std::cmp::Reverse(beyond(o)));
         found
+    }
+
+    /// Whether none of the block's operations, in another order, uses what a later one makes.
+    fn is_in_order(&self, ops: &[OpId]) -> bool {
+        let mut later: FxHashSet<OpId> = ops.iter().copied().collect();
+        ops.iter().all(|op| {
+            later.remove(op);
+            let mut makers = self.makers.get(op).into_iter().flatten();
+            !makers.any(|o| later.contains(o))
+        })
+    }
+}
+
+/// A new order of a block, as far as it is made.
+struct Order<'g, 'm> {
+    graph: &'g Graph<'m>,
+    placed: FxHashSet<OpId>,
+    order: Vec<OpId>,
+}
+
+impl<'g, 'm> Order<'g, 'm> {
+    /// Nothing placed yet.
+    fn new(graph: &'g Graph<'m>) -> Self {
+        Order {
+            graph,
+            placed: FxHashSet::default(),
+            order: Vec::new(),
+        }
+    }
+
+    /// `ops`, but `matmul` with what it is computed of right behind `behind`, which is earlier.
+    fn with(graph: &'g Graph<'m>, ops: &[OpId], matmul: OpId, behind: OpId) -> Vec<OpId> {
+        let mut order = Self::new(graph);
+        for &op in ops {
+            order.place(op);
+            if op == behind {
+                order.place(matmul);
+            }
+        }
+        order.order
+    }
+
+    fn of(graph: &'g Graph<'m>, ops: &[OpId]) -> Vec<OpId> {
+        let mut order = Self::new(graph);
+        let m = graph.m;
+        let fixed = ops.iter().filter(|&&o| !is_movable(m, o));
+        let (last, effects): (Vec<OpId>, Vec<OpId>) =
+            fixed.partition(|&&o| m.op(o).def().traits.has(Traits::TERMINATOR));
+        effects.iter().for_each(|&op| order.place(op));
+        let handed_on: Vec<OpId> = last.iter().flat_map(|&op| order.operands(op)).collect();
+        handed_on.into_iter().for_each(|op| order.place(op));
+        // What nothing uses, and the terminator.
+        ops.iter().for_each(|&op| order.place(op));
+        order.order
+    }
+
+    fn operands(&self, op: OpId) -> Vec<OpId> {
+        self.graph.operands.get(&op).cloned().unwrap_or_default()
     }
 
     /// Places `op` behind what it is computed of.

@@ -1,7 +1,7 @@
 //! Layouts in which accesses to memory are wide and coalesced, and where a conversion to them pays.
 
 use super::fragments::is_fma;
-use super::look::passes_on;
+use super::look::last_users;
 use super::relation::{at, canonical, is_distributed, layout_of, shape_of};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -10,7 +10,6 @@ use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::layout::blocked::Blocked;
 use crate::layout::{Layout, LayoutError, Shape};
 use crate::lower::run::Run;
-use rustc_hash::FxHashSet;
 
 /// The pointers of an access through a tile of them.
 pub fn pointers(m: &Module, op: OpId) -> Option<ValueId> {
@@ -54,22 +53,9 @@ pub(super) fn usual(
 
 /// Whether multiply-adds take what a load loads, as it is or computed on.
 fn feeds_threads(m: &Module, load: OpId) -> bool {
-    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
-    let mut work = vec![m.result(load)];
-    while let Some(value) = work.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        for user in m.users(value) {
-            if S::of(m.op(user).kind) == Some(S::Dot) && is_fma(m, user) {
-                return true;
-            }
-            if passes_on(m, user) {
-                work.extend(&m.op(user).results);
-            }
-        }
-    }
-    false
+    let users = last_users(m, m.result(load));
+    let mut users = users.into_iter().filter_map(|(_, user)| user);
+    users.any(|o| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o))
 }
 
 /// The layout of a tile that is loaded element by element, for nothing says that pointers go to neighbours or that rows are

@@ -1,6 +1,7 @@
 //! The decisions for a kernel, which [`super::plan`] makes.
 
 use super::pipeline;
+use crate::ir::BlockId;
 use crate::target::Target;
 
 /// The decisions for one kernel.
@@ -22,6 +23,33 @@ pub struct Plan {
 pub fn sharing(occupancy: Option<i64>) -> u64 {
     let asked = occupancy.and_then(|o| u64::try_from(o).ok());
     asked.unwrap_or(1).max(1)
+}
+
+/// What is known of a kernel when all that matmuls read has its place.
+#[derive(Clone, Copy)]
+pub struct Kernel<'p> {
+    pub body: BlockId,
+    pub target: &'p Target,
+    pub plan: &'p Plan,
+    /// Blocks that should share a multiprocessor.
+    pub occupancy: Option<i64>,
+}
+
+impl Kernel<'_> {
+    /// Warps that hold tiles.
+    pub fn warps(&self) -> u64 {
+        self.plan.tile_warps
+    }
+
+    /// Blocks that share a multiprocessor.
+    pub fn blocks(&self) -> u64 {
+        sharing(self.occupancy)
+    }
+
+    /// Registers that a thread that holds tiles can have.
+    pub fn registers(&self) -> u64 {
+        self.plan.registers(self.target, self.blocks())
+    }
 }
 
 impl Plan {

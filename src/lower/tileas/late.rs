@@ -6,7 +6,7 @@
 //! faster than what is written there and read back. What a ring has brought is read where it is used, as long as its stage
 //! is not given back. A tile that is used again much later is loaded again ([`super::reload`]).
 
-use super::decided::{Plan, sharing};
+use super::decided::Kernel;
 use super::fragments::is_fma;
 use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
 use super::look::{is_matmul, place};
@@ -16,12 +16,11 @@ use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::target::Target;
 use rustc_hash::FxHashMap;
 
-/// Moves the loads under `body` down to their first use if not all tiles fit in the registers of a thread where
-/// `occupancy` blocks share a multiprocessor.
-pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupancy: Option<i64>) {
+/// Moves the loads of a kernel down to their first use if not all tiles fit in the registers of a thread.
+pub fn loads(m: &mut Module, kernel: &Kernel<'_>) {
+    let (body, warps) = (kernel.body, kernel.warps());
     let ops = m.ops_under(body);
     let mut blocks: Vec<BlockId> = Vec::new();
     for &op in ops.iter().filter(|&&o| is_load(m, o) || reads_ring(m, o)) {
@@ -32,24 +31,24 @@ pub fn loads(m: &mut Module, body: BlockId, target: &Target, plan: &Plan, occupa
     if blocks.is_empty() {
         return;
     }
-    let available = plan.registers(target, sharing(occupancy));
+    let available = kernel.registers();
     // Fragments and conversions, and the squares of elements that multiply-adds work on, may take as much again.
-    let issued = pressure::registers_issued(m, body, plan.tile_warps);
+    let issued = pressure::registers_issued(m, body, warps);
     if issued + 2 * REGISTERS_BESIDE_TILES <= available {
         return;
     }
-    let tiles = pressure::registers_without(m, body, plan.tile_warps, &[]);
+    let tiles = pressure::registers_without(m, body, warps, &[]);
     let by_squares = |&o: &OpId| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o);
     let short = tiles + REGISTERS_BESIDE_LOADS > available || ops.iter().any(by_squares);
     // What is in shared memory already costs little to wait for.
-    let roles = plan.roles.is_some();
+    let roles = kernel.plan.roles.is_some();
     for &block in &blocks {
         delay(m, block, &|m, o| {
             roles && reads_ring(m, o) || short && is_load(m, o)
         });
     }
     if tiles + REGISTERS_BESIDE_LOADS > available {
-        reload::again(m, body, &blocks, plan.tile_warps);
+        reload::again(m, body, &blocks, warps);
     }
 }
 

@@ -95,6 +95,28 @@ fn reach_by(
     reached
 }
 
+/// Each operation that uses `tile`, or what elementwise operations and changes of shape make of it, for something else, and
+/// which of these values it uses. Values that nothing uses come with none.
+pub fn last_users(m: &Module, tile: ValueId) -> Vec<(ValueId, Option<OpId>)> {
+    // Each value once: ways through elementwise operations part and meet again.
+    let mut seen: FxHashSet<ValueId> = [tile].into_iter().collect();
+    let mut work = vec![tile];
+    let mut last = Vec::new();
+    while let Some(value) = work.pop() {
+        let users = m.users(value);
+        if users.is_empty() {
+            last.push((value, None));
+        }
+        for user in users {
+            match passes_on(m, user) {
+                true => work.extend(m.op(user).results.iter().filter(|r| seen.insert(**r))),
+                false => last.push((value, Some(user))),
+            }
+        }
+    }
+    last
+}
+
 /// [`reach`], also through what branches and loops pass on.
 pub fn reach_through_loops(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     let mut passed: Vec<_> = ops.iter().flat_map(|&o| flow::carried(m, o)).collect();

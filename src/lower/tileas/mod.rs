@@ -86,6 +86,7 @@ use crate::facts;
 use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
+use decided::Kernel;
 use missed::Log;
 
 /// Lowers every `nv_tileaa.func` of the module in place. Returns what was noted on the way.
@@ -161,30 +162,29 @@ fn func(
     let warps = plan.tile_warps;
     let room = tcgen05::convert(m, body, target, (warps, registers), room, log)?;
     let (occupancy, room) = stationary::place(m, body, target, &plan, room, log)?;
-    staged::place(
-        m,
+    let kernel = Kernel {
         body,
-        plan.tile_warps,
-        plan.registers(target, decided::sharing(occupancy)),
-        room,
-        log,
-    )?;
+        target,
+        plan: &plan,
+        occupancy,
+    };
+    staged::place(m, body, kernel.warps(), kernel.registers(), room, log)?;
     if let Some(blocks) = occupancy {
         m.set_i32(op, "occupancy", blocks);
     }
-    used_up::in_parts(m, body, target, &plan, occupancy, log);
+    used_up::in_parts(m, &kernel, log);
     overlap::chain_all(m, body);
-    modulo::schedule(m, body, target, &plan, occupancy, log);
+    modulo::schedule(m, &kernel, log);
     overlap::relax(m, body);
-    tcgen05::epilogue::in_parts(m, body, target, &plan, occupancy, log);
-    late::loads(m, body, target, &plan, occupancy);
-    parked::tiles(m, body, target, &plan, occupancy, log)?;
+    tcgen05::epilogue::in_parts(m, &kernel, log);
+    late::loads(m, &kernel);
+    parked::tiles(m, &kernel, log)?;
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)
     {
         m.set_i32(op, "occupancy", blocks);
     }
-    let reread = reread::pays(m, body, target, &plan, occupancy);
+    let reread = reread::pays(m, &kernel);
     sink::split(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)?;

@@ -10,7 +10,7 @@
 //! used for a while. Left in registers, it would take those of what is loaded and multiplied in between.
 
 use super::buffers::{ROWS, shared_type, swizzled, tile_bytes};
-use super::decided::{Plan, sharing};
+use super::decided::Kernel;
 use super::fragments::is_fma;
 use super::limits::REGISTERS_BESIDE_TILES;
 use super::look::{ancestor_in, place};
@@ -21,37 +21,30 @@ use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::lower::unsupported;
-use crate::target::Target;
+use rustc_hash::FxHashMap;
 
 /// What is done, in messages.
 const WHAT: &str = "tile waits in shared memory";
 /// Fewest registers of a thread that are worth it.
 const WORTH: u64 = 8;
 
-/// Parks tiles of the blocks under `body` that multiply by multiply-adds, as long as a thread has too few registers where
-/// `occupancy` blocks share a multiprocessor and shared memory has room.
-pub fn tiles(
-    m: &mut Module,
-    body: BlockId,
-    target: &Target,
-    plan: &Plan,
-    occupancy: Option<i64>,
-    log: &mut Log,
-) -> Result<(), Diagnostic> {
+/// Parks tiles of the blocks of a kernel that multiply by multiply-adds, as long as a thread has too few registers and shared
+/// memory has room.
+pub fn tiles(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) -> Result<(), Diagnostic> {
+    let body = kernel.body;
     let ops = m.ops_under(body);
     let by_threads = |&&o: &&OpId| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o);
     let dots: Vec<OpId> = ops.iter().filter(by_threads).copied().collect();
     let mut blocks: Vec<BlockId> = dots.iter().map(|&o| m.op(o).block).collect();
     blocks.dedup();
-    let blocks_together = sharing(occupancy);
-    let has = plan.registers(target, blocks_together);
-    let has = has.saturating_sub(REGISTERS_BESIDE_TILES);
+    let has = kernel.registers().saturating_sub(REGISTERS_BESIDE_TILES);
     let operands = dots.iter().filter_map(|&o| Matmul::of(m.op(o)));
     let scratch = operands.map(|d| tile_bytes(m, d.lhs) + tile_bytes(m, d.rhs));
     let taken = scratch.max().unwrap_or(0) + buffers(m, &ops);
-    let mut room = target.shared_of_each(blocks_together).saturating_sub(taken);
+    let shared = kernel.target.shared_of_each(kernel.blocks());
+    let mut room = shared.saturating_sub(taken);
     for block in blocks {
-        while let Some(parked) = Parked::find(m, body, block, plan.tile_warps, has, room) {
+        while let Some(parked) = Tiles::of(m, kernel, block).to_park(has, room) {
             room -= tile_bytes(m, parked.tile);
             let how = format!(
                 "while {} registers live, and a thread has {has} for tiles",
@@ -80,86 +73,94 @@ struct Parked {
     living: u64,
 }
 
-impl Parked {
-    /// Where too many live, the most first: the smallest tile that leaves no more than `has` registers there, or the largest,
-    /// if it has a place in `room` bytes.
-    fn find(
-        m: &Module,
-        body: BlockId,
-        block: BlockId,
-        warps: u64,
-        has: u64,
-        room: u64,
-    ) -> Option<Parked> {
+/// The tiles of a block that can be parked, and how many registers live there.
+struct Tiles<'m> {
+    ops: &'m [OpId],
+    /// Registers that live at the operations that stand, by their places, the most first.
+    living: Vec<(usize, u64)>,
+    tiles: Vec<Tile>,
+}
+
+/// A tile that a block makes and uses.
+struct Tile {
+    value: ValueId,
+    registers: u64,
+    bytes: u64,
+    /// The places in the block where it is made, and first used.
+    made: usize,
+    used: usize,
+}
+
+impl<'m> Tiles<'m> {
+    fn of(m: &'m Module, kernel: &Kernel<'_>, block: BlockId) -> Self {
+        let (body, warps) = (kernel.body, kernel.warps());
         let weights = Weights::of(m, body, warps);
-        let ops = &m.block(block).ops;
-        let living = |&op: &OpId| {
-            let around = pressure::around(m, body, warps, op);
+        let ops = m.block(block).ops.as_slice();
+        let around = pressure::around(m, body, warps);
+        let living = |op: OpId| {
+            let around = around.get(&op).copied().unwrap_or_default();
             let results = m.op(op).results.iter().filter(|&&r| weights.root(r) == r);
             let made: u64 = results.map(|&r| weights.weight(r)).sum();
             let parts = view::Dot::of(m.op(op)).and_then(|v| v.parts()).unwrap_or(1);
             let made = made / u64::try_from(parts).unwrap_or(1).max(1);
             around.before.max(around.behind + made)
         };
-        let stands = |&(_, op): &(usize, &OpId)| Weights::stands(m, *op);
-        let standing = ops.iter().enumerate().filter(stands);
-        let mut crowded: Vec<(usize, u64)> = standing.map(|(i, op)| (i, living(op))).collect();
-        crowded.retain(|&(_, living)| living > has);
-        crowded.sort_by_key(|&(i, living)| (std::cmp::Reverse(living), i));
-        let across = |(at, living)| Self::across(m, body, block, (at, living), has, room, &weights);
-        crowded.into_iter().find_map(across)
-    }
-
-    /// The tile to park where so many registers live at the operation at a place of the block.
-    fn across(
-        m: &Module,
-        body: BlockId,
-        block: BlockId,
-        (at, living): (usize, u64),
-        has: u64,
-        room: u64,
-        weights: &Weights<'_>,
-    ) -> Option<Parked> {
-        let ops = &m.block(block).ops;
-        let mut found: Option<(u64, Parked)> = None;
-        for &made in ops.iter().take(at) {
-            let Some(&tile) = m.op(made).results.first() else {
-                continue;
-            };
-            let weight = weights.weight(tile);
-            let two = m.types.as_tile(m.ty(tile)).is_some_and(|t| t.1.len() == 2);
-            if weight < WORTH || weights.root(tile) != tile || !two || tile_bytes(m, tile) > room {
-                continue;
+        let standing = ops.iter().enumerate();
+        let standing = standing.filter(|&(_, &op)| Weights::stands(m, op));
+        let mut living: Vec<(usize, u64)> = standing.map(|(i, &op)| (i, living(op))).collect();
+        living.sort_by_key(|&(i, living)| (std::cmp::Reverse(living), i));
+        let places = ops.iter().enumerate().map(|(i, &op)| (op, i));
+        let places: FxHashMap<OpId, usize> = places.collect();
+        let tile = |(made, &op): (usize, &OpId)| {
+            let &value = m.op(op).results.first()?;
+            let registers = weights.weight(value);
+            let two = m.types.as_tile(m.ty(value))?.1.len() == 2;
+            if registers < WORTH || weights.root(value) != value || !two {
+                return None;
             }
-            let users = m.users(tile).into_iter();
-            let place_of = |u: OpId| Some(place(m, ancestor_in(m, body, block, u)?).1);
-            let places: Option<Vec<usize>> = users.map(place_of).collect();
-            let first = places.and_then(|p| p.into_iter().min());
-            // What a block's end hands on would be read for nothing.
-            let Some(first) = first.filter(|&first| first > at && first + 1 < ops.len()) else {
-                continue;
-            };
-            let parked = Parked {
-                tile,
+            let users = m.users(value).into_iter();
+            let place = |u: OpId| places.get(&ancestor_in(m, body, block, u)?).copied();
+            let used: Option<Vec<usize>> = users.map(place).collect();
+            Some(Tile {
+                value,
+                registers,
+                bytes: tile_bytes(m, value),
                 made,
-                used: ops[first],
-                living,
-            };
-            let enough = |weight: u64| living - weight <= has;
-            let better = found.as_ref().is_none_or(|(best, _)| {
-                if enough(weight) {
-                    !enough(*best) || weight < *best
-                } else {
-                    weight > *best
-                }
-            });
-            if better {
-                found = Some((weight, parked));
-            }
+                used: used?.into_iter().min()?,
+            })
+        };
+        Tiles {
+            ops,
+            living,
+            tiles: ops.iter().enumerate().filter_map(tile).collect(),
         }
-        found.map(|(_, parked)| parked)
     }
 
+    /// Where more than `has` live, the most first: the smallest tile that leaves no more there, or the largest, if it has a
+    /// place in `room` bytes.
+    fn to_park(&self, has: u64, room: u64) -> Option<Parked> {
+        let crowded = self.living.iter().take_while(|&&(_, living)| living > has);
+        let mut parked = crowded.filter_map(|&(at, living)| {
+            let enough = |t: &Tile| living.saturating_sub(t.registers) <= has;
+            // What a block's end hands on would be read for nothing.
+            let across = |t: &&Tile| t.made < at && t.used > at && t.used + 1 < self.ops.len();
+            let fits = self.tiles.iter().filter(|t| t.bytes <= room).filter(across);
+            let best = fits.min_by_key(|t| match enough(t) {
+                true => (false, t.registers),
+                false => (true, u64::MAX - t.registers),
+            })?;
+            Some(Parked {
+                tile: best.value,
+                made: self.ops[best.made],
+                used: self.ops[best.used],
+                living,
+            })
+        });
+        parked.next()
+    }
+}
+
+impl Parked {
     /// Stores it where it is made and loads it where it is used.
     fn apply(self, m: &mut Module, body: BlockId) -> Result<(), Diagnostic> {
         let Parked {

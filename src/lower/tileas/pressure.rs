@@ -11,8 +11,8 @@ use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::tileas::distinct::Distinct;
 use crate::lower::tileas::look::is_matmul;
-use rustc_hash::FxHashSet;
-use std::cell::Cell;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{Cell, RefCell};
 
 /// Registers of a thread of `warps` warps for the tiles that live at once, at most.
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
@@ -46,14 +46,35 @@ pub fn registers_across(m: &Module, body: BlockId, warps: u64) -> u64 {
     p.block(body, Live::default())
 }
 
-/// [`registers`], and by how many registers more than `limit` live at an operation, all of them together.
-pub fn registers_above(m: &Module, body: BlockId, warps: u64, limit: u64) -> (u64, u64) {
-    let mut p = Pressure::new(m, body, warps);
-    p.loaded_for_matmuls(body, &[S::TiledLoad, S::Load, S::LocalLoad]);
-    let excess = Cell::new(0);
-    p.excess = Some((limit, &excess));
-    let most = p.block(body, Live::default());
-    (most, excess.get())
+/// [`registers`] of a function where one of its blocks may stand in several orders.
+pub struct Orders<'m> {
+    pressure: Pressure<'m>,
+    body: BlockId,
+    block: BlockId,
+}
+
+impl<'m> Orders<'m> {
+    pub fn of(m: &'m Module, body: BlockId, block: BlockId, warps: u64) -> Self {
+        let mut pressure = Pressure::new(m, body, warps);
+        pressure.loaded_for_matmuls(body, &[S::TiledLoad, S::Load, S::LocalLoad]);
+        Orders {
+            pressure,
+            body,
+            block,
+        }
+    }
+
+    /// Those of one order, and by how many registers more than `limit` live at an operation, all of them together.
+    pub fn registers_above(&mut self, order: &[OpId], limit: u64) -> (u64, u64) {
+        let p = &mut self.pressure;
+        p.order = Some((self.block, order.to_vec()));
+        p.excess = Some((limit, Cell::new(0)));
+        let most = p.block(self.body, Live::default());
+        (
+            most,
+            p.excess.as_ref().map_or(0, |(_, excess)| excess.get()),
+        )
+    }
 }
 
 /// Registers of a thread for the tiles that live at one operation.
@@ -65,14 +86,13 @@ pub struct Around {
     pub behind: u64,
 }
 
-/// Those of `warps` warps at `op`, somewhere under `body`.
-pub fn around(m: &Module, body: BlockId, warps: u64, op: OpId) -> Around {
+/// Those of `warps` warps at each operation under `body`.
+pub fn around(m: &Module, body: BlockId, warps: u64) -> FxHashMap<OpId, Around> {
     let mut p = Pressure::new(m, body, warps);
     p.loaded_for_matmuls(body, &[S::LocalLoad]);
-    let found = Cell::new(Around::default());
-    p.probe = Some((op, &found));
+    p.around = Some(RefCell::default());
     p.block(body, Live::default());
-    found.get()
+    p.around.map(RefCell::into_inner).unwrap_or_default()
 }
 
 /// The registers of a thread that values of a function take, one by one.
@@ -135,10 +155,12 @@ struct Pressure<'m> {
     stores_stand: bool,
     /// Whether what lives while an asynchronous matmul is issued counts.
     issued_stand: bool,
-    /// An operation, and where what lives at it is noted.
-    probe: Option<(OpId, &'m Cell<Around>)>,
+    /// What lives at each operation, where that is noted.
+    around: Option<RefCell<FxHashMap<OpId, Around>>>,
     /// Registers above which what lives at an operation is noted, and how many there were above it at all of them.
-    excess: Option<(u64, &'m Cell<u64>)>,
+    excess: Option<(u64, Cell<u64>)>,
+    /// A block, and the order in which it stands instead of its own.
+    order: Option<(BlockId, Vec<OpId>)>,
 }
 
 impl<'m> Pressure<'m> {
@@ -152,8 +174,9 @@ impl<'m> Pressure<'m> {
             shared: FxHashSet::default(),
             stores_stand: false,
             issued_stand: false,
-            probe: None,
+            around: None,
             excess: None,
+            order: None,
         };
         p.find_cheap(&ops);
         p
@@ -257,7 +280,11 @@ impl<'m> Pressure<'m> {
     fn block(&self, block: BlockId, mut live: Live) -> u64 {
         let m = self.m;
         let mut most = 0;
-        for &op in m.block(block).ops.iter().rev() {
+        let ops = match &self.order {
+            Some((other, ops)) if *other == block => ops,
+            _ => &m.block(block).ops,
+        };
+        for &op in ops.iter().rev() {
             let data = m.op(op);
             let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store));
             let issued = S::of(data.kind) == Some(S::AsyncDot);
@@ -291,12 +318,12 @@ impl<'m> Pressure<'m> {
             let before = live.registers + self.again(op);
             if stands {
                 most = most.max(before);
-                if let Some((limit, excess)) = self.excess {
-                    excess.set(excess.get() + before.saturating_sub(limit));
+                if let Some((limit, excess)) = &self.excess {
+                    excess.set(excess.get() + before.saturating_sub(*limit));
                 }
             }
-            if let Some((_, found)) = self.probe.filter(|p| p.0 == op) {
-                found.set(Around { before, behind });
+            if let Some(around) = &self.around {
+                around.borrow_mut().insert(op, Around { before, behind });
             }
         }
         most

@@ -9,7 +9,7 @@
 //! What a reduction's result is applied to has to wait for all of it. The stage of the ring holds it until it is
 //! released: read again, and computed again as far as that is cheap, it takes no registers meanwhile.
 
-use super::decided::{Plan, sharing};
+use super::decided::Kernel;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::look::{is_matmul, is_view};
 use super::pipeline::slice::{Map, copy_in_front};
@@ -18,26 +18,19 @@ use super::sink::{Rings, is_quiet, rings};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Whether a thread has too few registers for what lives at once under `body`, where `occupancy` blocks share a
-/// multiprocessor. What matmuls read is read where they stand.
-pub fn pays(
-    m: &Module,
-    body: BlockId,
-    target: &Target,
-    plan: &Plan,
-    occupancy: Option<i64>,
-) -> bool {
+/// Whether a thread has too few registers for what lives at once in a kernel. What matmuls read is read where they stand.
+pub fn pays(m: &Module, kernel: &Kernel<'_>) -> bool {
+    let (body, warps) = (kernel.body, kernel.warps());
     let ops = m.ops_under(body);
     if !ops.iter().any(|&o| is_load(m, o)) || ops.iter().any(|&o| is_matmul(m, o)) {
         return false;
     }
-    let tiles = pressure::registers(m, body, plan.tile_warps);
-    let across = pressure::registers_across(m, body, plan.tile_warps);
+    let tiles = pressure::registers(m, body, warps);
+    let across = pressure::registers_across(m, body, warps);
     let needed = across.max(tiles) + REGISTERS_BESIDE_LOADS;
-    needed > plan.registers(target, sharing(occupancy))
+    needed > kernel.registers()
 }
 
 /// Reads again what the loops under `body` bring, and use behind reductions.

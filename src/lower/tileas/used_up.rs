@@ -9,7 +9,7 @@
 //! as many registers, the matmul makes one part of its result after the other, and what follows element by element is
 //! done with each of them before the next one is begun.
 
-use super::decided::{Plan, sharing};
+use super::decided::Kernel;
 use super::fragments::{is_fma, mma_of, wgmma_of};
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::look::{ancestor_in, place};
@@ -20,7 +20,6 @@ use crate::dialect::Traits;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Def, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
-use crate::target::Target;
 
 /// What is done, in messages.
 const WHAT: &str = "result used up in parts";
@@ -33,27 +32,23 @@ const MOST: u64 = 4;
 /// Fewest columns of a part of a warpgroup's matmul.
 const FEWEST_COLUMNS: u64 = 32;
 
-/// Cuts the matmuls under `body` that a thread has too few registers for, where `occupancy` blocks share a multiprocessor.
-pub fn in_parts(
-    m: &mut Module,
-    body: BlockId,
-    target: &Target,
-    plan: &Plan,
-    occupancy: Option<i64>,
-    log: &mut Log,
-) {
-    let available = plan.registers(target, sharing(occupancy));
+/// Cuts the matmuls of a kernel that a thread has too few registers for.
+pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
+    let (body, warps, available) = (kernel.body, kernel.warps(), kernel.registers());
     let has = available.saturating_sub(REGISTERS_BESIDE_LOADS);
+    // Parts change nothing of it.
+    let mut living = None;
     for op in m.ops_under(body) {
         let Some(made) = made_alone(m, op) else {
             continue;
         };
-        let weights = Weights::of(m, body, plan.tile_warps);
+        let weights = Weights::of(m, body, warps);
         if !is_used_up(m, body, made, &weights) {
             continue;
         }
         let product = weights.weight(made);
-        let around = pressure::around(m, body, plan.tile_warps, op);
+        let living = living.get_or_insert_with(|| pressure::around(m, body, warps));
+        let around = living.get(&op).copied().unwrap_or_default();
         let beside = match S::of(m.op(op).kind) {
             // The left operand is read until the last part.
             Some(S::AsyncDot) => around.before,
@@ -63,7 +58,7 @@ pub fn in_parts(
         if product < WORTH || product <= spare {
             continue;
         }
-        if let Some(how) = cut(m, op, plan.tile_warps, product, spare) {
+        if let Some(how) = cut(m, op, warps, product, spare) {
             let why = format!(
                 "{how}, for {beside} registers are held beside its {product}, and a thread has {available}"
             );

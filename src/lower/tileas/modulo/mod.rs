@@ -22,7 +22,7 @@ mod rewrite;
 mod stages;
 
 use super::buffers::tile_bytes;
-use super::decided::{Plan, sharing};
+use super::decided::Kernel;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
 use super::pressure::Weights;
@@ -32,7 +32,6 @@ use crate::dialect::nv_tileas::view::AllocTensor;
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
-use crate::target::Target;
 use body::Body;
 use order::{Instance, Node, Sharing, Times};
 use rustc_hash::FxHashMap;
@@ -72,13 +71,10 @@ struct Schedule {
 }
 
 /// What limits a schedule.
-struct Room<'t> {
-    target: &'t Target,
-    plan: &'t Plan,
+struct Room<'k> {
+    kernel: &'k Kernel<'k>,
     /// Registers of a thread.
     registers: u64,
-    /// Blocks that should share a multiprocessor.
-    blocks: u64,
     /// Blocks for whose buffers shared memory has room.
     by_shared: u64,
 }
@@ -86,11 +82,12 @@ struct Room<'t> {
 impl Room<'_> {
     /// Blocks that registers and shared memory admit on a multiprocessor.
     fn blocks_by(&self, registers: u64) -> u64 {
-        match &self.plan.roles {
+        let Kernel { target, plan, .. } = self.kernel;
+        match &plan.roles {
             Some(roles) if roles.redistributes() => 1,
             _ => {
-                let warps = self.plan.all_warps();
-                let by_registers = self.target.blocks_by_registers(warps, registers);
+                let warps = plan.all_warps();
+                let by_registers = target.blocks_by_registers(warps, registers);
                 by_registers.min(self.by_shared)
             }
         }
@@ -109,15 +106,9 @@ fn buffers(m: &Module, body: BlockId) -> u64 {
     bytes.sum()
 }
 
-/// Overlaps the iterations of the loops under `body` where that pays.
-pub fn schedule(
-    m: &mut Module,
-    body: BlockId,
-    target: &Target,
-    plan: &Plan,
-    occupancy: Option<i64>,
-    log: &mut Log,
-) {
+/// Overlaps the iterations of a kernel's loops where that pays.
+pub fn schedule(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
+    let body = kernel.body;
     let ops = m.ops_under(body);
     let loops: Vec<OpId> = ops
         .iter()
@@ -131,13 +122,10 @@ pub fn schedule(
         .iter()
         .filter_map(|&o| access::destination(m.op(o)).zip(access::pipeline(m.op(o))))
         .collect();
-    let sharing = sharing(occupancy);
     let room = Room {
-        target,
-        plan,
-        registers: plan.registers(target, sharing),
-        blocks: sharing,
-        by_shared: u64::from(target.shared_per_block()) / buffers(m, body).max(1),
+        kernel,
+        registers: kernel.registers(),
+        by_shared: u64::from(kernel.target.shared_per_block()) / buffers(m, body).max(1),
     };
     let producers = producer::counterparts(m, &ops, &loops);
     for (op, producer) in loops.into_iter().zip(producers) {
@@ -195,7 +183,7 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
             why,
         });
     }
-    let times = Times::of(m, body, room.plan.tile_warps.div_ceil(4));
+    let times = Times::of(m, body, room.kernel.warps().div_ceil(4));
     let mut cuts: Vec<Stages> = Vec::new();
     for chosen in 1..1usize << body.dots.len() {
         let late = |i: &usize| chosen >> i & 1 == 1;
@@ -209,11 +197,11 @@ fn choose(m: &Module, func: BlockId, body: &Body, room: &Room<'_>) -> Result<Sch
     let in_order: Vec<Node> = (0..body.ops.len())
         .map(|op| Node { op, late: false })
         .collect();
-    let weights = Weights::of(m, func, room.plan.tile_warps);
+    let weights = Weights::of(m, func, room.kernel.warps());
     let period = |stages: &Stages, order: &[Node]| {
         let copied = order::copied(m, body, stages, order).into_iter();
         let sharing = Sharing {
-            blocks: room.blocks,
+            blocks: room.kernel.blocks(),
             copies: copied.map(|v| weights.weight(weights.root(v))).sum(),
         };
         order::period(body, order, &times, sharing)

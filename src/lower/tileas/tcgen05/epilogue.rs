@@ -21,7 +21,7 @@ use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::tensor::Share;
-use crate::lower::tileas::decided::{Plan, sharing};
+use crate::lower::tileas::decided::Kernel;
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
 use crate::lower::tileas::look::{is_matmul, place};
 use crate::lower::tileas::missed::{Log, Refusal};
@@ -31,7 +31,6 @@ use crate::lower::tileas::strips::apart;
 use crate::lower::tileas::strips::cut::{Cut, cheap};
 use crate::lower::tileas::strips::dims::{Dim, Dims, extents};
 use crate::lower::tileas::strips::parts::Parts;
-use crate::target::Target;
 use rustc_hash::FxHashSet;
 
 /// What is done, in messages.
@@ -41,25 +40,17 @@ const LEAST_COLUMNS: u64 = 32;
 /// Registers of a load from tensor memory, which is under way while what the one before has brought is worked on.
 const UNDER_WAY: u64 = 32;
 
-/// Cuts the epilogues under `body` that a thread has too few registers for, where `occupancy` blocks share a multiprocessor.
-pub fn in_parts(
-    m: &mut Module,
-    body: BlockId,
-    target: &Target,
-    plan: &Plan,
-    occupancy: Option<i64>,
-    log: &mut Log,
-) {
-    let available = plan.registers(target, sharing(occupancy));
+/// Cuts the epilogues of a kernel that a thread has too few registers for.
+pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
+    let (body, warps, available) = (kernel.body, kernel.warps(), kernel.registers());
     let room = available.saturating_sub(REGISTERS_BESIDE_TILES + UNDER_WAY);
     for load in whole_loads(m, body) {
-        if Epilogue::of(m, body, load, plan.tile_warps).is_some_and(|e| e.held > room) {
+        if Epilogue::of(m, body, load, warps).is_some_and(|e| e.held > room) {
             twice::loads(m, body, load);
         }
     }
     for load in whole_loads(m, body) {
-        let Some(epilogue) = Epilogue::of(m, body, load, plan.tile_warps).filter(|e| e.held > room)
-        else {
+        let Some(epilogue) = Epilogue::of(m, body, load, warps).filter(|e| e.held > room) else {
             continue;
         };
         let loc = m.op(load).loc;
@@ -78,7 +69,7 @@ pub fn in_parts(
 }
 
 /// The loads of whole accumulators under `body`.
-fn whole_loads(m: &Module, body: BlockId) -> Vec<OpId> {
+pub(super) fn whole_loads(m: &Module, body: BlockId) -> Vec<OpId> {
     let mut loads = m.ops_under(body);
     loads.retain(|&o| view::TensorLoad::of(m.op(o)).is_some_and(|v| v.part().is_none()));
     loads

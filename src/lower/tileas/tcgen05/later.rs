@@ -13,6 +13,7 @@
 //! all that this one's operands are computed of. Here it keeps its columns until then.
 
 use super::columns::{self, Held};
+use super::epilogue::whole_loads;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::tensor::COLUMNS;
@@ -20,6 +21,7 @@ use crate::lower::tileas::lifetime::intersect;
 use crate::lower::tileas::look::{is_matmul, place};
 use crate::lower::tileas::pressure;
 use rustc_hash::FxHashSet;
+use std::cell::LazyCell;
 
 /// Lets the accumulators under `body` that are used behind other matmuls keep their columns at these, too, where `warps` warps
 /// have too few `registers` for what lives there and tensor memory has the columns. Returns their loads.
@@ -30,14 +32,15 @@ pub fn keep(
     (warps, registers): (u64, u64),
 ) -> Vec<OpId> {
     let mut waiting = Vec::new();
-    for load in m.ops_under(body) {
-        let Some(v) = whole_load(m, load) else {
+    let living = LazyCell::new(|| pressure::around(m, body, warps));
+    for load in whole_loads(m, body) {
+        let Some(v) = view::TensorLoad::of(m.op(load)) else {
             continue;
         };
         let between = Wait::of(m, load).between;
         let crowded = |&op: &OpId| {
             let stores = matches!(S::of(m.op(op).kind), Some(S::TensorStore | S::TensorDot));
-            stores && pressure::around(m, body, warps, op).before > registers
+            stores && living.get(&op).is_some_and(|l| l.before > registers)
         };
         if !between.iter().any(crowded) {
             continue;
@@ -135,8 +138,4 @@ fn overwrites(m: &Module, op: OpId, load: OpId) -> bool {
 
 fn columns_of(m: &Module, buffer: ValueId) -> Option<std::ops::Range<u64>> {
     columns::of(m, m.def_op(buffer)?)
-}
-
-fn whole_load(m: &Module, op: OpId) -> Option<view::TensorLoad<'_, crate::ir::Op>> {
-    view::TensorLoad::of(m.op(op)).filter(|v| v.part().is_none() && v.iteration().is_none())
 }
