@@ -108,9 +108,11 @@ pub fn starts_from_zero(m: &Module, dot: OpId) -> bool {
     acc.is_some_and(|o| C::of(m.op(o).kind) == Some(C::Constant) && is_zero(m, o))
 }
 
-/// A tile of zeros.
+/// A tile of zeros, of whole bytes.
 pub fn zeros(b: &mut OpBuilder<'_>, ty: TypeId) -> ValueId {
-    let data = Dense::Bytes(vec![0; 4]);
+    let types = &b.module.types;
+    let bits = types.bits(types.elem(ty)).unwrap_or(32);
+    let data = Dense::Bytes(vec![0; bits.div_ceil(8) as usize]);
     b.value(C::Constant, &[], [Some(Attr::Dense { data, ty })], ty)
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Those of eight rows: a matrix instruction has 16 rows or more, but eight columns.
 //!
-//! Those of bytes whose right operand has its columns contiguous in memory, by warpgroups: `wgmma` reads bytes from shared memory only where K is contiguous. The left operand may come from registers instead,
-//! in any order: such a matmul is done as Cᵀ = Bᵀ · Aᵀ, where Bᵀ is read through registers and Aᵀ in place. Else B would
-//! be transposed through registers and stored to shared memory again.
+//! Those of bytes whose right operand has its columns contiguous in memory, by warpgroups: `wgmma` reads bytes from
+//! shared memory only where K is contiguous. The left operand may come from registers instead, in any order, so that Bᵀ is
+//! read through registers and Aᵀ in place. Else B would be transposed through registers and stored to shared memory again.
 
 use super::atoms::Extents;
 use super::fragments::atom_shape;

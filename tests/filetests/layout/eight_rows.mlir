@@ -1,6 +1,6 @@
 // Eight rows, as queries of a group of eight heads: the matmul is done by its transpose, whose eight columns the matrix
-// instruction has, with the sum carried as it is made; so are those of a
-// batch, a warp each. Four rows are fewer than it has columns.
+// instruction has, with the sum carried as it is made; so are those of a batch, a warp each.
+// Four rows are fewer than it has columns.
 // run: compile --emit nv_tileas --gpu-name sm_80
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // show: nv_tileas.dot" | async.dot" | "cuda_tile.for" | tiled_load | tma_load
