@@ -31,7 +31,7 @@ pub fn generic(module: &Module, dialect: Dialect, kind: Option<AttrKind>, attr: 
                 format!("{} : i32", case.0)
             }
             Some(AttrKind::Enum(def)) => {
-                let case = def.cases.get(usize::from(case.0)).copied();
+                let case = def.case(case.0);
                 format!(
                     "#{}.{}<{}>",
                     dialect.name(),

@@ -88,6 +88,13 @@ pub struct EnumDef {
     pub cases: &'static [&'static str],
 }
 
+impl EnumDef {
+    /// The name of the case with this encoding.
+    pub fn case(&self, code: u8) -> Option<&'static str> {
+        self.cases.get(usize::from(code)).copied()
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum AttrKind {
     /// Presence is the value.

@@ -151,7 +151,7 @@ fn attribute(attr: &AttrDef) -> String {
     let default = match (attr.default, attr.kind) {
         (Default::None, _) => String::new(),
         (Default::Case(case), AttrKind::Enum(def)) => {
-            let name = def.cases.get(usize::from(case)).copied();
+            let name = def.case(case);
             format!(", default `{}`", name.unwrap_or_default())
         }
         (Default::Case(case), _) => format!(", default {case}"),

@@ -27,13 +27,13 @@ pub const FULL_OR_APPROX: Modes = Modes {
     f32: &[r::APPROX],
 };
 
-/// Position of the rounding attribute of an operation whose row says which modes it admits.
-pub fn index(def: &OpDef) -> Option<usize> {
+/// The modes that an operation's row admits, and the position of the attribute that says which.
+pub fn of(def: &OpDef) -> Option<(&'static Modes, usize)> {
     let rounds = |a: &AttrDef| matches!(a.kind, AttrKind::Enum(kind) if *kind == ROUNDING);
-    def.rounding.and_then(|_| def.attrs.iter().position(rounds))
+    def.rounding.zip(def.attrs.iter().position(rounds))
 }
 
 /// A rounding mode's name.
 pub fn name(mode: u8) -> &'static str {
-    ROUNDING.cases.get(usize::from(mode)).copied().unwrap_or("")
+    ROUNDING.case(mode).unwrap_or_default()
 }

@@ -225,7 +225,7 @@ fn refused_mode(graph: &Graph, root: Id) -> Option<String> {
         left.extend(&node.children);
         let Head::Op(kind) = node.head else { continue };
         let def = kind.def();
-        let (Some(modes), Some(at)) = (def.rounding, modes::index(def)) else {
+        let Some((modes, at)) = modes::of(def) else {
             continue;
         };
         let mode = graph.analysis.attrs.get(node.attrs).get(at);

@@ -15,7 +15,7 @@ impl Writer<'_> {
             (AttrKind::Bool, Attr::Bool(b)) => out.byte(u8::from(*b)),
             (AttrKind::Int(width), Attr::Int { value, .. }) => out.varint(unsigned(*value, width)),
             (AttrKind::Enum(def), Attr::Enum(case)) => {
-                let name = def.cases.get(usize::from(case.0)).copied().unwrap_or("?");
+                let name = def.case(case.0).unwrap_or("?");
                 self.since(enums::since(def, case.0), || {
                     format!("'{name}' of '{}'", def.name)
                 })?;

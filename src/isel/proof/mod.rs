@@ -402,9 +402,7 @@ impl Instance {
         let def = OpKind::from(*op).def();
         let attrs = def.attrs.iter().zip(attrs).filter_map(|(def, leaf)| {
             Some(match (def.kind, leaf) {
-                (AttrKind::Enum(names), Leaf::Enum(case)) => {
-                    (*names.cases.get(usize::from(*case))?).to_owned()
-                }
+                (AttrKind::Enum(names), Leaf::Enum(case)) => names.case(*case)?.to_owned(),
                 (_, Leaf::Unit) => def.name.to_owned(),
                 (_, Leaf::Int(value)) => format!("{value:#x}"),
                 _ => return None,

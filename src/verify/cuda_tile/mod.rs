@@ -55,10 +55,18 @@ pub fn module_rules(module: &Module) -> Vec<(OpId, Diagnostic)> {
 /// The rules of each operation that are more than types and relations.
 fn rules(c: &Ctx) -> Check {
     match c.kind {
-        Op::AddF | Op::SubF | Op::MulF | Op::Fma | Op::DivF | Op::Sqrt | Op::Exp | Op::TanH => {
-            arith::float(c)
-        }
-        Op::Exp2 | Op::Rsqrt | Op::MaxF | Op::MinF => arith::float(c),
+        Op::AddF
+        | Op::SubF
+        | Op::MulF
+        | Op::Fma
+        | Op::DivF
+        | Op::Sqrt
+        | Op::Exp
+        | Op::TanH
+        | Op::Exp2
+        | Op::Rsqrt
+        | Op::MaxF
+        | Op::MinF => arith::float(c),
         Op::DivI => arith::divi(c),
         Op::NegI => arith::negi(c),
         Op::ExtI => arith::exti(c),

@@ -111,7 +111,7 @@ impl Kernel<'_> {
     fn dot(&mut self, op: OpId) {
         let data = self.m.op(op);
         let atom = match data.attr_named("atom") {
-            Some(Attr::Enum(case)) => enums::DOT_ATOM.cases.get(usize::from(case.0)).copied(),
+            Some(Attr::Enum(case)) => enums::DOT_ATOM.case(case.0),
             _ => None,
         };
         let atom = atom.unwrap_or_default();

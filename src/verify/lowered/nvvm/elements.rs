@@ -147,8 +147,7 @@ pub fn check(c: &Ctx, kind: N) -> Check {
 
 /// The rounding mode is one of those that the operation's row admits.
 fn rounding(c: &Ctx) -> Check {
-    let def = c.op.def();
-    let (Some(modes), Some(at)) = (def.rounding, modes::index(def)) else {
+    let Some((modes, at)) = modes::of(c.op.def()) else {
         return Ok(());
     };
     let Some(&Attr::Enum(EnumAttr(mode))) = c.op.attr(at) else {
