@@ -16,6 +16,16 @@ fn single(k: u64, element_bits: u32) -> MmaSync {
     }
 }
 
+/// A tile of f16 for m16n8k16, shared out among `warps` along M and N.
+fn shared_out(tile: MatmulShape, warps: [u64; 2]) -> MmaSync {
+    MmaSync {
+        tile,
+        warps_m: warps[0],
+        warps_n: warps[1],
+        ..single(16, 16)
+    }
+}
+
 fn expect(l: &Layout, formula: impl Fn(u64, u64) -> (u64, u64)) {
     for lane in 0..32 {
         for i in 0..l.registers() {
@@ -203,18 +213,8 @@ fn f64_and_wgmma_fragments_as_cute_states_them() {
 
 #[test]
 fn warps_split_rows_and_columns_contiguously() {
-    let f = MmaSync {
-        tile: MatmulShape {
-            m: 64,
-            n: 64,
-            k: 32,
-        },
-        instruction: MatmulShape { m: 16, n: 8, k: 16 },
-        element_bits: 16,
-        warps_m: 2,
-        warps_n: 2,
-        batch: None,
-    };
+    let (m, n, k) = (64, 64, 32);
+    let f = shared_out(MatmulShape { m, n, k }, [2, 2]);
     let (a, b, c) = (f.a().unwrap(), f.b().unwrap(), f.c().unwrap());
     for warp in 0..4 {
         let (wm, wn) = (warp % 2, warp / 2);
@@ -344,18 +344,8 @@ fn refuses_what_the_hardware_lacks() {
 
 #[test]
 fn warps_split_a_batch_contiguously() {
-    let one = MmaSync {
-        tile: MatmulShape {
-            m: 32,
-            n: 16,
-            k: 16,
-        },
-        instruction: MatmulShape { m: 16, n: 8, k: 16 },
-        element_bits: 16,
-        warps_m: 2,
-        warps_n: 1,
-        batch: None,
-    };
+    let (m, n, k) = (32, 16, 16);
+    let one = shared_out(MatmulShape { m, n, k }, [2, 1]);
     let eight = MmaSync {
         batch: Some(Batch {
             matrices: 8,

@@ -155,6 +155,12 @@ impl Emit<'_> {
         self.take(value, &indices)
     }
 
+    /// The `i`-th of `count` equally long parts of the registers of `value`.
+    pub fn part(&mut self, value: ValueId, i: u32, count: u32) -> ValueId {
+        let registers = self.count(value) / count.max(1);
+        self.take_range(value, i * registers, registers)
+    }
+
     /// Registers of no particular value, as many as `value` has.
     pub fn undef_like(&mut self, value: ValueId) -> ValueId {
         let ty = self.m.ty(value);

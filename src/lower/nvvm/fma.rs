@@ -121,11 +121,10 @@ impl Lower<'_> {
         }
         let (left, right) = self.slices(op, [a, b], c, &[lhs, rhs])?;
         let count = c.starts.len() as u32;
-        let registers = self.emit().count(sum) / count;
         let mut sums = Vec::new();
         for i in 0..count {
             let (left, right) = (self.part(&left, i), self.part(&right, i));
-            let old = self.emit().take_range(sum, i * registers, registers);
+            let old = self.emit().part(sum, i, count);
             sums.push(self.sum_products(&left, &right, k, old));
         }
         Ok(self.joined(sums))

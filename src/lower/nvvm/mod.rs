@@ -388,9 +388,7 @@ impl Lower<'_> {
                 if let Some(made) = made.filter(|parts| parts.len() as u32 == count) {
                     return made[i as usize];
                 }
-                let mut e = l.emit();
-                let registers = e.count(value) / count;
-                e.take_range(value, i * registers, registers)
+                l.emit().part(value, i, count)
             };
             let own: Vec<ValueId> = operands.iter().map(|&v| part(self, v)).collect();
             let elem = self.m.types.elem(ty);

@@ -316,8 +316,9 @@ impl Lower<'_> {
         let value = match mma.matrices() {
             1 => self.matrix(v, &mma, [a, b, c]),
             matrices => {
+                let matrices = matrices as u32;
                 let products = (0..matrices).map(|i| {
-                    let operands = [a, b, c].map(|all| part(&mut self.emit(), all, i, matrices));
+                    let operands = [a, b, c].map(|all| self.emit().part(all, i, matrices));
                     self.matrix(v, &mma, operands)
                 });
                 let products: Vec<ValueId> = products.collect();
@@ -334,9 +335,10 @@ impl Lower<'_> {
         let parts = v.parts().and_then(|n| u64::try_from(n).ok()).unwrap_or(1);
         match v.promoted() {
             false if parts > 1 && rows.is_multiple_of(parts) => {
-                let products = (0..parts).map(|i| {
+                let count = parts as u32;
+                let products = (0..count).map(|i| {
                     let mut e = self.emit();
-                    let (a, c) = (part(&mut e, a, i, parts), part(&mut e, c, i, parts));
+                    let (a, c) = (e.part(a, i, count), e.part(c, i, count));
                     self.multiply(v, mma, [rows / parts, columns, k], [a, b, c])
                 });
                 let products: Vec<ValueId> = products.collect();
@@ -344,9 +346,10 @@ impl Lower<'_> {
             }
             false => self.multiply(v, mma, [rows, columns, k], [a, b, c]),
             true => {
-                let sums = (0..rows).map(|i| {
+                let count = rows as u32;
+                let sums = (0..count).map(|i| {
                     let mut e = self.emit();
-                    let (a, old) = (part(&mut e, a, i, rows), part(&mut e, c, i, rows));
+                    let (a, old) = (e.part(a, i, count), e.part(c, i, count));
                     let zero = e.zero_like(old);
                     let product = self.multiply(v, mma, [1, columns, k], [a, b, zero]);
                     self.emit().fadd(old, product)
@@ -379,12 +382,6 @@ impl Lower<'_> {
         let ty = self.m.ty(c);
         self.emit().get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty)
     }
-}
-
-/// One of `parts` equal parts of a thread's registers: rows of instructions, or matrices.
-fn part(e: &mut Emit<'_>, value: ValueId, i: u64, parts: u64) -> ValueId {
-    let registers = e.count(value) / parts.max(1) as u32;
-    e.take_range(value, i as u32 * registers, registers)
 }
 
 /// Whether an odd number of the bits of `mask` is set in the thread number.

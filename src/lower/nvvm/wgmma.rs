@@ -33,8 +33,7 @@ impl Multiplicand {
         if !self.k_steps.is_empty() {
             return self.at_step(e, i);
         }
-        let registers = e.count(self.value) / count.max(1) as u32;
-        let value = e.take_range(self.value, i as u32 * registers, registers);
+        let value = e.part(self.value, i as u32, count as u32);
         self.with(value)
     }
 
@@ -130,11 +129,10 @@ impl Lower<'_> {
         mut part: impl FnMut(&mut Self, ValueId, [&Multiplicand; 2]) -> ValueId,
     ) -> Vec<ValueId> {
         let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
-        let registers = self.emit().count(acc) / (rows * of_row).max(1) as u32;
         let mut parts = Vec::new();
         for (row, column) in (0..rows).flat_map(|r| (0..of_row).map(move |c| (r, c))) {
             let mut e = self.emit();
-            let old = e.take_range(acc, (row * of_row + column) as u32 * registers, registers);
+            let old = e.part(acc, (row * of_row + column) as u32, (rows * of_row) as u32);
             let (a, b) = (a.of_tile(&mut e, row, rows), b.at_step(&mut e, column));
             parts.push(part(self, old, [&a, &b]));
         }

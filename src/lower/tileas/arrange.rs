@@ -13,7 +13,7 @@
 //! That takes what several operations use for several tiles. Where matmuls are multiply-adds, which nothing else runs beside,
 //! each of them is also tried behind every other one.
 
-use super::look::is_matmul;
+use super::look::{is_matmul, lacks_instruction};
 use super::pipeline::tokens::loads_freely;
 use super::pressure::{self, Orders, Weights};
 use crate::dialect::Traits;
@@ -61,8 +61,7 @@ fn try_places(m: &mut Module, body: BlockId, block: BlockId) {
     let ops = &m.block(block).ops;
     let matmuls: Vec<OpId> = ops.iter().copied().filter(|&o| is_matmul(m, o)).collect();
     let several = (2..=MOST_TRIED).contains(&matmuls.len());
-    // Rules have given the others their instruction.
-    if !several || matmuls.iter().any(|&o| C::of(m.op(o).kind).is_none()) {
+    if !several || !matmuls.iter().all(|&o| lacks_instruction(m, o)) {
         return;
     }
     let graph = Graph::of(m, body, block);

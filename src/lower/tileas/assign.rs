@@ -17,7 +17,7 @@ use super::convert;
 use super::flow::carried;
 use super::for_itself;
 use super::joined::Parts;
-use super::look::loop_around;
+use super::look::{casts, loop_around};
 use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
 use super::variables::{Assign, Layouts, Priority};
@@ -157,7 +157,7 @@ impl Assign<'_> {
             let first = tiles.by_ref().find(|&v| is_distributed(self.m, v));
             if let Some(first) = first {
                 tiles.for_each(|v| self.tie(first, v));
-                if computes(data.kind) {
+                if computes(self.m, op) {
                     self.compute(first);
                 }
             }
@@ -391,11 +391,9 @@ fn is_free(m: &Module, op: OpId) -> bool {
 }
 
 /// Whether an operation works element by element and does more than convert.
-fn computes(kind: OpKind) -> bool {
-    let converts = matches!(
-        C::of(kind),
-        Some(C::FToF | C::IToF | C::FToI | C::ExtI | C::TruncI | C::Bitcast | C::Assume)
-    );
+fn computes(m: &Module, op: OpId) -> bool {
+    let kind = m.op(op).kind;
+    let converts = casts(m, op) || C::of(kind) == Some(C::Assume);
     kind.def().traits.has(Traits::ELEMENTWISE) && !converts
 }
 

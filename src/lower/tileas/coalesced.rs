@@ -1,6 +1,6 @@
 //! Layouts in which accesses to memory are wide and coalesced, and where a conversion to them pays.
 
-use super::fragments::is_fma;
+use super::fragments::by_threads;
 use super::look::last_users;
 use super::relation::{at, canonical, is_distributed, layout_of, shape_of};
 use crate::dialect::nv_tileas::Op as S;
@@ -55,7 +55,7 @@ pub(super) fn usual(
 fn feeds_threads(m: &Module, load: OpId) -> bool {
     let users = last_users(m, m.result(load));
     let mut users = users.into_iter().filter_map(|(_, user)| user);
-    users.any(|o| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o))
+    users.any(|o| by_threads(m, o))
 }
 
 /// The layout of a tile that is loaded element by element, for nothing says that pointers go to neighbours or that rows are

@@ -6,9 +6,8 @@
 //! is used.
 
 use super::coalesced::blocked;
-use super::look::is_view;
+use super::look::{casts, is_view};
 use super::relation::{Relation, distributed, layout_of};
-use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::{FactMap, access};
@@ -113,13 +112,4 @@ fn converted(m: &Module, users: &[OpId]) -> Option<u32> {
         .iter()
         .all(|o| to(o) == Some(layout))
         .then_some(layout)
-}
-
-/// Whether an operation converts a tile's elements one by one to another type.
-fn casts(m: &Module, op: OpId) -> bool {
-    let cast = matches!(
-        C::of(m.op(op).kind),
-        Some(C::FToF | C::IToF | C::FToI | C::ExtI | C::TruncI | C::Bitcast)
-    );
-    cast && m.op(op).operands.len() == 1
 }

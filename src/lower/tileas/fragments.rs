@@ -40,6 +40,11 @@ pub fn is_fma(m: &Module, op: OpId) -> bool {
     atom_shape(m, op).is_none()
 }
 
+/// Whether an operation is a `dot` that threads do by multiply-adds.
+pub fn by_threads(m: &Module, op: OpId) -> bool {
+    matches!(View::of(m.op(op)), Some(View::Dot(_))) && is_fma(m, op)
+}
+
 /// The mma.sync tiling of a `dot` or `scaled_dot`: shape from its atom, warps over rows and columns.
 pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
     let (atom, by_rows) = atom_of(m, op)?;

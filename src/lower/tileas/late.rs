@@ -7,7 +7,7 @@
 //! is not given back. A tile that is used again much later is loaded again ([`super::reload`]).
 
 use super::decided::Kernel;
-use super::fragments::is_fma;
+use super::fragments::by_threads;
 use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
 use super::look::{is_matmul, place};
 use super::pressure;
@@ -38,8 +38,8 @@ pub fn loads(m: &mut Module, kernel: &Kernel<'_>) {
         return;
     }
     let tiles = pressure::registers_without(m, body, warps, &[]);
-    let by_squares = |&o: &OpId| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o);
-    let short = tiles + REGISTERS_BESIDE_LOADS > available || ops.iter().any(by_squares);
+    let by_squares = ops.iter().any(|&o| by_threads(m, o));
+    let short = tiles + REGISTERS_BESIDE_LOADS > available || by_squares;
     // What is in shared memory already costs little to wait for.
     let roles = kernel.plan.roles.is_some();
     for &block in &blocks {

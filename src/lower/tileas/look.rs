@@ -95,6 +95,19 @@ fn reach_by(
     reached
 }
 
+/// Whether a matmul is left to threads: rules have given the others their instruction.
+pub fn lacks_instruction(m: &Module, matmul: OpId) -> bool {
+    C::of(m.op(matmul).kind).is_some()
+}
+
+/// Whether an operation converts a tile's elements one by one to another type.
+pub fn casts(m: &Module, op: OpId) -> bool {
+    matches!(
+        C::of(m.op(op).kind),
+        Some(C::FToF | C::IToF | C::FToI | C::ExtI | C::TruncI | C::Bitcast)
+    )
+}
+
 /// Each operation that uses `tile`, or what elementwise operations and changes of shape make of it, for something else, and
 /// which of these values it uses. Values that nothing uses come with none.
 pub fn last_users(m: &Module, tile: ValueId) -> Vec<(ValueId, Option<OpId>)> {

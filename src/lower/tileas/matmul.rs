@@ -167,8 +167,7 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     match size.batch {
         _ if !size.hold(shape) => set_fma(m, op),
         Some(batch) if batch == 1 || !by_warps(m, op, size, target) => take_apart(m, op, batch),
-        Some(_) => {}
-        None => {}
+        _ => {}
     }
     Ok(())
 }

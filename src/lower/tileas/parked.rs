@@ -11,7 +11,7 @@
 
 use super::buffers::{ROWS, shared_type, swizzled, tile_bytes};
 use super::decided::Kernel;
-use super::fragments::is_fma;
+use super::fragments::by_threads;
 use super::limits::REGISTERS_BESIDE_TILES;
 use super::look::{ancestor_in, place};
 use super::missed::Log;
@@ -33,8 +33,7 @@ const WORTH: u64 = 8;
 pub fn tiles(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) -> Result<(), Diagnostic> {
     let body = kernel.body;
     let ops = m.ops_under(body);
-    let by_threads = |&&o: &&OpId| S::of(m.op(o).kind) == Some(S::Dot) && is_fma(m, o);
-    let dots: Vec<OpId> = ops.iter().filter(by_threads).copied().collect();
+    let dots: Vec<OpId> = ops.iter().copied().filter(|&o| by_threads(m, o)).collect();
     let mut blocks: Vec<BlockId> = dots.iter().map(|&o| m.op(o).block).collect();
     blocks.dedup();
     let has = kernel.registers().saturating_sub(REGISTERS_BESIDE_TILES);

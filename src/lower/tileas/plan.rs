@@ -18,7 +18,7 @@ use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::look::{
-    elements, is_chained, is_matmul, is_number, loop_around, together,
+    elements, is_chained, is_matmul, is_number, lacks_instruction, loop_around, together,
 };
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
@@ -195,10 +195,10 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     }
 }
 
-/// Whether a kernel has matmuls, all of which are multiply-adds of threads: rules have given the others an instruction.
+/// Whether a kernel has matmuls, all of which are multiply-adds of threads.
 fn multiplies_by_threads(m: &Module, ops: &[OpId]) -> bool {
     let mut matmuls = ops.iter().filter(|&&o| is_matmul(m, o)).peekable();
-    matmuls.peek().is_some() && matmuls.all(|&o| C::of(m.op(o).kind).is_some())
+    matmuls.peek().is_some() && matmuls.all(|&o| lacks_instruction(m, o))
 }
 
 /// Whether four warps hold the sums of a kernel that does nothing else with tiles in registers, and copy what they multiply

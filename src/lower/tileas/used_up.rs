@@ -20,6 +20,7 @@ use crate::dialect::Traits;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Def, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
+use std::cell::LazyCell;
 
 /// What is done, in messages.
 const WHAT: &str = "result used up in parts";
@@ -36,35 +37,51 @@ const FEWEST_COLUMNS: u64 = 32;
 pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     let (body, warps, available) = (kernel.body, kernel.warps(), kernel.registers());
     let has = available.saturating_sub(REGISTERS_BESIDE_LOADS);
-    // Parts change nothing of it.
-    let mut living = None;
-    for op in m.ops_under(body) {
-        let Some(made) = made_alone(m, op) else {
-            continue;
-        };
-        let weights = Weights::of(m, body, warps);
-        if !is_used_up(m, body, made, &weights) {
-            continue;
-        }
-        let product = weights.weight(made);
-        let living = living.get_or_insert_with(|| pressure::around(m, body, warps));
-        let around = living.get(&op).copied().unwrap_or_default();
-        let beside = match S::of(m.op(op).kind) {
-            // The left operand is read until the last part.
-            Some(S::AsyncDot) => around.before,
-            _ => around.behind,
-        };
-        let spare = has.saturating_sub(beside);
-        if product < WORTH || product <= spare {
-            continue;
-        }
-        if let Some(how) = cut(m, op, warps, product, spare) {
+    // Parts change nothing of what the others are decided by.
+    for Crowded {
+        op,
+        product,
+        beside,
+    } in crowded(m, body, warps, has)
+    {
+        if let Some(how) = cut(m, op, warps, product, has.saturating_sub(beside)) {
             let why = format!(
                 "{how}, for {beside} registers are held beside its {product}, and a thread has {available}"
             );
             log.changed(m.op(op).loc, WHAT, why);
         }
     }
+}
+
+/// A matmul whose result has no room beside what else lives.
+struct Crowded {
+    op: OpId,
+    /// Registers of its result.
+    product: u64,
+    /// Registers that live beside it.
+    beside: u64,
+}
+
+/// Those under `body` whose results are used up, where a thread `has` so many registers.
+fn crowded(m: &Module, body: BlockId, warps: u64, has: u64) -> Vec<Crowded> {
+    let weights = LazyCell::new(|| Weights::of(m, body, warps));
+    let living = LazyCell::new(|| pressure::around(m, body, warps));
+    let look = |op: OpId| {
+        let made = made_alone(m, op).filter(|&made| is_used_up(m, body, made, &weights))?;
+        let product = weights.weight(made);
+        let around = living.get(&op).copied().unwrap_or_default();
+        let beside = match S::of(m.op(op).kind) {
+            // The left operand is read until the last part.
+            Some(S::AsyncDot) => around.before,
+            _ => around.behind,
+        };
+        (product >= WORTH && product > has.saturating_sub(beside)).then_some(Crowded {
+            op,
+            product,
+            beside,
+        })
+    };
+    m.ops_under(body).into_iter().filter_map(look).collect()
 }
 
 /// What a matmul makes, starting from zero and waited for at once.
