@@ -58,21 +58,34 @@ fn lines_reach_the_ptx() {
     }
 }
 
-/// A program that is `tools/libnvvm`, without what makes its start slow: Python is the toolkit's, whichever `python3` is,
-/// and looks for no packages.
+/// A program that does what `tools/libnvvm` does, with what makes its start slow left out: Python looks for no packages,
+/// and the arguments, whose order is known, are not parsed.
 fn selector() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("selector");
-        let script = format!(
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let (program, script) = (folder.join("selector"), folder.join("selector.py"));
+        let tool = toolkit::repository_root().join("tools/libnvvm");
+        let call = format!(
+            "import sys\n\
+             from importlib.machinery import SourceFileLoader\n\
+             libnvvm = SourceFileLoader('libnvvm', {tool:?}).load_module()\n\
+             source, _, target, _, gpu_name = sys.argv[1:]\n\
+             with open(source, 'rb') as text:\n    \
+                 ptx = libnvvm.compile_text(libnvvm.library(), text.read(), gpu_name, [])\n\
+             with open(target, 'w') as text:\n    \
+                 text.write(ptx)\n"
+        );
+        let start = format!(
             "#!/bin/sh\nexec '{}' -I -S '{}' \"$@\"\n",
             toolkit::python().display(),
-            toolkit::repository_root().join("tools/libnvvm").display()
+            script.display()
         );
-        std::fs::write(&path, script).expect("a writable folder");
+        std::fs::write(&script, call).expect("a writable folder");
+        std::fs::write(&program, start).expect("a writable folder");
         let executable = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&path, executable).expect("a file of this user");
-        path
+        std::fs::set_permissions(&program, executable).expect("a file of this user");
+        program
     })
 }
 
