@@ -28,6 +28,9 @@ pub struct MatmulShape {
 ///
 /// Each warp has a contiguous part of the rows and of the columns; the low bits of a
 /// warp's number select its rows.
+///
+/// A tile of fewer columns than the instruction fills it with repetitions of them: lanes hold the same elements. Of one
+/// column a thread holds one register where the instruction has a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MmaSync {
     /// The tile.
@@ -54,6 +57,19 @@ pub struct Batch {
 }
 
 impl MmaSync {
+    /// Rows of an instruction, but for that of f64.
+    pub const M: u64 = 16;
+
+    /// Columns of the tile that an instruction multiplies.
+    fn instruction_columns(&self) -> u64 {
+        self.instruction.n.min(self.tile.n)
+    }
+
+    /// Registers of an instruction's result for each that the tile has.
+    pub fn copies(&self) -> u32 {
+        if self.tile.n == 1 { 2 } else { 1 }
+    }
+
     /// Warps over the columns with work of their own.
     pub(super) fn own_n(&self) -> u64 {
         let columns = self.tile.n / self.instruction.n.max(1);
@@ -81,7 +97,7 @@ impl MmaSync {
         let (t, i) = (&self.tile, &self.instruction);
         [
             t.m / (i.m * self.warps_m),
-            t.n / (i.n * self.own_n()),
+            t.n / (self.instruction_columns() * self.own_n()),
             t.k / i.k,
         ]
     }
@@ -113,7 +129,8 @@ impl MmaSync {
     /// The layout of B, a `k`×`n` tile; warps that share columns hold the same elements.
     pub fn b(&self) -> Result<Layout, LayoutError> {
         let i = self.check()?;
-        let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
+        let columns = self.instruction_columns();
+        let reps_n = repeats("N", self.tile.n, columns, self.own_n())?;
         let reps_k = repeats("K", self.tile.k, i.k, 1)?;
         let one = self
             .fragment_b()?
@@ -128,8 +145,9 @@ impl MmaSync {
     pub fn c(&self) -> Result<Layout, LayoutError> {
         let i = self.check()?;
         let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
-        let reps_n = repeats("N", self.tile.n, i.n, self.own_n())?;
-        let one = fragment_c(i.m, false)?
+        let columns = self.instruction_columns();
+        let reps_n = repeats("N", self.tile.n, columns, self.own_n())?;
+        let one = fragment_c([i.m, columns], false)?
             .concat(1, reps_n)?
             .concat(0, reps_m)?
             .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
@@ -169,12 +187,12 @@ impl MmaSync {
     fn fragment_b(&self) -> Result<Layout, LayoutError> {
         let i = self.instruction;
         let f = KPacked::new(i.k, self.element_bits)?;
-        let shape = Shape::new(&[i.k, i.n])?;
+        let shape = Shape::new(&[i.k, self.instruction_columns()])?;
         let along_k = |v: &[u64]| v.iter().map(|&x| shape.along(0, x)).collect::<Vec<_>>();
         let mut registers = along_k(&f.packed);
         registers.extend(along_k(&f.rest));
         let mut lanes = along_k(&f.lanes);
-        lanes.extend([1, 2, 4].map(|n| shape.along(1, n)));
+        lanes.extend([1, 2, 4].map(|n| column(&shape, n)));
         Layout::distributed(shape, registers, lanes, vec![])
     }
 }
@@ -231,12 +249,23 @@ fn rows(shape: &Shape, paired: bool) -> (Vec<u64>, Vec<u64>) {
     (rows, registers)
 }
 
+/// Column `n` of an instruction in a tile of `shape`: a tile of fewer begins again.
+fn column(shape: &Shape, n: u64) -> u64 {
+    if n < shape.extent(1) {
+        shape.along(1, n)
+    } else {
+        0
+    }
+}
+
 /// C: a pair of neighbouring columns, then (with 16 rows) row + 8.
-fn fragment_c(m: u64, paired: bool) -> Result<Layout, LayoutError> {
-    let shape = Shape::new(&[m, 8])?;
+fn fragment_c([m, n]: [u64; 2], paired: bool) -> Result<Layout, LayoutError> {
+    let shape = Shape::new(&[m, n])?;
     let (lane_rows, register_rows) = rows(&shape, paired);
-    let registers = [1].into_iter().chain(register_rows).collect();
-    let lanes = [2, 4].into_iter().chain(lane_rows).collect();
+    let pair = (n > 1).then(|| column(&shape, 1));
+    let registers = pair.into_iter().chain(register_rows).collect();
+    let lanes = [2, 4].map(|n| column(&shape, n));
+    let lanes = lanes.into_iter().chain(lane_rows).collect();
     Layout::distributed(shape, registers, lanes, vec![])
 }
 
@@ -261,7 +290,8 @@ pub struct Wgmma {
 impl Wgmma {
     /// Rows of one instruction.
     pub const M: u64 = 64;
-    /// Most columns of one instruction.
+    /// Fewest and most columns of one instruction.
+    pub const MIN_N: u64 = 8;
     pub const MAX_N: u64 = 256;
 
     /// K of one instruction.
@@ -279,7 +309,7 @@ impl Wgmma {
     pub fn accumulator(&self) -> Result<Layout, LayoutError> {
         let reps_m = self.check()?;
         let reps_n = repeats("N", self.tile.n, 8, self.warpgroups_n)?;
-        fragment_c(16, self.paired)?
+        fragment_c([16, 8], self.paired)?
             .concat(1, reps_n)?
             .product(&Layout::identity_1d(In::Warp, 4, 0, 2)?)?
             .concat(0, reps_m)?

@@ -343,6 +343,29 @@ fn refuses_what_the_hardware_lacks() {
 }
 
 #[test]
+fn columns_that_a_tile_lacks_are_repeated() {
+    for (k, bits) in [(16, 16), (32, 8), (8, 32), (4, 64)] {
+        let whole = single(k, bits);
+        for n in [4, 2, 1] {
+            let mut few = whole;
+            few.tile.n = n;
+            assert_eq!(few.instructions(), [1, 1, 1]);
+            let copies = u64::from(few.copies());
+            for (whole, few, dim) in [(whole.b(), few.b(), 1), (whole.c(), few.c(), 1)] {
+                let (whole, few) = (whole.unwrap(), few.unwrap());
+                let copies = if few.shape().extent(0) == k { 1 } else { copies };
+                assert_eq!(few.registers() * copies, whole.registers());
+                for (lane, r) in (0..32 * whole.registers()).map(|x| (x % 32, x / 32)) {
+                    let mut at = whole.coords(r, lane, 0).to_vec();
+                    at[dim] %= n;
+                    assert_eq!(few.coords(r / copies, lane, 0).as_slice(), &at[..]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn warps_split_a_batch_contiguously() {
     let (m, n, k) = (32, 16, 16);
     let one = shared_out(MatmulShape { m, n, k }, [2, 1]);

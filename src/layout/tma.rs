@@ -25,6 +25,14 @@ pub struct TmaBoxes {
     pub boxes: Vec<TmaBox>,
 }
 
+impl TmaBoxes {
+    /// Whether every box starts where the swizzle's pattern does.
+    pub fn are_whole_patterns(&self) -> bool {
+        let starts = |b: &TmaBox| b.offset.is_multiple_of(self.alignment);
+        self.boxes.iter().all(starts)
+    }
+}
+
 /// One box of a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmaBox {
@@ -38,6 +46,9 @@ pub struct TmaBox {
 pub const MAX_EXTENT_BITS: u32 = 8;
 /// Most dimensions of a box.
 const MAX_RANK: usize = 5;
+/// A box starts at a multiple of so many bytes. What a swizzle permutes there follows from the addresses: the pattern need
+/// not start where the box does (CUDA C++ Programming Guide, "Swizzle modes").
+const BOX_ALIGN: u64 = 128;
 
 /// The boxes with which TMA fills (or stores) the tile in `shared`, for a tensor whose
 /// dimensions lie in memory in `order` (fastest first). Fails if TMA cannot leave this
@@ -98,8 +109,8 @@ pub fn boxes_for(
         return no("the layout is not made of boxes");
     }
     let box_bytes = element_bytes << box_bits;
-    if !outside.is_empty() && !box_bytes.is_multiple_of(swizzle.alignment()) {
-        return no("boxes do not start where the swizzle's pattern does");
+    if !outside.is_empty() && !box_bytes.is_multiple_of(BOX_ALIGN) {
+        return no("boxes do not start at multiples of 128 bytes");
     }
     let boxes = (0..1u64 << outside.len()).map(|i| TmaBox {
         start: shape.unflatten(ones(i).fold(0, |acc, b| acc ^ outside[b as usize])),
@@ -221,8 +232,18 @@ mod tests {
         let wide = row_major.with_address_swizzle(Swizzle::B128).unwrap();
         assert!(refused(&wide, &[1, 0], Swizzle::B128).contains("as wide as the swizzle"));
         let flat =
-            SharedLayout::strips(&Shape::new(&[4, 128]).unwrap(), &[1, 0], 16, Swizzle::B128)
+            SharedLayout::strips(&Shape::new(&[2, 32]).unwrap(), &[1, 0], 16, Swizzle::B32)
                 .unwrap();
-        assert!(refused(&flat, &[1, 0], Swizzle::B128).contains("pattern"));
+        assert!(refused(&flat, &[1, 0], Swizzle::B32).contains("multiples of 128"));
+    }
+
+    #[test]
+    fn boxes_may_be_less_than_the_pattern() {
+        let four_rows = strips(&[4, 128], &[1, 0], 16, Swizzle::B128);
+        assert_eq!(
+            (four_rows.boxes.len(), four_rows.boxes[1].offset),
+            (2, 512)
+        );
+        assert!(!four_rows.are_whole_patterns());
     }
 }

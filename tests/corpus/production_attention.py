@@ -663,6 +663,8 @@ CASES = [
     case("with_sink_f16", with_sink, H4, H4, H4, H1, H4, F32, I32, 2, 64, 32, 64),
     case("capped_f16", capped, H4, H4, H4, H4, F32, F32, 64, 64, 64),
     case("decode_f16", decode, H4, H4, H4, H5, U4, F32, 64, 16, 32, 64),
+    case("decode_f16_four", decode, H4, H4, H4, H5, U4, F32, 64, 4, 32, 64),
+    case("decode_f16_one", decode, H4, H4, H4, H5, U4, F32, 64, 1, 64, 64),
     case("decode_f16_by_keys", decode_by_keys, H4, H4, H4, H5, U4, F32, 256, 8, 128, 128),
     case("join_splits_f16", join_splits, H5, U4, H4, 4, 64),
     case("paged_f16", paged, H4, H4, H4, N2, N1, H4, F32, 16, 32, 64),
@@ -749,9 +751,9 @@ def forward_run(name, batch, heads, shared, rows, cols, causal, dtype, tolerance
     return Run(name, label, (-(-rows // tile), batch * heads), [*args, Scalar("f32", 0.125)])
 
 
-def decode_run(name, batch, length, span, depth):
+def decode_run(name, batch, length, span, depth, group=5):
     rng = np.random.default_rng(3)
-    heads, group, spans = 2, 5, -(-length // span)
+    heads, spans = 2, -(-length // span)
     q = drawn(rng, batch, heads, group, depth)
     k, v = (drawn(rng, batch, heads, length, depth) for _ in range(2))
     parts, sums = [], []
@@ -762,11 +764,13 @@ def decode_run(name, batch, length, span, depth):
     parts, sums = np.stack(parts, axis=3), np.stack(sums, axis=3)
     args = [*given("q", q), *given("k", k), *given("v", v), *wanted("part", parts, np.float16, HALF)]
     args += [*wanted("lse", sums, np.float32, SINGLE), Scalar("f32", 0.125)]
-    return Run(name, f"{batch}x2x5x{length}", (batch, heads, spans), args), rng, parts, sums
+    return Run(name, f"{batch}x2x{group}x{length}", (batch, heads, spans), args), rng, parts, sums
 
 
 def decode_runs():
     yield decode_run("decode_f16_by_keys", 1, 300, 256, 128)[0]
+    yield decode_run("decode_f16_four", 1, 150, 64, 64, 4)[0]
+    yield decode_run("decode_f16_one", 1, 150, 64, 64, 1)[0]
     batch, heads, group, spans = 2, 2, 5, 3
     run, rng, parts, sums = decode_run("decode_f16", batch, 150, 64, 64)
     yield run

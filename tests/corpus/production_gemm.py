@@ -521,6 +521,8 @@ CASES = [
     case("persistent_f16_256x256", persistent, H2, H2, array(ct.float16, 2, whole=True), 256, 256, 32, False),
     case("hinted_f16", hinted, H2, H2, H2, 64, 64, 64),
     case("skinny_f16", hinted, H2, H2, H2, 16, 64, 64),
+    case("skinny_f16_two", hinted, H2, H2, H2, 2, 64, 64),
+    case("skinny_f16_columns", hinted, H2, H2, H2, 64, 4, 64),
     case("tf32", in_tf32, S2, S2, S2, 64, 64, 32),
     case("tf32_large", in_tf32, S2, S2, S2, 128, 128, 128),
     case("bits_bf16", bits_bf16, U2, U2, U2, 64, 64, 64),
@@ -820,6 +822,8 @@ def runs():
     yield exponential_run()
     yield plain("hinted_f16", 150, 100, 200, (6,))
     yield plain("skinny_f16", 5, 150, 300, (3,))
+    yield plain("skinny_f16_two", 2, 150, 300, (3,))
+    yield plain("skinny_f16_columns", 150, 3, 300, (3,))
     rng = np.random.default_rng(1)
     # Powers of two and small integers are tf32's own: nothing is rounded.
     a, b = (rng.integers(-16, 17, shape).astype(np.float32) for shape in ((100, 90), (90, 80)))

@@ -379,8 +379,15 @@ impl Lower<'_> {
             Some(Attr::Bool(v.signed_lhs())),
             Some(Attr::Bool(v.signed_rhs())),
         ];
-        let ty = self.m.ty(c);
-        self.emit().get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty)
+        let copies = mma.copies();
+        let mut e = self.emit();
+        let held = e.count(c);
+        let repeated: Vec<u32> = (0..held * copies).map(|r| r / copies).collect();
+        let firsts: Vec<u32> = (0..held).map(|r| r * copies).collect();
+        let c = e.take(c, &repeated);
+        let ty = e.m.ty(c);
+        let product = e.get(N::MmaSync, &[&[a], &[b], &[c]], attrs, ty);
+        e.take(product, &firsts)
     }
 }
 

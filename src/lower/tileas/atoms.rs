@@ -125,7 +125,9 @@ impl Extents {
         let k_bits = k * u64::from(m.types.width(a));
         match () {
             () if rows < Wgmma::M => Err(format!("{rows} rows, {} needed", Wgmma::M)),
-            () if columns < 8 => Err(format!("{columns} columns, 8 needed")),
+            () if columns < Wgmma::MIN_N => {
+                Err(format!("{columns} columns, {} needed", Wgmma::MIN_N))
+            }
             () if k_bits < 256 => Err(format!("{k_bits} bits of K, 256 needed")),
             () => Ok(Extents { rows, columns }),
         }

@@ -116,16 +116,23 @@ fn is_cut_by_columns(m: &Module, ops: &[OpId], matmul: OpId) -> bool {
 
 /// A matmul for which there is no rule: by multiply-adds, unless its operands fit in f16.
 fn remaining(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
-    let [elem, acc] = elements(m, op);
-    let f32_acc = matches!(m.types.get(acc), Type::Float(Float::F32));
-    if is_fp8(m, elem) && f32_acc && target.has(Feature::MmaAmpere) {
-        let f16 = m.types.float(Float::F16);
-        widen_operands(m, op, f16);
-        become_dot(m, op, DotAtom::M16n8k16);
-    } else {
+    if !widen(m, op, target) {
         become_dot(m, op, DotAtom::Fma);
     }
     Ok(())
+}
+
+/// Makes a matmul of 8-bit floats that no rule is for one of f16, if the target multiplies that.
+pub fn widen(m: &mut Module, op: OpId, target: &Target) -> bool {
+    let [elem, acc] = elements(m, op);
+    let f32_acc = matches!(m.types.get(acc), Type::Float(Float::F32));
+    let widens = is_fp8(m, elem) && f32_acc && target.has(Feature::MmaAmpere);
+    if widens {
+        let f16 = m.types.float(Float::F16);
+        widen_operands(m, op, f16);
+        become_dot(m, op, DotAtom::M16n8k16);
+    }
+    widens
 }
 
 /// Whether the operands of a `dot` are signed, as attributes.
@@ -164,8 +171,13 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     let Some(shape) = fragments::atom_shape(m, op) else {
         return Ok(());
     };
+    // Columns that a tile lacks are repeated, but for scales.
+    let holds = match S::of(m.op(op).kind) {
+        Some(S::Dot) => size.hold_rows(shape),
+        _ => size.hold(shape),
+    };
     match size.batch {
-        _ if !size.hold(shape) => set_fma(m, op),
+        _ if !holds => set_fma(m, op),
         Some(batch) if batch == 1 || !by_warps(m, op, size, target) => take_apart(m, op, batch),
         _ => {}
     }
@@ -175,7 +187,8 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
 /// Whether the matrices of a batch are multiplied by a warp each: no warpgroup can, and no thread for one.
 fn by_warps(m: &Module, op: OpId, size: Extents, target: &Target) -> bool {
     let groups = target.has(Feature::Wgmma) || target.has(Feature::Tcgen05);
-    S::of(m.op(op).kind) == Some(S::Dot) && !(groups && size.m >= Wgmma::M)
+    let for_groups = groups && size.m >= Wgmma::M && size.n >= Wgmma::MIN_N;
+    S::of(m.op(op).kind) == Some(S::Dot) && !for_groups
 }
 
 /// Extents of a matmul: batch (none in rank 2), m, n, k.
@@ -206,7 +219,12 @@ impl Extents {
 
     /// Whether a tile is at least as large as an instruction.
     fn hold(self, i: MatmulShape) -> bool {
-        self.m >= i.m && self.n >= i.n && self.k >= i.k
+        self.hold_rows(i) && self.n >= i.n
+    }
+
+    /// Whether it has as many rows, and as many elements along K.
+    fn hold_rows(self, i: MatmulShape) -> bool {
+        self.m >= i.m && self.k >= i.k
     }
 }
 

@@ -116,7 +116,7 @@ fn func(
     rename(m, op);
     repeated::absorb(m, body, log);
     retype::absorb(m, body);
-    swap::few_rows(m, body);
+    swap::few_rows(m, body, target);
     transpose::absorb(m, body);
     deep::cut(m, body, target, log);
     let split = cluster::split(m, op, body, target, options, log);

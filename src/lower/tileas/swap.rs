@@ -1,6 +1,7 @@
 //! Matmuls that are done with their operands swapped, as Cᵀ = Bᵀ · Aᵀ.
 //!
-//! Those of eight rows: a matrix instruction has 16 rows or more, but eight columns.
+//! Those of few rows: a matrix instruction has 16 rows or more, but eight columns, and fewer are repeated
+//! ([`crate::layout::mma::MmaSync`]).
 //!
 //! Those of bytes whose right operand has its columns contiguous in memory, by warpgroups: `wgmma` reads bytes from
 //! shared memory only where K is contiguous. The left operand may come from registers instead, in any order, so that Bᵀ is
@@ -8,6 +9,7 @@
 
 use super::atoms::Extents;
 use super::fragments::atom_shape;
+use super::matmul;
 use super::operands::{in_place, read_where_brought, source};
 use super::promote;
 use crate::dialect::cuda_tile::{Op as C, view};
@@ -15,30 +17,37 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
-use crate::layout::mma::Wgmma;
+use crate::layout::mma::{MmaSync, Wgmma};
 use crate::lower::carried::inits;
 use crate::lower::tileas::look::{is_zero, place};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
-/// Swaps the operands of every matmul under `body` that has fewer rows than its instruction, but as many as that has
-/// columns.
-pub fn few_rows(m: &mut Module, body: BlockId) {
+/// Swaps the operands of every matmul under `body` that has fewer rows than its instruction, which has as many as the
+/// matmul has columns. 8-bit floats are f16 where the target multiplies these alone.
+pub fn few_rows(m: &mut Module, body: BlockId, target: &Target) {
     for dot in m.ops_under(body) {
+        let float = C::of(m.op(dot).kind) == Some(C::MmaF);
+        let [rows, _] = rows_and_columns(m, dot).unwrap_or_default();
+        if float && rows < MmaSync::M {
+            matmul::widen(m, dot, target);
+        }
         if S::of(m.op(dot).kind) == Some(S::Dot) && has_few_rows(m, dot) == Some(true) {
             swap(m, dot);
         }
     }
 }
 
+fn rows_and_columns(m: &Module, dot: OpId) -> Option<[u64; 2]> {
+    let acc = Matmul::of(m.op(dot))?.acc;
+    m.types.as_tile(m.ty(acc))?.1.last_chunk().copied()
+}
+
 fn has_few_rows(m: &Module, dot: OpId) -> Option<bool> {
     let (atom, matmul) = (atom_shape(m, dot)?, Matmul::of(m.op(dot))?);
-    let shape = |v: ValueId| Some(m.types.as_tile(m.ty(v))?.1);
-    let (&[.., rows, k], &[.., columns]) = (shape(matmul.lhs)?, shape(matmul.rhs)?) else {
-        return None;
-    };
-    let few = (atom.n..atom.m).contains(&rows);
-    Some(few && columns >= atom.m && k >= atom.k)
+    let [rows, columns] = rows_and_columns(m, dot)?;
+    let k = *m.types.as_tile(m.ty(matmul.lhs))?.1.last()?;
+    Some(rows < atom.m && columns >= atom.m && k >= atom.k)
 }
 
 /// Swaps the operands of every such matmul of bytes under `body` that `groups` warpgroups do.

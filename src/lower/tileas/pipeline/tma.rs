@@ -159,10 +159,11 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
         return false;
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
+    // Of less, threads store what they hold in fewer instructions than take it through shared memory.
     legal(m, func, op, &access, facts).is_ok()
         && whole_rows(m, &access, facts)
         && access::ordering(data) == Ordering::Weak
-        && all.any(|s| boxes(&layout, &order, s).is_ok())
+        && all.any(|s| boxes(&layout, &order, s).is_ok_and(|b| b.are_whole_patterns()))
 }
 
 /// Where a store's tile goes on its way.

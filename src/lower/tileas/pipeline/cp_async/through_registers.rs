@@ -119,7 +119,7 @@ impl Kernel<'_> {
         let m = self.m;
         let holds = |mma: &MmaSync| {
             let (tile, instruction) = (mma.tile, mma.instruction);
-            tile.m >= instruction.m && tile.n >= instruction.n && tile.k >= instruction.k
+            tile.m >= instruction.m && tile.k >= instruction.k
         };
         let Some(mma) = mma_of(m, dot, self.warps).filter(holds) else {
             let why = "no matrix instruction of the target takes these operands as they are loaded: they are converted, or multiplied and added one by one";
