@@ -8,6 +8,7 @@
 //! read through registers and Aᵀ in place. Else B would be transposed through registers and stored to shared memory again.
 
 use super::atoms::Extents;
+use super::carried_sum::CarriedSum;
 use super::fragments::atom_shape;
 use super::matmul;
 use super::operands::{in_place, read_where_brought, source};
@@ -18,8 +19,7 @@ use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::layout::mma::{MmaSync, Wgmma};
-use crate::lower::carried::inits;
-use crate::lower::tileas::look::{is_zero, place};
+use crate::lower::tileas::look::place;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
@@ -115,9 +115,10 @@ pub fn rows(m: &Module, ops: &[OpId], facts: &FactMap, dot: OpId) -> Option<u64>
 
 /// Writes C = (Bᵀ · Aᵀ)ᵀ. A loop that carries the accumulator for the matmul alone carries Cᵀ.
 fn swap(m: &mut Module, dot: OpId) {
-    let carried = Carried::find(m, dot);
+    let carried = CarriedSum::find(m, dot);
     if let Some(carried) = &carried {
-        carried.transpose(m);
+        let ty = transposed_type(m, m.result(dot));
+        carried.change(m, ty, transpose);
     }
     let data = m.op(dot).clone();
     let parts = Matmul::known(&data);
@@ -147,59 +148,6 @@ fn swap(m: &mut Module, dot: OpId) {
     }
     m.replace_all_uses(result, product);
     m.erase(dot);
-}
-
-/// A loop that carries an accumulator which nothing in it uses but one matmul.
-struct Carried {
-    for_op: OpId,
-    acc: ValueId,
-    place: usize,
-}
-
-impl Carried {
-    fn find(m: &Module, dot: OpId) -> Option<Carried> {
-        let acc = Matmul::of(m.op(dot))?.acc;
-        let block = m.op(dot).block;
-        let for_op = m.parent_of_block(block)?;
-        let is_loop = C::of(m.op(for_op).kind) == Some(C::For);
-        let place = m.block(block).args.iter().skip(1).position(|&a| a == acc)?;
-        let end = m.terminator(block)?;
-        let sum = m.result(dot);
-        let yields = |i: usize| m.op(end).operands.get(i) == Some(&sum);
-        let alone = m.users(acc) == [dot] && m.users(sum) == [end] && yields(place);
-        (is_loop && alone).then_some(Carried { for_op, acc, place })
-    }
-
-    fn transpose(&self, m: &mut Module) {
-        let (block, at) = place(m, self.for_op);
-        let inits = inits(m.op(self.for_op)).to_vec();
-        let (Some(&init), Some(&sum)) = (
-            inits.get(self.place),
-            m.op(self.for_op).results.get(self.place),
-        ) else {
-            return;
-        };
-        let (old, new) = (m.ty(sum), transposed_type(m, sum));
-        let def = m.def_op(init);
-        let zero = def.is_some_and(|o| C::of(m.op(o).kind) == Some(C::Constant) && is_zero(m, o));
-        let mut b = m.at(block, at);
-        let first = match zero {
-            true => promote::zeros(&mut b, new),
-            false => transpose(&mut b, init, new),
-        };
-        let mut data = m.op_mut(self.for_op);
-        let start = data.operands.len() - inits.len();
-        data.operands[start + self.place] = first;
-        drop(data);
-        m.value_mut(self.acc).ty = new;
-        m.value_mut(sum).ty = new;
-        let (block, at) = place(m, self.for_op);
-        let back = transpose(&mut m.at(block, at + 1), sum, old);
-        m.replace_all_uses(sum, back);
-        if let Some(permute) = m.def_op(back) {
-            m.set_operand(permute, "source", sum);
-        }
-    }
 }
 
 /// Each matrix of `tile` transposed, which makes it a `ty`.

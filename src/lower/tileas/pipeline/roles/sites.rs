@@ -23,7 +23,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, Swizzle};
-use crate::layout::tma::boxes;
+use crate::layout::tma::{TmaBoxes, boxes};
 use crate::lower::tileas::missed::Log;
 
 /// Loads of one block that feed one matmul: they fill a stage of a ring together.
@@ -200,6 +200,9 @@ fn beside(m: &Module, sites: &[Site], load: OpId) -> Option<usize> {
     last.or_else(|| all().next())
 }
 
+/// Most copies of less than the pattern of a swizzle that bring a tile: of few long rows there would be many.
+const MOST_SMALL_BOXES: usize = 4;
+
 /// Whether a TMA copy that a producer thread starts can take the place of a load.
 pub(super) fn can_be_brought(
     m: &mut Module,
@@ -218,7 +221,8 @@ pub(super) fn can_be_brought(
         return no("the tile has no layout in shared memory");
     };
     let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
-    if !all.any(|s| boxes(&layout, &order, s).is_ok()) {
+    let few = |b: &TmaBoxes| b.are_whole_patterns() || b.boxes.len() <= MOST_SMALL_BOXES;
+    if !all.any(|s| boxes(&layout, &order, s).is_ok_and(|b| few(&b))) {
         return no("no boxes of a tensor copy make up the tile");
     }
     has_slice(m, c, load, false)
