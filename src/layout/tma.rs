@@ -231,19 +231,15 @@ mod tests {
         assert!(refused(&narrow, &[1, 0], Swizzle::None).contains("16 bytes"));
         let wide = row_major.with_address_swizzle(Swizzle::B128).unwrap();
         assert!(refused(&wide, &[1, 0], Swizzle::B128).contains("as wide as the swizzle"));
-        let flat =
-            SharedLayout::strips(&Shape::new(&[2, 32]).unwrap(), &[1, 0], 16, Swizzle::B32)
-                .unwrap();
+        let flat = SharedLayout::strips(&Shape::new(&[2, 32]).unwrap(), &[1, 0], 16, Swizzle::B32)
+            .unwrap();
         assert!(refused(&flat, &[1, 0], Swizzle::B32).contains("multiples of 128"));
     }
 
     #[test]
     fn boxes_may_be_less_than_the_pattern() {
         let four_rows = strips(&[4, 128], &[1, 0], 16, Swizzle::B128);
-        assert_eq!(
-            (four_rows.boxes.len(), four_rows.boxes[1].offset),
-            (2, 512)
-        );
+        assert_eq!((four_rows.boxes.len(), four_rows.boxes[1].offset), (2, 512));
         assert!(!four_rows.are_whole_patterns());
     }
 }
