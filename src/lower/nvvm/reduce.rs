@@ -106,9 +106,12 @@ impl Lower<'_> {
                 .checked_shr(usize::BITS - bits)
                 .unwrap_or(0)
         };
-        let place = |j: usize| match in_turn {
-            true => reversed(j % PARTIALS, PARTIALS) * (left / PARTIALS) + j / PARTIALS,
-            false => reversed(j, left),
+        // Where an instruction adds two pairs of registers, neighbours are a pair, and pairs that are neighbours come first.
+        let side_by_side = left > 2 && groups.len() % 2 == 1 && self.target.has(Feature::PackedF32);
+        let place = |j: usize| match (in_turn, side_by_side) {
+            (true, _) => reversed(j % PARTIALS, PARTIALS) * (left / PARTIALS) + j / PARTIALS,
+            (_, true) => 2 * reversed(j / 2, left / 2) + j % 2,
+            _ => reversed(j, left),
         };
         let spread: Vec<u32> = (0..left)
             .map(place)
