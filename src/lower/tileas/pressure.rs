@@ -3,7 +3,8 @@
 //! Tiles count where something stands between their making and their use: a load, a matmul, a reduction, a loop.
 //! What elementwise operations hand to each other in between is computed element by element and takes none; neither
 //! do constants, numbers of elements, pointers and masks, which are made where they are used, nor what matmuls read
-//! from shared memory.
+//! from shared memory. What special functions make of numbers of elements, such as a decay along rows, is made once, in
+//! front of the loops that use it, and counts.
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -13,6 +14,9 @@ use crate::lower::tileas::distinct::Distinct;
 use crate::lower::tileas::look::is_matmul;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
+
+/// Cost of an operation, as its row has it, from which on its results are not made anew for each use: special functions.
+const DEAR: u32 = 40;
 
 /// Registers of a thread of `warps` warps for the tiles that live at once, at most.
 pub fn registers(m: &Module, body: BlockId, warps: u64) -> u64 {
@@ -131,7 +135,7 @@ fn stands(m: &Module, op: OpId) -> bool {
         || matches!(C::of(data.kind), Some(C::Scan))
         || matches!(
             S::of(data.kind),
-            Some(S::TiledLoad | S::Load | S::LocalLoad)
+            Some(S::TiledLoad | S::Load | S::LocalLoad | S::TensorDot)
         )
 }
 
@@ -188,6 +192,7 @@ impl<'m> Pressure<'m> {
             let data = m.op(op);
             let elementwise = data.def().traits.has(Traits::ELEMENTWISE) || changes_shape(m, op);
             let known = elementwise
+                && data.def().cost < DEAR
                 && data
                     .operands
                     .iter()
