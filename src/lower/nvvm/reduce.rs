@@ -107,6 +107,7 @@ impl Lower<'_> {
                 .unwrap_or(0)
         };
         // Where an instruction adds two pairs of registers, neighbours are a pair, and pairs that are neighbours come first.
+        // Of an even number of results it adds the partials of two that stand beside each other, whatever their order.
         let side_by_side = left > 2 && groups.len() % 2 == 1 && self.target.has(Feature::PackedF32);
         let place = |j: usize| match (in_turn, side_by_side) {
             (true, _) => reversed(j % PARTIALS, PARTIALS) * (left / PARTIALS) + j / PARTIALS,
