@@ -24,6 +24,14 @@ pub struct MatmulShape {
     pub k: u64,
 }
 
+impl MatmulShape {
+    /// Whether a tile has as many rows as an instruction, and as many elements along K: columns that it lacks can be
+    /// repeated.
+    pub fn holds_rows(self, instruction: MatmulShape) -> bool {
+        self.m >= instruction.m && self.k >= instruction.k
+    }
+}
+
 /// A tile multiplied with `mma.sync`, by warps arranged over its rows and columns.
 ///
 /// Each warp has a contiguous part of the rows and of the columns; the low bits of a

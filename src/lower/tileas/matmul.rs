@@ -51,7 +51,7 @@ fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
     if size.hold(shape) {
         return Ok(());
     }
-    let Extents { m, n, k, .. } = size;
+    let MatmulShape { m, n, k } = size.matrix;
     Err(format!(
         "the tile is {m}x{n}x{k}, {}x{}x{} needed",
         shape.m, shape.n, shape.k
@@ -173,7 +173,7 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     };
     // Columns that a tile lacks are repeated, but for scales.
     let holds = match S::of(m.op(op).kind) {
-        Some(S::Dot) => size.hold_rows(shape),
+        Some(S::Dot) => size.matrix.holds_rows(shape),
         _ => size.hold(shape),
     };
     match size.batch {
@@ -187,17 +187,15 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
 /// Whether the matrices of a batch are multiplied by a warp each: no warpgroup can, and no thread for one.
 fn by_warps(m: &Module, op: OpId, size: Extents, target: &Target) -> bool {
     let groups = target.has(Feature::Wgmma) || target.has(Feature::Tcgen05);
-    let for_groups = groups && size.m >= Wgmma::M && size.n >= Wgmma::MIN_N;
+    let for_groups = groups && size.matrix.m >= Wgmma::M && size.matrix.n >= Wgmma::MIN_N;
     S::of(m.op(op).kind) == Some(S::Dot) && !for_groups
 }
 
-/// Extents of a matmul: batch (none in rank 2), m, n, k.
+/// Extents of a matmul: batch (none in rank 2), and of each matrix.
 #[derive(Clone, Copy)]
 struct Extents {
     batch: Option<u64>,
-    m: u64,
-    n: u64,
-    k: u64,
+    matrix: MatmulShape,
 }
 
 impl Extents {
@@ -211,20 +209,17 @@ impl Extents {
         };
         Some(Extents {
             batch,
-            m: rows,
-            n: *shape(parts.acc)?.last()?,
-            k,
+            matrix: MatmulShape {
+                m: rows,
+                n: *shape(parts.acc)?.last()?,
+                k,
+            },
         })
     }
 
     /// Whether a tile is at least as large as an instruction.
     fn hold(self, i: MatmulShape) -> bool {
-        self.hold_rows(i) && self.n >= i.n
-    }
-
-    /// Whether it has as many rows, and as many elements along K.
-    fn hold_rows(self, i: MatmulShape) -> bool {
-        self.m >= i.m && self.k >= i.k
+        self.matrix.holds_rows(i) && self.matrix.n >= i.n
     }
 }
 

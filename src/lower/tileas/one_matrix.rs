@@ -1,8 +1,7 @@
 //! Matmuls of batches of one matrix, which are matmuls of matrices: every instruction and pipeline knows those.
 
-use super::carried_sum::CarriedSum;
-use super::look::{is_matmul, is_scaled, place};
-use super::promote;
+use super::carried_sum::multiply_changed;
+use super::look::{is_matmul, is_scaled};
 use crate::dialect::cuda_tile::Op as C;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
@@ -22,33 +21,11 @@ fn has_one_matrix(m: &Module, op: OpId) -> bool {
 }
 
 fn flatten_one(m: &mut Module, op: OpId) {
-    let result = m.result(op);
-    let (whole, flat) = (m.ty(result), flat_type(m, result));
-    let carried = CarriedSum::find(m, op);
-    if let Some(carried) = &carried {
-        carried.change(m, flat, reshape);
-    }
-    let zero = promote::starts_from_zero(m, op);
-    let acc = Matmul::of(m.op(op)).map(|v| v.acc);
-    let data = m.op(op).clone();
-    let types: Vec<TypeId> = data.operands.iter().map(|&v| flat_type(m, v)).collect();
-    let (block, at) = place(m, op);
-    let mut b = m.at(block, at);
-    b.loc = data.loc;
-    let matrix = |(&v, &ty): (&ValueId, &TypeId)| match Some(v) == acc {
-        true if carried.is_some() => v,
-        true if zero => promote::zeros(&mut b, ty),
-        _ => reshape(&mut b, v, ty),
-    };
-    let operands: Vec<ValueId> = data.operands.iter().zip(&types).map(matrix).collect();
-    let groups: Vec<&[ValueId]> = operands.iter().map(std::slice::from_ref).collect();
-    let product = b.op(data.kind, &groups, data.attrs.iter().cloned(), &[flat], &[]);
-    let mut product = b.module.result(product);
-    if carried.is_none() {
-        product = reshape(&mut b, product, whole);
-    }
-    m.replace_all_uses(result, product);
-    m.erase(op);
+    let Matmul { lhs, rhs, .. } = Matmul::known(m.op(op));
+    let operands = [lhs, rhs].map(|v| (v, flat_type(m, v)));
+    let flat = flat_type(m, m.result(op));
+    let attrs = m.op(op).attrs.clone();
+    multiply_changed(m, op, operands, attrs, flat, reshape);
 }
 
 fn reshape(b: &mut OpBuilder<'_>, tile: ValueId, ty: TypeId) -> ValueId {

@@ -104,8 +104,14 @@ pub fn mark(m: &mut Module, op: OpId, target: &Target) {
 
 /// Whether a matmul adds to zeros.
 pub fn starts_from_zero(m: &Module, dot: OpId) -> bool {
-    let acc = Matmul::of(m.op(dot)).and_then(|p| m.def_op(p.acc));
-    acc.is_some_and(|o| C::of(m.op(o).kind) == Some(C::Constant) && is_zero(m, o))
+    Matmul::of(m.op(dot)).is_some_and(|p| are_zeros(m, p.acc))
+}
+
+/// Whether a tile is a constant of zeros.
+pub fn are_zeros(m: &Module, tile: ValueId) -> bool {
+    let constant = |o: &OpId| C::of(m.op(*o).kind) == Some(C::Constant);
+    let def = m.def_op(tile).filter(constant);
+    def.is_some_and(|o| is_zero(m, o))
 }
 
 /// A tile of zeros, of whole bytes.

@@ -8,18 +8,16 @@
 //! read through registers and Aᵀ in place. Else B would be transposed through registers and stored to shared memory again.
 
 use super::atoms::Extents;
-use super::carried_sum::CarriedSum;
+use super::carried_sum::multiply_changed;
 use super::fragments::atom_shape;
 use super::matmul;
 use super::operands::{in_place, read_where_brought, source};
-use super::promote;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::layout::mma::{MmaSync, Wgmma};
-use crate::lower::tileas::look::place;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
@@ -115,39 +113,13 @@ pub fn rows(m: &Module, ops: &[OpId], facts: &FactMap, dot: OpId) -> Option<u64>
 
 /// Writes C = (Bᵀ · Aᵀ)ᵀ. A loop that carries the accumulator for the matmul alone carries Cᵀ.
 fn swap(m: &mut Module, dot: OpId) {
-    let carried = CarriedSum::find(m, dot);
-    if let Some(carried) = &carried {
-        let ty = transposed_type(m, m.result(dot));
-        carried.change(m, ty, transpose);
-    }
-    let data = m.op(dot).clone();
-    let parts = Matmul::known(&data);
-    let result = m.result(dot);
-    let (block, at) = place(m, dot);
-    let back = m.ty(result);
-    let acc = transposed_type(m, result);
-    let types = [parts.rhs, parts.lhs].map(|v| transposed_type(m, v));
-    let zero = promote::starts_from_zero(m, dot);
-    let mut b = m.at(block, at);
-    b.loc = data.loc;
-    let lhs = transpose(&mut b, parts.rhs, types[0]);
-    let rhs = transpose(&mut b, parts.lhs, types[1]);
-    let old = match zero {
-        _ if carried.is_some() => parts.acc,
-        true => promote::zeros(&mut b, acc),
-        false => transpose(&mut b, parts.acc, acc),
-    };
-    let mut attrs = data.attrs.clone();
+    let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
+    let operands = [rhs, lhs].map(|v| (v, transposed_type(m, v)));
+    let sum = transposed_type(m, m.result(dot));
+    let mut attrs = m.op(dot).attrs.clone();
     // The signs of the operands.
     attrs.swap(1, 2);
-    let groups: [&[ValueId]; 3] = [&[lhs], &[rhs], &[old]];
-    let product = b.op(data.kind, &groups, attrs, &[acc], &[]);
-    let mut product = b.module.result(product);
-    if carried.is_none() {
-        product = transpose(&mut b, product, back);
-    }
-    m.replace_all_uses(result, product);
-    m.erase(dot);
+    multiply_changed(m, dot, operands, attrs, sum, transpose);
 }
 
 /// Each matrix of `tile` transposed, which makes it a `ty`.

@@ -117,10 +117,7 @@ impl Kernel<'_> {
         matmul: Matmul,
     ) -> Result<Fragments, String> {
         let m = self.m;
-        let holds = |mma: &MmaSync| {
-            let (tile, instruction) = (mma.tile, mma.instruction);
-            tile.m >= instruction.m && tile.k >= instruction.k
-        };
+        let holds = |mma: &MmaSync| mma.tile.holds_rows(mma.instruction);
         let Some(mma) = mma_of(m, dot, self.warps).filter(holds) else {
             let why = "no matrix instruction of the target takes these operands as they are loaded: they are converted, or multiplied and added one by one";
             return Err(why.to_owned());
