@@ -16,8 +16,8 @@
 
 mod facts;
 
-use super::interleave::part;
 use super::live;
+use super::part::part;
 use super::uses::visit;
 use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, Op, VReg};

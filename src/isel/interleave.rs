@@ -6,14 +6,36 @@
 //! that reads what it loads, and matmuls are cut where a fragment comes in.
 //!
 //! Nothing that writes memory or waits is crossed, so what is read is the same.
+//!
+//! Where more registers are live even so than a thread has (`crowded.rs`), all stays as it was: `ptxas` then reads
+//! fragments as late as it must, whereas those that stand just before their matmuls it reads earlier, and spills something
+//! else for them.
 
 use rustc_hash::FxHashMap;
 
-use crate::machine::mir::{Atom, Func, Guard, Inst, Op, Operand, VReg};
+use super::crowded::is_crowded;
+use super::part::part;
+use crate::machine::mir::{Func, Inst, Op, VReg};
 use crate::machine::table::{Does, Table, Unit};
+use crate::target::Target;
 
 /// Moves the function's fragment loads down. Returns how many it moved.
-pub fn interleave(func: &mut Func, table: &Table) -> usize {
+pub fn interleave(func: &mut Func, table: &Table, target: Target) -> usize {
+    let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if is_fragment_load(op, table));
+    if !func.insts.iter().any(loads) {
+        return 0;
+    }
+    let before = func.insts.clone();
+    let moved = move_down(func, table);
+    if is_crowded(func, table, target) {
+        func.insts = before;
+        return 0;
+    }
+    moved
+}
+
+/// Moves the loads whatever that does to registers.
+fn move_down(func: &mut Func, table: &Table) -> usize {
     let insts = std::mem::take(&mut func.insts);
     let mut mover = Mover {
         table,
@@ -189,41 +211,4 @@ fn is_fragment_load(op: &Op, table: &Table) -> bool {
 /// Exchanges within a warp touch no memory.
 fn is_exchange(op: &Op, table: &Table) -> bool {
     table.row(&op.insn).does == Does::Exchange
-}
-
-/// Some of an operation's repetitions.
-pub(super) fn part(op: &Op, table: &Table, reps: std::ops::Range<usize>) -> Op {
-    let slots = &table.row(&op.insn).slots;
-    let cut = |(slot, operand): (usize, &Operand)| {
-        let w = operand.width(&slots[slot]);
-        let whole = w == operand.atoms.len()
-            && op.reps != 1
-            && matches!(slots[slot].width, crate::machine::table::Width::All);
-        let atoms: Vec<Atom> = match whole {
-            true => operand.atoms.clone(),
-            false => operand
-                .atoms
-                .get(reps.start * w..reps.end * w)
-                .unwrap_or(&[])
-                .to_vec(),
-        };
-        let offsets = operand
-            .offsets
-            .get(reps.clone())
-            .unwrap_or(&operand.offsets)
-            .to_vec();
-        Operand { atoms, offsets }
-    };
-    let guard = op.guard.as_ref().map(|g| Guard {
-        preds: g.preds.get(reps.clone()).unwrap_or(&g.preds).to_vec(),
-        negate: g.negate,
-    });
-    Op {
-        insn: op.insn.clone(),
-        operands: op.operands.iter().enumerate().map(cut).collect(),
-        reps: reps.len() as u32,
-        guard,
-        loc: op.loc,
-        dead: op.dead.get(reps).unwrap_or(&[]).to_vec(),
-    }
 }

@@ -61,9 +61,9 @@ static BEFORE_MOVES: [&Pass; 11] = [
     },
     &Pass {
         name: "late-fragments",
-        doc: "Matrix fragments are read just before the matmuls that use them.",
+        doc: "Matrix fragments are read just before the matmuls that use them, where a thread has the registers.",
         counts: "moved",
-        run: |func, table, _| interleave::interleave(func, table),
+        run: interleave::interleave,
     },
     &Pass {
         name: "pair-singles",

@@ -22,17 +22,14 @@ mod rewrite;
 
 use rustc_hash::FxHashMap;
 
+use super::bounds::registers;
 use super::live::{self, Ranges};
 use super::uses::{drop_dead, visit};
-use crate::machine::mir::{Atom, Func, Inst, VReg};
-use crate::machine::table::{Does, Table};
+use crate::machine::mir::{Func, Inst, VReg};
+use crate::machine::table::Table;
 use crate::target::Target;
 use again::Again;
 use makers::Makers;
-
-/// Registers that `ptxas` takes beside those of the text where it hands out all that there are: for addresses that it
-/// splits, and to load ahead.
-const OWN: u32 = 16;
 
 /// Computes values again where registers run short. Returns how many uses do.
 pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize {
@@ -56,23 +53,6 @@ pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize
         drop_dead(func, table);
     }
     count
-}
-
-/// Most registers that a thread of the kernel has for what the text says: those that a role takes, or what its bounds leave.
-fn registers(func: &Func, table: &Table, target: Target) -> u32 {
-    let taken = func.insts.iter().filter_map(|inst| match inst {
-        Inst::Op(op) if table.row(&op.insn).does == Does::Registers => {
-            match op.operands.first()?.atoms.first()? {
-                Atom::Imm(n) => u32::try_from(*n).ok(),
-                _ => None,
-            }
-        }
-        _ => None,
-    });
-    let warps = func.block.div_ceil(32) * func.min_ctas.max(1);
-    let most = target.registers_per_thread(warps.into()) as u32;
-    let bounds = func.max_regs.map_or(most, |bound| bound.min(most));
-    taken.max().unwrap_or(bounds.saturating_sub(OWN))
 }
 
 /// For each cheap value that lives into a loop from before it, and in a crowded stretch, the positions of its uses that

@@ -179,7 +179,7 @@ pub enum Param {
 }
 
 /// A kernel.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Func {
     pub name: String,
     pub params: Vec<Param>,

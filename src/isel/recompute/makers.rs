@@ -1,7 +1,7 @@
 //! Which values can be computed again, and from what.
 
-use crate::isel::interleave::part;
 use crate::isel::live::Ranges;
+use crate::isel::part::part;
 use crate::isel::uses::visit;
 use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, Op, VReg};

@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::again::Again;
 use super::makers::Makers;
-use crate::isel::interleave::part;
 use crate::isel::live::Ranges;
+use crate::isel::part::part;
 use crate::isel::uses::{rename_in, visit};
 use crate::machine::mir::{Func, Inst, Op, VReg};
 use crate::machine::table::Table;
