@@ -48,8 +48,11 @@ impl Lower<'_> {
             match known {
                 _ if !differs => {}
                 Some(stride) if !coords.has_xor() => {
+                    // Addresses wrap, as their sums do on the target.
+                    let step = stride.wrapping_mul(t.bytes as i64);
                     for (offset, &r) in offsets.iter_mut().zip(&leaders) {
-                        *offset += coords.registers[r as usize].1 as i64 * stride * t.bytes as i64;
+                        let bytes = step.wrapping_mul(coords.registers[r as usize].1 as i64);
+                        *offset = offset.wrapping_add(bytes);
                     }
                 }
                 _ => varying.push(self.register_part(&coords, &leaders, stride, t.bytes)),
