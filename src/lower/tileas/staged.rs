@@ -18,7 +18,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Side;
 use crate::ir::{BlockId, Diagnostic, Module, TypeId, ValueId};
-use crate::lower::tileas::buffers::{shared_type, swizzled, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, shared_type, swizzled, tile_bytes};
 use crate::lower::tileas::look;
 use crate::lower::unsupported;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,77 +39,113 @@ pub fn place(
         return Ok(());
     }
     let tiles: Vec<ValueId> = found.iter().flatten().map(|c| c.tile).collect();
-    let others = pressure::registers_without(m, body, warps, &tiles);
-    let mut buffers = Buffers {
-        room,
-        of: FxHashMap::default(),
-    };
-    for mut operands in found {
-        let fragments: u64 = operands.iter().map(|c| c.registers).sum();
-        let mut live = others + REGISTERS_BESIDE_LOADS + fragments;
-        operands.sort_by_key(|c| std::cmp::Reverse(c.registers));
-        for c in operands {
-            if live <= available {
-                break;
-            }
-            match buffers.store(m, body, &c)? {
-                Some(buffer) => {
-                    live -= c.registers;
-                    load_for(m, c.dot, c.side, buffer);
-                }
-                None => {
-                    let why = format!(
-                        "an operand of {} registers a thread is converted from layout to layout: shared memory has no room for it",
-                        c.registers
-                    );
-                    log.note(m, c.dot, "operands in shared memory", why);
-                }
-            }
-        }
+    let others = pressure::registers_without(m, body, warps, &tiles) + REGISTERS_BESIDE_LOADS;
+    let free = available.saturating_sub(others);
+    let mut choice = Choice::of(m, &found, free, room)?;
+    let short = choice.short();
+    if short > 0 {
+        choice = Choice::of(m, &found, free, room.saturating_sub(short))?;
+    }
+    let mut buffers = Buffers::default();
+    for (c, ty) in &choice.stored {
+        let buffer = buffers.store(m, body, c, *ty);
+        load_for(m, c.dot, c.side, buffer);
+    }
+    for c in choice.refused {
+        let why = format!(
+            "an operand of {} registers a thread is converted from layout to layout: shared memory has no room for it",
+            c.registers
+        );
+        log.note(m, c.dot, "operands in shared memory", why);
     }
     Ok(())
 }
 
-/// The buffers that operands go through: those of one type one after the other through the same.
-struct Buffers {
+/// Which operands are stored.
+#[derive(Default)]
+struct Choice<'f> {
+    /// With the types of their buffers: those of one type go one after the other through the same.
+    stored: Vec<(&'f Operand, TypeId)>,
+    /// Those for which there is no room.
+    refused: Vec<&'f Operand>,
     /// Bytes of shared memory that are left.
     room: u64,
-    /// Each, and what was stored there last.
+    /// Bytes of the largest operand that is converted.
+    converted: u64,
+}
+
+impl<'f> Choice<'f> {
+    /// `free`: registers of a thread for the operands of a matmul.
+    fn of(
+        m: &mut Module,
+        found: &'f [Vec<Operand>],
+        free: u64,
+        room: u64,
+    ) -> Result<Choice<'f>, Diagnostic> {
+        let mut choice = Choice {
+            room,
+            ..Choice::default()
+        };
+        for operands in found {
+            let mut live: u64 = operands.iter().map(|c| c.registers).sum();
+            for c in operands {
+                if live > free && choice.takes(m, c)? {
+                    live -= c.registers;
+                    continue;
+                }
+                if live > free {
+                    choice.refused.push(c);
+                }
+                choice.converted = choice.converted.max(tile_bytes(m, c.tile));
+            }
+        }
+        Ok(choice)
+    }
+
+    /// Whether there is room for an operand, which is then stored.
+    fn takes(&mut self, m: &mut Module, c: &'f Operand) -> Result<bool, Diagnostic> {
+        let (layout, _) = swizzled(m, c.tile, order_of(m, c.tile, c.side))
+            .map_err(|e| unsupported(m, c.dot, format!("no layout: {e}")))?;
+        let (ty, bytes) = (shared_type(m, c.tile, &layout, 1), tile_bytes(m, c.tile));
+        if self.stored.iter().all(|&(_, there)| there != ty) {
+            let Some(room) = self.room.checked_sub(bytes) else {
+                return Ok(false);
+            };
+            self.room = room;
+        }
+        self.stored.push((c, ty));
+        Ok(true)
+    }
+
+    /// Bytes that what is converted lacks: it goes through memory, too, beside the buffers.
+    fn short(&self) -> u64 {
+        self.converted.saturating_sub(self.room + RESERVE)
+    }
+}
+
+/// The buffers that operands go through: each, and what was stored there last.
+#[derive(Default)]
+struct Buffers {
     of: FxHashMap<TypeId, (ValueId, ValueId, BlockId)>,
 }
 
 impl Buffers {
-    /// Stores an operand in front of its matmul; `None`: there is no room.
-    fn store(
-        &mut self,
-        m: &mut Module,
-        body: BlockId,
-        c: &Operand,
-    ) -> Result<Option<ValueId>, Diagnostic> {
-        let (layout, _) = swizzled(m, c.tile, order_of(m, c.tile, c.side))
-            .map_err(|e| unsupported(m, c.dot, format!("no layout: {e}")))?;
-        let (ty, bytes) = (shared_type(m, c.tile, &layout, 1), tile_bytes(m, c.tile));
+    /// Stores an operand in front of its matmul.
+    fn store(&mut self, m: &mut Module, body: BlockId, c: &Operand, ty: TypeId) -> ValueId {
         let block = m.op(c.dot).block;
-        let last = self.of.get(&ty).copied();
-        let buffer = match last {
-            Some((buffer, tile, home)) if (tile, home) == (c.tile, block) => {
-                return Ok(Some(buffer));
-            }
+        let buffer = match self.of.get(&ty).copied() {
+            Some((buffer, tile, home)) if (tile, home) == (c.tile, block) => return buffer,
             Some((buffer, ..)) => buffer,
-            None if bytes > self.room => return Ok(None),
-            None => {
-                self.room -= bytes;
-                m.at(body, 0).value(S::AllocTensor, &[], [], ty)
-            }
+            None => m.at(body, 0).value(S::AllocTensor, &[], [], ty),
         };
         self.of.insert(ty, (buffer, c.tile, block));
         // Others may still read what is there.
         store_at(m, look::place(m, c.dot), [c.tile, buffer], c.dot, true);
-        Ok(Some(buffer))
+        buffer
     }
 }
 
-/// The operands that would be converted, those of a matmul together.
+/// The operands that would be converted, those of a matmul together, the largest fragments first.
 fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Vec<Operand>>, Diagnostic> {
     let mut found = Vec::new();
     for dot in m.ops_under(body) {
@@ -119,7 +155,8 @@ fn find(m: &Module, body: BlockId, warps: u64) -> Result<Vec<Vec<Operand>>, Diag
             let fragments = side == Side::Left && bits == 16 && made.by_matmul;
             made.elsewhere && !fragments && !is_stationary(m, body, tile, dot)
         };
-        let operands = Operand::of(m, dot, warps, converted)?;
+        let mut operands = Operand::of(m, dot, warps, converted)?;
+        operands.sort_by_key(|c| std::cmp::Reverse(c.registers));
         if !operands.is_empty() {
             found.push(operands);
         }

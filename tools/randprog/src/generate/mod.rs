@@ -15,6 +15,7 @@ mod float;
 mod fold;
 mod operand;
 mod product;
+mod recurrence;
 mod rows;
 mod shape;
 mod walked;

@@ -175,6 +175,9 @@ impl Gen {
         if self.depth > 2 {
             return self.product();
         }
+        if self.c.chance(10) {
+            return self.recurrence();
+        }
         let (input, output) = self.c.weighted(KINDS);
         let s = self.sizes(WORK / 4);
         let trips = 1 + self.c.below(6) as u64;
