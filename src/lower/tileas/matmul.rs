@@ -66,6 +66,18 @@ pub fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
     wgmma || fits::takes(m, op, target).is_some()
 }
 
+/// Whether a matmul has an instruction that is not larger than its tile.
+pub fn is_by_instruction(m: &Module, op: OpId) -> bool {
+    let sizes = Extents::of(m, op).zip(fragments::atom_shape(m, op));
+    sizes.is_some_and(|(size, instruction)| size.matrix.holds_rows(instruction))
+}
+
+/// Whether an operation multiplies several matrices, each of which warpgroups, or one thread for them, do by themselves.
+pub fn is_batch_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
+    let several = |s: Extents| s.batch.is_some_and(|n| n > 1) && !by_warps(m, op, s, target);
+    S::of(m.op(op).kind) == Some(S::Dot) && Extents::of(m, op).is_some_and(several)
+}
+
 /// Matmuls whose result, worked over, is the left operand of another: with whole rows in a warp, what
 /// is between them (attention's softmax) needs no other warp, and neither does the second matmul. And those of whose
 /// result columns are extracted: in each warp, these are a choice of registers.

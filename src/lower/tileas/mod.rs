@@ -118,6 +118,7 @@ fn func(
     rename(m, op);
     repeated::absorb(m, body, log);
     retype::absorb(m, body);
+    strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);
     swap::few_rows(m, body, target);
     transpose::absorb(m, body);

@@ -49,6 +49,8 @@ pub struct Dims {
     keys: FxHashMap<(ValueId, usize), Dim>,
     /// Matmuls that may do a part of what they sum over at a time: their results are added up.
     in_parts: FxHashSet<OpId>,
+    /// Whether matmuls may do a part of their batches at a time.
+    batches: bool,
 }
 
 /// The extents of a tile; none of a scalar or something else.
@@ -66,17 +68,30 @@ impl Dims {
 
     /// The same where the matmuls `sums` may do a part of what they sum over at a time.
     pub fn with_sums(m: &Module, ops: &[OpId], sums: impl IntoIterator<Item = OpId>) -> Dims {
-        let mut dims = Dims {
+        let dims = Dims {
             in_parts: sums.into_iter().collect(),
             ..Dims::default()
         };
+        dims.related_by(m, ops)
+    }
+
+    /// The same where matmuls may do a part of their batches at a time.
+    pub fn with_batches(m: &Module, ops: &[OpId]) -> Dims {
+        let dims = Dims {
+            batches: true,
+            ..Dims::default()
+        };
+        dims.related_by(m, ops)
+    }
+
+    fn related_by(mut self, m: &Module, ops: &[OpId]) -> Dims {
         for &op in ops {
-            dims.relate(m, op);
+            self.relate(m, op);
             for (from, to) in carried(m, op) {
-                dims.tie_all(m, from, to);
+                self.tie_all(m, from, to);
             }
         }
-        dims
+        self
     }
 
     /// The set that dimension `i` of `value` is in, unless something needs it whole.
@@ -235,7 +250,9 @@ impl Dims {
         for i in 0..rows {
             self.tie((lhs, i), (acc, i));
             self.tie((rhs, i), (acc, i));
-            self.keep(acc, i);
+            if !self.batches {
+                self.keep(acc, i);
+            }
         }
         true
     }

@@ -18,7 +18,7 @@ pub mod parts;
 
 use super::limits::{MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_LOADS};
 use super::missed::{Log, Refusal};
-use super::{pressure, repeated};
+use super::{matmul, pressure, repeated};
 use crate::dialect::cuda_tile::Op as C;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::look::{elements, is_matmul, together};
@@ -29,6 +29,10 @@ use parts::Parts;
 
 /// What is done, in messages.
 const WHAT: &str = "work in strips";
+/// Why, where tiles are too large.
+const REGISTERS: &str = "registers hold no more";
+/// Why, where a batch is multiplied.
+const MATRICES: &str = "warpgroups, or a thread for them, multiply one matrix at a time";
 /// Fewest rows or columns of a strip: two warpgroups multiply 64 rows each.
 const SHORTEST: u64 = 128;
 
@@ -57,7 +61,8 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
             Some((tile, parts)) => rows(m, &mut dims, tile, parts),
             None => candidates(m, &ops, &mut dims, most),
         };
-        let Err(why) = cut_first(m, func, body, &mut dims, candidates, log) else {
+        let found = cut_first(m, func, body, &mut dims, (candidates, REGISTERS), log);
+        let Err(why) = found else {
             if more {
                 apart::tidy(m, body);
                 repeated::absorb(m, body, log);
@@ -81,7 +86,7 @@ fn cut_first(
     func: OpId,
     body: BlockId,
     dims: &mut Dims,
-    candidates: Vec<(Dim, u64)>,
+    (candidates, reason): (Vec<(Dim, u64)>, &str),
     log: &mut Log,
 ) -> Result<(), Option<Refusal>> {
     let mut refused = None;
@@ -89,7 +94,7 @@ fn cut_first(
         match Cut::plan(m, body, dims, set, parts) {
             Ok(cut) => {
                 let how = format!(
-                    "a loop works on one of {parts} parts of the tiles at a time, for registers hold no more"
+                    "a loop works on one of {parts} parts of the tiles at a time, for {reason}"
                 );
                 log.changed(m.op(func).loc, WHAT, how);
                 cut.apply(m, body);
@@ -99,6 +104,27 @@ fn cut_first(
         }
     }
     Err(refused)
+}
+
+/// Cuts batches whose matrices warpgroups multiply, or a thread for them: a loop over the matrices loads the next ones while
+/// it multiplies, and these are read where they were brought, which a matrix of a larger tile is not.
+pub fn batches(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) {
+    for op in m.ops_under(body) {
+        if !matmul::is_batch_for_groups(m, op, target) {
+            continue;
+        }
+        let copies = apart::take(m, body);
+        let mut dims = Dims::with_batches(m, &m.ops_under(body));
+        let acc = m.result(op);
+        let matrices = extents(m, acc).first().copied().unwrap_or(1);
+        let all = dims.free(acc, 0).map(|set| (set, matrices));
+        let candidates = (all.into_iter().collect(), MATRICES);
+        if let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) {
+            copies.undo(m);
+            let (at, why) = refused.unwrap_or((op, "operations need the batch as a whole".into()));
+            log.note(m, at, WHAT, why);
+        }
+    }
 }
 
 /// Cuts what loops under `body` carry that multiply nothing, beside matmuls whose sums registers do not hold.
@@ -139,7 +165,7 @@ fn cut_carried(
         let concerned = Parts::of(m, &ops, &mut dims, set, parts);
         !concerned.is_ok_and(|(_, ops)| ops.into_iter().any(|o| is_matmul(m, o)))
     });
-    let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) else {
+    let Err(refused) = cut_first(m, func, body, &mut dims, (candidates, REGISTERS), log) else {
         return;
     };
     copies.undo(m);
