@@ -2,6 +2,7 @@
 
 use super::ring::Ring;
 use super::{Iteration, Lower, Mechanism, Release, Stage};
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{FenceKind, SpecialRegister};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
@@ -18,6 +19,8 @@ pub(super) struct Copies {
     by_matmuls: bool,
     /// Whether the producer's threads copy a part of each stage by themselves.
     by_threads: bool,
+    /// Whether its stage is filled once: nobody waits for it to become empty.
+    once: bool,
 }
 
 impl Copies {
@@ -25,10 +28,12 @@ impl Copies {
         let blocks = v.blocks().map_or(1, |b| b as u64);
         let stages = v.stages() as u64;
         let tensor = i64::from(v.bytes() > 0);
+        let once = blocks == 1 && !v.pair() && l.is_filled_once(v.result());
+        let consumers = if once { 0 } else { v.consumers() };
         let ring = match (v.pair(), v.copiers()) {
-            (true, _) => Ring::of_pair(l, stages, v.consumers())?,
-            (_, Some(warps)) => Ring::of_threads(l, stages, 32 * warps + tensor, v.consumers())?,
-            _ => Ring::new(l, stages, v.consumers(), blocks)?,
+            (true, _) => Ring::of_pair(l, stages, consumers)?,
+            (_, Some(warps)) => Ring::of_threads(l, stages, 32 * warps + tensor, consumers)?,
+            _ => Ring::new(l, stages, consumers, blocks)?,
         };
         Ok(Self {
             by_threads: v.copiers().is_some(),
@@ -36,6 +41,7 @@ impl Copies {
             bytes: v.bytes(),
             loaded: l.is_loaded(v.result()),
             by_matmuls: l.by_matmuls(v.result()),
+            once,
         })
     }
 }
@@ -46,8 +52,13 @@ impl Mechanism for Copies {
     }
 
     fn acquire(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
-        let ring = self.ring;
+        let (ring, once) = (self.ring, self.once);
         let stage = l.stage(at, ring.stages);
+        let wait = move |l: &mut Lower| {
+            if !once {
+                ring.wait_empty(l, stage);
+            }
+        };
         let expect = move |l: &mut Lower, bytes: i64| {
             let full = ring.full(l, stage);
             let bytes = l.emit().i32(bytes);
@@ -55,7 +66,7 @@ impl Mechanism for Copies {
             Ok(())
         };
         if self.by_threads {
-            ring.wait_empty(l, stage);
+            wait(l);
             return match self.bytes {
                 0 => Ok(()),
                 bytes => l.by_first_thread(|l| expect(l, bytes)),
@@ -64,11 +75,11 @@ impl Mechanism for Copies {
         if !ring.pair {
             let bytes = self.bytes;
             return l.by_first_thread(|l| {
-                ring.wait_empty(l, stage);
+                wait(l);
                 expect(l, bytes)
             });
         }
-        ring.wait_empty(l, stage);
+        wait(l);
         // The copies of both blocks complete there. Those of the other may come first: the phase waits for this arrival.
         let first = l.is_first_block();
         l.when(first, false, |l| expect(l, 2 * self.bytes))
@@ -117,6 +128,9 @@ impl Mechanism for Copies {
     }
 
     fn release(&self, l: &mut Lower, at: Iteration, how: Release) -> Result<(), Diagnostic> {
+        if self.once {
+            return Ok(());
+        }
         let stage = l.stage(at, self.ring.stages);
         let empty = self.ring.empty(l, stage);
         if how.matmuls {
@@ -141,6 +155,30 @@ impl Lower<'_> {
             view::ConsumerRelease::of(self.m.op(o))
                 .is_some_and(|r| r.matmuls() && r.pipeline() == pipeline)
         })
+    }
+
+    /// Whether `pipeline` is filled once and read outside of loops. Where a loop reads its stage, handing that back behind the
+    /// loop costs next to nothing, and ptxas was seen to spill in the loop without it.
+    fn is_filled_once(&self, pipeline: ValueId) -> bool {
+        let m = &self.m;
+        let all = self.all_ops();
+        let of = |find: fn(&Op) -> Option<ValueId>| -> Vec<OpId> {
+            let own = all.iter().copied();
+            own.filter(|&o| find(m.op(o)) == Some(pipeline)).collect()
+        };
+        let acquires = of(|op| Some(view::ProducerAcquire::of(op)?.pipeline()));
+        let waits = of(|op| Some(view::ConsumerWait::of(op)?.pipeline()));
+        let releases = of(|op| Some(view::ConsumerRelease::of(op)?.pipeline()));
+        let (&[fill], &[wait], &[release]) = (&acquires[..], &waits[..], &releases[..]) else {
+            return false;
+        };
+        let loops = |o: OpId| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop));
+        let mut around = std::iter::successors(m.parent_op(fill), |&o| m.parent_op(o));
+        let ops = &m.block(m.op(wait).block).ops;
+        let behind = ops.iter().skip_while(|&&o| o != wait);
+        let mut held = behind.take_while(|&&o| o != release);
+        let in_loop = |&o: &OpId| loops(o) || m.ops_inside(o).into_iter().any(loops);
+        m.op(wait).block == m.op(release).block && !around.any(loops) && !held.any(in_loop)
     }
 
     /// Whether some `local_load` reads what the copies of `pipeline` bring.
