@@ -727,6 +727,36 @@ fn stages_of_registers_are_filled_and_read_between_barriers() {
     }
 }
 
+/// The form in which threads copy what matmuls read once.
+fn once() -> Module {
+    let path = "../../filetests/pipeline/operands_once.mlir";
+    let m = lowered(path, "sm_80", Stage::NvTileas);
+    assert!(count(&m, S::TiledCopy) == 3 && count(&m, S::Drain) == 2);
+    m
+}
+
+#[test]
+fn single_stages_of_copies_are_consumed() {
+    rejects(
+        once(),
+        "async.pipeline.drain",
+        "drains a single stage that nobody has waited for: missing consumer_wait",
+        |m| {
+            let (drain, wait) = (last(m, S::Drain), last(m, S::ConsumerWait));
+            relocate(m, drain, wait);
+        },
+    );
+    rejects(
+        once(),
+        "async.pipeline.consumer_wait",
+        "whose copies are not committed 0 groups before",
+        |m| {
+            let (wait, commit) = (last(m, S::ConsumerWait), all(m, S::ProducerCommit)[0]);
+            relocate(m, wait, commit);
+        },
+    );
+}
+
 /// The attribute for what fills a pipeline.
 fn kind(name: &str) -> Attr {
     let case = enums::PIPELINE_KIND.cases.iter().position(|c| *c == name);

@@ -14,13 +14,15 @@ use crate::lower::unsupported;
 
 impl Lower<'_> {
     /// Copies the tile of `op` to the stage of a shared buffer at `base`, asynchronously where whole
-    /// chunks of at least 4 bytes are inside.
+    /// chunks of at least 4 bytes are inside. `once`: no loop does it again, so that the kernel asks whether the whole tile is
+    /// inside.
     pub fn copy_tile(
         &mut self,
         op: OpId,
         data: &Op,
         buffer: &Buffer,
         base: ValueId,
+        once: bool,
     ) -> Result<(), Diagnostic> {
         let shape = buffer.layout.shape().clone();
         let Some(access) = Access::of(data) else {
@@ -50,12 +52,23 @@ impl Lower<'_> {
         if t.vec * t.bytes < 4 || t.vec != plan.vector_elems {
             return self.copy_elements(op, data, &t, &plan, base, &known);
         }
-        let read = match inside {
-            None => None,
-            Some(_) => self.bytes_inside(op, &t, &known)?,
+        let copies = |l: &mut Self, whole: bool| {
+            let read = match whole {
+                true => None,
+                false => l.bytes_inside(op, &t, &known)?,
+            };
+            let source = l.addresses(op, &t, t.vec)?;
+            l.start_copies(base, &plan, t.vec * t.bytes, source, read);
+            Ok(vec![])
         };
-        let (src, src_offsets) = self.addresses(op, &t, t.vec)?;
-        self.start_copies(base, &plan, t.vec * t.bytes, (src, src_offsets), read);
+        match inside {
+            Some(inside) if once => {
+                self.either(inside, |l| copies(l, true), |l| copies(l, false))?;
+            }
+            inside => {
+                copies(self, inside.is_none())?;
+            }
+        }
         Ok(())
     }
 

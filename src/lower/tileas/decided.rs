@@ -13,6 +13,8 @@ pub struct Plan {
     pub roles: Option<pipeline::roles::Plan>,
     /// The `cp.async` pipelines.
     pub cp_async: Vec<pipeline::cp_async::Plan>,
+    /// What threads copy once.
+    pub once: Vec<pipeline::once::Site>,
     /// Blocks that should share a multiprocessor.
     pub occupancy: Option<i64>,
     /// Bytes of shared memory for operands that matmuls read there and that no pipeline brings.

@@ -226,6 +226,22 @@ pub fn place(m: &Module, op: OpId) -> (BlockId, usize) {
     (block, position.unwrap_or(0))
 }
 
+/// Whether the kernel may end in the regions of an operation.
+pub fn may_end_in(m: &Module, op: OpId) -> bool {
+    let inside = m.ops_inside(op).into_iter();
+    inside
+        .map(|o| S::of(m.op(o).kind))
+        .any(|kind| kind == Some(S::Return))
+}
+
+/// Whether the kernel may end between two operations of a block.
+pub fn may_end(m: &Module, from: OpId, to: OpId) -> bool {
+    let (block, start) = place(m, from);
+    let end = place(m, to).1;
+    let between = m.block(block).ops.get(start..end).unwrap_or(&[]);
+    between.iter().any(|&op| may_end_in(m, op))
+}
+
 /// The block in which a value is known, and the first position behind its definition.
 pub fn behind(m: &Module, value: ValueId) -> (BlockId, usize) {
     match m.value(value).def {

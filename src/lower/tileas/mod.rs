@@ -152,6 +152,7 @@ fn func(
     for stream in &plan.cp_async {
         pipeline::cp_async::apply(m, op, stream, &facts, &mut rings)?;
     }
+    pipeline::once::apply(m, body, &facts, &plan.once)?;
     if options.pipelines {
         let available = plan.registers(target, decided::sharing(plan.occupancy));
         pipeline::next::carry(m, body, &facts, plan.tile_warps, available);

@@ -3,7 +3,7 @@
 use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
-use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK};
+use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_TILES};
 use super::missed::{ASYNCHRONOUS_COPIES, Log, THROUGH_REGISTERS};
 use super::neighbours::Neighbours;
 use super::options::Options;
@@ -109,20 +109,59 @@ pub fn of(
             },
             roles: Some(roles),
             cp_async: Vec::new(),
+            once: Vec::new(),
         });
     }
     let rings: u64 = cp_async.iter().map(|p| p.bytes).sum();
     let stored = stored_operands(m, func, target, &copied);
-    let staging = u64::from(target.shared_per_block()).saturating_sub(rings + RESERVE);
+    let occupancy = neighbours
+        .wanted(m, func, target, warps, rings + stored)
+        .or_else(|| of_loops(&cp_async, tile_warps));
+    let once = if has_alloca || held || !options.pipelines || !target.has(Feature::CpAsync) {
+        Vec::new()
+    } else {
+        let blocks = match occupancy {
+            Some(blocks) => u64::try_from(blocks).unwrap_or(1),
+            None => beside(m, func, target, tile_warps),
+        };
+        let room = target
+            .shared_of_each(blocks)
+            .saturating_sub(rings + RESERVE);
+        once(m, func, facts, &copied, (tile_warps, room))
+    };
+    let brought: u64 = once.iter().map(|s| s.bytes(m)).sum();
+    let staging = u64::from(target.shared_per_block()).saturating_sub(rings + brought + RESERVE);
     Ok(Plan {
         tile_warps,
         roles: None,
         staging,
-        occupancy: neighbours
-            .wanted(m, func, target, warps, rings + stored)
-            .or_else(|| of_loops(&cp_async, tile_warps)),
+        occupancy,
         cp_async,
+        once,
     })
+}
+
+/// What threads copy once, beside what is `copied` in loops, for a block of so many warps and with so many bytes of shared
+/// memory for it.
+fn once(
+    m: &Module,
+    func: OpId,
+    facts: &FactMap,
+    copied: &[OpId],
+    warps_and_room: (u64, u64),
+) -> Vec<pipeline::once::Site> {
+    let body = m.body_of(func, 0);
+    body.map_or(Vec::new(), |body| {
+        pipeline::once::find(m, body, facts, copied, warps_and_room)
+    })
+}
+
+/// The blocks of `warps` that keep a multiprocessor busy, as far as their threads have registers.
+fn beside(m: &Module, func: OpId, target: &Target, warps: u64) -> u64 {
+    let body = m.body_of(func, 0);
+    let needed = body.map_or(0, |b| pressure::registers(m, b, warps)) + REGISTERS_BESIDE_TILES;
+    let fit = target.blocks_by_registers(warps, needed);
+    fit.clamp(1, BUSY_WARPS.div_ceil(warps.max(1)))
 }
 
 /// Bytes of shared memory for what matmuls in tensor memory read that none of `copied` brings.

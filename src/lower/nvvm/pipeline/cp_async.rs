@@ -1,6 +1,7 @@
 //! Pipelines of `cp.async`: groups that each thread counts, and a barrier that joins the threads.
 
 use super::{Iteration, Lower, Mechanism, Release};
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId};
@@ -38,8 +39,12 @@ impl Mechanism for Groups {
         Ok(())
     }
 
-    fn wait(&self, l: &mut Lower, _: Iteration) -> Result<(), Diagnostic> {
-        Self::wait_for_all_but(l, self.stages as i64 - 2);
+    fn wait(&self, l: &mut Lower, at: Iteration) -> Result<(), Diagnostic> {
+        let pending = match self.stages {
+            1 => l.groups_behind(at.op),
+            stages => stages as i64 - 2,
+        };
+        Self::wait_for_all_but(l, pending);
         l.barrier();
         Ok(())
     }
@@ -49,12 +54,38 @@ impl Mechanism for Groups {
         Ok(())
     }
 
+    /// A single stage is only filled once it was waited for.
     fn drain(&self, l: &mut Lower) {
-        Self::wait_for_all_but(l, 0);
+        if self.stages > 1 {
+            Self::wait_for_all_but(l, 0);
+        }
     }
 }
 
 impl Lower<'_> {
+    /// How many groups are committed between the one that `wait` waits for and it, as far as that is known.
+    fn groups_behind(&self, wait: OpId) -> i64 {
+        let m = &self.m;
+        let commit = |op: OpId| {
+            let pipeline = view::ProducerCommit::of(m.op(op))?.pipeline();
+            let create = view::PipelineCreate::of(m.op(m.def_op(pipeline)?))?;
+            (create.kind() == PipelineKind::CpAsync).then_some(pipeline)
+        };
+        let own = view::ConsumerWait::of(m.op(wait)).map(|w| w.pipeline());
+        let ops = &m.block(m.op(wait).block).ops;
+        let before = ops.iter().rev().skip_while(|&&o| o != wait).skip(1);
+        let mut pending = 0;
+        for &op in before {
+            match commit(op) {
+                found if found.is_some() && found == own => return pending,
+                Some(_) => pending += 1,
+                None if m.ops_inside(op).into_iter().any(|o| commit(o).is_some()) => return 0,
+                None => {}
+            }
+        }
+        0
+    }
+
     pub(in crate::lower::nvvm) fn tiled_copy(
         &mut self,
         op: OpId,
@@ -64,7 +95,10 @@ impl Lower<'_> {
         let buffer = self.buffer(op, v.destination())?;
         let stage = self.stage_of(op, v.iteration(), p.stages())?;
         let base = self.stage_address(&buffer, Some(stage));
-        self.enabled(op, v.enable(), |l| l.copy_tile(op, v.op(), &buffer, base))
+        let once = p.stages() == 1 && v.enable().is_none();
+        self.enabled(op, v.enable(), |l| {
+            l.copy_tile(op, v.op(), &buffer, base, once)
+        })
     }
 
     pub(in crate::lower::nvvm) fn pointer_copy(

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use super::Lower;
 use crate::dialect::enums::PipelineKind;
-use crate::dialect::nv_tileas::view;
+use crate::dialect::nv_tileas::{Op as S, view};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
@@ -205,6 +205,8 @@ impl Lower<'_> {
         }
         let ops = &m.block(m.op(op).block).ops;
         let behind = ops.iter().skip_while(|&&o| o != op).skip(1);
+        // Those that are drained at the same place have no readers either.
+        let behind = behind.skip_while(|&&o| S::of(m.op(o).kind) == Some(S::Drain));
         let mut inside = behind.flat_map(|&o| {
             let regions = 0..m.op(o).regions.len();
             let bodies = regions.filter_map(move |i| m.body_of(o, i));

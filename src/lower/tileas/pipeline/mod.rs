@@ -5,6 +5,8 @@
 //! with loads that feed matmuls; [`cp_async`] builds its multi-stage `cp.async` form. Both leave the protocol in
 //! the IR as `nv_tileas.async.*` operations, which [`super::protocol`] verifies.
 //!
+//! What matmuls read that no loop loads again, and no producer brings, [`once`] copies.
+//!
 //! Loops that feed no matmul are [`mod@stream`]s: the same mechanisms, where they pay.
 //!
 //! What `cp.async` starts iterations ahead must follow from the loop's counter alone ([`induction`] writes carried
@@ -15,6 +17,7 @@ pub mod cp_async;
 pub mod guard;
 pub mod induction;
 pub mod next;
+pub mod once;
 pub mod padding;
 pub mod prefetch;
 pub mod purpose;

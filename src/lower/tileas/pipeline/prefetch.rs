@@ -224,3 +224,19 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
     matmuls.map(need).max().unwrap_or(0).max(store)
 }
+
+/// Bytes of scratch memory that operations under `body` besides matmuls and conversions may need, which work in parts: those
+/// that take a tile through it whole, and reductions of what so many `warps` hold.
+pub fn taken_whole(m: &Module, body: BlockId, warps: u64) -> u64 {
+    let bytes = |values: &[ValueId]| values.iter().map(|&v| tile_bytes(m, v)).max().unwrap_or(0);
+    let need = |op: OpId| {
+        let data = m.op(op);
+        let (read, made) = (bytes(&data.operands), bytes(&data.results));
+        match C::of(data.kind) {
+            Some(C::Reduce | C::Scan) => read.min(made * warps),
+            Some(C::Cat | C::Extract | C::Insert) => read.max(made),
+            _ => 0,
+        }
+    };
+    m.ops_under(body).into_iter().map(need).max().unwrap_or(0)
+}

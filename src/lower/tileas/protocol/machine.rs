@@ -222,7 +222,7 @@ impl Machine<'_> {
             Action::Commit(t) => self.commit(op, *t),
             Action::Wait(t) => self.wait(op, *t),
             Action::Release(t) => self.release(op, *t, false),
-            Action::Drain(p) => self.drain(*p),
+            Action::Drain(p) => self.drain(op, *p),
             Action::Read(stage) => self.read(op, *stage, false),
             Action::Write(stage) => self.write(op, *stage),
             Action::Fence => {

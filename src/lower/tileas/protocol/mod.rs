@@ -16,7 +16,7 @@
 //! | copiers | warps of the producer that copy by themselves, as many as the consumers, bring the rest of the stage: every acquired stage gets copies of theirs, since each of its threads arrives |
 //! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
 //! | registers | tiles are stored to stages of pipelines through registers, and nothing else fills these |
-//! | ends | `cp_async` pipelines and those through registers are drained, TMA pipelines are consumed; nobody waits for ever |
+//! | ends | `cp_async` pipelines and those through registers are drained, TMA pipelines and single stages of `cp_async` consumed; nobody waits for ever |
 //!
 //! The first three rules are read off the operations. The others hold for a run of the kernel, so
 //! [`trace`] runs each role for loop lengths around the number of stages (everything depends on an
@@ -210,18 +210,11 @@ impl Static<'_> {
             Type::Pipeline { stages } => i64::from(*stages),
             _ => return self.fail(op, "its result is not a pipeline"),
         };
-        let least = match kind {
-            PipelineKind::CpAsync => 2,
-            PipelineKind::Tma | PipelineKind::Mma | PipelineKind::Registers => 1,
-        };
         if stages != typed {
             return self.fail(op, format!("has {stages} stages, its type {typed}"));
         }
-        if stages < least {
-            return self.fail(
-                op,
-                format!("has {stages} stages, but needs at least {least}"),
-            );
+        if stages < 1 {
+            return self.fail(op, format!("has {stages} stages, but needs at least 1"));
         }
         if role != Role::Whole {
             return self.fail(

@@ -1,6 +1,6 @@
 //! Whether a kernel's warps get roles, and what these bring and store.
 
-use super::super::prefetch::loads_tile;
+use super::super::prefetch::{feeds_matmul, loads_tile, taken_whole};
 use super::super::purpose::Purpose;
 use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
@@ -14,7 +14,7 @@ use crate::facts::{FactMap, access};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::shared::BUFFER_ALIGN;
 use crate::lower::hints::Hints;
-use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
+use crate::lower::tileas::buffers::{RESERVE, stage_bytes, tile_bytes};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::{
     ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
@@ -30,6 +30,9 @@ use rustc_hash::FxHashSet;
 
 /// Fewest bytes of shared memory for barriers and alignment.
 const BARRIERS: u64 = 2048;
+/// Bytes for each thread of the warps that multiply from which on a producer pays for what is loaded once: six of the widest
+/// loads take no longer.
+const WORTH_A_PRODUCER: u64 = 6 * 16;
 /// Stages of a ring which are enough where, for more, other loads of its loop would be waited for in each iteration.
 const ENOUGH_WITH_OTHERS: u64 = 3;
 
@@ -63,7 +66,10 @@ impl Plan {
             sites = streams::find(m, &context, log);
         }
         let repeats = sites.iter().any(|s| sites::in_loop(m, body, s.block));
-        let brings_once = by_matmuls && by_groups && split.is_none() && is_straight(m, body);
+        let brings_once = by_matmuls
+            && split.is_none()
+            && is_straight(m, body)
+            && (by_groups || pay_once(m, body, target, &sites, consumer_warps));
         if !(repeats || brings_once) {
             return None;
         }
@@ -108,7 +114,16 @@ impl Plan {
             None if by_matmuls => sites::with_others(m, &context, &sites, log),
             _ => None,
         };
+        let scratch = match repeats || by_groups {
+            true => 0,
+            false => taken_whole(m, body, consumer_warps),
+        };
         match plan.with(m, &context, target, sites, split) {
+            Ok(bare) if bare.bytes() + scratch > u64::from(target.shared_per_block()) => {
+                let why = "what is loaded once leaves shared memory no room for what is computed of it: smaller tiles would";
+                log.note(m, func, WHAT, why.to_owned());
+                None
+            }
             Ok(bare) => {
                 plan.kept = bare.staging.min(bare.wanted(m, body, target, facts));
                 let all = others.and_then(|s| plan.with(m, &context, target, s, split).ok());
@@ -412,6 +427,21 @@ fn pays(m: &Module, func: OpId, body: BlockId, target: &Target, consumers: u64) 
     let all = pressure::registers_without(m, body, consumers, &[]) + REGISTERS_BESIDE_TILES;
     // What is computed between them is not counted.
     !shared && all >= target.registers_per_thread(warps) * 7 / 8
+}
+
+/// Whether it pays that `sites` outside of loops are brought for matmuls of so many `warps`: these have instructions, for
+/// threads that multiply and add read what they have loaded, and read matrices of a batch as they are, which warpgroups do
+/// not; and threads load none of their operands beside.
+fn pay_once(m: &Module, body: BlockId, target: &Target, sites: &[Site], warps: u64) -> bool {
+    let ops = m.ops_under(body);
+    let brought = |o: OpId| sites.iter().any(|s| s.loads.contains(&o));
+    let all = |&o: &OpId| !loads_tile(m, o) || brought(o) || !feeds_matmul(m, &ops, o);
+    let batch = |&o: &OpId| matmul::is_batch_for_groups(m, o, target);
+    let bytes: u64 = sites.iter().map(|s| stage_bytes(m, &s.loads)).sum();
+    bytes >= WORTH_A_PRODUCER * 32 * warps
+        && ops.iter().any(|&o| matmul::is_by_instruction(m, o))
+        && !ops.iter().any(batch)
+        && ops.iter().all(all)
 }
 
 /// Whether no loop loads a tile: what the matmuls read is all that there is to bring, and through registers it would take

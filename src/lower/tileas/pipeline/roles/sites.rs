@@ -5,7 +5,8 @@
 
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
 use crate::lower::tileas::look::{
-    ancestor_in, elements, is_matmul, is_number, is_scaled, is_view, loop_around, place, reach,
+    ancestor_in, elements, is_matmul, is_number, is_scaled, is_view, loop_around, may_end, place,
+    reach,
 };
 use crate::lower::tileas::pipeline::ahead::{
     UNALIGNED, address_of, copies_through_pointers, starts_anywhere,
@@ -229,8 +230,14 @@ pub(super) fn can_be_brought(
 }
 
 /// Whether a producer of one thread, or with `tiles` of warps that spread tiles over their threads, can compute where a
-/// load loads from.
+/// load loads from, and whoever reads its tile waits for it in any case.
 fn has_slice(m: &Module, c: &Context<'_>, load: OpId, tiles: bool) -> Result<(), (OpId, String)> {
+    let block = m.op(load).block;
+    let first = readers(m, c.body, block, &[load], &users(m, &m.ops_under(c.body)));
+    if first.is_some_and(|(first, _)| may_end(m, load, first)) {
+        let why = "the kernel may end before the tile is read";
+        return Err((load, why.to_owned()));
+    }
     match Slice::of(m, c.body, &[load], &c.shared, tiles) {
         Ok(_) => Ok(()),
         Err(Blocked { op, why }) => Err((
@@ -263,7 +270,7 @@ fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpI
 }
 
 /// The operations that use each value.
-pub(super) fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
+pub fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
     let mut users: FxHashMap<ValueId, Vec<OpId>> = FxHashMap::default();
     for &op in ops {
         for &v in &m.op(op).operands {

@@ -126,7 +126,7 @@ fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3], multicast:
 }
 
 /// The threads' own copies of what `load` loads to (buffer, pipeline, iteration).
-fn copy_by_threads(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3]) {
+pub fn copy_by_threads(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3]) {
     let data = m.op(load).clone();
     let through = S::of(data.kind) == Some(S::Load);
     let names = if through { &POINTED[..] } else { &ACCESS[..] };

@@ -181,8 +181,8 @@ impl Machine<'_> {
                 format!("waits for iteration {i}, which is not committed: missing producer_commit"),
             );
         }
-        // cp.async.wait_group leaves the newest `stages - 2` groups in flight.
-        let leaves = pipeline.stages - 2;
+        // cp.async.wait_group leaves the newest `stages - 2` groups in flight; of a single stage, those of other pipelines.
+        let leaves = (pipeline.stages - 2).max(0);
         if pipeline.is_cp_async() && state.next_commit - leaves <= i {
             return self.fail(
                 op,
@@ -252,9 +252,17 @@ impl Machine<'_> {
         Ok(Step::Done)
     }
 
-    pub(super) fn drain(&mut self, pipeline: ValueId) -> Result<Step, Diagnostic> {
-        let tma = self.s.pipeline(pipeline).is_tma();
+    pub(super) fn drain(&mut self, op: OpId, pipeline: ValueId) -> Result<Step, Diagnostic> {
+        let of = self.s.pipeline(pipeline);
+        let tma = of.is_tma();
         let state = self.states.entry(pipeline).or_default();
+        // Of a single stage, the copies are waited for by its consumers alone.
+        if of.is_cp_async() && of.stages == 1 && state.next_wait < state.next_commit {
+            return self.fail(
+                op,
+                "drains a single stage that nobody has waited for: missing consumer_wait",
+            );
+        }
         if !tma {
             *state = State::default();
         }
