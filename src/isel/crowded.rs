@@ -6,19 +6,30 @@
 use rustc_hash::FxHashSet;
 
 use super::bounds::registers;
+use super::uses::visit;
 use super::{coalesce, live, recompute};
-use crate::machine::mir::{Func, Inst, Op, VReg};
-use crate::machine::table::{Row, Table, Unit};
+use crate::machine::mir::{Func, Inst, VReg};
+use crate::machine::table::{Table, Unit};
 use crate::target::Target;
 
 /// Of the registers that [`registers`] sets aside for `ptxas`, those that it gives up before it spills.
 const SPARE: u32 = 8;
 
+/// Words of registers of which so many must be live for a loop to be crowded.
+fn limit(func: &Func, table: &Table, target: Target) -> u32 {
+    registers(func, table, target) + SPARE
+}
+
+/// Whether the function has registers enough for a loop to be crowded, in whatever order its instructions stand.
+pub(super) fn may_be_crowded(func: &Func, table: &Table, target: Target) -> bool {
+    live::all(func) > limit(func, table, target)
+}
+
 /// Whether more registers are live in such a loop than a thread has, once the passes behind this one have merged copies
 /// and computed again what is cheap.
 pub(super) fn is_crowded(func: &Func, table: &Table, target: Target) -> bool {
-    let limit = registers(func, table, target) + SPARE;
-    if live::all(func) <= limit || !exceeds(func, table, limit) {
+    let limit = limit(func, table, target);
+    if !exceeds(func, table, limit) {
         return false;
     }
     let mut finished = func.clone();
@@ -42,34 +53,29 @@ fn exceeds(func: &Func, table: &Table, limit: u32) -> bool {
     };
     let mut innermost = loops.iter().filter(|l| !holds_another(l));
     innermost.any(|&(first, last)| {
-        let (from, to) = (place(first), place(last));
-        crowds.iter().any(|&(a, b)| a < to && from < b)
+        live::touches(&crowds, place(first), place(last))
             && works_on_results(func.insts.get(first..=last).unwrap_or(&[]), table)
     })
 }
 
-/// Whether anything but a matmul reads what a matmul of the loop writes.
+/// Whether anything but a matmul or a copy reads what a matmul of the loop writes.
 fn works_on_results(insts: &[Inst], table: &Table) -> bool {
-    let ops = || {
-        insts.iter().filter_map(|inst| match inst {
-            Inst::Op(op) => Some((op, table.row(&op.insn))),
-            _ => None,
-        })
-    };
+    let is_matmul =
+        |inst: &&Inst| matches!(inst, Inst::Op(op) if table.row(&op.insn).unit == Unit::Mma);
     let mut results: FxHashSet<VReg> = FxHashSet::default();
-    for (op, row) in ops().filter(|(_, row)| row.unit == Unit::Mma) {
-        for rep in 0..op.reps as usize {
-            op.writes(&row.slots, rep, &mut |r| {
+    for inst in insts.iter().filter(is_matmul) {
+        visit(inst, table, &mut |_, r, write| {
+            if write {
                 results.insert(r);
-            });
-        }
+            }
+        });
     }
-    let reads = |(op, row): (&Op, &Row)| {
+    let works = |inst: &&Inst| matches!(inst, Inst::Op(_)) && !is_matmul(inst);
+    insts.iter().filter(works).any(|inst| {
         let mut reads = false;
-        for rep in 0..op.reps as usize {
-            op.reads(&row.slots, rep, &mut |r| reads |= results.contains(&r));
-        }
+        visit(inst, table, &mut |_, r, write| {
+            reads |= !write && results.contains(&r)
+        });
         reads
-    };
-    !results.is_empty() && ops().filter(|(_, row)| row.unit != Unit::Mma).any(reads)
+    })
 }

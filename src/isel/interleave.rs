@@ -13,7 +13,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::crowded::is_crowded;
+use super::crowded::{is_crowded, may_be_crowded};
 use super::part::part;
 use crate::machine::mir::{Func, Inst, Op, VReg};
 use crate::machine::table::{Does, Table, Unit};
@@ -24,6 +24,9 @@ pub fn interleave(func: &mut Func, table: &Table, target: Target) -> usize {
     let loads = |inst: &Inst| matches!(inst, Inst::Op(op) if is_fragment_load(op, table));
     if !func.insts.iter().any(loads) {
         return 0;
+    }
+    if !may_be_crowded(func, table, target) {
+        return move_down(func, table);
     }
     let before = func.insts.clone();
     let moved = move_down(func, table);

@@ -327,6 +327,12 @@ pub fn crowded(func: &Func, live: &Ranges, limit: u32) -> Vec<(u32, u32)> {
     stretches
 }
 
+/// Whether one of the sorted stretches lies between two positions, in part or as a whole.
+pub fn touches(stretches: &[(u32, u32)], start: u32, end: u32) -> bool {
+    let next = stretches.partition_point(|stretch| stretch.1 <= start);
+    stretches.get(next).is_some_and(|stretch| stretch.0 < end)
+}
+
 /// Registers that are live at the end of each block.
 fn live_out(func: &Func, table: &Table, blocks: &[BasicBlock]) -> Vec<Bits> {
     let n = func.regs.len();

@@ -76,10 +76,10 @@ fn far_uses(
             let at = at + 2 * rep as u32;
             let before = last.insert(r, at);
             let is_far = || match before {
-                Some(before) => touches(crowds, before, at),
+                Some(before) => live::touches(crowds, before, at),
                 None => live.ranges[r.0 as usize]
                     .iter()
-                    .any(|&(start, end)| touches(crowds, start, end)),
+                    .any(|&(start, end)| live::touches(crowds, start, end)),
             };
             let enters = |&(start, _): &(u32, u32)| {
                 maker.at < start && start <= at && live.is_live(r, start)
@@ -93,10 +93,4 @@ fn far_uses(
         }
     }
     far
-}
-
-/// Whether one of the sorted stretches lies between two positions, in part or as a whole.
-fn touches(crowds: &[(u32, u32)], start: u32, end: u32) -> bool {
-    let next = crowds.partition_point(|crowd| crowd.1 <= start);
-    crowds.get(next).is_some_and(|crowd| crowd.0 < end)
 }

@@ -13,7 +13,6 @@ use super::ahead::{address_of, copies_through_pointers, forget_token, starts_any
 use super::padding;
 use super::prefetch::{copies_words, loads_tile};
 use super::purpose::{Purpose, is_little};
-use super::roles::sites::users;
 use super::roles::steps::{copy_by_threads, number, step};
 use super::slice::backward;
 use crate::dialect::enums::PipelineKind;
@@ -57,13 +56,12 @@ pub fn find(
     planned: &[OpId],
     (warps, mut room): (u64, u64),
 ) -> Vec<Site> {
-    let users = users(m, &m.ops_under(body));
     let mut found: Vec<(OpId, Site)> = Vec::new();
     for &load in &m.block(body).ops {
         if planned.contains(&load) || !can(m, facts, load, warps) {
             continue;
         }
-        let readers = Readers::of(m, body, &[load], &users);
+        let readers = Readers::of(m, body, &[load]);
         let Some((first, last)) = readers.first.zip(readers.last) else {
             continue;
         };
@@ -100,18 +98,13 @@ struct Readers {
 }
 
 impl Readers {
-    fn of(
-        m: &Module,
-        body: BlockId,
-        loads: &[OpId],
-        users: &FxHashMap<ValueId, Vec<OpId>>,
-    ) -> Readers {
+    fn of(m: &Module, body: BlockId, loads: &[OpId]) -> Readers {
         let mut readers = Readers::default();
         let mut work: Vec<ValueId> = loads.iter().map(|&l| m.result(l)).collect();
         let mut views: FxHashSet<OpId> = FxHashSet::default();
         let mut reading: FxHashSet<OpId> = FxHashSet::default();
         while let Some(value) = work.pop() {
-            for &user in users.get(&value).map_or(&[][..], Vec::as_slice) {
+            for user in m.users(value) {
                 let block = m.op(user).block;
                 if is_view(m, user) {
                     work.push(m.result(user));
@@ -193,10 +186,9 @@ pub fn apply(
         return Ok(());
     }
     hoist(m, body, sites);
-    let users = users(m, &m.ops_under(body));
     let built = sites
         .iter()
-        .map(|s| Built::of(m, body, facts, s, &users))
+        .map(|s| Built::of(m, body, facts, s))
         .collect::<Result<Vec<Built<'_>>, Diagnostic>>()?;
     rewrite(m, body, &built);
     Ok(())
@@ -252,9 +244,8 @@ impl<'s> Built<'s> {
         body: BlockId,
         facts: &FactMap,
         site: &'s Site,
-        users: &FxHashMap<ValueId, Vec<OpId>>,
     ) -> Result<Built<'s>, Diagnostic> {
-        let readers = Readers::of(m, body, &site.loads, users);
+        let readers = Readers::of(m, body, &site.loads);
         let mut buffers = Vec::new();
         for &load in &site.loads {
             let tile = m.result(load);

@@ -29,6 +29,17 @@ pub(super) struct Sizes {
     pub k: u64,
 }
 
+/// A loop that carries one sum.
+pub(super) struct Sums {
+    /// What the loop yields.
+    pub name: String,
+    pub counter: String,
+    /// The sum in the loop.
+    pub inner: Tile,
+    /// Where values of the loop begin.
+    pub here: usize,
+}
+
 impl Gen {
     fn sizes(&mut self, work: u64) -> Sizes {
         let mut room = work.ilog2();
@@ -185,35 +196,12 @@ impl Gen {
             return self.walked_loop((input, output), &s, trips);
         }
         let start = self.zero(output, &result_shape(&s));
-        let low = self.int_constant(Elem::I32, &[], 0);
-        let high = self.count(trips);
-        let by = self.int_constant(Elem::I32, &[], 1);
-        let counter = self.fresh();
-        let inner = Tile {
-            name: self.fresh(),
-            ..start.clone()
-        };
-        let name = self.fresh();
-        self.line(&format!(
-            "{name} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
-            low.name, by.name, pairs(std::slice::from_ref(&inner), std::slice::from_ref(&start)), types(std::slice::from_ref(&start))
-        ));
-        self.around.push(Some(Around {
-            counter: counter.clone(),
-            below: trips,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
-        let fact = Fact::Int {
-            lo: 0,
-            hi: i128::from(trips) - 1,
-        };
-        self.env.push(Tile {
-            name: counter.clone(),
-            elem: Elem::I32,
-            shape: Vec::new(),
-            fact,
-        });
+        let Sums {
+            name,
+            counter,
+            inner,
+            here,
+        } = self.begin_sums(&start, trips);
         let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
         let a = self.factor(
             input,
@@ -243,6 +231,49 @@ impl Gen {
                 ..start
             }),
         );
+    }
+
+    /// Begins a loop of so many iterations that carries one sum.
+    pub(super) fn begin_sums(&mut self, start: &Tile, trips: u64) -> Sums {
+        let low = self.int_constant(Elem::I32, &[], 0);
+        let high = self.count(trips);
+        let by = self.int_constant(Elem::I32, &[], 1);
+        let counter = self.fresh();
+        let inner = Tile {
+            name: self.fresh(),
+            ..start.clone()
+        };
+        let name = self.fresh();
+        let (of, from) = (std::slice::from_ref(&inner), std::slice::from_ref(start));
+        self.line(&format!(
+            "{name} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
+            low.name,
+            by.name,
+            pairs(of, from),
+            types(from)
+        ));
+        self.around.push(Some(Around {
+            counter: counter.clone(),
+            below: trips,
+        }));
+        let here = self.env.len();
+        self.depth += 1;
+        let fact = Fact::Int {
+            lo: 0,
+            hi: i128::from(trips) - 1,
+        };
+        self.env.push(Tile {
+            name: counter.clone(),
+            elem: Elem::I32,
+            shape: Vec::new(),
+            fact,
+        });
+        Sums {
+            name,
+            counter,
+            inner,
+            here,
+        }
     }
 
     /// Ends a loop behind `here` that adds up products, whose result is used if it is known enough of.

@@ -1,10 +1,9 @@
 //! Loops whose matmul multiplies what it adds to: powers of a matrix, states that are multiplied and added to.
 
-use super::control::{pairs, types};
-use super::product::product_fact;
-use super::{Around, Gen};
+use super::Gen;
+use super::product::{Sums, product_fact};
 use crate::program::Fill;
-use crate::types::{Elem, Fact, Tile, tile_type};
+use crate::types::{Elem, Fact, Tile};
 
 /// Element types of operands and sums. Where they differ, the sum is rounded before it is multiplied.
 const KINDS: &[((Elem, Elem), usize)] = &[
@@ -46,33 +45,19 @@ impl Gen {
     }
 
     fn steps(&mut self, start: &Tile, step: &Step, trips: u64, total: Fact) {
-        let low = self.int_constant(Elem::I32, &[], 0);
-        let high = self.count(trips);
-        let by = self.int_constant(Elem::I32, &[], 1);
-        let (counter, name) = (self.fresh(), self.fresh());
-        let inner = Tile {
-            name: self.fresh(),
-            ..start.clone()
+        let Sums {
+            name, inner, here, ..
+        } = self.begin_sums(start, trips);
+        // The sum is an operand exactly.
+        let known = Tile {
+            fact: total,
+            ..inner.clone()
         };
-        let (of, from) = (std::slice::from_ref(&inner), std::slice::from_ref(start));
-        self.line(&format!(
-            "{name} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
-            low.name,
-            by.name,
-            pairs(of, from),
-            types(from)
-        ));
-        self.around.push(Some(Around {
-            counter,
-            below: trips,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
         let y = match step.turned {
             true => self.permute(&step.other, &[1, 0]),
             false => step.other.clone(),
         };
-        let x = self.rounded_exactly(&inner, y.elem, total);
+        let x = self.convert_to(&known, y.elem).unwrap_or(known);
         let next = match step.left {
             true => self.multiply(&x, &y, &inner, total),
             false => self.multiply(&y, &x, &inner, total),
@@ -84,21 +69,6 @@ impl Gen {
             ..start.clone()
         };
         self.end_sums(here, Some(result));
-    }
-
-    /// A sum as an operand, which it is exactly.
-    fn rounded_exactly(&mut self, sum: &Tile, to: Elem, fact: Fact) -> Tile {
-        if sum.elem == to {
-            return sum.clone();
-        }
-        let types = format!("{} -> {}", sum.ty(), tile_type(to, &sum.shape));
-        self.value(
-            &format!("ftof {}", sum.name),
-            Some(&types),
-            to,
-            &sum.shape,
-            fact,
-        )
     }
 }
 

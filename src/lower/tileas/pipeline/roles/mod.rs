@@ -23,7 +23,7 @@ mod copies;
 mod decide;
 mod multicast;
 mod plan;
-pub mod sites;
+mod sites;
 pub mod slice;
 pub mod steps;
 mod streams;

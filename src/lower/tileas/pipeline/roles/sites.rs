@@ -11,7 +11,7 @@ use crate::lower::tileas::look::{
 use crate::lower::tileas::pipeline::ahead::{
     UNALIGNED, address_of, copies_through_pointers, starts_anywhere,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::super::prefetch::{copies_words, loads_tile};
 use super::super::purpose::{Purpose, is_little};
@@ -106,10 +106,9 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             Err((op, why)) => log.note(m, op, WHAT, why),
         }
     }
-    let users = users(m, &ops);
     let mut sites = Vec::new();
     for ((block, _), loads) in groups {
-        if let Some((first, last)) = readers(m, c.body, block, &loads, &users) {
+        if let Some((first, last)) = readers(m, c.body, block, &loads) {
             let by_threads = loads.iter().copied().filter(|l| by_threads.contains(l));
             sites.push(Site {
                 block,
@@ -139,7 +138,6 @@ pub fn with_others(
         // Its scales are read where their instruction wants them.
         return None;
     }
-    let users = users(m, &ops);
     let mut sites = sites.to_vec();
     let mut found = false;
     for &load in &ops {
@@ -159,7 +157,7 @@ pub fn with_others(
         let mut loads = sites[site].loads.clone();
         loads.push(load);
         loads.sort_by_key(|&l| place(m, l).1);
-        if let Some((first, last)) = readers(m, c.body, block, &loads, &users) {
+        if let Some((first, last)) = readers(m, c.body, block, &loads) {
             let site = &mut sites[site];
             (site.loads, site.first, site.last) = (loads, first, last);
             found = true;
@@ -233,7 +231,7 @@ pub(super) fn can_be_brought(
 /// load loads from, and whoever reads its tile waits for it in any case.
 fn has_slice(m: &Module, c: &Context<'_>, load: OpId, tiles: bool) -> Result<(), (OpId, String)> {
     let block = m.op(load).block;
-    let first = readers(m, c.body, block, &[load], &users(m, &m.ops_under(c.body)));
+    let first = readers(m, c.body, block, &[load]);
     if first.is_some_and(|(first, _)| may_end(m, load, first)) {
         let why = "the kernel may end before the tile is read";
         return Err((load, why.to_owned()));
@@ -269,29 +267,17 @@ fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpI
     has_slice(m, c, load, true)
 }
 
-/// The operations that use each value.
-pub fn users(m: &Module, ops: &[OpId]) -> FxHashMap<ValueId, Vec<OpId>> {
-    let mut users: FxHashMap<ValueId, Vec<OpId>> = FxHashMap::default();
-    for &op in ops {
-        for &v in &m.op(op).operands {
-            users.entry(v).or_default().push(op);
-        }
-    }
-    users
-}
-
 /// The first and the last operation of `block` that reads what these loads of it load, as it is or reshaped.
 pub(super) fn readers(
     m: &Module,
     body: BlockId,
     block: BlockId,
     loads: &[OpId],
-    users: &FxHashMap<ValueId, Vec<OpId>>,
 ) -> Option<(OpId, OpId)> {
     let mut work: Vec<ValueId> = loads.iter().map(|&l| m.result(l)).collect();
     let mut reading = FxHashSet::default();
     while let Some(value) = work.pop() {
-        for &user in users.get(&value).map_or(&[][..], Vec::as_slice) {
+        for user in m.users(value) {
             reading.extend(ancestor_in(m, body, block, user));
             if is_view(m, user) {
                 work.extend(&m.op(user).results);

@@ -23,7 +23,6 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         return Vec::new();
     }
     let ops = m.ops_under(c.body);
-    let users = sites::users(m, &ops);
     let mut found: Vec<Site> = Vec::new();
     let mut loads = ops.iter().copied().filter(|&o| loads_tile(m, o));
     if let Some(load) = loads.clone().next()
@@ -43,7 +42,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             log.note(m, op, WHAT, why);
             continue;
         }
-        let Some((first, _)) = sites::readers(m, c.body, block, &[load], &users) else {
+        let Some((first, _)) = sites::readers(m, c.body, block, &[load]) else {
             continue;
         };
         let at = |op: OpId| m.block(block).ops.iter().position(|&o| o == op);
