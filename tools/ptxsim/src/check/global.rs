@@ -11,6 +11,7 @@ use super::Checker;
 use crate::exec::fault::Trap;
 use crate::program::{Row, lanes};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 /// Bytes of a granule, of a chunk, and how many locks there are.
@@ -252,50 +253,70 @@ impl Judge<'_> {
         size: u64,
         same: u32,
     ) -> Result<(), (usize, Conflict)> {
-        let mut held: Option<(u64, MutexGuard<'_, Shard>)> = None;
+        let mut held = None;
         for lane in lanes(active) {
-            let (mut at, end) = (addresses[lane], addresses[lane] + size);
-            while at < end {
-                let chunk = at / CHUNK;
-                if held.as_ref().is_none_or(|(c, _)| *c != chunk) {
-                    drop(held.take());
-                    held = Some((chunk, self.races.shard(chunk)));
-                }
-                let stop = end.min((chunk + 1) * CHUNK);
-                if let Some((_, shard)) = &mut held {
-                    let memory = shard
-                        .entry(chunk)
-                        .or_insert_with(|| Box::new([Granule::default(); _]));
-                    self.range(memory, access, at, stop, same >> lane & 1 == 1)
-                        .map_err(|conflict| (lane, conflict))?;
-                }
-                at = stop;
-            }
+            let range = addresses[lane]..addresses[lane] + size;
+            self.range(&mut held, access, range, same >> lane & 1 == 1)
+                .map_err(|conflict| (lane, conflict))?;
         }
         Ok(())
     }
 
-    /// A contiguous range.
-    pub fn bytes(&self, access: &GlobalAccess, address: u64, size: u64) -> Result<(), Conflict> {
-        let mut row = [0; 32];
-        row[0] = address;
-        self.lanes(access, &row, 1, size, 0).map_err(|(_, c)| c)
+    /// A contiguous range; `same` as above.
+    pub fn bytes(
+        &self,
+        access: &GlobalAccess,
+        address: u64,
+        size: u64,
+        same: bool,
+    ) -> Result<(), Conflict> {
+        self.range(&mut None, access, address..address + size, same)
     }
 
-    fn range(
+    /// A contiguous range; `held` is the part of the shadow memory that was touched last.
+    fn range<'h>(
+        &'h self,
+        held: &mut Option<(u64, MutexGuard<'h, Shard>)>,
+        access: &GlobalAccess,
+        range: Range<u64>,
+        same: bool,
+    ) -> Result<(), Conflict> {
+        let mut at = range.start;
+        while at < range.end {
+            let chunk = at / CHUNK;
+            if held.as_ref().is_none_or(|(c, _)| *c != chunk) {
+                // One part is held at a time.
+                drop(held.take());
+                *held = Some((chunk, self.races.shard(chunk)));
+            }
+            let stop = range.end.min((chunk + 1) * CHUNK);
+            if let Some((_, shard)) = held {
+                let memory = shard
+                    .entry(chunk)
+                    .or_insert_with(|| Box::new([Granule::default(); _]));
+                self.within(memory, access, at..stop, same)?;
+            }
+            at = stop;
+        }
+        Ok(())
+    }
+
+    /// A range within one chunk.
+    fn within(
         &self,
         memory: &mut Chunk,
         access: &GlobalAccess,
-        from: u64,
-        to: u64,
+        range: Range<u64>,
         same: bool,
     ) -> Result<(), Conflict> {
-        for index in from / GRANULE..to.div_ceil(GRANULE) {
+        let all = self.touch(access, 0);
+        for index in range.start / GRANULE..range.end.div_ceil(GRANULE) {
             let start = index * GRANULE;
-            let (low, high) = (from.max(start) - start, to.min(start + GRANULE) - start);
+            let low = range.start.max(start) - start;
+            let high = range.end.min(start + GRANULE) - start;
             let bytes = (((1u32 << high) - 1) & !((1u32 << low) - 1)) as u8;
             let granule = &mut memory[(index % (CHUNK / GRANULE)) as usize];
-            let me = self.touch(access, bytes);
+            let me = Touch { bytes, ..all };
             let old = [(granule.write, true), (granule.read, false)];
             for (touch, wrote) in old.into_iter().take(if access.store { 2 } else { 1 }) {
                 let other = touch.cluster != 0
@@ -305,7 +326,7 @@ impl Judge<'_> {
                     && !(wrote && same);
                 if other && !self.ordered(access, &touch) {
                     return Err(Conflict {
-                        address: from,
+                        address: range.start,
                         cluster: u64::from(touch.cluster - 1),
                         who: touch.who.into(),
                         line: touch.line,

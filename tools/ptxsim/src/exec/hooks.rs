@@ -9,7 +9,7 @@ use crate::check::global::{Conflict, GlobalAccess, Handover, Judge, PlaceGuard, 
 use crate::check::{Access, Agent, Committed, TensorAccess};
 use crate::clock::trace::Effect;
 use crate::program::inst::{FenceKind, Order, Scope};
-use crate::program::{LANES, Row};
+use crate::program::Row;
 
 impl Env<'_> {
     /// Number of a warp within the cluster.
@@ -154,26 +154,14 @@ impl Env<'_> {
         size: u64,
         how: GlobalUse,
     ) -> Result<(), Trap> {
-        let (Some(races), Some(checker)) = (self.shared.races, &self.checker) else {
+        let Some(judge) = self.judge() else {
             return Ok(());
         };
-        let access = GlobalAccess {
-            warp: self.serial(warp),
-            agent: how.agent,
-            strong: self.strong,
-            store: how.store,
-            line: self.line,
-        };
-        let judge = Judge {
-            races,
-            checker,
-            foreign: &self.foreign,
-        };
+        let access = self.global_access(warp, how);
         judge
             .lanes(&access, addresses, active, size, how.same)
             .map_err(|(lane, conflict)| {
-                let buffer = self.shared.global.name_at(conflict.address);
-                let trap = describe(&access, &conflict, &self.who(&conflict), buffer);
+                let trap = self.conflict(&access, &conflict);
                 if how.agent.is_some() {
                     trap
                 } else {
@@ -184,15 +172,43 @@ impl Env<'_> {
 
     /// Checks a contiguous access of one thread or of its asynchronous operation.
     pub fn check_global_bytes(
-        &mut self,
+        &self,
         warp: &Warp,
         address: u64,
         size: u64,
         how: GlobalUse,
     ) -> Result<(), Trap> {
-        let mut row = [0; LANES];
-        row[0] = address;
-        self.check_global(warp, &row, 1, size, how)
+        let Some(judge) = self.judge() else {
+            return Ok(());
+        };
+        let access = self.global_access(warp, how);
+        judge
+            .bytes(&access, address, size, how.same & 1 == 1)
+            .map_err(|conflict| self.conflict(&access, &conflict))
+    }
+
+    /// Whoever says which accesses to global memory are ordered, if that is checked.
+    fn judge(&self) -> Option<Judge<'_>> {
+        Some(Judge {
+            races: self.shared.races?,
+            checker: self.checker.as_ref()?,
+            foreign: &self.foreign,
+        })
+    }
+
+    fn global_access(&self, warp: &Warp, how: GlobalUse) -> GlobalAccess {
+        GlobalAccess {
+            warp: self.serial(warp),
+            agent: how.agent,
+            strong: self.strong,
+            store: how.store,
+            line: self.line,
+        }
+    }
+
+    fn conflict(&self, access: &GlobalAccess, conflict: &Conflict) -> Trap {
+        let buffer = self.shared.global.name_at(conflict.address);
+        describe(access, conflict, &self.who(conflict), buffer)
     }
 
     /// The other party of a conflict.

@@ -96,17 +96,23 @@ pub fn place(env: &Env<'_>, warp: &Warp, space: Space, address: u64) -> Result<P
     }
 }
 
-fn small(bytes: &[u8], offset: u64, size: u32, what: &str) -> Result<u64, Trap> {
+fn small<'b>(bytes: &'b [u8], offset: u64, size: u32, what: &str) -> Result<&'b [u8], Trap> {
     let slice = usize::try_from(offset)
         .ok()
         .and_then(|o| bytes.get(o..o.checked_add(size as usize)?));
-    match slice {
-        Some(slice) => {
-            let mut word = [0; 8];
-            word[..slice.len()].copy_from_slice(slice);
-            Ok(u64::from_le_bytes(word))
-        }
-        None => Err(outside(what, offset, size, bytes.len())),
+    slice.ok_or_else(|| outside(what, offset, size, bytes.len()))
+}
+
+/// The number that up to 8 bytes are.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    // A copy whose length is known is a plain load.
+    match *bytes {
+        [a] => a.into(),
+        [a, b] => u16::from_le_bytes([a, b]).into(),
+        [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+        [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => bytes.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b)),
     }
 }
 
@@ -144,25 +150,44 @@ pub fn read(
     place: Place,
     size: u32,
 ) -> Result<u64, Trap> {
-    match place {
+    let mut value = 0;
+    read_each(env, warp, lane, place, size, 1, &mut |_, word| value = word)?;
+    Ok(value)
+}
+
+/// Reads `count` neighbours of `size` bytes, up to 8, each, and hands them to `each` with their numbers. They are
+/// located and checked as one access.
+#[inline]
+fn read_each(
+    env: &mut Env<'_>,
+    warp: &mut Warp,
+    lane: usize,
+    place: Place,
+    size: u32,
+    count: u32,
+    each: &mut dyn FnMut(usize, u64),
+) -> Result<(), Trap> {
+    let total = size * count;
+    let bytes = match place {
         Place::Global(address) => {
-            let (region, offset) =
-                env.shared
-                    .global
-                    .locate(address, size.into(), &mut warp.hint)?;
-            Ok(region.load(offset, size))
+            let global = &env.shared.global;
+            let (region, offset) = global.locate(address, total.into(), &mut warp.hint)?;
+            for i in 0..count {
+                each(i as usize, region.load(offset + u64::from(i * size), size));
+            }
+            return Ok(());
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_read(warp, lane, cta, offset, size.into())?;
-            let bytes = &env.ctas[cta].shared[offset as usize..(offset + u64::from(size)) as usize];
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            Ok(u64::from_le_bytes(word))
+            env.before_shared_read(warp, lane, cta, offset, total.into())?;
+            &env.ctas[cta].shared[offset as usize..(offset + u64::from(total)) as usize]
         }
-        Place::Local(offset) => small(&warp.local[lane], offset, size, "the lane's local memory"),
-        Place::Param(offset) => small(&env.shared.params, offset, size, "the kernel's parameters"),
-        Place::CallParam(offset) => small(&warp.params[lane], offset, size, "call parameters"),
-    }
+        Place::Local(offset) => small(&warp.local[lane], offset, total, "the lane's local memory")?,
+        Place::Param(offset) => small(&env.shared.params, offset, total, "the kernel's parameters")?,
+        Place::CallParam(offset) => small(&warp.params[lane], offset, total, "call parameters")?,
+    };
+    let words = bytes.chunks_exact(size as usize);
+    words.enumerate().for_each(|(i, bytes)| each(i, word(bytes)));
+    Ok(())
 }
 
 /// True if memory holds `value` in a moment, because a block on another thread of the host has announced its store and
@@ -365,17 +390,18 @@ pub fn load(
     env.count_access(warp, address.space, &base, total, active, Direction::Load);
     for lane in lanes(active) {
         let at = base[lane];
-        check_alignment(at, total).map_err(|t| t.at(lane))?;
-        for (i, row) in rows.iter_mut().enumerate().take(dsts.len()) {
-            let place = place(env, warp, address.space, at + u64::from(i as u32 * size))
-                .map_err(|t| t.at(lane))?;
-            let value = read(env, warp, lane, place, size).map_err(|t| t.at(lane))?;
-            row[lane] = if extend {
+        let mut set = |i: usize, value| {
+            rows[i][lane] = if extend {
                 sign_extend(value, ty.bits()) as u64 & mask(extend_to)
             } else {
                 value
             };
-        }
+        };
+        let count = dsts.len() as u32;
+        check_alignment(at, total)
+            .and_then(|()| place(env, warp, address.space, at))
+            .and_then(|place| read_each(env, warp, lane, place, size, count, &mut set))
+            .map_err(|t| t.at(lane))?;
     }
     if checked && env.strong {
         // After the loads: what has been seen has been handed on.
