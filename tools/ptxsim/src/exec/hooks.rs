@@ -8,8 +8,8 @@ use super::warp::Warp;
 use crate::check::global::{Conflict, GlobalAccess, Handover, Judge, PlaceGuard, describe};
 use crate::check::{Access, Agent, Committed, TensorAccess};
 use crate::clock::trace::Effect;
-use crate::program::inst::{FenceKind, Order, Scope};
 use crate::program::Row;
+use crate::program::inst::{FenceKind, Order, Scope};
 
 impl Env<'_> {
     /// Number of a warp within the cluster.

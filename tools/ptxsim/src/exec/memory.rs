@@ -112,7 +112,10 @@ fn word(bytes: &[u8]) -> u64 {
         [a, b] => u16::from_le_bytes([a, b]).into(),
         [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
         [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => bytes.iter().rev().fold(0, |word, &b| word << 8 | u64::from(b)),
+        _ => bytes
+            .iter()
+            .rev()
+            .fold(0, |word, &b| word << 8 | u64::from(b)),
     }
 }
 
@@ -182,11 +185,15 @@ fn read_each(
             &env.ctas[cta].shared[offset as usize..(offset + u64::from(total)) as usize]
         }
         Place::Local(offset) => small(&warp.local[lane], offset, total, "the lane's local memory")?,
-        Place::Param(offset) => small(&env.shared.params, offset, total, "the kernel's parameters")?,
+        Place::Param(offset) => {
+            small(&env.shared.params, offset, total, "the kernel's parameters")?
+        }
         Place::CallParam(offset) => small(&warp.params[lane], offset, total, "call parameters")?,
     };
     let words = bytes.chunks_exact(size as usize);
-    words.enumerate().for_each(|(i, bytes)| each(i, word(bytes)));
+    words
+        .enumerate()
+        .for_each(|(i, bytes)| each(i, word(bytes)));
     Ok(())
 }
 
