@@ -39,6 +39,9 @@ pub enum Swizzle {
 }
 
 impl Swizzle {
+    /// Widest first.
+    pub const ALL: [Swizzle; 4] = [Swizzle::B128, Swizzle::B64, Swizzle::B32, Swizzle::None];
+
     /// The swizzles that permute, widest first.
     pub const SWIZZLED: [Swizzle; 3] = [Swizzle::B128, Swizzle::B64, Swizzle::B32];
 

@@ -24,7 +24,7 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "not a tiled access"));
         };
         let order = access.order(&self.facts);
-        let all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
+        let all = Swizzle::ALL.into_iter();
         let found = all
             .filter_map(|s| boxes_for(&buffer.layout, &order, s, blocks).ok())
             .next();

@@ -158,7 +158,7 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     let Ok((layout, _)) = swizzled(m, tile, &order) else {
         return false;
     };
-    let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
+    let mut all = Swizzle::ALL.into_iter();
     // Of less, threads store what they hold in fewer instructions than take it through shared memory.
     legal(m, func, op, &access, facts).is_ok()
         && whole_rows(m, &access, facts)

@@ -17,7 +17,7 @@ pub fn loads(m: &Module, facts: &FactMap, sites: &[Site], split: &Split) -> FxHa
         let Ok(layout) = site.purpose.layout(m, m.result(load), &order) else {
             return false;
         };
-        let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
+        let mut all = Swizzle::ALL.into_iter();
         all.any(|s| boxes_for(&layout, &order, s, split.blocks).is_ok())
     };
     let all = sites

@@ -219,7 +219,7 @@ pub(super) fn can_be_brought(
     let Ok(layout) = purpose.layout(m, m.result(load), &order) else {
         return no("the tile has no layout in shared memory");
     };
-    let mut all = Swizzle::SWIZZLED.into_iter().chain([Swizzle::None]);
+    let mut all = Swizzle::ALL.into_iter();
     let few = |b: &TmaBoxes| b.are_whole_patterns() || b.boxes.len() <= MOST_SMALL_BOXES;
     if !all.any(|s| boxes(&layout, &order, s).is_ok_and(|b| few(&b))) {
         return no("no boxes of a tensor copy make up the tile");
