@@ -28,6 +28,10 @@ pub struct Args {
     /// proven; those that are gone are dropped. Where files are named, the table's rules of other files stay.
     #[arg(long, value_name = "FILE", requires = "prove")]
     update: Option<PathBuf>,
+    /// Also prove again what the table says of another query to the solver, or of another version of it, than a proof
+    /// would ask now.
+    #[arg(long, requires = "update", conflicts_with = "only")]
+    renew: bool,
     /// The solver: Z3, by default the `z3` in PATH or in `target/toolkit`.
     #[arg(long, requires = "prove")]
     solver: Option<PathBuf>,

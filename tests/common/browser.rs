@@ -125,13 +125,13 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// The value of an expression once it is right, or the last one seen in ten seconds: what a click, a key or
+    /// The value of an expression once it is right, or the last one seen in a minute: what a click, a key or
     /// the pointer causes may show only in a later frame.
     pub fn settle(&mut self, expression: &str, right: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
         loop {
             let value = self.evaluate(expression);
-            if right(&value) || start.elapsed() > Duration::from_secs(10) {
+            if right(&value) || start.elapsed() > Duration::from_secs(60) {
                 return value;
             }
             std::thread::sleep(Duration::from_millis(20));

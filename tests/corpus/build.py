@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from cuda.tile._bytecode.version import BytecodeVersion
 from cuda.tile._passes import ast2hir
 
 HERE = Path(__file__).resolve().parent
@@ -65,6 +66,19 @@ def load(file: str) -> ModuleType:
     sys.modules[file] = module
     exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
     return module
+
+
+def newest(file: str, case: str) -> Path:
+    """The committed bytecode of a case, in the newest version that it has.
+
+    Found by its name, since compiling all versions of a case takes longer than what runs need otherwise. Whether it is what
+    its source gives, `--check` asks.
+    """
+    names = [case, *(f"{case}-{version.as_string()}" for version in BytecodeVersion)]
+    paths = [path for name in names if (path := OUT / file / f"{name}.tilebc").exists()]
+    if not paths:
+        raise FileNotFoundError(f"no bytecode of {file}/{case}: tests/corpus/build writes it")
+    return paths[-1]
 
 
 class StablePaths:

@@ -1,6 +1,5 @@
 """What every corpus file uses: a case, its array parameters, its bytecode."""
 
-import functools
 import io
 from dataclasses import dataclass
 from typing import Any
@@ -27,11 +26,8 @@ class Case:
         """The entry's name: the kernel's own, not a mangled one."""
         return self.kernel._annotated_function.pyfunc.__name__
 
-    def newest_file(self) -> str:
-        return f"{self.name}.tilebc"
-
     def files(self) -> dict[str, bytes]:
-        return {self.newest_file(): self.bytecode()}
+        return {f"{self.name}.tilebc": self.bytecode()}
 
     def bytecode(self) -> bytes:
         signature = KernelSignature(self.parameters, CallingConvention.cutile_python_v1(), self.entry)
@@ -65,10 +61,6 @@ class Program(Case):
             if data[HEADER:] != previous[HEADER:]:
                 made[f"{self.name}-{name}.tilebc"] = previous = data
         return made
-
-    @functools.cache  # noqa: B019 - cases live as long as the process
-    def newest_file(self) -> str:
-        return list(self.files())[-1]
 
     def _compiled(self, version: BytecodeVersion) -> bytes:
         # export_kernel refuses 13.5 by name, what lies below it does not.

@@ -368,10 +368,6 @@ class Module:
                 made[f"{self.name}-{version}.tilebc"] = previous = data
         return made
 
-    @functools.cache  # noqa: B019 - modules live as long as the process
-    def newest_file(self) -> str:
-        return list(self.files())[-1]
-
     def bytecode(self, version: str) -> bytes:
         target = VERSIONS[version]
         entries = [e for e in self.entries if VERSIONS[e.since] <= target]

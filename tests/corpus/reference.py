@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 
 import numerics
-from build import FILES, ROOT, load
-from build import OUT as BYTECODE
+from build import FILES, ROOT, load, newest
 
 
 def main() -> int:
@@ -38,7 +37,7 @@ def main() -> int:
             if not name.startswith(prefixes):
                 continue
             case = cases[run.case]
-            numerics.write(run, BYTECODE / file / case.newest_file(), run.entry or case.entry, out / name)
+            numerics.write(run, newest(file, run.case), run.entry or case.entry, out / name)
             print(name)
             written += 1
     if not written:

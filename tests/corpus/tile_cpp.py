@@ -30,11 +30,8 @@ class CudaCase:
     name: str
     entry: str | None = None  # there are several
 
-    def newest_file(self) -> str:
-        return f"{self.name}.tilebc"
-
     def files(self) -> dict[str, bytes]:
-        return {self.newest_file(): self._bytecode}
+        return {f"{self.name}.tilebc": self._bytecode}
 
     def entry_of(self, kernel: str) -> str:
         """The mangled name of the one instance of a kernel template."""

@@ -8,5 +8,6 @@ mod runs;
 mod toolkit;
 
 mod numerics;
+mod resident;
 mod selectors;
 mod simulated;

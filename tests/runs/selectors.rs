@@ -1,11 +1,9 @@
 //! What libNVVM selects for the nvvm stage, run in the PTX simulator, against what numpy and ml_dtypes computed.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
 
-use crate::{runs, toolkit};
+use crate::{resident, runs, toolkit};
 use runs::Known;
 
 /// Lines of the source reach what another selector makes of a module, in both dialects.
@@ -58,43 +56,12 @@ fn lines_reach_the_ptx() {
     }
 }
 
-/// A program that does what `tools/libnvvm` does, with what makes its start slow left out: Python looks for no packages,
-/// and the arguments, whose order is known, are not parsed.
-fn selector() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let (program, script) = (folder.join("selector"), folder.join("selector.py"));
-        let tool = toolkit::repository_root().join("tools/libnvvm");
-        let call = format!(
-            "import sys\n\
-             from importlib.machinery import SourceFileLoader\n\
-             libnvvm = SourceFileLoader('libnvvm', {tool:?}).load_module()\n\
-             source, _, target, _, gpu_name = sys.argv[1:]\n\
-             with open(source, 'rb') as text:\n    \
-                 ptx = libnvvm.compile_text(libnvvm.library(), text.read(), gpu_name, [])\n\
-             with open(target, 'w') as text:\n    \
-                 text.write(ptx)\n"
-        );
-        let start = format!(
-            "#!/bin/sh\nexec '{}' -I -S '{}' \"$@\"\n",
-            toolkit::python().display(),
-            script.display()
-        );
-        std::fs::write(&script, call).expect("a writable folder");
-        std::fs::write(&program, start).expect("a writable folder");
-        let executable = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&program, executable).expect("a file of this user");
-        program
-    })
-}
-
 /// What fails, and how.
 const KNOWN: &[Known] = &[];
 
 /// The runs whose names start with `prefix`, for each target.
 fn check(prefix: &str, targets: &[&str]) {
-    let program = selector().to_str().expect("a name in UTF-8");
+    let program = resident::selector().to_str().expect("a name in UTF-8");
     let engines: Vec<Vec<&str>> = targets
         .iter()
         .map(|t| vec!["--engine", "sim", "--gpu-name", t, "--selector", program])

@@ -162,7 +162,7 @@ def add_tilec(folder: Folder) -> None:
                     continue
                 case = cases[run.case]
                 if run.case not in made:
-                    bytecode = tile_build.build.OUT / file / case.newest_file()
+                    bytecode = tile_build.build.newest(file, run.case)
                     made[run.case] = compiled(folder, bytecode, target)
                 if made[run.case] is None:
                     continue

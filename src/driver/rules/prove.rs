@@ -24,35 +24,31 @@ pub fn run(args: &Args) -> Outcome {
     for subject in &mut subjects {
         subject.key.0 = table::file(&subject.key.0).to_owned();
     }
-    let effort = Effort {
-        exhaust: args.exhaust,
-    };
-    let prover = Prover::new(&tables, effort);
+    let proofs = Proofs::new(&tables, path, args)?;
     let mut table = match &args.update {
         Some(file) => Some(recorded(file, &files, &subjects)?),
         None => None,
     };
     let named = |s: &Subject| args.only.as_ref().is_none_or(|o| s.key.1.contains(o));
-    let open = |subject: &&Subject| {
-        let known = table.as_ref().is_some_and(|t| t.contains_key(&subject.key));
-        named(subject) && (!known || args.only.is_some())
+    let known = |s: &Subject| match table.as_ref().and_then(|t| t.get(&s.key)) {
+        Some(row) if args.only.is_none() => !args.renew || proofs.are_as(row, s),
+        _ => false,
     };
-    let subjects: Vec<&Subject> = subjects.iter().filter(open).collect();
-    let proofs: Vec<Result<Verdict, Diagnostic>> = subjects
+    let open: Vec<&Subject> = subjects
         .par_iter()
-        .map(|subject| {
-            let mut solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
-            let proof = prover.prove(subject, &mut solver);
-            proof.map_err(|wrong| super::shown(subjects::diagnostic(subject, &wrong)))
-        })
+        .filter(|subject| named(subject) && !known(subject))
+        .collect();
+    let proven: Vec<Result<(Verdict, Row), Diagnostic>> = open
+        .par_iter()
+        .map(|subject| proofs.prove(subject))
         .collect();
     let mut wrong = Vec::new();
-    for (subject, proof) in subjects.into_iter().zip(proofs) {
+    for (subject, proof) in open.into_iter().zip(proven) {
         match (proof, &mut table) {
-            (Ok(verdict), Some(table)) => {
-                table.insert(subject.key.clone(), Row::from(&verdict));
+            (Ok((_, row)), Some(table)) => {
+                table.insert(subject.key.clone(), row);
             }
-            (Ok(verdict), None) => output::line(format_args!("{}: {verdict}", subject.key.1))?,
+            (Ok((verdict, _)), None) => output::line(format_args!("{}: {verdict}", subject.key.1))?,
             (Err(error), _) => wrong.push(error),
         }
     }
@@ -62,6 +58,52 @@ pub fn run(args: &Args) -> Outcome {
     match (&args.update, table) {
         (Some(file), Some(table)) => output::write(file, table::write(&table).as_bytes()),
         _ => Ok(()),
+    }
+}
+
+/// How subjects are proven.
+struct Proofs<'t> {
+    prover: Prover<'t>,
+    /// The solver's.
+    path: PathBuf,
+    version: String,
+    steps: u64,
+}
+
+impl<'t> Proofs<'t> {
+    fn new(tables: &'t Tables, path: PathBuf, args: &Args) -> Result<Proofs<'t>, Diagnostic> {
+        let effort = Effort {
+            exhaust: args.exhaust,
+        };
+        let solver = Solver::start(&path, args.steps).map_err(Diagnostic::error)?;
+        Ok(Proofs {
+            prover: Prover::new(tables, effort),
+            version: solver.version().to_owned(),
+            path,
+            steps: args.steps,
+        })
+    }
+
+    fn prove(&self, subject: &Subject) -> Result<(Verdict, Row), Diagnostic> {
+        let mut solver = Solver::start(&self.path, self.steps).map_err(Diagnostic::error)?;
+        match self.prover.prove(subject, &mut solver) {
+            Ok(verdict) => {
+                let row = Row::new(&verdict, solver.record());
+                Ok((verdict, row))
+            }
+            Err(wrong) => Err(super::shown(subjects::diagnostic(subject, &wrong))),
+        }
+    }
+
+    /// Whether a proof would give this row, as far as that is known without the solver. Samples are not taken again.
+    fn are_as(&self, row: &Row, subject: &Subject) -> bool {
+        let Some(record) = &row.record else {
+            return !row.class.is_proof();
+        };
+        let proof = record.replay(&self.version, self.steps, |solver| {
+            self.prover.prove(subject, solver)
+        });
+        matches!(proof, Some(Ok(verdict)) if Row::new(&verdict, Some(record)) == *row)
     }
 }
 

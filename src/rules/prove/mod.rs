@@ -5,6 +5,7 @@ mod drawn;
 mod floats;
 mod numbers;
 pub mod query;
+pub mod record;
 pub mod solver;
 pub mod steps;
 mod symbols;
@@ -58,6 +59,11 @@ impl Class {
             Class::Sampled => "sampled",
             Class::Exempt => "exempt",
         }
+    }
+
+    /// Whether all operands are accounted for.
+    pub fn is_proof(self) -> bool {
+        !matches!(self, Class::Sampled | Class::Exempt)
     }
 
     pub fn parse(name: &str) -> Option<Class> {

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use super::record::Record;
+
 /// What a query was answered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
@@ -15,13 +17,26 @@ pub enum Answer {
     Unknown,
 }
 
-/// A running solver.
+/// A solver that runs, or what one answered before.
 pub struct Solver {
+    source: Source,
+    version: String,
+    /// Steps that a query may take, in the solver's own deterministic unit.
+    limit: u64,
+    /// What it was asked, as far as that can be kept.
+    record: Option<Record>,
+}
+
+enum Source {
+    Process(Process),
+    Recorded(Box<dyn Iterator<Item = Answer> + Send>),
+}
+
+/// A running solver.
+struct Process {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// Steps that a query may take, in the solver's own deterministic unit.
-    limit: u64,
 }
 
 /// The solver to use: `given`, else `z3` in `PATH` or in a `target/toolkit` above the working directory or this
@@ -48,22 +63,34 @@ pub fn find(given: Option<&Path>) -> Result<PathBuf, String> {
 impl Solver {
     /// Starts the program at `path`.
     pub fn start(path: &Path, limit: u64) -> Result<Solver, String> {
-        let failed = |e: std::io::Error| format!("cannot run '{}': {e}", path.display());
-        let mut child = Command::new(path)
-            .args(["-in", "-smt2"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("the solver has no input or output".into());
-        };
+        let mut process = Process::start(path)?;
+        let version = process.version()?;
         Ok(Solver {
-            child,
-            input,
-            output: BufReader::new(output),
+            source: Source::Process(process),
+            version,
             limit,
+            record: Some(Record::default()),
         })
+    }
+
+    /// One that answers as `version` of it did, and fails where it is asked more often.
+    pub(super) fn recorded(record: &Record, version: &str, limit: u64) -> Solver {
+        Solver {
+            source: Source::Recorded(Box::new(record.answers())),
+            version: version.to_owned(),
+            limit,
+            record: Some(Record::default()),
+        }
+    }
+
+    /// What it says of its version.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// What it was asked; nothing where that cannot be kept.
+    pub fn record(&self) -> Option<&Record> {
+        self.record.as_ref()
     }
 
     /// Whether the assertions of `query` can hold, and for which values of `unknowns`.
@@ -78,14 +105,53 @@ impl Solver {
         unknowns: &[String],
         times: u64,
     ) -> Result<Answer, String> {
-        let failed = |e: std::io::Error| format!("the solver ended: {e}");
-        let limit = self.limit.saturating_mul(times);
-        write!(
-            self.input,
-            "(reset)\n(set-option :rlimit {limit})\n{query}(check-sat)\n"
-        )
-        .and_then(|()| self.input.flush())
-        .map_err(failed)?;
+        let sent = Self::sent(query, self.limit.saturating_mul(times));
+        let answer = match &mut self.source {
+            Source::Process(process) => process.ask(&sent, unknowns),
+            Source::Recorded(answers) => answers
+                .next()
+                .ok_or_else(|| "the recorded proof asked less".to_owned()),
+        };
+        // Only what was answered is kept.
+        let answer = answer.inspect_err(|_| self.record = None)?;
+        let record = self.record.take();
+        self.record = record.and_then(|record| record.with(&self.version, &sent, &answer));
+        Ok(answer)
+    }
+
+    /// All that decides how a query is answered, as it is sent.
+    pub(super) fn sent(query: &str, limit: u64) -> String {
+        format!("(reset)\n(set-option :rlimit {limit})\n{query}(check-sat)\n")
+    }
+}
+
+impl Process {
+    fn start(path: &Path) -> Result<Process, String> {
+        let failed = |e: std::io::Error| format!("cannot run '{}': {e}", path.display());
+        let mut child = Command::new(path)
+            .args(["-in", "-smt2"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("the solver has no input or output".into());
+        };
+        Ok(Process {
+            child,
+            input,
+            output: BufReader::new(output),
+        })
+    }
+
+    /// `(:version "…")`, as SMT-LIB has it.
+    fn version(&mut self) -> Result<String, String> {
+        self.send("(get-info :version)\n")?;
+        self.line()
+    }
+
+    fn ask(&mut self, sent: &str, unknowns: &[String]) -> Result<Answer, String> {
+        self.send(sent)?;
         match self.line()?.as_str() {
             "unsat" => return Ok(Answer::Unsatisfiable),
             "sat" => {}
@@ -94,12 +160,17 @@ impl Solver {
         }
         let mut values = Vec::new();
         for unknown in unknowns {
-            writeln!(self.input, "(eval {unknown} :completion true)")
-                .and_then(|()| self.input.flush())
-                .map_err(failed)?;
+            self.send(&format!("(eval {unknown} :completion true)\n"))?;
             values.push(number(&self.line()?)?);
         }
         Ok(Answer::Values(values))
+    }
+
+    fn send(&mut self, text: &str) -> Result<(), String> {
+        self.input
+            .write_all(text.as_bytes())
+            .and_then(|()| self.input.flush())
+            .map_err(|e| format!("the solver ended: {e}"))
     }
 
     fn line(&mut self) -> Result<String, String> {
@@ -122,7 +193,7 @@ fn number(text: &str) -> Result<u64, String> {
     parsed.ok_or_else(|| format!("the solver says {text} for a value"))
 }
 
-impl Drop for Solver {
+impl Drop for Process {
     fn drop(&mut self) {
         // It may be in the middle of a query.
         let _ = self.child.kill();

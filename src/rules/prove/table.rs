@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::record::Record;
 use super::{Class, Verdict};
 
 /// A rule's place in the table: its file and name.
@@ -22,10 +23,12 @@ pub struct Row {
     /// How many instances are proven, of how many.
     pub instances: String,
     pub remark: String,
+    /// What the solver answered, where all of the proof can be told from that.
+    pub record: Option<Record>,
 }
 
-impl From<&Verdict> for Row {
-    fn from(v: &Verdict) -> Row {
+impl Row {
+    pub fn new(v: &Verdict, record: Option<&Record>) -> Row {
         Row {
             class: v.class,
             instances: match v.class {
@@ -34,6 +37,8 @@ impl From<&Verdict> for Row {
                 _ => format!("{} of {} proven", v.proven, v.instances),
             },
             remark: v.why.replace('|', "/"),
+            // Samples are left to other tests, so that nobody asks what the solver said.
+            record: record.filter(|_| v.class.is_proof()).cloned(),
         }
     }
 }
@@ -59,11 +64,16 @@ pub fn write(rows: &BTreeMap<Key, Row>) -> String {
             file = of;
             let _ = writeln!(
                 text,
-                "\n## `{file}`\n\n| rule | class | instances | remark |\n|---|---|---|---|"
+                "\n## `{file}`\n\n| rule | class | instances | remark | solver |\n|---|---|---|---|---|"
             );
         }
         let (class, instances, remark) = (row.class.name(), &row.instances, &row.remark);
-        let _ = writeln!(text, "| `{name}` | {class} | {instances} | {remark} |");
+        let record = row.record.as_ref().map(Record::to_string);
+        let record = record.unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "| `{name}` | {class} | {instances} | {remark} | {record} |"
+        );
     }
     text
 }
@@ -77,7 +87,7 @@ pub fn read(text: &str) -> BTreeMap<Key, Row> {
             file = name.to_owned();
         }
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        if let [_, name, class, instances, remark, _] = cells[..]
+        if let [_, name, class, instances, remark, record, _] = cells[..]
             && let Some(name) = name.strip_prefix('`').and_then(|n| n.strip_suffix('`'))
             && let Some(class) = Class::parse(class)
         {
@@ -85,6 +95,7 @@ pub fn read(text: &str) -> BTreeMap<Key, Row> {
                 class,
                 instances: instances.to_owned(),
                 remark: remark.to_owned(),
+                record: record.parse().ok(),
             };
             rows.insert((file.clone(), name.to_owned()), row);
         }
@@ -102,6 +113,7 @@ mod tests {
             class,
             instances: instances.into(),
             remark: remark.into(),
+            record: (class == Class::Proven).then(Record::default),
         };
         let key = |file: &str, name: &str| (file.to_owned(), name.to_owned());
         let rows = BTreeMap::from([

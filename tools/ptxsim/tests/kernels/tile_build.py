@@ -58,7 +58,7 @@ def runs(module) -> list:
 def register(module, file: str, case, targets: str, without: list[str]) -> None:
     @foreign.kernel(targets, f"entries of a case of `tests/corpus/{file}.py`", "as in tests/corpus", name=f"{file}.{case.name}")
     def launches(rng, target):
-        ptx = str(tileiras(build.OUT / file / case.newest_file(), target))
+        ptx = str(tileiras(build.newest(file, case.name), target))
         for run in runs(module):
             if run.case != case.name or run.entry in without:
                 continue
