@@ -500,6 +500,65 @@ def powers(x, out, size: ct.Constant[int]):
     ct.store(out, (0, 0), t)
 
 
+@ct.kernel
+def stream(
+    a, b, c, own: ct.Constant[int], tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]
+):
+    """Each block does `own` steps of all tiles' in a row, of several tiles, and adds up what it has of each (stream-K)."""
+    steps = ct.cdiv(a.shape[1], tk)
+    tiles_m, tiles_n = ct.cdiv(a.shape[0], tm), ct.cdiv(c.shape[1], tn)
+    now = ct.bid(0) * own
+    end = min(now + own, tiles_m * tiles_n * steps)
+    while now < end:
+        tile = now // steps
+        first = now % steps
+        last = min(steps, first + end - now)
+        m, n = tile // tiles_n, tile % tiles_n
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(first, last):
+            x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+            y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+            acc = ct.mma(x, y, acc)
+        row = m * tm + ct.arange(tm, dtype=ct.int32)[:, None]
+        column = n * tn + ct.arange(tn, dtype=ct.int32)[None, :]
+        ct.atomic_add(c, (row, column), acc)
+        now = now + last - first
+
+
+@ct.kernel
+def taken(a, b, next_tile, c, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """Blocks take the next tile when they are done with one."""
+    tiles_m, tiles_n = ct.cdiv(a.shape[0], tm), ct.cdiv(c.shape[1], tn)
+    tile = ct.atomic_add(next_tile, 0, 1)
+    while tile < tiles_m * tiles_n:
+        m, n = tile // tiles_n, tile % tiles_n
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], tk)):
+            x = ct.load(a, (m, k), (tm, tk), padding_mode=ZERO)
+            y = ct.load(b, (k, n), (tk, tn), padding_mode=ZERO)
+            acc = ct.mma(x, y, acc)
+        ct.store(c, (m, n), ct.astype(acc, c.dtype))
+        tile = ct.atomic_add(next_tile, 0, 1)
+
+
+@ct.kernel
+def two_layers(x, first, second, hidden, out, tm: ct.Constant[int], tn: ct.Constant[int], tk: ct.Constant[int]):
+    """max(x A, 0) B: a block stores its rows of what is between the matmuls, and multiplies them from there."""
+    m = ct.bid(0)
+    for n in range(ct.cdiv(hidden.shape[1], tn)):
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(x.shape[1], tk)):
+            left = ct.load(x, (m, k), (tm, tk), padding_mode=ZERO)
+            acc = ct.mma(left, ct.load(first, (k, n), (tk, tn), padding_mode=ZERO), acc)
+        ct.store(hidden, (m, n), ct.astype(ct.maximum(acc, 0.0), hidden.dtype))
+    for n in range(ct.cdiv(out.shape[1], tn)):
+        acc = ct.zeros((tm, tn), dtype=ct.float32)
+        for k in range(ct.cdiv(hidden.shape[1], tk)):
+            left = ct.load(hidden, (m, k), (tm, tk), padding_mode=ZERO)
+            acc = ct.mma(left, ct.load(second, (k, n), (tk, tn), padding_mode=ZERO), acc)
+        ct.store(out, (m, n), ct.astype(acc, out.dtype))
+
+
 H2, H3, B2, S1, S2, S3 = (
     array(t, n)
     for t, n in (
@@ -565,6 +624,9 @@ CASES = [
     case("packed_rows_bf16_64x128", packed_rows, B2, array(ct.uint8, 2), B2, B2, 64, 128, 64),
     case("powers_tf32", powers, S2, S2, 64),
     case("split_last_f16_256x256", split_last, H2, H2, S3, array(ct.int32, 2), H2, 2, 256, 256, 64),
+    case("stream_f16", stream, H2, H2, S2, 5, 64, 64, 32),
+    case("taken_f16", taken, H2, H2, N1, H2, 64, 64, 32),
+    case("two_layers_f16", two_layers, H2, H2, H2, H2, H2, 64, 64, 32),
 ]
 
 
@@ -705,6 +767,28 @@ def split_runs():
     args = [*matrix("a", a), *matrix("b", b), *cube_out("parts", parts, SINGLE, np.float32), *counter]
     args += result("c", parts[:, :140, :200].sum(axis=0), HALF)
     yield Run("split_last_f16_256x256", "140x200x150", (1, 1, 2), args)
+
+
+def ordered_runs():
+    """Loops that multiply behind writes that their loads wait for."""
+    rng = np.random.default_rng(8)
+    a, b = drawn(rng, 100, 150), drawn(rng, 150, 72)
+    args = [*matrix("a", a), *matrix("b", b)]
+    before = rng.standard_normal((100, 72)).astype(np.float32)
+    out = result("c", wide(before) + wide(a) @ wide(b), SINGLE, np.float32, before=before)
+    # Tiles of five steps along K, one for each block; tiles of seven, whose steps blocks share.
+    yield Run("stream_f16", "100x72x150", (4,), [*args, *out])
+    a, b = drawn(rng, 100, 200), drawn(rng, 200, 72)
+    out = result("c", wide(a) @ wide(b), SINGLE, np.float32)
+    yield Run("stream_f16", "100x72x200", (6,), [*matrix("a", a), *matrix("b", b), *out])
+    counter = Buffer("next_tile", np.zeros(1, np.int32), np.array([6], np.int32))
+    args = [*matrix("a", a), *matrix("b", b), *array_args(counter, (1,), (1,)), *result("c", wide(a) @ wide(b), HALF)]
+    yield Run("taken_f16", "100x72x200", (2,), args)
+    x, first, second = drawn(rng, 100, 90), drawn(rng, 90, 136), drawn(rng, 136, 72)
+    hidden = np.maximum(wide(x) @ wide(first), 0).astype(np.float16)
+    args = [*matrix("x", x), *matrix("first", first), *matrix("second", second), *result("hidden", hidden, HALF)]
+    out = result("out", wide(hidden) @ wide(second), Tolerance(absolute=0.3, relative=3e-3))
+    yield Run("two_layers_f16", "100x136x72", (2,), [*args, *out])
 
 
 def requantized_runs():
@@ -850,6 +934,7 @@ def runs():
     yield with_batches("masked_batched_f16", (3, 2, 2), masked=True)
     yield ragged_run()
     yield from split_runs()
+    yield from ordered_runs()
     yield from requantized_runs()
     yield from packed_runs()
     yield from scaled_runs()

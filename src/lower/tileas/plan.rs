@@ -34,6 +34,9 @@ const MOST_FOR_TILES: u32 = 231;
 const MOST_FOR_GROUP: u64 = 200;
 /// The same where there are only sums of matmuls, beside fragments of their operands.
 const MOST_FOR_SUMS: u64 = 144;
+/// The same where a warp has rows of chained matmuls to itself: as much again goes to fragments of operands, masks, and what is
+/// computed between matmuls.
+const MOST_FOR_ROWS: u64 = 112;
 
 /// Decides for `func`.
 pub fn of(
@@ -222,6 +225,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     } else if largest.max(together) > 4 * ELEMENTS_PER_WARP
         && products(m, &ops) >= 8
         && !is_for_four(m, body, target)
+        && !has_rows_for_four(m, body, &ops, target)
     {
         8
     } else {
@@ -252,6 +256,24 @@ fn is_for_four(m: &Module, body: BlockId, target: &Target) -> bool {
         && !ops.iter().any(gathers)
         && !is_chained(m, body)
         && pressure::registers(m, body, 4) <= MOST_FOR_SUMS
+}
+
+/// Whether four warps share out the rows of chained matmuls, one instruction's each, and have registers for them. Of eight, two
+/// would share each row, reduce it through shared memory, and hand each other what they multiply next.
+fn has_rows_for_four(m: &Module, body: BlockId, ops: &[OpId], target: &Target) -> bool {
+    let rows = |&o: &OpId| -> Option<u64> {
+        let instruction = fragments::atom_shape(m, o)?;
+        let (_, &[rows, _]) = m.types.as_tile(m.ty(m.result(o)))? else {
+            return None;
+        };
+        Some(rows.div_ceil(instruction.m))
+    };
+    let mut matmuls = ops.iter().filter(|&&o| is_matmul(m, o));
+    // Elsewhere the next tiles wait in registers.
+    target.has(Feature::CpAsync)
+        && is_chained(m, body)
+        && matmuls.all(|o| rows(o) == Some(4))
+        && pressure::registers(m, body, 4) <= MOST_FOR_ROWS
 }
 
 /// `groups` of four warps, or two where one would not hold what lives at once.

@@ -1,5 +1,5 @@
 // A row that is reduced and then read again stays in shared memory where the cache is too small for the rows of all blocks:
-// 32 KiB of f16 on sm_80 and sm_90a; sm_100a's cache has them. What waits for a write is read again.
+// 32 KiB of f16 on sm_80 and sm_90a; sm_100a's cache has them. What waits for a write is read again, by copies behind a fence.
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // run: explain --gpu-name sm_80
 // run: explain --gpu-name sm_100a

@@ -32,7 +32,8 @@ pub const UNALIGNED: &str = "its rows are not known to begin at multiples of fou
 pub const MOST_INDICES: u64 = 256;
 
 /// Whether an operation in a loop's `body` is a load that can be started iterations ahead, or why not: its address
-/// follows from the counter. What waits for it comes later all the more: see [`forget_token`].
+/// follows from the counter, and it waits for no write in the loop. What waits for it comes later all the more: see
+/// [`forget_token`].
 pub fn starts_ahead(
     m: &Module,
     body: BlockId,
@@ -42,7 +43,8 @@ pub fn starts_ahead(
     if S::of(m.op(load).kind) != Some(S::TiledLoad) || !reached(m, body, load, purpose) {
         return Err(NOT_OF_LOOP);
     }
-    starts_anywhere(m, load, purpose)?;
+    copies_tile(m, load, purpose)?;
+    waits_in_front(m, body, load)?;
     match follows_counter(m, body, load, 1) {
         true => Ok(()),
         false => Err(
@@ -60,6 +62,30 @@ pub fn reached(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool 
 /// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`, or why not: it is
 /// weak and waits for no write.
 pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
+    copies_tile(m, load, purpose)?;
+    waits_for_reads(m, load)
+}
+
+/// Whether what a load waits for are reads, or why not.
+fn waits_for_reads(m: &Module, load: OpId) -> Result<(), &'static str> {
+    match access::token(m.op(load)).is_none_or(|t| tokens::only_read(m, t)) {
+        true => Ok(()),
+        false => Err(AFTER_WRITE),
+    }
+}
+
+/// Whether what a load in a loop's `body` waits for are reads or stands in front of the loop, where one fence serves the
+/// copies of all iterations, or why not.
+fn waits_in_front(m: &Module, body: BlockId, load: OpId) -> Result<(), &'static str> {
+    let in_front = |t: ValueId| tokens::only_read_in_loop(m, body, t);
+    match access::token(m.op(load)).is_none_or(in_front) {
+        true => Ok(()),
+        false => Err(AFTER_WRITE),
+    }
+}
+
+/// Whether a tiled load can be a copy to shared memory for `purpose`, or why not, whatever it waits for.
+fn copies_tile(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
     let data = m.op(load);
     let Some(access) = Access::of(data) else {
         return Err(NOT_OF_LOOP);
@@ -74,7 +100,6 @@ pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &
         () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
         () if !whole_bytes => Err("its elements have less than eight bits"),
         () if access.sparse.is_some() => Err("its rows are gathered by their numbers"),
-        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => Err(AFTER_WRITE),
         () if !padding::allows(m, load, purpose) => Err(NOT_ZERO),
         () => Ok(()),
     }
@@ -89,7 +114,8 @@ pub fn gathers_ahead(
     load: OpId,
     purpose: Purpose,
 ) -> Result<(), &'static str> {
-    copies_through_pointers(m, facts, load, purpose)?;
+    copies_runs(m, facts, load, purpose)?;
+    waits_in_front(m, body, load)?;
     match () {
         () if !reached(m, body, load, purpose) => Err(NOT_OF_LOOP),
         () if !follows_counter(m, body, load, MOST_INDICES) => Err(
@@ -101,6 +127,17 @@ pub fn gathers_ahead(
 
 /// Whether threads can copy what a load loads through pointers, several elements at a time, earlier than it stands.
 pub fn copies_through_pointers(
+    m: &Module,
+    facts: &FactMap,
+    load: OpId,
+    purpose: Purpose,
+) -> Result<(), &'static str> {
+    copies_runs(m, facts, load, purpose)?;
+    waits_for_reads(m, load)
+}
+
+/// The same, whatever it waits for.
+fn copies_runs(
     m: &Module,
     facts: &FactMap,
     load: OpId,
@@ -120,7 +157,6 @@ pub fn copies_through_pointers(
     match () {
         () if S::of(data.kind) != Some(S::Load) => Err(NOT_OF_LOOP),
         () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
-        () if !access::token(data).is_none_or(|t| tokens::only_read(m, t)) => Err(AFTER_WRITE),
         () if purpose == Purpose::Operands
             && !view::Load::of(data)
                 .and_then(|v| v.padding())
@@ -178,8 +214,7 @@ fn loads_numbers(m: &Module, blocks: &[BlockId], op: OpId, most: u64) -> bool {
         && access::token(data).is_none_or(before)
 }
 
-/// What waited for a load now waits for what the load waited for, which are reads: whoever uses the tile has
-/// waited for it.
+/// What waited for a load now waits for what the load waited for: whoever uses the tile has waited for it.
 pub fn forget_token(m: &mut Module, body: BlockId, load: OpId) {
     let data = m.op(load).clone();
     let Some(&result) = data.results.last() else {

@@ -19,6 +19,7 @@ pub use plan::{Plan, Sharing};
 use super::guard;
 use super::next::{add, less};
 use super::slice::{Map, backward_in, copy};
+use super::tokens::fence_in_front;
 use super::{Prefetch, padding};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
@@ -126,6 +127,7 @@ pub fn apply(
     let ops = std::mem::take(&mut m.block_mut(outer).ops);
     let split = ops.iter().position(|&o| o == stream.for_op).unwrap_or(0);
     m.block_mut(outer).ops = ops[..split].to_vec();
+    fence_in_front(m, outer, &stream.loads);
     match plan.kind {
         PipelineKind::Registers => b.first_tiles(m, facts, outer),
         _ => b.prologue(m, outer),

@@ -10,7 +10,7 @@
 //! Loops that feed no matmul are [`mod@stream`]s: the same mechanisms, where they pay.
 //!
 //! What `cp.async` starts iterations ahead must follow from the loop's counter alone ([`induction`] writes carried
-//! counters that way). No load that is started ahead may wait for a write.
+//! counters that way). No load that is started ahead may wait for a write in the loop; for those in front of it a fence waits.
 
 pub mod ahead;
 pub mod cp_async;

@@ -99,7 +99,7 @@ impl Next<'_> {
             .collect()
     }
 
-    /// Appends a copy of a load that waits for nothing: what the load waits for are reads.
+    /// Appends a copy of a load that waits for nothing: what the load waits for are reads, or stands in front of the loop.
     fn load_again(&self, m: &mut Module, load: OpId, block: BlockId, map: &mut Map) -> ValueId {
         if let Some(token) = token(m.op(load)) {
             let ty = m.ty(token);

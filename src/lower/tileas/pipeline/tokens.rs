@@ -20,13 +20,30 @@ pub fn loads_freely(m: &Module, op: OpId) -> bool {
 
 /// Whether everything that a token follows is a read of its own block's making: none that acquires.
 pub fn only_read(m: &Module, token: ValueId) -> bool {
+    only_read_in(m, |_| true, token)
+}
+
+/// The same of what it follows in the iterations of a loop with this `body`, whatever stands in front of that: see
+/// [`fence_in_front`].
+pub fn only_read_in_loop(m: &Module, body: BlockId, token: ValueId) -> bool {
+    let blocks: FxHashSet<BlockId> = m.ops_under(body).iter().map(|&o| m.op(o).block).collect();
+    only_read_in(m, |block| blocks.contains(&block), token)
+}
+
+/// The same of what it follows in blocks that are `looked_at`.
+fn only_read_in(m: &Module, looked_at: impl Fn(BlockId) -> bool, token: ValueId) -> bool {
     let mut seen = FxHashSet::default();
     let mut work = vec![token];
     while let Some(token) = work.pop() {
-        if !seen.insert(token) {
+        let def = m.value(token).def;
+        let block = match def {
+            Def::Result { op, .. } => m.op(op).block,
+            Def::Argument { block, .. } => block,
+        };
+        if !looked_at(block) || !seen.insert(token) {
             continue;
         }
-        let (op, place) = match m.value(token).def {
+        let (op, place) = match def {
             Def::Result { op, index } => (op, index as usize),
             Def::Argument { block, index } => {
                 let parent = m.region(m.block(block).region).parent;
@@ -55,6 +72,19 @@ pub fn only_read(m: &Module, token: ValueId) -> bool {
         }
     }
     true
+}
+
+/// Lets what is appended to `block` for the first iterations of a loop follow all writes in front of the loop, where one of
+/// the loop's `loads` waits for any: copies have no tokens, and the loads would have waited where they stand.
+pub fn fence_in_front(m: &mut Module, block: BlockId, loads: &[OpId]) {
+    let waits = |&load: &OpId| access::token(m.op(load)).filter(|&t| !only_read(m, t));
+    let Some(token) = loads.iter().find_map(waits) else {
+        return;
+    };
+    let ty = m.ty(token);
+    let mut b = m.at_end(block);
+    let all = b.value(C::MakeToken, &[], [], ty);
+    b.value(C::MemoryFenceAlias, &[all], [], ty);
 }
 
 /// The accesses under `body` that wait for `access`, through joins, loops and branches.

@@ -87,6 +87,8 @@ impl Steps {
                 *step /= self.cut.count as i32;
             }
         }
+        m.block_mut(self.block).ops.clear();
+        self.make_again(m, counter, Map::default());
         // No number of an element depends on the part.
         self.cut.tiles(m, &self.ops, counter);
     }
@@ -128,6 +130,13 @@ impl Steps {
             }
         };
         map.insert(counter, now);
+        self.make_again(m, part, map);
+        self.cut.rewrite(m, &self.ops, part);
+    }
+
+    /// Appends to the loop's block what is made again for part number `part`, and the loop's operations, which use that and
+    /// what `map` says.
+    fn make_again(&mut self, m: &mut Module, part: ValueId, mut map: Map) {
         self.cut
             .make_again(m, &self.again, self.block, part, &mut map);
         for &op in &self.ops {
@@ -135,7 +144,6 @@ impl Steps {
             m.place(op, self.block, at);
             m.replace_operands(op, &map);
         }
-        self.cut.rewrite(m, &self.ops, part);
     }
 
     /// The iteration that the counter is in, and the number of its part (i32).
