@@ -69,7 +69,7 @@ fn nothing_falls_back() {
     let version = solver().version().to_owned();
     let worse = all_fallen(|prover, subject, row| {
         let replayed = row.record.as_ref().and_then(|record| {
-            record.replay(&version, prove::STEPS, |solver| {
+            Solver::replay(record, &version, prove::STEPS, |solver| {
                 fallen(prover, subject, row.class, solver)
             })
         });
@@ -350,7 +350,7 @@ fn records_are_of_one_rule() {
     let verdict = prove::prove(&parse(text), Effort::default(), &mut running);
     let record = running.record().expect("no values");
     let replay = |text: &str| {
-        record.replay(running.version(), prove::STEPS, |solver| {
+        Solver::replay(record, running.version(), prove::STEPS, |solver| {
             prove::prove(&parse(text), Effort::default(), solver)
         })
     };

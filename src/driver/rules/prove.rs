@@ -100,7 +100,7 @@ impl<'t> Proofs<'t> {
         let Some(record) = &row.record else {
             return !row.class.is_proof();
         };
-        let proof = record.replay(&self.version, self.steps, |solver| {
+        let proof = Solver::replay(record, &self.version, self.steps, |solver| {
             self.prover.prove(subject, solver)
         });
         matches!(proof, Some(Ok(verdict)) if Row::new(&verdict, Some(record)) == *row)

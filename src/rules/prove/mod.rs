@@ -1,6 +1,7 @@
 //! Is a rule true for all operands? Instances of it go to a solver, each with the sides as terms over bit vectors
 //! and floats; where it gives up, all operands are tried if they are few, else the sampled check has to do.
 
+mod answer;
 mod drawn;
 mod floats;
 mod numbers;

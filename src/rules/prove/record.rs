@@ -5,7 +5,7 @@ use std::fmt;
 use std::iter;
 use std::str::FromStr;
 
-use super::solver::{Answer, Solver};
+use super::answer::Answer;
 
 /// What stands for a proof that asked nothing.
 const NOTHING: &str = "no queries";
@@ -69,19 +69,6 @@ impl Record {
 
     pub(super) fn answers(&self) -> impl Iterator<Item = Answer> + use<> {
         self.answers.clone().into_iter().map(Answer::from)
-    }
-
-    /// What `prove` finds with the recorded answers; nothing where it asks `version` of the solver anything else than what
-    /// was recorded.
-    pub fn replay<T>(
-        &self,
-        version: &str,
-        steps: u64,
-        prove: impl FnOnce(&mut Solver) -> T,
-    ) -> Option<T> {
-        let mut solver = Solver::recorded(self, version, steps);
-        let found = prove(&mut solver);
-        (solver.record() == Some(self)).then_some(found)
     }
 }
 
@@ -212,28 +199,5 @@ mod tests {
         assert_ne!(one, digest("1", "quarry", &yes));
         assert_ne!(one, digest("1", "query", &no));
         assert_ne!(one, digest("1q", "uery", &yes));
-    }
-
-    /// Another query, one too many, one too few: none is what was recorded.
-    #[test]
-    fn only_the_same_queries_are_replayed() {
-        const STEPS: u64 = 7;
-        let ask = |queries: &'static [&'static str]| {
-            move |solver: &mut Solver| {
-                let ask = |query: &&str| solver.ask(query, &[]);
-                queries.iter().map(ask).collect::<Result<Vec<_>, _>>()
-            }
-        };
-        let [a, b] = ["a", "b"].map(|query| Solver::sent(query, STEPS));
-        let yes = Answer::Unsatisfiable;
-        let record = asked("1", &[(&a, yes.clone()), (&b, yes)]);
-        let replay = |version, steps, queries| record.replay(version, steps, ask(queries));
-        let answers = Ok(vec![Answer::Unsatisfiable; 2]);
-        assert_eq!(replay("1", STEPS, &["a", "b"]), Some(answers));
-        assert_eq!(replay("2", STEPS, &["a", "b"]), None);
-        assert_eq!(replay("1", STEPS + 1, &["a", "b"]), None);
-        assert_eq!(replay("1", STEPS, &["a"]), None);
-        assert_eq!(replay("1", STEPS, &["b", "a"]), None);
-        assert_eq!(replay("1", STEPS, &["a", "b", "c"]), None);
     }
 }

@@ -4,18 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+pub use super::answer::Answer;
 use super::record::Record;
-
-/// What a query was answered.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
-    /// No values satisfy it.
-    Unsatisfiable,
-    /// These values of the inputs do.
-    Values(Vec<u64>),
-    /// The solver gave up within its steps.
-    Unknown,
-}
 
 /// A solver that runs, or what one answered before.
 pub struct Solver {
@@ -73,8 +63,21 @@ impl Solver {
         })
     }
 
+    /// What `prove` finds with the answers of `record`; nothing where it asks `version` of the solver anything else than what
+    /// was recorded.
+    pub fn replay<T>(
+        record: &Record,
+        version: &str,
+        steps: u64,
+        prove: impl FnOnce(&mut Solver) -> T,
+    ) -> Option<T> {
+        let mut solver = Solver::recorded(record, version, steps);
+        let found = prove(&mut solver);
+        (solver.record() == Some(record)).then_some(found)
+    }
+
     /// One that answers as `version` of it did, and fails where it is asked more often.
-    pub(super) fn recorded(record: &Record, version: &str, limit: u64) -> Solver {
+    fn recorded(record: &Record, version: &str, limit: u64) -> Solver {
         Solver {
             source: Source::Recorded(Box::new(record.answers())),
             version: version.to_owned(),
@@ -120,7 +123,7 @@ impl Solver {
     }
 
     /// All that decides how a query is answered, as it is sent.
-    pub(super) fn sent(query: &str, limit: u64) -> String {
+    fn sent(query: &str, limit: u64) -> String {
         format!("(reset)\n(set-option :rlimit {limit})\n{query}(check-sat)\n")
     }
 }
@@ -198,5 +201,36 @@ impl Drop for Process {
         // It may be in the middle of a query.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another query, one too many, one too few: none is what was recorded.
+    #[test]
+    fn only_the_same_queries_are_replayed() {
+        const STEPS: u64 = 7;
+        let ask = |queries: &'static [&'static str]| {
+            move |solver: &mut Solver| {
+                let ask = |query: &&str| solver.ask(query, &[]);
+                queries.iter().map(ask).collect::<Result<Vec<_>, _>>()
+            }
+        };
+        let yes = Answer::Unsatisfiable;
+        let record = ["a", "b"].iter().try_fold(Record::default(), |r, query| {
+            r.with("1", &Solver::sent(query, STEPS), &yes)
+        });
+        let record = record.expect("no values");
+        let replay =
+            |version, steps, queries| Solver::replay(&record, version, steps, ask(queries));
+        let answers = Ok(vec![yes.clone(); 2]);
+        assert_eq!(replay("1", STEPS, &["a", "b"]), Some(answers));
+        assert_eq!(replay("2", STEPS, &["a", "b"]), None);
+        assert_eq!(replay("1", STEPS + 1, &["a", "b"]), None);
+        assert_eq!(replay("1", STEPS, &["a"]), None);
+        assert_eq!(replay("1", STEPS, &["b", "a"]), None);
+        assert_eq!(replay("1", STEPS, &["a", "b", "c"]), None);
     }
 }
