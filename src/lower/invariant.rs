@@ -43,7 +43,7 @@ fn is_plain(m: &Module, op: OpId) -> bool {
 }
 
 /// Whether a value is made in the loop with this body.
-fn is_inside(m: &Module, body: BlockId, value: ValueId) -> bool {
+pub fn is_inside(m: &Module, body: BlockId, value: ValueId) -> bool {
     let mut block = match m.value(value).def {
         Def::Result { op, .. } => m.op(op).block,
         Def::Argument { block, .. } => block,

@@ -73,11 +73,7 @@ fn nothing_falls_back() {
                 fallen(prover, subject, row.class, solver)
             })
         });
-        replayed.unwrap_or_else(|| {
-            let mut solver = solver();
-            let fallen = fallen(prover, subject, row.class, &mut solver);
-            fallen.or_else(|| stale(subject, row, &solver))
-        })
+        replayed.unwrap_or_else(|| fallen_or_stale(prover, subject, row))
     });
     assert!(worse.is_empty(), "{}", worse.join("\n"));
 }
@@ -86,12 +82,15 @@ fn nothing_falls_back() {
 #[test]
 #[ignore = "minutes of the solver; `nothing_falls_back` takes its answers from the table"]
 fn nothing_falls_back_without_the_table() {
-    let worse = all_fallen(|prover, subject, row| {
-        let mut solver = solver();
-        let fallen = fallen(prover, subject, row.class, &mut solver);
-        fallen.or_else(|| stale(subject, row, &solver))
-    });
+    let worse = all_fallen(fallen_or_stale);
     assert!(worse.is_empty(), "{}", worse.join("\n"));
+}
+
+/// What is wrong with a row of the table, by a solver that is asked everything.
+fn fallen_or_stale(prover: &Prover, subject: &Subject, row: &Row) -> Option<String> {
+    let mut solver = solver();
+    let fallen = fallen(prover, subject, row.class, &mut solver);
+    fallen.or_else(|| stale(subject, row, &solver))
 }
 
 /// What `look` says of the shipped rules and rows that are proven.

@@ -55,12 +55,17 @@ impl Solver {
     pub fn start(path: &Path, limit: u64) -> Result<Solver, String> {
         let mut process = Process::start(path)?;
         let version = process.version()?;
-        Ok(Solver {
-            source: Source::Process(process),
+        Ok(Solver::of(Source::Process(process), version, limit))
+    }
+
+    /// One that was asked nothing yet.
+    fn of(source: Source, version: String, limit: u64) -> Solver {
+        Solver {
+            source,
             version,
             limit,
             record: Some(Record::default()),
-        })
+        }
     }
 
     /// What `prove` finds with the answers of `record`; nothing where it asks `version` of the solver anything else than what
@@ -71,19 +76,11 @@ impl Solver {
         steps: u64,
         prove: impl FnOnce(&mut Solver) -> T,
     ) -> Option<T> {
-        let mut solver = Solver::recorded(record, version, steps);
+        // It fails where it is asked more often.
+        let answers = Source::Recorded(Box::new(record.answers()));
+        let mut solver = Solver::of(answers, version.to_owned(), steps);
         let found = prove(&mut solver);
         (solver.record() == Some(record)).then_some(found)
-    }
-
-    /// One that answers as `version` of it did, and fails where it is asked more often.
-    fn recorded(record: &Record, version: &str, limit: u64) -> Solver {
-        Solver {
-            source: Source::Recorded(Box::new(record.answers())),
-            version: version.to_owned(),
-            limit,
-            record: Some(Record::default()),
-        }
     }
 
     /// What it says of its version.

@@ -68,17 +68,22 @@ pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &
 
 /// Whether what a load waits for are reads, or why not.
 fn waits_for_reads(m: &Module, load: OpId) -> Result<(), &'static str> {
-    match access::token(m.op(load)).is_none_or(|t| tokens::only_read(m, t)) {
-        true => Ok(()),
-        false => Err(AFTER_WRITE),
-    }
+    waits_for(m, load, |token| tokens::only_read(m, token))
 }
 
 /// Whether what a load in a loop's `body` waits for are reads or stands in front of the loop, where one fence serves the
 /// copies of all iterations, or why not.
 fn waits_in_front(m: &Module, body: BlockId, load: OpId) -> Result<(), &'static str> {
-    let in_front = |t: ValueId| tokens::only_read_in_loop(m, body, t);
-    match access::token(m.op(load)).is_none_or(in_front) {
+    waits_for(m, load, |token| tokens::only_read_in_loop(m, body, token))
+}
+
+/// Whether a load waits for nothing, or for a token that is `harmless`, or why not.
+fn waits_for(
+    m: &Module,
+    load: OpId,
+    harmless: impl FnOnce(ValueId) -> bool,
+) -> Result<(), &'static str> {
+    match access::token(m.op(load)).is_none_or(harmless) {
         true => Ok(()),
         false => Err(AFTER_WRITE),
     }

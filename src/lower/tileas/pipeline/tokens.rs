@@ -8,6 +8,7 @@ use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
+use crate::lower::invariant::is_inside;
 use crate::lower::tileas::flow::jump_target;
 
 /// Whether an operation is a weak load that waits for no write: nothing but what it reads with has to come first.
@@ -26,24 +27,18 @@ pub fn only_read(m: &Module, token: ValueId) -> bool {
 /// The same of what it follows in the iterations of a loop with this `body`, whatever stands in front of that: see
 /// [`fence_in_front`].
 pub fn only_read_in_loop(m: &Module, body: BlockId, token: ValueId) -> bool {
-    let blocks: FxHashSet<BlockId> = m.ops_under(body).iter().map(|&o| m.op(o).block).collect();
-    only_read_in(m, |block| blocks.contains(&block), token)
+    only_read_in(m, |token| is_inside(m, body, token), token)
 }
 
-/// The same of what it follows in blocks that are `looked_at`.
-fn only_read_in(m: &Module, looked_at: impl Fn(BlockId) -> bool, token: ValueId) -> bool {
+/// The same of those of the tokens that it follows that are `looked_at`.
+fn only_read_in(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId) -> bool {
     let mut seen = FxHashSet::default();
     let mut work = vec![token];
     while let Some(token) = work.pop() {
-        let def = m.value(token).def;
-        let block = match def {
-            Def::Result { op, .. } => m.op(op).block,
-            Def::Argument { block, .. } => block,
-        };
-        if !looked_at(block) || !seen.insert(token) {
+        if !looked_at(token) || !seen.insert(token) {
             continue;
         }
-        let (op, place) = match def {
+        let (op, place) = match m.value(token).def {
             Def::Result { op, index } => (op, index as usize),
             Def::Argument { block, index } => {
                 let parent = m.region(m.block(block).region).parent;

@@ -3,6 +3,7 @@
 use super::tile::Tile;
 use crate::exec::env::Env;
 use crate::exec::fault::Trap;
+use crate::exec::memory::word;
 use crate::program::inst::AtomOp;
 use crate::program::types::Ty;
 use crate::tensormap::Element;
@@ -99,9 +100,7 @@ pub fn reduce_bytes(
         .global
         .locate(address, bytes.len() as u64, hint)?;
     for (i, element) in bytes.chunks_exact(size).enumerate() {
-        let mut word = [0; 8];
-        word[..size].copy_from_slice(element);
-        let value = u64::from_le_bytes(word);
+        let value = word(element);
         region.update(offset + (i * size) as u64, size as u32, |old| {
             crate::exec::atomic::combine(op, ty, old, value, 0)
         });

@@ -147,7 +147,7 @@ impl Env<'_> {
 
     /// Checks an access of a warp's lanes to global memory.
     pub fn check_global(
-        &mut self,
+        &self,
         warp: &Warp,
         addresses: &Row,
         active: u32,

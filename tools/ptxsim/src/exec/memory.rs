@@ -105,7 +105,7 @@ fn small<'b>(bytes: &'b [u8], offset: u64, size: u32, what: &str) -> Result<&'b 
 
 /// The number that up to 8 bytes are.
 #[inline]
-fn word(bytes: &[u8]) -> u64 {
+pub fn word(bytes: &[u8]) -> u64 {
     // A copy whose length is known is a plain load.
     match *bytes {
         [a] => a.into(),
