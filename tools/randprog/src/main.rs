@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use randprog::choices::Choices;
 use randprog::generate;
 use randprog::program::Program;
-use randprog::run::{Case, Finding, TARGETS, Way, ways};
+use randprog::run::{Case, Extent, Finding, TARGETS, Way, ways};
 use randprog::shrink::shrink;
 use rayon::prelude::*;
 
@@ -37,6 +37,9 @@ enum Command {
         /// Interleavings of each compiled program.
         #[arg(long, default_value_t = 2)]
         interleavings: u64,
+        /// Without TMA, and without roles for it, on all targets that have it, not on one in turn.
+        #[arg(long)]
+        all: bool,
         /// Programs that shrinking may try.
         #[arg(long, default_value_t = 1500)]
         tries: usize,
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
             out,
             target,
             interleavings,
+            all,
             tries,
             refusals,
         } => {
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
                 &Search {
                     targets,
                     interleavings,
+                    extent: if all { Extent::All } else { Extent::One },
                     tries,
                     out,
                     refusals,
@@ -92,7 +97,8 @@ fn run_files(files: &[PathBuf]) -> ExitCode {
             .map_err(|e| e.to_string())
             .and_then(|text| Program::parse(&text))
             .map(|program| {
-                Case::new(&program).map_or_else(Some, |case| case.check(&ways(&TARGETS, 4, 0)))
+                Case::new(&program)
+                    .map_or_else(Some, |case| case.check(&ways(&TARGETS, 4, 0, Extent::All)))
             });
         match &result {
             Ok(None) => println!("{}: agrees", file.display()),
@@ -107,6 +113,7 @@ fn run_files(files: &[PathBuf]) -> ExitCode {
 struct Search {
     targets: Vec<&'static str>,
     interleavings: u64,
+    extent: Extent,
     tries: usize,
     out: PathBuf,
     refusals: bool,
@@ -120,7 +127,7 @@ fn run_seeds(seeds: std::ops::Range<u64>, search: &Search) -> ExitCode {
     seeds.into_par_iter().for_each(|seed| {
         let mut choices = Choices::random(seed);
         let program = generate::program(&mut choices);
-        let all = ways(&search.targets, search.interleavings, seed);
+        let all = ways(&search.targets, search.interleavings, seed, search.extent);
         if let Some(finding) = Case::new(&program).map_or_else(Some, |case| case.check(&all)) {
             let is_refusal = matches!(finding, Finding::Refused(..));
             if is_refusal { &refused } else { &found }.fetch_add(1, Ordering::Relaxed);

@@ -27,19 +27,43 @@ pub struct Way {
 /// One of each kind of target that differs in what it compiles to.
 pub const TARGETS: [&str; 6] = ["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"];
 
-/// All ways of a program, with interleavings that depend on its number.
-pub fn ways(targets: &[&'static str], interleavings: u64, number: u64) -> Vec<Way> {
+/// What else decides the code: the level, and whether TMA is used. Every program is compiled so on every target.
+const SETTINGS: [(u8, bool); 2] = [(3, true), (0, true)];
+
+/// Settings that matter only on targets with TMA, where they leave some of it out: the code that they make is made of
+/// the parts of other targets' code.
+const WITHOUT: [(u8, bool); 2] = [(2, true), (3, false)];
+
+/// On how many targets what is in [`WITHOUT`] is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// On all that have TMA.
+    All,
+    /// On one of them, which the program's number picks.
+    One,
+}
+
+/// The ways of a program, with interleavings that depend on its number.
+pub fn ways(targets: &[&'static str], interleavings: u64, number: u64, extent: Extent) -> Vec<Way> {
+    let has_tma = |t: &&&str| matches!(**t, "sm_90a" | "sm_100a" | "sm_120a");
+    let with_tma: Vec<_> = targets.iter().filter(has_tma).collect();
     let mut all = Vec::new();
     for &target in targets {
-        for (opt_level, tma) in [(3, true), (0, true), (2, true), (3, false)] {
-            if tma || matches!(target, "sm_90a" | "sm_100a" | "sm_120a") {
-                all.extend((0..interleavings).map(|i| Way {
-                    target,
-                    opt_level,
-                    tma,
-                    seed: 1 + number * interleavings + i,
-                }));
+        let place = with_tma.iter().position(|&&t| t == target);
+        let mut settings = SETTINGS.to_vec();
+        for (turn, without) in (number..).zip(WITHOUT) {
+            let its_turn = |at| (at as u64) == turn % with_tma.len() as u64;
+            if place.is_some_and(|at| extent == Extent::All || its_turn(at)) {
+                settings.push(without);
             }
+        }
+        for (opt_level, tma) in settings {
+            all.extend((0..interleavings).map(|i| Way {
+                target,
+                opt_level,
+                tma,
+                seed: 1 + number * interleavings + i,
+            }));
         }
     }
     all
@@ -93,6 +117,8 @@ impl Finding {
 /// A program with its right answer.
 pub struct Case<'p> {
     program: &'p Program,
+    /// What each parameter that is a buffer holds at the start; nothing for others.
+    before: Vec<Vec<u8>>,
     /// What each buffer holds at the end, in the order of parameters.
     expected: Vec<Vec<u8>>,
 }
@@ -107,8 +133,13 @@ impl<'p> Case<'p> {
         let invalid = |e: &dyn std::fmt::Display| Finding::Invalid(e.to_string());
         let module = asm::parse(&program.text).map_err(|e| invalid(&e))?;
         verify::verify(&module).map_err(|e| invalid(&e))?;
-        let expected = evaluate(program, &module).map_err(|e| invalid(&e))?;
-        Ok(Self { program, expected })
+        let before: Vec<_> = program.params.iter().map(Param::bytes).collect();
+        let expected = evaluate(program, &before, &module).map_err(|e| invalid(&e))?;
+        Ok(Self {
+            program,
+            before,
+            expected,
+        })
     }
 
     /// Runs it in one way after another; those that differ in the seed alone stand together. What compiles to the same
@@ -191,7 +222,7 @@ impl<'p> Case<'p> {
 
     fn arguments(&self) -> Arguments {
         let mut arguments = Arguments::default();
-        for (i, param) in self.program.params.iter().enumerate() {
+        for (i, (param, before)) in self.program.params.iter().zip(&self.before).enumerate() {
             arguments.args.push(match param {
                 Param::Scalar { elem, bits } => {
                     let bytes = (elem.bits() / 8) as usize;
@@ -200,7 +231,7 @@ impl<'p> Case<'p> {
                 Param::Buffer { .. } => {
                     arguments.buffers.push(ptxsim::Buffer {
                         name: format!("%a{i}"),
-                        bytes: param.bytes(),
+                        bytes: before.clone(),
                     });
                     ptxsim::Arg::buffer(arguments.buffers.len() - 1)
                 }
@@ -277,11 +308,15 @@ fn agree(elem: Elem, within: f64, want: u64, got: u64) -> bool {
     (w.is_nan() && g.is_nan()) || (within > 0.0 && (w - g).abs() <= within)
 }
 
-fn evaluate(program: &Program, module: &Module) -> Result<Vec<Vec<u8>>, String> {
+fn evaluate(
+    program: &Program,
+    before: &[Vec<u8>],
+    module: &Module,
+) -> Result<Vec<Vec<u8>>, String> {
     let mut memory = Memory::with_room(64 << 20);
     let mut addresses = Vec::new();
     let mut arguments = Vec::new();
-    for (i, param) in program.params.iter().enumerate() {
+    for (i, (param, before)) in program.params.iter().zip(before).enumerate() {
         arguments.push(match param {
             &Param::Scalar {
                 elem: Elem::I(n),
@@ -292,7 +327,7 @@ fn evaluate(program: &Program, module: &Module) -> Result<Vec<Vec<u8>>, String> 
             },
             Param::Scalar { elem, .. } => return Err(format!("a scalar of {}", elem.name())),
             Param::Buffer { .. } => {
-                let address = memory.add(format!("%a{i}"), &param.bytes())?;
+                let address = memory.add(format!("%a{i}"), before)?;
                 addresses.push(address);
                 Argument::Pointer(address)
             }

@@ -253,11 +253,26 @@ impl Judge<'_> {
         size: u64,
         same: u32,
     ) -> Result<(), (usize, Conflict)> {
+        let bytes = |lane: usize| addresses[lane]..addresses[lane].saturating_add(size);
+        let same = |lane: usize| same >> lane & 1 == 1;
         let mut held = None;
-        for lane in lanes(active) {
-            let range = addresses[lane]..addresses[lane] + size;
-            self.range(&mut held, access, range, same >> lane & 1 == 1)
-                .map_err(|conflict| (lane, conflict))?;
+        let mut left = lanes(active).peekable();
+        while let Some(first) = left.next() {
+            // Lanes that follow each other in memory are one range.
+            let mut range = bytes(first);
+            let mut run = 1u32 << first;
+            let follows = |lane: usize, end| addresses[lane] == end && same(lane) == same(first);
+            while let Some(lane) = left.next_if(|&lane| follows(lane, range.end)) {
+                range.end = range.end.saturating_add(size);
+                run |= 1 << lane;
+            }
+            if self.range(&mut held, access, range, same(first)).is_err() {
+                // What is remembered of this access conflicts with nothing in it.
+                for lane in lanes(run) {
+                    self.range(&mut held, access, bytes(lane), same(lane))
+                        .map_err(|conflict| (lane, conflict))?;
+                }
+            }
         }
         Ok(())
     }
@@ -270,7 +285,12 @@ impl Judge<'_> {
         size: u64,
         same: bool,
     ) -> Result<(), Conflict> {
-        self.range(&mut None, access, address..address + size, same)
+        self.range(
+            &mut None,
+            access,
+            address..address.saturating_add(size),
+            same,
+        )
     }
 
     /// A contiguous range; `held` is the part of the shadow memory that was touched last.
@@ -289,7 +309,7 @@ impl Judge<'_> {
                 drop(held.take());
                 *held = Some((chunk, self.races.shard(chunk)));
             }
-            let stop = range.end.min((chunk + 1) * CHUNK);
+            let stop = range.end.min((chunk + 1).saturating_mul(CHUNK));
             if let Some((_, shard)) = held {
                 let memory = shard
                     .entry(chunk)
@@ -313,7 +333,7 @@ impl Judge<'_> {
         for index in range.start / GRANULE..range.end.div_ceil(GRANULE) {
             let start = index * GRANULE;
             let low = range.start.max(start) - start;
-            let high = range.end.min(start + GRANULE) - start;
+            let high = (range.end - start).min(GRANULE);
             let bytes = (((1u32 << high) - 1) & !((1u32 << low) - 1)) as u8;
             let granule = &mut memory[(index % (CHUNK / GRANULE)) as usize];
             let me = Touch { bytes, ..all };

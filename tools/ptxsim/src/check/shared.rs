@@ -1,6 +1,6 @@
 //! Accesses to shared memory: what each may see and overwrite.
 
-use super::{Access, Agent, Checker, Epoch, Granule, How, Mark};
+use super::{Access, Agent, Checker, Clock, Epoch, Granule, How, Mark};
 use crate::exec::fault::Trap;
 
 impl Checker {
@@ -22,43 +22,26 @@ impl Checker {
     #[inline]
     pub fn read(&mut self, a: Access) -> Result<(), Trap> {
         let me = self.epoch_of(&a);
+        let order = &self.warps[a.warp].order;
+        let shadow = &mut self.shadow[a.cta];
         for (index, bytes) in granules(a.offset, a.size) {
-            let granule = self.shadow[a.cta][index];
+            let granule = &mut shadow[index];
             let write = granule.write;
             if write.who != 0 && write.bytes & bytes != 0 {
                 let ordered = if write.who == me.who {
                     // What several lanes wrote alike, this one may have written too.
                     write.clock != me.clock || write.mark.lane().is_none_or(|l| l == a.lane)
                 } else {
-                    self.warps[a.warp].order.get(write.who.into()) >= write.clock
+                    order.get(write.who.into()) >= write.clock
                 };
                 let both_strong = a.strong && write.mark.how() == How::Strong;
                 if !ordered && !both_strong {
                     return Err(self.bad_read(a, write));
                 }
             }
-            self.remember_read(a.cta, index, Epoch { bytes, ..me }, a.warp);
+            granule.remember_read(Epoch { bytes, ..me }, order, &mut self.tie);
         }
         Ok(())
-    }
-
-    /// Keeps the later of two ordered reads, and either of two unordered ones.
-    fn remember_read(&mut self, cta: usize, index: usize, epoch: Epoch, warp: usize) {
-        let old = self.shadow[cta][index].read;
-        let ordered = old.who == 0
-            || old.who == epoch.who
-            || self.warps[warp].order.get(old.who.into()) >= old.clock;
-        self.tie = self.tie.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        if ordered || self.tie >> 31 == 0 {
-            let mut new = epoch;
-            if old.who == epoch.who {
-                new.bytes |= old.bytes;
-                if old.clock == epoch.clock {
-                    new.mark = epoch.mark.beside(old.mark, old.bytes & epoch.bytes == 0);
-                }
-            }
-            self.shadow[cta][index].read = new;
-        }
     }
 
     fn bad_read(&self, a: Access, write: Epoch) -> Trap {
@@ -87,6 +70,7 @@ impl Checker {
     #[inline]
     pub fn write(&mut self, a: Access, same: bool) -> Result<(), Trap> {
         let me = self.epoch_of(&a);
+        let order = &self.warps[a.warp].order;
         for (index, bytes) in granules(a.offset, a.size) {
             let granule = self.shadow[a.cta][index];
             for (old, is_read) in [(granule.write, false), (granule.read, true)] {
@@ -99,7 +83,7 @@ impl Checker {
                 let ordered = if old.who == me.who {
                     old.clock != me.clock || old.mark.may_be_only(a.lane)
                 } else {
-                    self.warps[a.warp].order.get(old.who.into()) >= old.clock
+                    order.get(old.who.into()) >= old.clock
                 };
                 let benign = same && !is_read && !self.is_agent(old.who);
                 if !benign && !ordered {
@@ -192,9 +176,10 @@ impl Checker {
     ) -> Result<(), Trap> {
         let who = self.component(agent) as u16;
         for (index, bytes) in granules(offset, size) {
-            let write = self.shadow[cta][index].write;
+            let view = &self.warps[issuer];
+            let granule = &mut self.shadow[cta][index];
+            let write = granule.write;
             if write.who != 0 && write.bytes & bytes != 0 {
-                let view = &self.warps[issuer];
                 if view.order.get(write.who.into()) < write.clock {
                     return Err(self.bad_read(
                         Access {
@@ -218,19 +203,34 @@ impl Checker {
                     )));
                 }
             }
-            self.remember_read(
-                cta,
-                index,
-                Epoch {
-                    who,
-                    bytes,
-                    mark: Mark::new(How::AsyncProxy, None),
-                    clock: agent.clock,
-                },
-                issuer,
-            );
+            let read = Epoch {
+                who,
+                bytes,
+                mark: Mark::new(How::AsyncProxy, None),
+                clock: agent.clock,
+            };
+            granule.remember_read(read, &view.order, &mut self.tie);
         }
         Ok(())
+    }
+}
+
+impl Granule {
+    /// Keeps the later of two ordered reads, and either of two unordered ones: `order` is the new reader's, `tie` a state
+    /// of random numbers.
+    #[inline]
+    fn remember_read(&mut self, mut new: Epoch, order: &Clock, tie: &mut u32) {
+        let old = self.read;
+        *tie = tie.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if old.who == new.who {
+            if old.clock == new.clock {
+                new.mark = new.mark.beside(old.mark, old.bytes & new.bytes == 0);
+            }
+            new.bytes |= old.bytes;
+        } else if old.who != 0 && order.get(old.who.into()) < old.clock && *tie >> 31 != 0 {
+            return;
+        }
+        self.read = new;
     }
 }
 

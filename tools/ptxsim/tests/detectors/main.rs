@@ -718,6 +718,12 @@ fn out_of_bounds_and_misaligned_accesses_by_buffer_name() {
             "load before the start",
         ),
         copy(
+            &["mov.u64 %rd4, -4;\nld.global.u32 %r4, [%rd4];\n"],
+            &["ld.global.u32 %r4, [%rd1];\n"],
+            &["out of bounds"],
+            "load of the last bytes that have an address",
+        ),
+        copy(
             &["ld.global.u32 %r4, [%rd1+2];\n"],
             &["ld.global.u32 %r4, [%rd1+4];\n"],
             &["misaligned", "needs a multiple of 4"],
@@ -1001,6 +1007,15 @@ fn data_races_between_threads_and_between_blocks() {
 }
 
 const LAST: &str = "setp.ne.u32 %p4, %r8, 16843012;\n@%p4 bra OUT;\nld.global.v4.u32 {%r20,%r21,%r22,%r23}, [%rd1];\nOUT:\n";
+
+/// The lanes of a load are checked together where they follow each other; the message names the one.
+#[test]
+fn a_race_of_one_lane_names_it() {
+    let body = "setp.eq.s32 %p2, %r1, 5;\n@%p2 st.global.u32 [%rd3], 1;\n\
+                setp.ge.s32 %p3, %r1, 32;\n@%p3 ld.global.u32 %r5, [%rd3+-128];\n";
+    let fault = launch(threads(64), body).unwrap_err();
+    assert!(fault.contains(", lane 5, "), "{fault}");
+}
 
 #[test]
 fn setmaxnreg_imbalances() {
