@@ -13,6 +13,7 @@
 //! too small, 8192 of them 13 %, by this model as by the device.
 
 use crate::program::inst::{AccTy, MatTy};
+use std::ops::Range;
 
 /// Bits of fraction that addends and sums keep.
 const FRACTION: i32 = 13;
@@ -54,20 +55,33 @@ fn cut(x: f64, place: i32) -> f64 {
     }
 }
 
-/// A matrix's numbers with their exponents.
-struct Factors<'m> {
-    values: &'m [f32],
+/// Rows of factors with their exponents: those of one number of the result stand together.
+struct Factors {
+    values: Vec<f32>,
     exponents: Vec<i32>,
 }
 
-impl<'m> Factors<'m> {
-    fn of(values: &'m [f32], ty: MatTy) -> Self {
+impl Factors {
+    fn of(values: Vec<f32>, ty: MatTy) -> Self {
         let smallest = smallest_exponent(ty).unwrap_or(LEAST);
         Factors {
-            values,
             exponents: values.iter().map(|&x| exponent(x, smallest)).collect(),
+            values,
         }
     }
+
+    fn slice(&self, places: Range<usize>) -> Slice<'_> {
+        Slice {
+            values: &self.values[places.clone()],
+            exponents: &self.exponents[places],
+        }
+    }
+}
+
+/// Factors of one step.
+struct Slice<'f> {
+    values: &'f [f32],
+    exponents: &'f [i32],
 }
 
 /// d\[m\]\[n\] += Σ a\[m\]\[k\] × b\[k\]\[n\], `step` products at a time.
@@ -78,36 +92,30 @@ pub fn products(
     (b, b_ty): (&[f32], MatTy),
     [n, k, step]: [usize; 3],
 ) {
-    let (a, b) = (Factors::of(a, a_ty), Factors::of(b, b_ty));
+    let columns = (0..n).flat_map(|column| b.iter().skip(column).step_by(n).take(k));
+    let b = Factors::of(columns.copied().collect(), b_ty);
+    let a = Factors::of(a.to_vec(), a_ty);
     for (i, sum) in d.iter_mut().enumerate() {
         let (row, column) = (i / n, i % n);
         for start in (0..k).step_by(step) {
-            let places = (start..k.min(start + step)).map(|l| (row * k + l, l * n + column));
-            *sum = one_step(*sum, into, &a, &b, places);
+            let of = |line: usize| line * k + start..line * k + k.min(start + step);
+            *sum = one_step(*sum, into, a.slice(of(row)), b.slice(of(column)));
         }
     }
 }
 
-/// The sum of `old` and of the products at `places` of both factors.
-fn one_step(
-    old: f32,
-    into: AccTy,
-    a: &Factors<'_>,
-    b: &Factors<'_>,
-    places: impl Iterator<Item = (usize, usize)> + Clone,
-) -> f32 {
-    let product = |(i, j): (usize, usize)| f64::from(a.values[i]) * f64::from(b.values[j]);
-    let exact = f64::from(old) + places.clone().map(product).sum::<f64>();
-    if !exact.is_finite() {
-        return exact as f32;
+/// The sum of `old` and of the products of the factors.
+fn one_step(old: f32, into: AccTy, a: Slice<'_>, b: Slice<'_>) -> f32 {
+    let factors = || a.values.iter().zip(b.values);
+    let products = || factors().map(|(&x, &y)| f64::from(x) * f64::from(y));
+    if !(old.is_finite() && factors().all(|(x, y)| x.is_finite() & y.is_finite())) {
+        return (f64::from(old) + products().sum::<f64>()) as f32;
     }
-    let exponents = places.clone().map(|(i, j)| a.exponents[i] + b.exponents[j]);
+    let exponents = a.exponents.iter().zip(b.exponents).map(|(x, y)| x + y);
     let largest = exponents.fold(exponent(old, LEAST), i32::max);
     let place = largest - FRACTION;
     // Multiples of 2^place, at most 33 times 2^(13 + 2) of them: exact.
-    let sum = places.fold(cut(f64::from(old), place), |s, at| {
-        s + cut(product(at), place)
-    });
+    let sum = products().fold(cut(f64::from(old), place), |s, x| s + cut(x, place));
     match into {
         AccTy::F16 => sum as f32,
         _ => cut(sum, exponent(sum as f32, LEAST) - FRACTION) as f32,
