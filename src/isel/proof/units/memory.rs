@@ -1,6 +1,6 @@
 //! Operands in shared memory: names of elements at addresses, and what a matrix descriptor says of where an element is.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::Place;
 use crate::layout::shared::{SharedLayout, Swizzle};
@@ -36,7 +36,7 @@ impl Lies {
 /// An operand in shared memory, as instructions are told of it.
 #[derive(Clone, Debug)]
 pub struct Operand {
-    at: HashMap<u64, Place>,
+    at: FxHashMap<u64, Place>,
     /// Bytes of an element.
     pub bytes: u64,
     pub address: u64,

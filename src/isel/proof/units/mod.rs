@@ -9,7 +9,10 @@ pub mod tensor;
 mod tests;
 pub mod wgmma;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::super::choose::Tables;
 use super::matmul::{Accumulator, Multiplicand};
@@ -22,13 +25,50 @@ use crate::rules::prove::{Class, Verdict};
 /// A place in an operand: row and column.
 pub type Place = [u64; 2];
 
+/// A row of A or a column of B that an instruction reads: its elements along K. All elements of the accumulator that they
+/// are added to share it.
+#[derive(Debug)]
+pub struct Line {
+    places: Vec<Place>,
+    /// Its row or column and its first element, where it is of one row or column and its elements follow each other.
+    straight: Option<[u64; 2]>,
+}
+
+impl Line {
+    /// A row of A (`along` is 1) or a column of B (0): `along` is the dimension that K is.
+    fn new(places: Vec<Place>, along: usize) -> Rc<Line> {
+        let at = |place: &Place| [place[1 - along], place[along]];
+        let straight = places.first().map(at).filter(|&[line, first]| {
+            let mut want = (first..).map(|k| [line, k]);
+            places.iter().all(|place| Some(at(place)) == want.next())
+        });
+        Rc::new(Line { places, straight })
+    }
+
+    /// The rows of A that an instruction reads.
+    pub fn rows(all: Vec<Vec<Place>>) -> Vec<Rc<Line>> {
+        all.into_iter().map(|row| Line::new(row, 1)).collect()
+    }
+
+    /// The columns of B that it reads.
+    pub fn columns(all: Vec<Vec<Place>>) -> Vec<Rc<Line>> {
+        all.into_iter().map(|column| Line::new(column, 0)).collect()
+    }
+
+    /// The elements from K's first to behind the last, if it is straight and of this row or column.
+    fn of(&self, line: u64) -> Option<[u64; 2]> {
+        let [own, first] = self.straight?;
+        (own == line).then_some([first, first + self.places.len() as u64])
+    }
+}
+
 /// An element of the accumulator and the products that were added to it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Sum {
     /// None where the first instruction overwrote it.
-    pub from: Option<Place>,
-    /// Elements of A and B.
-    pub products: Vec<(Place, Place)>,
+    from: Option<Place>,
+    /// Rows of A times columns of B.
+    products: Vec<(Rc<Line>, Rc<Line>)>,
 }
 
 impl Sum {
@@ -39,18 +79,47 @@ impl Sum {
         }
     }
 
+    /// Nothing, before products are added.
+    pub fn zero() -> Sum {
+        Sum {
+            from: None,
+            products: Vec::new(),
+        }
+    }
+
     /// Adds a row of A times a column of B.
-    fn add(&mut self, a: &[Place], b: &[Place]) {
-        self.products
-            .extend(a.iter().copied().zip(b.iter().copied()));
+    fn add(&mut self, a: &Rc<Line>, b: &Rc<Line>) {
+        self.products.push((a.clone(), b.clone()));
+    }
+
+    /// Whether the products are those of a row with a column, each once; false also where that takes a closer look.
+    fn is_plainly(&self, [row, column]: Place, depth: u64) -> bool {
+        let parts = self.products.iter().map(|(a, b)| {
+            let [a, b] = [a.of(row)?, b.of(column)?];
+            (a == b).then_some(a)
+        });
+        let Some(mut parts) = parts.collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        parts.sort_unstable();
+        let end = parts
+            .into_iter()
+            .try_fold(0, |end, [first, behind]| (first == end).then_some(behind));
+        end == Some(depth)
     }
 
     /// Whether it is the element of the matmul at this place; what is wrong where it is not.
     fn check(&self, [row, column]: Place, depth: u64, fresh: bool) -> Result<(), String> {
-        let mut products = std::borrow::Cow::from(&self.products);
-        if !products.is_sorted() {
-            products.to_mut().sort_unstable();
+        let from = (!fresh).then_some([row, column]);
+        if self.from == from && self.is_plainly([row, column], depth) {
+            return Ok(());
         }
+        let pairs = |(a, b): &(Rc<Line>, Rc<Line>)| {
+            let pairs = a.places.iter().copied().zip(b.places.iter().copied());
+            pairs.collect::<Vec<_>>()
+        };
+        let mut products: Vec<_> = self.products.iter().flat_map(pairs).collect();
+        products.sort_unstable();
         let want = (0..depth).map(|k| ([row, k], [k, column]));
         let mut pairs = products.iter().copied().zip(want);
         if let Some(((a, b), (c, d))) = pairs.find(|(have, want)| have != want) {
@@ -58,12 +127,11 @@ impl Sum {
                 "element ({row}, {column}) has the product A{a:?} · B{b:?} where that of A{c:?} · B{d:?} belongs"
             ));
         }
-        let from = (!fresh).then_some([row, column]);
-        match self.products.len() as u64 == depth && self.from == from {
+        match products.len() as u64 == depth && self.from == from {
             true => Ok(()),
             false => Err(format!(
                 "element ({row}, {column}) has {} products, not {depth}, and begins with {:?}",
-                self.products.len(),
+                products.len(),
                 self.from
             )),
         }
@@ -181,7 +249,7 @@ impl Count {
 
 /// Registers that hold numbers which all threads agree on: descriptors, addresses.
 #[derive(Default)]
-struct Numbers(HashMap<VReg, u64>);
+struct Numbers(FxHashMap<VReg, u64>);
 
 impl Numbers {
     fn set(&mut self, registers: &[VReg], number: u64) {

@@ -2,13 +2,13 @@
 //! memory; of a pair of blocks, each has half of the rows of the accumulator and of the left operand, and half of the
 //! columns of the right one.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::super::super::alone::{Alone, Selected};
 use super::super::super::choose::Tables;
 use super::super::matmul::{Accumulator, Multiplicand};
 use super::memory::{Descriptor, Lies, Operand};
-use super::{Count, Numbers, Place, Sum, Types};
+use super::{Count, Line, Numbers, Place, Sum, Types};
 use crate::dialect::enums;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Dense, EnumAttr, Float, Module, OpId, ValueId};
@@ -244,15 +244,15 @@ fn cell(matrix: &TensorMatrix, column: u64, block: u64, [row, c]: Place) -> Cell
 /// Instructions at work.
 struct Work<'m> {
     matmul: &'m Matmul,
-    left: HashMap<Cell, Place>,
-    sums: HashMap<Cell, Sum>,
+    left: FxHashMap<Cell, Place>,
+    sums: FxHashMap<Cell, Sum>,
     numbers: Numbers,
 }
 
 impl<'m> Work<'m> {
     /// Puts what is in tensor memory there.
     fn new(matmul: &'m Matmul) -> Work<'m> {
-        let mut left = HashMap::new();
+        let mut left = FxHashMap::default();
         if let Left::Tensor(matrix) = &matmul.left {
             let places = (0..matrix.rows).flat_map(|r| (0..matrix.columns).map(move |c| [r, c]));
             left.extend(places.map(|place| (cell(matrix, LEFT_COLUMN, 0, place), place)));
@@ -260,7 +260,7 @@ impl<'m> Work<'m> {
         let mut work = Work {
             matmul,
             left,
-            sums: HashMap::new(),
+            sums: FxHashMap::default(),
             numbers: Numbers::default(),
         };
         work.sums = work
@@ -341,28 +341,38 @@ impl<'m> Work<'m> {
             }
             Left::Tensor(_) => self.fragment(a, [own[0], k])?,
         };
-        for (row, column) in (0..how.m).flat_map(|r| (0..how.n).map(move |c| (r, c))) {
-            // Rows and columns of the operands are those of the block that has them.
+        // Rows and columns of the operands are those of the block that has them.
+        let of_blocks = |lines: Vec<Vec<Place>>, dim: usize, each: u64| {
+            let block = |block: u64| {
+                lines.iter().map(move |line| {
+                    let there = line.iter().map(|&place| {
+                        let mut place = place;
+                        place[dim] += block * each;
+                        place
+                    });
+                    there.collect()
+                })
+            };
+            (0..blocks).flat_map(block).collect()
+        };
+        let left = Line::rows(of_blocks(left, 0, self.matmul.sums.rows));
+        let right = Line::columns(of_blocks(right, 1, self.matmul.sums.columns / blocks));
+        for (a, row) in left.iter().zip(0..) {
             let (block, row) = (row / own[0], row % own[0]);
-            let (of, column_there) = (column / own[1], column % own[1]);
-            let a = left[row as usize].iter();
-            let a = a.map(|&[r, k]| [r + block * self.matmul.sums.rows, k]);
-            let b = right[column_there as usize].iter();
-            let b = b.map(|&[k, c]| [k, c + of * self.matmul.sums.columns / blocks]);
             let lane = match own[0] {
                 64 => row / 16 * 32 + row % 16,
                 _ => row,
             };
-            let at = [block, lane + (d >> 16), ((d & 0xffff) + column) * 32];
-            let sum = self.sums.get_mut(&at);
-            let sum = sum.ok_or_else(|| format!("no element of the accumulator is at {at:?}"))?;
-            if adds == 0 {
-                *sum = Sum {
-                    from: None,
-                    products: Vec::new(),
-                };
+            for (b, column) in right.iter().zip(0..) {
+                let at = [block, lane + (d >> 16), ((d & 0xffff) + column) * 32];
+                let sum = self.sums.get_mut(&at);
+                let sum =
+                    sum.ok_or_else(|| format!("no element of the accumulator is at {at:?}"))?;
+                if adds == 0 {
+                    *sum = Sum::zero();
+                }
+                sum.add(a, b);
             }
-            sum.add(&a.collect::<Vec<_>>(), &b.collect::<Vec<_>>());
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
 //! `wgmma`: the accumulator in the registers of four warps, the left operand there or in shared memory, the right one in
 //! shared memory.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::super::super::alone::{Alone, Selected};
 use super::super::super::choose::Tables;
 use super::super::fragments::{Fragments, LANES};
 use super::super::matmul::{Accumulator, Multiplicand};
 use super::memory::{Descriptor, Lies, Operand};
-use super::{Count, Numbers, Place, Sum, Types};
+use super::{Count, Line, Numbers, Place, Sum, Types};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Dense, Module, ValueId};
 use crate::layout::Layout;
@@ -215,7 +215,7 @@ impl Matmul {
 }
 
 /// What a register holds, by thread of the warpgroup, the lowest element first.
-type Held<T> = HashMap<VReg, Vec<Vec<T>>>;
+type Held<T> = FxHashMap<VReg, Vec<Vec<T>>>;
 
 /// A warpgroup at work.
 struct Group<'m> {
@@ -362,6 +362,7 @@ impl<'m> Group<'m> {
             }
             None => self.fragment(&a.atoms, k)?,
         };
+        let (left, right) = (Line::rows(left), Line::columns(right));
         let adds = match number(scale.atoms.first()) {
             Some(0) => false,
             Some(1) => true,
@@ -380,10 +381,7 @@ impl<'m> Group<'m> {
                     held.and_then(|h| h.get_mut(thread as usize)?.get_mut((i % per) as usize));
                 let sum = held.ok_or("the accumulator's registers are not its fragment")?;
                 if !adds {
-                    *sum = Sum {
-                        from: None,
-                        products: Vec::new(),
-                    };
+                    *sum = Sum::zero();
                 }
                 sum.add(&left[row as usize], &right[column as usize]);
             }
