@@ -43,7 +43,8 @@ pub enum Extent {
     One,
 }
 
-/// The ways of a program, with interleavings that depend on its number.
+/// The ways of a program, with interleavings that depend on its number: half as many where it is not compiled as usual,
+/// since most of that code has less that may overlap.
 pub fn ways(targets: &[&'static str], interleavings: u64, number: u64, extent: Extent) -> Vec<Way> {
     let has_tma = |t: &&&str| matches!(**t, "sm_90a" | "sm_100a" | "sm_120a");
     let with_tma: Vec<_> = targets.iter().filter(has_tma).collect();
@@ -58,7 +59,12 @@ pub fn ways(targets: &[&'static str], interleavings: u64, number: u64, extent: E
             }
         }
         for (opt_level, tma) in settings {
-            all.extend((0..interleavings).map(|i| Way {
+            let most = if (opt_level, tma) == SETTINGS[0] {
+                interleavings
+            } else {
+                interleavings.div_ceil(2)
+            };
+            all.extend((0..most).map(|i| Way {
                 target,
                 opt_level,
                 tma,

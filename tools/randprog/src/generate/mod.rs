@@ -201,9 +201,11 @@ impl Gen {
         ]);
         self.budget = 1 + self.c.below(9) + self.c.below(9);
         self.largest = 1 << (8 + self.c.below(6));
+        // Blocks with large tiles take most of the time that programs take: a few of them are enough.
+        let most = if self.largest > 1 << 11 { 2 } else { 3 };
         self.grid = [
-            1 + self.c.below(3) as u32,
-            self.c.weighted(&[(1, 5), (2, 2), (3, 1)]),
+            1 + self.c.below(most) as u32,
+            self.c.weighted(&[(1, 5), (2, 2), (3, 1)]).min(most as u32),
             self.c.weighted(&[(1, 8), (2, 1)]),
         ];
         self.make_shapes();
