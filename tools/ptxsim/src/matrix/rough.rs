@@ -49,7 +49,8 @@ fn cut(x: f64, place: i32) -> f64 {
     let bits = x.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32 - 1023;
     match exponent - place {
-        ..0 => 0.0,
+        // A zero keeps its sign.
+        ..0 => f64::from_bits(bits & 1 << 63),
         kept @ 0..52 => f64::from_bits(bits & u64::MAX << (52 - kept)),
         _ => x,
     }
@@ -159,6 +160,7 @@ mod tests {
         assert_eq!(cut(5.75, 0), 5.0);
         assert_eq!(cut(-5.75, -1), -5.5);
         assert_eq!(cut(0.75, 0), 0.0);
+        assert!(cut(-0.75, 0).is_sign_negative());
         assert_eq!(cut(0.0, -100), 0.0);
         assert_eq!(cut(5.75, -51), 5.75);
         assert_eq!(cut(1.0 + 2f64.powi(-52), -51), 1.0);
