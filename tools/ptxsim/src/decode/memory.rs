@@ -6,6 +6,7 @@ use super::checked::require_ty;
 use super::mods::Mods;
 use super::names::Function;
 use crate::parse::ast::{Instruction, Operand};
+use crate::program::WIDEST;
 use crate::program::inst::{AtomOp, Op, Order, Reg, Space, Src};
 use crate::program::types::Ty;
 
@@ -130,7 +131,7 @@ fn load<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<'
     let address = cx.address_at(inst, 1, space)?;
     let operand = cx.operand(inst, 0)?;
     let mut dsts = cx.dsts(operand, ty)?;
-    check_width(cx, inst, dsts.len(), width)?;
+    check_width(cx, inst, dsts.len(), width, ty)?;
     let extend_to = register_bits(cx, &cx.items(operand)[0], ty);
     let ty = split_128(&mut dsts, ty, |reg| Reg(reg.0 + 1));
     Ok(Op::Load {
@@ -156,14 +157,18 @@ fn check_width(
     inst: &Instruction<'_>,
     found: usize,
     wanted: usize,
+    ty: Ty,
 ) -> Result<()> {
-    if found == wanted {
-        return Ok(());
+    let name = inst.mnemonic();
+    if found != wanted {
+        return cx.error(format!("`{name}` needs {wanted} registers, found {found}"));
     }
-    cx.error(format!(
-        "`{}` needs {wanted} registers, found {found}",
-        inst.mnemonic()
-    ))
+    match found * ty.bytes() as usize {
+        0..=WIDEST => Ok(()),
+        bytes => cx.error(format!(
+            "`{name}` is an access of {bytes} bytes, and none is wider than {WIDEST}"
+        )),
+    }
 }
 
 /// Width of the register that an operand names, to extend a signed load to.
@@ -189,7 +194,7 @@ fn store<'a>(cx: &mut Function<'_, 'a>, inst: &Instruction<'a>, mods: &mut Mods<
     let address = cx.address_at(inst, 0, space)?;
     let operand = cx.operand(inst, 1)?;
     let mut srcs: Vec<_> = cx.srcs(operand, ty)?.into_iter().map(Some).collect();
-    check_width(cx, inst, srcs.len(), width)?;
+    check_width(cx, inst, srcs.len(), width, ty)?;
     let ty = split_128(&mut srcs, ty, super::logic::second_row);
     Ok(Op::Store {
         srcs: srcs.into_iter().flatten().collect(),
@@ -259,7 +264,7 @@ fn atom<'a>(
     };
     let address = cx.address_at(inst, first, space)?;
     let mut srcs = cx.srcs(cx.operand(inst, first + 1)?, ty)?;
-    check_width(cx, inst, srcs.len(), width)?;
+    check_width(cx, inst, srcs.len(), width, ty)?;
     let mut compare = None;
     if op == AtomOp::Cas {
         // atom.cas d, [a], compare, new
@@ -303,7 +308,7 @@ fn st_async<'a>(
     let ty = require_ty(cx, inst, mods)?;
     let address = cx.address_at(inst, 0, Space::SharedCluster)?;
     let srcs = cx.srcs(cx.operand(inst, 1)?, ty)?;
-    check_width(cx, inst, srcs.len(), width)?;
+    check_width(cx, inst, srcs.len(), width, ty)?;
     let barrier = cx.address_at(inst, 2, Space::SharedCluster)?;
     Ok(Op::StAsync {
         address,

@@ -70,17 +70,17 @@ impl Env<'_> {
         Ok(())
     }
 
-    /// Checks a shared write: bounds, order.
+    /// Writes shared memory, after checks of bounds and order.
     #[inline]
-    pub fn before_shared_write(
+    pub fn write_shared(
         &mut self,
         warp: &Warp,
         lane: usize,
         cta: usize,
         offset: u64,
-        size: u64,
-        value: u64,
+        bytes: &[u8],
     ) -> Result<(), Trap> {
+        let size = bytes.len() as u64;
         self.still_there(warp, cta)?;
         let block = &self.ctas[cta];
         if !block.holds(offset, size) {
@@ -92,15 +92,17 @@ impl Env<'_> {
             ));
         }
         let access = self.access(warp, lane, cta, offset, size);
+        let range = offset as usize..(offset + size) as usize;
+        let block = &mut self.ctas[cta];
         if let Some(checker) = &mut self.checker {
             if access.strong {
                 checker.strong(access.warp, cta, offset);
             }
             // Layouts with copies of an element make warps write the same value to the same place.
-            let old = &self.ctas[cta].shared[offset as usize..(offset + size) as usize];
-            let same = *old == value.to_le_bytes()[..size as usize];
-            checker.write(access, same)?;
+            checker.write(access, block.shared[range.clone()] == *bytes)?;
         }
+        block.shared[range.clone()].copy_from_slice(bytes);
+        block.written[range].fill(true);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Loads and stores: addresses to places, places to bytes.
+//! Addresses to places, places to bytes; and loads.
 
 use super::env::Env;
 use super::fault::Trap;
@@ -11,7 +11,7 @@ use crate::exec::frame::Frame;
 use crate::num::int::{mask, sign_extend};
 use crate::program::inst::{Address, Reg, Space, Src};
 use crate::program::types::Ty;
-use crate::program::{LANES, Row, lanes, window};
+use crate::program::{LANES, Row, VECTOR, lanes, window};
 
 /// A place in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +31,22 @@ pub enum Place {
     Param(u64),
     /// call parameters of the lane
     CallParam(u64),
+}
+
+impl Place {
+    /// The place so many bytes behind this one.
+    pub fn behind(self, bytes: u64) -> Place {
+        match self {
+            Place::Global(address) => Place::Global(address.wrapping_add(bytes)),
+            Place::Shared { cta, offset } => Place::Shared {
+                cta,
+                offset: offset.wrapping_add(bytes),
+            },
+            Place::Local(offset) => Place::Local(offset.wrapping_add(bytes)),
+            Place::Param(offset) => Place::Param(offset.wrapping_add(bytes)),
+            Place::CallParam(offset) => Place::CallParam(offset.wrapping_add(bytes)),
+        }
+    }
 }
 
 /// A shared-window offset (with a cluster rank in its upper bits, or none for the own block).
@@ -275,12 +291,8 @@ pub fn write(
             Ok(())
         }
         Place::Shared { cta, offset } => {
-            env.before_shared_write(warp, lane, cta, offset, size.into(), value)?;
-            let range = offset as usize..(offset + u64::from(size)) as usize;
-            let cta = &mut env.ctas[cta];
-            cta.shared[range.clone()].copy_from_slice(&value.to_le_bytes()[..size as usize]);
-            cta.written[range].fill(true);
-            Ok(())
+            let bytes = &value.to_le_bytes()[..size as usize];
+            env.write_shared(warp, lane, cta, offset, bytes)
         }
         Place::Local(offset) => put(&mut warp.local[lane], offset, "the lane's local memory"),
         Place::CallParam(offset) => put(&mut warp.params[lane], offset, "call parameters"),
@@ -359,8 +371,8 @@ pub fn addresses(
     Ok(row)
 }
 
-/// `bytes` is a power of two.
-fn check_alignment(address: u64, bytes: u32) -> Result<(), Trap> {
+/// Refuses an address that is no multiple of `bytes`, a power of two.
+pub fn check_alignment(address: u64, bytes: u32) -> Result<(), Trap> {
     if address & (u64::from(bytes) - 1) == 0 {
         return Ok(());
     }
@@ -393,7 +405,7 @@ pub fn load(
     if checked {
         env.check_global(warp, &base, active, total.into(), GlobalUse::default())?;
     }
-    let mut rows = [[0u64; LANES]; 8];
+    let mut rows = [[0u64; LANES]; VECTOR];
     let extend = ty.is_signed() && extend_to > ty.bits();
     env.count_access(warp, address.space, &base, total, active, Direction::Load);
     for lane in lanes(active) {
@@ -425,65 +437,6 @@ pub fn load(
     for (dst, row) in dsts.iter().zip(&rows) {
         if let Some(reg) = dst {
             warp.set(frame, *reg, active, row);
-        }
-    }
-    Ok(())
-}
-
-/// `st`
-pub fn store(
-    env: &mut Env<'_>,
-    warp: &mut Warp,
-    frame: Frame,
-    active: u32,
-    srcs: &[Src],
-    address: &Address,
-    ty: Ty,
-) -> Result<(), Trap> {
-    let base = addresses(env, warp, frame, address, active)?;
-    let (size, total) = (ty.bytes(), ty.bytes() * srcs.len() as u32);
-    env.count_access(warp, address.space, &base, total, active, Direction::Store);
-    for (i, &src) in srcs.iter().enumerate() {
-        let row = warp.source(env, frame, src, active)?;
-        for lane in lanes(active) {
-            let at = base[lane];
-            if i == 0 {
-                check_alignment(at, total).map_err(|t| t.at(lane))?;
-            }
-            let place = place(env, warp, address.space, at + u64::from(i as u32 * size))
-                .map_err(|t| t.at(lane))?;
-            write(env, warp, lane, place, size, row[lane]).map_err(|t| t.at(lane))?;
-        }
-    }
-    Ok(())
-}
-
-/// `st.bulk`: zeroes, in 8-byte steps, as much shared memory as each lane asks for.
-pub fn zero_shared(
-    env: &mut Env<'_>,
-    warp: &mut Warp,
-    frame: Frame,
-    active: u32,
-    address: &Address,
-    size: Src,
-) -> Result<(), Trap> {
-    env.strong = false;
-    let base = addresses(env, warp, frame, address, active)?;
-    let sizes = warp.source(env, frame, size, active)?;
-    for lane in lanes(active) {
-        let bytes = sizes[lane];
-        if base[lane] % 8 != 0 || bytes % 8 != 0 || bytes > 1 << 24 {
-            return Err(Trap::lane(
-                lane,
-                format!(
-                    "st.bulk of {bytes} bytes at {:#x}: both must be multiples of 8",
-                    base[lane]
-                ),
-            ));
-        }
-        for at in (0..bytes).step_by(8) {
-            let place = place(env, warp, address.space, base[lane] + at).map_err(|t| t.at(lane))?;
-            write(env, warp, lane, place, 8, 0).map_err(|t| t.at(lane))?;
         }
     }
     Ok(())

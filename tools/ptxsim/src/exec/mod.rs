@@ -29,6 +29,7 @@ pub mod rng;
 pub mod stack;
 pub mod stats;
 pub mod step;
+pub mod store;
 pub mod tape;
 pub mod warp;
 

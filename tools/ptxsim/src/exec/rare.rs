@@ -6,6 +6,7 @@ use super::fault::Trap;
 use super::flow::Flow;
 use super::memory::{self, place};
 use super::stack;
+use super::store;
 use super::warp::{Wait, Warp};
 use crate::exec::frame::Frame;
 use crate::program::inst::{Inst, Op, Pred, Space, Src};
@@ -86,7 +87,7 @@ pub fn step(
         Op::StackSave { dst } => stack::save(env, warp, frame, active, *dst),
         Op::StackRestore { src } => stack::restore(env, warp, frame, active, *src)?,
         Op::ZeroShared { address, size } => {
-            memory::zero_shared(env, warp, frame, active, address, *size)?;
+            store::zero_shared(env, warp, frame, active, address, *size)?;
         }
         Op::Mapa { .. } => map_address(env, warp, frame, active, &inst.op)?,
         Op::GetCtaRank { dst, address, .. } => {

@@ -3,7 +3,7 @@
 use super::env::Env;
 use super::fault::Trap;
 use super::warp::{ACCUMULATOR, Warp};
-use super::{alu, atomic, call, memory, rare};
+use super::{alu, atomic, call, memory, rare, store};
 use crate::asynchronous::wgmma;
 use crate::exec::flow::Flow;
 use crate::exec::frame::Frame;
@@ -119,7 +119,7 @@ pub fn step(
             order,
         } => {
             env.begin_access(*order, inst.line);
-            memory::store(env, warp, frame, active, srcs, address, *ty)?;
+            store::store(env, warp, frame, active, srcs, address, *ty)?;
         }
         Op::Atom {
             op,

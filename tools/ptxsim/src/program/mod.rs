@@ -22,6 +22,10 @@ pub use lanes::lanes;
 pub type Row = [u64; LANES];
 /// Lanes of a warp.
 pub const LANES: usize = 32;
+/// The most elements that a vector in memory has, and the most bytes of an access (PTX ISA, "Vectors": 256 bits).
+pub const VECTOR: usize = 8;
+/// See [`VECTOR`].
+pub const WIDEST: usize = 32;
 
 /// Where things lie in the generic address space. Shared and local windows have zero low halves, so that the low
 /// 32 bits of a generic address are the offset that `cvta` would give, as on hardware.

@@ -1285,6 +1285,14 @@ fn what_is_unknown_has_a_line_and_a_name() {
         ("add.s32 %r1, %r99, 1;", "%r99"),
         ("bra NOWHERE;", "NOWHERE"),
         ("ld.global.f32 %h1, [%rd1];", "too few"),
+        (
+            "st.global.v8.b64 [%rd1], {%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1};",
+            "64 bytes",
+        ),
+        (
+            "ld.global.v8.b64 {%rd1,%rd2,%rd3,%rd4,%rd5,%rd6,%rd7,%rd8}, [%rd1];",
+            "64 bytes",
+        ),
     ] {
         let error = launch(threads(32), body).unwrap_err();
         assert!(error.contains("line 26") && error.contains(word), "{error}");
