@@ -1,6 +1,6 @@
 //! Runs a program in the interpreter and, compiled, in the simulator, and compares what memory holds then.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ptxsim::Launch as SimLaunch;
@@ -149,14 +149,14 @@ impl<'p> Case<'p> {
     }
 
     /// Runs it in one way after another; those that differ in the seed alone stand together. What compiles to the same
-    /// code as an earlier way, and has its seeds, would run as that did.
+    /// code as an earlier way, and has its seed, would run as that did.
     pub fn check(&self, ways: &[Way]) -> Option<Finding> {
-        let mut done = HashSet::new();
+        let mut done = Done::new();
         ways.chunk_by(|a, b| (a.target, a.opt_level, a.tma) == (b.target, b.opt_level, b.tma))
             .find_map(|group| self.check_group(group, &mut done))
     }
 
-    fn check_group(&self, ways: &[Way], done: &mut HashSet<Run>) -> Option<Finding> {
+    fn check_group(&self, ways: &[Way], done: &mut Done) -> Option<Finding> {
         let mut at = ways[0];
         let run = AssertUnwindSafe(|| self.compile_and_run(ways, &mut at, done));
         match catch_unwind(run) {
@@ -169,12 +169,7 @@ impl<'p> Case<'p> {
         }
     }
 
-    fn compile_and_run(
-        &self,
-        ways: &[Way],
-        at: &mut Way,
-        done: &mut HashSet<Run>,
-    ) -> Result<(), Finding> {
+    fn compile_and_run(&self, ways: &[Way], at: &mut Way, done: &mut Done) -> Result<(), Finding> {
         let first = ways[0];
         let target = first
             .target
@@ -195,16 +190,21 @@ impl<'p> Case<'p> {
         let run = Run {
             code: what_runs(&kernel.ptx),
             launch: manifest.clone(),
-            seeds: ways.iter().map(|w| w.seed).collect(),
         };
-        if !done.insert(run) {
+        let seeds = done.entry(run).or_default();
+        let new: Vec<Way> = ways
+            .iter()
+            .copied()
+            .filter(|w| seeds.insert(w.seed))
+            .collect();
+        if new.is_empty() {
             return Ok(());
         }
         let manifest = Manifest::parse(&manifest).map_err(|e| fault(first, &e))?;
         let ptx = ptxsim::Module::new(kernel.ptx).map_err(|e| fault(first, &e))?;
         let entry = &manifest.entries[0];
         let program = ptx.entry(Some(&entry.name)).map_err(|e| fault(first, &e))?;
-        for &way in ways {
+        for way in new {
             *at = way;
             let mut arguments = self.arguments();
             arguments
@@ -279,14 +279,16 @@ impl<'p> Case<'p> {
     }
 }
 
-/// All that a run of a program depends on.
+/// All that a run of a program depends on but the seed.
 #[derive(PartialEq, Eq, Hash)]
 struct Run {
     code: String,
     /// The launch manifest.
     launch: String,
-    seeds: Vec<u64>,
 }
+
+/// The seeds that each has run with.
+type Done = HashMap<Run, HashSet<u64>>;
 
 /// PTX without the lines that name the target, of which the simulator wants to know for eight-bit floats alone: sm_89
 /// sums fewer bits of their products.

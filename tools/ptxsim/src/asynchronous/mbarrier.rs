@@ -101,10 +101,7 @@ impl Env<'_> {
     }
 
     fn put_mbarrier(&mut self, rank: usize, offset: u64, barrier: Mbarrier) {
-        let at = offset as usize;
-        let cta = &mut self.ctas[rank];
-        cta.shared[at..at + 8].copy_from_slice(&barrier.to_bits().to_le_bytes());
-        cta.written[at..at + 8].fill(true);
+        self.ctas[rank].put(offset as usize, &barrier.to_bits().to_le_bytes());
     }
 
     fn change(

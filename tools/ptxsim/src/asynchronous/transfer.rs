@@ -28,8 +28,7 @@ impl Tile {
                 let block = &mut env.ctas[cta];
                 for (i, chunk) in row.chunks(piece).enumerate() {
                     let at = pattern.apply(offset + run.offset + (piece * i) as u64) as usize;
-                    block.shared[at..at + chunk.len()].copy_from_slice(chunk);
-                    block.written[at..at + chunk.len()].fill(true);
+                    block.put(at, chunk);
                 }
             }
         }

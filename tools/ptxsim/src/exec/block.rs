@@ -91,6 +91,13 @@ impl Cta {
                 .is_some_and(|end| end <= self.shared.len() as u64)
     }
 
+    /// Writes shared memory, which holds so much from `at` on, unchecked.
+    pub fn put(&mut self, at: usize, bytes: &[u8]) {
+        let range = at..at + bytes.len();
+        self.shared[range.clone()].copy_from_slice(bytes);
+        self.written[range].fill(true);
+    }
+
     /// True if a warpgroup may have `count` registers per thread now.
     pub fn registers_granted(&self, warpgroup: u32, count: u32) -> bool {
         let held = self

@@ -92,17 +92,16 @@ impl Env<'_> {
             ));
         }
         let access = self.access(warp, lane, cta, offset, size);
-        let range = offset as usize..(offset + size) as usize;
         let block = &mut self.ctas[cta];
         if let Some(checker) = &mut self.checker {
             if access.strong {
                 checker.strong(access.warp, cta, offset);
             }
             // Layouts with copies of an element make warps write the same value to the same place.
-            checker.write(access, block.shared[range.clone()] == *bytes)?;
+            let old = &block.shared[offset as usize..(offset + size) as usize];
+            checker.write(access, *old == *bytes)?;
         }
-        block.shared[range.clone()].copy_from_slice(bytes);
-        block.written[range].fill(true);
+        block.put(offset as usize, bytes);
         Ok(())
     }
 

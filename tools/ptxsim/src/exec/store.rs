@@ -32,35 +32,22 @@ pub fn store(
     for lane in lanes(active) {
         let words: [u64; VECTOR] = std::array::from_fn(|i| rows[i][lane]);
         let words = &words[..srcs.len()];
-        check_alignment(base[lane], total)
+        let at = check_alignment(base[lane], total)
             .and_then(|()| place(env, warp, address.space, base[lane]))
-            .and_then(|place| write_each(env, warp, lane, place, size, words))
             .map_err(|t| t.at(lane))?;
+        if words.len() > 1 && !env.strong && write_at_once(env, warp, lane, at, size, words) {
+            continue;
+        }
+        for (i, &word) in (0..).zip(words) {
+            let at = at.behind(i * u64::from(size));
+            write(env, warp, lane, at, size, word).map_err(|t| t.at(lane))?;
+        }
     }
     Ok(())
 }
 
-/// Writes neighbours of `size` bytes, up to 8, each.
-fn write_each(
-    env: &mut Env<'_>,
-    warp: &mut Warp,
-    lane: usize,
-    place: Place,
-    size: u32,
-    words: &[u64],
-) -> Result<(), Trap> {
-    if words.len() > 1 && !env.strong && write_at_once(env, warp, lane, place, size, words) {
-        return Ok(());
-    }
-    for (i, &word) in (0..).zip(words) {
-        let at = place.behind(i * u64::from(size));
-        write(env, warp, lane, at, size, word)?;
-    }
-    Ok(())
-}
-
-/// Writes them as one access. False where they must be taken one by one, because something is wrong or because some of
-/// them may be written at the same time as by others, who write the same.
+/// Writes neighbours of `size` bytes, up to 8, each as one access. False where they must be taken one by one, because
+/// something is wrong or because some of them may be written at the same time as by others, who write the same.
 fn write_at_once(
     env: &mut Env<'_>,
     warp: &mut Warp,

@@ -242,10 +242,7 @@ fn perform(env: &mut Env<'_>, warp: &mut Warp, index: usize, mask: u32) -> Resul
                     .global
                     .read_bytes(src[lane], &mut data[..n], &mut hint)
                     .map_err(|t| t.at(lane))?;
-                let at = dst[lane] as usize;
-                let block = &mut env.ctas[*cta];
-                block.shared[at..at + *bytes as usize].copy_from_slice(&data[..*bytes as usize]);
-                block.written[at..at + *bytes as usize].fill(true);
+                env.ctas[*cta].put(dst[lane] as usize, &data[..*bytes as usize]);
             }
         }
         Work::Arrive { barriers, copies } => {
