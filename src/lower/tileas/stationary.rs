@@ -187,9 +187,14 @@ fn read_where_used(
 
 /// How the tile that a warp's matmul reads on this side is best stored.
 pub(super) fn order_of(m: &Module, tile: ValueId, side: Side) -> Order {
-    let half = m.types.bits(m.types.elem(m.ty(tile))) == Some(16);
-    // Fragments of 16-bit elements are read transposed as well; others want their K next to each other.
-    if side == Side::Left || half {
+    let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
+    let bits = m.types.width(elem);
+    let row_bits = extents
+        .last()
+        .map_or(0, |&columns| columns * u64::from(bits));
+    // Fragments of 16-bit elements are read transposed as well, if a row has what a thread reads of it: operands of few
+    // columns have less. Others want their K next to each other.
+    if side == Side::Left || (bits == 16 && row_bits >= 128) {
         ROWS
     } else {
         COLUMNS
