@@ -126,11 +126,11 @@ impl Pattern {
     }
 
     /// Bytes from a box's start, `bytes` of it written, within which all of them lie: swizzled ones may lie anywhere
-    /// in their 128-byte rows.
+    /// in their spans.
     pub fn extent(self, bytes: u64) -> u64 {
-        match self.mode {
-            Swizzle::None => bytes,
-            _ => bytes.next_multiple_of(128),
+        match self.mode.span() {
+            None => bytes,
+            Some(span) => bytes.next_multiple_of(span.into()),
         }
     }
 }
@@ -194,6 +194,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn bytes_stay_in_their_spans() {
+        for mode in [Swizzle::B32, Swizzle::B64, Swizzle::B128] {
+            let pattern = Pattern {
+                mode,
+                atomicity: Atomicity::B16,
+            };
+            for bytes in (16..2048).step_by(16) {
+                let places = (0..bytes).map(|byte| pattern.apply(4096 + byte) - 4096);
+                assert!(
+                    places.max() < Some(pattern.extent(bytes)),
+                    "{mode:?}, {bytes}"
+                );
+            }
+        }
+        let half = Pattern {
+            mode: Swizzle::B64,
+            atomicity: Atomicity::B16,
+        };
+        assert_eq!(half.extent(64), 64);
+        assert_eq!(half.extent(16), 64);
     }
 
     #[test]
