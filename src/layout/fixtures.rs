@@ -1,7 +1,7 @@
 //! Layouts that several files' tests begin with.
 
 use super::Layout;
-use super::mma::{MatmulShape, MmaSync, Wgmma};
+use super::mma::{MatmulShape, MmaSync, Paired, Wgmma};
 
 /// A warpgroup's accumulator of 16-bit operands.
 pub fn accumulator(m: u64, n: u64) -> Layout {
@@ -30,5 +30,6 @@ pub fn mma_sync(element_bits: u32, k: u64) -> MmaSync {
         warps_m: 2,
         warps_n: 2,
         batch: None,
+        paired: Paired::default(),
     }
 }

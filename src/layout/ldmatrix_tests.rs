@@ -2,7 +2,7 @@
 
 use super::super::Shape;
 use super::super::fixtures::{accumulator, mma_sync};
-use super::super::mma::{MatmulShape, Wgmma};
+use super::super::mma::{MatmulShape, MmaSync, Paired, Wgmma};
 use super::super::shared::Swizzle;
 use super::*;
 
@@ -127,6 +127,29 @@ fn loads_bytes_whose_columns_are_wanted() {
     // Where rows are wanted, columns are not.
     let a = plan(&mma.a().unwrap(), &strips(&[1, 0], 8), Matrices::Bytes);
     assert_eq!(a.unwrap(), None);
+}
+
+#[test]
+fn loads_pairs_of_bytes_whose_columns_are_wanted() {
+    let paired = MmaSync {
+        paired: Paired {
+            rows: true,
+            columns: true,
+        },
+        ..mma_sync(8, 32)
+    };
+    // 64 bytes of a lane's, 16 by each instruction; the 8 rows of a matrix are two of each of four, two apart.
+    let p = check(&paired.b().unwrap(), &strips(&[1, 0], 8), Matrices::Columns);
+    assert_eq!((p.matrices, p.packed, p.instructions()), (4, 4, 4));
+    let p = check(&paired.a().unwrap(), &strips(&[0, 1], 8), Matrices::Columns);
+    assert_eq!((p.matrices, p.packed, p.instructions()), (4, 4, 4));
+    // Of bytes widened to f16 a thread has two along K.
+    let halves = MmaSync {
+        paired: paired.paired,
+        ..mma_sync(16, 16)
+    };
+    let p = check(&halves.b().unwrap(), &strips(&[1, 0], 8), Matrices::Columns);
+    assert_eq!((p.matrices, p.packed), (4, 4));
 }
 
 #[test]

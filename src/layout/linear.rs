@@ -326,21 +326,23 @@ impl Layout {
     }
 
     /// The order of dimensions (fastest first) in which this memory layout has the elements one after the other, in
-    /// strips perhaps; `None` if it is swizzled.
-    pub fn row_order(&self) -> Option<Vec<usize>> {
+    /// strips perhaps; swizzled, in which it has those of a chunk, then the chunks.
+    pub fn row_order(&self) -> Vec<usize> {
         let rank = self.shape.rank();
         let mut order: Vec<usize> = Vec::new();
         for basis in self.bases(In::Offset) {
-            let dim = (0..rank).find(|&d| basis & self.shape.dim_mask(d) != 0)?;
-            if !basis.is_power_of_two() {
-                return None;
-            }
-            if !order.contains(&dim) {
-                order.push(dim);
-            }
+            let along = (0..rank).filter(|&d| basis & self.shape.dim_mask(d) != 0);
+            let new: Vec<usize> = along.filter(|d| !order.contains(d)).collect();
+            order.extend(new);
         }
         let alone = (0..rank).rev().filter(|d| !order.contains(d));
-        Some(order.iter().copied().chain(alone).collect())
+        order.iter().copied().chain(alone).collect()
+    }
+
+    /// Whether offsets of this memory layout are exclusive ors of what several dimensions contribute.
+    pub fn is_swizzled(&self) -> bool {
+        let bases = self.bases(In::Offset);
+        bases.iter().any(|basis| basis.count_ones() > 1)
     }
 
     /// The map `G` from this layout's input bits to `other`'s with `other ∘ G = self`:

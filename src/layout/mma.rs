@@ -53,6 +53,18 @@ pub struct MmaSync {
     pub warps_n: u64,
     /// Matrices side by side, the first dimension of its tiles; `None`: the tiles have two dimensions.
     pub batch: Option<Batch>,
+    /// What of the result lies in the threads that hold the operands' neighbours in memory.
+    pub paired: Paired,
+}
+
+/// Which rows and columns of a tile those of its instructions are. `ldmatrix` gives a thread two bytes at once: where these
+/// are neighbours along M or N, the thread can use both only if both are its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Paired {
+    /// The instruction's rows r and r + 8 are rows 2r and 2r + 1 of the tile.
+    pub rows: bool,
+    /// Columns c of two neighbouring instructions are columns 2c and 2c + 1 of the tile.
+    pub columns: bool,
 }
 
 /// Matmuls of one shape, shared out among warps or groups of them: the high bits of a warp's number select its
@@ -120,6 +132,26 @@ impl MmaSync {
         )?)
     }
 
+    /// Two dimensions whose last are the columns of instructions: the columns of the tile that these are.
+    fn with_columns(&self, layout: Layout) -> Result<Layout, LayoutError> {
+        if !self.paired.columns {
+            return Ok(layout);
+        }
+        let shape = layout.shape();
+        let (rows, columns) = (shape.extent(0), shape.extent(1));
+        let n = self.instruction.n;
+        if self.instructions()[1] < 2 || self.tile.n < 2 * n {
+            return Err(LayoutError::Unsupported(format!(
+                "{columns} columns of {} warps in pairs of instructions",
+                self.warps_n
+            )));
+        }
+        layout
+            .reshape(&Shape::new(&[rows, columns / (2 * n), 2, n])?)?
+            .permute(&[0, 1, 3, 2])?
+            .reshape(&Shape::new(&[rows, columns])?)
+    }
+
     /// The layout of A, an `m`×`k` tile; warps that share rows hold the same elements.
     pub fn a(&self) -> Result<Layout, LayoutError> {
         let i = self.check()?;
@@ -146,7 +178,7 @@ impl MmaSync {
             .concat(1, reps_n)?
             .product(&Layout::zeros(In::Warp, self.warps_m, 2)?)?
             .product(&self.columns()?)?;
-        self.of_batch(one)
+        self.of_batch(self.with_columns(one)?)
     }
 
     /// The layout of C, an `m`×`n` tile.
@@ -155,12 +187,12 @@ impl MmaSync {
         let reps_m = repeats("M", self.tile.m, i.m, self.warps_m)?;
         let columns = self.instruction_columns();
         let reps_n = repeats("N", self.tile.n, columns, self.own_n())?;
-        let one = fragment_c([i.m, columns], false)?
+        let one = fragment_c([i.m, columns], self.paired.rows)?
             .concat(1, reps_n)?
             .concat(0, reps_m)?
             .product(&Layout::identity_1d(In::Warp, self.warps_m, 0, 2)?)?
             .product(&self.columns()?)?;
-        self.of_batch(one)
+        self.of_batch(self.with_columns(one)?)
     }
 
     pub(super) fn check(&self) -> Result<MatmulShape, LayoutError> {
@@ -188,7 +220,7 @@ impl MmaSync {
             self.instruction.m,
             self.instruction.k,
             self.element_bits,
-            false,
+            self.paired.rows,
         )
     }
 

@@ -13,6 +13,7 @@ fn single(k: u64, element_bits: u32) -> MmaSync {
         warps_m: 1,
         warps_n: 1,
         batch: None,
+        paired: Paired::default(),
     }
 }
 
@@ -163,6 +164,7 @@ fn f64_and_wgmma_fragments_as_cute_states_them() {
             warps_m: 1,
             warps_n: 1,
             batch: None,
+            paired: Paired::default(),
         };
         expect_cute(
             &f.a().unwrap(),
@@ -362,6 +364,61 @@ fn columns_that_a_tile_lacks_are_repeated() {
             }
         }
     }
+}
+
+/// As the figures have them, with rows r and r + 8 at 2r and 2r + 1 and columns c of two instructions at 2c and 2c + 1.
+#[test]
+fn pairs_are_neighbours() {
+    let plain = shared_out(
+        MatmulShape {
+            m: 64,
+            n: 64,
+            k: 32,
+        },
+        [2, 2],
+    );
+    let paired = MmaSync {
+        paired: Paired {
+            rows: true,
+            columns: true,
+        },
+        ..plain
+    };
+    let row = |r: u64| r & !15 | (r & 7) << 1 | r >> 3 & 1;
+    let column = |c: u64| c & !15 | (c & 7) << 1 | c >> 3 & 1;
+    let same = |x: u64| x;
+    type Moved<'m> = [&'m dyn Fn(u64) -> u64; 2];
+    let cases: [(_, _, Moved<'_>); 3] = [
+        (plain.a(), paired.a(), [&row, &same]),
+        (plain.b(), paired.b(), [&same, &column]),
+        (plain.c(), paired.c(), [&row, &column]),
+    ];
+    for (plain, paired, moved) in cases {
+        let (plain, paired) = (plain.unwrap(), paired.unwrap());
+        assert_eq!(plain.registers(), paired.registers());
+        let places = (0..4).flat_map(|w| (0..32).map(move |l| (w, l)));
+        for (warp, lane) in places {
+            for r in 0..plain.registers() {
+                let at = plain.coords(r, lane, warp);
+                let expected = [moved[0](at[0]), moved[1](at[1])];
+                assert_eq!(paired.coords(r, lane, warp).as_slice(), &expected);
+            }
+        }
+    }
+    // A warp that has columns of one instruction has no second one for the others.
+    let narrow = shared_out(
+        MatmulShape {
+            m: 64,
+            n: 16,
+            k: 32,
+        },
+        [2, 2],
+    );
+    let paired = MmaSync {
+        paired: paired.paired,
+        ..narrow
+    };
+    assert!(paired.b().is_err() && paired.c().is_err());
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn zeros(warps: u64) -> Result<Vec<u64>, LayoutError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::mma::MatmulShape;
+    use crate::layout::mma::{MatmulShape, Paired};
 
     fn scales(tile: [u64; 3], k: u64, bits: u32, block: u64, warps: [u64; 2]) -> MmaScales {
         let [m, n, tile_k] = tile;
@@ -165,6 +165,7 @@ mod tests {
             warps_m: warps[0],
             warps_n: warps[1],
             batch: None,
+            paired: Paired::default(),
         };
         MmaScales {
             mma,

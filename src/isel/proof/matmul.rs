@@ -11,7 +11,7 @@ use super::super::choose::Tables;
 use super::fragments::{Fragments, LANES};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Float, Module, TypeId, ValueId};
-use crate::layout::mma::{MatmulShape, MmaSync};
+use crate::layout::mma::{MatmulShape, MmaSync, Paired};
 use crate::layout::scales::MmaScales;
 use crate::layout::{Layout, LayoutError};
 use crate::machine::mir::{Atom, Func, Inst, Op, VReg};
@@ -146,6 +146,7 @@ pub fn check(matmul: Matmul, tables: &Tables) -> Result<(String, usize), Wrong> 
             warps_m: warps[0],
             warps_n: warps[1],
             batch: None,
+            paired: Paired::default(),
         };
         let (mnemonic, elements) = tiled(matmul, &mma, tables)?;
         name = mnemonic;

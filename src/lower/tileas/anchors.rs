@@ -146,7 +146,7 @@ fn as_loaded(a: &mut Assign<'_>, tile: ValueId, store: &Blocked) -> Option<Layou
 }
 
 /// What is read from shared memory where it lies as in global memory is for threads, not for matmuls: neighbours read
-/// 16 bytes each, next to each other.
+/// 16 bytes each, next to each other. So do those that compute what a matmul reads of swizzled columns of bytes.
 fn streamed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let Some(layout) = streamed_layout(a.m, op, a.warps) else {
         return Ok(());
@@ -178,8 +178,14 @@ fn streamed_layout(m: &Module, op: OpId, warps: u64) -> Option<Result<Layout, La
     let Type::SharedTile { layout, .. } = *m.types.get(m.ty(source)) else {
         return None;
     };
-    let order = m.layouts.get(layout).row_order()?;
+    let memory = m.layouts.get(layout);
+    let order = memory.row_order();
     let element_bits = m.types.width(m.ty(tile)).max(8);
+    // What is swizzled is mostly read as fragments, and else in rows: but not if that were byte by byte.
+    let in_rows = element_bits > 8 || order.is_sorted_by(|a, b| a > b);
+    if memory.is_swizzled() && in_rows {
+        return None;
+    }
     let layout = |shape| {
         Blocked {
             shape,

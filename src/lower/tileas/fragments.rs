@@ -4,7 +4,7 @@ use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
-use crate::layout::mma::{Batch, MatmulShape, MmaSync, Wgmma};
+use crate::layout::mma::{Batch, MatmulShape, MmaSync, Paired, Wgmma};
 use crate::layout::scales::MmaScales;
 use crate::lower::unsupported;
 
@@ -81,6 +81,15 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
         warps_m,
         warps_n,
         batch,
+        paired: paired(m, op),
+    })
+}
+
+/// Which rows and columns of a `dot` those of its instructions are.
+fn paired(m: &Module, op: OpId) -> Paired {
+    view::Dot::of(m.op(op)).map_or(Paired::default(), |v| Paired {
+        rows: v.paired_rows(),
+        columns: v.paired_columns(),
     })
 }
 

@@ -169,6 +169,8 @@ fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
         None,
         None,
         None,
+        None,
+        None,
     ];
     m.become_op(op, S::Dot, attrs);
 }

@@ -44,6 +44,7 @@ mod operands;
 mod options;
 mod order;
 mod overlap;
+mod paired;
 mod paired_k;
 mod parked;
 pub mod pipeline;
@@ -190,6 +191,7 @@ fn func(
         m.set_i32(op, "occupancy", blocks);
     }
     let reread = reread::pays(m, &kernel);
+    paired::matmuls(m, body, plan.tile_warps, target);
     sink::split(m, body);
     let facts = facts::of(m, op);
     assign::run(m, &facts, body, plan.tile_warps)?;
