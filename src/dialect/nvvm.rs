@@ -270,6 +270,9 @@ dialect_table! { Nvvm {
     ShfR(low: One, high: One, amount: One) -> (result: One(Operand(0)))
         = op("shf.r").traits(ELEMENTWISE)
         .doc("Low half of high:low shifted right by amount modulo 32.");
+    JoinBytes(low: One, high: One) -> (result: One(Explicit))
+        = op("join_bytes").traits(ELEMENTWISE)
+        .doc("The 16-bit integer of two bytes.");
     ICmpAnd(lhs: One, rhs: One, also: One)
         { predicate: Predicate, signedness: Signedness }
         -> (result: One(Operand(2)))

@@ -32,6 +32,8 @@ pub enum Refusal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Type {
     Int(Signedness, u32),
+    /// Two halves of a word, each by itself.
+    Halves(Signedness),
     Float(FloatFormat, u32),
 }
 
@@ -61,6 +63,9 @@ impl Type {
             "u" | "b" => Unsigned,
             _ => return None,
         };
+        if bits == "16x2" {
+            return Some(Type::Halves(sign));
+        }
         Some(Type::Int(sign, bits.parse().ok()?))
     }
 }
@@ -150,10 +155,8 @@ pub fn execute(
         _ if m.op == "cvt" => convert(script, &m, sources)?,
         _ if m.op == "prmt" => permuted(script, sources)?,
         Some(Type::Float(..)) => floats(script, &m, sources)?,
-        Some(Type::Int(sign, width)) => {
-            let (term, width) = integers(script, &m, (sign, width), sources)?;
-            Bits::new(script.name(width, &term), width)
-        }
+        Some(Type::Int(sign, width)) => integers(script, &m, (sign, width), sources)?,
+        Some(Type::Halves(sign)) => halves(script, &m, sign, sources)?,
         None => return Err(Refusal::Unknown),
     };
     let width = bits.width();
@@ -191,6 +194,36 @@ fn low(script: &mut Script, source: &Source, width: u32) -> String {
 }
 
 fn integers(
+    script: &mut Script,
+    m: &Mnemonic,
+    (sign, width): (Signedness, u32),
+    sources: &[Source],
+) -> Result<Bits, Refusal> {
+    let (term, width) = integer(script, m, (sign, width), sources)?;
+    Ok(Bits::new(script.name(width, &term), width))
+}
+
+/// Each half of the words by itself.
+fn halves(
+    script: &mut Script,
+    m: &Mnemonic,
+    sign: Signedness,
+    sources: &[Source],
+) -> Result<Bits, Refusal> {
+    let half = |low: u32| {
+        let part = |s: &Source| Source {
+            bits: s.bits.part(script, low, 16),
+            number: None,
+        };
+        let sources: Vec<Source> = sources.iter().map(part).collect();
+        integers(script, m, (sign, 16), &sources)
+    };
+    let halves: Result<Vec<Bits>, Refusal> = [0, 16].into_iter().map(half).collect();
+    Ok(Bits::join(halves?))
+}
+
+/// A term for what an instruction computes, and its width.
+fn integer(
     script: &mut Script,
     m: &Mnemonic,
     (sign, width): (Signedness, u32),
@@ -319,19 +352,22 @@ fn field(sign: Signedness, a: &str, at: u64, length: u64) -> Result<String, Refu
     Ok(resize(length, 32, sign, &part))
 }
 
-/// Bytes of two words, each chosen by four bits of the selector; those whose highest copies the sign are not described.
+/// Bytes of two words, each chosen by three bits of the selector; with the fourth, its sign eight times.
 fn permuted(script: &mut Script, sources: &[Source]) -> Result<Bits, Refusal> {
     let [a, b, selector] = sources else {
         return Err(Refusal::Unknown);
     };
     let selector = selector.number.ok_or(Refusal::Unknown)?;
-    if selector & 0x8888 != 0 {
-        return Err(Refusal::Unknown);
-    }
     let byte = |i: u32| {
         let choice = (selector >> (4 * i) & 0xf) as u32;
-        let word = if choice < 4 { a } else { b };
-        word.bits.part(script, 8 * (choice % 4), 8)
+        let word = if choice & 4 == 0 { a } else { b };
+        let byte = word.bits.part(script, 8 * (choice % 4), 8);
+        if choice & 8 == 0 {
+            return byte;
+        }
+        let sign = byte.part(script, 7, 1).term(script);
+        let eight = resize(1, 8, Signed, &sign);
+        Bits::new(script.name(8, &eight), 8)
     };
     Ok(Bits::join((0..4).map(byte)))
 }

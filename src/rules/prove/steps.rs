@@ -149,6 +149,7 @@ fn special(
     };
     match (op, terms, scalars) {
         (N::Splat, [a], _) => Some((*a).to_owned()),
+        (N::JoinBytes, [low, high], _) => Some(format!("(concat {high} {low})")),
         (N::MulWideS | N::MulWideU, [a, b], [Scalar::Int(w), _]) => Some(wide(*w, sign, a, b)),
         (N::MadWideS | N::MadWideU, [a, b, c], [Scalar::Int(w), _, _]) => {
             Some(format!("(bvadd {} {c})", wide(*w, sign, a, b)))
