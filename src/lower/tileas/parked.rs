@@ -34,8 +34,13 @@ pub fn tiles(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) -> Result<(), D
     let body = kernel.body;
     let ops = m.ops_under(body);
     let dots: Vec<OpId> = ops.iter().copied().filter(|&o| by_threads(m, o)).collect();
-    let mut blocks: Vec<BlockId> = dots.iter().map(|&o| m.op(o).block).collect();
-    blocks.dedup();
+    let mut blocks: Vec<BlockId> = Vec::new();
+    for &dot in &dots {
+        let block = m.op(dot).block;
+        if !blocks.contains(&block) {
+            blocks.push(block);
+        }
+    }
     let has = kernel.registers().saturating_sub(REGISTERS_BESIDE_TILES);
     let operands = dots.iter().filter_map(|&o| Matmul::of(m.op(o)));
     let scratch = operands.map(|d| tile_bytes(m, d.lhs) + tile_bytes(m, d.rhs));

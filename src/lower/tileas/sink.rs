@@ -101,16 +101,19 @@ pub fn operands(m: &mut Module, body: BlockId) {
     let users = users(m, &ops);
     let rings = rings(m, &ops);
     let mut before: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<BlockId> = Vec::new();
     for &load in ops.iter().filter(|&&o| is(m, o, S::LocalLoad)) {
         if let Some((dot, chain)) = way_to_matmul(m, load, &users)
             && is_quiet(m, &rings, load, dot)
         {
             before.entry(dot).or_default().extend(chain);
-            blocks.push(m.op(load).block);
+            let block = m.op(load).block;
+            // A block goes on behind the loops in it.
+            if !blocks.contains(&block) {
+                blocks.push(block);
+            }
         }
     }
-    blocks.dedup();
     let moved: FxHashSet<OpId> = before.values().flatten().copied().collect();
     for block in blocks {
         move_before(m, block, &moved, &mut before);
