@@ -98,7 +98,7 @@ enums! {
     /// The instruction of `nv_tileas.dot`, by its shape.
     DotAtom DOT_ATOM "dot_atom" [
         M16n8k8 "m16n8k8", M16n8k16 "m16n8k16", M16n8k32 "m16n8k32", M8n8k4 "m8n8k4", Fma "fma",
-        M16n8k64 "m16n8k64",
+        M16n8k64 "m16n8k64", M8n8k16 "m8n8k16",
     ];
     /// What completes a pipeline's copies; `registers`: threads that load tiles and store them to the stages.
     PipelineKind PIPELINE_KIND "pipeline_kind" [

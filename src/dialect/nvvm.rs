@@ -273,6 +273,9 @@ dialect_table! { Nvvm {
     JoinBytes(low: One, high: One) -> (result: One(Explicit))
         = op("join_bytes").traits(ELEMENTWISE)
         .doc("The 16-bit integer of two bytes.");
+    SpreadByte(source: One) -> (result: One(Explicit))
+        = op("spread_byte").traits(ELEMENTWISE)
+        .doc("The 16-bit integer whose top bit is the byte's, and whose bits from 7 on are the byte's other seven: an f8E4M3FN as an f16 that is 256 times smaller.");
     ICmpAnd(lhs: One, rhs: One, also: One)
         { predicate: Predicate, signedness: Signedness }
         -> (result: One(Operand(2)))

@@ -6,7 +6,7 @@
 //! the lowest element in the low bits, then repetitions along K, then along M or N.
 //!
 //! Sources: PTX ISA, "Matrix multiply-accumulate operation using mma instruction"
-//! (the fragment figures of each `.m16n8k*` and `.m8n8k4` shape) and "Asynchronous
+//! (the fragment figures of each `.m16n8k*`, `.m8n8k4` and `.m8n8k16` shape) and "Asynchronous
 //! Warpgroup Level Matrix Instructions: Register Fragments and Shared Memory Matrix
 //! Layouts" (`wgmma.mma_async`).
 
@@ -43,7 +43,7 @@ impl MatmulShape {
 pub struct MmaSync {
     /// The tile.
     pub tile: MatmulShape,
-    /// The instruction's shape: `m` is 16 (8 for f64 `m8n8k4`), `n` is 8.
+    /// The instruction's shape: `m` is 16 (8 of `m8n8k4` for f64 and `m8n8k16` for bytes), `n` is 8.
     pub instruction: MatmulShape,
     /// Bits of an element of A and B: 4, 8, 16, 32 or 64.
     pub element_bits: u32,
@@ -199,6 +199,7 @@ impl MmaSync {
         let i = self.instruction;
         let steps: &[u64] = match (i.m, self.element_bits) {
             (8, 64) => &[4],
+            (8, 8) => &[16],
             (16, 64) => &[4, 8, 16],
             (16, 32) => &[4, 8],
             (16, 16) => &[8, 16],
@@ -206,11 +207,13 @@ impl MmaSync {
             (16, 4) => &[32, 64],
             _ => &[],
         };
-        if i.n == 8 && steps.contains(&i.k) {
+        let rows = i.m == 16 || !self.paired.rows;
+        if i.n == 8 && steps.contains(&i.k) && rows {
             return Ok(i);
         }
+        let paired = if rows { "" } else { " with paired rows" };
         Err(LayoutError::Unsupported(format!(
-            "mma.sync has no shape m{}n{}k{} for {}-bit elements",
+            "mma.sync has no shape m{}n{}k{} for {}-bit elements{paired}",
             i.m, i.n, i.k, self.element_bits
         )))
     }

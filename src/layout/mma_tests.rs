@@ -366,6 +366,23 @@ fn columns_that_a_tile_lacks_are_repeated() {
     }
 }
 
+#[test]
+fn m8n8k16_s8() {
+    let f = MmaSync {
+        tile: MatmulShape { m: 8, n: 8, k: 16 },
+        instruction: MatmulShape { m: 8, n: 8, k: 16 },
+        ..single(16, 8)
+    };
+    expect(&f.a().unwrap(), |i, lane| (lane >> 2, lane % 4 * 4 + i));
+    expect(&f.b().unwrap(), |i, lane| (lane % 4 * 4 + i, lane >> 2));
+    expect(&f.c().unwrap(), |i, lane| (lane >> 2, lane % 4 * 2 + i));
+    let paired = Paired {
+        rows: true,
+        columns: false,
+    };
+    assert!(MmaSync { paired, ..f }.a().is_err());
+}
+
 /// As the figures have them, with rows r and r + 8 at 2r and 2r + 1 and columns c of two instructions at 2c and 2c + 1.
 #[test]
 fn pairs_are_neighbours() {

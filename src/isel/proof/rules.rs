@@ -89,6 +89,7 @@ fn atom(made: &OpTemplate) -> Option<[u64; 3]> {
         DotAtom::M16n8k32 => Some([16, 8, 32]),
         DotAtom::M16n8k64 => Some([16, 8, 64]),
         DotAtom::M8n8k4 => Some([8, 8, 4]),
+        DotAtom::M8n8k16 => Some([8, 8, 16]),
         DotAtom::Fma => None,
     }
 }

@@ -16,6 +16,7 @@ const fn instruction(atom: DotAtom) -> Option<MatmulShape> {
         DotAtom::M16n8k32 => (16, 8, 32),
         DotAtom::M16n8k64 => (16, 8, 64),
         DotAtom::M8n8k4 => (8, 8, 4),
+        DotAtom::M8n8k16 => (8, 8, 16),
         DotAtom::Fma => return None,
     };
     Some(MatmulShape { m, n, k })

@@ -134,15 +134,19 @@ fn remaining(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic
     Ok(())
 }
 
-/// Makes a matmul of 8-bit floats that no rule is for one of f16, if the target multiplies that.
+/// Makes a matmul of 8-bit floats that no rule is for one of f16.
 pub fn widen(m: &mut Module, op: OpId, target: &Target) -> bool {
     let [elem, acc] = elements(m, op);
     let f32_acc = matches!(m.types.get(acc), Type::Float(Float::F32));
-    let widens = is_fp8(m, elem) && f32_acc && target.has(Feature::MmaAmpere);
+    let widens = is_fp8(m, elem) && f32_acc;
     if widens {
         let f16 = m.types.float(Float::F16);
         widen_operands(m, op, f16);
-        become_dot(m, op, DotAtom::M16n8k16);
+        let atom = match target.has(Feature::MmaAmpere) {
+            true => DotAtom::M16n8k16,
+            false => DotAtom::M16n8k8,
+        };
+        become_dot(m, op, atom);
     }
     widens
 }

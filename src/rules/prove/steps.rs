@@ -149,6 +149,10 @@ fn special(
     };
     match (op, terms, scalars) {
         (N::Splat, [a], _) => Some((*a).to_owned()),
+        (N::SpreadByte, [byte], _) => Some(format!(
+            "(concat ((_ extract 7 7) {byte}) #b0 ((_ extract 6 0) {byte}) {})",
+            literal(7, 0)
+        )),
         (N::JoinBytes, [low, high], _) => Some(format!("(concat {high} {low})")),
         (N::MulWideS | N::MulWideU, [a, b], [Scalar::Int(w), _]) => Some(wide(*w, sign, a, b)),
         (N::MadWideS | N::MadWideU, [a, b, c], [Scalar::Int(w), _, _]) => {
