@@ -97,10 +97,10 @@ dialect_table! { TileAs {
 
     Dot(lhs: One, rhs: One, acc: One)
         { atom: DotAtom, signed_lhs: Bool, signed_rhs: Bool, fast_acc: Flag, by_rows: Flag,
-          promoted: Flag, parts: Option<Int<32>>, paired_rows: Flag, paired_columns: Flag }
+          promoted: Flag, parts: Option<Int<32>>, paired_rows: Flag, paired_columns: Option<Int<32>> }
         -> (result: One(Operand(2)))
         = op("dot").traits(PURE)
-        .doc("Matmul by mma.sync of the atom's shape, on fragments. `fast_acc`: its sums may have as few bits as the instruction's. `by_rows`: warps share out rows before columns. `promoted`: the instruction's sums have fewer bits than f32; the product starts from zero and is added in f32. `parts`: into so many parts of the result one after the other, of which each is used up before the next. `paired_rows`: the instruction's rows r and r + 8 are rows 2r and 2r + 1 of `lhs` and of the result. `paired_columns`: columns c of two neighbouring instructions are columns 2c and 2c + 1 of `rhs` and of the result.");
+        .doc("Matmul by mma.sync of the atom's shape, on fragments. `fast_acc`: its sums may have as few bits as the instruction's. `by_rows`: warps share out rows before columns. `promoted`: the instruction's sums have fewer bits than f32; the product starts from zero and is added in f32. `parts`: into so many parts of the result one after the other, of which each is used up before the next. `paired_rows`: the instruction's rows r and r + 8 are rows 2r and 2r + 1 of `lhs` and of the result. `paired_columns`: columns c of so many neighbouring instructions are neighbours in `rhs` and in the result.");
     ScaledDot(lhs: One, rhs: One, acc: One, lhs_scale: One, rhs_scale: One)
         { atom: DotAtom, by_rows: Flag }
         -> (result: One(Operand(2)))

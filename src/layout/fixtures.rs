@@ -30,6 +30,6 @@ pub fn mma_sync(element_bits: u32, k: u64) -> MmaSync {
         warps_m: 2,
         warps_n: 2,
         batch: None,
-        paired: Paired::default(),
+        paired: Paired::NONE,
     }
 }

@@ -134,7 +134,7 @@ fn loads_pairs_of_bytes_whose_columns_are_wanted() {
     let paired = MmaSync {
         paired: Paired {
             rows: true,
-            columns: true,
+            columns: 2,
         },
         ..mma_sync(8, 32)
     };

@@ -53,18 +53,26 @@ pub struct MmaSync {
     pub warps_n: u64,
     /// Matrices side by side, the first dimension of its tiles; `None`: the tiles have two dimensions.
     pub batch: Option<Batch>,
-    /// What of the result lies in the threads that hold the operands' neighbours in memory.
+    /// Which of the tile's rows and columns an instruction's are.
     pub paired: Paired,
 }
 
-/// Which rows and columns of a tile those of its instructions are. `ldmatrix` gives a thread two bytes at once: where these
-/// are neighbours along M or N, the thread can use both only if both are its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// Rows and columns of a tile that are neighbours and belong to one thread. Where the operands' K is not contiguous in
+/// memory, a thread reads several elements at once along M or N, and can use them only if all are its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Paired {
     /// The instruction's rows r and r + 8 are rows 2r and 2r + 1 of the tile.
     pub rows: bool,
-    /// Columns c of two neighbouring instructions are columns 2c and 2c + 1 of the tile.
-    pub columns: bool,
+    /// Columns c of so many neighbouring instructions are neighbours in the tile: of n, columns n·c to n·c + n - 1.
+    pub columns: u64,
+}
+
+impl Paired {
+    /// Each instruction has neighbouring columns, and its rows in order.
+    pub const NONE: Paired = Paired {
+        rows: false,
+        columns: 1,
+    };
 }
 
 /// Matmuls of one shape, shared out among warps or groups of them: the high bits of a warp's number select its
@@ -134,20 +142,21 @@ impl MmaSync {
 
     /// Two dimensions whose last are the columns of instructions: the columns of the tile that these are.
     fn with_columns(&self, layout: Layout) -> Result<Layout, LayoutError> {
-        if !self.paired.columns {
+        let beside = self.paired.columns;
+        if beside <= 1 {
             return Ok(layout);
         }
         let shape = layout.shape();
         let (rows, columns) = (shape.extent(0), shape.extent(1));
         let n = self.instruction.n;
-        if self.instructions()[1] < 2 || self.tile.n < 2 * n {
+        if self.instructions()[1] < beside || self.tile.n < beside * n {
             return Err(LayoutError::Unsupported(format!(
-                "{columns} columns of {} warps in pairs of instructions",
+                "{columns} columns of {} warps for {beside} instructions beside each other",
                 self.warps_n
             )));
         }
         layout
-            .reshape(&Shape::new(&[rows, columns / (2 * n), 2, n])?)?
+            .reshape(&Shape::new(&[rows, columns / (beside * n), beside, n])?)?
             .permute(&[0, 1, 3, 2])?
             .reshape(&Shape::new(&[rows, columns])?)
     }

@@ -13,7 +13,7 @@ fn single(k: u64, element_bits: u32) -> MmaSync {
         warps_m: 1,
         warps_n: 1,
         batch: None,
-        paired: Paired::default(),
+        paired: Paired::NONE,
     }
 }
 
@@ -164,7 +164,7 @@ fn f64_and_wgmma_fragments_as_cute_states_them() {
             warps_m: 1,
             warps_n: 1,
             batch: None,
-            paired: Paired::default(),
+            paired: Paired::NONE,
         };
         expect_cute(
             &f.a().unwrap(),
@@ -378,7 +378,7 @@ fn m8n8k16_s8() {
     expect(&f.c().unwrap(), |i, lane| (lane >> 2, lane % 4 * 2 + i));
     let paired = Paired {
         rows: true,
-        columns: false,
+        columns: 1,
     };
     assert!(MmaSync { paired, ..f }.a().is_err());
 }
@@ -397,7 +397,7 @@ fn pairs_are_neighbours() {
     let paired = MmaSync {
         paired: Paired {
             rows: true,
-            columns: true,
+            columns: 2,
         },
         ..plain
     };

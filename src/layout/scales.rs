@@ -165,7 +165,7 @@ mod tests {
             warps_m: warps[0],
             warps_n: warps[1],
             batch: None,
-            paired: Paired::default(),
+            paired: Paired::NONE,
         };
         MmaScales {
             mma,

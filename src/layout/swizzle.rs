@@ -357,6 +357,16 @@ pub(super) fn plain_cost(layout: &Layout, shared: &SharedLayout) -> Result<Cost,
     Ok(Side::new(layout, shared.element_bits(), &[]).plain(&all))
 }
 
+/// The cost of reading all of `layout` from `shared`, by the cheapest instructions.
+pub fn cost_of_reading(
+    layout: &Layout,
+    shared: &SharedLayout,
+    capabilities: Capabilities,
+) -> Result<Cost, LayoutError> {
+    let side = Side::new(layout, shared.element_bits(), capabilities.loads());
+    Ok(side.best(shared)?.1)
+}
+
 /// `count` independent vectors whose span avoids `vector`, and `p` and `q` as far as can
 /// be; `common` is what both hold. (`vector` lies in `p` or in `q`.)
 fn segments(

@@ -22,6 +22,17 @@ pub mod tileas;
 mod tokens;
 
 use crate::ir::{BlockId, Diagnostic, Module, OpId};
+use crate::layout::swizzle::Capabilities;
+use crate::target::{Feature, Target};
+
+/// What a target moves between registers and shared memory, besides loads and stores.
+fn capabilities(target: &Target) -> Capabilities {
+    Capabilities {
+        ldmatrix: true,
+        stmatrix: target.has(Feature::StMatrix),
+        bytes: target.has(Feature::ByteMatrices),
+    }
+}
 
 /// "`op`: `why`" with the operation's name and location.
 pub fn unsupported(m: &Module, op: OpId, why: impl Into<String>) -> Diagnostic {

@@ -228,7 +228,7 @@ fn matmuls_are_proven_and_wrong_ones_are_not() {
         let mut set = RuleSet::parse(&text, "test").unwrap_or_else(|e| panic!("{e}"));
         prover.prove(&Subject::rule(set.rules.to_mut().remove(0)), &mut solver())
     };
-    let right = "(rule r \"\" (mmaf _ ?a:f16 ?b:f16 ?c:f32) => (dot m16n8k16 false false none none none none ?a ?b ?c) \
+    let right = "(rule r \"\" (mmaf _ ?a:f16 ?b:f16 ?c:f32) => (dot m16n8k16 false false none none none none none none ?a ?b ?c) \
                  (check (skip \"a matmul\")))";
     let proof = verdict(right).expect("a right rule");
     assert_eq!(proof.class, Class::Proven);

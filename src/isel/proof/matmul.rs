@@ -146,7 +146,7 @@ pub fn check(matmul: Matmul, tables: &Tables) -> Result<(String, usize), Wrong> 
             warps_m: warps[0],
             warps_n: warps[1],
             batch: None,
-            paired: Paired::default(),
+            paired: Paired::NONE,
         };
         let (mnemonic, elements) = tiled(matmul, &mma, tables)?;
         name = mnemonic;

@@ -62,9 +62,8 @@ use crate::ir::{
 use crate::launch;
 use crate::layout::Layout;
 use crate::layout::convert::Planner;
-use crate::layout::swizzle::Capabilities;
-use crate::lower::unsupported;
-use crate::target::{Feature, Target};
+use crate::lower::{capabilities, unsupported};
+use crate::target::Target;
 use emit::Emit;
 use place::Place;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -76,11 +75,7 @@ pub type Launches = Vec<launch::Entry>;
 /// Lowers every `nv_tileas.func`; the module then holds `nvvm.func`s in their place.
 pub fn run(m: &mut Module, target: &Target) -> Result<Launches, Diagnostics> {
     let mut launches = Launches::new();
-    let mut conversions = Planner::new(Capabilities {
-        ldmatrix: true,
-        stmatrix: target.has(Feature::StMatrix),
-        bytes: target.has(Feature::ByteMatrices),
-    });
+    let mut conversions = Planner::new(capabilities(target));
     for op in m.block(m.body).ops.clone() {
         if tile::Global::of(m.op(op)).is_some() {
             globals::lower(m, op)?;

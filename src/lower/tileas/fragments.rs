@@ -88,9 +88,9 @@ pub fn mma_of(m: &Module, op: OpId, warps: u64) -> Option<MmaSync> {
 
 /// Which rows and columns of a `dot` those of its instructions are.
 fn paired(m: &Module, op: OpId) -> Paired {
-    view::Dot::of(m.op(op)).map_or(Paired::default(), |v| Paired {
+    view::Dot::of(m.op(op)).map_or(Paired::NONE, |v| Paired {
         rows: v.paired_rows(),
-        columns: v.paired_columns(),
+        columns: v.paired_columns().map_or(1, |n| n.max(1) as u64),
     })
 }
 

@@ -9,7 +9,7 @@
 use super::decided::Kernel;
 use super::fragments::by_threads;
 use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
-use super::look::{is_matmul, place};
+use super::look::{blocks_of, is_matmul, place};
 use super::pressure;
 use super::reload;
 use crate::dialect::enums::Ordering;
@@ -22,12 +22,8 @@ use rustc_hash::FxHashMap;
 pub fn loads(m: &mut Module, kernel: &Kernel<'_>) {
     let (body, warps) = (kernel.body, kernel.warps());
     let ops = m.ops_under(body);
-    let mut blocks: Vec<BlockId> = Vec::new();
-    for &op in ops.iter().filter(|&&o| is_load(m, o) || reads_ring(m, o)) {
-        if !blocks.contains(&m.op(op).block) {
-            blocks.push(m.op(op).block);
-        }
-    }
+    let loads = ops.iter().copied();
+    let blocks = blocks_of(m, loads.filter(|&o| is_load(m, o) || reads_ring(m, o)));
     if blocks.is_empty() {
         return;
     }

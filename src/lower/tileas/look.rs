@@ -58,6 +58,18 @@ pub fn shows(m: &Module, mut tile: ValueId, is_load: impl Fn(OpId) -> bool) -> b
     false
 }
 
+/// The blocks that operations stand in, each once: a block goes on behind the loops in it.
+pub fn blocks_of(m: &Module, ops: impl IntoIterator<Item = OpId>) -> Vec<BlockId> {
+    let mut blocks = Vec::new();
+    for op in ops {
+        let block = m.op(op).block;
+        if !blocks.contains(&block) {
+            blocks.push(block);
+        }
+    }
+    blocks
+}
+
 /// Whether an operation works element by element or changes a shape.
 pub fn passes_on(m: &Module, op: OpId) -> bool {
     m.op(op).def().traits.has(Traits::ELEMENTWISE) || is_view(m, op)

@@ -223,6 +223,15 @@ pub(super) fn in_place_if(
     tile: ValueId,
     fits: &dyn Fn(&SharedLayout) -> bool,
 ) -> Option<Source> {
+    let (load, permutation, shared) = in_buffer(m, tile)?;
+    fits(&shared).then_some(Source::Buffer { load, permutation })
+}
+
+/// The load that makes a tile from a buffer, how its dimensions are permuted, and how the tile lies in the buffer.
+pub(super) fn in_buffer(
+    m: &Module,
+    tile: ValueId,
+) -> Option<(OpId, Option<Vec<usize>>, SharedLayout)> {
     let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
     let (load, permutation) = source(m, tile, &local)?;
     let buffer = m.source(load);
@@ -235,7 +244,7 @@ pub(super) fn in_place_if(
         let layout = shared.layout().permute(p).ok()?;
         shared = SharedLayout::new(layout, shared.element_bits()).ok()?;
     }
-    fits(&shared).then_some(Source::Buffer { load, permutation })
+    Some((load, permutation, shared))
 }
 
 /// Whether a tile exists before the loop in which its matmul stands.

@@ -13,7 +13,7 @@ use super::buffers::{ROWS, shared_type, swizzled, tile_bytes};
 use super::decided::Kernel;
 use super::fragments::by_threads;
 use super::limits::REGISTERS_BESIDE_TILES;
-use super::look::{ancestor_in, place};
+use super::look::{ancestor_in, blocks_of, place};
 use super::missed::Log;
 use super::pressure::{self, Weights};
 use super::staging::store_at;
@@ -34,13 +34,7 @@ pub fn tiles(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) -> Result<(), D
     let body = kernel.body;
     let ops = m.ops_under(body);
     let dots: Vec<OpId> = ops.iter().copied().filter(|&o| by_threads(m, o)).collect();
-    let mut blocks: Vec<BlockId> = Vec::new();
-    for &dot in &dots {
-        let block = m.op(dot).block;
-        if !blocks.contains(&block) {
-            blocks.push(block);
-        }
-    }
+    let blocks = blocks_of(m, dots.iter().copied());
     let has = kernel.registers().saturating_sub(REGISTERS_BESIDE_TILES);
     let operands = dots.iter().filter_map(|&o| Matmul::of(m.op(o)));
     let scratch = operands.map(|d| tile_bytes(m, d.lhs) + tile_bytes(m, d.rhs));

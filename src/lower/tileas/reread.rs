@@ -11,7 +11,7 @@
 
 use super::decided::Kernel;
 use super::limits::REGISTERS_BESIDE_LOADS;
-use super::look::{is_matmul, is_view};
+use super::look::{blocks_of, is_matmul, is_view};
 use super::pipeline::slice::{Map, copy_in_front};
 use super::pressure;
 use super::sink::{Rings, is_quiet, rings};
@@ -37,14 +37,8 @@ pub fn pays(m: &Module, kernel: &Kernel<'_>) -> bool {
 pub fn apply(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
     let rings = rings(m, &ops);
-    let mut blocks: Vec<BlockId> = Vec::new();
-    for &op in ops.iter().filter(|&&o| is_load(m, o)) {
-        let block = m.op(op).block;
-        if !blocks.contains(&block) {
-            blocks.push(block);
-        }
-    }
-    for block in blocks {
+    let loads = ops.into_iter().filter(|&o| is_load(m, o));
+    for block in blocks_of(m, loads) {
         again(m, block, &rings);
     }
 }

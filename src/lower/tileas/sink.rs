@@ -6,7 +6,7 @@
 
 use super::operands::allocation;
 use super::order::move_before;
-use crate::lower::tileas::look::is_view;
+use crate::lower::tileas::look::{blocks_of, is_view};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::nv_tileas::Op as S;
@@ -101,21 +101,17 @@ pub fn operands(m: &mut Module, body: BlockId) {
     let users = users(m, &ops);
     let rings = rings(m, &ops);
     let mut before: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
-    let mut blocks: Vec<BlockId> = Vec::new();
+    let mut sunk = Vec::new();
     for &load in ops.iter().filter(|&&o| is(m, o, S::LocalLoad)) {
         if let Some((dot, chain)) = way_to_matmul(m, load, &users)
             && is_quiet(m, &rings, load, dot)
         {
             before.entry(dot).or_default().extend(chain);
-            let block = m.op(load).block;
-            // A block goes on behind the loops in it.
-            if !blocks.contains(&block) {
-                blocks.push(block);
-            }
+            sunk.push(load);
         }
     }
     let moved: FxHashSet<OpId> = before.values().flatten().copied().collect();
-    for block in blocks {
+    for block in blocks_of(m, sunk) {
         move_before(m, block, &moved, &mut before);
     }
 }

@@ -20,7 +20,7 @@ use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::look::place;
+use crate::lower::tileas::look::{blocks_of, place};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::pipeline::tokens::jumps;
 
@@ -36,14 +36,9 @@ struct Step {
 
 /// Joins the waits for the matmuls of `pipeline` under `body`.
 pub fn wait(m: &mut Module, body: BlockId, pipeline: ValueId, log: &mut Log) {
-    let mut blocks: Vec<BlockId> = Vec::new();
-    for op in m.ops_under(body) {
-        let block = m.op(op).block;
-        if access::pipeline(m.op(op)) == Some(pipeline) && !blocks.contains(&block) {
-            blocks.push(block);
-        }
-    }
-    for block in blocks {
+    let steps_of = |&o: &OpId| access::pipeline(m.op(o)) == Some(pipeline);
+    let ops = m.ops_under(body).into_iter();
+    for block in blocks_of(m, ops.filter(steps_of)) {
         let mut joined: Option<Step> = None;
         for step in steps(m, block, pipeline) {
             joined = Some(match joined {
