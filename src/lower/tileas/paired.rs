@@ -14,10 +14,9 @@ use super::operands::in_buffer;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
-use crate::layout::bank::Cost;
 use crate::layout::mma::{MmaSync, Paired};
-use crate::layout::swizzle::{Capabilities, cost_of_reading};
-use crate::layout::{Layout, LayoutError};
+use crate::layout::shared::SharedLayout;
+use crate::layout::swizzle::cost_of_reading;
 use crate::lower::capabilities;
 use crate::target::Target;
 use rustc_hash::FxHashSet;
@@ -38,9 +37,14 @@ fn beside(bits: u32, target: &Target) -> &'static [u64] {
 pub fn matmuls(m: &mut Module, body: BlockId, warps: u64, target: &Target) {
     let ops = m.ops_under(body);
     let dots = ops.iter().filter(|&&o| S::of(m.op(o).kind) == Some(S::Dot));
+    let wanted = |&dot: &OpId| (dot, wanted(m, dot, warps, target).unwrap_or(Paired::NONE));
+    let wanted: Vec<(OpId, Paired)> = dots.map(wanted).collect();
+    if wanted.iter().all(|w| w.1 == Paired::NONE) {
+        return;
+    }
     let mut groups: Vec<Group> = Vec::new();
-    for &dot in dots {
-        let own = Group::of(m, &ops, dot, warps, target);
+    for (dot, paired) in wanted {
+        let own = Group::of(m, &ops, dot, paired);
         let (meeting, apart): (Vec<Group>, Vec<Group>) =
             groups.into_iter().partition(|g| g.meets(&own));
         groups = apart;
@@ -67,7 +71,7 @@ struct Group {
 }
 
 impl Group {
-    fn of(m: &Module, ops: &[OpId], dot: OpId, warps: u64, target: &Target) -> Group {
+    fn of(m: &Module, ops: &[OpId], dot: OpId, wanted: Paired) -> Group {
         let reached = reach_through_loops(m, ops, m.result(dot));
         // Fragments of a result become those of a left operand as they are.
         let multiplied = ops
@@ -77,10 +81,7 @@ impl Group {
         Group {
             dots: vec![dot],
             reached,
-            paired: match multiplied {
-                true => Paired::NONE,
-                false => wanted(m, dot, warps, target).unwrap_or(Paired::NONE),
-            },
+            paired: if multiplied { Paired::NONE } else { wanted },
         }
     }
 
@@ -104,43 +105,41 @@ fn wanted(m: &Module, dot: OpId, warps: u64, target: &Target) -> Option<Paired> 
     let Matmul { lhs, rhs, .. } = Matmul::of(m.op(dot))?;
     let one = mma_of(m, dot, warps).filter(|mma| mma.batch.is_none())?;
     let beside = beside(one.element_bits, target);
+    if beside.len() < 2 {
+        return None;
+    }
     let with = |paired| MmaSync { paired, ..one };
-    let rows = beside.iter().map(|&n| Paired {
-        rows: n > 1,
-        ..Paired::NONE
+    let (left, right) = (lies(m, lhs), lies(m, rhs));
+    let rows = [false, true].into_iter().filter_map(|rows| {
+        let fragments = with(Paired {
+            rows,
+            ..Paired::NONE
+        })
+        .a()
+        .ok()?;
+        Some((cost_of_reading(&fragments, left.as_ref()?, can).ok()?, rows))
     });
-    let columns = beside.iter().map(|&columns| Paired {
-        columns,
-        ..Paired::NONE
+    let columns = beside.iter().filter_map(|&columns| {
+        let fragments = with(Paired {
+            columns,
+            ..Paired::NONE
+        })
+        .b()
+        .ok()?;
+        Some((
+            cost_of_reading(&fragments, right.as_ref()?, can).ok()?,
+            columns,
+        ))
     });
+    // The first of equals.
     Some(Paired {
-        rows: cheapest(m, lhs, rows, can, &|p| with(p).a()).rows,
-        columns: cheapest(m, rhs, columns, can, &|p| with(p).b()).columns,
+        rows: rows.min_by_key(|r| r.0).is_some_and(|r| r.1),
+        columns: columns.min_by_key(|c| c.0).map_or(1, |c| c.1),
     })
 }
 
-/// Those of `choices` with which `tile`, an operand in such `fragments`, is read cheapest; the first of equals.
-fn cheapest(
-    m: &Module,
-    tile: ValueId,
-    choices: impl Iterator<Item = Paired>,
-    can: Capabilities,
-    fragments: &dyn Fn(Paired) -> Result<Layout, LayoutError>,
-) -> Paired {
-    let mut best: Option<(Cost, Paired)> = None;
-    for paired in choices {
-        let cost = fragments(paired).ok().and_then(|f| read(m, tile, &f, can));
-        if let Some(cost) = cost
-            && best.is_none_or(|b| cost < b.0)
-        {
-            best = Some((cost, paired));
-        }
-    }
-    best.map_or(Paired::NONE, |b| b.1)
-}
-
-/// What it costs to read what `tile` is computed of, element by element, where it lies in shared memory.
-fn read(m: &Module, mut tile: ValueId, fragments: &Layout, can: Capabilities) -> Option<Cost> {
+/// How what `tile` is computed of, element by element, lies in shared memory.
+fn lies(m: &Module, mut tile: ValueId) -> Option<SharedLayout> {
     let bits = m.types.bits(m.ty(tile));
     while let Some(op) = m.def_op(tile)
         && computes(m, op)
@@ -149,9 +148,6 @@ fn read(m: &Module, mut tile: ValueId, fragments: &Layout, can: Capabilities) ->
         tile = source;
     }
     // Threads hold narrower elements otherwise.
-    if m.types.bits(m.ty(tile)) != bits {
-        return None;
-    }
-    let (_, _, shared) = in_buffer(m, tile)?;
-    cost_of_reading(fragments, &shared, can).ok()
+    let alike = m.types.bits(m.ty(tile)) == bits;
+    in_buffer(m, tile).filter(|_| alike).map(|found| found.2)
 }

@@ -198,11 +198,12 @@ mod tests {
 
     #[test]
     fn bytes_stay_in_their_spans() {
+        let of = |mode| Pattern {
+            mode,
+            atomicity: Atomicity::B16,
+        };
         for mode in [Swizzle::B32, Swizzle::B64, Swizzle::B128] {
-            let pattern = Pattern {
-                mode,
-                atomicity: Atomicity::B16,
-            };
+            let pattern = of(mode);
             for bytes in (16..2048).step_by(16) {
                 let places = (0..bytes).map(|byte| pattern.apply(4096 + byte) - 4096);
                 assert!(
@@ -211,12 +212,8 @@ mod tests {
                 );
             }
         }
-        let half = Pattern {
-            mode: Swizzle::B64,
-            atomicity: Atomicity::B16,
-        };
-        assert_eq!(half.extent(64), 64);
-        assert_eq!(half.extent(16), 64);
+        assert_eq!(of(Swizzle::B64).extent(64), 64);
+        assert_eq!(of(Swizzle::B64).extent(16), 64);
     }
 
     #[test]
