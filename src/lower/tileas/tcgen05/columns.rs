@@ -57,22 +57,30 @@ fn holds(m: &Module, outer: OpId, mut inner: OpId) -> bool {
 pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
     let mut firsts: Vec<u64> = Vec::new();
     for held in all {
-        let mut earlier = all.iter().zip(&firsts);
-        let first = match earlier.clone().find(|(o, _)| o.is_same(held)) {
+        let earlier = || all.iter().zip(&firsts);
+        let first = match earlier().find(|(o, _)| o.is_same(held)) {
             Some((_, &first)) => first,
             None => {
-                let uses = || {
-                    all.iter()
-                        .filter(|o| std::ptr::eq(*o, held) || o.is_same(held))
-                };
-                let earlier = earlier.by_ref();
-                let taken = earlier.filter(|(o, _)| uses().any(|u| u.meets(m, o)));
+                // A buffer that has its columns may be in use at a matmul whose entry comes later.
+                let taken = earlier().filter(|(o, _)| ever_meet(m, all, o, held));
                 lowest_gap(taken.map(|(o, &f)| f..f + o.columns), held.columns)
             }
         };
         firsts.push(first);
     }
     firsts
+}
+
+/// Whether any entry of one's buffer is in use at the same time as any of the other's.
+fn ever_meet(m: &Module, all: &[Held], one: &Held, other: &Held) -> bool {
+    let of = |held| entries(all, held);
+    of(one).any(|o| of(other).any(|u| u.meets(m, o)))
+}
+
+/// The entries of an entry's buffer; it alone where no buffer is known yet.
+fn entries<'a>(all: &'a [Held], held: &'a Held) -> impl Iterator<Item = &'a Held> {
+    all.iter()
+        .filter(move |o| std::ptr::eq(*o, held) || o.is_same(held))
 }
 
 /// The columns that they need together.
