@@ -96,6 +96,11 @@ impl Module {
         users
     }
 
+    /// Whether the value has not been erased.
+    pub fn holds(&self, value: ValueId) -> bool {
+        self.values.contains_key(value)
+    }
+
     /// Whether an operation has `value` as an operand.
     pub fn is_used(&self, value: ValueId) -> bool {
         let mut users = self.uses.of(value).iter();

@@ -324,15 +324,24 @@ fn permuted(
     Ok(m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty))
 }
 
-/// Erases what made `tile`, as far as nothing else uses it.
-pub(super) fn drop_unused(m: &mut Module, tile: ValueId) {
-    let Some(op) = m.def_op(tile) else { return };
-    let reads = S::of(m.op(op).kind) == Some(S::LocalLoad) || is_view(m, op);
-    if reads && !m.is_used(tile) {
-        let source = m.source(op);
-        m.erase(op);
-        drop_unused(m, source);
+/// Erases what made `tiles`, as far as nothing else uses it. They may be the same tile, or views of the same.
+pub(super) fn drop_unused(m: &mut Module, tiles: impl IntoIterator<Item = ValueId>) {
+    for mut tile in tiles {
+        while let Some(op) = unused_read(m, tile) {
+            tile = m.source(op);
+            m.erase(op);
+        }
     }
+}
+
+/// The operation that reads or views `tile` for nobody.
+fn unused_read(m: &Module, tile: ValueId) -> Option<OpId> {
+    if !m.holds(tile) || m.is_used(tile) {
+        return None;
+    }
+    let op = m.def_op(tile)?;
+    let reads = S::of(m.op(op).kind) == Some(S::LocalLoad) || is_view(m, op);
+    reads.then_some(op)
 }
 
 /// `cp.async` writes through the generic proxy: what matmuls read of it in place needs a fence after the wait.

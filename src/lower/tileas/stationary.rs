@@ -169,7 +169,7 @@ fn read_again(m: &mut Module, s: &fragments::Operand, chain: &[OpId]) {
     if let Some(&again) = map.get(&s.tile) {
         m.set_operand(s.dot, s.side.name(), again);
     }
-    drop_unused(m, s.tile);
+    drop_unused(m, [s.tile]);
 }
 
 /// Stores the tile when it is known, and loads it in front of the matmul.

@@ -284,9 +284,7 @@ impl Operands {
         }
         m.replace_all_uses(result, done);
         m.erase(dot);
-        for operand in [matmul.lhs, matmul.rhs] {
-            drop_unused(m, operand);
-        }
+        drop_unused(m, [matmul.lhs, matmul.rhs]);
         Ok(())
     }
 }

@@ -511,9 +511,7 @@ impl Convert {
             after,
             untouched,
         });
-        for operand in matmul.sources() {
-            operands::drop_unused(m, operand);
-        }
+        operands::drop_unused(m, matmul.sources());
     }
 
     /// The accumulator of a matmul by itself goes to its buffer; the matmul's `accumulate`.
