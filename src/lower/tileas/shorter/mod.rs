@@ -177,9 +177,14 @@ impl Loop {
         let mut all = made_in_front(m, body, &self.ops);
         all.extend(&self.ops);
         let mut dims = Dims::with_sums(m, &all, self.sums.iter().copied());
-        let lhs = self.sums.first().and_then(|&o| Matmul::of(m.op(o)));
-        let lhs = lhs.map(|matmul| matmul.lhs);
-        let k = lhs.and_then(|lhs| dims.free(lhs, extents(m, lhs).len().checked_sub(1)?));
+        let inner = |o: &OpId| {
+            let lhs = Matmul::of(m.op(*o))?.lhs;
+            Some((lhs, extents(m, lhs).len().checked_sub(1)?))
+        };
+        let along: Vec<(ValueId, usize)> = self.sums.iter().filter_map(inner).collect();
+        // A matmul whose K stayed whole would be added once for each part.
+        along.windows(2).for_each(|p| dims.tie(p[0], p[1]));
+        let k = along.first().and_then(|&(lhs, i)| dims.free(lhs, i));
         let set = k.ok_or_else(|| no("an operation in the loop needs all of K at once"))?;
         let (mut cut, concerned) = Parts::of(m, &all, &mut dims, set, 1)?;
         let is_cut = |o: OpId| cut.dims.contains_key(&m.result(o));

@@ -131,7 +131,8 @@ impl Dims {
             .or_insert_with(|| table.new_key(Whole(false)))
     }
 
-    fn tie(&mut self, a: (ValueId, usize), b: (ValueId, usize)) {
+    /// Cuts two dimensions of tiles together.
+    pub fn tie(&mut self, a: (ValueId, usize), b: (ValueId, usize)) {
         let (a, b) = (self.key(a.0, a.1), self.key(b.0, b.1));
         self.table.union(a, b);
     }
