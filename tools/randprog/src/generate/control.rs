@@ -45,7 +45,7 @@ impl Gen {
     }
 
     /// `%n` for one result, `%n:k` for several, and what later statements call them.
-    fn results(&mut self, like: &[Tile]) -> (String, Vec<Tile>) {
+    pub(super) fn results(&mut self, like: &[Tile]) -> (String, Vec<Tile>) {
         let name = self.fresh();
         let head = match like.len() {
             0 => String::new(),

@@ -17,6 +17,7 @@ mod operand;
 mod product;
 mod recurrence;
 mod rows;
+mod several;
 mod shape;
 mod walked;
 

@@ -6,7 +6,7 @@ use crate::program::Fill;
 use crate::types::{Elem, Fact, Float, Tile};
 
 /// Element types of operands and accumulators.
-const KINDS: &[((Elem, Elem), usize)] = &[
+pub(super) const KINDS: &[((Elem, Elem), usize)] = &[
     ((Elem::F16, Elem::F32), 10),
     ((Elem::BF16, Elem::F32), 6),
     ((Elem::F16, Elem::F16), 4),
@@ -29,13 +29,13 @@ pub(super) struct Sizes {
     pub k: u64,
 }
 
-/// A loop that carries one sum.
+/// A loop that carries sums.
 pub(super) struct Sums {
     /// What the loop yields.
-    pub name: String,
+    pub results: Vec<Tile>,
     pub counter: String,
-    /// The sum in the loop.
-    pub inner: Tile,
+    /// The sums in the loop.
+    pub inner: Vec<Tile>,
     /// Where values of the loop begin.
     pub here: usize,
 }
@@ -77,7 +77,7 @@ impl Gen {
     }
 
     /// An operand of a product: loaded, at an index, perhaps turned, perhaps computed.
-    fn factor(
+    pub(super) fn factor(
         &mut self,
         elem: Elem,
         (batch, rows, columns): (u64, u64, u64),
@@ -140,6 +140,9 @@ impl Gen {
     }
 
     pub(super) fn product(&mut self) {
+        if self.c.chance(15) {
+            return self.several();
+        }
         let (input, output) = self.c.weighted(KINDS);
         let s = self.sizes(WORK);
         let fits = |t: &Tile| usable(t) && t.float().max() < 64.0;
@@ -189,6 +192,9 @@ impl Gen {
         if self.c.chance(10) {
             return self.recurrence();
         }
+        if self.c.chance(15) {
+            return self.several_loop();
+        }
         let (input, output) = self.c.weighted(KINDS);
         let s = self.sizes(WORK / 4);
         let trips = 1 + self.c.below(6) as u64;
@@ -196,12 +202,13 @@ impl Gen {
             return self.walked_loop((input, output), &s, trips);
         }
         let start = self.zero(output, &result_shape(&s));
+        let starts = std::slice::from_ref(&start);
         let Sums {
-            name,
+            results,
             counter,
             inner,
             here,
-        } = self.begin_sums(&start, trips);
+        } = self.begin_sums(starts, trips);
         let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
         let a = self.factor(
             input,
@@ -218,39 +225,40 @@ impl Gen {
         }
         // The sum over all iterations bounds that of each.
         let total = product_fact(&a, &b, &start, s.k * trips);
-        let step = self.multiply(&a, &b, &inner, total.unwrap_or(start.fact));
+        let step = self.multiply(&a, &b, &inner[0], total.unwrap_or(start.fact));
         if self.c.chance(10) {
             self.statement();
         }
         self.terminator("continue", &[step]);
-        self.end_sums(
-            here,
-            total.map(|fact| Tile {
-                name,
-                fact,
-                ..start
-            }),
-        );
+        let known = |result: Tile| {
+            Some(Tile {
+                fact: total?,
+                ..result
+            })
+        };
+        self.end_sums(here, results.into_iter().filter_map(known));
     }
 
-    /// Begins a loop of so many iterations that carries one sum.
-    pub(super) fn begin_sums(&mut self, start: &Tile, trips: u64) -> Sums {
+    /// Begins a loop of so many iterations that carries sums.
+    pub(super) fn begin_sums(&mut self, starts: &[Tile], trips: u64) -> Sums {
         let low = self.int_constant(Elem::I32, &[], 0);
         let high = self.count(trips);
         let by = self.int_constant(Elem::I32, &[], 1);
         let counter = self.fresh();
-        let inner = Tile {
-            name: self.fresh(),
-            ..start.clone()
-        };
-        let name = self.fresh();
-        let (of, from) = (std::slice::from_ref(&inner), std::slice::from_ref(start));
+        let inner: Vec<Tile> = starts
+            .iter()
+            .map(|start| Tile {
+                name: self.fresh(),
+                ..start.clone()
+            })
+            .collect();
+        let (head, results) = self.results(starts);
         self.line(&format!(
-            "{name} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
+            "{head}for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
             low.name,
             by.name,
-            pairs(of, from),
-            types(from)
+            pairs(&inner, starts),
+            types(starts)
         ));
         self.around.push(Some(Around {
             counter: counter.clone(),
@@ -269,20 +277,20 @@ impl Gen {
             fact,
         });
         Sums {
-            name,
+            results,
             counter,
             inner,
             here,
         }
     }
 
-    /// Ends a loop behind `here` that adds up products, whose result is used if it is known enough of.
-    pub(super) fn end_sums(&mut self, here: usize, result: Option<Tile>) {
+    /// Ends a loop behind `here` that adds up products; those of its results are used that enough is known of.
+    pub(super) fn end_sums(&mut self, here: usize, known: impl IntoIterator<Item = Tile>) {
         self.depth -= 1;
         self.env.truncate(here);
         self.around.pop();
         self.line("}");
-        self.env.extend(result);
+        self.env.extend(known);
     }
 }
 

@@ -45,9 +45,14 @@ impl Gen {
     }
 
     fn steps(&mut self, start: &Tile, step: &Step, trips: u64, total: Fact) {
+        let starts = std::slice::from_ref(start);
         let Sums {
-            name, inner, here, ..
-        } = self.begin_sums(start, trips);
+            results,
+            inner,
+            here,
+            ..
+        } = self.begin_sums(starts, trips);
+        let inner = &inner[0];
         // The sum is an operand exactly.
         let known = Tile {
             fact: total,
@@ -59,16 +64,15 @@ impl Gen {
         };
         let x = self.convert_to(&known, y.elem).unwrap_or(known);
         let next = match step.left {
-            true => self.multiply(&x, &y, &inner, total),
-            false => self.multiply(&y, &x, &inner, total),
+            true => self.multiply(&x, &y, inner, total),
+            false => self.multiply(&y, &x, inner, total),
         };
         self.terminator("continue", &[next]);
-        let result = Tile {
-            name,
+        let known = |result| Tile {
             fact: total,
-            ..start.clone()
+            ..result
         };
-        self.end_sums(here, Some(result));
+        self.end_sums(here, results.into_iter().map(known));
     }
 }
 

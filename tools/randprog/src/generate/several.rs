@@ -1,0 +1,163 @@
+//! Several matmuls of a few extents, which read the same operands and each other's results: what attention, its gradients
+//! and recurrent states are made of.
+
+use super::Gen;
+use super::product::{KINDS, Sums, product_fact};
+use crate::types::{Elem, Fact, Float, Tile, anything};
+
+/// Multiplications that each of them may have.
+const WORK: u64 = 1 << 19;
+
+/// What their operands are taken from.
+struct Pool {
+    elem: Elem,
+    extents: [u64; 3],
+    tiles: Vec<Tile>,
+    /// Where a loop is around them: its counter, and how many values that has.
+    counter: Option<(String, u64)>,
+}
+
+impl Gen {
+    fn pool(&mut self, elem: Elem) -> Pool {
+        let mut extents = [0; 3];
+        for extent in &mut extents {
+            *extent = self
+                .c
+                .weighted(&[(64, 6), (32, 5), (128, 5), (16, 4), (8, 1)]);
+        }
+        Pool {
+            elem,
+            extents,
+            tiles: Vec::new(),
+            counter: None,
+        }
+    }
+
+    /// Matmuls one after the other.
+    pub(super) fn several(&mut self) {
+        let (input, output) = self.c.weighted(KINDS);
+        let mut pool = self.pool(input);
+        for _ in 0..2 + self.c.below(3) {
+            let start = self.start(&pool, output);
+            let (sum, fact) = self.add_to(&mut pool, &start, 1);
+            if fact.is_some() && self.c.chance(60) {
+                self.store(&sum);
+            }
+            self.keep(&mut pool, &sum);
+        }
+    }
+
+    /// A loop that carries several sums.
+    pub(super) fn several_loop(&mut self) {
+        let (input, output) = self.c.weighted(KINDS);
+        let mut pool = self.pool(input);
+        let trips = 1 + self.c.below(4) as u64;
+        let starts: Vec<Tile> = (0..1 + self.c.below(3))
+            .map(|_| self.start(&pool, output))
+            .collect();
+        // What the loop reads again in each iteration.
+        for _ in 0..self.c.below(3) {
+            let shape = [pool.extent(self), pool.extent(self)];
+            self.factor_of(&mut pool, shape);
+        }
+        let Sums {
+            results,
+            counter,
+            inner,
+            here,
+        } = self.begin_sums(&starts, trips);
+        pool.counter = Some((counter, trips));
+        let (mut next, mut known) = (Vec::new(), Vec::new());
+        for (inner, result) in inner.iter().zip(results) {
+            if self.c.chance(50) {
+                let start = self.start(&pool, output);
+                let (scores, _) = self.add_to(&mut pool, &start, 1);
+                self.keep(&mut pool, &scores);
+            }
+            let (sum, fact) = self.add_to(&mut pool, inner, trips);
+            if let Some(fact) = fact {
+                // The bound of all iterations holds in front of each, too.
+                let before = self.c.chance(50);
+                let state = if before { inner } else { &sum };
+                self.keep(
+                    &mut pool,
+                    &Tile {
+                        fact,
+                        ..state.clone()
+                    },
+                );
+                known.push(Tile { fact, ..result });
+            }
+            next.push(sum);
+        }
+        self.terminator("continue", &next);
+        self.end_sums(here, known);
+    }
+
+    /// Zeros in the shape of one of the results.
+    fn start(&mut self, pool: &Pool, output: Elem) -> Tile {
+        let shape = [pool.extent(self), pool.extent(self)];
+        self.zero(output, &shape)
+    }
+
+    /// `start` and the matmul of two operands, and what holds of the sum of so many of them.
+    fn add_to(&mut self, pool: &mut Pool, start: &Tile, trips: u64) -> (Tile, Option<Fact>) {
+        let (m, n) = (start.shape[0], start.shape[1]);
+        let k = pool.extent(self).min(WORK / (m * n));
+        let left = self.factor_of(pool, [m, k]);
+        let right = self.factor_of(pool, [k, n]);
+        let fact = product_fact(&left, &right, start, k * trips);
+        let sum = self.multiply(&left, &right, start, fact.unwrap_or(anything(start.elem)));
+        (sum, fact)
+    }
+
+    /// An operand of this shape: one that is there, perhaps transposed, or a new one.
+    fn factor_of(&mut self, pool: &mut Pool, shape: [u64; 2]) -> Tile {
+        let fits = |t: &&Tile| t.shape == shape || t.shape == [shape[1], shape[0]];
+        let there: Vec<Tile> = pool.tiles.iter().filter(fits).cloned().collect();
+        if !there.is_empty() && self.c.chance(75) {
+            let at = self.c.below(there.len());
+            let tile = &there[at];
+            return match tile.shape == shape {
+                true => tile.clone(),
+                false => self.permute(tile, &[1, 0]),
+            };
+        }
+        let counter = pool.counter.clone();
+        let grid = u64::from(self.grid[0]);
+        let index = counter.as_ref().map(|(name, trips)| {
+            let along = [(name.as_str(), *trips), ("%bx", grid)];
+            if self.c.chance(50) {
+                [along[1], along[0]]
+            } else {
+                along
+            }
+        });
+        let new = self.factor(pool.elem, (1, shape[0], shape[1]), index);
+        // Operands that threads compute take other ways than those that are only loaded.
+        let new = if pool.elem.has_arithmetic() && self.c.chance(30) {
+            self.clamp(&new, (-1.0, 1.0))
+        } else {
+            new
+        };
+        pool.tiles.push(new.clone());
+        new
+    }
+
+    /// Makes an operand of a sum.
+    fn keep(&mut self, pool: &mut Pool, sum: &Tile) {
+        let finite = |x: Float| x.is_finite() && x.error < 1.0;
+        if !sum.elem.is_float() || !finite(sum.float()) || !self.c.chance(60) {
+            return;
+        }
+        let small = self.clamp(sum, (-2.0, 2.0));
+        let operand = self.convert_to(&small, pool.elem);
+        pool.tiles.extend(operand.filter(|t| finite(t.float())));
+    }
+}
+
+impl Pool {
+    fn extent(&self, g: &mut Gen) -> u64 {
+        g.c.pick(&self.extents)
+    }
+}
