@@ -303,11 +303,17 @@ fn permuted(
     else {
         return Ok(buffer);
     };
-    // Extents of one element come first, so that the matrix is permuted.
-    let ones = shape.len() - permutation.len();
-    let dims: Vec<usize> = (0..ones)
-        .chain(permutation.iter().map(|d| d + ones))
-        .collect();
+    // The matrix lies in the dimensions that have more than one element, wherever those are.
+    let mut dims: Vec<usize> = (0..shape.len()).collect();
+    let matrix: Vec<usize> = match shape.len() == permutation.len() {
+        true => dims.clone(),
+        false => dims.iter().copied().filter(|&d| shape[d] > 1).collect(),
+    };
+    for (&to, &from) in matrix.iter().zip(permutation) {
+        if let (Some(dim), Some(&at)) = (dims.get_mut(to), matrix.get(from)) {
+            *dim = at;
+        }
+    }
     let layout = m.layouts.get(layout).permute(&dims)?;
     let layout = m.layouts.intern(layout);
     let shape = dims.iter().filter_map(|&d| shape.get(d).copied()).collect();
