@@ -246,11 +246,10 @@ impl Gen {
             .collect();
         let is_ragged = dims.iter().zip(shape).any(|(d, t)| d % t != 0);
         let (padding, fact) = self.padding(elem, fill.fact(elem), is_ragged);
-        let mapped = shape.len() == 2 && self.c.chance(10);
-        let (tensor_dims, map) = if mapped {
-            (dims.iter().rev().copied().collect(), ", dim_map=[1, 0]")
+        let (tensor_dims, map) = if shape.len() > 1 && self.c.chance(10) {
+            self.mapped(dims)
         } else {
-            (dims, "")
+            (dims, String::new())
         };
         let place = self.place(&tensor_dims);
         let base = self.buffer(elem, place.count, fill, 0.0);
@@ -268,6 +267,16 @@ impl Gen {
             ("make_partition_view", &tensor, &ty),
             index,
         )
+    }
+
+    /// Dimensions of a tensor two of which are exchanged in its tiles, and how the view says so.
+    fn mapped(&mut self, mut dims: Vec<u64>) -> (Vec<u64>, String) {
+        let mut order: Vec<usize> = (0..dims.len()).collect();
+        let a = self.c.below(dims.len() - 1);
+        let b = a + 1 + self.c.below(dims.len() - 1 - a);
+        order.swap(a, b);
+        dims.swap(a, b);
+        (dims, format!(", dim_map={order:?}"))
     }
 
     fn load_view(

@@ -107,11 +107,14 @@ impl Gen {
         if let (Some(at), true) = (&mut at, turned) {
             at.reverse();
         }
+        let matrix = shape.clone();
         if batch > 1 {
-            shape.insert(0, batch);
-            if let Some(at) = &mut at {
-                let zero = self.int_constant(Elem::I32, &[], 0).name;
-                at.insert(0, (zero, 1));
+            self.dimension(0, batch, &mut shape, &mut at);
+        } else if self.c.chance(25) {
+            // Tensors have dimensions for batches and heads, of which a tile takes one.
+            for _ in 0..1 + self.c.below(2) {
+                let place = self.c.below(shape.len());
+                self.dimension(place, 1, &mut shape, &mut at);
             }
         }
         let tile = match &at {
@@ -120,6 +123,11 @@ impl Gen {
                 self.load_at(from, &shape, fill, &at)
             }
             None => self.load_filled(from, &shape, fill),
+        };
+        let tile = if batch > 1 {
+            tile
+        } else {
+            self.reshape(&tile, &matrix)
         };
         // Padding that is no number would be in every sum.
         let tile = if tile.elem.is_float() && !tile.float().is_finite() {
@@ -136,6 +144,21 @@ impl Gen {
             self.permute(&tile, &[1, 0])
         } else {
             tile
+        }
+    }
+
+    /// Gives a tile another dimension, of whose tiles the first is loaded.
+    fn dimension(
+        &mut self,
+        place: usize,
+        extent: u64,
+        shape: &mut Vec<u64>,
+        at: &mut Option<Vec<(String, u64)>>,
+    ) {
+        shape.insert(place, extent);
+        if let Some(at) = at {
+            let zero = self.int_constant(Elem::I32, &[], 0).name;
+            at.insert(place, (zero, 1));
         }
     }
 

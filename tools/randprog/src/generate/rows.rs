@@ -28,14 +28,14 @@ impl Gen {
     }
 
     /// One value per row, again in every element of it.
-    fn along(&mut self, row: &Tile, shape: &[u64], dim: usize) -> Tile {
+    pub(super) fn along(&mut self, row: &Tile, shape: &[u64], dim: usize) -> Tile {
         let mut one = shape.to_vec();
         one[dim] = 1;
         let row = self.reshape(row, &one);
         self.broadcast(&row, shape)
     }
 
-    fn softmax(&mut self, a: &Tile, dim: usize) -> Option<Tile> {
+    pub(super) fn softmax(&mut self, a: &Tile, dim: usize) -> Option<Tile> {
         let most = self.fold_with(a, dim, With::Max, false)?;
         let most = self.along(&most, &a.shape, dim);
         let x = a.float();

@@ -3,10 +3,20 @@
 
 use super::Gen;
 use super::product::{KINDS, Sums, product_fact};
-use crate::types::{Elem, Fact, Float, Tile, anything};
+use crate::program::Fill;
+use crate::types::{Elem, Fact, Float, Tile, anything, tile_type};
 
 /// Multiplications that each of them may have.
 const WORK: u64 = 1 << 19;
+
+/// What a sum goes through before it is an operand.
+#[derive(Clone, Copy)]
+enum Through {
+    Nothing,
+    Mask,
+    Rows,
+    Softmax,
+}
 
 /// What their operands are taken from.
 struct Pool {
@@ -23,7 +33,7 @@ impl Gen {
         for extent in &mut extents {
             *extent = self
                 .c
-                .weighted(&[(64, 6), (32, 5), (128, 5), (16, 4), (8, 1)]);
+                .weighted(&[(32, 7), (64, 6), (16, 5), (128, 3), (8, 1)]);
         }
         Pool {
             elem,
@@ -74,7 +84,13 @@ impl Gen {
                 let (scores, _) = self.add_to(&mut pool, &start, 1);
                 self.keep(&mut pool, &scores);
             }
-            let (sum, fact) = self.add_to(&mut pool, inner, trips);
+            let decays = inner.elem.is_float() && self.c.chance(25);
+            let state = if decays {
+                self.scaled_rows(inner)
+            } else {
+                inner.clone()
+            };
+            let (sum, fact) = self.add_to(&mut pool, &state, trips);
             if let Some(fact) = fact {
                 // The bound of all iterations holds in front of each, too.
                 let before = self.c.chance(50);
@@ -151,8 +167,59 @@ impl Gen {
             return;
         }
         let small = self.clamp(sum, (-2.0, 2.0));
-        let operand = self.convert_to(&small, pool.elem);
+        let scores = match self.c.weighted(&[
+            (Through::Nothing, 4),
+            (Through::Mask, 2),
+            (Through::Rows, 2),
+            (Through::Softmax, 2),
+        ]) {
+            Through::Nothing => Some(small),
+            Through::Mask => Some(self.lower_part(&small)),
+            Through::Rows => Some(self.scaled_rows(&small)),
+            // Sums are made in f32.
+            Through::Softmax => match small.elem {
+                Elem::F16 => self.convert_to(&small, Elem::F32),
+                _ => Some(small),
+            }
+            .and_then(|t| self.softmax(&t, 1)),
+        };
+        let operand = scores.and_then(|t| self.convert_to(&t, pool.elem));
         pool.tiles.extend(operand.filter(|t| finite(t.float())));
+    }
+
+    /// A matrix with zeros above its diagonal, as causal masks make them.
+    fn lower_part(&mut self, a: &Tile) -> Tile {
+        let [row, column] = [0, 1].map(|dim| {
+            let numbers = self.iota(Elem::I32, a.shape[dim]);
+            self.along_other(&numbers, &a.shape, dim)
+        });
+        let ty = tile_type(Elem::I1, &a.shape);
+        let types = format!("{} -> {ty}", row.ty());
+        let text = format!(
+            "cmpi greater_than_or_equal {}, {}, signed",
+            row.name, column.name
+        );
+        let mask = self.op(&text, Some(&types), Elem::I1, &a.shape, anything(Elem::I1));
+        let zero = self.zero(a.elem, &a.shape);
+        self.select(&mask, a, &zero)
+    }
+
+    /// The rows of a matrix times zero or one, which a state loses or keeps.
+    fn scaled_rows(&mut self, a: &Tile) -> Tile {
+        let by = self.load_filled(a.elem, &a.shape[..1], Fill::Whole(0, 1));
+        let by = self.clamp(&by, (0.0, 1.0));
+        let by = self.along_other(&by, &a.shape, 0);
+        let fact = a.float().product(by.float()).rounded(a.elem);
+        let text = format!("mulf {}, {}", a.name, by.name);
+        self.op(&text, None, a.elem, &a.shape, Fact::Float(fact))
+    }
+
+    /// A vector along dimension `dim` of a matrix, the same in all of the other.
+    fn along_other(&mut self, vector: &Tile, shape: &[u64], dim: usize) -> Tile {
+        let mut one = vec![1; shape.len()];
+        one[dim] = shape[dim];
+        let vector = self.reshape(vector, &one);
+        self.broadcast(&vector, shape)
     }
 }
 
