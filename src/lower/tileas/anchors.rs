@@ -25,6 +25,12 @@ use crate::lower::run::Run;
 use crate::lower::tileas::look::{elements, is_view, last_users};
 use crate::lower::unsupported;
 
+/// Most operations that a thread repeats of another's rather than both reading the result from shared memory, which takes
+/// storing it there, two barriers and reading it.
+const MOST_REPEATED: u64 = 32;
+/// The same for the left operand of `wgmma`, whose warps have more to wait for at a barrier.
+const MOST_REPEATED_BY_GROUPS: u64 = 128;
+
 /// (operand position, layout number) that an operation insists on.
 pub type Needs = Vec<(usize, u32)>;
 
@@ -248,6 +254,7 @@ fn dot(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
 /// reached already stays as it is: results of matmuls are where their instructions leave them.
 pub fn propose_computed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
     let mut wanted = Vec::new();
+    let mut most = MOST_REPEATED;
     match S::of(a.m.op(op).kind) {
         Some(S::Dot | S::ScaledDot) if !is_fma(a.m, op) => {
             let Some(matmul) = Matmul::of(a.m.op(op)) else {
@@ -259,6 +266,7 @@ pub fn propose_computed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> 
         Some(S::AsyncDot) => {
             let fragment = left_fragment(a.m, op)?;
             wanted.extend(Matmul::of(a.m.op(op)).map(|d| d.lhs).zip(fragment));
+            most = MOST_REPEATED_BY_GROUPS;
         }
         _ => {}
     }
@@ -267,9 +275,11 @@ pub fn propose_computed(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> 
         let Some(made) = Made::of(a.m, operand).filter(|made| free && made.computed) else {
             continue;
         };
-        // Threads that repeat what others hold should not compute it for other users, too.
+        // Threads that repeat what others hold should not compute it for other users, too, nor much of it.
         let usual = at(a.m, op, default_layout(a.m, operand, a.warps))?;
-        if layout.registers() <= usual.registers() || made.is_for(a.m, op) {
+        let repeated = layout.registers().saturating_sub(usual.registers());
+        let work = made.operations(a.m) as u64 * repeated;
+        if repeated == 0 || work <= most && made.is_for(a.m, op) {
             propose_source(a, op, operand, layout, Priority::Matmul)?;
         }
     }

@@ -44,6 +44,11 @@ impl Made {
         made.all(|&op| m.users(m.result(op)).into_iter().all(inside))
     }
 
+    /// Operations that compute each element of the operand.
+    pub fn operations(&self, m: &Module) -> usize {
+        self.ops.iter().filter(|&&op| computes(m, op)).count()
+    }
+
     /// Whether all that is read has elements of so many bits.
     pub fn reads(&self, m: &Module, width: u32) -> bool {
         self.loads.iter().all(|&l| bits(m, l) == width)
