@@ -1,5 +1,6 @@
 // Operands that are converted on the way: the left one is read from shared memory as the matmul holds it, in pairs along
-// K; the right one is turned between two buffers. Nothing is converted between layouts in the loop.
+// K; the right one is turned between two buffers. Nothing is converted between layouts in the loop, but on sm_80, where
+// rounding to tf32 takes six instructions, each element of the right one is rounded by one warp.
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // run: compile --emit ptx --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_80
