@@ -9,6 +9,7 @@
 mod access;
 mod arith;
 mod atomics;
+mod chained;
 mod control;
 mod convert;
 mod float;

@@ -218,6 +218,9 @@ impl Gen {
         if self.c.chance(15) {
             return self.several_loop();
         }
+        if self.c.chance(10) {
+            return self.chained_loop();
+        }
         let (input, output) = self.c.weighted(KINDS);
         let s = self.sizes(WORK / 4);
         let trips = 1 + self.c.below(6) as u64;
