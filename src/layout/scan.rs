@@ -4,6 +4,9 @@
 //! run of `2^(b+1)` elements is scanned. In a step, the elements whose bit is set (clear,
 //! when scanning backwards) take the total of the other half of their run, which is its
 //! last element. Where that element lives follows from the layout.
+//!
+//! Where a thread holds runs of neighbours, only their totals need take part in the steps between
+//! threads ([`Runs`]): the other elements take what precedes their run once, at the end.
 
 use super::{In, Layout, LayoutError};
 
@@ -12,6 +15,61 @@ use super::{In, Layout, LayoutError};
 pub struct ScanPlan {
     /// The steps, in order.
     pub steps: Vec<ScanStep>,
+    /// The runs of registers, where it pays to scan their totals.
+    pub runs: Option<Runs>,
+}
+
+/// Runs of neighbours in the registers of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// So many of the steps scan each run by itself.
+    pub steps: usize,
+    /// The registers that hold the totals of the runs then.
+    pub ends: Vec<u32>,
+    /// For each register, the number of its run, a place in `ends`.
+    pub run: Vec<u32>,
+}
+
+impl Runs {
+    /// Fewest elements of a run, as a power of two: a step combines two values for each run instead of all its elements.
+    const LEAST: usize = 2;
+    /// Fewest steps between runs.
+    const FEWEST: usize = 2;
+
+    fn of(layout: &Layout, owners: &[(In, u32)], reverse: bool) -> Option<Runs> {
+        let inside = owners.iter().take_while(|o| o.0 == In::Register);
+        let bits: Vec<u32> = inside.map(|o| o.1).collect();
+        let steps = bits.len();
+        if steps < Self::LEAST || owners.len() - steps < Self::FEWEST {
+            return None;
+        }
+        let inside = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
+        let end = |r: u32| if reverse { r & !inside } else { r | inside };
+        let registers = layout.registers() as u32;
+        let ends: Vec<u32> = (0..registers).filter(|&r| end(r) == r).collect();
+        let place = |r: u32| ends.binary_search(&end(r)).unwrap_or(0) as u32;
+        Some(Runs {
+            steps,
+            run: (0..registers).map(place).collect(),
+            ends,
+        })
+    }
+
+    /// The registers that hold no total.
+    pub fn others(&self) -> Vec<u32> {
+        let is_other = |r: &u32| !self.ends.contains(r);
+        (0..self.run.len() as u32).filter(is_other).collect()
+    }
+
+    /// A step behind the first ones, among the totals: registers are numbers of runs.
+    pub fn among_ends(&self, step: &ScanStep) -> ScanStep {
+        let place = |r: u32| Some(self.ends.binary_search(&r).ok()? as u32);
+        let both = |&(to, from): &(u32, u32)| Some((place(to)?, place(from)?));
+        ScanStep {
+            registers: step.registers.iter().filter_map(both).collect(),
+            ..step.clone()
+        }
+    }
 }
 
 /// One step: for each pair `(to, from)`, in the threads that take part,
@@ -81,6 +139,7 @@ impl ScanPlan {
         let step = |b: usize| step(layout, &owners[..b], owners[b], reverse);
         Ok(ScanPlan {
             steps: (0..owners.len()).map(step).collect(),
+            runs: Runs::of(layout, &owners, reverse),
         })
     }
 }
@@ -160,6 +219,52 @@ mod tests {
         (flat * 31 % 1021 + 2, flat * 17 % 509 + 1)
     }
 
+    /// A step of all threads, on the values of their registers.
+    fn take_step(step: &ScanStep, v: &mut [Vec<(u64, u64)>]) {
+        let before = v.to_vec();
+        for (tid, regs) in v.iter_mut().enumerate() {
+            if step
+                .only
+                .is_some_and(|(bit, is)| (tid >> bit & 1 == 1) != is)
+            {
+                continue;
+            }
+            let from = step.lane.of(tid as u32 % 32) + 32 * step.warp.of(tid as u32 / 32);
+            assert!(step.reach() != Reach::Thread || from as usize == tid);
+            for &(to, reg) in &step.registers {
+                regs[to as usize] = op(before[from as usize][reg as usize], regs[to as usize]);
+            }
+        }
+    }
+
+    /// The scan by totals of runs, and what precedes each run: the totals' first halves are the totals, their second ones
+    /// that.
+    fn by_runs(p: &ScanPlan, runs: &Runs, mut v: Vec<Vec<(u64, u64)>>) -> Vec<Vec<(u64, u64)>> {
+        let (within, across) = p.steps.split_at(runs.steps);
+        within.iter().for_each(|step| take_step(step, &mut v));
+        let n = runs.ends.len();
+        let totals = |regs: &Vec<(u64, u64)>| runs.ends.iter().map(|&r| regs[r as usize]).collect();
+        let mut ends: Vec<Vec<(u64, u64)>> = v.iter().map(totals).collect();
+        // The identity of the composition of maps.
+        ends.iter_mut().for_each(|e| e.extend(vec![(1, 0); n]));
+        for step in across {
+            let step = runs.among_ends(step);
+            let doubled = |&(to, from): &(u32, u32)| [(to, from), (to + n as u32, from)];
+            let registers = step.registers.iter().flat_map(doubled).collect();
+            take_step(&ScanStep { registers, ..step }, &mut ends);
+        }
+        for (regs, ends) in v.iter_mut().zip(ends) {
+            for r in runs.others() {
+                let before = ends[n + runs.run[r as usize] as usize];
+                regs[r as usize] = op(before, regs[r as usize]);
+            }
+            for (&r, &end) in runs.ends.iter().zip(&ends) {
+                regs[r as usize] = end;
+            }
+        }
+        v
+    }
+
     fn check(l: &Layout, dim: usize, reverse: bool) -> ScanPlan {
         let p = ScanPlan::new(l, dim, reverse).unwrap();
         let threads = 32 * l.warps();
@@ -169,22 +274,11 @@ mod tests {
                 .map(|r| value(l.flat(r, place(t).0, place(t).1)))
                 .collect()
         };
-        let mut v: Vec<Vec<(u64, u64)>> = (0..threads).map(start).collect();
-        for step in &p.steps {
-            let before = v.clone();
-            for (tid, regs) in v.iter_mut().enumerate() {
-                if step
-                    .only
-                    .is_some_and(|(bit, is)| (tid >> bit & 1 == 1) != is)
-                {
-                    continue;
-                }
-                let from = step.lane.of(tid as u32 % 32) + 32 * step.warp.of(tid as u32 / 32);
-                assert!(step.reach() != Reach::Thread || from as usize == tid);
-                for &(to, reg) in &step.registers {
-                    regs[to as usize] = op(before[from as usize][reg as usize], regs[to as usize]);
-                }
-            }
+        let first: Vec<Vec<(u64, u64)>> = (0..threads).map(start).collect();
+        let mut v = first.clone();
+        p.steps.iter().for_each(|step| take_step(step, &mut v));
+        if let Some(runs) = &p.runs {
+            assert_eq!(by_runs(&p, runs, first), v);
         }
         for tid in 0..threads {
             for r in 0..l.registers() {

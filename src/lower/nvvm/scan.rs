@@ -5,10 +5,10 @@ use super::emit::AccessAttrs;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::{Predicate, Shuffle, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{BlockId, Diagnostic, Op, OpId, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::layout::blocked::Blocked;
-use crate::layout::scan::{Reach, ScanPlan, ScanStep};
+use crate::layout::scan::{Reach, Runs, ScanPlan, ScanStep};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -32,8 +32,15 @@ impl Lower<'_> {
             let from = self.layout(operand).unwrap_or_else(|| have.clone());
             values.push(self.convert_value(op, value, &from, &layout)?);
         }
-        for step in &plan.steps {
+        let identities = self.identities(v);
+        let runs = plan.runs.as_ref().zip(identities);
+        let alone = runs.as_ref().map_or(plan.steps.len(), |(r, _)| r.steps);
+        let (within, across) = plan.steps.split_at(alone);
+        for step in within {
             values = self.scan_step(op, body, step, values)?;
+        }
+        if let Some((runs, identities)) = runs {
+            values = self.scan_runs(op, body, (across, runs), (values, identities))?;
         }
         for (&result, value) in v.results().iter().zip(values) {
             let to = self.layout(result).unwrap_or_else(|| layout.clone());
@@ -66,6 +73,7 @@ impl Lower<'_> {
         Ok((layout, plan))
     }
 
+    /// Takes one step.
     fn scan_step(
         &mut self,
         op: OpId,
@@ -73,10 +81,92 @@ impl Lower<'_> {
         step: &ScanStep,
         values: Vec<ValueId>,
     ) -> Result<Vec<ValueId>, Diagnostic> {
-        let (to, from): (Vec<u32>, Vec<u32>) = step.registers.iter().copied().unzip();
-        if to.is_empty() {
+        if step.registers.is_empty() {
             return Ok(values);
         }
+        let to = targets(step);
+        let so_far = self.so_far(step, &values);
+        let current: Vec<ValueId> = values.iter().map(|&v| self.emit().take(v, &to)).collect();
+        let new = self.combine(op, body, current.clone(), so_far)?;
+        let new = self.where_taking(step, new, &current);
+        Ok(self.all_replaced(&values, &new, &to))
+    }
+
+    /// The steps behind those that scan each run of registers by itself: what comes from other threads is combined with the
+    /// total of a run and with what precedes the run, which the other elements of the run take at the end.
+    fn scan_runs(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        (steps, runs): (&[ScanStep], &Runs),
+        (values, identities): (Vec<ValueId>, Vec<i64>),
+    ) -> Result<Vec<ValueId>, Diagnostic> {
+        let mut ends: Vec<ValueId> = (values.iter())
+            .map(|&v| self.emit().take(v, &runs.ends))
+            .collect();
+        let mut before: Vec<ValueId> = Vec::new();
+        for (&end, identity) in ends.iter().zip(identities) {
+            let ty = self.m.ty(end);
+            before.push(self.emit().constant(identity, ty));
+        }
+        for (i, step) in steps.iter().enumerate() {
+            let step = runs.among_ends(step);
+            let to = targets(&step);
+            let so_far = self.so_far(&step, &ends);
+            let take = |l: &mut Self, all: &[ValueId]| -> Vec<ValueId> {
+                all.iter().map(|&v| l.emit().take(v, &to)).collect()
+            };
+            let old = [take(self, &ends), take(self, &before)];
+            let new = if i == 0 {
+                // Nothing precedes any run yet.
+                [
+                    self.combine(op, body, old[0].clone(), so_far.clone())?,
+                    so_far,
+                ]
+            } else {
+                self.combine_both(op, body, &old, &so_far)?
+            };
+            let [new_ends, new_before] = new;
+            let new_ends = self.where_taking(&step, new_ends, &old[0]);
+            let new_before = self.where_taking(&step, new_before, &old[1]);
+            ends = self.all_replaced(&ends, &new_ends, &to);
+            before = self.all_replaced(&before, &new_before, &to);
+        }
+        let others = runs.others();
+        let run: Vec<u32> = (others.iter())
+            .filter_map(|&r| runs.run.get(r as usize).copied())
+            .collect();
+        let current = values
+            .iter()
+            .map(|&v| self.emit().take(v, &others))
+            .collect();
+        let so_far = before.iter().map(|&v| self.emit().take(v, &run)).collect();
+        let new = self.combine(op, body, current, so_far)?;
+        let values = self.all_replaced(&values, &new, &others);
+        Ok(self.all_replaced(&values, &ends, &runs.ends))
+    }
+
+    /// Combines two lists of values with the same ones so far.
+    fn combine_both(
+        &mut self,
+        op: OpId,
+        body: BlockId,
+        [a, b]: &[Vec<ValueId>; 2],
+        so_far: &[ValueId],
+    ) -> Result<[Vec<ValueId>; 2], Diagnostic> {
+        let mut e = self.emit();
+        let current = a.iter().zip(b).map(|(&a, &b)| e.concat(&[a, b])).collect();
+        let twice = so_far.iter().map(|&v| e.concat(&[v, v])).collect();
+        let new = self.combine(op, body, current, twice)?;
+        let half = |l: &mut Self, i: u32| -> Vec<ValueId> {
+            new.iter().map(|&v| l.emit().part(v, i, 2)).collect()
+        };
+        Ok([half(self, 0), half(self, 1)])
+    }
+
+    /// What each register that takes part in a step is combined with.
+    fn so_far(&mut self, step: &ScanStep, values: &[ValueId]) -> Vec<ValueId> {
+        let from: Vec<u32> = step.registers.iter().map(|r| r.1).collect();
         // Each register of other threads travels once.
         let mut distinct = from.clone();
         distinct.sort_unstable();
@@ -94,22 +184,51 @@ impl Lower<'_> {
             Reach::Warp => self.exchange_lanes(step, given),
             Reach::Block => self.exchange_threads(step, given),
         };
-        let so_far = given
+        given
             .iter()
             .map(|&v| self.emit().take(v, &expand))
-            .collect();
-        let current: Vec<ValueId> = values.iter().map(|&v| self.emit().take(v, &to)).collect();
-        let mut new = self.combine(op, body, current.clone(), so_far)?;
-        if let Some((bit, is)) = step.only {
-            for (new, &old) in new.iter_mut().zip(&current) {
-                *new = self.where_bit(bit, is, *new, old);
-            }
-        }
-        Ok(values
+            .collect()
+    }
+
+    /// `new` in the threads that take part in a step, `old` in the others.
+    fn where_taking(
+        &mut self,
+        step: &ScanStep,
+        new: Vec<ValueId>,
+        old: &[ValueId],
+    ) -> Vec<ValueId> {
+        let Some((bit, is)) = step.only else {
+            return new;
+        };
+        new.into_iter()
+            .zip(old)
+            .map(|(new, &old)| self.where_bit(bit, is, new, old))
+            .collect()
+    }
+
+    /// Each of `values` with the registers `at` taken from the one of `parts`.
+    fn all_replaced(&mut self, values: &[ValueId], parts: &[ValueId], at: &[u32]) -> Vec<ValueId> {
+        values
             .iter()
-            .zip(new)
-            .map(|(&whole, part)| self.replaced(whole, part, &to))
-            .collect())
+            .zip(parts)
+            .map(|(&whole, &part)| self.replaced(whole, part, at))
+            .collect()
+    }
+
+    /// The bits of the identity of each operand, where all have some of whole bytes.
+    fn identities(&self, v: &view::Scan<Op>) -> Option<Vec<i64>> {
+        let Attr::Array(identities) = v.identities() else {
+            return None;
+        };
+        let bits = |(attr, &operand): (&Attr, &ValueId)| {
+            let width = self.m.types.width(self.m.ty(operand));
+            match attr {
+                Attr::Int { value, .. } if width >= 8 => Some(*value),
+                Attr::Float { bits, .. } => Some(*bits as i64),
+                _ => None,
+            }
+        };
+        identities.iter().zip(v.operands()).map(bits).collect()
     }
 
     /// `new` in the threads whose number has `bit` as given, `old` in the others.
@@ -224,4 +343,9 @@ impl Lower<'_> {
         }
         received
     }
+}
+
+/// The registers that take part in a step.
+fn targets(step: &ScanStep) -> Vec<u32> {
+    step.registers.iter().map(|r| r.0).collect()
 }
