@@ -13,6 +13,7 @@
 mod alone;
 mod apply;
 mod barriers;
+mod bases;
 mod block_scale;
 mod bounds;
 mod build;

@@ -2,7 +2,8 @@
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
 use super::{
-    barriers, coalesce, demand, equal, interleave, pair, recompute, roles, tidy, unread, uses,
+    barriers, bases, coalesce, demand, equal, interleave, pair, recompute, roles, tidy, unread,
+    uses,
 };
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
@@ -27,7 +28,7 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 11] = [
+static BEFORE_MOVES: [&Pass; 12] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
@@ -58,6 +59,12 @@ static BEFORE_MOVES: [&Pass; 11] = [
         doc: "Warps with roles compute what they need after they have taken their registers.",
         counts: "moved",
         run: |func, table, _| roles::compute(func, table),
+    },
+    &Pass {
+        name: "bases-before-loops",
+        doc: "Addresses in shared memory that loops ask for are made in front of them, where `wgmma` reads there.",
+        counts: "moved",
+        run: bases::hoist,
     },
     &Pass {
         name: "late-fragments",
