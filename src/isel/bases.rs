@@ -10,7 +10,6 @@
 //! `wgmma`, whose operands' addresses are in uniform registers; where warps' matmuls take all registers there is nothing to
 //! gain (on sm_120a loops lose 0.2 % of their instructions, and kernels take 1.4 % more registers).
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,7 +25,7 @@ const MOST: usize = 4;
 
 /// Moves the addresses. Returns how many.
 pub(super) fn hoist(func: &mut Func, table: &Table, target: Target) -> usize {
-    if !(target.has(Feature::Clusters) && target.has(Feature::Wgmma)) {
+    if !target.has(Feature::Wgmma) {
         return 0;
     }
     let loops = entered_at_the_top(func);
@@ -50,7 +49,7 @@ struct Found {
     /// By the first instruction of a loop and an address: the register that has it.
     made: FxHashMap<(usize, Atom), VReg>,
     /// By the first instruction of a loop: the instructions that go in front of it.
-    front: BTreeMap<usize, Vec<usize>>,
+    front: FxHashMap<usize, Vec<usize>>,
     /// All instructions that leave their place.
     moved: FxHashSet<usize>,
     /// Registers of addresses that another register has already.
@@ -89,12 +88,7 @@ impl Found {
 
 /// The instructions that do nothing but make an address in shared memory, of registers that nothing else writes.
 fn addresses(func: &Func, table: &Table) -> Vec<(usize, VReg, Atom)> {
-    let mut writers: Vec<u32> = vec![0; func.regs.len()];
-    for inst in &func.insts {
-        uses::visit(inst, table, &mut |_, register, write| {
-            writers[register.0 as usize] += u32::from(write);
-        });
-    }
+    let writers = uses::writers(func, table);
     let Some(makes) = table.find("@addressof") else {
         return Vec::new();
     };
@@ -112,8 +106,8 @@ fn addresses(func: &Func, table: &Table) -> Vec<(usize, VReg, Atom)> {
     func.insts.iter().enumerate().filter_map(address).collect()
 }
 
-/// The loops, inner ones behind those around them, that no jump enters from elsewhere: what stands in front of their first instruction comes
-/// before all of them.
+/// The loops, inner ones behind those around them, that no jump enters from elsewhere: what stands in front of their first
+/// instruction comes before all of them.
 fn entered_at_the_top(func: &Func) -> Vec<(usize, usize)> {
     let places = func.insts.iter().enumerate();
     let labels: FxHashMap<Label, usize> = places

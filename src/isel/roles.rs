@@ -83,12 +83,7 @@ struct Ahead {
 
 impl Ahead {
     fn of(func: &Func, table: &Table, count: usize) -> Self {
-        let mut writers: Vec<u32> = vec![0; func.regs.len()];
-        for inst in &func.insts {
-            uses::visit(inst, table, &mut |_, register, write| {
-                writers[register.0 as usize] += u32::from(write);
-            });
-        }
+        let writers = uses::writers(func, table);
         let mut ahead = Ahead {
             count,
             computed: vec![None; func.regs.len()],

@@ -62,6 +62,17 @@ pub(super) fn rename(func: &mut Func, mut f: impl FnMut(VReg) -> VReg) {
         .for_each(|inst| rename_in(inst, &mut f));
 }
 
+/// By register: how often the text writes it.
+pub(super) fn writers(func: &Func, table: &Table) -> Vec<u32> {
+    let mut writers = vec![0; func.regs.len()];
+    for inst in &func.insts {
+        visit(inst, table, &mut |_, register, write| {
+            writers[register.0 as usize] += u32::from(write);
+        });
+    }
+    writers
+}
+
 /// Applies `f` to every register of an instruction.
 pub(super) fn rename_in(inst: &mut Inst, f: &mut impl FnMut(VReg) -> VReg) {
     let mut atoms = |atoms: &mut Vec<Atom>| {

@@ -62,7 +62,8 @@ pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
             Some((_, &first)) => first,
             None => {
                 // A buffer that has its columns may be in use at a matmul whose entry comes later.
-                let taken = earlier().filter(|(o, _)| ever_meet(m, all, o, held));
+                let own = || entries(all, held);
+                let taken = earlier().filter(|(o, _)| ever_meet(m, entries(all, o), own));
                 lowest_gap(taken.map(|(o, &f)| f..f + o.columns), held.columns)
             }
         };
@@ -71,10 +72,13 @@ pub fn places(m: &Module, all: &[Held]) -> Vec<u64> {
     firsts
 }
 
-/// Whether any entry of one's buffer is in use at the same time as any of the other's.
-fn ever_meet(m: &Module, all: &[Held], one: &Held, other: &Held) -> bool {
-    let of = |held| entries(all, held);
-    of(one).any(|o| of(other).any(|u| u.meets(m, o)))
+/// Whether any of some entries is in use at the same time as any of others.
+fn ever_meet<'a, I: Iterator<Item = &'a Held>>(
+    m: &Module,
+    mut some: impl Iterator<Item = &'a Held>,
+    others: impl Fn() -> I,
+) -> bool {
+    some.any(|one| others().any(|other| other.meets(m, one)))
 }
 
 /// The entries of an entry's buffer; it alone where no buffer is known yet.
@@ -92,7 +96,7 @@ pub fn needed(m: &Module, all: &[Held]) -> u64 {
 /// Whether two buffers are in use at the same time.
 pub fn meet(m: &Module, all: &[Held], a: ValueId, b: ValueId) -> bool {
     let of = |buffer| all.iter().filter(move |h| h.buffer == Some(buffer));
-    of(a).any(|h| of(b).any(|o| h.meets(m, o)))
+    ever_meet(m, of(a), || of(b))
 }
 
 /// One entry of each buffer.

@@ -4,7 +4,7 @@
 use super::product::product_fact;
 use super::{Around, Gen};
 use crate::program::Fill;
-use crate::types::{Elem, Fact, Float, Tile};
+use crate::types::{Elem, Fact, Float, Tile, extents, tile_type};
 
 /// Element types of what is stored.
 const KINDS: &[(Elem, usize)] = &[
@@ -35,7 +35,7 @@ impl Gen {
         let Some(chain) = self.chain() else {
             return self.product();
         };
-        let own = format!("tile<{}xf32>", extents_of(&chain.shape));
+        let own = tile_type(Elem::F32, &chain.shape);
         let sums = self.c.chance(40).then(|| {
             let count = chain.shape[0] * chain.shape[1] * chain.block.1;
             let base = self.buffer(Elem::F32, count as usize, Fill::Zero, 0.0);
@@ -84,8 +84,8 @@ impl Gen {
     fn chain(&mut self) -> Option<Chain> {
         let elem = self.c.weighted(KINDS);
         let block = self.exclusive()?;
-        let extents = [(16, 4), (32, 4), (64, 5), (128, 1), (8, 1)];
-        let shape = [self.c.weighted(&extents), self.c.weighted(&extents)];
+        let sides = [(16, 4), (32, 4), (64, 5), (128, 1), (8, 1)];
+        let shape = [self.c.weighted(&sides), self.c.weighted(&sides)];
         let distance = self.c.weighted(&[(1, 3), (2, 2)]);
         let trips = 1 + self.c.below(5) as u64;
         let tiles = trips + distance;
@@ -103,7 +103,11 @@ impl Gen {
             "{whole} = make_tensor_view {base}, shape = [{rows}, {}], strides = [{}, 1] : {tensor}",
             shape[1], shape[1]
         ));
-        let ty = format!("partition_view<tile=({}), {tensor}>", extents_of(&shape));
+        let tile = extents(&shape);
+        let ty = format!(
+            "partition_view<tile=({}), {tensor}>",
+            tile.trim_end_matches('x')
+        );
         self.line(&format!("{view} = make_partition_view {whole} : {ty}"));
         let by = self.int_constant(Elem::I32, &[], tiles as i64);
         let first = self.int_op("muli", &block.0, &by);
@@ -133,7 +137,7 @@ impl Gen {
         let from = self.int_op("addi", &chain.first, &number(counter));
         let ahead = self.int_constant(Elem::I32, &[], chain.distance as i64);
         let to = self.int_op("addi", &from, &ahead);
-        let own = crate::types::tile_type(chain.elem, &chain.shape);
+        let own = tile_type(chain.elem, &chain.shape);
         let (x, read) = (self.fresh(), self.fresh());
         self.line(&format!(
             "{x}, {read} = load_view_tko weak {}[{}, {}] token = {token} : {}, tile<i32> -> {own}, token",
@@ -160,29 +164,25 @@ impl Gen {
             self.statement();
         }
         let start = self.zero(Elem::F32, &chain.shape);
-        let Some(fact) = product_fact(&x, &b, &start, side) else {
-            return self.hand_on(chain, &x, &to, &zero, (token, &read));
-        };
-        let sum = self.multiply(&x, &b, &start, fact);
-        let next = self.clamp(&sum, (-2.0, 2.0));
-        match self.convert_to(&next, chain.elem) {
-            Some(narrow) => {
-                let (_, last) = self.hand_on(chain, &narrow, &to, &zero, (token, &read));
-                (next, last)
-            }
-            None => self.hand_on(chain, &x, &to, &zero, (token, &read)),
-        }
+        let made = product_fact(&x, &b, &start, side).and_then(|fact| {
+            let sum = self.multiply(&x, &b, &start, fact);
+            let next = self.clamp(&sum, (-2.0, 2.0));
+            Some((self.convert_to(&next, chain.elem)?, next))
+        });
+        // Where nothing is known of the sum, the tile is handed on as it is.
+        let (narrow, next) = made.unwrap_or_else(|| (x.clone(), x));
+        let last = self.hand_on(chain, &narrow, (&to, &zero), (token, &read));
+        (next, last)
     }
 
-    /// Stores a tile for a later iteration.
+    /// Stores a tile for a later iteration. The store's token.
     fn hand_on(
         &mut self,
         chain: &Chain,
         tile: &Tile,
-        to: &Tile,
-        zero: &Tile,
+        (to, zero): (&Tile, &Tile),
         (token, read): (&str, &str),
-    ) -> (Tile, String) {
+    ) -> String {
         let after = if self.c.chance(50) {
             read.to_owned()
         } else {
@@ -200,14 +200,8 @@ impl Gen {
             tile.ty(),
             chain.ty
         ));
-        (tile.clone(), last)
+        last
     }
-}
-
-/// `16x32` of `[16, 32]`.
-fn extents_of(shape: &[u64]) -> String {
-    let all: Vec<String> = shape.iter().map(u64::to_string).collect();
-    all.join("x")
 }
 
 /// How a loop says that it carries these tokens: its results, what they begin as, and their types.

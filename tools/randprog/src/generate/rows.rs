@@ -27,7 +27,7 @@ impl Gen {
         }
     }
 
-    /// One value per row, again in every element of it.
+    /// One value per row along `dim`, again in every element of it.
     pub(super) fn along(&mut self, row: &Tile, shape: &[u64], dim: usize) -> Tile {
         let mut one = shape.to_vec();
         one[dim] = 1;

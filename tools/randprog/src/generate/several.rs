@@ -191,7 +191,7 @@ impl Gen {
     fn lower_part(&mut self, a: &Tile) -> Tile {
         let [row, column] = [0, 1].map(|dim| {
             let numbers = self.iota(Elem::I32, a.shape[dim]);
-            self.along_other(&numbers, &a.shape, dim)
+            self.along(&numbers, &a.shape, 1 - dim)
         });
         let ty = tile_type(Elem::I1, &a.shape);
         let types = format!("{} -> {ty}", row.ty());
@@ -208,18 +208,10 @@ impl Gen {
     fn scaled_rows(&mut self, a: &Tile) -> Tile {
         let by = self.load_filled(a.elem, &a.shape[..1], Fill::Whole(0, 1));
         let by = self.clamp(&by, (0.0, 1.0));
-        let by = self.along_other(&by, &a.shape, 0);
+        let by = self.along(&by, &a.shape, 1);
         let fact = a.float().product(by.float()).rounded(a.elem);
         let text = format!("mulf {}, {}", a.name, by.name);
         self.op(&text, None, a.elem, &a.shape, Fact::Float(fact))
-    }
-
-    /// A vector along dimension `dim` of a matrix, the same in all of the other.
-    fn along_other(&mut self, vector: &Tile, shape: &[u64], dim: usize) -> Tile {
-        let mut one = vec![1; shape.len()];
-        one[dim] = shape[dim];
-        let vector = self.reshape(vector, &one);
-        self.broadcast(&vector, shape)
     }
 }
 
