@@ -15,6 +15,10 @@ pub type Order = &'static [usize];
 pub const ROWS: Order = &[1, 0];
 /// Rows of memory are columns of the tile.
 pub const COLUMNS: Order = &[0, 1];
+/// [`ROWS`] of one matrix after the other.
+pub const BATCHED_ROWS: Order = &[2, 1, 0];
+/// [`COLUMNS`] of one matrix after the other.
+pub const BATCHED_COLUMNS: Order = &[1, 2, 0];
 
 /// Bytes of shared memory that are left for scratch at least.
 pub const RESERVE: u64 = 16 * 1024;

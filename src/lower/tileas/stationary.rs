@@ -15,7 +15,9 @@ use super::{fragments, pressure};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
-use crate::lower::tileas::buffers::{COLUMNS, Order, ROWS, tile_bytes};
+use crate::lower::tileas::buffers::{
+    BATCHED_COLUMNS, BATCHED_ROWS, COLUMNS, Order, ROWS, tile_bytes,
+};
 use crate::lower::tileas::look;
 use crate::lower::tileas::pipeline::slice::{Map, copy_in_front};
 use crate::target::Target;
@@ -194,10 +196,12 @@ pub(super) fn order_of(m: &Module, tile: ValueId, side: Side) -> Order {
         .map_or(0, |&columns| columns * u64::from(bits));
     // Fragments of 16-bit elements are read transposed as well, if a row has what a thread reads of it: operands of few
     // columns have less. Others want their K next to each other.
-    if side == Side::Left || (bits == 16 && row_bits >= 128) {
-        ROWS
-    } else {
-        COLUMNS
+    let by_rows = side == Side::Left || (bits == 16 && row_bits >= 128);
+    match (by_rows, extents.len()) {
+        (true, 3) => BATCHED_ROWS,
+        (false, 3) => BATCHED_COLUMNS,
+        (true, _) => ROWS,
+        (false, _) => COLUMNS,
     }
 }
 

@@ -13,6 +13,10 @@ pub enum Elem {
     TF32,
     E4M3,
     E5M2,
+    /// Powers of two, which are scales.
+    E8M0,
+    /// Tiles alone have them.
+    F4,
 }
 
 impl Elem {
@@ -30,6 +34,8 @@ impl Elem {
             Self::TF32 => "tf32".into(),
             Self::E4M3 => "f8E4M3FN".into(),
             Self::E5M2 => "f8E5M2".into(),
+            Self::E8M0 => "f8E8M0FNU".into(),
+            Self::F4 => "f4E2M1FN".into(),
         }
     }
 
@@ -43,6 +49,7 @@ impl Elem {
             Self::TF32,
             Self::E4M3,
             Self::E5M2,
+            Self::E8M0,
         ];
         int.into_iter().chain(float).find(|e| e.name() == name)
     }
@@ -64,7 +71,8 @@ impl Elem {
             Self::F16 | Self::BF16 => 16,
             Self::F32 | Self::TF32 => 32,
             Self::F64 => 64,
-            Self::E4M3 | Self::E5M2 => 8,
+            Self::E4M3 | Self::E5M2 | Self::E8M0 => 8,
+            Self::F4 => 4,
         }
     }
 
@@ -78,6 +86,8 @@ impl Elem {
             Self::F64 => 53,
             Self::E4M3 => 4,
             Self::E5M2 => 3,
+            Self::E8M0 => 1,
+            Self::F4 => 2,
         }
     }
 
@@ -97,6 +107,8 @@ impl Elem {
             Self::F64 => (1.79e308, -1074),
             Self::E4M3 => (448.0, -9),
             Self::E5M2 => (57344.0, -16),
+            Self::E8M0 => (2f64.powi(127), -127),
+            Self::F4 => (6.0, -1),
         }
     }
 
@@ -111,6 +123,11 @@ impl Elem {
             // Cut from the wider format with the same exponent.
             Self::E5M2 => u64::from(half::f16::from_f64(x).to_bits() >> 8),
             Self::E4M3 => e4m3(x),
+            Self::E8M0 => (x.log2().floor() as i64 + 127) as u64,
+            Self::F4 => {
+                let below = F4.iter().filter(|&&f| f <= x.abs()).count();
+                u64::from(x < 0.0) << 3 | below.saturating_sub(1) as u64
+            }
             Self::I(n) => (x as i64 as u64) & (u64::MAX >> (64 - n)),
         }
     }
@@ -133,10 +150,18 @@ impl Elem {
                 };
                 if bits & 0x80 == 0 { size } else { -size }
             }
+            Self::E8M0 => 2f64.powi(bits as i32 - 127),
+            Self::F4 => {
+                let size = F4[bits as usize & 7];
+                if bits & 8 == 0 { size } else { -size }
+            }
             Self::I(_) => bits as f64,
         }
     }
 }
+
+/// What three bits of `f4E2M1FN` stand for.
+const F4: [f64; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
 
 /// Truncated towards zero; numbers below the normal range become zero.
 fn e4m3(x: f64) -> u64 {

@@ -397,12 +397,17 @@ impl Tracer<'_> {
             (Some(C::MulI), [Val::Int(a), Val::Int(b)]) => return Val::Int(a.wrapping_mul(*b)),
             _ => {}
         }
-        // Whether a loop of these bounds runs at all.
+        // Whether a loop of these bounds runs at all. Of numbers that is the same in every role, also in one without the
+        // loop.
         let predicate = tile::CmpI::of(data).map(|v| v.comparison_predicate());
-        if let (Some(Predicate::LessThan), &[lower, upper]) = (predicate, vals.as_slice())
-            && let Some(runs) = self.has_trips(lower, upper)
-        {
-            return Val::Int(i64::from(runs));
+        if let (Some(Predicate::LessThan), &[lower, upper]) = (predicate, vals.as_slice()) {
+            let runs = match (lower, upper) {
+                (Val::Int(a), Val::Int(b)) => Some(a < b),
+                _ => self.has_trips(lower, upper),
+            };
+            if let Some(runs) = runs {
+                return Val::Int(i64::from(runs));
+            }
         }
         self.term(Term::Op(data.kind, data.attrs.to_vec(), vals))
     }

@@ -239,11 +239,33 @@ impl Gen {
         fill: Fill,
         index: &[(&str, u64)],
     ) -> Tile {
-        let dims: Vec<u64> = shape
-            .iter()
-            .zip(index)
-            .map(|(&t, i)| self.extent(i.1, t))
-            .collect();
+        let dims = shape.iter().zip(index);
+        let dims = dims.map(|(&t, i)| self.extent(i.1, t)).collect();
+        self.load_of(elem, shape, dims, fill, index)
+    }
+
+    /// As [`Gen::load_at`], out of a tensor that all the tiles fill.
+    pub(super) fn load_whole(
+        &mut self,
+        elem: Elem,
+        shape: &[u64],
+        fill: Fill,
+        index: &[(&str, u64)],
+    ) -> Tile {
+        let dims = shape.iter().zip(index);
+        let dims = dims.map(|(&t, i)| t * i.1.max(1)).collect();
+        self.load_of(elem, shape, dims, fill, index)
+    }
+
+    /// The tile at an index of a tensor of these extents.
+    fn load_of(
+        &mut self,
+        elem: Elem,
+        shape: &[u64],
+        dims: Vec<u64>,
+        fill: Fill,
+        index: &[(&str, u64)],
+    ) -> Tile {
         let is_ragged = dims.iter().zip(shape).any(|(d, t)| d % t != 0);
         let (padding, fact) = self.padding(elem, fill.fact(elem), is_ragged);
         let (tensor_dims, map) = if shape.len() > 1 && self.c.chance(10) {
@@ -291,9 +313,11 @@ impl Gen {
         self.line(&format!("{view} = {make} {} : {ty}", tensor.name));
         let names: Vec<&str> = index.iter().map(|i| i.0).collect();
         let hint = self.hint();
+        let after = self.after.as_ref().map(|t| format!(" token = {t}"));
+        let after = after.unwrap_or_default();
         let (name, token) = (self.fresh(), self.fresh());
         self.line(&format!(
-            "{name}, {token} = load_view_tko weak {view}[{}]{hint} : {ty}, tile<i32> -> {}, token",
+            "{name}, {token} = load_view_tko weak {view}[{}]{after}{hint} : {ty}, tile<i32> -> {}, token",
             names.join(", "),
             tile_type(elem, shape)
         ));
@@ -309,7 +333,8 @@ impl Gen {
 
     /// What elements outside the tensor are, and what then is known of all.
     fn padding(&mut self, elem: Elem, fact: Fact, needed: bool) -> (String, Fact) {
-        if !needed && self.c.chance(70) {
+        // E8M0 has no zero.
+        if !needed && (elem == Elem::E8M0 || self.c.chance(70)) {
             return (String::new(), fact);
         }
         let (name, value) = match elem.has_arithmetic() {

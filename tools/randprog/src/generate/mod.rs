@@ -15,11 +15,17 @@ mod convert;
 mod float;
 mod fold;
 mod operand;
+mod ordered;
 mod product;
+mod quantized;
 mod recurrence;
 mod rows;
+mod scaled;
 mod several;
 mod shape;
+mod skipping;
+mod sums;
+mod tiles;
 mod walked;
 
 use crate::choices::Choices;
@@ -158,6 +164,8 @@ pub struct Gen {
     around: Vec<Option<Around>>,
     /// Conditions around the current place.
     conditional: usize,
+    /// The token behind which views are read.
+    after: Option<String>,
     /// Statements that may still be made.
     budget: usize,
     /// Elements that tiles may have.
@@ -182,6 +190,7 @@ pub fn program(choices: &mut Choices) -> Program {
         grid: [1; 3],
         around: Vec::new(),
         conditional: 0,
+        after: None,
         budget: 0,
         largest: 0,
         shapes: Vec::new(),

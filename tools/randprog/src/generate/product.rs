@@ -1,7 +1,6 @@
 //! Matrix products, alone and in loops over their inner dimension.
 
-use super::control::{pairs, types};
-use super::{Around, Gen};
+use super::Gen;
 use crate::program::Fill;
 use crate::types::{Elem, Fact, Float, Tile};
 
@@ -27,17 +26,6 @@ pub(super) struct Sizes {
     pub m: u64,
     pub n: u64,
     pub k: u64,
-}
-
-/// A loop that carries sums.
-pub(super) struct Sums {
-    /// What the loop yields.
-    pub results: Vec<Tile>,
-    pub counter: String,
-    /// The sums in the loop.
-    pub inner: Vec<Tile>,
-    /// Where values of the loop begin.
-    pub here: usize,
 }
 
 impl Gen {
@@ -107,6 +95,13 @@ impl Gen {
         if let (Some(at), true) = (&mut at, turned) {
             at.reverse();
         }
+        if batch == 1
+            && (elem.has_arithmetic() || elem == Elem::I(8))
+            && self.c.chance(6)
+            && let Some(tile) = self.quantized(elem, &shape, at.as_deref())
+        {
+            return self.perhaps_turned(tile, turned);
+        }
         let matrix = shape.clone();
         if batch > 1 {
             self.dimension(0, batch, &mut shape, &mut at);
@@ -117,13 +112,7 @@ impl Gen {
                 self.dimension(place, 1, &mut shape, &mut at);
             }
         }
-        let tile = match &at {
-            Some(at) => {
-                let at: Vec<(&str, u64)> = at.iter().map(|(n, b)| (n.as_str(), *b)).collect();
-                self.load_at(from, &shape, fill, &at)
-            }
-            None => self.load_filled(from, &shape, fill),
-        };
+        let tile = self.load_perhaps_at(from, &shape, fill, at.as_deref());
         let tile = if batch > 1 {
             tile
         } else {
@@ -140,10 +129,13 @@ impl Gen {
         } else {
             self.convert_to(&tile, elem).unwrap_or(tile)
         };
-        if turned {
-            self.permute(&tile, &[1, 0])
-        } else {
-            tile
+        self.perhaps_turned(tile, turned)
+    }
+
+    fn perhaps_turned(&mut self, tile: Tile, turned: bool) -> Tile {
+        match turned {
+            true => self.permute(&tile, &[1, 0]),
+            false => tile,
         }
     }
 
@@ -227,96 +219,48 @@ impl Gen {
         if s.batch == 1 && self.c.chance(25) {
             return self.walked_loop((input, output), &s, trips);
         }
-        let start = self.zero(output, &result_shape(&s));
-        let starts = std::slice::from_ref(&start);
-        let Sums {
-            results,
-            counter,
-            inner,
-            here,
-        } = self.begin_sums(starts, trips);
-        let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
-        let a = self.factor(
-            input,
-            (s.batch, s.m, s.k),
-            Some([("%bx", gx), (&counter, trips)]),
-        );
-        let b = self.factor(
-            input,
-            (s.batch, s.k, s.n),
-            Some([(&counter, trips), ("%by", gy)]),
-        );
+        match self.c.weighted(&[(0, 8), (1, 1), (2, 1), (3, 1), (4, 1)]) {
+            1 => self.skipping_loop((input, output), &s, trips),
+            2 => self.ordered_loop((input, output), &s, trips),
+            3 => self.scaled_loop(trips),
+            4 => self.tiles_loop((input, output), &s, trips),
+            _ => {
+                let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+                let sum = self.plain_loop((input, output), &s, trips, [("%bx", gx), ("%by", gy)]);
+                self.env.extend(sum);
+            }
+        }
+    }
+
+    /// The sum of the products of a row and a column of tiles, if enough is known of it.
+    pub(super) fn plain_loop(
+        &mut self,
+        (input, output): (Elem, Elem),
+        s: &Sizes,
+        trips: u64,
+        [row, column]: [(&str, u64); 2],
+    ) -> Option<Tile> {
+        let start = self.zero(output, &result_shape(s));
+        let sums = self.begin_sums(std::slice::from_ref(&start), trips);
+        let along = (sums.counter.as_str(), trips);
+        let a = self.factor(input, (s.batch, s.m, s.k), Some([row, along]));
+        let b = self.factor(input, (s.batch, s.k, s.n), Some([along, column]));
         if self.c.chance(20) {
             self.statement();
         }
         // The sum over all iterations bounds that of each.
         let total = product_fact(&a, &b, &start, s.k * trips);
-        let step = self.multiply(&a, &b, &inner[0], total.unwrap_or(start.fact));
+        let next = self.multiply(&a, &b, &sums.inner[0], total.unwrap_or(start.fact));
         if self.c.chance(10) {
             self.statement();
         }
-        self.terminator("continue", &[step]);
-        let known = |result: Tile| {
+        let result = self.end_sums(sums, &[next]).pop();
+        result.and_then(|result| {
             Some(Tile {
                 fact: total?,
                 ..result
             })
-        };
-        self.end_sums(here, results.into_iter().filter_map(known));
-    }
-
-    /// Begins a loop of so many iterations that carries sums.
-    pub(super) fn begin_sums(&mut self, starts: &[Tile], trips: u64) -> Sums {
-        let low = self.int_constant(Elem::I32, &[], 0);
-        let high = self.count(trips);
-        let by = self.int_constant(Elem::I32, &[], 1);
-        let counter = self.fresh();
-        let inner: Vec<Tile> = starts
-            .iter()
-            .map(|start| Tile {
-                name: self.fresh(),
-                ..start.clone()
-            })
-            .collect();
-        let (head, results) = self.results(starts);
-        self.line(&format!(
-            "{head}for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
-            low.name,
-            by.name,
-            pairs(&inner, starts),
-            types(starts)
-        ));
-        self.around.push(Some(Around {
-            counter: counter.clone(),
-            below: trips,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
-        let fact = Fact::Int {
-            lo: 0,
-            hi: i128::from(trips) - 1,
-        };
-        self.env.push(Tile {
-            name: counter.clone(),
-            elem: Elem::I32,
-            shape: Vec::new(),
-            fact,
-        });
-        Sums {
-            results,
-            counter,
-            inner,
-            here,
-        }
-    }
-
-    /// Ends a loop behind `here` that adds up products; those of its results are used that enough is known of.
-    pub(super) fn end_sums(&mut self, here: usize, known: impl IntoIterator<Item = Tile>) {
-        self.depth -= 1;
-        self.env.truncate(here);
-        self.around.pop();
-        self.line("}");
-        self.env.extend(known);
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Loops whose matmul multiplies what it adds to: powers of a matrix, states that are multiplied and added to.
 
 use super::Gen;
-use super::product::{Sums, product_fact};
+use super::product::product_fact;
 use crate::program::Fill;
 use crate::types::{Elem, Fact, Tile};
 
@@ -46,13 +46,8 @@ impl Gen {
 
     fn steps(&mut self, start: &Tile, step: &Step, trips: u64, total: Fact) {
         let starts = std::slice::from_ref(start);
-        let Sums {
-            results,
-            inner,
-            here,
-            ..
-        } = self.begin_sums(starts, trips);
-        let inner = &inner[0];
+        let sums = self.begin_sums(starts, trips);
+        let inner = &sums.inner[0];
         // The sum is an operand exactly.
         let known = Tile {
             fact: total,
@@ -67,12 +62,12 @@ impl Gen {
             true => self.multiply(&x, &y, inner, total),
             false => self.multiply(&y, &x, inner, total),
         };
-        self.terminator("continue", &[next]);
+        let results = self.end_sums(sums, &[next]);
         let known = |result| Tile {
             fact: total,
             ..result
         };
-        self.end_sums(here, results.into_iter().map(known));
+        self.env.extend(results.into_iter().map(known));
     }
 }
 

@@ -2,7 +2,7 @@
 //! and recurrent states are made of.
 
 use super::Gen;
-use super::product::{KINDS, Sums, product_fact};
+use super::product::{KINDS, product_fact};
 use crate::program::Fill;
 use crate::types::{Elem, Fact, Float, Tile, anything, tile_type};
 
@@ -70,15 +70,10 @@ impl Gen {
             let shape = [pool.extent(self), pool.extent(self)];
             self.factor_of(&mut pool, shape);
         }
-        let Sums {
-            results,
-            counter,
-            inner,
-            here,
-        } = self.begin_sums(&starts, trips);
-        pool.counter = Some((counter, trips));
-        let (mut next, mut known) = (Vec::new(), Vec::new());
-        for (inner, result) in inner.iter().zip(results) {
+        let sums = self.begin_sums(&starts, trips);
+        pool.counter = Some((sums.counter.clone(), trips));
+        let (mut next, mut facts) = (Vec::new(), Vec::new());
+        for inner in &sums.inner {
             if self.c.chance(50) {
                 let start = self.start(&pool, output);
                 let (scores, _) = self.add_to(&mut pool, &start, 1);
@@ -102,12 +97,19 @@ impl Gen {
                         ..state.clone()
                     },
                 );
-                known.push(Tile { fact, ..result });
             }
+            facts.push(fact);
             next.push(sum);
         }
-        self.terminator("continue", &next);
-        self.end_sums(here, known);
+        let results = self.end_sums(sums, &next);
+        let known = results.into_iter().zip(facts);
+        let known = known.filter_map(|(result, fact)| {
+            Some(Tile {
+                fact: fact?,
+                ..result
+            })
+        });
+        self.env.extend(known);
     }
 
     /// Zeros in the shape of one of the results.

@@ -91,14 +91,15 @@ impl Gen {
             walks[0].ty,
             walks[1].ty
         ));
-        self.end_sums(
-            here,
-            total.map(|fact| Tile {
-                name,
-                fact,
-                ..start
-            }),
-        );
+        self.depth -= 1;
+        self.env.truncate(here);
+        self.around.pop();
+        self.line("}");
+        self.env.extend(total.map(|fact| Tile {
+            name,
+            fact,
+            ..start
+        }));
     }
 
     fn walk(&mut self, elem: Elem, path: &Path) -> Walk {

@@ -167,9 +167,9 @@ impl Tracer<'_> {
         };
         let leaves = |side| m.body_of(op, side).is_some_and(|b| breaks(m, b));
         let side = match condition {
-            Val::Int(n) => usize::from(n == 0),
             // A loop is left on its last trip and not before.
             _ if leaves(0) != leaves(1) => usize::from(leaves(0) != self.run.last),
+            Val::Int(n) => usize::from(n == 0),
             _ => {
                 self.run.roles.conditional = true;
                 usize::from(!self.run.scenario.taken)
