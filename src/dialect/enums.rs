@@ -111,7 +111,7 @@ enums! {
     Cache CACHE "cache" [Default "default", Cg "cg", Cs "cs", Lu "lu", Nc "nc"];
     Shuffle SHFL "shfl_mode" [Bfly "bfly", Idx "idx", Up "up", Down "down"];
     FenceKind FENCE "fence_kind" [
-        ProxyAsyncShared "proxy_async_shared", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
+        ProxyAsyncShared "proxy_async_shared", ProxyAsyncGlobal "proxy_async_global", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
         TensorBefore "tensor_before", TensorAfter "tensor_after",
     ];
     /// Shapes of moves between registers and tensor memory.

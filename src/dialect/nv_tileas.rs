@@ -113,9 +113,9 @@ dialect_table! { TileAs {
         -> (result: One(Explicit))
         = op("async.pipeline.create").traits(STEP)
         .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both. `copiers`: with TMA, the producer's warps, which copy a part of each stage by themselves; a stage is full when their copies are done, too, and whoever has waited for it may read it through the asynchronous proxy.");
-    ProducerAcquire(pipeline: One, iteration: One)
+    ProducerAcquire(pipeline: One, iteration: One) { behind_writes: Flag }
         = op("async.pipeline.producer_acquire").traits(STEP)
-        .doc("Waits until the stage is empty and opens it for filling.");
+        .doc("Waits until the stage is empty and opens it for filling. `behind_writes`: tensor copies into it find what was written to global memory before whoever emptied the stage did so.");
     ProducerCommit(pipeline: One, iteration: One)
         = op("async.pipeline.producer_commit").traits(STEP)
         .doc("All copies into the stage have been started; it is full when they are done.");

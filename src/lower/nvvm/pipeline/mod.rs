@@ -15,7 +15,7 @@ mod tma;
 use std::rc::Rc;
 
 use super::Lower;
-use crate::dialect::enums::PipelineKind;
+use crate::dialect::enums::{FenceKind, PipelineKind};
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};
@@ -144,7 +144,11 @@ impl Lower<'_> {
     ) -> Result<(), Diagnostic> {
         let p = self.pipeline(op, v.pipeline())?;
         let at = self.iteration(op, v.iteration())?;
-        p.acquire(self, at)
+        p.acquire(self, at)?;
+        if v.behind_writes() {
+            self.fence(FenceKind::ProxyAsyncGlobal);
+        }
+        Ok(())
     }
 
     pub(super) fn producer_commit(

@@ -67,7 +67,7 @@ pub fn starts_anywhere(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &
 }
 
 /// Whether what a load waits for are reads, or why not.
-fn waits_for_reads(m: &Module, load: OpId) -> Result<(), &'static str> {
+pub fn waits_for_reads(m: &Module, load: OpId) -> Result<(), &'static str> {
     waits_for(m, load, |token| tokens::only_read(m, token))
 }
 
@@ -90,7 +90,7 @@ fn waits_for(
 }
 
 /// Whether a tiled load can be a copy to shared memory for `purpose`, or why not, whatever it waits for.
-fn copies_tile(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
+pub fn copies_tile(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
     let data = m.op(load);
     let Some(access) = Access::of(data) else {
         return Err(NOT_OF_LOOP);

@@ -10,6 +10,7 @@ use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::invariant::is_inside;
 use crate::lower::tileas::flow::jump_target;
+use crate::lower::tileas::look::ancestor_in;
 
 /// Whether an operation is a weak load that waits for no write: nothing but what it reads with has to come first.
 pub fn loads_freely(m: &Module, op: OpId) -> bool {
@@ -32,6 +33,30 @@ pub fn only_read_in_loop(m: &Module, body: BlockId, token: ValueId) -> bool {
 
 /// The same of those of the tokens that it follows that are `looked_at`.
 fn only_read_in(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId) -> bool {
+    others(m, looked_at, token).is_some_and(|others| others.is_empty())
+}
+
+/// Of the accesses that a load waits for, the last one in the load's block, or the operation of that block that holds it,
+/// if it waits for none but reads and those that follow it there: those of an earlier iteration. In the function `body`.
+pub fn waits_for_earlier_iterations(m: &Module, body: BlockId, load: OpId) -> Option<OpId> {
+    let block = m.op(load).block;
+    let ops = &m.block(block).ops;
+    let at = |op: OpId| ops.iter().position(|&o| o == op);
+    let others = others(m, |_| true, access::token(m.op(load))?)?;
+    let here = others
+        .into_iter()
+        .map(|other| {
+            let here = ancestor_in(m, body, block, other)?;
+            (at(here) > at(load)).then_some(here)
+        })
+        .collect::<Option<Vec<OpId>>>()?;
+    here.into_iter().max_by_key(|&op| at(op))
+}
+
+/// What is no read, or acquires, of all that a token follows through the tokens that are `looked_at`; `None` where it
+/// follows what is not known.
+fn others(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId) -> Option<Vec<OpId>> {
+    let mut others = Vec::new();
     let mut seen = FxHashSet::default();
     let mut work = vec![token];
     while let Some(token) = work.pop() {
@@ -45,7 +70,7 @@ fn only_read_in(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId)
                 let counter = usize::from(C::of(m.op(parent).kind) == Some(C::For));
                 match (index as usize).checked_sub(counter) {
                     Some(place) => (parent, place),
-                    None => return false,
+                    None => return None,
                 }
             }
         };
@@ -63,10 +88,11 @@ fn only_read_in(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId)
                 work.extend(handed_on(m, op, place));
             }
             (Some(C::If), _) => work.extend(handed_on(m, op, place)),
-            _ => return false,
+            _ if data.def().traits.has(Traits::MEMORY) => others.push(op),
+            _ => return None,
         }
     }
-    true
+    Some(others)
 }
 
 /// Lets what is appended to `block` for the first iterations of a loop follow all writes in front of the loop, where one of

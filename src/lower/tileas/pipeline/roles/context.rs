@@ -16,4 +16,7 @@ pub struct Context<'a> {
     pub shared: FxHashSet<OpId>,
     /// Whether a producer's threads may copy by themselves what no tensor copy brings.
     pub threads: bool,
+    /// Whether what is loaded behind the last iteration's accesses can be brought: the threads that make these hand a stage
+    /// back.
+    pub behind: bool,
 }

@@ -58,6 +58,8 @@ impl Plan {
             facts,
             shared: in_front(m, body),
             threads: by_groups && copies::can(m, body, target, consumer_warps, split),
+            // Blocks of a cluster, and matmuls of tensor memory, hand stages back by themselves.
+            behind: split.is_none() && !(by_groups && target.has(Feature::Tcgen05)),
         };
         let mut sites = sites::find(m, &context, log);
         let copies = sites.iter().any(|s| !s.by_threads.is_empty());
@@ -213,8 +215,10 @@ impl Plan {
             let again = p.rings.iter().filter(|r| r.repeats);
             again.map(|r| r.stages).min().unwrap_or(0)
         };
+        let waiting = |p: &Plan| p.rings.iter().filter(|r| r.behind).count();
         self.together == other.together
             && self.rings.len() == other.rings.len()
+            && waiting(self) == waiting(other)
             && self.nested_stores.len() == other.nested_stores.len()
             && stages(self) >= stages(other).min(ENOUGH_WITH_OTHERS)
     }

@@ -12,7 +12,8 @@
 //! The producer runs the slice of the kernel ([`mod@slice`]) that says which tiles are loaded: scalars, and the control
 //! flow around the loads. [`sites`] finds the loads and gives them rings, [`mod@thread`] carries each ring's iteration
 //! number through both programs. Loads stand at any depth, in several loops and under branches; the next loop's
-//! loads are under way while this one's results are stored.
+//! loads are under way while this one's results are stored. Those that tokens order behind accesses of the last iteration
+//! have one stage, which is handed back behind these ([`sites::Site::behind`]).
 //!
 //! What no tensor map describes comes into the same stages by `cp.async` of a producer of many warps ([`copies`]), whose
 //! slice makes tiles of pointers, too.

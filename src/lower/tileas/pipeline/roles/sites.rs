@@ -9,8 +9,9 @@ use crate::lower::tileas::look::{
     reach,
 };
 use crate::lower::tileas::pipeline::ahead::{
-    UNALIGNED, address_of, copies_through_pointers, starts_anywhere,
+    UNALIGNED, address_of, copies_through_pointers, copies_tile, starts_anywhere, waits_for_reads,
 };
+use crate::lower::tileas::pipeline::tokens::waits_for_earlier_iterations;
 use rustc_hash::FxHashSet;
 
 use super::super::prefetch::{copies_words, loads_tile};
@@ -38,6 +39,9 @@ pub struct Site {
     /// The first and the last operation of the block that reads the tiles, in its regions or itself.
     pub first: OpId,
     pub last: OpId,
+    /// The last operation of the block whose accesses the next iteration's loads wait for. The stage is handed back behind
+    /// it, and the ring has no other one.
+    pub behind: Option<OpId>,
     pub ring: usize,
     /// The type of a stage of the ring for each load.
     pub buffers: Vec<TypeId>,
@@ -55,8 +59,25 @@ pub struct Ring {
     pub by_tensor: u64,
     pub by_threads: bool,
     pub stages: u64,
-    /// Whether some site of it is in a loop: others are used once.
+    /// Whether it may have more than one stage: some site of it is in a loop, and none is loaded behind the accesses of an
+    /// earlier iteration.
     pub repeats: bool,
+    /// Whether its sites are loaded behind the accesses of earlier iterations.
+    pub behind: bool,
+}
+
+impl Site {
+    /// Finds what its loads wait for in the last iteration, and keeps its stage until then.
+    fn wait_behind(&mut self, m: &Module, c: &Context<'_>) {
+        let behind = self.loads.iter();
+        let behind = behind.filter_map(|&l| waits_for_earlier_iterations(m, c.body, l));
+        self.behind = behind.max_by_key(|&o| place(m, o).1);
+        if let Some(behind) = self.behind
+            && place(m, behind).1 > place(m, self.last).1
+        {
+            self.last = behind;
+        }
+    }
 }
 
 /// Finds the sites of a kernel.
@@ -110,16 +131,19 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
     for ((block, _), loads) in groups {
         if let Some((first, last)) = readers(m, c.body, block, &loads) {
             let by_threads = loads.iter().copied().filter(|l| by_threads.contains(l));
-            sites.push(Site {
+            let mut site = Site {
                 block,
                 by_threads: by_threads.collect(),
                 loads,
                 first,
                 last,
+                behind: None,
                 ring: 0,
                 buffers: Vec::new(),
                 purpose: Purpose::Operands,
-            });
+            };
+            site.wait_behind(m, c);
+            sites.push(site);
         }
     }
     sites
@@ -160,6 +184,7 @@ pub fn with_others(
         if let Some((first, last)) = readers(m, c.body, block, &loads) {
             let site = &mut sites[site];
             (site.loads, site.first, site.last) = (loads, first, last);
+            site.wait_behind(m, c);
             found = true;
         }
     }
@@ -213,7 +238,13 @@ pub(super) fn can_be_brought(
     if S::of(m.op(load).kind) != Some(S::TiledLoad) {
         return no("it loads through pointers");
     }
-    starts_anywhere(m, load, purpose).or_else(no)?;
+    copies_tile(m, load, purpose).or_else(no)?;
+    let behind = c.behind
+        && purpose == Purpose::Operands
+        && waits_for_earlier_iterations(m, c.body, load).is_some();
+    if !behind {
+        waits_for_reads(m, load).or_else(no)?;
+    }
     tma_legal(m, c.func, load, c.facts).map_err(|why| (load, why))?;
     let order = memory_order(m, c.facts, load);
     let Ok(layout) = purpose.layout(m, m.result(load), &order) else {
@@ -317,12 +348,14 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
             }
         }
         site.buffers = buffers.iter().map(|b| b.0).collect();
-        let repeats = in_loop(m, c.body, site.block);
+        let behind = site.behind.is_some();
+        let repeats = in_loop(m, c.body, site.block) && !behind;
         let types = |b: &[(TypeId, OpId)]| b.iter().map(|x| x.0).collect::<Vec<_>>();
         let fits = |(ring, blocks): &(Ring, Vec<BlockId>)| {
             let apart =
                 |&b: &BlockId| !holds(m, c.body, b, site.block) && !holds(m, c.body, site.block, b);
-            types(&ring.buffers) == types(&buffers)
+            ring.behind == behind
+                && types(&ring.buffers) == types(&buffers)
                 && ring.by_tensor == by_tensor
                 && blocks.iter().all(apart)
         };
@@ -341,6 +374,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
                     by_threads: !site.by_threads.is_empty(),
                     stages: 1,
                     repeats,
+                    behind,
                 };
                 rings.push((ring, vec![site.block]));
             }

@@ -90,7 +90,11 @@ impl Steps for Producer<'_> {
         };
         let ring = self.plan.sites[*site].ring;
         let (built, iteration) = (&self.built[ring], counters[ring]);
-        step(m, block, S::ProducerAcquire, built.pipeline, iteration);
+        let groups: [&[ValueId]; 2] = [&[built.pipeline], &[iteration]];
+        let behind = self.plan.sites[*site].behind.is_some();
+        let attrs = [behind.then_some(Attr::Unit)];
+        m.at_end(block)
+            .op(S::ProducerAcquire, &groups, attrs, &[], &[]);
         let originals = &self.plan.sites[*site].loads;
         let buffers = &built.buffers[site];
         for ((&load, &buffer), original) in loads.iter().zip(buffers).zip(originals) {

@@ -61,6 +61,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
                 by_threads: FxHashSet::default(),
                 first,
                 last: first,
+                behind: None,
                 ring: 0,
                 buffers: Vec::new(),
                 purpose: Purpose::Stream,
