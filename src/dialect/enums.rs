@@ -111,8 +111,8 @@ enums! {
     Cache CACHE "cache" [Default "default", Cg "cg", Cs "cs", Lu "lu", Nc "nc"];
     Shuffle SHFL "shfl_mode" [Bfly "bfly", Idx "idx", Up "up", Down "down"];
     FenceKind FENCE "fence_kind" [
-        ProxyAsyncShared "proxy_async_shared", ProxyAsyncGlobal "proxy_async_global", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
-        TensorBefore "tensor_before", TensorAfter "tensor_after",
+        ProxyAsyncShared "proxy_async_shared", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
+        TensorBefore "tensor_before", TensorAfter "tensor_after", ProxyAsyncGlobal "proxy_async_global",
     ];
     /// Shapes of moves between registers and tensor memory.
     TensorMove TENSOR_MOVE "tensor_move" [By32x32 "32x32b", By16x256 "16x256b", By16x128 "16x128b"];

@@ -15,6 +15,7 @@ pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {
     match (Op::of(kind)?, args) {
         (Op::Splat, [(a, _)]) => Some(*a),
         (Op::SpreadByte, [(byte, Scalar::Int(8))]) => Some((byte & 0x80) << 8 | (byte & 0x7f) << 7),
+        (Op::HighNibble, [(byte, Scalar::Int(8))]) => Some(byte >> 4),
         (Op::JoinBytes, [(low, Scalar::Int(8)), (high, Scalar::Int(8))]) => Some(high << 8 | low),
         (op, _) => fused(op, attrs, args),
     }

@@ -153,6 +153,7 @@ fn special(
             "(concat ((_ extract 7 7) {byte}) #b0 ((_ extract 6 0) {byte}) {})",
             literal(7, 0)
         )),
+        (N::HighNibble, [byte], _) => Some(format!("(bvlshr {byte} {})", literal(8, 4))),
         (N::JoinBytes, [low, high], _) => Some(format!("(concat {high} {low})")),
         (N::MulWideS | N::MulWideU, [a, b], [Scalar::Int(w), _]) => Some(wide(*w, sign, a, b)),
         (N::MadWideS | N::MadWideU, [a, b, c], [Scalar::Int(w), _, _]) => {
