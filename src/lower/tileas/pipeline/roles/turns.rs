@@ -51,8 +51,12 @@ impl Plan {
         };
         let inside = |a: &Site, b: &Site| holds(m, body, a.block, b.block);
         let tensor = |s: &Site| s.by_threads.is_empty();
+        // What waits for the last iteration would hold up the other.
+        let free = |s: &Site| s.behind.is_none();
         tensor(one)
             && tensor(other)
+            && free(one)
+            && free(other)
             && bytes(one) == bytes(other)
             && match one.block == other.block {
                 true => self.follows(m, body, one, other) || self.follows(m, body, other, one),
