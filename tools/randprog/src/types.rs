@@ -186,6 +186,15 @@ pub enum Fact {
     Float(Float),
 }
 
+impl Fact {
+    pub fn is_exact(self) -> bool {
+        match self {
+            Self::Int { .. } => true,
+            Self::Float(x) => x.is_exact(),
+        }
+    }
+}
+
 /// What is known of floats.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Float {
@@ -263,6 +272,19 @@ pub struct Tile {
 }
 
 impl Tile {
+    /// An i32 that is no less than zero and below a number.
+    pub fn index(name: impl Into<String>, below: u64) -> Self {
+        Self {
+            name: name.into(),
+            elem: Elem::I32,
+            shape: Vec::new(),
+            fact: Fact::Int {
+                lo: 0,
+                hi: i128::from(below) - 1,
+            },
+        }
+    }
+
     pub fn ty(&self) -> String {
         tile_type(self.elem, &self.shape)
     }
@@ -283,7 +305,7 @@ impl Tile {
     }
 
     pub fn is_exact(&self) -> bool {
-        matches!(self.fact, Fact::Int { .. }) || self.float().is_exact()
+        self.fact.is_exact()
     }
 }
 

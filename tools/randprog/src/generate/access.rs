@@ -244,21 +244,8 @@ impl Gen {
         self.load_of(elem, shape, dims, fill, index)
     }
 
-    /// As [`Gen::load_at`], out of a tensor that all the tiles fill.
-    pub(super) fn load_whole(
-        &mut self,
-        elem: Elem,
-        shape: &[u64],
-        fill: Fill,
-        index: &[(&str, u64)],
-    ) -> Tile {
-        let dims = shape.iter().zip(index);
-        let dims = dims.map(|(&t, i)| t * i.1.max(1)).collect();
-        self.load_of(elem, shape, dims, fill, index)
-    }
-
     /// The tile at an index of a tensor of these extents.
-    fn load_of(
+    pub(super) fn load_of(
         &mut self,
         elem: Elem,
         shape: &[u64],

@@ -7,6 +7,16 @@ use crate::types::{Elem, Fact, Tile, anything};
 /// Iterations that a loop of the generator has, at most.
 const MOST_ITERATIONS: f64 = 8.0;
 
+/// How memory is updated.
+pub(super) struct Update<'a> {
+    /// The memory ordering and its scope.
+    pub scope: &'a str,
+    pub mode: &'a str,
+    pub mask: Option<&'a Tile>,
+    /// The token that it follows.
+    pub after: Option<&'a str>,
+}
+
 impl Gen {
     pub(super) fn atomic(&mut self) {
         let shape = self.shape();
@@ -73,18 +83,36 @@ impl Gen {
         } else {
             None
         };
-        let (pointers, ty) = self.pointers(base, argument.elem, offsets);
-        let (name, token) = (self.fresh(), self.fresh());
-        let (mask_name, mask_type) = match &mask {
-            Some(m) => (format!(", {}", m.name), format!(", {}", m.ty())),
-            None => (String::new(), String::new()),
+        let pointers = self.pointers(base, argument.elem, offsets);
+        let how = Update {
+            scope,
+            mode,
+            mask: mask.as_ref(),
+            after: None,
         };
+        let (name, _) = self.atomic_rmw(&pointers, argument, &how);
+        if mask.is_some() { String::new() } else { name }
+    }
+
+    /// An update through pointers of this type: its result and its token.
+    pub(super) fn atomic_rmw(
+        &mut self,
+        (pointers, ty): &(String, String),
+        argument: &Tile,
+        how: &Update,
+    ) -> (String, String) {
+        let (name, token) = (self.fresh(), self.fresh());
+        let mask = how
+            .mask
+            .map(|m| (format!(", {}", m.name), format!(", {}", m.ty())));
+        let (mask, mask_type) = mask.unwrap_or_default();
+        let after = how.after.map(|t| format!(" token={t}")).unwrap_or_default();
         let own = argument.ty();
         self.line(&format!(
-            "{name}, {token} = atomic_rmw_tko {scope} {pointers}, {mode}, {}{mask_name} : {ty}, {own}{mask_type} -> {own}, token",
-            argument.name
+            "{name}, {token} = atomic_rmw_tko {} {pointers}, {}, {}{mask}{after} : {ty}, {own}{mask_type} -> {own}, token",
+            how.scope, how.mode, argument.name
         ));
-        if mask.is_some() { String::new() } else { name }
+        (name, token)
     }
 
     /// Each element by one update, whose result is then known.

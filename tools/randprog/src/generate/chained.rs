@@ -1,8 +1,9 @@
 //! Loops whose iterations hand tiles on through memory, as tokens order them: what runs ahead of such a loop's writes reads
 //! what is not there yet.
 
+use super::Gen;
+use super::atomics::Update;
 use super::product::product_fact;
-use super::{Around, Gen};
 use crate::program::Fill;
 use crate::types::{Elem, Fact, Float, Tile, extents, tile_type};
 
@@ -35,7 +36,6 @@ impl Gen {
         let Some(chain) = self.chain() else {
             return self.product();
         };
-        let own = tile_type(Elem::F32, &chain.shape);
         let sums = self.c.chance(40).then(|| {
             let count = chain.shape[0] * chain.shape[1] * chain.block.1;
             let base = self.buffer(Elem::F32, count as usize, Fill::Zero, 0.0);
@@ -50,34 +50,26 @@ impl Gen {
         let by = self.int_constant(Elem::I32, &[], 1);
         let (result, counter) = (self.fresh(), self.fresh());
         let (head, values, types) = carried(&result, &tokens, &start);
-        self.line(&format!(
-            "{head} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({values}) -> ({types}) {{",
+        let head = format!(
+            "{head} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({values}) -> ({types})",
             low.name, by.name
-        ));
-        self.around.push(Some(Around {
-            counter: counter.clone(),
-            below: chain.trips,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
+        );
+        let here = self.open_loop(&head, &counter, chain.trips);
         let (next, mut last) = self.link(&chain, &counter, &tokens[0]);
-        if let (Some((pointers, ty)), true) = (&sums, next.elem == Elem::F32) {
-            let order = self.c.pick(&["relaxed", "acq_rel"]);
-            let (name, token) = (self.fresh(), self.fresh());
-            self.line(&format!(
-                "{name}, {token} = atomic_rmw_tko {order} device {pointers}, addf, {} token={last} : {ty}, {own} -> {own}, token",
-                next.name
-            ));
-            last = token;
+        if let (Some(pointers), true) = (&sums, next.elem == Elem::F32) {
+            let how = Update {
+                scope: self.c.pick(&["relaxed device", "acq_rel device"]),
+                mode: "addf",
+                mask: None,
+                after: Some(&last),
+            };
+            last = self.atomic_rmw(pointers, &next, &how).1;
         }
         let ends: Vec<&str> = (tokens.iter().skip(1).chain([&last]))
             .map(String::as_str)
             .collect();
         self.line(&format!("continue {} : {types}", ends.join(", ")));
-        self.depth -= 1;
-        self.env.truncate(here);
-        self.around.pop();
-        self.line("}");
+        self.close_loop(here);
     }
 
     /// Tiles of numbers that stay exact, whatever is multiplied.
@@ -125,16 +117,9 @@ impl Gen {
 
     /// An iteration: what it stores, in f32 if it was made so, and the token of the store.
     fn link(&mut self, chain: &Chain, counter: &str, token: &str) -> (Tile, String) {
-        let number = |name: &str| Tile {
-            name: name.to_owned(),
-            fact: Fact::Int {
-                lo: 0,
-                hi: i128::from(chain.trips),
-            },
-            ..chain.first.clone()
-        };
+        let number = Tile::index(counter, chain.trips + 1);
         let zero = self.int_constant(Elem::I32, &[], 0);
-        let from = self.int_op("addi", &chain.first, &number(counter));
+        let from = self.int_op("addi", &chain.first, &number);
         let ahead = self.int_constant(Elem::I32, &[], chain.distance as i64);
         let to = self.int_op("addi", &from, &ahead);
         let own = tile_type(chain.elem, &chain.shape);

@@ -4,6 +4,48 @@ use super::{Around, Gen};
 use crate::types::{Elem, Fact, Tile, anything};
 
 impl Gen {
+    /// Begins a loop whose counter is below a number. Where its values begin, for [`Gen::close_loop`].
+    pub(super) fn open_loop(&mut self, head: &str, counter: &str, below: u64) -> usize {
+        self.line(&format!("{head} {{"));
+        self.around.push(Some(Around {
+            counter: counter.to_owned(),
+            below,
+        }));
+        self.depth += 1;
+        self.env.len()
+    }
+
+    /// Ends a loop behind its terminator; what it made is then out of scope.
+    pub(super) fn close_loop(&mut self, here: usize) {
+        self.depth -= 1;
+        self.env.truncate(here);
+        self.around.pop();
+        self.line("}");
+    }
+
+    /// Leaves a loop that counts by itself with the values that it carries, the first of them its counter, where that has
+    /// come to `end`.
+    pub(super) fn leave_at(&mut self, end: &str, carried: &[Tile]) {
+        let done = self.fresh();
+        self.line(&format!(
+            "{done} = cmpi greater_than_or_equal {}, {end}, signed : tile<i32> -> tile<i1>",
+            carried[0].name
+        ));
+        self.line(&format!("if {done} {{"));
+        self.depth += 1;
+        self.terminator("break", carried);
+        self.depth -= 1;
+        self.line("} else {");
+        self.line("}");
+    }
+
+    /// The counter of the next iteration of such a loop.
+    pub(super) fn counted(&mut self, counter: &str) -> Tile {
+        let one = self.int_constant(Elem::I32, &[], 1);
+        let text = format!("addi {counter}, {}", one.name);
+        self.op(&text, None, Elem::I32, &[], anything(Elem::I32))
+    }
+
     /// Runs `body` one level deeper; what it made is then out of scope.
     fn inside(&mut self, body: impl FnOnce(&mut Self)) {
         let here = self.env.len();
@@ -97,30 +139,14 @@ impl Gen {
                 types(&carried)
             ));
         }
-        self.line(&format!("{text} {{"));
-        self.around.push(Some(Around {
-            counter: counter.clone(),
-            below: trips.max(1),
-        }));
-        self.inside(|g| {
-            let fact = Fact::Int {
-                lo: 0,
-                hi: i128::from(trips.max(1)) - 1,
-            };
-            g.env.push(Tile {
-                name: counter,
-                elem: Elem::I32,
-                shape: Vec::new(),
-                fact,
-            });
-            g.env.extend(inner);
-            g.statement();
-            g.statements();
-            let ends = g.ends(&carried);
-            g.terminator("continue", &ends);
-        });
-        self.around.pop();
-        self.line("}");
+        let here = self.open_loop(&text, &counter, trips.max(1));
+        self.env.push(Tile::index(counter, trips.max(1)));
+        self.env.extend(inner);
+        self.statement();
+        self.statements();
+        let ends = self.ends(&carried);
+        self.terminator("continue", &ends);
+        self.close_loop(here);
         self.env.extend(results);
     }
 
@@ -182,45 +208,20 @@ impl Gen {
             lo: trips.into(),
             hi: trips.into(),
         };
-        self.line(&format!(
-            "{head}loop iter_values({}) : {} -> {} {{",
-            pairs(&inner, &carried),
-            types(&carried),
-            types(&carried)
-        ));
-        self.around.push(Some(Around {
-            counter: inner[0].name.clone(),
-            below: trips.max(1),
-        }));
-        self.inside(|g| {
-            let done = g.fresh();
-            g.line(&format!(
-                "{done} = cmpi greater_than_or_equal {}, {end}, signed : tile<i32> -> tile<i1>",
-                inner[0].name
-            ));
-            g.line(&format!("if {done} {{"));
-            g.depth += 1;
-            g.terminator("break", &inner);
-            g.depth -= 1;
-            g.line("} else {");
-            g.line("}");
-            g.env.extend(inner.iter().cloned());
-            g.statement();
-            g.statements();
-            let one = g.int_constant(Elem::I32, &[], 1);
-            let next = g.op(
-                &format!("addi {}, {}", inner[0].name, one.name),
-                None,
-                Elem::I32,
-                &[],
-                anything(Elem::I32),
-            );
-            let mut ends = vec![next];
-            ends.extend(g.ends(&carried[1..]));
-            g.terminator("continue", &ends);
-        });
-        self.around.pop();
-        self.line("}");
+        let list = types(&carried);
+        let head = format!(
+            "{head}loop iter_values({}) : {list} -> {list}",
+            pairs(&inner, &carried)
+        );
+        let here = self.open_loop(&head, &inner[0].name, trips.max(1));
+        self.leave_at(&end, &inner);
+        self.env.extend(inner.iter().cloned());
+        self.statement();
+        self.statements();
+        let mut ends = vec![self.counted(&inner[0].name)];
+        ends.extend(self.ends(&carried[1..]));
+        self.terminator("continue", &ends);
+        self.close_loop(here);
         self.env.extend(results);
     }
 }

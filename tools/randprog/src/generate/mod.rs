@@ -222,15 +222,7 @@ impl Gen {
         self.make_shapes();
         self.line("%bx, %by, %bz = get_tile_block_id : tile<i32>");
         for (name, extent) in ["%bx", "%by", "%bz"].iter().zip(self.grid) {
-            self.env.push(Tile {
-                name: (*name).into(),
-                elem: Elem::I32,
-                shape: Vec::new(),
-                fact: Fact::Int {
-                    lo: 0,
-                    hi: i128::from(extent) - 1,
-                },
-            });
+            self.env.push(Tile::index(*name, extent.into()));
         }
         self.statements();
         self.final_stores();

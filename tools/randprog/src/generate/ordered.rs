@@ -1,11 +1,11 @@
 //! Loops whose loads and atomic sums are ordered by one token, as cuTile writes them: an iteration loads what lies
 //! behind the last one's atomic operations, which may acquire.
 
-use super::Around;
 use super::Gen;
+use super::atomics::Update;
 use super::product::{Sizes, product_fact};
 use crate::program::Fill;
-use crate::types::{Elem, Fact, Tile, tile_type};
+use crate::types::{Elem, Tile};
 
 impl Gen {
     /// `y[k] += a[k] · b[k]` in memory, `acc += a[k] · b[k]`, or both.
@@ -25,30 +25,18 @@ impl Gen {
         let (name, last) = (self.fresh(), self.fresh());
         let (counter, inner, token) = (self.fresh(), self.fresh(), self.fresh());
         let own = start.ty();
-        self.line(&format!(
-            "{name}, {last} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({inner} = {}, {token} = {begin}) -> ({own}, token) {{",
+        let head = format!(
+            "{name}, {last} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({inner} = {}, {token} = {begin}) -> ({own}, token)",
             low.name, by.name, start.name
-        ));
-        self.around.push(Some(Around {
-            counter: counter.clone(),
-            below: trips,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
-        let at = Tile {
-            name: counter.clone(),
-            fact: Fact::Int {
-                lo: 0,
-                hi: i128::from(trips) - 1,
-            },
-            ..low
-        };
+        );
+        let here = self.open_loop(&head, &counter, trips);
+        let at = Tile::index(&counter, trips);
         self.env.push(at.clone());
         self.after = Some(token.clone());
         let along = (counter.as_str(), trips);
-        let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
-        let a = self.factor(input, (1, s.m, s.k), Some([("%bx", gx), along]));
-        let b = self.factor(input, (1, s.k, s.n), Some([along, ("%by", gy)]));
+        let [row, column] = self.blocks();
+        let a = self.factor(input, (1, s.m, s.k), Some([row, along]));
+        let b = self.factor(input, (1, s.k, s.n), Some([along, column]));
         self.after = None;
         let inner = Tile {
             name: inner,
@@ -57,10 +45,8 @@ impl Gen {
         let total = product_fact(&a, &b, &start, s.k * trips);
         let next = self.multiply(&a, &b, &inner, total.unwrap_or(start.fact));
         let every = product_fact(&a, &b, &start, s.k * trips * blocks);
-        let token = match every
-            .filter(|f| is_exact(*f))
-            .filter(|_| output != Elem::F16)
-        {
+        let every = every.filter(|f| f.is_exact() && output != Elem::F16);
+        let token = match every {
             None => token,
             Some(fact) => {
                 let part = self.multiply(&a, &b, &start, fact);
@@ -71,10 +57,7 @@ impl Gen {
             }
         };
         self.line(&format!("continue {}, {token} : {own}, token", next.name));
-        self.depth -= 1;
-        self.env.truncate(here);
-        self.around.pop();
-        self.line("}");
+        self.close_loop(here);
         self.env.extend(total.map(|fact| Tile {
             name,
             fact,
@@ -84,27 +67,20 @@ impl Gen {
 
     /// Adds a tile to memory behind a token; the token of that.
     fn add_ordered(&mut self, base: &str, offsets: &Tile, part: &Tile, token: &str) -> String {
-        let order = self.c.pick(&[
+        let scope = self.c.pick(&[
             "relaxed device",
             "acq_rel device",
             "acquire device",
             "acq_rel sys",
         ]);
         let mode = if part.elem.is_float() { "addf" } else { "add" };
-        let (pointers, ty) = self.pointers(base, part.elem, offsets);
-        let (old, done) = (self.fresh(), self.fresh());
-        let own = tile_type(part.elem, &part.shape);
-        self.line(&format!(
-            "{old}, {done} = atomic_rmw_tko {order} {pointers}, {mode}, {} token={token} : {ty}, {own} -> {own}, token",
-            part.name
-        ));
-        done
-    }
-}
-
-fn is_exact(fact: Fact) -> bool {
-    match fact {
-        Fact::Int { .. } => true,
-        Fact::Float(x) => x.is_exact(),
+        let pointers = self.pointers(base, part.elem, offsets);
+        let how = Update {
+            scope,
+            mode,
+            mask: None,
+            after: Some(token),
+        };
+        self.atomic_rmw(&pointers, part, &how).1
     }
 }

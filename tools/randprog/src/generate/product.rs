@@ -225,11 +225,16 @@ impl Gen {
             3 => self.scaled_loop(trips),
             4 => self.tiles_loop((input, output), &s, trips),
             _ => {
-                let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
-                let sum = self.plain_loop((input, output), &s, trips, [("%bx", gx), ("%by", gy)]);
+                let blocks = self.blocks();
+                let sum = self.plain_loop((input, output), &s, trips, blocks);
                 self.env.extend(sum);
             }
         }
+    }
+
+    /// The row and the column of a block's tile, and how many there are.
+    pub(super) fn blocks(&self) -> [(&'static str, u64); 2] {
+        [("%bx", self.grid[0].into()), ("%by", self.grid[1].into())]
     }
 
     /// The sum of the products of a row and a column of tiles, if enough is known of it.
@@ -254,13 +259,7 @@ impl Gen {
         if self.c.chance(10) {
             self.statement();
         }
-        let result = self.end_sums(sums, &[next]).pop();
-        result.and_then(|result| {
-            Some(Tile {
-                fact: total?,
-                ..result
-            })
-        })
+        self.end_sums(sums, &[next], &[total]).pop()
     }
 }
 

@@ -49,21 +49,27 @@ impl Gen {
 
     /// The numbers of a word one after the other.
     fn nibbles(&mut self, words: &Tile, dim: usize, count: u64, shape: &[u64]) -> Tile {
-        let (mut thin, mut wide) = (words.shape.clone(), words.shape.clone());
-        thin.insert(dim + 1, 1);
-        wide.insert(dim + 1, count);
-        let words = self.reshape(words, &thin);
-        let words = self.broadcast(&words, &wide);
+        let words = self.repeated(words, dim, count);
         let numbers = self.iota(words.elem, count);
         let four = self.int_constant(words.elem, &[count], 4);
         let by = self.int_op("muli", &numbers, &four);
+        let wide = &words.shape;
         let mut along = vec![1; wide.len()];
         along[dim + 1] = count;
         let by = self.reshape(&by, &along);
-        let by = self.broadcast(&by, &wide);
+        let by = self.broadcast(&by, wide);
         let shifted = self.shifted(&words, &by);
         let low = self.low_nibble(&shifted);
         self.reshape(&low, shape)
+    }
+
+    /// Each element so many times, along a new dimension behind `dim`.
+    fn repeated(&mut self, a: &Tile, dim: usize, times: u64) -> Tile {
+        let (mut thin, mut wide) = (a.shape.clone(), a.shape.clone());
+        thin.insert(dim + 1, 1);
+        wide.insert(dim + 1, times);
+        let a = self.reshape(a, &thin);
+        self.broadcast(&a, &wide)
     }
 
     /// First the lower numbers of all words, then the upper ones.
@@ -98,11 +104,7 @@ impl Gen {
         few[dim] /= group;
         let scales = self.load_perhaps_at(a.elem, &few, Fill::Whole(0, 2), at);
         let scales = self.clamp(&scales, (0.0, 2.0));
-        let (mut thin, mut wide) = (few.clone(), few);
-        thin.insert(dim + 1, 1);
-        wide.insert(dim + 1, group);
-        let scales = self.reshape(&scales, &thin);
-        let scales = self.broadcast(&scales, &wide);
+        let scales = self.repeated(&scales, dim, group);
         let scales = self.reshape(&scales, &a.shape);
         let fact = a.float().product(scales.float()).rounded(a.elem);
         let text = format!("mulf {}, {}", a.name, scales.name);

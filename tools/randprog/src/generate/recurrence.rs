@@ -62,12 +62,8 @@ impl Gen {
             true => self.multiply(&x, &y, inner, total),
             false => self.multiply(&y, &x, inner, total),
         };
-        let results = self.end_sums(sums, &[next]);
-        let known = |result| Tile {
-            fact: total,
-            ..result
-        };
-        self.env.extend(results.into_iter().map(known));
+        let known = self.end_sums(sums, &[next], &[Some(total)]);
+        self.env.extend(known);
     }
 }
 

@@ -34,16 +34,16 @@ impl Gen {
         let start = self.zero(Elem::F32, &[m, n]);
         let sums = self.begin_sums(std::slice::from_ref(&start), trips);
         let along = (sums.counter.as_str(), trips);
-        let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        let [row, column] = self.blocks();
         let left = Place {
             shape: [m, k],
             k: 1,
-            index: [("%bx", gx), along],
+            index: [row, along],
         };
         let right = Place {
             shape: [k, n],
             k: 0,
-            index: [along, ("%by", gy)],
+            index: [along, column],
         };
         let [(a, x), (b, y)] = [left, right]
             .map(|place| (self.small(elem, &place), self.scales(scale, block, &place)));
@@ -59,13 +59,7 @@ impl Gen {
         let text = format!("mmaf_scaled {}", names.join(", "));
         let fact = total.unwrap_or(start.fact);
         let next = self.op(&text, Some(&types.join(", ")), Elem::F32, &[m, n], fact);
-        let result = self.end_sums(sums, &[next]).pop();
-        let known = result.and_then(|result| {
-            Some(Tile {
-                fact: total?,
-                ..result
-            })
-        });
+        let known = self.end_sums(sums, &[next], &[total]);
         self.env.extend(known);
     }
 
@@ -109,7 +103,8 @@ impl Gen {
             index.reverse();
         }
         // Not all formats have a zero for what lies outside.
-        let scales = self.load_whole(elem, &shape, Fill::Whole(1, 2), &index);
+        let dims = shape.iter().zip(&index).map(|(t, i)| t * i.1.max(1));
+        let scales = self.load_of(elem, &shape, dims.collect(), Fill::Whole(1, 2), &index);
         match turned {
             true => self.permute(&scales, &[1, 0]),
             false => scales,

@@ -101,14 +101,7 @@ impl Gen {
             facts.push(fact);
             next.push(sum);
         }
-        let results = self.end_sums(sums, &next);
-        let known = results.into_iter().zip(facts);
-        let known = known.filter_map(|(result, fact)| {
-            Some(Tile {
-                fact: fact?,
-                ..result
-            })
-        });
+        let known = self.end_sums(sums, &next, &facts);
         self.env.extend(known);
     }
 

@@ -39,22 +39,16 @@ impl Gen {
         self.conditional -= 1;
         self.line("}");
         let next = Tile { name, ..start };
-        let result = self.end_sums(sums, &[next]).pop();
-        let known = result.and_then(|result| {
-            Some(Tile {
-                fact: total?,
-                ..result
-            })
-        });
+        let known = self.end_sums(sums, &[next], &[total]);
         self.env.extend(known);
     }
 
     /// The left (0) or the right (1) operand of a loop.
     fn side(&mut self, side: usize, elem: Elem, s: &Sizes, along: (&str, u64)) -> Tile {
-        let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        let [row, column] = self.blocks();
         match side {
-            0 => self.factor(elem, (s.batch, s.m, s.k), Some([("%bx", gx), along])),
-            _ => self.factor(elem, (s.batch, s.k, s.n), Some([along, ("%by", gy)])),
+            0 => self.factor(elem, (s.batch, s.m, s.k), Some([row, along])),
+            _ => self.factor(elem, (s.batch, s.k, s.n), Some([along, column])),
         }
     }
 
@@ -64,11 +58,7 @@ impl Gen {
         let i1 = tile_type(Elem::I1, &[]);
         let (text, a, b) = if self.c.chance(50) {
             let a = self.loaded_number(2);
-            let at = Tile {
-                name: counter.to_owned(),
-                ..a.clone()
-            };
-            let sum = self.int_op("addi", &a, &at);
+            let sum = self.int_op("addi", &a, &Tile::index(counter, trips));
             let one = self.int_constant(Elem::I32, &[], 1);
             let odd = self.int_op("andi", &sum, &one);
             ("cmpi equal", odd.name, one.name)

@@ -1,8 +1,9 @@
 //! Loops that carry sums of matmuls: over a range, or counting by themselves.
 
+use super::Gen;
 use super::control::{pairs, types};
-use super::{Around, Gen};
-use crate::types::{Elem, Fact, Tile, anything};
+use crate::program::Fill;
+use crate::types::{Elem, Fact, Tile};
 
 /// A loop that carries sums.
 pub(super) struct Sums {
@@ -23,14 +24,7 @@ impl Gen {
         let low = self.int_constant(Elem::I32, &[], 0);
         let high = self.bound(trips);
         let by_hand = self.c.chance(8);
-        let counter = Tile {
-            name: self.fresh(),
-            fact: Fact::Int {
-                lo: 0,
-                hi: i128::from(trips) - 1,
-            },
-            ..low.clone()
-        };
+        let counter = Tile::index(self.fresh(), trips);
         let inner: Vec<Tile> = starts
             .iter()
             .map(|start| Tile {
@@ -38,27 +32,33 @@ impl Gen {
                 ..start.clone()
             })
             .collect();
-        let results = if by_hand {
-            self.begin_by_hand((&low, &high), (&counter, starts, &inner))
+        let (head, results) = if by_hand {
+            let starts = with_first(&low, starts);
+            let (head, mut results) = self.results(&starts);
+            let list = types(&starts);
+            let all = with_first(&counter, &inner);
+            let head = format!(
+                "{head}loop iter_values({}) : {list} -> {list}",
+                pairs(&all, &starts)
+            );
+            (head, results.split_off(1))
         } else {
             let by = self.int_constant(Elem::I32, &[], 1);
             let (head, results) = self.results(starts);
-            self.line(&format!(
-                "{head}for {} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({}) {{",
+            let head = format!(
+                "{head}for {} in ({} to {high}, step {}) : tile<i32> iter_values({}) -> ({})",
                 counter.name,
                 low.name,
                 by.name,
                 pairs(&inner, starts),
                 types(starts)
-            ));
-            self.depth += 1;
-            results
+            );
+            (head, results)
         };
-        self.around.push(Some(Around {
-            counter: counter.name.clone(),
-            below: trips,
-        }));
-        let here = self.env.len();
+        let here = self.open_loop(&head, &counter.name, trips);
+        if by_hand {
+            self.leave_at(&high, &with_first(&counter, &inner));
+        }
         self.env.push(counter.clone());
         Sums {
             counter: counter.name,
@@ -69,50 +69,26 @@ impl Gen {
         }
     }
 
-    /// A loop that carries its counter, and leaves where that has come to its end.
-    fn begin_by_hand(
+    /// Ends a loop with the sums of the next iteration. Those of its results of which `facts` says something, in order.
+    pub(super) fn end_sums(
         &mut self,
-        (low, high): (&Tile, &str),
-        (counter, starts, sums): (&Tile, &[Tile], &[Tile]),
+        sums: Sums,
+        next: &[Tile],
+        facts: &[Option<Fact>],
     ) -> Vec<Tile> {
-        let inner = with_first(counter, sums);
-        let starts = with_first(low, starts);
-        let (head, mut results) = self.results(&starts);
-        let list = types(&starts);
-        self.line(&format!(
-            "{head}loop iter_values({}) : {list} -> {list} {{",
-            pairs(&inner, &starts)
-        ));
-        self.depth += 1;
-        let done = self.fresh();
-        self.line(&format!(
-            "{done} = cmpi greater_than_or_equal {}, {high}, signed : tile<i32> -> tile<i1>",
-            counter.name
-        ));
-        self.line(&format!("if {done} {{"));
-        self.depth += 1;
-        self.terminator("break", &inner);
-        self.depth -= 1;
-        self.line("} else {");
-        self.line("}");
-        results.split_off(1)
-    }
-
-    /// Ends a loop with the sums of the next iteration. Nothing is known of the results.
-    pub(super) fn end_sums(&mut self, sums: Sums, next: &[Tile]) -> Vec<Tile> {
         if sums.by_hand {
-            let one = self.int_constant(Elem::I32, &[], 1);
-            let text = format!("addi {}, {}", sums.counter, one.name);
-            let counter = self.op(&text, None, Elem::I32, &[], anything(Elem::I32));
+            let counter = self.counted(&sums.counter);
             self.terminator("continue", &with_first(&counter, next));
         } else {
             self.terminator("continue", next);
         }
-        self.depth -= 1;
-        self.env.truncate(sums.here);
-        self.around.pop();
-        self.line("}");
-        sums.results
+        self.close_loop(sums.here);
+        let known = sums.results.into_iter().zip(facts);
+        let known = known.filter_map(|(result, fact)| {
+            let fact = (*fact)?;
+            Some(Tile { fact, ..result })
+        });
+        known.collect()
     }
 
     /// A number of iterations: all, or as many as the block or memory says.
@@ -121,7 +97,7 @@ impl Gen {
             0 => return self.count(trips),
             // Up to the diagonal.
             1 => {
-                let block = self.block_number();
+                let block = Tile::index("%bx", self.grid[0].into());
                 let more = self.c.below(2) as i64;
                 let more = self.int_constant(Elem::I32, &[], more);
                 self.int_op("addi", &block, &more)
@@ -133,28 +109,12 @@ impl Gen {
         self.op(&text, None, Elem::I32, &[], some.fact).name
     }
 
-    fn block_number(&self) -> Tile {
-        Tile {
-            name: "%bx".to_owned(),
-            elem: Elem::I32,
-            shape: Vec::new(),
-            fact: Fact::Int {
-                lo: 0,
-                hi: i128::from(self.grid[0]) - 1,
-            },
-        }
-    }
-
     /// A number below another, out of a table.
     pub(super) fn loaded_number(&mut self, below: u64) -> Tile {
         let size = 1 << self.c.below(4);
-        let fill = crate::program::Fill::Whole(0, below as i64 - 1);
+        let fill = Fill::Whole(0, below as i64 - 1);
         let base = self.buffer(Elem::I32, size, fill, 0.0);
-        let at = self.index_below(size as u64);
-        let at = Tile {
-            name: at,
-            ..self.block_number()
-        };
+        let at = Tile::index(self.index_below(size as u64), size as u64);
         let (pointer, ty) = self.pointers(&base, Elem::I32, &at);
         let (name, token) = (self.fresh(), self.fresh());
         self.line(&format!(

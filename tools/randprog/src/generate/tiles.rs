@@ -1,8 +1,8 @@
 //! Blocks that make one tile of a result after the other, as kernels do whose grid has as many blocks as the GPU runs at once.
 
+use super::Gen;
 use super::product::Sizes;
-use super::{Around, Gen};
-use crate::types::{Elem, Fact, Tile, anything};
+use crate::types::{Elem, Tile, anything};
 
 impl Gen {
     /// For each of a block's tiles, a loop over matmuls and a store.
@@ -20,24 +20,12 @@ impl Gen {
             false => (self.int_constant(Elem::I32, &[], 0).name, 1),
         };
         let by = self.int_constant(Elem::I32, &[], step);
-        let counter = Tile {
-            name: self.fresh(),
-            fact: Fact::Int {
-                lo: 0,
-                hi: i128::from(tiles) - 1,
-            },
-            ..by.clone()
-        };
-        self.line(&format!(
-            "for {} in ({low} to {high}, step {}) : tile<i32> {{",
+        let counter = Tile::index(self.fresh(), tiles);
+        let head = format!(
+            "for {} in ({low} to {high}, step {}) : tile<i32>",
             counter.name, by.name
-        ));
-        self.around.push(Some(Around {
-            counter: counter.name.clone(),
-            below: tiles,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
+        );
+        let here = self.open_loop(&head, &counter.name, tiles);
         self.env.push(counter.clone());
         let row = self.part("divi", &counter, columns);
         let column = self.part("remi", &counter, columns);
@@ -57,10 +45,7 @@ impl Gen {
             }
         }
         self.line("continue");
-        self.depth -= 1;
-        self.env.truncate(here);
-        self.around.pop();
-        self.line("}");
+        self.close_loop(here);
     }
 
     /// The row or the column of a tile's number.

@@ -1,8 +1,8 @@
 //! Loops over matrix products whose operands come through pointers that the loop carries, as Triton writes them.
 
+use super::Gen;
 use super::arith::join;
 use super::product::{Sizes, product_fact, result_shape};
-use super::{Around, Gen};
 use crate::types::{Elem, Fact, Tile, anything, extents};
 
 /// An operand and the pointers that walk over its matrix.
@@ -33,20 +33,20 @@ impl Gen {
     /// A loop that adds up products.
     pub(super) fn walked_loop(&mut self, (input, output): (Elem, Elem), s: &Sizes, trips: u64) {
         let start = self.zero(output, &result_shape(s));
-        let (gx, gy) = (u64::from(self.grid[0]), u64::from(self.grid[1]));
+        let [row, column] = self.blocks();
         let left = Path {
             rows: s.m,
             columns: s.k,
             along: 1,
             trips,
-            beside: ("%bx", gx),
+            beside: row,
         };
         let right = Path {
             rows: s.k,
             columns: s.n,
             along: 0,
             trips,
-            beside: ("%by", gy),
+            beside: column,
         };
         let walks = [self.walk(input, &left), self.walk(input, &right)];
         let stride = self.c.pick(&[1, 1, 1, 2, 8]);
@@ -60,17 +60,23 @@ impl Gen {
         };
         let (name, ends) = (self.fresh(), [self.fresh(), self.fresh()]);
         let at = [self.fresh(), self.fresh()];
-        self.line(&format!(
-            "{name}, {}, {} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({} = {}, {} = {}, {} = {}) -> ({}, {}, {}) {{",
-            ends[0], ends[1], low.name, by.name, inner.name, start.name, at[0], walks[0].first, at[1], walks[1].first,
-            start.ty(), walks[0].ty, walks[1].ty
-        ));
-        self.around.push(Some(Around {
-            counter: counter.clone(),
-            below: trips * stride,
-        }));
-        let here = self.env.len();
-        self.depth += 1;
+        let head = format!(
+            "{name}, {}, {} = for {counter} in ({} to {high}, step {}) : tile<i32> iter_values({} = {}, {} = {}, {} = {}) -> ({}, {}, {})",
+            ends[0],
+            ends[1],
+            low.name,
+            by.name,
+            inner.name,
+            start.name,
+            at[0],
+            walks[0].first,
+            at[1],
+            walks[1].first,
+            start.ty(),
+            walks[0].ty,
+            walks[1].ty
+        );
+        let here = self.open_loop(&head, &counter, trips * stride);
         let a = self.load_walked(&walks[0], &at[0]);
         let b = self.load_walked(&walks[1], &at[1]);
         if self.c.chance(20) {
@@ -91,10 +97,7 @@ impl Gen {
             walks[0].ty,
             walks[1].ty
         ));
-        self.depth -= 1;
-        self.env.truncate(here);
-        self.around.pop();
-        self.line("}");
+        self.close_loop(here);
         self.env.extend(total.map(|fact| Tile {
             name,
             fact,
@@ -186,16 +189,7 @@ impl Gen {
             let numbers = self.iota(Elem::I32, shape[dim]);
             let mut numbers = self.reshape(&numbers, &thin);
             if dim != path.along {
-                let fact = Fact::Int {
-                    lo: 0,
-                    hi: i128::from(path.beside.1) - 1,
-                };
-                let block = Tile {
-                    name: path.beside.0.to_owned(),
-                    elem: Elem::I32,
-                    shape: Vec::new(),
-                    fact,
-                };
+                let block = Tile::index(path.beside.0, path.beside.1);
                 let size = self.int_constant(Elem::I32, &[], shape[dim] as i64);
                 let first = self.int_op("muli", &block, &size);
                 let first = self.splat(&first, &thin);

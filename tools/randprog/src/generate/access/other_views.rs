@@ -1,7 +1,7 @@
 //! Accesses through views of other kinds: gathered, strided, each tile for one block alone.
 
 use super::super::Gen;
-use crate::types::{Elem, Fact, Tile, extents, tile_type};
+use crate::types::{Elem, Tile, extents, tile_type};
 
 impl Gen {
     /// A tile whose rows an index tile chooses.
@@ -116,16 +116,7 @@ impl Gen {
         let mut number = self.int_constant(Elem::I32, &[], 0);
         let mut total = 1;
         for (i, (name, extent)) in factors.into_iter().enumerate() {
-            let fact = Fact::Int {
-                lo: 0,
-                hi: i128::from(extent) - 1,
-            };
-            let part = Tile {
-                name,
-                elem: Elem::I32,
-                shape: Vec::new(),
-                fact,
-            };
+            let part = Tile::index(name, extent);
             if i == 0 {
                 number = part;
             } else {

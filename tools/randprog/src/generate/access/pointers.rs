@@ -3,7 +3,7 @@
 use super::super::Gen;
 use crate::generate::arith;
 use crate::program::Fill;
-use crate::types::{Elem, Fact, Tile, anything, extents, tile_type};
+use crate::types::{Elem, Tile, anything, extents, tile_type};
 
 impl Gen {
     /// The number of each element of a tile in row-major order, plus a scalar.
@@ -138,15 +138,7 @@ impl Gen {
         let fill = self.fill(elem);
         let count: u64 = shape.iter().product();
         let first = self.any_index();
-        let first = Tile {
-            name: first.0,
-            elem: Elem::I32,
-            shape: Vec::new(),
-            fact: Fact::Int {
-                lo: 0,
-                hi: i128::from(first.1) - 1,
-            },
-        };
+        let first = Tile::index(first.0, first.1);
         let (offsets, total) = if self.c.chance(25) {
             let total = 1 << self.c.below(10);
             let x = self.operand(Elem::I32, shape);
