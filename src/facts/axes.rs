@@ -6,7 +6,7 @@ use super::leaf::Leaf;
 use super::regroup::reshaped;
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
 use crate::dialect::{OpKind, cuda_tile};
-use crate::ir::{TypeId, Types};
+use crate::ir::{Type, TypeId, Types};
 use smallvec::SmallVec;
 
 fn shape(types: &Types, ty: TypeId) -> &[u64] {
@@ -66,7 +66,33 @@ fn fill(types: &Types, ty: TypeId, axes: &mut Axes) {
 }
 
 /// Fills in `facts.axes` of a pure operation's result.
+///
+/// Runs of a narrow type are no longer than half of its numbers: an aligned run wraps neither as signed
+/// nor as unsigned numbers.
 pub(super) fn transfer(
+    types: &Types,
+    kind: OpKind,
+    leaf: &dyn Fn(usize) -> Leaf,
+    operands: &[(&Facts, TypeId)],
+    result: TypeId,
+    facts: &mut Facts,
+) {
+    as_computed(types, kind, leaf, operands, result, facts);
+    let half = half_of_numbers(types, result);
+    for axis in facts.axes.iter_mut().filter(|a| a.contiguity > half) {
+        *axis = cut(axis, half, 1);
+    }
+}
+
+/// Half of the numbers that an integer type has, as far as 64 bits can say it.
+fn half_of_numbers(types: &Types, ty: TypeId) -> u64 {
+    match (types.get(types.elem(ty)), types.bits(ty)) {
+        (Type::Int(_), Some(bits)) => 1 << bits.saturating_sub(1).min(63),
+        _ => u64::MAX,
+    }
+}
+
+fn as_computed(
     types: &Types,
     kind: OpKind,
     leaf: &dyn Fn(usize) -> Leaf,
@@ -235,7 +261,10 @@ fn elementwise(
         (Arith::Trunc, []) => *a,
         (Arith::Add { .. }, [b]) => sum(a, b, 1, constancy),
         (Arith::Sub { .. }, [b]) => run_plus_still(a, b, (1, 1), constancy),
-        (Arith::Offset { bytes: false }, [b]) => sum(a, b, pointee_bytes(types, result), constancy),
+        (Arith::Offset { bytes: false }, [b]) => {
+            let steps = steps(types, operands.get(1), b);
+            sum(a, &steps, pointee_bytes(types, result), constancy)
+        }
         (Arith::Mul { .. }, [_]) if operands.get(1).is_some_and(|(f, _)| f.constant == Some(1)) => {
             *a
         }
@@ -313,6 +342,19 @@ fn elementwise(
     }
 }
 
+/// How a pointer goes on that steps by these numbers of elements: they count signed, and narrow ones
+/// wrap within a tile. Numbers of 32 bits would have to step over half of an address space.
+fn steps(types: &Types, numbers: Option<&(&Facts, TypeId)>, axis: &Axis) -> Axis {
+    match numbers {
+        Some(&(facts, ty)) if types.bits(ty).is_some_and(|bits| bits < 32) => {
+            let whole = super::range(types, ty) != (facts.lo, facts.hi);
+            let aligned = gcd(axis.contiguity, axis.divisibility);
+            if whole { *axis } else { cut(axis, aligned, 1) }
+        }
+        _ => *axis,
+    }
+}
+
 /// `a & b` where `b` is one less than a power of two everywhere.
 fn masked(a: &Axis, b: &Axis, operands: &[(&Facts, TypeId)], constancy: u64) -> Option<Axis> {
     let mask = operands.get(1)?.0.constant?;
@@ -378,7 +420,6 @@ fn run_plus_still(a: &Axis, b: &Axis, units: (u64, u64), constancy: u64) -> Axis
 mod tests {
     use super::*;
     use crate::dialect::cuda_tile::Op;
-    use crate::ir::Type;
 
     const WIDTH: u32 = 8;
 
@@ -416,6 +457,53 @@ mod tests {
             }
         }
         rows
+    }
+
+    /// Numbers that are cut to fewer bits begin again; widened, compared and as offsets, they show it.
+    #[test]
+    fn runs_end_where_narrow_numbers_wrap() {
+        const ELEMENTS: u64 = 512;
+        let mut types = Types::default();
+        let [bit, byte, word] = [1, 8, 32].map(|bits| {
+            let elem = types.int(bits);
+            types.tile(elem, &[ELEMENTS])
+        });
+        let (pointee, attr) = (types.elem(byte), 0);
+        let elem = types.intern(Type::Ptr { pointee, attr });
+        let pointers = types.tile(elem, &[ELEMENTS]);
+        let of = |kind: Op, cases: &[u8], operands: &[(&Facts, TypeId)], result| {
+            let leaf = |i: usize| cases.get(i).map_or(Leaf::Absent, |&case| Leaf::Enum(case));
+            super::super::transfer(&types, kind.into(), &leaf, operands, result)
+        };
+        let check = |facts: &Facts, value: fn(i64) -> i64| {
+            let axis = facts.axes[0];
+            let row: Vec<i64> = (0..ELEMENTS as i64).map(value).collect();
+            let mut runs = row.chunks(axis.contiguity as usize);
+            let on = |g: &[i64]| g.iter().zip(g[0]..).all(|(&v, at)| v == at);
+            assert!(runs.all(on), "{axis:?}");
+            let mut equal = row.chunks(axis.constancy as usize);
+            assert!(equal.all(|g| g.iter().all(|&v| v == g[0])), "{axis:?}");
+        };
+
+        let iota = of(Op::Iota, &[], &[], word);
+        let bytes = of(Op::TruncI, &[], &[(&iota, word)], byte);
+        let cut = [(&bytes, byte)];
+        check(&of(Op::ExtI, &[0], &cut, word), |i| i64::from(i as u8));
+        check(&of(Op::ExtI, &[1], &cut, word), |i| i64::from(i as i8));
+
+        let mut base = Facts::top(&types, pointers);
+        splat(&types, pointers, &mut base);
+        let operands = [(&base, pointers), (&bytes, byte)];
+        check(&of(Op::Offset, &[], &operands, pointers), |i| {
+            i64::from(i as i8)
+        });
+
+        let zero = super::super::splat(&types, 0, byte);
+        let operands = [(&bytes, byte), (&zero, byte)];
+        // Less than, signed.
+        check(&of(Op::CmpI, &[2, 1], &operands, bit), |i| {
+            i64::from((i as i8) < 0)
+        });
     }
 
     /// What is said about the results of operations on such rows is true of them.
