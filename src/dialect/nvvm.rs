@@ -279,6 +279,9 @@ dialect_table! { Nvvm {
     HighNibble(source: One) -> (result: One(Operand(0)))
         = op("high_nibble").traits(ELEMENTWISE)
         .doc("The upper four bits of a byte, in its lower four.");
+    WarpUniform(source: One) -> (result: One(Operand(0)))
+        = op("warp_uniform").traits(ELEMENTWISE)
+        .doc("The source, which all lanes of a converged warp have alike, by an instruction that tells ptxas so: what is computed from it alone needs one register for the warp.");
     ICmpAnd(lhs: One, rhs: One, also: One)
         { predicate: Predicate, signedness: Signedness }
         -> (result: One(Operand(2)))

@@ -13,7 +13,7 @@ pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {
         return args.first().map(|a| a.0);
     }
     match (Op::of(kind)?, args) {
-        (Op::Splat, [(a, _)]) => Some(*a),
+        (Op::Splat | Op::WarpUniform, [(a, _)]) => Some(*a),
         (Op::SpreadByte, [(byte, Scalar::Int(8))]) => Some((byte & 0x80) << 8 | (byte & 0x7f) << 7),
         (Op::HighNibble, [(byte, Scalar::Int(8))]) => Some(byte >> 4),
         (Op::JoinBytes, [(low, Scalar::Int(8)), (high, Scalar::Int(8))]) => Some(high << 8 | low),

@@ -280,7 +280,23 @@ impl Emit<'_> {
         self.get(N::Bitcast, &[&[value]], [], ty)
     }
 
+    /// The low word of a descriptor of a matrix in shared memory: 16 bytes are the address' unit, and `constant` holds the
+    /// other fields.
+    pub fn low_word(&mut self, address: ValueId, constant: u64) -> ValueId {
+        let i32_ty = self.int(32);
+        let address = self.bitcast(address, i32_ty);
+        let field = self.with(N::And, address, 0x3ffff);
+        let field = self.with(N::ShrU, field, 4);
+        self.with(N::Or, field, i64::from(constant as u32))
+    }
+
     // ---- threads ---------------------------------------------------------------------------
+
+    /// An i32 that all lanes of a warp have alike, in a form in which ptxas knows it.
+    pub fn warp_uniform(&mut self, value: ValueId) -> ValueId {
+        let ty = self.int(32);
+        self.get(N::WarpUniform, &[&[value]], [], ty)
+    }
 
     pub fn sreg(&mut self, register: SpecialRegister) -> ValueId {
         let ty = self.int(32);

@@ -409,7 +409,8 @@ impl Lower<'_> {
         let desc = self.layout_error(op, desc)?;
         let address = self.emit().smem(buffer.offset);
         let constant = tcgen05::constant(&desc);
-        let value = self.matrix_descriptor(op, iteration, &buffer, address, constant)?;
+        let low = self.emit().low_word(address, constant);
+        let value = self.matrix_descriptor(op, iteration, &buffer, low, constant)?;
         let units = |steps: &[u64]| steps.iter().map(|s| (s >> 4) as i64).collect();
         Ok(Multiplicand {
             value,

@@ -107,7 +107,8 @@ impl Lower<'_> {
             ));
         };
         let start = self.emit().smem(buffer.offset);
-        let from = self.matrix_descriptor(op, iteration, &buffer, start, tcgen05::COPY)?;
+        let low = self.emit().low_word(start, tcgen05::COPY);
+        let from = self.matrix_descriptor(op, iteration, &buffer, low, tcgen05::COPY)?;
         let columns = (0..copies.len() as u64).map(|i| first + i * COPY_COLUMNS);
         let attrs = [list(columns), list(copies.iter().map(|c| c >> 4))];
         self.emit().effect(N::TensorCopy, &[address, from], attrs);

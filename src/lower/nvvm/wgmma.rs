@@ -300,17 +300,21 @@ impl Lower<'_> {
             let offset = e.with(N::Mul, chosen, bytes as i64);
             address = e.ptr_add(address, offset);
         }
-        self.matrix_descriptor(op, iteration, buffer, address, desc.constant())
+        let mut e = self.emit();
+        let low = e.low_word(address, desc.constant());
+        // In loops within loops ptxas would add up descriptors in each lane's registers and move every one.
+        let low = e.warp_uniform(low);
+        self.matrix_descriptor(op, iteration, buffer, low, desc.constant())
     }
 
-    /// The 64-bit descriptor of the stage at hand of an operand's buffer, which begins at `address`: `constant`
-    /// holds the fields that say how the matrix lies there.
+    /// The 64-bit descriptor of the stage at hand of an operand's buffer: `low` is the low word of the first stage's,
+    /// `constant` holds the fields that say how the matrix lies there.
     pub(super) fn matrix_descriptor(
         &mut self,
         op: OpId,
         iteration: Option<ValueId>,
         buffer: &Buffer,
-        address: ValueId,
+        mut low: ValueId,
         constant: u64,
     ) -> Result<ValueId, Diagnostic> {
         let stage = match iteration {
@@ -320,17 +324,14 @@ impl Lower<'_> {
             _ => None,
         };
         let mut e = self.emit();
-        let i32_ty = e.int(32);
-        let address = e.bitcast(address, i32_ty);
-        let field = e.with(N::And, address, 0x3ffff);
-        let mut field = e.with(N::ShrU, field, 4);
         if let Some(stage) = stage {
+            // The address has 14 bits of the word, which hold all of shared memory: nothing is carried out of them.
             let offset = e.with(N::Mul, stage, (buffer.stage_bytes() >> 4) as i64);
-            field = e.add(field, offset);
+            low = e.add(low, offset);
         }
         let i64_ty = e.int(64);
-        let wide = e.get(N::ZExt, &[&[field]], [], i64_ty);
-        Ok(e.with(N::Or, wide, constant as i64))
+        let wide = e.get(N::ZExt, &[&[low]], [], i64_ty);
+        Ok(e.with(N::Or, wide, (constant >> 32 << 32) as i64))
     }
 
     pub(super) fn async_dot_wait(
