@@ -107,6 +107,12 @@ impl Module {
         users.any(|&o| self.ops.get(o).is_some_and(|o| o.operands.contains(&value)))
     }
 
+    /// Whether `op` is the only user of a value and has it as one operand alone: a matmul may multiply what it adds to.
+    pub fn is_used_once(&self, value: ValueId, op: OpId) -> bool {
+        let here = |&&v: &&ValueId| v == value;
+        self.users(value) == [op] && self.ops[op].operands.iter().filter(here).count() == 1
+    }
+
     /// Where in the source a location points.
     pub fn source_place(&self, loc: LocId) -> Place {
         let mut at = loc;

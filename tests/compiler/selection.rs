@@ -273,11 +273,19 @@ fn run(case: &Case, n: u32, tables: &Tables, target: Target) -> Result<(), Strin
         random: tilec::rules::Random::named(case.def().name),
     };
     let total = THREADS * n as usize;
-    let values: Vec<Vec<u64>> = case
+    // Where all lanes must agree, they have the first one's values.
+    let different = match case.op {
+        N::WarpUniform => n as usize,
+        _ => total,
+    };
+    let mut values: Vec<Vec<u64>> = case
         .operands
         .iter()
-        .map(|name| (0..total).map(|_| inputs.draw(name)).collect())
+        .map(|name| (0..different).map(|_| inputs.draw(name)).collect())
         .collect();
+    for values in &mut values {
+        *values = values.iter().copied().cycle().take(total).collect();
+    }
     let mut buffers: Vec<Buffer> = Vec::new();
     for (name, values) in case.operands.iter().zip(&values) {
         let width = bytes(name);

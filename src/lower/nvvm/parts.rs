@@ -32,10 +32,7 @@ impl Lower<'_> {
         let new = match (known, Extract::new(&whole, to.shape())) {
             (Some(index), Ok(parts)) => self.taken(op, value, (&parts, &index), &to)?,
             (Some(index), Err(_)) if self.lacks_room(value, &whole) => {
-                let beside = to.repeated(whole.shape());
-                let beside = self.layout_error(op, beside)?;
-                let parts = Extract::new(&beside, to.shape());
-                let parts = self.layout_error(op, parts)?;
+                let (beside, parts) = self.parts_beside(op, &to, whole.shape())?;
                 let value = self.convert_value(op, value, &whole, &beside)?;
                 self.taken(op, value, (&parts, &index), &to)?
             }
@@ -49,6 +46,18 @@ impl Lower<'_> {
         };
         self.set(result, new);
         Ok(())
+    }
+
+    /// A layout of a whole tile in which each part lies as in `part`, in registers of its own.
+    fn parts_beside(
+        &self,
+        op: OpId,
+        part: &Layout,
+        whole: &Shape,
+    ) -> Result<(Layout, Extract), Diagnostic> {
+        let beside = self.layout_error(op, part.repeated(whole))?;
+        let parts = Extract::new(&beside, part.shape());
+        Ok((beside, self.layout_error(op, parts)?))
     }
 
     /// The part of `value` with that index, in layout `to`.
@@ -87,6 +96,13 @@ impl Lower<'_> {
                 let whole = self.convert_value(op, whole, &have, &to)?;
                 let part = self.convert_value(op, part, &from, &parts.layout)?;
                 self.replaced(whole, part, &parts.part(&index))
+            }
+            (Some(index), Err(_)) if self.lacks_room(whole, &to) => {
+                let (beside, parts) = self.parts_beside(op, &from, to.shape())?;
+                let whole = self.convert_value(op, whole, &have, &beside)?;
+                let part = self.convert_value(op, part, &from, &parts.layout)?;
+                let new = self.replaced(whole, part, &parts.part(&index));
+                self.convert_value(op, new, &beside, &to)?
             }
             _ => {
                 let elem = self.emit().elem(whole);

@@ -26,7 +26,7 @@ impl Source {
         let loaded =
             |user, tile, shaped| loaded(m, user, tile).map(|load| Source::Loaded { load, shaped });
         let through = || {
-            let op = m.def_op(tile).filter(|_| m.users(tile) == [user])?;
+            let op = m.def_op(tile).filter(|_| m.is_used_once(tile, user))?;
             drops_ones(m, op).then(|| loaded(op, m.source(op), Some(op)))?
         };
         let source = loaded(user, tile, None).or_else(through);
@@ -134,7 +134,7 @@ fn loaded(m: &Module, user: OpId, tile: ValueId) -> Option<OpId> {
     let plain = S::of(m.op(load).kind) == Some(S::TiledLoad)
         && is_weak_load(m, load)
         && access.sparse.is_none()
-        && m.users(tile) == [user]
+        && m.is_used_once(tile, user)
         && (m.users(*token).is_empty() || loads_freely(m, load));
     plain.then_some(load)
 }

@@ -74,10 +74,7 @@ impl CarriedSum {
         let end = m.terminator(block)?;
         let sum = m.result(dot);
         let yields = |i: usize| m.op(end).operands.get(i) == Some(&sum);
-        // The matmul may multiply it, too.
-        let added = |&&v: &&ValueId| v == acc;
-        let once = m.op(dot).operands.iter().filter(added).count() == 1;
-        let alone = m.users(acc) == [dot] && once && m.users(sum) == [end] && yields(place);
+        let alone = m.is_used_once(acc, dot) && m.users(sum) == [end] && yields(place);
         (is_loop && alone).then_some(CarriedSum { for_op, acc, place })
     }
 

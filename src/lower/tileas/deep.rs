@@ -16,7 +16,7 @@ use super::operands::is_stationary;
 use super::pipeline::slice::{Map, copy};
 use super::strips::dims::is_splat;
 use crate::dialect::cuda_tile::Op as C;
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::build::constant;
 use crate::lower::tileas::look::{elements, loop_around, place, together};
@@ -199,13 +199,15 @@ impl Depth {
         let &[counter, acc] = m.block(inside).args.as_slice() else {
             return;
         };
-        let mut map: Map = [(self.acc, acc)].into_iter().collect();
-        for (side, dim) in [(0, 1), (1, 0)] {
+        let parts = [(0, 1), (1, 0)].map(|(side, dim)| {
             let tile = self.operands[side];
-            let taken = self.sources[side].part(m, inside, tile, (dim, part), counter);
-            map.insert(tile, taken);
-        }
-        let sum = copy(m, op, inside, &mut map);
+            self.sources[side].part(m, inside, tile, (dim, part), counter)
+        });
+        let sum = copy(m, op, inside, &mut Map::default());
+        // One tile may be several of its operands.
+        m.set_operand(sum, Side::Left.name(), parts[0]);
+        m.set_operand(sum, Side::Right.name(), parts[1]);
+        m.set_operand(sum, "acc", acc);
         let sum = m.result(sum);
         m.at_end(inside).op(C::Continue, &[&[sum]], [], &[], &[]);
         let [from, to, step] = bounds;

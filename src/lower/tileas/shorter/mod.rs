@@ -284,7 +284,7 @@ fn adds_up(m: &Module, block: BlockId, matmul: OpId) -> bool {
         users => matches!(users[..], [next] if next != matmul && adds_up(m, block, next)
             && Matmul::of(m.op(next)).is_some_and(|p| p.acc == result && p.sources().all(|v| v != result))),
     };
-    next && m.users(parts.acc) == [matmul]
+    next && m.is_used_once(parts.acc, matmul)
 }
 
 /// The operations under `body` that only compute tiles which `ops` use, and are none of them.

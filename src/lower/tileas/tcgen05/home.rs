@@ -183,12 +183,8 @@ fn handed_to(m: &Module, inner: OpId, place: usize) -> Option<usize> {
     let result = *m.op(inner).results.get(place)?;
     let init = *carried::inits(m.op(inner)).get(place)?;
     let outer = m.op(end).operands.iter().position(|&v| v == result)?;
-    let once = |op: OpId, value: ValueId| {
-        let uses = m.op(op).operands.iter().filter(|&&v| v == value).count();
-        m.users(value) == [op] && uses == 1
-    };
     let own = m.block(block).args.get(outer + 1) == Some(&init);
-    (own && once(end, result) && once(inner, init)).then_some(outer)
+    (own && m.is_used_once(result, end) && m.is_used_once(init, inner)).then_some(outer)
 }
 
 /// Whether an iteration is not the loop's first.
