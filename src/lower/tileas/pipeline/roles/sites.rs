@@ -127,8 +127,15 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             Err((op, why)) => log.note(m, op, WHAT, why),
         }
     }
+    let blocks: Vec<BlockId> = groups.iter().map(|g| g.0.0).collect();
+    let stages = groups.into_iter().flat_map(|((block, _), loads)| {
+        let loops = loops_that_load(m, c.body, block, &blocks);
+        let stages = in_order(m, c.body, block, loads, &loops);
+        stages.into_iter().map(move |loads| (block, loads))
+    });
+    let stages: Vec<(BlockId, Vec<OpId>)> = stages.collect();
     let mut sites = Vec::new();
-    for ((block, _), loads) in groups {
+    for (block, loads) in stages {
         if let Some((first, last)) = readers(m, c.body, block, &loads) {
             let by_threads = loads.iter().copied().filter(|l| by_threads.contains(l));
             let mut site = Site {
@@ -171,7 +178,7 @@ pub fn with_others(
         {
             continue;
         }
-        let Some(site) = beside(m, &sites, load) else {
+        let Some(site) = beside(m, c.body, &sites, load) else {
             continue;
         };
         if let Err((op, why)) = can_be_brought(m, c, load, Purpose::Operands) {
@@ -189,6 +196,43 @@ pub fn with_others(
         }
     }
     found.then_some(sites)
+}
+
+/// Places in `block` of the operations in whose regions some of `blocks` are.
+fn loops_that_load(m: &Module, body: BlockId, block: BlockId, blocks: &[BlockId]) -> Vec<usize> {
+    let inside = blocks.iter().filter(|&&b| b != block);
+    let holders = inside.filter_map(|&b| ancestor_in(m, body, block, m.parent_of_block(b)?));
+    holders.map(|op| place(m, op).1).collect()
+}
+
+/// Whether a stage of these loads would be waited for before a loop that has stages of its own, and filled behind it: the
+/// producer waits in the loop for those who wait in front of it.
+fn is_crossed(m: &Module, body: BlockId, block: BlockId, loads: &[OpId], loops: &[usize]) -> bool {
+    let filled = loads.iter().map(|&l| place(m, l).1).max();
+    let read = readers(m, body, block, loads).map(|(first, _)| place(m, first).1);
+    let crosses = |&at: &usize| read.is_some_and(|read| read <= at) && Some(at) < filled;
+    loops.iter().any(crosses)
+}
+
+/// Loads of one matmul by the stages that they can fill.
+fn in_order(
+    m: &Module,
+    body: BlockId,
+    block: BlockId,
+    loads: Vec<OpId>,
+    loops: &[usize],
+) -> Vec<Vec<OpId>> {
+    let mut stages: Vec<Vec<OpId>> = Vec::new();
+    for load in loads {
+        let with = |stage: &&mut Vec<OpId>| {
+            !is_crossed(m, body, block, &[&stage[..], &[load]].concat(), loops)
+        };
+        match stages.last_mut().filter(with) {
+            Some(stage) => stage.push(load),
+            None => stages.push(vec![load]),
+        }
+    }
+    stages
 }
 
 /// Whether what a load loads says where something is loaded from, or whether, or may do so in a later iteration: the producer
@@ -212,9 +256,14 @@ fn says_where(m: &Module, ops: &[OpId], load: OpId) -> bool {
 }
 
 /// The site of the load's block that loads last before it; else the first one.
-fn beside(m: &Module, sites: &[Site], load: OpId) -> Option<usize> {
+fn beside(m: &Module, body: BlockId, sites: &[Site], load: OpId) -> Option<usize> {
     let (block, at) = place(m, load);
-    let here = |&i: &usize| sites[i].block == block;
+    let blocks: Vec<BlockId> = sites.iter().map(|s| s.block).collect();
+    let loops = loops_that_load(m, body, block, &blocks);
+    let with = |site: &Site| [&site.loads[..], &[load]].concat();
+    let here = |&i: &usize| {
+        sites[i].block == block && !is_crossed(m, body, block, &with(&sites[i]), &loops)
+    };
     let before = |&i: &usize| {
         let places = sites[i].loads.iter().map(|&l| place(m, l).1);
         places.filter(|&p| p < at).max()
