@@ -25,8 +25,9 @@ use rustc_hash::FxHashMap;
 use super::bounds::registers;
 use super::live::{self, Ranges};
 use super::uses::{drop_dead, visit};
+use crate::machine::class::Class;
 use crate::machine::mir::{Func, Inst, VReg};
-use crate::machine::table::Table;
+use crate::machine::table::{Does, Table, Unit};
 use crate::target::Target;
 use again::Again;
 use makers::Makers;
@@ -57,6 +58,7 @@ pub(super) fn recompute(func: &mut Func, table: &Table, target: Target) -> usize
 
 /// For each cheap value that lives into a loop from before it, and in a crowded stretch, the positions of its uses that
 /// lie behind both. What a loop computes from what it has just loaded is left alone: it would be the work of every element.
+/// So are registers that matmuls of warpgroups read: these must have been written in front of the matmuls' fence.
 fn far_uses(
     func: &Func,
     table: &Table,
@@ -68,8 +70,20 @@ fn far_uses(
     let mut far: FxHashMap<VReg, Vec<u32>> = FxHashMap::default();
     // By register: where it was last written or used in this stretch of code.
     let mut last: FxHashMap<VReg, u32> = FxHashMap::default();
+    let mut fenced = false;
     for (inst, &at) in func.insts.iter().zip(&live.positions) {
+        let row = match inst {
+            Inst::Op(op) => Some(table.row(&op.insn)),
+            _ => None,
+        };
+        fenced = row
+            .is_some_and(|row| row.does == Does::MatmulFence || fenced && row.unit != Unit::Sync);
+        let multiplies = fenced && row.is_some_and(|row| row.unit == Unit::Mma);
         visit(inst, table, &mut |rep, r, write| {
+            // Descriptors, of 64 bits, are not what the fence orders.
+            if multiplies && func.class(r) == Class::B32 {
+                return;
+            }
             let Some(maker) = makers.cheap(r) else {
                 return;
             };
