@@ -1,0 +1,31 @@
+// Two warpgroups multiply tiles in a persistent loop. The low words of the operands' descriptors, with all fields that do not
+// change, are reduced over the warp in front of the loop over K; in it the stage is added.
+// run: compile --emit ptx --gpu-name sm_90a
+// show: 0x3ffff | redux | $L_loop | wgmma.fence | 0x4000
+entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>, %n: tile<i32>, %m: tile<i32>) {
+  %pa = assume div_by<16>, %a : tile<ptr<f16>>
+  %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
+  %ta = make_partition_view %va : partition_view<tile=(128x64), tensor_view<1024x1024xf16, strides=[1024,1]>>
+  %pb = assume div_by<16>, %b : tile<ptr<f16>>
+  %vb = make_tensor_view %pb, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
+  %tb = make_partition_view %vb : partition_view<tile=(64x64), tensor_view<1024x1024xf16, strides=[1024,1]>>
+  %pc = assume div_by<16>, %c : tile<ptr<f32>>
+  %vc = make_tensor_view %pc, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf32, strides=[1024,1]>
+  %tc = make_partition_view %vc : partition_view<tile=(128x64), tensor_view<1024x1024xf32, strides=[1024,1]>>
+  %j, %y, %z = get_tile_block_id : tile<i32>
+  %blocks, %by, %bz = get_num_tile_blocks : tile<i32>
+  %c0 = constant <i32: 0> : tile<i32>
+  %c1 = constant <i32: 1> : tile<i32>
+  %zero = constant <f32: 0.0> : tile<128x64xf32>
+  for %i in (%j to %m, step %blocks) : tile<i32> {
+    %sum = for %k in (%c0 to %n, step %c1) : tile<i32> iter_values(%acc = %zero) -> (tile<128x64xf32>) {
+      %l, %t0 = load_view_tko weak %ta[%i, %k] : partition_view<tile=(128x64), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x64xf16>, token
+      %r, %t1 = load_view_tko weak %tb[%k, %c0] : partition_view<tile=(64x64), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<64x64xf16>, token
+      %s = mmaf %l, %r, %acc : tile<128x64xf16>, tile<64x64xf16>, tile<128x64xf32>
+      continue %s : tile<128x64xf32>
+    }
+    %t2 = store_view_tko weak %sum, %tc[%i, %c0] : tile<128x64xf32>, partition_view<tile=(128x64), tensor_view<1024x1024xf32, strides=[1024,1]>>, tile<i32> -> token
+    continue
+  }
+  return
+}
