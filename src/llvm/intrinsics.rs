@@ -30,12 +30,6 @@ const SHUFFLE: &[Arg] = &[AllLanes, Source(0), Source(1), Source(2)];
 /// The first row whose operands fit counts.
 const KNOWN: &[Known] = &[
     (
-        "redux.sync.or.b32",
-        None,
-        "llvm.nvvm.redux.sync.or",
-        &[Source(0), AllLanes],
-    ),
-    (
         "shfl.sync.bfly.b32",
         None,
         "llvm.nvvm.shfl.sync.bfly.i32",

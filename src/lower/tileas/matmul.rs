@@ -43,7 +43,7 @@ pub fn choose(m: &mut Module, body: BlockId, target: &Target) -> Result<(), Diag
 /// What a scaled matmul is in messages.
 const BLOCK_SCALE: &str = "block scaling";
 
-/// Whether the tile of a `scaled_dot` is at least as large as its instruction.
+/// Whether the tile of a `scaled_dot` is at least as large as its instruction, which may ignore signs of scales there.
 fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
     let (Some(size), Some(shape)) = (Extents::of(m, op), fragments::atom_shape(m, op)) else {
         return Err("its operands have neither rank 2 nor 3".to_owned());
