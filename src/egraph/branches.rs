@@ -9,13 +9,15 @@ use super::extract::Choice;
 use super::node::Head;
 
 /// The classes that every one of `blocks` needs, by their chosen forms, in no particular order.
-/// `visible` tells what can be computed before the branches; other classes are not looked into.
+/// `visible` tells what can be computed before the branches; other classes are not looked into. `is_live` tells the
+/// operations with regions, each by its block and its place there, that are not dropped.
 pub fn shared(
     graph: &Graph,
     skeleton: &Skeleton,
     choice: &Choice,
     blocks: &[BlockIx],
     visible: &dyn Fn(Id) -> bool,
+    is_live: &dyn Fn((BlockIx, usize)) -> bool,
 ) -> Vec<Id> {
     // How many of the branches before this one need a class, as long as all of them do.
     let mut counts: ByClass<usize> = ByClass::new(graph);
@@ -23,7 +25,7 @@ pub fn shared(
     for (before, &block) in blocks.iter().enumerate() {
         let mut work = Vec::new();
         needed.clear();
-        demands(skeleton, block, &mut work);
+        demands(skeleton, block, is_live, &mut work);
         let mut met: ByClass<bool> = ByClass::new(graph);
         while let Some(id) = work.pop() {
             let id = graph.find(id);
@@ -50,16 +52,24 @@ pub fn shared(
 }
 
 /// What the operations of a block and of the blocks inside it refer to.
-fn demands(skeleton: &Skeleton, block: BlockIx, out: &mut Vec<Id>) {
-    for item in &skeleton.blocks[block].items {
+fn demands(
+    skeleton: &Skeleton,
+    block: BlockIx,
+    is_live: &dyn Fn((BlockIx, usize)) -> bool,
+    out: &mut Vec<Id>,
+) {
+    for (i, item) in skeleton.blocks[block].items.iter().enumerate() {
         match item {
+            Item::Region { .. } if !is_live((block, i)) => {}
             Item::Effect { node, .. } => out.push(*node),
             Item::Terminator { operands, .. } => out.extend(operands),
             Item::Region {
                 operands, blocks, ..
             } => {
                 out.extend(operands);
-                blocks.iter().for_each(|&b| demands(skeleton, b, out));
+                for &inner in blocks {
+                    demands(skeleton, inner, is_live, out);
+                }
             }
         }
     }

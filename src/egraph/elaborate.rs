@@ -4,6 +4,7 @@
 mod live;
 
 use super::analysis::{Graph, result_type};
+use super::branches::shared;
 use super::build::{BlockIx, Item, Runs, Skeleton};
 use super::by_class::ByClass;
 use super::cost::CostModel;
@@ -210,8 +211,9 @@ impl Place<'_> {
                 && node.is_some_and(|n| !self.is_effect(n))
                 && !self.crowd.stays_in_branches(id)
         };
-        let shared =
-            super::branches::shared(self.graph, self.skeleton, self.choice, branches, &visible);
+        let is_live = |region| self.live.regions.contains(&region);
+        let (graph, skeleton, choice) = (&*self.graph, self.skeleton, self.choice);
+        let shared = shared(graph, skeleton, choice, branches, &visible, &is_live);
         self.serve(&shared, block)
     }
 
