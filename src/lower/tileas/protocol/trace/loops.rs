@@ -4,7 +4,8 @@ use super::relevant::breaks;
 use super::{Flow, Length, OUTER_TRIPS, Term, Tracer, Val};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::ir::{Diagnostic, Op, OpId};
+use crate::dialect::nv_tileas::Op as S;
+use crate::ir::{Diagnostic, Op, OpId, RegionId, Type, ValueId};
 
 impl Tracer<'_> {
     /// Trips of a loop with these bounds: those of another as deep, in whichever role. What a loop holds may differ
@@ -109,8 +110,7 @@ impl Tracer<'_> {
             .body_of(op, 0)
             .map(|b| self.m.ops_under(b))
             .unwrap_or_default();
-        let steps = |o: &OpId| self.m.op(*o).def().traits.has(Traits::STEP);
-        let unknown = match inside.iter().any(steps) {
+        let unknown = match inside.iter().any(|&o| self.is_shared_step(o)) {
             true => {
                 self.run.endless += 1;
                 Term::Endless(self.run.endless)
@@ -121,6 +121,29 @@ impl Tracer<'_> {
         let trips = self.trips(op, [unknown; 3]).max(1);
         let inits = self.vals(&data.operands);
         self.repeat(op, data, inits, vec![None; trips as usize])
+    }
+
+    /// Whether an operation is a step of a pipeline that another role, if there are roles, has steps of, too: only loops
+    /// with such steps have the same number in every role.
+    fn is_shared_step(&self, op: OpId) -> bool {
+        let (m, data) = (self.m, self.m.op(op));
+        let is_pipeline = |v: &&ValueId| matches!(m.types.get(m.ty(**v)), Type::Pipeline { .. });
+        let mut pipelines = data.operands.iter().filter(is_pipeline);
+        let role = self.role(op);
+        let elsewhere = |&p: &ValueId| m.users(p).into_iter().any(|user| self.role(user) != role);
+        data.def().traits.has(Traits::STEP) && (role.is_none() || pipelines.any(elsewhere))
+    }
+
+    /// The region of a role that an operation is in.
+    fn role(&self, op: OpId) -> Option<RegionId> {
+        let (m, mut at) = (self.m, op);
+        loop {
+            let region = m.block(m.op(at).block).region;
+            at = m.parent_op(at)?;
+            if S::of(m.op(at).kind) == Some(S::WarpSpecialize) {
+                return Some(region);
+            }
+        }
     }
 
     /// Runs a loop's body once for each counter (`None`: the loop has none).
