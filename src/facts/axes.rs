@@ -1,7 +1,7 @@
 //! How elements run along each dimension of a tile: the facts behind vector widths and masks.
 
 use super::attr::pointee_bytes;
-use super::axis::{Axes, Axis, at, scaled};
+use super::axis::{Axes, Axis, at, monotone, scaled};
 use super::leaf::Leaf;
 use super::regroup::reshaped;
 use super::{Arith, Division, Facts, arith_of, gcd, pow2_part};
@@ -65,34 +65,20 @@ fn fill(types: &Types, ty: TypeId, axes: &mut Axes) {
     }
 }
 
-/// Fills in `facts.axes` of a pure operation's result.
-///
-/// Runs of a narrow type are no longer than half of its numbers: an aligned run wraps neither as signed
-/// nor as unsigned numbers.
-pub(super) fn transfer(
-    types: &Types,
-    kind: OpKind,
-    leaf: &dyn Fn(usize) -> Leaf,
-    operands: &[(&Facts, TypeId)],
-    result: TypeId,
-    facts: &mut Facts,
-) {
-    as_computed(types, kind, leaf, operands, result, facts);
-    let half = half_of_numbers(types, result);
-    for axis in facts.axes.iter_mut().filter(|a| a.contiguity > half) {
+/// Cuts the runs of a narrow integer type to half of its numbers: an aligned run then wraps neither as
+/// signed nor as unsigned numbers.
+pub(super) fn end_before_wrapping(types: &Types, ty: TypeId, axes: &mut Axes) {
+    let Type::Int(bits) = types.get(types.elem(ty)) else {
+        return;
+    };
+    let half = 1 << bits.saturating_sub(1).min(63);
+    for axis in axes.iter_mut().filter(|a| a.contiguity > half) {
         *axis = cut(axis, half, 1);
     }
 }
 
-/// Half of the numbers that an integer type has, as far as 64 bits can say it.
-fn half_of_numbers(types: &Types, ty: TypeId) -> u64 {
-    match (types.get(types.elem(ty)), types.bits(ty)) {
-        (Type::Int(_), Some(bits)) => 1 << bits.saturating_sub(1).min(63),
-        _ => u64::MAX,
-    }
-}
-
-fn as_computed(
+/// Fills in `facts.axes` of a pure operation's result.
+pub(super) fn transfer(
     types: &Types,
     kind: OpKind,
     leaf: &dyn Fn(usize) -> Leaf,
@@ -253,16 +239,17 @@ fn elementwise(
     // A run that starts at a multiple of its length never wraps and never crosses zero.
     let aligned = gcd(a.contiguity, a.divisibility);
     match (arith, rest) {
-        (Arith::Ext { signed }, []) => {
-            let full = super::range(types, *a_ty) == (af.lo, af.hi);
-            let whole = if signed { !full } else { af.nonneg() };
-            if whole { *a } else { cut(a, aligned, 1) }
-        }
+        (Arith::Ext { signed }, []) => unwrapped(types, (af, *a_ty), a, signed),
         (Arith::Trunc, []) => *a,
         (Arith::Add { .. }, [b]) => sum(a, b, 1, constancy),
         (Arith::Sub { .. }, [b]) => run_plus_still(a, b, (1, 1), constancy),
         (Arith::Offset { bytes: false }, [b]) => {
-            let steps = steps(types, operands.get(1), b);
+            // Steps are signed. Those of 32 bits would have to go over half of an address space to wrap.
+            let narrow = |(_, ty): &&(&Facts, TypeId)| types.bits(*ty).is_some_and(|n| n < 32);
+            let steps = match operands.get(1).filter(narrow) {
+                Some(&numbers) => unwrapped(types, numbers, b, true),
+                None => *b,
+            };
             sum(a, &steps, pointee_bytes(types, result), constancy)
         }
         (Arith::Mul { .. }, [_]) if operands.get(1).is_some_and(|(f, _)| f.constant == Some(1)) => {
@@ -342,17 +329,11 @@ fn elementwise(
     }
 }
 
-/// How a pointer goes on that steps by these numbers of elements: they count signed, and narrow ones
-/// wrap within a tile. Numbers of 32 bits would have to step over half of an address space.
-fn steps(types: &Types, numbers: Option<&(&Facts, TypeId)>, axis: &Axis) -> Axis {
-    match numbers {
-        Some(&(facts, ty)) if types.bits(ty).is_some_and(|bits| bits < 32) => {
-            let whole = super::range(types, ty) != (facts.lo, facts.hi);
-            let aligned = gcd(axis.contiguity, axis.divisibility);
-            if whole { *axis } else { cut(axis, aligned, 1) }
-        }
-        _ => *axis,
-    }
+/// The runs of numbers where these do not wrap.
+fn unwrapped(types: &Types, of: (&Facts, TypeId), axis: &Axis, signed: bool) -> Axis {
+    let (facts, ty) = of;
+    let run = monotone(facts, axis, signed, super::range(types, ty));
+    cut(axis, run, 1)
 }
 
 /// `a & b` where `b` is one less than a power of two everywhere.

@@ -1,6 +1,6 @@
 //! How elements run along a dimension of a tile.
 
-use super::gcd;
+use super::{Facts, gcd};
 use smallvec::SmallVec;
 
 /// One dimension. Groups are aligned: a group of `n` starts at a multiple of `n` along the dimension.
@@ -60,6 +60,19 @@ pub(super) fn join(a: &Axes, b: &Axes) -> Axes {
         }
     };
     a.iter().zip(b).map(both).collect()
+}
+
+/// Elements, a power of two, in whose aligned groups a value only grows: runs that do not wrap.
+pub fn monotone(facts: &Facts, axis: &Axis, signed: bool, range: (i64, i64)) -> u64 {
+    let never_wraps = match signed {
+        true => (facts.lo, facts.hi) != range,
+        false => facts.nonneg(),
+    };
+    match never_wraps {
+        true => axis.contiguity,
+        // What starts at a multiple of its length does not wrap either.
+        false => gcd(axis.contiguity, axis.divisibility),
+    }
 }
 
 /// Divisibility of the elements at multiples of `run`; elements of a run are `unit` apart.

@@ -24,7 +24,7 @@ pub mod tensor;
 mod transfer;
 
 pub use arith::{Arith, Division, arith_of};
-pub use axis::Axis;
+pub use axis::{Axis, monotone};
 pub use flow::{for_egraph, of};
 pub use leaf::Leaf;
 pub use map::FactMap;

@@ -43,6 +43,7 @@ pub fn transfer(
         source(types, kind, leaf, result, &mut facts);
     }
     axes::transfer(types, kind, leaf, operands, result, &mut facts);
+    axes::end_before_wrapping(types, result, &mut facts.axes);
     facts
 }
 

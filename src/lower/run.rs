@@ -3,7 +3,7 @@
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::Predicate;
-use crate::facts::{self, Axis, FactMap, Facts};
+use crate::facts::{self, FactMap};
 use crate::ir::{Module, Type, ValueId};
 use crate::scalar::Signedness;
 
@@ -57,19 +57,6 @@ impl Run {
     }
 }
 
-/// Elements, a power of two, in whose aligned groups a value only grows: runs that do not wrap.
-pub fn monotone(facts: &Facts, axis: &Axis, signed: bool, range: (i64, i64)) -> u64 {
-    let never_wraps = match signed {
-        true => (facts.lo, facts.hi) != range,
-        false => facts.nonneg(),
-    };
-    match never_wraps {
-        true => axis.contiguity,
-        // What starts at a multiple of its length does not wrap either.
-        false => axis.contiguity.min(axis.divisibility),
-    }
-}
-
 /// Whether `mask` is true, in each aligned group of `length` elements along dimension `dim`, for the first few
 /// elements and false for the others: all and none are such, too.
 pub fn cuts_once(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> bool {
@@ -112,7 +99,7 @@ pub fn cuts_once(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length:
             let signed = v.signedness() == Signedness::Signed;
             let range = facts::range(&m.types, m.ty(x));
             let rises = facts.get(low).zip(axis(low));
-            let rises = rises.map_or(1, |(f, a)| monotone(f, a, signed, range));
+            let rises = rises.map_or(1, |(f, a)| facts::monotone(f, a, signed, range));
             many(rises) && still(high)
         }
         _ => false,

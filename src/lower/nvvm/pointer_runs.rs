@@ -11,7 +11,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::facts::{self, Facts};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{In, Layout};
-use crate::lower::run::{Run, monotone};
+use crate::lower::run::Run;
 
 /// What one thread accesses through its pointers.
 pub(super) struct Accesses {
@@ -183,7 +183,7 @@ impl Lower<'_> {
         let (x, y) = (self.facts.get(x)?, self.facts.get(y)?);
         let rises = |v: &Facts, beside: &Facts| {
             let still = beside.axes.get(run.dim)?.constancy;
-            let length = monotone(v, v.axes.get(run.dim)?, signed, range);
+            let length = facts::monotone(v, v.axes.get(run.dim)?, signed, range);
             Some(length.min(1 << still.max(1).ilog2()))
         };
         // Whether the greatest or the least element of a run decides.

@@ -55,7 +55,7 @@ fn chain(m: &mut Module, wait: OpId) {
         && m.op(next).block == data.block
         && Matmul::of(m.op(next)).is_some_and(|p| p.acc == result)
         && lie_alike(m, m.source(wait), next)
-        && m.op(next).operands.iter().filter(|&&v| v == result).count() == 1;
+        && m.is_used_once(result, next);
     if !adds {
         return;
     }
@@ -166,9 +166,8 @@ impl Carried {
         let end = m.terminator(block)?;
         let done = *m.op(wait).results.first()?;
         let only_carried = m.users(acc) == [dot]
-            && m.users(done) == [end]
-            && m.op(end).operands.iter().position(|&v| v == done) == Some(place)
-            && m.op(end).operands.iter().filter(|&&v| v == done).count() == 1;
+            && m.is_used_once(done, end)
+            && m.op(end).operands.iter().position(|&v| v == done) == Some(place);
         if !only_carried || !is(m, wait, S::AsyncDotWait) {
             return None;
         }
