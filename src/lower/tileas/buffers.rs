@@ -37,6 +37,15 @@ pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
     shape.iter().product::<u64>() * u64::from(m.types.width(elem)) / 8
 }
 
+/// Bytes of all stages of a buffer.
+pub fn buffer_bytes(m: &Module, buffer: ValueId) -> u64 {
+    let stages = match *m.types.get(m.ty(buffer)) {
+        Type::SharedTile { stages, .. } => stages,
+        _ => 1,
+    };
+    tile_bytes(m, buffer) * u64::from(stages)
+}
+
 /// The widest swizzled layout of a tile whose dimensions lie in memory in `order`.
 pub fn swizzled(
     m: &Module,

@@ -5,13 +5,13 @@
 //! Every matmul is waited for where it stands as long as operands are stored, so that it reads no longer than that;
 //! schedules that wait later leave matmuls alone behind which something is stored. [`super::protocol`] checks it.
 
-use super::buffers::{COLUMNS, Order, ROWS, shared_type, tile_bytes};
+use super::buffers::{COLUMNS, Order, ROWS, buffer_bytes, shared_type, tile_bytes};
 use super::lifetime::{Lifetime, Meeting, intersect, lowest_gap};
 use super::look::{behind, loop_around, place};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::matmul::{Matmul, Side};
-use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, SharedLayout};
 use std::ops::Range;
 
@@ -288,9 +288,5 @@ pub fn store_at(
 pub fn shared_bytes(m: &Module, alloc: OpId) -> Option<Range<u64>> {
     let v = view::AllocTensor::of(m.op(alloc))?;
     let first = u64::try_from(v.byte()?).ok()?;
-    let Type::SharedTile { stages, .. } = *m.types.get(m.ty(v.result())) else {
-        return None;
-    };
-    let bytes = tile_bytes(m, v.result()) * u64::from(stages);
-    Some(first..first + bytes)
+    Some(first..first + buffer_bytes(m, v.result()))
 }

@@ -242,14 +242,26 @@ impl Tracer<'_> {
             [result] => {
                 self.run.env.insert(*result, val);
             }
-            results => {
-                for &r in results {
-                    let leaf = self.term(Term::Leaf(r));
-                    self.run.env.insert(r, leaf);
-                }
-            }
+            results => self.several(data, results),
         }
         Ok(None)
+    }
+
+    /// What the results of an operation with several are: if it only computes, as a block's coordinates are, the same
+    /// numbers in every role.
+    fn several(&mut self, data: &Op, results: &[ValueId]) {
+        let parts = data.only_computes().then(|| self.vals(&data.operands));
+        for (i, &r) in results.iter().enumerate() {
+            let term = match &parts {
+                Some(parts) => {
+                    let parts = parts.iter().copied().chain([Val::Int(i as i64)]);
+                    Term::Op(data.kind, data.attrs.to_vec(), parts.collect())
+                }
+                None => Term::Leaf(r),
+            };
+            let val = self.term(term);
+            self.run.env.insert(r, val);
+        }
     }
 
     /// The results of a loop or branch without steps, as terms that are the same for a role's part of it.
