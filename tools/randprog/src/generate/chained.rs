@@ -150,7 +150,7 @@ impl Gen {
         }
         let start = self.zero(Elem::F32, &chain.shape);
         let made = product_fact(&x, &b, &start, side).and_then(|fact| {
-            let sum = self.multiply(&x, &b, &start, fact);
+            let sum = self.multiply(&x, &b, &start, Some(fact));
             let next = self.clamp(&sum, (-2.0, 2.0));
             Some((self.convert_to(&next, chain.elem)?, next))
         });

@@ -43,13 +43,13 @@ impl Gen {
             ..start.clone()
         };
         let total = product_fact(&a, &b, &start, s.k * trips);
-        let next = self.multiply(&a, &b, &inner, total.unwrap_or(start.fact));
+        let next = self.multiply(&a, &b, &inner, total);
         let every = product_fact(&a, &b, &start, s.k * trips * blocks);
         let every = every.filter(|f| f.is_exact() && output != Elem::F16);
         let token = match every {
             None => token,
             Some(fact) => {
-                let part = self.multiply(&a, &b, &start, fact);
+                let part = self.multiply(&a, &b, &start, Some(fact));
                 let number = self.int_constant(Elem::I32, &[], 0);
                 let number = if tiles > 1 { at } else { number };
                 let offsets = self.linear(&shape, Some(&number));

@@ -177,7 +177,7 @@ impl Gen {
         let Some(fact) = product_fact(&a, &b, &acc, s.k) else {
             return;
         };
-        self.multiply(&a, &b, &acc, fact);
+        self.multiply(&a, &b, &acc, Some(fact));
     }
 
     pub(super) fn zero(&mut self, elem: Elem, shape: &[u64]) -> Tile {
@@ -188,7 +188,8 @@ impl Gen {
         }
     }
 
-    pub(super) fn multiply(&mut self, a: &Tile, b: &Tile, acc: &Tile, fact: Fact) -> Tile {
+    /// `acc` plus the matmul of `a` and `b`. Of which nothing is known, no later statement uses.
+    pub(super) fn multiply(&mut self, a: &Tile, b: &Tile, acc: &Tile, fact: Option<Fact>) -> Tile {
         let types = format!("{}, {}, {}", a.ty(), b.ty(), acc.ty());
         let (name, sign) = if acc.elem == Elem::I32 {
             ("mmai", " signed signed")
@@ -196,7 +197,15 @@ impl Gen {
             ("mmaf", "")
         };
         let text = format!("{name} {}, {}, {}{sign}", a.name, b.name, acc.name);
-        self.value(&text, Some(&types), acc.elem, &acc.shape, fact)
+        let known = fact.unwrap_or(Fact::Float(Float {
+            error: f64::INFINITY,
+            ..Float::ANY
+        }));
+        let sum = self.op(&text, Some(&types), acc.elem, &acc.shape, known);
+        if fact.is_some() {
+            self.env.push(sum.clone());
+        }
+        sum
     }
 
     /// The loop of a matrix multiplication, with more statements in it now and then.
@@ -255,7 +264,7 @@ impl Gen {
         }
         // The sum over all iterations bounds that of each.
         let total = product_fact(&a, &b, &start, s.k * trips);
-        let next = self.multiply(&a, &b, &sums.inner[0], total.unwrap_or(start.fact));
+        let next = self.multiply(&a, &b, &sums.inner[0], total);
         if self.c.chance(10) {
             self.statement();
         }

@@ -59,8 +59,8 @@ impl Gen {
         };
         let x = self.convert_to(&known, y.elem).unwrap_or(known);
         let next = match step.left {
-            true => self.multiply(&x, &y, inner, total),
-            false => self.multiply(&y, &x, inner, total),
+            true => self.multiply(&x, &y, inner, Some(total)),
+            false => self.multiply(&y, &x, inner, Some(total)),
         };
         let known = self.end_sums(sums, &[next], &[Some(total)]);
         self.env.extend(known);

@@ -118,7 +118,7 @@ impl Gen {
         let left = self.factor_of(pool, [m, k]);
         let right = self.factor_of(pool, [k, n]);
         let fact = product_fact(&left, &right, start, k * trips);
-        let sum = self.multiply(&left, &right, start, fact.unwrap_or(anything(start.elem)));
+        let sum = self.multiply(&left, &right, start, fact);
         (sum, fact)
     }
 

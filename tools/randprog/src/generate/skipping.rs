@@ -25,7 +25,7 @@ impl Gen {
         }
         let total = product_fact(&operands[0], &operands[1], &start, s.k * trips);
         let fact = total.unwrap_or(start.fact);
-        let sum = self.multiply(&operands[0], &operands[1], &inner, fact);
+        let sum = self.multiply(&operands[0], &operands[1], &inner, Some(fact));
         if self.c.chance(15) {
             self.statement();
         }

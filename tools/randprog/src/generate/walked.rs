@@ -83,7 +83,7 @@ impl Gen {
             self.statement();
         }
         let total = product_fact(&a, &b, &start, s.k * trips);
-        let next = self.multiply(&a, &b, &inner, total.unwrap_or(start.fact));
+        let next = self.multiply(&a, &b, &inner, total);
         let moved = [
             self.move_on(&walks[0], &at[0]),
             self.move_on(&walks[1], &at[1]),
