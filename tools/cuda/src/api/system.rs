@@ -16,8 +16,9 @@ const TOO_OLD: i32 = 2;
 /// The table that NVIDIA's runtime library asks for first.
 const RUNTIME: [u8; 16] = *b"\x6b\xd5\xfb\x6c\x5b\xf4\xe7\x4a\x89\x87\xd9\x39\x12\xfd\x9d\xf9";
 const STATIC_RUNTIME: &str = "the program has NVIDIA's CUDA runtime in it, which works with no driver but NVIDIA's. \
-     Under `tilec emulate` tilec's takes its place in x86-64 programs of CUDA 13 that are not stripped; link others with the \
-     shared runtime (nvcc --cudart shared)";
+     Under `tilec emulate` tilec's takes its place in x86-64 programs of CUDA 13 that are not stripped, and in cuda-python, if \
+     libtilec_cudart.so and libtilec_preload.so (cargo build -p tilec-cudart -p tilec-preload) are beside libtilec_cuda.so; \
+     link others with the shared runtime (nvcc --cudart shared)";
 
 unsafe fn lookup(
     name: *const c_char,
