@@ -44,7 +44,7 @@ pub fn relax(m: &mut Module, body: BlockId) {
 }
 
 /// Takes the wait away whose result only the next matmul of the block adds to. What is released between them
-/// is released after the next wait.
+/// is released after the next wait, and drained there.
 fn chain(m: &mut Module, wait: OpId) {
     let data = m.op(wait).clone();
     let result = m.result(wait);
@@ -78,14 +78,18 @@ fn chain(m: &mut Module, wait: OpId) {
     if releases.iter().any(awaited) {
         return;
     }
+    let released = |p: Option<ValueId>| releases.iter().any(|&r| access::pipeline(m.op(r)) == p);
+    let ends = |o: OpId| is(m, o, S::Drain) && released(access::pipeline(m.op(o)));
+    let moves = |o: &OpId| releases.contains(o) || ends(*o);
+    let moved: Vec<OpId> = between.iter().copied().filter(moves).collect();
     let block = m.block_mut(data.block);
-    block.ops.retain(|o| !releases.contains(o));
+    block.ops.retain(|o| !moved.contains(o));
     let after = block
         .ops
         .iter()
         .position(|&o| o == last)
         .map_or(block.ops.len(), |i| i + 1);
-    block.ops.splice(after..after, releases);
+    block.ops.splice(after..after, moved);
     let issued = m.source(wait);
     m.replace_all_uses(result, issued);
     m.erase(wait);
