@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::dialect::nv_tileas::view::AllocTensor;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access};
 use crate::ir::{Module, OpId, Type, TypeId, ValueId};
@@ -37,13 +38,18 @@ pub fn tile_bytes(m: &Module, tile: ValueId) -> u64 {
     shape.iter().product::<u64>() * u64::from(m.types.width(elem)) / 8
 }
 
-/// Bytes of all stages of a buffer.
-pub fn buffer_bytes(m: &Module, buffer: ValueId) -> u64 {
-    let stages = match *m.types.get(m.ty(buffer)) {
-        Type::SharedTile { stages, .. } => stages,
-        _ => 1,
+/// Bytes of all stages of a buffer of shared memory; `None` of what is none.
+pub fn buffer_bytes(m: &Module, buffer: ValueId) -> Option<u64> {
+    let Type::SharedTile { stages, .. } = *m.types.get(m.ty(buffer)) else {
+        return None;
     };
-    tile_bytes(m, buffer) * u64::from(stages)
+    Some(tile_bytes(m, buffer) * u64::from(stages))
+}
+
+/// Bytes of shared memory of the buffers that `ops` allocate.
+pub fn allocated(m: &Module, ops: &[OpId]) -> u64 {
+    let allocs = ops.iter().filter_map(|&o| AllocTensor::of(m.op(o)));
+    allocs.filter_map(|v| buffer_bytes(m, v.result())).sum()
 }
 
 /// The widest swizzled layout of a tile whose dimensions lie in memory in `order`.

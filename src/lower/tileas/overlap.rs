@@ -78,9 +78,9 @@ fn chain(m: &mut Module, wait: OpId) {
     if releases.iter().any(awaited) {
         return;
     }
-    let released = |p: Option<ValueId>| releases.iter().any(|&r| access::pipeline(m.op(r)) == p);
-    let ends = |o: OpId| is(m, o, S::Drain) && released(access::pipeline(m.op(o)));
-    let moves = |o: &OpId| releases.contains(o) || ends(*o);
+    let pipeline = |o: OpId| access::pipeline(m.op(o));
+    let drains = |o: OpId, r: &OpId| is(m, o, S::Drain) && pipeline(o) == pipeline(*r);
+    let moves = |o: &OpId| releases.iter().any(|r| r == o || drains(*o, r));
     let moved: Vec<OpId> = between.iter().copied().filter(moves).collect();
     let block = m.block_mut(data.block);
     block.ops.retain(|o| !moved.contains(o));

@@ -9,7 +9,7 @@
 //! Matmuls by multiply-adds take their operands through shared memory, which has room beside them for a tile that is not
 //! used for a while. Left in registers, it would take those of what is loaded and multiplied in between.
 
-use super::buffers::{RESERVE, ROWS, buffer_bytes, shared_type, swizzled, tile_bytes};
+use super::buffers::{RESERVE, ROWS, allocated, shared_type, swizzled, tile_bytes};
 use super::decided::Kernel;
 use super::fragments::by_threads;
 use super::limits::REGISTERS_BESIDE_TILES;
@@ -38,7 +38,7 @@ pub fn tiles(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) -> Result<(), D
     let has = kernel.registers().saturating_sub(REGISTERS_BESIDE_TILES);
     let operands = dots.iter().filter_map(|&o| Matmul::of(m.op(o)));
     let scratch = operands.map(|d| tile_bytes(m, d.lhs) + tile_bytes(m, d.rhs));
-    let taken = scratch.max().unwrap_or(0).max(RESERVE) + buffers(m, &ops);
+    let taken = scratch.max().unwrap_or(0).max(RESERVE) + allocated(m, &ops);
     let shared = kernel.target.shared_of_each(kernel.blocks());
     let mut room = shared.saturating_sub(taken);
     for block in blocks {
@@ -53,12 +53,6 @@ pub fn tiles(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) -> Result<(), D
         }
     }
     Ok(())
-}
-
-/// Bytes of the buffers that `ops` allocate.
-fn buffers(m: &Module, ops: &[OpId]) -> u64 {
-    let allocs = ops.iter().filter_map(|&o| view::AllocTensor::of(m.op(o)));
-    allocs.map(|v| buffer_bytes(m, v.result())).sum()
 }
 
 /// A tile that lives across the operation of a block at which most registers live.

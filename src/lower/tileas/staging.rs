@@ -288,5 +288,5 @@ pub fn store_at(
 pub fn shared_bytes(m: &Module, alloc: OpId) -> Option<Range<u64>> {
     let v = view::AllocTensor::of(m.op(alloc))?;
     let first = u64::try_from(v.byte()?).ok()?;
-    Some(first..first + buffer_bytes(m, v.result()))
+    Some(first..first + buffer_bytes(m, v.result())?)
 }

@@ -217,6 +217,12 @@ impl Float {
         error: 0.0,
     };
 
+    /// What may differ from the interpreter's by any amount.
+    pub const UNKNOWN: Self = Self {
+        error: f64::INFINITY,
+        ..Self::ANY
+    };
+
     pub fn range(lo: f64, hi: f64) -> Self {
         Self {
             lo,

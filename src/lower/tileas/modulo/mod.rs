@@ -21,14 +21,13 @@ mod producer;
 mod rewrite;
 mod stages;
 
-use super::buffers::tile_bytes;
+use super::buffers::allocated;
 use super::decided::Kernel;
 use super::limits::REGISTERS_BESIDE_LOADS;
 use super::missed::Log;
 use super::pressure::Weights;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view::AllocTensor;
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
@@ -94,18 +93,6 @@ impl Room<'_> {
     }
 }
 
-/// Bytes of the buffers that a function's block allocates.
-fn buffers(m: &Module, body: BlockId) -> u64 {
-    let bytes = m.block(body).ops.iter().map(|&op| {
-        let buffer = AllocTensor::of(m.op(op)).map(|v| v.result());
-        match buffer.map(|b| (b, m.types.get(m.ty(b)))) {
-            Some((b, Type::SharedTile { stages, .. })) => tile_bytes(m, b) * u64::from(*stages),
-            _ => 0,
-        }
-    });
-    bytes.sum()
-}
-
 /// Overlaps the iterations of a kernel's loops where that pays.
 pub fn schedule(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     let body = kernel.body;
@@ -125,7 +112,8 @@ pub fn schedule(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     let room = Room {
         kernel,
         registers: kernel.registers(),
-        by_shared: u64::from(kernel.target.shared_per_block()) / buffers(m, body).max(1),
+        by_shared: u64::from(kernel.target.shared_per_block())
+            / allocated(m, &m.block(body).ops).max(1),
     };
     let producers = producer::counterparts(m, &ops, &loops);
     for (op, producer) in loops.into_iter().zip(producers) {

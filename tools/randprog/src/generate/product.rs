@@ -197,15 +197,11 @@ impl Gen {
             ("mmaf", "")
         };
         let text = format!("{name} {}, {}, {}{sign}", a.name, b.name, acc.name);
-        let known = fact.unwrap_or(Fact::Float(Float {
-            error: f64::INFINITY,
-            ..Float::ANY
-        }));
-        let sum = self.op(&text, Some(&types), acc.elem, &acc.shape, known);
-        if fact.is_some() {
-            self.env.push(sum.clone());
+        let (types, elem, shape) = (Some(types.as_str()), acc.elem, &acc.shape);
+        match fact {
+            Some(fact) => self.value(&text, types, elem, shape, fact),
+            None => self.op(&text, types, elem, shape, Fact::Float(Float::UNKNOWN)),
         }
-        sum
     }
 
     /// The loop of a matrix multiplication, with more statements in it now and then.

@@ -57,7 +57,7 @@ impl Gen {
         let names: Vec<&str> = list.iter().map(|t| t.name.as_str()).collect();
         let types: Vec<String> = list.iter().map(|t| t.ty()).collect();
         let text = format!("mmaf_scaled {}", names.join(", "));
-        let fact = total.unwrap_or(start.fact);
+        let fact = total.unwrap_or(Fact::Float(Float::UNKNOWN));
         let next = self.op(&text, Some(&types.join(", ")), Elem::F32, &[m, n], fact);
         let known = self.end_sums(sums, &[next], &[total]);
         self.env.extend(known);

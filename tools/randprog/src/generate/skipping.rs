@@ -24,8 +24,7 @@ impl Gen {
             operands.push(self.side(side, input, s, (&sums.counter, trips)));
         }
         let total = product_fact(&operands[0], &operands[1], &start, s.k * trips);
-        let fact = total.unwrap_or(start.fact);
-        let sum = self.multiply(&operands[0], &operands[1], &inner, Some(fact));
+        let sum = self.multiply(&operands[0], &operands[1], &inner, total);
         if self.c.chance(15) {
             self.statement();
         }
