@@ -8,7 +8,7 @@ use crate::ir::{Module, Type, ValueId};
 use crate::scalar::Signedness;
 
 /// Widest access of one thread, in bytes.
-const MAX_ACCESS: u64 = 16;
+pub const MAX_ACCESS: u64 = 16;
 
 /// Runs of pointers to neighbouring elements along one dimension of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -21,7 +21,7 @@ use crate::ir::{Def, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::{Blocked, squares};
 use crate::layout::tensor::Share;
 use crate::layout::{Layout, LayoutError};
-use crate::lower::run::Run;
+use crate::lower::run::{MAX_ACCESS, Run};
 use crate::lower::tileas::look::{elements, is_view, last_users};
 use crate::lower::unsupported;
 
@@ -97,13 +97,21 @@ fn tensor_move(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     }
 }
 
-/// An access through pointers cares for its layout where several elements move at once.
+/// An access through pointers cares for its layout where elements lie next to each other. Those that can be moved one by one
+/// only are for neighbouring threads, so that a warp's access is to few sectors of the cache, where the run is so long that a
+/// warp has as many elements of it otherwise, too. What is stored by each thread is written at once, and insists; what is
+/// loaded is still there for the thread's next elements.
 fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {
     let Some(pointers) = pointers(a.m, op) else {
         return Ok(());
     };
-    let Some(run) = Run::of(a.m, a.facts, pointers).filter(|r| r.width > 1) else {
+    let is_long = |r: &Run| r.length * r.bytes >= 32 * MAX_ACCESS;
+    let Some(run) = Run::of(a.m, a.facts, pointers).filter(|r| r.width > 1 || is_long(r)) else {
         return Ok(());
+    };
+    let priority = match run.width > 1 || priority == Priority::Store {
+        true => priority,
+        false => Priority::Narrow,
     };
     let shape = at(a.m, op, shape_of(a.m, pointers))?;
     let blocked = through(&run, shape, a.warps);

@@ -32,6 +32,8 @@ impl UnifyKey for Var {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Priority {
     Default,
+    /// A load of elements that lie next to each other and must be accessed one by one.
+    Narrow,
     Derived,
     Load,
     Store,
