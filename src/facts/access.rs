@@ -171,12 +171,12 @@ impl Access {
                 bytes = bytes.min(bytes_of(low_bit(divisor)));
             }
         }
+        // The tile's first element is at the product of both.
         let step = self.traversal.get(inner).map_or(1, |t| t.unsigned_abs());
+        let index = self.index.get(inner).and_then(|&i| facts.get(i));
+        let first = low_bit(step).saturating_mul(low_bit(index.map_or(1, |f| f.divisor)));
         let run = tile.get(inner).copied().unwrap_or(1);
-        bytes
-            .min(bytes_of(low_bit(step)))
-            .min(bytes_of(run))
-            .max(element)
+        bytes.min(bytes_of(first)).min(bytes_of(run)).max(element)
     }
 }
 
