@@ -30,13 +30,13 @@ impl Lower<'_> {
         let element = buffer.layout.element_bits();
         let bytes = u64::from(element / 8);
         let run = Run::of(self.m, &self.facts, pointers).filter(|r| r.bytes == bytes);
-        let width = run.map_or(1, |r| r.width) as u32 * element;
-        let plan = addr::plan(&layout, &buffer.layout, width.clamp(element.max(32), 128));
+        let together = run.map_or(1, |r| r.width);
+        let bits = (together as u32 * element).clamp(element.max(32), 128);
+        let plan = addr::plan(&layout, &buffer.layout, bits);
         let plan = self.layout_error(op, plan)?;
         let vec = plan.vector_elems;
         let cut = |m| run.is_none_or(|r| cuts_once(self.m, &self.facts, m, r.dim, vec));
-        let together = vec == 1 || run.is_some_and(|r| vec <= r.width);
-        if !together || vec * bytes < 4 || !v.mask().is_none_or(cut) {
+        if vec > together || vec * bytes < 4 || !v.mask().is_none_or(cut) {
             return self.copy_one_by_one(op, v, &layout, buffer, base);
         }
         let registers: Vec<u32> = plan

@@ -97,10 +97,10 @@ fn tensor_move(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
     }
 }
 
-/// An access through pointers cares for its layout where elements lie next to each other. Those that can be moved one by one
-/// only are for neighbouring threads, so that a warp's access is to few sectors of the cache, where the run is so long that a
-/// warp has as many elements of it otherwise, too. What is stored by each thread is written at once, and insists; what is
-/// loaded is still there for the thread's next elements.
+/// An access through pointers cares for its layout where elements lie next to each other. Where only one element can be
+/// moved at a time, neighbouring threads have neighbours, so that a warp's access is to few sectors of the cache; but only in
+/// runs so long that a warp with vectors would not go beyond one. A store insists, since each of its accesses writes; what
+/// a load has brought into the cache is still there for the thread's next element.
 fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {
     let Some(pointers) = pointers(a.m, op) else {
         return Ok(());
