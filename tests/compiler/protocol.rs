@@ -858,6 +858,23 @@ fn stages_are_handed_back_by_matmuls_or_behind_them() {
     );
 }
 
+#[test]
+fn releases_by_matmuls_arrive_before_the_block_ends() {
+    let file = "../../filetests/pipeline/operand_read_again_in_a_loop_sm_100a.mlir";
+    let again = lowered(file, "sm_100a", Stage::NvTileas);
+    rejects(
+        again,
+        "async.pipeline.consumer_release",
+        "is still in flight at the end: missing producer_commit and consumer_wait",
+        |m| {
+            let release = last(m, S::ConsumerRelease);
+            m.op_mut(release).attrs[0] = Some(Attr::Unit);
+            let create = m.def_op(m.op(release).operands[0]).unwrap();
+            set_int(m, create, "consumers", 1);
+        },
+    );
+}
+
 /// The ring's stages are released by the consumer's warps; the release.
 fn hand_back_by_warps(m: &mut Module) -> OpId {
     let release = all(m, S::ConsumerRelease)[0];

@@ -120,7 +120,8 @@ struct Group {
     reads: Vec<StageUse>,
 }
 
-/// A matmul in flight.
+/// A matmul in flight, or the arrival that hands a stage back behind matmuls: both are done once a commit behind them was
+/// waited for.
 struct Matmul {
     op: OpId,
     shared: Vec<StageUse>,
@@ -279,7 +280,13 @@ impl Machine<'_> {
                 self.touched.push(*buffer);
                 Ok(Step::Done)
             }
-            Action::ReleaseByMatmuls(t) => self.release(op, *t, true),
+            Action::ReleaseByMatmuls(t) => {
+                self.release(op, *t, true)?;
+                if t.iteration >= 0 {
+                    self.issue(op, &[], &[]);
+                }
+                Ok(Step::Done)
+            }
         }
     }
 
@@ -299,13 +306,17 @@ impl Machine<'_> {
                 "writes tensor memory that warps have touched: missing producer_acquire",
             );
         }
+        self.issue(op, shared, tensor);
+        Ok(Step::Done)
+    }
+
+    fn issue(&mut self, op: OpId, shared: &[StageUse], tensor: &[StageUse]) {
         self.matmuls.push(Matmul {
             op,
             shared: shared.to_vec(),
             tensor: tensor.to_vec(),
             committed: None,
         });
-        Ok(Step::Done)
     }
 
     // ---- the producer ----------------------------------------------------------------------

@@ -16,7 +16,7 @@
 //! | copiers | warps of the producer that copy by themselves, as many as the consumers, bring the rest of the stage: every acquired stage gets copies of theirs, since each of its threads arrives |
 //! | clusters | blocks that fill each other's stages take the same steps, and say so of the pipeline |
 //! | registers | tiles are stored to stages of pipelines through registers, and nothing else fills these |
-//! | ends | `cp_async` pipelines and those through registers are drained, TMA pipelines and single stages of `cp_async` consumed; nobody waits for ever |
+//! | ends | `cp_async` pipelines and those through registers are drained, TMA pipelines and single stages of `cp_async` consumed; a commit behind every matmul, and behind every release by matmuls, is waited for; nobody waits for ever |
 //!
 //! The first three rules are read off the operations. The others hold for a run of the kernel, so
 //! [`trace`] runs each role for loop lengths around the number of stages (everything depends on an

@@ -8,8 +8,9 @@
 //! consumer_release ring                  …
 //! ```
 //! The other warps need not know when a tile is there, and the stage is empty as soon as the matmuls are done. These are
-//! waited for behind that, before the block can end. Where they stand in a loop that the stage is held for, the warps wait
-//! for it and hand it back behind the loop.
+//! waited for behind that, before the block can end: the arrival of a commit that nobody waits for could come after that.
+//! Where they stand in a loop that the stage is held for, they have been waited for in it, and the warps hand the stage
+//! back behind the loop.
 
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::{Op as S, view};
@@ -26,9 +27,9 @@ pub fn hand_back(m: &mut Module, body: BlockId) {
         (v.kind() == PipelineKind::Tma && !v.pair()).then_some((o, v.result()))
     });
     for (create, pipeline) in creates.collect::<Vec<_>>() {
-        if let Some(ring) = Ring::of(m, &ops, pipeline) {
+        if let Some(ring) = Ring::of(m, body, &ops, pipeline) {
             m.set_i32(create, "consumers", 1);
-            ring.apply(m, body);
+            ring.apply(m);
         }
     }
 }
@@ -41,7 +42,7 @@ struct Ring {
 
 impl Ring {
     /// The ring of `pipeline`, if it is read by matmuls, by nothing else, and they do not hand it back yet.
-    fn of(m: &Module, ops: &[OpId], pipeline: ValueId) -> Option<Ring> {
+    fn of(m: &Module, body: BlockId, ops: &[OpId], pipeline: ValueId) -> Option<Ring> {
         let own = |&op: &OpId| access::pipeline(m.op(op)) == Some(pipeline);
         let mut ring = Ring {
             readers: Vec::new(),
@@ -69,33 +70,31 @@ impl Ring {
                 _ => return None,
             }
         }
-        let beside = |&release: &OpId| {
-            let block = m.op(release).block;
-            ring.readers.iter().any(|&o| m.op(o).block == block)
-        };
-        let together = ring.releases.iter().all(beside);
-        (!ring.releases.is_empty() && together).then_some(ring)
+        let waited = ring.releases.iter().all(|&r| ring.is_last_beside(m, body, r));
+        (!ring.releases.is_empty() && waited).then_some(ring)
+    }
+
+    /// Whether the last of the stage's readers before `release` stands in its block, so that a wait for it follows.
+    fn is_last_beside(&self, m: &Module, body: BlockId, release: OpId) -> bool {
+        let (block, at) = place(m, release);
+        let ops = m.block(block).ops.iter().take(at);
+        let holders = self.readers.iter();
+        let holders: Vec<OpId> = holders
+            .filter_map(|&o| ancestor_in(m, body, block, o))
+            .collect();
+        let last = ops.rev().find(|o| holders.contains(o));
+        last.is_some_and(|o| self.readers.contains(o))
     }
 
     /// Each release comes up to the last matmul that reads the stage.
-    fn apply(&self, m: &mut Module, body: BlockId) {
+    fn apply(&self, m: &mut Module) {
         for &release in &self.releases {
             *m.attr_mut(release, "matmuls") = Some(Attr::Unit);
             let (block, at) = place(m, release);
-            let before = self.places(m, body, block).into_iter().filter(|&p| p < at);
-            if let Some(last) = before.max() {
+            let mut before = m.block(block).ops.iter().take(at);
+            if let Some(last) = before.rposition(|o| self.readers.contains(o)) {
                 m.block_mut(block).ops[last + 1..=at].rotate_right(1);
             }
         }
-    }
-
-    /// Where in a block its stages are read.
-    fn places(&self, m: &Module, body: BlockId, block: BlockId) -> Vec<usize> {
-        let ops = &m.block(block).ops;
-        let holders = self.readers.iter();
-        let holders = holders.filter_map(|&o| ancestor_in(m, body, block, o));
-        holders
-            .filter_map(|op| ops.iter().position(|&o| o == op))
-            .collect()
     }
 }
