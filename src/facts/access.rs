@@ -171,12 +171,17 @@ impl Access {
                 bytes = bytes.min(bytes_of(low_bit(divisor)));
             }
         }
-        // The tile's first element is at the product of both.
-        let step = self.traversal.get(inner).map_or(1, |t| t.unsigned_abs());
-        let index = self.index.get(inner).and_then(|&i| facts.get(i));
-        let first = low_bit(step).saturating_mul(low_bit(index.map_or(1, |f| f.divisor)));
+        let first = self.first_divisor(facts, inner);
         let run = tile.get(inner).copied().unwrap_or(1);
         bytes.min(bytes_of(first)).min(bytes_of(run)).max(element)
+    }
+
+    /// A power of two that divides the number of a tile's first element along tile dimension `dim`, which is index times
+    /// traversal; `u64::MAX` stands for more.
+    pub fn first_divisor(&self, facts: &FactMap, dim: usize) -> u64 {
+        let step = self.traversal.get(dim).map_or(1, |t| t.unsigned_abs());
+        let index = self.index.get(dim).and_then(|&i| facts.get(i));
+        low_bit(step).saturating_mul(low_bit(index.map_or(1, |f| f.divisor)))
     }
 }
 

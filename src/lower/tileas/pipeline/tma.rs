@@ -107,10 +107,7 @@ fn aligned(m: &Module, access: &Access, facts: &FactMap) -> Result<(), String> {
         return Err("no stride of the tensor is known to be 1".to_owned());
     };
     let inner_tensor = access.dim_map.get(inner).copied();
-    let step = access.traversal.get(inner).copied().unwrap_or(1) as u64;
-    let index = access.index.get(inner).and_then(|&i| facts.get(i));
-    let index = index.map_or(1, |f| f.divisor);
-    let start = index.wrapping_mul(step).wrapping_mul(bytes);
+    let start = access.first_divisor(facts, inner).saturating_mul(bytes);
     let mut strides = access.strides.iter().enumerate();
     match () {
         () if !divides(access.base, GRANULE) => wrong("the base address"),
@@ -119,7 +116,7 @@ fn aligned(m: &Module, access: &Access, facts: &FactMap) -> Result<(), String> {
         {
             wrong("a stride of the tensor")
         }
-        () if start % GRANULE != 0 => wrong("where a tile begins in its row"),
+        () if start < GRANULE => wrong("where a tile begins in its row"),
         () => Ok(()),
     }
 }
