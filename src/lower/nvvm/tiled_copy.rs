@@ -7,6 +7,7 @@ use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::{Access, pointee};
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
+use crate::layout::Layout;
 use crate::layout::addr::{self, AccessPlan};
 use crate::layout::blocked::Blocked;
 use crate::layout::convert::Transfer;
@@ -24,25 +25,11 @@ impl Lower<'_> {
         base: ValueId,
         once: bool,
     ) -> Result<(), Diagnostic> {
-        let shape = buffer.layout.shape().clone();
-        let Some(access) = Access::of(data) else {
-            return Err(unsupported(self.m, op, "not a tiled access"));
-        };
-        let elem = pointee(self.m, access.base);
-        let bytes = access.alignment(self.m, &self.facts, &shape.extents(), elem);
-        let element_bits = buffer.layout.element_bits();
-        let layout = Blocked {
-            order: access.order(&self.facts),
-            max_vector: (bytes * 8 / u64::from(element_bits)).max(1),
-            element_bits,
-            warps: self.role.warps,
-            shape: shape.clone(),
-        }
-        .layout();
-        let layout = self.layout_error(op, layout)?;
+        let layout = self.copy_layout(op, data, buffer)?;
         let plan = addr::plan(&layout, &buffer.layout, 128);
         let plan = self.layout_error(op, plan)?;
-        let mut t = self.tiled_as(op, data, shape.extents().to_vec(), layout)?;
+        let tile = buffer.layout.shape().extents().to_vec();
+        let mut t = self.tiled_as(op, data, tile, layout)?;
         t.vec = t.vec.min(plan.vector_elems);
         t.registers = plan
             .accesses()
@@ -70,6 +57,31 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Which thread copies which elements of the tile of `op` to a stage of `buffer`.
+    pub(super) fn copy_layout(
+        &self,
+        op: OpId,
+        data: &Op,
+        buffer: &Buffer,
+    ) -> Result<Layout, Diagnostic> {
+        let Some(access) = Access::of(data) else {
+            return Err(unsupported(self.m, op, "not a tiled access"));
+        };
+        let shape = buffer.layout.shape().clone();
+        let elem = pointee(self.m, access.base);
+        let bytes = access.alignment(self.m, &self.facts, &shape.extents(), elem);
+        let element_bits = buffer.layout.element_bits();
+        let layout = Blocked {
+            order: access.order(&self.facts),
+            max_vector: (bytes * 8 / u64::from(element_bits)).max(1),
+            element_bits,
+            warps: self.role.warps,
+            shape,
+        }
+        .layout();
+        self.layout_error(op, layout)
     }
 
     /// Starts the copies of a plan, of `bytes` each: from `src` plus each of its offsets to shared memory at

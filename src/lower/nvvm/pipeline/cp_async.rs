@@ -1,4 +1,5 @@
-//! Pipelines of `cp.async`: groups that each thread counts, and a barrier that joins the threads.
+//! Pipelines of `cp.async`: groups that each thread counts, and a barrier that joins the threads, unless each reads what it
+//! has copied itself ([`super::own`]).
 
 use super::{Iteration, Lower, Mechanism, Release};
 use crate::dialect::enums::PipelineKind;
@@ -29,7 +30,7 @@ impl Mechanism for Groups {
         self.stages
     }
 
-    /// The barrier of the last wait freed the stage.
+    /// The barrier of the last wait freed the stage; where there is none, its only readers are the threads that fill it.
     fn acquire(&self, _: &mut Lower, _: Iteration) -> Result<(), Diagnostic> {
         Ok(())
     }
@@ -45,7 +46,9 @@ impl Mechanism for Groups {
             stages => stages as i64 - 2,
         };
         Self::wait_for_all_but(l, pending);
-        l.barrier();
+        if !l.reads_own_copies(at.op)? {
+            l.barrier();
+        }
         Ok(())
     }
 

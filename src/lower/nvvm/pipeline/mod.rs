@@ -7,6 +7,7 @@
 
 mod cp_async;
 mod mma;
+mod own;
 mod registers;
 mod ring;
 mod tensor_map;

@@ -19,7 +19,7 @@ pub use plan::{Plan, Sharing};
 use super::guard;
 use super::next::{add, less};
 use super::slice::{Map, backward_in, copy};
-use super::tokens::fence_in_front;
+use super::tokens::{fence_in_front, followers};
 use super::{Prefetch, padding};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
@@ -80,14 +80,18 @@ fn ring(
             .map_err(|e| crate::lower::unsupported(m, load, format!("no layout: {e}")))?;
         types.push(shared_type(m, tile, &layout, plan.stages as u32));
     }
+    let unfollowed = is_unfollowed(m, top, plan);
     if let Some(ring) = rings.iter().find(|r| r.types == types) {
+        if !unfollowed && let Some(create) = m.def_op(ring.pipeline) {
+            *m.attr_mut(create, UNFOLLOWED) = None;
+        }
         return Ok((ring.buffers.clone(), ring.pipeline));
     }
     let mut buffers = Vec::new();
     for &ty in &types {
         buffers.push(m.at(top, 0).value(S::AllocTensor, &[], [], ty));
     }
-    let pipeline = create(m, top, plan);
+    let pipeline = create(m, top, plan, unfollowed);
     rings.push(Ring {
         types,
         buffers: buffers.clone(),
@@ -189,7 +193,17 @@ fn forget_bounds(m: &mut Module, load: OpId) {
     }
 }
 
-fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
+/// The flag of pipelines whose copies no access waits for.
+const UNFOLLOWED: &str = "unfollowed";
+
+/// Whether no access of the kernel in `top` waits for what the copies of `plan` read.
+fn is_unfollowed(m: &Module, top: BlockId, plan: &Plan) -> bool {
+    let loads = plan.stream.loads.iter();
+    let mut after = loads.flat_map(|&load| followers(m, top, load));
+    plan.kind == PipelineKind::CpAsync && after.next().is_none()
+}
+
+fn create(m: &mut Module, block: BlockId, plan: &Plan, unfollowed: bool) -> ValueId {
     let i32_ty = m.types.int(32);
     let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
     let ty = m.types.intern(Type::Pipeline {
@@ -201,6 +215,9 @@ fn create(m: &mut Module, block: BlockId, plan: &Plan) -> ValueId {
         int(1),
         int(0),
         None,
+        None,
+        None,
+        unfollowed.then_some(Attr::Unit),
     ];
     let first = plan.stream.loads.first();
     let loc = m.op(*first.unwrap_or(&plan.stream.for_op)).loc;

@@ -70,7 +70,10 @@ impl Ring {
                 _ => return None,
             }
         }
-        let waited = ring.releases.iter().all(|&r| ring.is_last_beside(m, body, r));
+        let waited = ring
+            .releases
+            .iter()
+            .all(|&r| ring.is_last_beside(m, body, r));
         (!ring.releases.is_empty() && waited).then_some(ring)
     }
 
