@@ -77,6 +77,8 @@ const ASSEMBLER: &str = "libtilec_assembler.so";
 const ASSEMBLER_FOLDER: &str = "TILEC_ASSEMBLER";
 /// The runtime's file, beside the driver's, and the names under which programs and linkers look for it.
 const RUNTIME: &str = "libtilec_cudart.so";
+/// Where cuTile Python keeps what it has compiled, across programs.
+const COMPILED: &str = "CUDA_TILE_CACHE_DIR";
 const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
 
 /// The driver's library: what was given, else what lies beside this program or in `../lib`.
@@ -247,6 +249,10 @@ pub fn run(args: &Args) -> Outcome {
         .env("TILEC_EMULATE_GPU", target.to_string())
         .env("TILEC_EMULATE_DEVICES", args.devices.to_string())
         .env("TILEC_EMULATE_ENGINE", args.engine.name());
+    // What an earlier tilec or another engine has compiled would be run in the place of what this one makes.
+    if std::env::var_os(COMPILED).is_none() {
+        command.env(COMPILED, "off");
+    }
     if let Some(folder) = &args.keep {
         command.env("TILEC_EMULATE_KEEP", kept(folder)?);
     }
