@@ -77,9 +77,9 @@ const ASSEMBLER: &str = "libtilec_assembler.so";
 const ASSEMBLER_FOLDER: &str = "TILEC_ASSEMBLER";
 /// The runtime's file, beside the driver's, and the names under which programs and linkers look for it.
 const RUNTIME: &str = "libtilec_cudart.so";
+const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
 /// Where cuTile Python keeps what it has compiled, across programs.
 const COMPILED: &str = "CUDA_TILE_CACHE_DIR";
-const RUNTIME_NAMES: [&str; 2] = ["libcudart.so.13", "libcudart.so"];
 
 /// The driver's library: what was given, else what lies beside this program or in `../lib`.
 pub(super) fn library(given: Option<&Path>) -> Result<PathBuf, Diagnostic> {
