@@ -5,6 +5,7 @@
 
 use super::Lower;
 use crate::dialect::nv_tileas::view::{self, View};
+use crate::facts::access;
 use crate::ir::{Diagnostic, OpId, ValueId};
 use crate::layout::convert::Transfer;
 use crate::layout::lookup::Lookup;
@@ -26,18 +27,17 @@ impl Lower<'_> {
         };
         let ops = self.all_ops();
         let mut copies: Vec<(ValueId, Layout)> = Vec::new();
-        for &op in &ops {
-            let (of, buffer) = match View::of(self.m.op(op)) {
-                Some(View::TiledCopy(v)) => (v.pipeline(), v.destination()),
-                Some(View::PointerCopy(v)) => (v.pipeline(), v.destination()),
-                _ => continue,
+        for &op in ops
+            .iter()
+            .filter(|&&o| access::pipeline(m.op(o)) == Some(pipeline))
+        {
+            let Some(buffer) = access::destination(m.op(op)) else {
+                continue;
             };
-            if of == pipeline {
-                let Some(layout) = self.copied(op, buffer)? else {
-                    return Ok(false);
-                };
-                copies.push((buffer, layout));
-            }
+            let Some(layout) = self.copied(op, buffer)? else {
+                return Ok(false);
+            };
+            copies.push((buffer, layout));
         }
         for &op in &ops {
             let data = self.m.op(op);
