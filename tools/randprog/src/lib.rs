@@ -3,6 +3,7 @@
 
 pub mod choices;
 pub mod generate;
+pub mod known;
 pub mod program;
 pub mod run;
 pub mod shrink;

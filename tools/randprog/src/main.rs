@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::{Parser, Subcommand};
 use randprog::choices::Choices;
 use randprog::generate;
+use randprog::known::Known;
 use randprog::program::Program;
 use randprog::run::{Case, Extent, Finding, TARGETS, Way, ways};
 use randprog::shrink::shrink;
@@ -46,6 +47,9 @@ enum Command {
         /// Report what the compiler refuses, too, which is counted anyway.
         #[arg(long)]
         refusals: bool,
+        /// A file of runs that agreed: those with the same code are left out, others are added.
+        #[arg(long)]
+        known: Option<PathBuf>,
     },
     /// Run program files.
     File { files: Vec<PathBuf> },
@@ -69,7 +73,15 @@ fn main() -> ExitCode {
             all,
             tries,
             refusals,
+            known,
         } => {
+            let known = match known.map(|path| Known::open(&path)).transpose() {
+                Ok(known) => known,
+                Err(e) => {
+                    eprintln!("randprog: the file of known runs: {e}");
+                    return ExitCode::FAILURE;
+                }
+            };
             let targets: Vec<&'static str> = TARGETS
                 .iter()
                 .copied()
@@ -84,6 +96,7 @@ fn main() -> ExitCode {
                     tries,
                     out,
                     refusals,
+                    known,
                 },
             )
         }
@@ -117,6 +130,7 @@ struct Search {
     tries: usize,
     out: PathBuf,
     refusals: bool,
+    known: Option<Known>,
 }
 
 fn run_seeds(seeds: std::ops::Range<u64>, search: &Search) -> ExitCode {
@@ -128,7 +142,8 @@ fn run_seeds(seeds: std::ops::Range<u64>, search: &Search) -> ExitCode {
         let mut choices = Choices::random(seed);
         let program = generate::program(&mut choices);
         let all = ways(&search.targets, search.interleavings, seed, search.extent);
-        if let Some(finding) = Case::new(&program).map_or_else(Some, |case| case.check(&all)) {
+        let check = |case: Case| case.with_known(search.known.as_ref()).check(&all);
+        if let Some(finding) = Case::new(&program).map_or_else(Some, check) {
             let is_refusal = matches!(finding, Finding::Refused(..));
             if is_refusal { &refused } else { &found }.fetch_add(1, Ordering::Relaxed);
             if !is_refusal || search.refusals {
@@ -147,6 +162,9 @@ fn run_seeds(seeds: std::ops::Range<u64>, search: &Search) -> ExitCode {
         }
     });
     let (found, refused) = (found.into_inner(), refused.into_inner());
+    if let Some(known) = &search.known {
+        println!("{} runs are known to agree", known.len());
+    }
     println!("{count} programs, {found} found, {refused} refused");
     ExitCode::from(u8::from(found > 0))
 }

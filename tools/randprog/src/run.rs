@@ -1,6 +1,6 @@
 //! Runs a program in the interpreter and, compiled, in the simulator, and compares what memory holds then.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ptxsim::Launch as SimLaunch;
@@ -11,6 +11,7 @@ use tilec::eval::{Argument, Elem as EvalElem, Hooks, Launch, Memory, Program as 
 use tilec::ir::Module;
 use tilec::{asm, verify};
 
+use crate::known::{Key, Known, key};
 use crate::program::{Param, Program};
 use crate::types::Elem;
 
@@ -127,6 +128,9 @@ pub struct Case<'p> {
     before: Vec<Vec<u8>>,
     /// What each buffer holds at the end, in the order of parameters.
     expected: Vec<Vec<u8>>,
+    /// All of the above.
+    key: Key,
+    known: Option<&'p Known>,
 }
 
 /// Steps of the interpreter per block.
@@ -143,20 +147,27 @@ impl<'p> Case<'p> {
         let expected = evaluate(program, &before, &module).map_err(|e| invalid(&e))?;
         Ok(Self {
             program,
+            key: key((program.to_string(), &before, &expected)),
             before,
             expected,
+            known: None,
         })
+    }
+
+    /// Leaves out what ran before and agreed, and notes there what does now.
+    pub fn with_known(self, known: Option<&'p Known>) -> Self {
+        Self { known, ..self }
     }
 
     /// Runs it in one way after another; those that differ in the seed alone stand together. What compiles to the same
     /// code as an earlier way, and has its seed, would run as that did.
     pub fn check(&self, ways: &[Way]) -> Option<Finding> {
-        let mut done = Done::new();
+        let mut done = HashSet::new();
         ways.chunk_by(|a, b| (a.target, a.opt_level, a.tma) == (b.target, b.opt_level, b.tma))
             .find_map(|group| self.check_group(group, &mut done))
     }
 
-    fn check_group(&self, ways: &[Way], done: &mut Done) -> Option<Finding> {
+    fn check_group(&self, ways: &[Way], done: &mut HashSet<Key>) -> Option<Finding> {
         let mut at = ways[0];
         let run = AssertUnwindSafe(|| self.compile_and_run(ways, &mut at, done));
         match catch_unwind(run) {
@@ -169,7 +180,12 @@ impl<'p> Case<'p> {
         }
     }
 
-    fn compile_and_run(&self, ways: &[Way], at: &mut Way, done: &mut Done) -> Result<(), Finding> {
+    fn compile_and_run(
+        &self,
+        ways: &[Way],
+        at: &mut Way,
+        done: &mut HashSet<Key>,
+    ) -> Result<(), Finding> {
         let first = ways[0];
         let target = first
             .target
@@ -187,15 +203,11 @@ impl<'p> Case<'p> {
             to_ptx(module, &options).map_err(|e| Finding::Refused(first, e.to_string()))?;
         let fault = |way: Way, e: &dyn std::fmt::Display| Finding::Fault(way, e.to_string());
         let manifest = kernel.manifest.to_json().map_err(|e| fault(first, &e))?;
-        let run = Run {
-            code: what_runs(&kernel.ptx),
-            launch: manifest.clone(),
-        };
-        let seeds = done.entry(run).or_default();
-        let new: Vec<Way> = ways
+        let code = key((self.key, what_runs(&kernel.ptx), &manifest));
+        let new: Vec<(Key, Way)> = ways
             .iter()
-            .copied()
-            .filter(|w| seeds.insert(w.seed))
+            .map(|&way| (key((code, way.seed)), way))
+            .filter(|&(run, _)| done.insert(run) && !self.known.is_some_and(|k| k.contains(run)))
             .collect();
         if new.is_empty() {
             return Ok(());
@@ -204,7 +216,7 @@ impl<'p> Case<'p> {
         let ptx = ptxsim::Module::new(kernel.ptx).map_err(|e| fault(first, &e))?;
         let entry = &manifest.entries[0];
         let program = ptx.entry(Some(&entry.name)).map_err(|e| fault(first, &e))?;
-        for way in new {
+        for (run, way) in new {
             *at = way;
             let mut arguments = self.arguments();
             arguments
@@ -222,6 +234,9 @@ impl<'p> Case<'p> {
             launch.run().map_err(|e| fault(way, &e))?;
             let after: Vec<&[u8]> = launch.buffers.iter().map(|b| b.bytes.as_slice()).collect();
             self.compare(&after).map_err(|e| Finding::Wrong(way, e))?;
+            if let Some(known) = self.known {
+                known.add(run);
+            }
         }
         Ok(())
     }
@@ -278,17 +293,6 @@ impl<'p> Case<'p> {
         Ok(())
     }
 }
-
-/// All that a run of a program depends on but the seed.
-#[derive(PartialEq, Eq, Hash)]
-struct Run {
-    code: String,
-    /// The launch manifest.
-    launch: String,
-}
-
-/// The seeds that each has run with.
-type Done = HashMap<Run, HashSet<u64>>;
 
 /// PTX without the lines that name the target, of which the simulator wants to know for eight-bit floats alone: sm_89
 /// sums fewer bits of their products.

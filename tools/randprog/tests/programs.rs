@@ -4,6 +4,7 @@ use std::path::Path;
 
 use randprog::choices::Choices;
 use randprog::generate;
+use randprog::known::Known;
 use randprog::program::Program;
 use randprog::run::{Case, Extent, Finding, TARGETS, Way, ways};
 use rayon::prelude::*;
@@ -54,6 +55,34 @@ fn random_programs_agree() {
         })
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Runs that agreed are in the file, once each; another interleaving or program is none of them.
+#[test]
+fn known_runs_are_kept() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("known_runs");
+    std::fs::write(&path, []).unwrap();
+    let run = |seeds: [u64; 2]| {
+        let known = Known::open(&path).unwrap();
+        for seed in seeds {
+            let program = generate::program(&mut Choices::random(seed));
+            let case = Case::new(&program).unwrap_or_else(|f| panic!("{}", f.text()));
+            let ways = ways(&["sm_80"], 2, seed, Extent::One);
+            assert_eq!(case.with_known(Some(&known)).check(&ways), None);
+        }
+        known.len()
+    };
+    let first = run([7, 7]);
+    assert!(first >= 2, "two interleavings");
+    assert_eq!(run([7, 7]), first);
+    assert!(run([7, 8]) > first);
+    // A key that was cut off is dropped, and what follows it is read.
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 3]).unwrap();
+    let all = bytes.len() / 16;
+    assert_eq!(Known::open(&path).unwrap().len(), all - 1);
+    assert_eq!(run([8, 7]), all);
+    assert_eq!(Known::open(&path).unwrap().len(), all);
 }
 
 /// What is written of a program is the program.
