@@ -301,9 +301,11 @@ impl Parser<'_> {
             self.c.word("an attribute's name")?;
         }
         let at = self.c.offset();
+        // A hint may hold hints, which no operation takes: then the rest of the outer ones goes on as it began.
+        let outer = self.untyped;
         self.untyped = if named { UNTYPED } else { 32 };
         let entries = self.dictionary("<", ">")?;
-        self.untyped = UNTYPED;
+        self.untyped = outer;
         for (name, value) in &entries {
             if !matches!(value, Attr::Dict(_)) {
                 let key = self.module.str(*name);
