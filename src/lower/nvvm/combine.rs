@@ -57,6 +57,9 @@ impl Lower<'_> {
         }
         for inner in self.m.block(body).ops.clone() {
             let data = self.m.op(inner).clone();
+            if data.results.iter().any(|&r| self.layout(r).is_some()) {
+                return Err(self.not_combined(inner));
+            }
             match View::of(&data) {
                 Some(View::Yield(v)) => {
                     let results: Result<Vec<_>, _> =

@@ -342,6 +342,12 @@ fn yields(c: &Ctx, values: &[crate::ir::ValueId]) -> Check {
                 c.text(got)
             )
         })?;
+        // NVIDIA's reader takes a tile here, too, which its compiler then refuses without a reason.
+        let scalar = matches!(c.type_of(value), Type::Tile { shape, .. } if shape.is_empty());
+        ensure(scalar, || {
+            let got = c.text(c.module.ty(value));
+            format!("expect 0-rank tile type for terminator argument at index: {i} but got: {got}")
+        })?;
     }
     Ok(())
 }
