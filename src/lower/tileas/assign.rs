@@ -127,22 +127,23 @@ impl Assign<'_> {
     }
 
     /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from;
-    /// and one number that is added to the pointers of two operands, which are copied in different orders.
+    /// one number that is added to the pointers of two operands, which are copied in different orders; and numbers of
+    /// columns that tie what is copied to what is stored, in masks.
     fn disputed_constants(&mut self, ops: &[OpId]) -> Vec<OpId> {
-        let constants = ops.iter().copied().filter(|&o| {
-            let is_alike = match C::of(self.m.op(o).kind) {
+        let mut disputed = Vec::new();
+        for &op in ops {
+            let is_alike = match C::of(self.m.op(op).kind) {
                 Some(C::Constant) => true,
-                Some(C::Broadcast) => elements(self.m, self.m.source(o)) == 1,
-                _ => false,
+                Some(C::Broadcast) => elements(self.m, self.m.source(op)) == 1,
+                _ => continue,
             };
-            is_alike && self.m.users(self.m.result(o)).len() > 1
-        });
-        let mut constants: Vec<OpId> = constants.collect();
-        constants.retain(|&o| {
-            let value = self.m.result(o);
-            self.is_disputed(value)
-        });
-        constants
+            let value = self.m.result(op);
+            let disputed_here = is_alike && self.is_disputed(value);
+            if self.m.users(value).len() > 1 && (disputed_here || self.is_stored_otherwise(value)) {
+                disputed.push(op);
+            }
+        }
+        disputed
     }
 
     fn unify_op(&mut self, op: OpId) {

@@ -52,6 +52,8 @@ pub struct Proposal {
     strongest: Option<(Priority, u32)>,
     /// Matmuls, or copies, insist on different layouts.
     disputed: bool,
+    /// Copies insist on one layout, and a store wants another.
+    stored_otherwise: bool,
     /// More is computed of the elements than that they are converted.
     computed: bool,
 }
@@ -71,9 +73,15 @@ impl UnifyValue for Proposal {
             (Some(x), Some(y)) => x.1 != y.1,
             _ => false,
         };
+        let stored_otherwise = match (a.strongest, b.strongest) {
+            (Some((Priority::Copy, x)), Some((Priority::Store, y)))
+            | (Some((Priority::Store, x)), Some((Priority::Copy, y))) => x != y,
+            _ => false,
+        };
         Ok(Proposal {
             strongest,
             disputed: a.disputed || b.disputed || differ,
+            stored_otherwise: a.stored_otherwise || b.stored_otherwise || stored_otherwise,
             computed: a.computed || b.computed,
         })
     }
@@ -149,6 +157,12 @@ impl<'m> Assign<'m> {
     pub fn is_disputed(&mut self, value: ValueId) -> bool {
         self.var(value)
             .is_some_and(|var| self.table.probe_value(var).disputed)
+    }
+
+    /// Whether copies through pointers insist on one layout for a tile, and a store wants another.
+    pub fn is_stored_otherwise(&mut self, value: ValueId) -> bool {
+        self.var(value)
+            .is_some_and(|var| self.table.probe_value(var).stored_otherwise)
     }
 
     /// Takes note that more is computed of a tile's elements than that they are converted.
