@@ -138,8 +138,9 @@ impl Assign<'_> {
                 _ => continue,
             };
             let value = self.m.result(op);
-            let disputed_here = is_alike && self.is_disputed(value);
-            if self.m.users(value).len() > 1 && (disputed_here || self.is_stored_otherwise(value)) {
+            let ties = is_alike && self.is_disputed(value) || self.is_stored_otherwise(value);
+            // Few tie anything: only of these the uses are counted.
+            if ties && self.m.users(value).len() > 1 {
                 disputed.push(op);
             }
         }

@@ -290,8 +290,7 @@ fn combination(c: &Ctx) -> Check {
         )
     })?;
     for (i, &arg) in block.args.iter().enumerate() {
-        let scalar = matches!(c.type_of(arg), Type::Tile { shape, .. } if shape.is_empty());
-        ensure(scalar, || {
+        ensure(is_scalar(c, arg), || {
             let got = c.text(c.module.ty(arg));
             format!("expect 0-rank tile type at index: {i} but got: {got}")
         })?;
@@ -325,6 +324,10 @@ fn combination(c: &Ctx) -> Check {
     yields(c, &c.module.op(last).operands)
 }
 
+fn is_scalar(c: &Ctx, value: crate::ir::ValueId) -> bool {
+    matches!(c.type_of(value), Type::Tile { shape, .. } if shape.is_empty())
+}
+
 fn yields(c: &Ctx, values: &[crate::ir::ValueId]) -> Check {
     let n = c.op.operands.len();
     ensure(values.len() == n, || {
@@ -343,8 +346,7 @@ fn yields(c: &Ctx, values: &[crate::ir::ValueId]) -> Check {
             )
         })?;
         // NVIDIA's reader takes a tile here, too, which its compiler then refuses without a reason.
-        let scalar = matches!(c.type_of(value), Type::Tile { shape, .. } if shape.is_empty());
-        ensure(scalar, || {
+        ensure(is_scalar(c, value), || {
             let got = c.text(c.module.ty(value));
             format!("expect 0-rank tile type for terminator argument at index: {i} but got: {got}")
         })?;
