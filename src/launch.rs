@@ -69,6 +69,7 @@ pub enum Expr {
     Param { param: u32 },
     Mul { mul: [Box<Expr>; 2] },
     Add { add: [Box<Expr>; 2] },
+    Sub { sub: [Box<Expr>; 2] },
     CeilDiv { ceildiv: [Box<Expr>; 2] },
 }
 
@@ -96,6 +97,17 @@ impl Expr {
             (Expr::Number(a), Expr::Number(b)) => Expr::Number(a.saturating_add(b)),
             (a, b) => Expr::Add {
                 add: [Box::new(a), Box::new(b)],
+            },
+        }
+    }
+
+    /// `self - other`, computed now where both are known; no number where that is negative.
+    pub fn minus(self, other: Expr) -> Self {
+        match (self, other) {
+            (e, Expr::Number(0)) => e,
+            (Expr::Number(a), Expr::Number(b)) if a >= b => Expr::Number(a - b),
+            (a, b) => Expr::Sub {
+                sub: [Box::new(a), Box::new(b)],
             },
         }
     }
@@ -198,6 +210,7 @@ mod tests {
         );
         assert_eq!(Expr::Number(3).times(Expr::Number(4)), Expr::Number(12));
         assert_eq!(Expr::param(0).plus(Expr::Number(0)), Expr::param(0));
+        assert_eq!(Expr::Number(7).minus(Expr::Number(2)), Expr::Number(5));
         assert_eq!(Expr::Number(7).ceil_div(Expr::Number(2)), Expr::Number(4));
     }
 }

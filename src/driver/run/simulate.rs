@@ -274,6 +274,7 @@ fn evaluate(e: &Expr, scalar: &dyn Fn(u32) -> Option<i64>) -> Option<u64> {
         Expr::Param { param } => u64::try_from(scalar(*param)?).ok(),
         Expr::Mul { mul } => two(mul).and_then(|(a, b)| a.checked_mul(b)),
         Expr::Add { add } => two(add).and_then(|(a, b)| a.checked_add(b)),
+        Expr::Sub { sub } => two(sub).and_then(|(a, b)| a.checked_sub(b)),
         Expr::CeilDiv { ceildiv } => two(ceildiv)
             .filter(|(_, b)| *b > 0)
             .map(|(a, b)| a.div_ceil(b)),

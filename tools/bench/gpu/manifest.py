@@ -10,6 +10,8 @@ def evaluate(expression, values: list) -> int:
             return evaluate(a, values) * evaluate(b, values)
         case {"add": [a, b]}:
             return evaluate(a, values) + evaluate(b, values)
+        case {"sub": [a, b]}:
+            return evaluate(a, values) - evaluate(b, values)
         case {"ceildiv": [a, b]}:
             return -(-evaluate(a, values) // evaluate(b, values))
         case int():

@@ -120,6 +120,11 @@ pub enum Expr {
         /// terms
         add: Box<[Expr; 2]>,
     },
+    /// a difference
+    Sub {
+        /// what is left of the first without the second
+        sub: Box<[Expr; 2]>,
+    },
     /// a quotient rounded up
     CeilDiv {
         /// dividend and divisor
@@ -140,6 +145,7 @@ impl Expr {
             }
             Expr::Mul { mul } => two(mul).map(|(a, b)| a.checked_mul(b))?,
             Expr::Add { add } => two(add).map(|(a, b)| a.checked_add(b))?,
+            Expr::Sub { sub } => two(sub).map(|(a, b)| a.checked_sub(b))?,
             Expr::CeilDiv { ceildiv } => match two(ceildiv)? {
                 (_, b) if b <= 0 => None,
                 (a, b) => a.checked_add(b - 1).map(|s| s.div_euclid(b)),
@@ -175,7 +181,7 @@ mod tests {
     #[test]
     fn expressions_read_and_evaluate() {
         let json = r#"{"entries":[{"name":"k","block":[128,1,1],"tensor_maps":[{"param":3,"base":0,"element":"f16",
-            "dims":[{"param":1},{"ceildiv":[{"param":2},8]}],"strides_bytes":[{"mul":[{"param":1},2]}],"box":[64,64],
+            "dims":[{"param":1},{"ceildiv":[{"param":2},8]}],"strides_bytes":[{"mul":[{"param":1},{"sub":[5,3]}]}],"box":[64,64],
             "swizzle":"128B"}]}]}"#;
         let manifest = Manifest::parse(json).unwrap();
         let map = &manifest.entries[0].tensor_maps[0];

@@ -1,6 +1,7 @@
 //! Tensor maps: which boxes of a tensor a copy moves, and the hidden parameters that describe the tensors.
 
 use super::Lower;
+use crate::dialect::enums::Predicate;
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access::{Access, constant, pointee};
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, ValueId};
@@ -8,8 +9,9 @@ use crate::launch::{self, Expr};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::{TmaBoxes, boxes_for};
 use crate::lower::nvvm::shared::Buffer;
-use crate::lower::tileas::pipeline;
+use crate::lower::tileas::pipeline::described::{self, Described, ROWS};
 use crate::lower::unsupported;
+use crate::scalar::Signedness;
 
 impl Lower<'_> {
     /// The boxes of a tiled access, at least as many as `blocks`.
@@ -38,27 +40,78 @@ impl Lower<'_> {
         }
     }
 
-    /// Coordinates of a box's first element, innermost first.
-    pub(super) fn tma_coords(
+    /// Coordinates of a tile's first element, innermost first; behind those of its own dimensions, what a slice adds
+    /// ([`described`]).
+    pub(super) fn tma_origin(
         &mut self,
         op: OpId,
         access: &Access,
         order: &[usize],
-        start: &[u64],
+        buffer: &Buffer,
     ) -> Result<Vec<ValueId>, Diagnostic> {
-        let mut coords = Vec::new();
+        let mut origin = Vec::new();
         for &dim in order {
             let index = self.get(op, access.index[dim])?;
             let mut e = self.emit();
             let index = e.int_cast(index, 32);
-            let origin = e.with(
-                N::Mul,
-                index,
-                access.traversal.get(dim).copied().unwrap_or(1),
-            );
-            coords.push(e.with(N::Add, origin, start[dim] as i64));
+            let step = access.traversal.get(dim).copied().unwrap_or(1);
+            origin.push(e.with(N::Mul, index, step));
         }
-        Ok(coords)
+        let Some(slice) = self.tensor_described(op, access)?.slice else {
+            return Ok(origin);
+        };
+        let Some(at) = order.iter().position(|&d| d == slice.dim) else {
+            return Ok(origin);
+        };
+        let row = origin[at];
+        let rest = self.rows_left(op, access, slice.dim, row, buffer)?;
+        let mut e = self.emit();
+        let rows = e.i32(ROWS);
+        origin[at] = e.binary(N::Sub, rows, rest);
+        let mut behind = e.add(row, rest);
+        if let Some(start) = slice.start {
+            let start = self.get(op, start)?;
+            let mut e = self.emit();
+            let start = e.int_cast(start, 32);
+            behind = e.add(start, behind);
+        }
+        origin.extend([behind, rows]);
+        Ok(origin)
+    }
+
+    /// Rows from `row` to the end of what `dim` walks, as many as the tile has at most; none where `row` is outside.
+    fn rows_left(
+        &mut self,
+        op: OpId,
+        access: &Access,
+        dim: usize,
+        row: ValueId,
+        buffer: &Buffer,
+    ) -> Result<ValueId, Diagnostic> {
+        let tile = buffer.layout.shape().extent(dim) as i64;
+        let no = || unsupported(self.m, op, "a tensor map of a tensor without extents");
+        let extent = access.extent(dim).ok_or_else(no)?;
+        let mut extent = self.get(op, extent)?;
+        let mut e = self.emit();
+        let all = e.i32(tile);
+        if access.inbounds.get(dim) == Some(&true) {
+            return Ok(all);
+        }
+        if e.m.types.width(e.m.ty(extent)) > 32 {
+            extent = e.with(N::MinS, extent, i64::from(i32::MAX));
+        }
+        let extent = e.int_cast(extent, 32);
+        let left = e.binary(N::Sub, extent, row);
+        let left = e.binary(N::MinS, left, all);
+        let inside = e.icmp(Predicate::LessThan, Signedness::Unsigned, row, extent);
+        let (none, ty) = (e.i32(0), e.m.ty(left));
+        Ok(e.get(N::Select, &[&[inside], &[left], &[none]], [], ty))
+    }
+
+    /// How a tensor map describes what `access` goes to.
+    fn tensor_described(&self, op: OpId, access: &Access) -> Result<Described, Diagnostic> {
+        described::described(self.m, self.kernel.func, access, &self.facts)
+            .map_err(|why| unsupported(self.m, op, why))
     }
 
     /// The hidden parameter of the tensor map that a tiled access needs, made on first use.
@@ -80,8 +133,7 @@ impl Lower<'_> {
             )
         };
         let number = |l: &Self, v: Option<ValueId>| v.and_then(|v| l.expr(v)).ok_or_else(|| no(l));
-        let base = pipeline::tma::parameter(self.m, self.kernel.func, access.base)
-            .ok_or_else(|| no(self))?;
+        let Described { base, slice, .. } = self.tensor_described(op, access)?;
         let mut map = launch::TensorMap {
             param: 0,
             base,
@@ -90,7 +142,7 @@ impl Lower<'_> {
             dims: Vec::new(),
             strides_bytes: Vec::new(),
             box_dims: order.iter().map(|&d| boxes.box_extents[d] as u32).collect(),
-            element_strides: vec![1; order.len()],
+            element_strides: Vec::new(),
             swizzle: match boxes.swizzle {
                 Swizzle::None => launch::Swizzle::None,
                 Swizzle::B32 => launch::Swizzle::B32,
@@ -102,12 +154,25 @@ impl Lower<'_> {
             l2_promotion: launch::L2Promotion::B128,
         };
         for (i, &dim) in order.iter().enumerate() {
-            map.dims.push(number(self, access.extent(dim))?);
+            let sliced = slice.as_ref().is_some_and(|s| s.dim == dim);
+            map.dims.push(match sliced {
+                true => Expr::Number(ROWS as u64),
+                false => number(self, access.extent(dim))?,
+            });
             if i > 0 {
-                map.strides_bytes
-                    .push(number(self, access.stride(dim))?.times(Expr::Number(bytes)));
+                let stride = number(self, access.stride(dim))?.times(Expr::Number(bytes));
+                map.strides_bytes.push(stride);
             }
         }
+        if let Some(slice) = slice {
+            let stride = number(self, access.stride(slice.dim))?.times(Expr::Number(bytes));
+            let back = Expr::Number(described::WRAP).minus(stride.clone());
+            map.dims
+                .extend([described::BEHIND, described::BEHIND].map(Expr::Number));
+            map.strides_bytes.extend([stride, back]);
+            map.box_dims.extend([1, 1]);
+        }
+        map.element_strides = vec![1; map.dims.len()];
         let same = |old: &launch::TensorMap| {
             launch::TensorMap {
                 param: 0,
@@ -128,7 +193,7 @@ impl Lower<'_> {
     fn expr(&self, value: ValueId) -> Option<Expr> {
         match constant(&self.facts, value) {
             Some(number) => u64::try_from(number).ok().map(Expr::Number),
-            None => pipeline::tma::parameter(self.m, self.kernel.func, value).map(Expr::param),
+            None => described::parameter(self.m, self.kernel.func, value).map(Expr::param),
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::dialect::enums::{FenceKind, SpecialRegister};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
-use crate::layout::tma::TmaBoxes;
+use crate::layout::tma::{TmaBox, TmaBoxes};
+use crate::lower::nvvm::emit::Emit;
 
 pub(super) struct Copies {
     ring: Ring,
@@ -148,6 +149,15 @@ impl Mechanism for Copies {
     }
 }
 
+/// Coordinates of a box of the tile that begins at `origin`.
+fn box_at(e: &mut Emit<'_>, origin: &[ValueId], order: &[usize], b: &TmaBox) -> Vec<ValueId> {
+    let mut coords = origin.to_vec();
+    for (at, &dim) in coords.iter_mut().zip(order) {
+        *at = e.with(N::Add, *at, b.start[dim] as i64);
+    }
+    coords
+}
+
 impl Lower<'_> {
     /// Whether matmuls hand the stages of `pipeline` back.
     fn by_matmuls(&self, pipeline: ValueId) -> bool {
@@ -214,14 +224,14 @@ impl Lower<'_> {
         let kind = if p.of_pair() { N::TmaPair } else { N::TmaLoad };
         self.by_first_thread(|l| {
             let base = l.stage_address(&buffer, Some(stage.index));
+            let origin = l.tma_origin(op, &access, &order, &buffer)?;
             if blocks > 1 {
-                let coords = l.tma_coords(op, &access, &order, &boxes.boxes[0].start)?;
-                l.share_of_boxes(&boxes, &order, blocks, [base, map, full], &coords);
+                l.share_of_boxes(&boxes, &order, blocks, [base, map, full], &origin);
                 return Ok(());
             }
             for b in &boxes.boxes {
-                let coords = l.tma_coords(op, &access, &order, &b.start)?;
                 let mut e = l.emit();
+                let coords = box_at(&mut e, &origin, &order, b);
                 let offset = e.i32(b.offset as i64);
                 let dst = e.ptr_add(base, offset);
                 e.op(kind, &[&[dst], &[map], &coords, &[full]], [], &[]);
@@ -271,10 +281,7 @@ impl Lower<'_> {
             }
         }
         for b in boxes.boxes.iter().take(share) {
-            let coords = first.iter().zip(order);
-            let coords: Vec<ValueId> = coords
-                .map(|(&c, &dim)| e.with(N::Add, c, b.start[dim] as i64))
-                .collect();
+            let coords = box_at(&mut e, &first, order, b);
             let offset = e.i32(b.offset as i64);
             let dst = e.ptr_add(own, offset);
             let blocks = [e.i32_attr(mask)];
@@ -298,9 +305,10 @@ impl Lower<'_> {
         let first = self.thread_is(0);
         self.when(first, false, |l| {
             let base = l.stage_address(&buffer, None);
+            let origin = l.tma_origin(op, &access, &order, &buffer)?;
             for b in &boxes.boxes {
-                let coords = l.tma_coords(op, &access, &order, &b.start)?;
                 let mut e = l.emit();
+                let coords = box_at(&mut e, &origin, &order, b);
                 let offset = e.i32(b.offset as i64);
                 let src = e.ptr_add(base, offset);
                 e.op(N::TmaStore, &[&[map], &coords, &[src]], [], &[]);

@@ -14,6 +14,7 @@
 
 pub mod ahead;
 pub mod cp_async;
+pub mod described;
 pub mod guard;
 pub mod induction;
 pub mod next;

@@ -1,6 +1,5 @@
 //! Tensor copies: what a tensor map can describe, and stores through shared memory.
 
-use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -9,28 +8,13 @@ use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
-
-/// The entry parameter that a scalar is, through assumptions and other types of what it points at.
-pub fn parameter(m: &Module, func: OpId, mut value: ValueId) -> Option<u32> {
-    while let Some(op) = m.def_op(value) {
-        if !matches!(C::of(m.op(op).kind), Some(C::Assume | C::PtrToPtr)) {
-            return None;
-        }
-        value = m.source(op);
-    }
-    let body = m.body_of(func, 0)?;
-    m.block(body)
-        .args
-        .iter()
-        .position(|&a| a == value)
-        .map(|i| i as u32)
-}
+use crate::lower::tileas::pipeline::described::{Described, Slice, described};
 
 /// Bytes of which a tensor copy moves whole ones along the innermost dimension.
 const GRANULE: u64 = 16;
 
-/// Whether tensor copies can do a tiled access, or why not: the tensor's base, extents and strides are parameters or
-/// constants, aligned as the hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules:
+/// Whether tensor copies can do a tiled access, or why not: a tensor map describes the tensor ([`described`]), which is
+/// aligned as the hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules:
 /// a GPU stops with an illegal instruction where an innermost coordinate is none (seen on an H100; Triton's tutorial of
 /// tensor copies says so, the PTX ISA does not).
 pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> Result<(), String> {
@@ -57,34 +41,43 @@ fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> 
         access.sparse.is_none(),
         "rows are gathered by their numbers",
     )?;
-    described(m, func, access, facts)?;
-    aligned(m, access, facts)
+    let described = described(m, func, access, facts)?;
+    begins_inside(m, op, access, facts, described.slice.as_ref())?;
+    aligned(m, access, facts, &described)
 }
 
-/// Whether whoever launches the kernel can make the tensor map: its numbers are known then.
-fn described(m: &Module, func: OpId, access: &Access, facts: &FactMap) -> Result<(), String> {
-    let known = |v: ValueId| constant(facts, v).is_some() || parameter(m, func, v).is_some();
-    let wrong = |of: &str| {
-        Err(format!(
-            "a tensor map needs {of}, for whoever launches the kernel makes the map; here one is computed"
-        ))
+/// Whether no tile begins in front of the slice that it is of and ends inside: only where the slice ends do copies look.
+fn begins_inside(
+    m: &Module,
+    op: OpId,
+    access: &Access,
+    facts: &FactMap,
+    slice: Option<&Slice>,
+) -> Result<(), String> {
+    let Some(dim) = slice.map(|s| s.dim) else {
+        return Ok(());
     };
-    match () {
-        () if parameter(m, func, access.base).is_none() => {
-            wrong("a base address that is a parameter")
-        }
-        () if !access.extents.iter().all(|&v| known(v)) => {
-            wrong("extents that are parameters or constants")
-        }
-        () if !access.strides.iter().all(|&v| known(v)) => {
-            wrong("strides that are parameters or constants")
-        }
-        () => Ok(()),
+    let tile = access::tile_of(m, op).and_then(|t| m.types.as_tile(m.ty(t)));
+    let rows = tile.and_then(|(_, extents)| extents.get(dim).copied());
+
+    let step = access
+        .traversal
+        .get(dim)
+        .and_then(|&t| u64::try_from(t).ok());
+    let index = access.index.get(dim).and_then(|&i| facts.get(i));
+    match rows.is_some_and(|rows| step >= Some(rows)) || index.is_some_and(|f| f.nonneg()) {
+        true => Ok(()),
+        false => Err("a tile may begin in front of the slice and end inside".to_owned()),
     }
 }
 
 /// Whether the tensor and the starts of tiles are known to be aligned.
-fn aligned(m: &Module, access: &Access, facts: &FactMap) -> Result<(), String> {
+fn aligned(
+    m: &Module,
+    access: &Access,
+    facts: &FactMap,
+    described: &Described,
+) -> Result<(), String> {
     let elem = access::pointee(m, access.base);
     let bytes = u64::from(m.types.width(elem) / 8);
     if bytes == 0 {
@@ -110,7 +103,7 @@ fn aligned(m: &Module, access: &Access, facts: &FactMap) -> Result<(), String> {
     let start = access.first_divisor(facts, inner).saturating_mul(bytes);
     let mut strides = access.strides.iter().enumerate();
     match () {
-        () if !divides(access.base, GRANULE) => wrong("the base address"),
+        () if !divides(described.address, GRANULE) => wrong("the base address"),
         () if !strides
             .all(|(i, &s)| Some(i) == inner_tensor || divides(s, (GRANULE / bytes).max(1))) =>
         {

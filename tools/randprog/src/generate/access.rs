@@ -2,6 +2,7 @@
 
 mod other_views;
 mod pointers;
+mod slices;
 
 use super::Gen;
 use crate::program::Fill;
@@ -149,12 +150,31 @@ impl Gen {
 
     /// A tensor view of a buffer; extents and strides in its type or from parameters.
     fn tensor(&mut self, base: &str, elem: Elem, place: &Place) -> Tensor {
+        let base = self.perhaps_aligned(base.to_owned(), elem);
+        self.tensor_with(&base, elem, place, None)
+    }
+
+    /// As [`Gen::tensor`], of an address about which all is said, where the extent of one dimension may be a value.
+    fn tensor_with(
+        &mut self,
+        base: &str,
+        elem: Elem,
+        place: &Place,
+        computed: Option<(usize, String)>,
+    ) -> Tensor {
         let mut operands = [Vec::new(), Vec::new()];
         let mut types = [Vec::new(), Vec::new()];
         let mut any = false;
         let dynamic = self.c.chance(60);
         for (i, list) in [&place.dims, &place.strides].into_iter().enumerate() {
-            for &n in list {
+            for (dim, &n) in list.iter().enumerate() {
+                let value = computed.as_ref().filter(|c| i == 0 && c.0 == dim);
+                if let Some((_, value)) = value {
+                    any = true;
+                    operands[i].push(value.clone());
+                    types[i].push("?".to_owned());
+                    continue;
+                }
                 // A stride of one is written, as kernels do.
                 if dynamic && (i == 0 || n != 1) && self.c.chance(80) {
                     any = true;
@@ -181,7 +201,6 @@ impl Gen {
                 }
             }
         }
-        let base = self.perhaps_aligned(base.to_owned(), elem);
         let ty = format!(
             "tensor_view<{}x{}, strides=[{}]>",
             types[0].join("x"),
@@ -260,9 +279,7 @@ impl Gen {
         } else {
             (dims, String::new())
         };
-        let place = self.place(&tensor_dims);
-        let base = self.buffer(elem, place.count, fill, 0.0);
-        let tensor = self.tensor(&base, elem, &place);
+        let tensor = self.new_tensor(elem, &tensor_dims, fill, 0.0);
         let tile = extents(shape);
         let ty = format!(
             "partition_view<tile=({}){padding}, {}{map}>",
@@ -400,9 +417,7 @@ impl Gen {
             index.push(name);
             dims.push(self.extent(tiles, t));
         }
-        let place = self.place(&dims);
-        let base = self.buffer(tile.elem, place.count, fill, error);
-        let tensor = self.tensor(&base, tile.elem, &place);
+        let tensor = self.new_tensor(tile.elem, &dims, fill, error);
         let shape = extents(&tile.shape);
         let ty = format!(
             "partition_view<tile=({}), {}>",
