@@ -103,6 +103,9 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             Ok(()) if is_little(m, m.result(load), &memory_order(m, c.facts, load)) => continue,
             Err((op, why)) if c.threads => {
                 let copied = copied_by_threads(m, c, load);
+                if copied.is_ok() && S::of(m.op(load).kind) == Some(S::TiledLoad) {
+                    log.note(m, op, WHAT, format!("{why}; threads of a producer copy it"));
+                }
                 let copied = copied.map_err(|(at, also)| match (at == op, why == also) {
                     (true, true) => (op, why),
                     (true, false) => (
