@@ -113,6 +113,13 @@ enums! {
     FenceKind FENCE "fence_kind" [
         ProxyAsyncShared "proxy_async_shared", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
         TensorBefore "tensor_before", TensorAfter "tensor_after", ProxyAsyncGlobal "proxy_async_global",
+        MapWritten "map_written",
+    ];
+    /// Fields of a tensor map (PTX ISA, "tensormap.replace").
+    MapField MAP_FIELD "map_field" [
+        GlobalAddress "global_address", GlobalDim "global_dim", GlobalStride "global_stride", Rank "rank",
+        BoxDim "box_dim", ElementStride "element_stride", Elemtype "elemtype", Interleave "interleave_layout",
+        Swizzle "swizzle_mode", Fill "fill_mode",
     ];
     /// Shapes of moves between registers and tensor memory.
     TensorMove TENSOR_MOVE "tensor_move" [By32x32 "32x32b", By16x256 "16x256b", By16x128 "16x128b"];

@@ -12,8 +12,8 @@
 use super::ResultType::{BoolLike, Explicit, Operand};
 use super::declare::dialect_table;
 use super::enums::{
-    Cache, FenceKind, NanOrder, Ordering, Predicate, Reduction, RmwMode, Rounding, Scope, Shuffle,
-    Space, SpecialRegister, TensorKind, TensorMove,
+    Cache, FenceKind, MapField, NanOrder, Ordering, Predicate, Reduction, RmwMode, Rounding, Scope,
+    Shuffle, Space, SpecialRegister, TensorKind, TensorMove,
 };
 use super::meaning::{
     Meaning,
@@ -396,6 +396,15 @@ dialect_table! { Nvvm {
         = op("bulk.wait").doc("Waits until at most `pending` bulk groups are in flight (`read`: until their sources were read).");
     PrefetchMap(map: One)
         = op("prefetch.tensormap").doc("Prefetches a tensor map.");
+    MapNumber(addr: One, value: One) { field: MapField, index: Int<32> }
+        = op("tensormap.number")
+        .doc("Sets the address (i64), a stride (i64, bytes) or an extent (i32) of the tensor map at a shared address.");
+    MapConstant(addr: One) { field: MapField, index: Int<32>, value: Int<32> }
+        = op("tensormap.constant")
+        .doc("Sets another field of the tensor map at a shared address, as numbers of PTX ISA's `tensormap.replace`.");
+    MapAcquire(map: One)
+        = op("tensormap.acquire")
+        .doc("Tensor copies that this thread starts later see what was written to the tensor map at a global address, and released by `fence` of `map_written`.");
 
     // ---- matrix units ----------------------------------------------------------------------
     MmaSync(a: One, b: One, c: One)

@@ -153,9 +153,17 @@ pub fn constant(name: &str, bytes: &[u8]) -> String {
     text
 }
 
-/// `.global` data as a list of bytes.
+/// `.global` data as a list of bytes; zeros are what there is without one.
 fn write_global(text: &mut String, global: &Global) {
     let Global { name, align, bytes } = global;
+    if bytes.len() > 1 && bytes.iter().all(|&b| b == 0) {
+        let _ = write!(
+            text,
+            "\n.global .align {align} .b8 {name}[{}];\n",
+            bytes.len()
+        );
+        return;
+    }
     let list: Vec<String> = bytes.iter().map(u8::to_string).collect();
     let size = bytes.len().max(1);
     let _ = write!(

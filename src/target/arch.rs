@@ -52,9 +52,11 @@ const BLACKWELL_PAIRS: Features = BLACKWELL_DATACENTER.and(&[F::PackedF32]);
 
 // What names with a suffix have besides: data centre GPUs of the Hopper and Blackwell generations, and Blackwell's GPUs
 // for graphics.
-const HOPPER_OWN: Features = Features::NONE.and(&[F::Wgmma, F::SetMaxNReg]);
-const DATACENTER_OWN: Features = Features::NONE.and(&[F::Tcgen05, F::SetMaxNReg, F::ByteMatrices]);
-const GRAPHICS_OWN: Features = Features::NONE.and(&[F::BlockScale, F::SetMaxNReg, F::ByteMatrices]);
+const HOPPER_OWN: Features = Features::NONE.and(&[F::Wgmma, F::SetMaxNReg, F::TensorMaps]);
+const DATACENTER_OWN: Features =
+    Features::NONE.and(&[F::Tcgen05, F::SetMaxNReg, F::ByteMatrices, F::TensorMaps]);
+const GRAPHICS_OWN: Features =
+    Features::NONE.and(&[F::BlockScale, F::SetMaxNReg, F::ByteMatrices, F::TensorMaps]);
 
 const fn v(major: u8, minor: u8) -> Option<PtxVersion> {
     Some(PtxVersion(major, minor))

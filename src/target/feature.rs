@@ -37,6 +37,8 @@ pub enum Feature {
     BlockScale,
     /// `ldmatrix` of 16×16 bytes, transposed.
     ByteMatrices,
+    /// Tensor maps that kernels make (`tensormap.replace`).
+    TensorMaps,
 }
 
 impl Feature {
@@ -59,6 +61,7 @@ impl Feature {
         ("tcgen05", Feature::Tcgen05),
         ("block-scale", Feature::BlockScale),
         ("byte-matrices", Feature::ByteMatrices),
+        ("tensor-maps", Feature::TensorMaps),
     ];
 
     pub fn named(name: &str) -> Option<Feature> {

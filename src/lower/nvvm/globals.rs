@@ -5,7 +5,7 @@ use super::emit::AccessAttrs;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::{Cache, Ordering, Scope, Space};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Dense, Diagnostic, Module, Op, OpId, TypeId, ValueId};
+use crate::ir::{Attr, Dense, Diagnostic, Module, Name, Op, OpId, TypeId, ValueId};
 use crate::layout::shared::SharedLayout;
 use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
@@ -51,12 +51,7 @@ fn packed(bytes: &[u8], bits: u32, elements: u64) -> Vec<u8> {
     whole.chunks(2).map(join).collect()
 }
 
-fn global_attrs(
-    m: &mut Module,
-    name: crate::ir::Name,
-    bytes: Vec<u8>,
-    alignment: i64,
-) -> [Option<Attr>; 3] {
+fn global_attrs(m: &mut Module, name: Name, bytes: Vec<u8>, alignment: i64) -> [Option<Attr>; 3] {
     let (i8_ty, i64_ty) = (m.types.int(8), m.types.int(64));
     let ty = m.types.regs(i8_ty, bytes.len() as u32);
     [
@@ -81,12 +76,15 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A new global of `bytes`, read-only; a pointer to its elements.
-    pub fn constant_data(&mut self, bytes: Vec<u8>, elem: TypeId) -> ValueId {
+    /// A global of `bytes` zeros; its address.
+    pub(super) fn zeroed_data(&mut self, name: &str, bytes: u64, alignment: i64) -> ValueId {
+        let (name, byte) = (self.m.intern(name), self.m.types.int(8));
+        let attrs = global_attrs(self.m, name, vec![0; bytes as usize], alignment);
+        self.global(name, attrs, byte)
+    }
+
+    fn global(&mut self, name: Name, attrs: [Option<Attr>; 3], elem: TypeId) -> ValueId {
         let body = self.m.body;
-        let number = self.m.block(body).ops.len();
-        let name = self.m.intern(&format!("__tilec_constant_{number}"));
-        let attrs = global_attrs(self.m, name, bytes, ALIGNMENT);
         let loc = self.loc();
         let mut b = self.m.at(body, 0);
         b.loc = loc;
@@ -97,6 +95,15 @@ impl Lower<'_> {
         });
         self.emit()
             .get(N::AddressOf, &[], [Some(Attr::Str(name))], pointer)
+    }
+
+    /// A new global of `bytes`, read-only; a pointer to its elements.
+    pub fn constant_data(&mut self, bytes: Vec<u8>, elem: TypeId) -> ValueId {
+        let body = self.m.body;
+        let number = self.m.block(body).ops.len();
+        let name = self.m.intern(&format!("__tilec_constant_{number}"));
+        let attrs = global_attrs(self.m, name, bytes, ALIGNMENT);
+        self.global(name, attrs, elem)
     }
 
     /// A constant of different elements, `bytes` in row-major order, each in whole bytes.

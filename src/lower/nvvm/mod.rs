@@ -144,6 +144,8 @@ pub struct Asynchronous {
     pub stored: FxHashSet<ValueId>,
     /// Tensor maps so far, with the parameters that hold them.
     pub maps: Vec<(launch::TensorMap, ValueId)>,
+    /// Tensor maps that the kernel makes, once there is room for them.
+    pub made_maps: Option<pipeline::MadeMaps>,
     /// The kernel's tensor memory, if it has any.
     pub tensor: Option<tcgen05::TensorMemory>,
 }
@@ -316,6 +318,7 @@ impl Lower<'_> {
             V::RoleEnd(_) => self.free_tensor_memory(),
             V::Func(_) => Err(unsupported(self.m, op, "a kernel within a kernel")),
             V::Return(_) => {
+                self.give_places_back()?;
                 self.free_tensor_memory()?;
                 self.leave_cluster()?;
                 self.emit()

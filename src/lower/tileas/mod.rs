@@ -39,6 +39,7 @@ mod matmul;
 mod missed;
 mod modulo;
 mod neighbours;
+mod numbers;
 mod one_matrix;
 mod operands;
 mod options;
@@ -118,6 +119,7 @@ fn func(
     };
     rename(m, op);
     repeated::absorb(m, body, log);
+    numbers::load_alone(m, op, body);
     retype::absorb(m, body);
     strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);

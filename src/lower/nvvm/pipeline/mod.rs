@@ -6,12 +6,15 @@
 //! [`Lower::pipeline_create`].
 
 mod cp_async;
+mod made_map;
 mod mma;
 mod own;
 mod registers;
 mod ring;
 mod tensor_map;
 mod tma;
+
+pub use made_map::MadeMaps;
 
 use std::rc::Rc;
 

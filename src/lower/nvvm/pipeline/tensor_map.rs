@@ -3,7 +3,7 @@
 use super::Lower;
 use crate::dialect::enums::Predicate;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::{Access, constant, pointee};
+use crate::facts::access::{Access, pointee};
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, ValueId};
 use crate::launch::{self, Expr};
 use crate::layout::shared::Swizzle;
@@ -57,7 +57,8 @@ impl Lower<'_> {
             let step = access.traversal.get(dim).copied().unwrap_or(1);
             origin.push(e.with(N::Mul, index, step));
         }
-        let Some(slice) = self.tensor_described(op, access)?.slice else {
+        let described = self.tensor_described(op, access).ok();
+        let Some(slice) = described.and_then(|d| d.slice) else {
             return Ok(origin);
         };
         let Some(at) = order.iter().position(|&d| d == slice.dim) else {
@@ -109,8 +110,12 @@ impl Lower<'_> {
     }
 
     /// How a tensor map describes what `access` goes to.
-    fn tensor_described(&self, op: OpId, access: &Access) -> Result<Described, Diagnostic> {
-        described::described(self.m, self.kernel.func, access, &self.facts)
+    pub(super) fn tensor_described(
+        &self,
+        op: OpId,
+        access: &Access,
+    ) -> Result<Described, Diagnostic> {
+        described::described(self.m, self.kernel.func, op, access, &self.facts)
             .map_err(|why| unsupported(self.m, op, why))
     }
 
@@ -191,10 +196,7 @@ impl Lower<'_> {
 
     /// A launch-time number as an expression over parameters.
     fn expr(&self, value: ValueId) -> Option<Expr> {
-        match constant(&self.facts, value) {
-            Some(number) => u64::try_from(number).ok().map(Expr::Number),
-            None => described::parameter(self.m, self.kernel.func, value).map(Expr::param),
-        }
+        described::number(self.m, self.kernel.func, value, &self.facts)
     }
 }
 

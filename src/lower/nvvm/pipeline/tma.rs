@@ -26,6 +26,7 @@ pub(super) struct Copies {
 
 impl Copies {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
+        l.room_for_maps()?;
         let blocks = v.blocks().map_or(1, |b| b as u64);
         let stages = v.stages() as u64;
         let tensor = i64::from(v.bytes() > 0);
@@ -216,13 +217,20 @@ impl Lower<'_> {
         let buffer = self.buffer(op, v.destination())?;
         let blocks = if v.multicast() { self.kernel.blocks } else { 1 };
         let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer, blocks)?;
-        let map = self.tensor_map(op, &access, &order, &boxes, &buffer)?;
+        let passed = match self.makes_map(op, &access) {
+            true => None,
+            false => Some(self.tensor_map(op, &access, &order, &boxes, &buffer)?),
+        };
         let Some(full) = p.completes_on(self, stage) else {
             let message = "a tensor copy in a pipeline of another kind";
             return Err(crate::lower::unsupported(self.m, op, message));
         };
         let kind = if p.of_pair() { N::TmaPair } else { N::TmaLoad };
         self.by_first_thread(|l| {
+            let map = match passed {
+                Some(map) => map,
+                None => l.made_map(op, &access, &order, &boxes)?,
+            };
             let base = l.stage_address(&buffer, Some(stage.index));
             let origin = l.tma_origin(op, &access, &order, &buffer)?;
             if blocks > 1 {

@@ -1,5 +1,5 @@
-//! Which tensors a tensor map describes: those whose numbers are parameters or constants, for whoever launches the kernel
-//! makes the map, and slices of them whose first row and number of rows the kernel computes.
+//! Which tensors a tensor map describes: those whose numbers are computed of parameters and constants, for whoever launches the
+//! kernel makes the map, and slices of them whose first row and number of rows the kernel computes.
 //!
 //! **Slices.** A map cannot be told where a slice begins and ends, but coordinates can say it. The tensor gets two more
 //! dimensions, and the one that is sliced an extent of [`ROWS`] = 2^30. With `rest` rows from the first row of the tile to
@@ -17,8 +17,9 @@
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::facts::FactMap;
-use crate::facts::access::{Access, constant};
+use crate::facts::access::{Access, constant, destination, operand, tile_of};
 use crate::ir::{Module, OpId, ValueId};
+use crate::launch::Expr;
 
 /// Extent of a sliced dimension in the map.
 pub const ROWS: i64 = 1 << 30;
@@ -30,6 +31,8 @@ pub const WRAP: u64 = 1 << 34;
 const ADDED: usize = 2;
 /// Most dimensions of a tensor map.
 const MOST: usize = 5;
+/// Most operations behind each other in what a launcher computes.
+const DEEPEST: u32 = 8;
 
 /// How a tensor map describes the tensor of an access.
 pub struct Described {
@@ -48,14 +51,15 @@ pub struct Slice {
     pub start: Option<ValueId>,
 }
 
-/// How a tensor map describes what `access` goes to, or why none does.
+/// How a tensor map describes what `op`, an `access`, goes to, or why none does.
 pub fn described(
     m: &Module,
     func: OpId,
+    op: OpId,
     access: &Access,
     facts: &FactMap,
 ) -> Result<Described, String> {
-    let known = |v: ValueId| constant(facts, v).is_some() || parameter(m, func, v).is_some();
+    let known = |v: ValueId| number(m, func, v, facts).is_some();
     let wrong = |of: &str| {
         format!(
             "a tensor map needs {of}, for whoever launches the kernel makes the map; here one is computed"
@@ -67,11 +71,11 @@ pub fn described(
         .filter(|&dim| !access.extent(dim).is_some_and(known))
         .collect();
     if !access.strides.iter().all(|&v| known(v)) {
-        return Err(wrong("strides that are parameters or constants"));
+        return Err(wrong("strides of parameters and constants"));
     }
     if computed.len() > 1 || computed.first().is_some_and(|&dim| Some(dim) == inner) {
         return Err(wrong(
-            "extents that are parameters or constants, but for a number of rows",
+            "extents of parameters and constants, but for a number of rows",
         ));
     }
     let mut rows = (0..rank).filter(|&dim| Some(dim) != inner);
@@ -99,14 +103,74 @@ pub fn described(
             slice,
         })
     });
-    match based {
-        None => Err(wrong(
-            "a base address that is a parameter, or whole rows behind one",
-        )),
-        Some(d) if d.slice.is_some() && rank + ADDED > MOST => {
-            Err("a slice of a tensor of more than three dimensions has no tensor map".to_owned())
+    let described = based
+        .ok_or_else(|| wrong("a base address that is a parameter, or whole rows behind one"))?;
+    if let Some(slice) = &described.slice {
+        if rank + ADDED > MOST {
+            return Err(
+                "a slice of a tensor of more than three dimensions has no tensor map".into(),
+            );
         }
-        Some(d) => Ok(d),
+        begins_inside(m, op, access, facts, slice.dim)?;
+    }
+    Ok(described)
+}
+
+/// Whether no tile begins in front of the slice along `dim` and ends inside: only where the slice ends do copies look.
+fn begins_inside(
+    m: &Module,
+    op: OpId,
+    access: &Access,
+    facts: &FactMap,
+    dim: usize,
+) -> Result<(), String> {
+    let data = m.op(op);
+    let buffer = destination(data).or_else(|| operand(data, "source"));
+    let tile = tile_of(m, op).or(buffer);
+    let shape = tile.and_then(|t| m.types.as_tile(m.ty(t)));
+    let rows = shape.and_then(|(_, extents)| extents.get(dim).copied());
+    let step = access
+        .traversal
+        .get(dim)
+        .and_then(|&t| u64::try_from(t).ok());
+    let index = access.index.get(dim).and_then(|&i| facts.get(i));
+    match rows.is_some_and(|rows| step >= Some(rows)) || index.is_some_and(|f| f.nonneg()) {
+        true => Ok(()),
+        false => Err("a tile may begin in front of the slice and end inside".to_owned()),
+    }
+}
+
+/// A number of a tensor as whoever launches the kernel computes it: sums and products of parameters and constants. They are
+/// extents and strides, which neither are negative nor overflow.
+pub fn number(m: &Module, func: OpId, value: ValueId, facts: &FactMap) -> Option<Expr> {
+    number_within(m, func, value, facts, DEEPEST)
+}
+
+fn number_within(
+    m: &Module,
+    func: OpId,
+    value: ValueId,
+    facts: &FactMap,
+    depth: u32,
+) -> Option<Expr> {
+    if let Some(known) = constant(facts, value) {
+        return u64::try_from(known).ok().map(Expr::Number);
+    }
+    if let Some(parameter) = parameter(m, func, value) {
+        return Some(Expr::param(parameter));
+    }
+    let depth = depth.checked_sub(1)?;
+    let op = m.op(m.def_op(value)?);
+    let of = |i: usize| number_within(m, func, *op.operands.get(i)?, facts, depth);
+    match C::of(op.kind)? {
+        C::Assume | C::ExtI => of(0),
+        C::MulI => Some(of(0)?.times(of(1)?)),
+        C::AddI => Some(of(0)?.plus(of(1)?)),
+        C::ShLI => match of(1)? {
+            Expr::Number(by @ 0..63) => Some(of(0)?.times(Expr::Number(1 << by))),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -149,12 +213,8 @@ fn rows_behind(
             .filter(|_| own)
     };
     const SAME: [C; 2] = [C::Assume, C::ExtI];
-    let is_stride = |value: ValueId| {
-        let number = constant(facts, stride);
-        let value = through(m, value, &SAME);
-        number.is_some() && number == constant(facts, value)
-            || parameter(m, func, stride).is_some_and(|p| parameter(m, func, value) == Some(p))
-    };
+    let stride_is = number(m, func, stride, facts)?;
+    let is_stride = |value: ValueId| number(m, func, value, facts).as_ref() == Some(&stride_is);
     let [address, elements] = operands(through(m, base, &[C::Assume]), C::Offset)?;
     let elements = through(m, elements, &SAME);
     if let Some([rows, by]) = operands(elements, C::ShLI) {

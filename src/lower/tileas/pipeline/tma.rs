@@ -8,7 +8,7 @@ use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
-use crate::lower::tileas::pipeline::described::{Described, Slice, described};
+use crate::lower::tileas::pipeline::described::described;
 
 /// Bytes of which a tensor copy moves whole ones along the innermost dimension.
 const GRANULE: u64 = 16;
@@ -17,12 +17,27 @@ const GRANULE: u64 = 16;
 /// aligned as the hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules:
 /// a GPU stops with an illegal instruction where an innermost coordinate is none (seen on an H100; Triton's tutorial of
 /// tensor copies says so, the PTX ISA does not).
-pub fn tma_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> Result<(), String> {
+///
+/// `made`: the kernel may make the map itself.
+pub fn tma_legal(
+    m: &Module,
+    func: OpId,
+    op: OpId,
+    facts: &FactMap,
+    made: bool,
+) -> Result<(), String> {
     let access = Access::of(m.op(op)).ok_or("it accesses no tensor")?;
-    legal(m, func, op, &access, facts)
+    legal(m, func, op, &access, facts, made)
 }
 
-fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> Result<(), String> {
+fn legal(
+    m: &Module,
+    func: OpId,
+    op: OpId,
+    access: &Access,
+    facts: &FactMap,
+    made: bool,
+) -> Result<(), String> {
     let require = |holds: bool, why: &str| match holds {
         true => Ok(()),
         false => Err(why.to_owned()),
@@ -41,43 +56,16 @@ fn legal(m: &Module, func: OpId, op: OpId, access: &Access, facts: &FactMap) -> 
         access.sparse.is_none(),
         "rows are gathered by their numbers",
     )?;
-    let described = described(m, func, access, facts)?;
-    begins_inside(m, op, access, facts, described.slice.as_ref())?;
-    aligned(m, access, facts, &described)
-}
-
-/// Whether no tile begins in front of the slice that it is of and ends inside: only where the slice ends do copies look.
-fn begins_inside(
-    m: &Module,
-    op: OpId,
-    access: &Access,
-    facts: &FactMap,
-    slice: Option<&Slice>,
-) -> Result<(), String> {
-    let Some(dim) = slice.map(|s| s.dim) else {
-        return Ok(());
+    let address = match described(m, func, op, access, facts) {
+        Ok(described) => described.address,
+        Err(_) if made => access.base,
+        Err(why) => return Err(why),
     };
-    let tile = access::tile_of(m, op).and_then(|t| m.types.as_tile(m.ty(t)));
-    let rows = tile.and_then(|(_, extents)| extents.get(dim).copied());
-
-    let step = access
-        .traversal
-        .get(dim)
-        .and_then(|&t| u64::try_from(t).ok());
-    let index = access.index.get(dim).and_then(|&i| facts.get(i));
-    match rows.is_some_and(|rows| step >= Some(rows)) || index.is_some_and(|f| f.nonneg()) {
-        true => Ok(()),
-        false => Err("a tile may begin in front of the slice and end inside".to_owned()),
-    }
+    aligned(m, access, facts, address)
 }
 
 /// Whether the tensor and the starts of tiles are known to be aligned.
-fn aligned(
-    m: &Module,
-    access: &Access,
-    facts: &FactMap,
-    described: &Described,
-) -> Result<(), String> {
+fn aligned(m: &Module, access: &Access, facts: &FactMap, address: ValueId) -> Result<(), String> {
     let elem = access::pointee(m, access.base);
     let bytes = u64::from(m.types.width(elem) / 8);
     if bytes == 0 {
@@ -103,7 +91,7 @@ fn aligned(
     let start = access.first_divisor(facts, inner).saturating_mul(bytes);
     let mut strides = access.strides.iter().enumerate();
     match () {
-        () if !divides(described.address, GRANULE) => wrong("the base address"),
+        () if !divides(address, GRANULE) => wrong("the base address"),
         () if !strides
             .all(|(i, &s)| Some(i) == inner_tensor || divides(s, (GRANULE / bytes).max(1))) =>
         {
@@ -150,7 +138,7 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
     };
     let mut all = Swizzle::ALL.into_iter();
     // Of less, threads store what they hold in fewer instructions than take it through shared memory.
-    legal(m, func, op, &access, facts).is_ok()
+    legal(m, func, op, &access, facts, false).is_ok()
         && whole_rows(m, &access, facts)
         && access::ordering(data) == Ordering::Weak
         && all.any(|s| boxes(&layout, &order, s).is_ok_and(|b| b.are_whole_patterns()))

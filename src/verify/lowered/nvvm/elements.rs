@@ -35,7 +35,7 @@ impl Is {
             Is::Address => address,
             Is::Ordinal => address || matches!(ty, Type::Int(_)),
             Is::Shared => matches!(ty, Type::SharedPtr),
-            Is::Map => matches!(ty, Type::TensorMap),
+            Is::Map => matches!(ty, Type::TensorMap | Type::Ptr { .. }),
             Is::Any => true,
         }
     }
@@ -118,6 +118,9 @@ static ROWS: &[Row] = &[
     Row(&[N::TmaLoad, N::TmaMulticast, N::TmaPair], &[Shared, Map, I32, Shared], Any, Free),
     Row(&[N::TmaStore], &[Map, I32, Shared], Any, Free),
     Row(&[N::PrefetchMap], &[Map], Any, Free),
+    Row(&[N::MapNumber], &[Shared, Int], Any, Free),
+    Row(&[N::MapConstant], &[Shared], Any, Free),
+    Row(&[N::MapAcquire], &[Address], Any, Free),
     Row(&[N::Wgmma], &[Any, I64, Any, Bool], Any, Free),
     Row(&[N::TensorAlloc, N::TensorCommit], &[Shared], Any, Free),
     Row(&[N::TensorDealloc, N::TensorLd], &[I32], Any, Free),

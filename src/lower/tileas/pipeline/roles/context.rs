@@ -16,6 +16,8 @@ pub struct Context<'a> {
     pub shared: FxHashSet<OpId>,
     /// Whether a producer's threads may copy by themselves what no tensor copy brings.
     pub threads: bool,
+    /// Whether the kernel may make tensor maps.
+    pub maps: bool,
     /// Whether what is loaded behind the last iteration's accesses can be brought: the threads that make these hand a stage
     /// back.
     pub behind: bool,

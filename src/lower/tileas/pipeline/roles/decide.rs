@@ -4,7 +4,7 @@ use super::super::prefetch::{feeds_matmul, loads_tile, taken_whole};
 use super::super::purpose::Purpose;
 use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
-use super::plan::{PRODUCER_REGISTERS, PRODUCER_WARPS, Plan};
+use super::plan::{MAKER_REGISTERS, PRODUCER_REGISTERS, PRODUCER_WARPS, Plan};
 use super::sites::Site;
 use super::{copies, multicast, sites, streams};
 use crate::dialect::cuda_tile::Op as C;
@@ -58,6 +58,7 @@ impl Plan {
             facts,
             shared: in_front(m, body),
             threads: by_groups && copies::can(m, body, target, consumer_warps, split),
+            maps: target.has(Feature::TensorMaps),
             // Blocks of a cluster, and matmuls of tensor memory, hand stages back by themselves.
             behind: split.is_none() && !(by_groups && target.has(Feature::Tcgen05)),
         };
@@ -77,6 +78,7 @@ impl Plan {
         }
         let producer_registers = match copies {
             true => copies::producer_registers(m, body, target, consumer_warps),
+            false if sites.iter().any(|s| s.makes_maps(m, &context)) => MAKER_REGISTERS,
             false => PRODUCER_REGISTERS,
         };
         let redistributes = match copies {

@@ -14,6 +14,7 @@ use crate::lower::tileas::pipeline::ahead::{
 use crate::lower::tileas::pipeline::tokens::waits_for_earlier_iterations;
 use rustc_hash::FxHashSet;
 
+use super::super::described::described;
 use super::super::prefetch::{copies_words, loads_tile};
 use super::super::purpose::{Purpose, is_little};
 use super::super::tma::tma_legal;
@@ -22,6 +23,7 @@ use super::slice::{Blocked, Slice};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::Access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, Swizzle};
@@ -77,6 +79,15 @@ impl Site {
         {
             self.last = behind;
         }
+    }
+
+    /// Whether the kernel makes the tensor map of some copy of it.
+    pub fn makes_maps(&self, m: &Module, c: &Context<'_>) -> bool {
+        let mut by_tensor = self.loads.iter().filter(|l| !self.by_threads.contains(l));
+        by_tensor.any(|&load| {
+            let access = Access::of(m.op(load));
+            access.is_some_and(|a| described(m, c.func, load, &a, c.facts).is_err())
+        })
     }
 }
 
@@ -297,7 +308,9 @@ pub(super) fn can_be_brought(
     if !behind {
         waits_for_reads(m, load).or_else(no)?;
     }
-    tma_legal(m, c.func, load, c.facts).map_err(|why| (load, why))?;
+    // What is loaded once does not pay for a map.
+    let made = c.maps && purpose == Purpose::Operands && in_loop(m, c.body, m.op(load).block);
+    tma_legal(m, c.func, load, c.facts, made).map_err(|why| (load, why))?;
     let order = memory_order(m, c.facts, load);
     let Ok(layout) = purpose.layout(m, m.result(load), &order) else {
         return no("the tile has no layout in shared memory");

@@ -1,6 +1,8 @@
-// Slices that no tensor map describes: of columns; from an address that may be no row's; with tiles that may begin in front
-// of it and end inside.
+// A tensor whose tensor map no launcher can make: a slice of columns; rows behind an address that may be no row's; tiles that
+// may begin in front of the slice and end inside. Where tensor maps can be made by a kernel (sm_90a), this one makes them;
+// elsewhere (sm_90) tensor copies are refused.
 // run: explain --gpu-name sm_90a
+// run: explain --gpu-name sm_90
 // show: pipeline of | no tensor | kernel
 entry @columns(%a: tile<ptr<f16>>, %c: tile<ptr<f32>>, %ends: tile<ptr<i32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>

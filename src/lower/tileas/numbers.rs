@@ -1,0 +1,108 @@
+//! Elements that are taken out of a loaded tile one by one are loaded one by one.
+//!
+//! ```text
+//! t = tiled_load x[i, 0] : 1x8             a = tiled_load x[i, 0] : 1x1
+//! a = extract t[0, 0] : 1x1         →      b = tiled_load x[i, 3] : 1x1
+//! b = extract t[0, 3] : 1x1
+//! ```
+//! Lists of tensors are read in this way: a row holds an address, extents and strides. Every thread needs the number, and a
+//! producer's only thread has no tile to take it from.
+
+use crate::dialect::cuda_tile::{Op as C, view};
+use crate::dialect::enums::{Ordering, Overflow};
+use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access::{self, Access, constant};
+use crate::facts::{self, FactMap};
+use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::build::{self, cased};
+use crate::lower::tileas::look::{elements, place};
+
+/// Most elements that are loaded by themselves.
+const MOST: usize = 8;
+
+/// Loads the elements of such tiles in the kernel `func`.
+pub fn load_alone(m: &mut Module, func: OpId, body: BlockId) {
+    let ops = m.ops_under(body).into_iter();
+    let found: Vec<(OpId, Vec<OpId>)> = ops
+        .filter_map(|load| Some((load, only_elements(m, load)?)))
+        .collect();
+    if found.is_empty() {
+        return;
+    }
+    let facts = facts::of(m, func);
+    for (load, extracts) in found {
+        let numbers: Option<Vec<Vec<i64>>> =
+            extracts.iter().map(|&e| indices(m, e, &facts)).collect();
+        let Some(numbers) = numbers else { continue };
+        for (extract, inside) in extracts.into_iter().zip(numbers) {
+            element(m, load, extract, &inside);
+        }
+        m.erase(load);
+    }
+}
+
+/// Where what `extract` takes begins, if that is known.
+fn indices(m: &Module, extract: OpId, facts: &FactMap) -> Option<Vec<i64>> {
+    let v = view::Extract::of(m.op(extract))?;
+    v.indices().iter().map(|&i| constant(facts, i)).collect()
+}
+
+/// The operations that take elements out of the tile that `load` loads, if nothing else reads it or waits for it.
+fn only_elements(m: &Module, load: OpId) -> Option<Vec<OpId>> {
+    let data = m.op(load);
+    if S::of(data.kind) != Some(S::TiledLoad) || access::ordering(data) != Ordering::Weak {
+        return None;
+    }
+    let access = Access::of(data)?;
+    let &[tile, token] = &data.results[..] else {
+        return None;
+    };
+    let users = m.users(tile);
+    let takes =
+        |&op: &OpId| view::Extract::of(m.op(op)).is_some_and(|v| elements(m, v.result()) == 1);
+    let found = (1..=MOST).contains(&users.len())
+        && elements(m, tile) > 1
+        && access.sparse.is_none()
+        && m.users(token).is_empty()
+        && users.iter().all(takes);
+    found.then_some(users)
+}
+
+/// Loads what `extract` takes from `inside` the tile that `load` loads.
+fn element(m: &mut Module, load: OpId, extract: OpId, inside: &[i64]) {
+    let data = m.op(load).clone();
+    let Some(access) = Access::of(&data) else {
+        return;
+    };
+    let result = m.result(extract);
+    let (block, at) = place(m, load);
+    let mut b = m.at(block, at);
+    b.loc = data.loc;
+    let mut index: Vec<ValueId> = Vec::new();
+    for (dim, (&tile, &inside)) in access.index.iter().zip(inside).enumerate() {
+        let step = access.traversal.get(dim).copied().unwrap_or(1);
+        let ty = b.module.ty(tile);
+        let first = build::times(&mut b, tile, step);
+        let inside = build::constant(&mut b, inside, ty);
+        let plain = [cased(Overflow::None)];
+        index.push(b.value(C::AddI, &[first, inside], plain, ty));
+    }
+    let mut attrs = data.attrs.to_vec();
+    let traversal = data.def().attrs.iter().position(|a| a.name == "traversal");
+    if let Some(slot) = traversal.and_then(|i| attrs.get_mut(i)) {
+        *slot = Some(Attr::I32s(vec![1; index.len()]));
+    }
+    let group = |name| access::group(&data, name);
+    let groups = [
+        group("base"),
+        group("extents"),
+        group("strides"),
+        &index,
+        group("token"),
+    ];
+    let types = [b.module.ty(result), b.module.ty(data.results[1])];
+    let new = b.op(data.kind, &groups, attrs, &types, &[]);
+    let number = m.op(new).results[0];
+    m.replace_all_uses(result, number);
+    m.erase(extract);
+}
