@@ -1,5 +1,7 @@
 //! Arenas, operations and the builder.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use slotmap::SlotMap;
 use smallvec::SmallVec;
@@ -7,7 +9,7 @@ use smallvec::SmallVec;
 use super::name::Name;
 use super::op::{Block, BlockId, Def, Op, OpId, Region, RegionId, Value, ValueId};
 use super::uses::{OpMut, Uses};
-use super::{Attr, DebugAttr, LayoutTable, LocId, Locations, Place, TypeId, Types};
+use super::{Attr, DebugAttr, Dense, LayoutTable, LocId, Locations, Place, TypeId, Types};
 use crate::dialect::OpKind;
 
 /// A compilation unit at any stage.
@@ -169,6 +171,22 @@ impl Module {
             Attr::Str(name) | Attr::Symbol(name) => Some(self.str(*name)),
             _ => None,
         }
+    }
+
+    /// The bytes of the constant data of an operation with a `value`, a splat of bytes written out.
+    pub fn bytes(&self, op: OpId) -> Option<Cow<'_, [u8]>> {
+        let Attr::Dense {
+            data: Dense::Bytes(bytes),
+            ty,
+        } = self.op(op).attr_named("value")?
+        else {
+            return None;
+        };
+        let elements = self.types.as_constant(*ty)?.1.iter().product::<u64>();
+        Some(match (&bytes[..], usize::try_from(elements)) {
+            (&[byte], Ok(n)) if n > 1 => Cow::Owned(vec![byte; n]),
+            (bytes, _) => Cow::Borrowed(bytes),
+        })
     }
 
     /// The attribute called `name` in the operation's row.

@@ -60,7 +60,7 @@ pub use values::{Elem, Form};
 
 use crate::dialect::nvvm;
 use crate::dialect::nvvm::view;
-use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module};
+use crate::ir::{Diagnostic, Diagnostics, Module};
 use crate::machine::mir;
 use crate::machine::table::Table;
 use crate::ptx;
@@ -143,17 +143,10 @@ fn select_module(
 /// A global's bytes; none for an operation without them, which the verifier refuses.
 fn global(module: &Module, op: crate::ir::OpId) -> Option<mir::Global> {
     let v = view::Global::of(module.op(op))?;
-    let Attr::Dense {
-        data: Dense::Bytes(bytes),
-        ..
-    } = v.value()
-    else {
-        return None;
-    };
     Some(mir::Global {
         name: module.str(v.sym_name()).to_owned(),
         align: (v.alignment() as u64).next_power_of_two(),
-        bytes: bytes.clone(),
+        bytes: module.bytes(op)?.into_owned(),
     })
 }
 

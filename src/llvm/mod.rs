@@ -28,7 +28,7 @@ use std::fmt::Write;
 
 use crate::dialect::nvvm::Op as N;
 use crate::dialect::nvvm::view;
-use crate::ir::{Attr, Dense, Diagnostic, Diagnostics, Module, Op};
+use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
 use crate::isel::Tables;
 use crate::ptx;
 use crate::target::Target;
@@ -66,7 +66,7 @@ pub fn write(
     for &id in &module.block(module.body).ops {
         let op = module.op(id);
         match N::of(op.kind) {
-            Some(N::Global) => match global(module, op) {
+            Some(N::Global) => match global(module, id) {
                 Some(text) => globals.push_str(&text),
                 None => {
                     errors.push(Diagnostic::error("a global without bytes").on(op.kind.to_string()))
@@ -166,22 +166,12 @@ fn metadata(kernels: &[kernel::Written], has_lines: bool) -> String {
 }
 
 /// The bytes of a global.
-fn bytes_of(op: &Op) -> Option<&[u8]> {
-    match op.attr_named("value")? {
-        Attr::Dense {
-            data: Dense::Bytes(bytes),
-            ..
-        } => Some(bytes),
-        _ => None,
-    }
-}
-
-fn global(module: &Module, op: &Op) -> Option<String> {
-    let v = view::Global::of(op)?;
+fn global(module: &Module, op: OpId) -> Option<String> {
+    let v = view::Global::of(module.op(op))?;
     let align = (v.alignment() as u64).next_power_of_two();
     Some(bytes_global(
         module.str(v.sym_name()),
-        bytes_of(op)?,
+        &module.bytes(op)?,
         align,
         "global",
     ))

@@ -357,7 +357,7 @@ impl Kernel<'_, '_> {
         for &op in &self.module.block(self.module.body).ops {
             if let Some(View::Global(v)) = View::of(self.module.op(op))
                 && self.module.str(v.sym_name()) == name
-                && let Some(bytes) = super::bytes_of(self.module.op(op))
+                && let Some(bytes) = self.module.bytes(op)
             {
                 return Ok(bytes.len().max(1));
             }

@@ -79,7 +79,10 @@ impl Lower<'_> {
     /// A global of `bytes` zeros; its address.
     pub(super) fn zeroed_data(&mut self, name: &str, bytes: u64, alignment: i64) -> ValueId {
         let (name, byte) = (self.m.intern(name), self.m.types.int(8));
-        let attrs = global_attrs(self.m, name, vec![0; bytes as usize], alignment);
+        let mut attrs = global_attrs(self.m, name, vec![0], alignment);
+        let ty = self.m.types.regs(byte, bytes as u32);
+        let data = Dense::Bytes(vec![0]);
+        attrs[1] = Some(Attr::Dense { data, ty });
         self.global(name, attrs, byte)
     }
 

@@ -71,48 +71,54 @@ impl Lower<'_> {
         if self.asynchronous.made_maps.is_some() {
             return Ok(());
         }
-        let makes = |o: &OpId| {
-            let data = self.m.op(*o);
-            let access = view::TmaLoad::of(data).and_then(|_| Access::of(data));
-            access.is_some_and(|access| self.makes_map(*o, &access))
-        };
-        let ops = self.all_ops();
-        let stages = ops
-            .iter()
-            .filter_map(|&o| view::PipelineCreate::of(self.m.op(o)));
-        let turns = stages.map(|v| v.stages().unsigned_abs()).max().unwrap_or(1);
-        let copies: Vec<OpId> = ops.into_iter().filter(makes).collect();
+        let copies = self.copies_by_made_maps();
+        let ops = self.all_ops().into_iter();
+        let stages = ops.filter_map(|o| Some(view::PipelineCreate::of(self.m.op(o))?.stages()));
         let mut made = MadeMaps {
             place: 0,
-            turns,
+            turns: stages.max().unwrap_or(1).unsigned_abs(),
             records: FxHashMap::default(),
         };
         if !copies.is_empty() {
-            let count = copies.len() as u64;
-            let what = "tensor maps that the kernel makes";
-            made.place = self.memory.reserve(CHUNK, CHUNK, what);
-            let first = self.memory.reserve(count * RECORD, MAP, what);
-            let records = (0..).zip(&copies);
-            made.records
-                .extend(records.map(|(i, &op)| (op, (first + i * RECORD, i))));
-            let starts: Vec<u64> = (0..count).map(|i| first + i * RECORD).collect();
-            let place = made.place;
-            let thread = self.thread_is(0);
-            self.when(thread, false, |l| {
-                l.claim_places(place, count * turns);
-                for record in starts {
-                    l.clear(record + MAP);
-                    let mut e = l.emit();
-                    let long = e.int(64);
-                    // No tensor begins there.
-                    let none = e.constant(-1, long);
-                    l.put_at(record + MAP, none);
-                }
-                Ok(())
-            })?;
+            self.begin_maps(&copies, &mut made)?;
         }
         self.asynchronous.made_maps = Some(made);
         Ok(())
+    }
+
+    /// The kernel's copies that go by maps which it makes.
+    fn copies_by_made_maps(&self) -> Vec<OpId> {
+        let makes = |op: &OpId| {
+            let data = self.m.op(*op);
+            let access = view::TmaLoad::of(data).and_then(|_| Access::of(data));
+            access.is_some_and(|access| self.makes_map(*op, &access))
+        };
+        self.all_ops().into_iter().filter(makes).collect()
+    }
+
+    /// Reserves the records of these copies, in which there is no map yet, and claims their places.
+    fn begin_maps(&mut self, copies: &[OpId], made: &mut MadeMaps) -> Result<(), Diagnostic> {
+        let count = copies.len() as u64;
+        let what = "tensor maps that the kernel makes";
+        made.place = self.memory.reserve(CHUNK, CHUNK, what);
+        let first = self.memory.reserve(count * RECORD, MAP, what);
+        let record = |i: u64| first + i * RECORD;
+        let records = (0..).zip(copies).map(|(i, &op)| (op, (record(i), i)));
+        made.records.extend(records);
+        let (place, places) = (made.place, count * made.turns);
+        let thread = self.thread_is(0);
+        self.when(thread, false, |l| {
+            l.claim_places(place, places);
+            for at in (0..count).map(record) {
+                l.clear(at + MAP);
+                let mut e = l.emit();
+                let long = e.int(64);
+                // No tensor begins there.
+                let none = e.constant(-1, long);
+                l.put_at(at + MAP, none);
+            }
+            Ok(())
+        })
     }
 
     /// Claims `count` of the places of the kernel's maps for the block.

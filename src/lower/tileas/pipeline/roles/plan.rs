@@ -11,7 +11,7 @@ pub(super) const PRODUCER_WARPS: [u64; 2] = [1, 4];
 /// Registers of a producer thread once they have been redistributed.
 pub(super) const PRODUCER_REGISTERS: u64 = 24;
 /// Registers of a producer's thread that makes tensor maps.
-pub(super) const MAKER_REGISTERS: u64 = 40;
+pub(super) const MAKER_REGISTERS: u64 = 56;
 
 /// The decisions for one kernel.
 #[derive(Clone, Debug)]
