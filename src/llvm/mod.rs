@@ -178,12 +178,12 @@ fn global(module: &Module, op: OpId) -> Option<String> {
 }
 
 fn bytes_global(name: &str, bytes: &[u8], align: u64, kind: &str) -> String {
-    let bytes = if bytes.is_empty() { &[0] } else { bytes };
-    format!(
-        "@{name} = addrspace(1) {kind} [{} x i8] c\"{}\", align {align}\n",
-        bytes.len(),
-        string(bytes)
-    )
+    let size = bytes.len().max(1);
+    let value = match bytes.iter().all(|&b| b == 0) {
+        true => "zeroinitializer".to_owned(),
+        false => format!("c\"{}\"", string(bytes)),
+    };
+    format!("@{name} = addrspace(1) {kind} [{size} x i8] {value}, align {align}\n")
 }
 
 /// Bytes as a string of LLVM's language.
