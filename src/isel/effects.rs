@@ -74,8 +74,12 @@ mod tests {
         let rows = &tables.patterns.effects.rows;
         assert!(rows.len() > 30, "{rows:?}");
         for row in rows.iter() {
-            // A number of coordinates.
-            let name = row.insn.replace("{coords.len}", "2");
+            // A number of coordinates, and the field of a tensor map where the row is not for one.
+            let field = row.cases.first().map_or("rank", |case| case);
+            let name = row
+                .insn
+                .replace("{coords.len}", "2")
+                .replace("{field}", field);
             assert!(tables.insns.find(&name).is_some(), "{name}");
         }
     }

@@ -452,7 +452,7 @@ fn threads_barriers_and_copies() {
         );
     });
     bad(N::TmaStore, "'map' must be a tensor map", |k, v| {
-        k.effect(N::TmaStore, &[&[v.ptr], &[v.i32], &[v.shared]], vec![]);
+        k.effect(N::TmaStore, &[&[v.shared], &[v.i32], &[v.shared]], vec![]);
     });
 }
 

@@ -1,4 +1,4 @@
-// Copies of three stages would leave no shared memory for the left operand, which is loaded once: the ring has two, and both
+// Where TMA is forbidden, copies of three stages would leave no shared memory for the left operand, which is loaded once: the ring has two, and both
 // matmuls read their operands where tensor memory's instructions do.
 // run: compile --emit nv_tileas --gpu-name sm_100a
 // run: explain --gpu-name sm_100a
@@ -28,10 +28,10 @@ entry @k(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %d: tile<ptr<f16>>, %c: tile<pt
   %c0 = constant <i32: 0> : tile<i32>
   %c1 = constant <i32: 1> : tile<i32>
   %zero = constant <f32: 0.0> : tile<128x128xf32>
-  %l, %t0 = load_view_tko weak %ta[%i, %c0] : partition_view<tile=(128x128), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x128xf16>, token
+  %l, %t0 = load_view_tko weak %ta[%i, %c0] optimization_hints = <default = {allow_tma = false}> : partition_view<tile=(128x128), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x128xf16>, token
   %sum, %other = for %k in (%c0 to %n, step %c1) : tile<i32> iter_values(%f = %zero, %g = %zero) -> (tile<128x128xf32>, tile<128x128xf32>) {
-    %r, %t1 = load_view_tko weak %tb[%k, %j] : partition_view<tile=(128x128), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x128xf16>, token
-    %q, %t2 = load_view_tko weak %td[%k, %j] : partition_view<tile=(128x128), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x128xf16>, token
+    %r, %t1 = load_view_tko weak %tb[%k, %j] optimization_hints = <default = {allow_tma = false}> : partition_view<tile=(128x128), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x128xf16>, token
+    %q, %t2 = load_view_tko weak %td[%k, %j] optimization_hints = <default = {allow_tma = false}> : partition_view<tile=(128x128), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> tile<128x128xf16>, token
     %s = mmaf %l, %r, %f : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
     %u = mmaf %l, %q, %g : tile<128x128xf16>, tile<128x128xf16>, tile<128x128xf32>
     continue %s, %u : tile<128x128xf32>, tile<128x128xf32>

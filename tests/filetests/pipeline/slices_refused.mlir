@@ -3,7 +3,7 @@
 // elsewhere (sm_90) tensor copies are refused.
 // run: explain --gpu-name sm_90a
 // run: explain --gpu-name sm_90
-// show: pipeline of | no tensor | kernel
+// show: pipeline of | no tensor copies | kernel
 entry @columns(%a: tile<ptr<f16>>, %c: tile<ptr<f32>>, %ends: tile<ptr<i32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %e, %te = load_ptr_tko weak %ends : tile<ptr<i32>> -> tile<i32>, token

@@ -35,6 +35,7 @@ impl Is {
             Is::Address => address,
             Is::Ordinal => address || matches!(ty, Type::Int(_)),
             Is::Shared => matches!(ty, Type::SharedPtr),
+            // A parameter, or where the kernel put one that it made.
             Is::Map => matches!(ty, Type::TensorMap | Type::Ptr { .. }),
             Is::Any => true,
         }
