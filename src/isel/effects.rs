@@ -67,6 +67,7 @@ impl Effect {
 #[cfg(test)]
 mod tests {
     use crate::isel::Tables;
+    use crate::isel::table::effect::Test;
 
     #[test]
     fn every_instruction_of_the_shipped_rows_exists() {
@@ -75,11 +76,12 @@ mod tests {
         assert!(rows.len() > 30, "{rows:?}");
         for row in rows.iter() {
             // A number of coordinates, and the field of a tensor map where the row is not for one.
-            let field = row.cases.first().map_or("rank", |case| case);
-            let name = row
-                .insn
-                .replace("{coords.len}", "2")
-                .replace("{field}", field);
+            let field = match row.conditions.first().map(|c| &c.test) {
+                Some(Test::Case(case)) => case,
+                _ => "rank",
+            };
+            let name = row.insn.replace("{coords.len}", "2");
+            let name = name.replace("{field}", field);
             assert!(tables.insns.find(&name).is_some(), "{name}");
         }
     }

@@ -1,5 +1,5 @@
-// Where TMA is forbidden, copies of three stages would leave no shared memory for the left operand, which is loaded once: the ring has two, and both
-// matmuls read their operands where tensor memory's instructions do.
+// Where TMA is forbidden, copies of three stages would leave no shared memory for the left operand, which is loaded once:
+// the ring has two, and both matmuls read their operands where tensor memory's instructions do.
 // run: compile --emit nv_tileas --gpu-name sm_100a
 // run: explain --gpu-name sm_100a
 // show: alloc_tensor" | pipeline.create | tensor_dot | .dot" | no tcgen05 | cp.async pipeline
