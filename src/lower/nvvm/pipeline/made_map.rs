@@ -22,6 +22,7 @@ use crate::layout::shared::Swizzle;
 use crate::layout::tma::TmaBoxes;
 use crate::lower::build::cased;
 use crate::lower::nvvm::emit::AccessAttrs;
+use crate::lower::tileas::pipeline::described::{MAP, RECORD};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 use crate::target::Feature;
@@ -30,10 +31,6 @@ use rustc_hash::FxHashMap;
 /// Blocks that can have tensor maps at a time, a power of two: more than a GPU runs of those that fill shared memory. Further
 /// ones wait.
 const CLAIMS: u64 = 512;
-/// Bytes of a tensor map.
-const MAP: u64 = 128;
-/// Bytes of a map and its numbers in shared memory, whose alignment is that of a map.
-const RECORD: u64 = 2 * MAP;
 /// Where in a record the number of the place is at which the last map lies.
 const TURN: u64 = RECORD - 4;
 /// Bytes that are written and copied at a time.

@@ -27,6 +27,10 @@ pub const ROWS: i64 = 1 << 30;
 pub const BEHIND: u64 = 0x7fff_0000;
 /// What the stride of the last dimension and that of the sliced one add up to, in bytes: times `ROWS`, 2^64.
 pub const WRAP: u64 = 1 << 34;
+/// Bytes of a tensor map.
+pub const MAP: u64 = 128;
+/// Bytes of shared memory of a tensor map that the kernel makes: the map, and the numbers of which it is made.
+pub const RECORD: u64 = 2 * MAP;
 /// Dimensions that a slice adds.
 const ADDED: usize = 2;
 /// Most dimensions of a tensor map.

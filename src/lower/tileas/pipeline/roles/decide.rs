@@ -1,5 +1,6 @@
 //! Whether a kernel's warps get roles, and what these bring and store.
 
+use super::super::described::RECORD;
 use super::super::prefetch::{feeds_matmul, loads_tile, taken_whole};
 use super::super::purpose::Purpose;
 use super::super::{tma, tokens};
@@ -78,7 +79,7 @@ impl Plan {
         }
         let producer_registers = match copies {
             true => copies::producer_registers(m, body, target, consumer_warps),
-            false if sites.iter().any(|s| s.makes_maps(m, &context)) => MAKER_REGISTERS,
+            false if sites.iter().any(|s| s.made_maps(m, func, facts) > 0) => MAKER_REGISTERS,
             false => PRODUCER_REGISTERS,
         };
         let redistributes = match copies {
@@ -301,6 +302,18 @@ impl Plan {
         fits
     }
 
+    /// Bytes of tensor maps that the kernel makes, with what their alignment takes.
+    fn maps(&self, m: &Module, body: BlockId, facts: &FactMap) -> u64 {
+        let made = m.parent_of_block(body).map_or(0, |func| {
+            let counts = self.sites.iter().map(|s| s.made_maps(m, func, facts));
+            counts.sum()
+        });
+        match made {
+            0 => 0,
+            n => (n + 1) * RECORD,
+        }
+    }
+
     /// Gives the rings their stages, so that everything fits in `room` bytes.
     fn share(
         &mut self,
@@ -338,7 +351,7 @@ impl Plan {
             _ => operands.bytes(),
         };
         let staged = staged.max(self.kept);
-        let mut fixed = once + staged + scratch;
+        let mut fixed = once + staged + scratch + self.maps(m, body, facts);
         if fixed + stores + 2 * again > room {
             // Stages are worth more than tensor copies of results.
             self.nested_stores.clear();

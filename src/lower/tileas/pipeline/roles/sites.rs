@@ -23,6 +23,7 @@ use super::slice::{Blocked, Slice};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::FactMap;
 use crate::facts::access::Access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
@@ -81,13 +82,14 @@ impl Site {
         }
     }
 
-    /// Whether the kernel makes the tensor map of some copy of it.
-    pub fn makes_maps(&self, m: &Module, c: &Context<'_>) -> bool {
-        let mut by_tensor = self.loads.iter().filter(|l| !self.by_threads.contains(l));
-        by_tensor.any(|&load| {
+    /// How many of its copies go by tensor maps that the kernel makes.
+    pub fn made_maps(&self, m: &Module, func: OpId, facts: &FactMap) -> u64 {
+        let by_tensor = self.loads.iter().filter(|l| !self.by_threads.contains(l));
+        let made = by_tensor.filter(|&&load| {
             let access = Access::of(m.op(load));
-            access.is_some_and(|a| described(m, c.func, load, &a, c.facts).is_err())
-        })
+            access.is_some_and(|a| described(m, func, load, &a, facts).is_err())
+        });
+        made.count() as u64
     }
 }
 
