@@ -71,7 +71,7 @@ fn lines() -> Vec<Line<'static>> {
 fn first_with(feature: &str) -> &'static str {
     match feature {
         "multimem" => "sm_90",
-        "wgmma" | "setmaxnreg" => "sm_90a",
+        "wgmma" | "setmaxnreg" | "tensor-maps" => "sm_90a",
         "tcgen05" | "byte-matrices" => "sm_100a",
         "packed-f32" => "sm_100",
         "block-scale" => "sm_120a",
@@ -147,8 +147,9 @@ fn count(slot: &Slot, mnemonic: &str) -> usize {
     }
 }
 
-/// Operands that are numbers in the instruction's syntax.
-fn always_number(mnemonic: &str, slot: &Slot) -> bool {
+/// Operands that are numbers in the instruction's syntax. The second one of `tensormap.replace` is a dimension, or a field's
+/// value of which there are few.
+fn always_number(mnemonic: &str, slot: &Slot, index: usize) -> bool {
     let only = [
         "cp.async.wait_group",
         "cp.async.bulk.wait_group",
@@ -157,6 +158,7 @@ fn always_number(mnemonic: &str, slot: &Slot) -> bool {
     ];
     slot.immediate != Immediate::No
         && (only.iter().any(|p| mnemonic.starts_with(p))
+            || mnemonic.starts_with("tensormap.replace") && index == 1
             || mnemonic.starts_with("lop3") && slot.immediate == Immediate::Hex)
 }
 
@@ -190,7 +192,7 @@ fn instruction(line: &Line, row: &Row, mnemonic: &str, numeric: Option<usize>) -
         if let (Some(symbol), Role::Use | Role::Address) = (symbol, slot.role) {
             return symbol.to_owned();
         }
-        if always_number(mnemonic, slot) || numeric == Some(i) {
+        if always_number(mnemonic, slot, i) || numeric == Some(i) {
             return number(mnemonic, slot, i);
         }
         let letter = match slot.class {
