@@ -5,7 +5,7 @@ use super::emit::AccessAttrs;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::{Cache, Ordering, Scope, Space};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, Dense, Diagnostic, Module, Name, Op, OpId, TypeId, ValueId};
+use crate::ir::{Attr, Dense, Diagnostic, Module, Name, Op, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::SharedLayout;
 use crate::layout::{Layout, addr};
 use crate::lower::unsupported;
@@ -52,8 +52,20 @@ fn packed(bytes: &[u8], bits: u32, elements: u64) -> Vec<u8> {
 }
 
 fn global_attrs(m: &mut Module, name: Name, bytes: Vec<u8>, alignment: i64) -> [Option<Attr>; 3] {
+    let size = bytes.len() as u32;
+    splat_attrs(m, name, bytes, size, alignment)
+}
+
+/// Of a global of `size` bytes: these, or one that is repeated.
+fn splat_attrs(
+    m: &mut Module,
+    name: Name,
+    bytes: Vec<u8>,
+    size: u32,
+    alignment: i64,
+) -> [Option<Attr>; 3] {
     let (i8_ty, i64_ty) = (m.types.int(8), m.types.int(64));
-    let ty = m.types.regs(i8_ty, bytes.len() as u32);
+    let ty = m.types.regs(i8_ty, size);
     [
         Some(Attr::Str(name)),
         Some(Attr::Dense {
@@ -79,11 +91,12 @@ impl Lower<'_> {
     /// A global of `bytes` zeros; its address.
     pub(super) fn zeroed_data(&mut self, name: &str, bytes: u64, alignment: i64) -> ValueId {
         let (name, byte) = (self.m.intern(name), self.m.types.int(8));
-        let mut attrs = global_attrs(self.m, name, vec![0], alignment);
-        let ty = self.m.types.regs(byte, bytes as u32);
-        let data = Dense::Bytes(vec![0]);
-        attrs[1] = Some(Attr::Dense { data, ty });
+        let attrs = splat_attrs(self.m, name, vec![0], bytes as u32, alignment);
         self.global(name, attrs, byte)
+    }
+
+    pub(super) fn pointer_to(&mut self, pointee: TypeId) -> TypeId {
+        self.m.types.intern(Type::Ptr { pointee, attr: 0 })
     }
 
     fn global(&mut self, name: Name, attrs: [Option<Attr>; 3], elem: TypeId) -> ValueId {
@@ -92,10 +105,7 @@ impl Lower<'_> {
         let mut b = self.m.at(body, 0);
         b.loc = loc;
         b.op(N::Global, &[], attrs, &[], &[]);
-        let pointer = self.m.types.intern(crate::ir::Type::Ptr {
-            pointee: elem,
-            attr: 0,
-        });
+        let pointer = self.pointer_to(elem);
         self.emit()
             .get(N::AddressOf, &[], [Some(Attr::Str(name))], pointer)
     }

@@ -57,9 +57,10 @@ struct Number {
 }
 
 impl Lower<'_> {
-    /// Whether the kernel makes the tensor map of this access.
-    pub(super) fn makes_map(&self, op: OpId, access: &Access) -> bool {
-        self.target.has(Feature::TensorMaps) && self.tensor_described(op, access).is_err()
+    /// Whether this copy goes by a tensor map that the kernel makes.
+    pub(super) fn has_made_map(&self, copy: OpId) -> bool {
+        let made = self.asynchronous.made_maps.as_ref();
+        made.is_some_and(|m| m.records.contains_key(&copy))
     }
 
     /// Makes room for the maps of the kernel's copies and claims a place for the block; once, in front of its roles, before a
@@ -85,10 +86,13 @@ impl Lower<'_> {
 
     /// The kernel's copies that go by maps which it makes.
     fn copies_by_made_maps(&self) -> Vec<OpId> {
+        if !self.target.has(Feature::TensorMaps) {
+            return Vec::new();
+        }
         let makes = |op: &OpId| {
             let data = self.m.op(*op);
             let access = view::TmaLoad::of(data).and_then(|_| Access::of(data));
-            access.is_some_and(|access| self.makes_map(*op, &access))
+            access.is_some_and(|access| self.tensor_described(*op, &access).is_err())
         };
         self.all_ops().into_iter().filter(makes).collect()
     }
@@ -384,10 +388,6 @@ impl Lower<'_> {
             let zeros = e.array(&[0; (CHUNK / 4) as usize], int);
             self.put_at(offset + chunk * CHUNK, zeros);
         }
-    }
-
-    fn pointer_to(&mut self, pointee: TypeId) -> TypeId {
-        self.m.types.intern(Type::Ptr { pointee, attr: 0 })
     }
 
     fn put_at(&mut self, offset: u64, value: ValueId) {

@@ -137,7 +137,9 @@ impl Lower<'_> {
                 "a tensor map needs the tensor's numbers to be parameters or constants",
             )
         };
-        let number = |l: &Self, v: Option<ValueId>| v.and_then(|v| l.expr(v)).ok_or_else(|| no(l));
+        let known = |l: &Self, v| described::number(l.m, l.kernel.func, v, &l.facts);
+        let number =
+            |l: &Self, v: Option<ValueId>| v.and_then(|v| known(l, v)).ok_or_else(|| no(l));
         let Described { base, slice, .. } = self.tensor_described(op, access)?;
         let mut map = launch::TensorMap {
             param: 0,
@@ -192,11 +194,6 @@ impl Lower<'_> {
         map.param = self.m.block(self.kernel.entry).args.len() as u32 - 1;
         self.asynchronous.maps.push((map, value));
         Ok(value)
-    }
-
-    /// A launch-time number as an expression over parameters.
-    fn expr(&self, value: ValueId) -> Option<Expr> {
-        described::number(self.m, self.kernel.func, value, &self.facts)
     }
 }
 

@@ -217,7 +217,7 @@ impl Lower<'_> {
         let buffer = self.buffer(op, v.destination())?;
         let blocks = if v.multicast() { self.kernel.blocks } else { 1 };
         let (access, order, boxes) = self.tma_boxes(op, v.op(), &buffer, blocks)?;
-        let passed = match self.makes_map(op, &access) {
+        let passed = match self.has_made_map(op) {
             true => None,
             false => Some(self.tensor_map(op, &access, &order, &boxes, &buffer)?),
         };
