@@ -199,6 +199,9 @@ impl Compiler {
                     self.rewrite(c, Group::Tile)?;
                 }
                 lower::tileaa::run(&mut c.module)?;
+                if options.opt_level > OptLevel::Plain {
+                    lower::straighten::run(&mut c.module);
+                }
                 c.stage = Stage::NvTileaa;
             }
             Stage::NvTileaa => {

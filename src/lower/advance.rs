@@ -69,7 +69,7 @@ impl Moved {
             _ => return None,
         }
         let end = m.terminator(body)?;
-        if ends(m, body) != [end] {
+        if carried::ends(m, body) != [end] {
             return None;
         }
         let mut steps = Vec::new();
@@ -266,28 +266,6 @@ fn splat(b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
     let ones = b.module.types.tile(elem, &vec![1; shape.len()]);
     let value = b.value(C::Reshape, &[value], [], ones);
     b.value(C::Broadcast, &[value], [], ty)
-}
-
-/// The operations that end an iteration of the loop with this body.
-fn ends(m: &Module, body: BlockId) -> Vec<OpId> {
-    let own = |&op: &OpId| {
-        let mut block = m.op(op).block;
-        while block != body {
-            match m.parent_of_block(block) {
-                Some(op) if !matches!(C::of(m.op(op).kind), Some(C::For | C::Loop)) => {
-                    block = m.op(op).block;
-                }
-                _ => return false,
-            }
-        }
-        true
-    };
-    let jumps = |&op: &OpId| matches!(C::of(m.op(op).kind), Some(C::Continue | C::Break));
-    m.ops_under(body)
-        .into_iter()
-        .filter(jumps)
-        .filter(own)
-        .collect()
 }
 
 /// Whether `value` is `tile`, moved on in the loop's own block.

@@ -1,8 +1,7 @@
 //! What a counted loop carries, and loops that carry one value more, such as the number of their iteration, or less.
 
 use super::invariant::position;
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::cuda_tile::view;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::ir::{Attr, BlockId, Module, Op, OpId, ValueId};
 
 /// What a counted loop carries into its first iteration; nothing for other operations.
@@ -15,6 +14,28 @@ pub fn bounds(op: &Op) -> Vec<ValueId> {
     view::For::of(op).map_or(Vec::new(), |v| {
         vec![v.lowerBound(), v.upperBound(), v.step()]
     })
+}
+
+/// The operations that end an iteration of the loop with this body.
+pub fn ends(m: &Module, body: BlockId) -> Vec<OpId> {
+    let own = |&op: &OpId| {
+        let mut block = m.op(op).block;
+        while block != body {
+            match m.parent_of_block(block) {
+                Some(op) if !matches!(C::of(m.op(op).kind), Some(C::For | C::Loop)) => {
+                    block = m.op(op).block;
+                }
+                _ => return false,
+            }
+        }
+        true
+    };
+    let jumps = |&op: &OpId| matches!(C::of(m.op(op).kind), Some(C::Continue | C::Break));
+    m.ops_under(body)
+        .into_iter()
+        .filter(jumps)
+        .filter(own)
+        .collect()
 }
 
 /// Appends to `block` the loop `for_op`, its body with it, that also carries a value which starts as

@@ -33,7 +33,7 @@ mod joined;
 mod late;
 mod lifetime;
 mod limits;
-mod look;
+pub(super) mod look;
 mod made;
 mod matmul;
 mod missed;

@@ -1,0 +1,136 @@
+//! Loops that run once or never, and branches whose condition is known, become straight code.
+//!
+//! A loop over the blocks of a row that fits into one block, or a branch on a constant of the program, costs more than
+//! its counter: pipelines, layouts and the order of accesses are decided around it, and ptxas keeps it where a barrier
+//! stands in it. A loop around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
+
+use super::carried;
+use super::invariant::position;
+use super::tileas::look::is_matmul;
+use crate::dialect::cuda_tile::{Op as C, view};
+use crate::facts::access::constant;
+use crate::facts::{self, FactMap};
+use crate::ir::{BlockId, Module, Op, OpId, ValueId};
+
+/// Rewrites every function.
+pub fn run(m: &mut Module) {
+    for func in m.block(m.body).ops.clone() {
+        let Some(body) = m.body_of(func, 0) else {
+            continue;
+        };
+        let flow = |&op: &OpId| matches!(C::of(m.op(op).kind), Some(C::For | C::If));
+        let found: Vec<OpId> = m.ops_under(body).into_iter().filter(flow).collect();
+        if found.is_empty() {
+            continue;
+        }
+        let facts = facts::of(m, func);
+        // Those inside first: what stands around them may go with all that it holds.
+        for op in found.into_iter().rev() {
+            if let Some(path) = Path::of(m, &facts, op) {
+                path.put_in_place_of(m, op);
+            }
+        }
+    }
+}
+
+/// What is executed of a loop or a branch.
+enum Path {
+    /// A block, once; and what its arguments are.
+    Block(BlockId, Vec<ValueId>),
+    /// Nothing; and what the results are.
+    Nothing(Vec<ValueId>),
+}
+
+impl Path {
+    fn of(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
+        match C::of(m.op(op).kind)? {
+            C::For => Path::of_loop(m, facts, op),
+            C::If => Path::of_branch(m, facts, op),
+            _ => None,
+        }
+    }
+
+    fn of_loop(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
+        let v = view::For::of(m.op(op))?;
+        let inits = v.initValues();
+        match iterations(facts, &v)? {
+            Iterations::None => Some(Path::Nothing(inits.to_vec())),
+            Iterations::One => {
+                let body = m.body_of(op, 0)?;
+                let end = m.terminator(body)?;
+                // An iteration that ends early does so in a branch, which would have to go on behind the loop.
+                let ends_early = carried::ends(m, body) != [end];
+                if ends_early || m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
+                    return None;
+                }
+                let args = std::iter::once(v.lowerBound()).chain(inits.iter().copied());
+                Some(Path::Block(body, args.collect()))
+            }
+        }
+    }
+
+    fn of_branch(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
+        let v = view::If::of(m.op(op))?;
+        let taken = constant(facts, v.condition())? != 0;
+        match m.body_of(op, usize::from(!taken)) {
+            // Without an `else` there are no results.
+            None => Some(Path::Nothing(Vec::new())),
+            Some(body) => {
+                // A branch that leaves the function or a loop would leave dead code behind it.
+                let end = m.terminator(body)?;
+                let goes_on = C::of(m.op(end).kind) == Some(C::Yield);
+                goes_on.then(|| Path::Block(body, Vec::new()))
+            }
+        }
+    }
+
+    fn put_in_place_of(self, m: &mut Module, op: OpId) {
+        let results = match self {
+            Path::Nothing(results) => results,
+            Path::Block(body, values) => {
+                for (arg, value) in m.block(body).args.to_vec().into_iter().zip(values) {
+                    m.replace_all_uses(arg, value);
+                }
+                move_in_front(m, body, op)
+            }
+        };
+        for (from, to) in m.op(op).results.to_vec().into_iter().zip(results) {
+            m.replace_all_uses(from, to);
+        }
+        m.erase(op);
+    }
+}
+
+/// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.
+fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
+    let (home, at) = (m.op(op).block, position(m, op));
+    let mut ops = std::mem::take(&mut m.block_mut(body).ops);
+    let end = ops.pop();
+    for (i, inner) in ops.into_iter().enumerate() {
+        m.place(inner, home, at + i);
+    }
+    let handed_on = end.map(|end| m.op(end).operands.to_vec());
+    m.block_mut(body).ops.extend(end);
+    handed_on.unwrap_or_default()
+}
+
+enum Iterations {
+    None,
+    One,
+}
+
+/// How often a loop runs, where that is never or once for certain.
+fn iterations(facts: &FactMap, v: &view::For<Op>) -> Option<Iterations> {
+    let step = constant(facts, v.step()).filter(|&s| s > 0)?;
+    let lower = facts.get(v.lowerBound())?;
+    let upper = facts.get(v.upperBound())?;
+    if v.unsignedCmp() && (lower.lo < 0 || upper.lo < 0) {
+        return None;
+    }
+    if upper.hi <= lower.lo {
+        return Some(Iterations::None);
+    }
+    let enters = upper.lo > lower.hi;
+    let leaves = upper.hi.checked_sub(lower.lo).is_some_and(|n| n <= step);
+    (enters && leaves).then_some(Iterations::One)
+}
