@@ -195,7 +195,8 @@ fn operands_alone(m: &Module, func: OpId, brought: &[OpId]) -> u64 {
 
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each
 /// other, would fill four warps' registers, unless some of eight would repeat what others multiply; as many as
-/// there can be where even eight would not hold these.
+/// there can be where even eight would not hold these. One where its threads hold an element of each tile: others would
+/// repeat them, and wait for each other.
 fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
@@ -220,7 +221,9 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
             groups
         };
     }
-    let warps = if together > MOST_IN_BLOCK {
+    let warps = if largest <= 32 {
+        1
+    } else if together > MOST_IN_BLOCK {
         MAX_WARPS
     } else if largest.max(together) > 4 * ELEMENTS_PER_WARP
         && products(m, &ops) >= 8
