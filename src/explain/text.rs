@@ -27,7 +27,8 @@ pub fn write(e: &Explanation) -> String {
 }
 
 fn schedule(text: &mut String, kernel: &Kernel) {
-    let _ = writeln!(text, "\nkernel {}: {} warps", kernel.name, kernel.warps);
+    let plural = if kernel.warps == 1 { "" } else { "s" };
+    let _ = writeln!(text, "\nkernel {}: {} warp{plural}", kernel.name, kernel.warps);
     for decision in &kernel.decisions {
         let line = decision.line();
         let (what, between, how) = (line.what, line.between, &line.how);
