@@ -28,7 +28,11 @@ pub fn write(e: &Explanation) -> String {
 
 fn schedule(text: &mut String, kernel: &Kernel) {
     let plural = if kernel.warps == 1 { "" } else { "s" };
-    let _ = writeln!(text, "\nkernel {}: {} warp{plural}", kernel.name, kernel.warps);
+    let _ = writeln!(
+        text,
+        "\nkernel {}: {} warp{plural}",
+        kernel.name, kernel.warps
+    );
     for decision in &kernel.decisions {
         let line = decision.line();
         let (what, between, how) = (line.what, line.between, &line.how);

@@ -1,5 +1,6 @@
 //! Loops that run once or never, and branches whose condition is known, become straight code.
 //!
+//! A `loop` that always breaks in its first iteration is what cuTile makes of a function that is called.
 //! A loop over the blocks of a row that fits into one block, or a branch on a constant of the program, costs more than
 //! its counter: pipelines, layouts and the order of accesses are decided around it, and ptxas keeps it where a barrier
 //! stands in it. A loop around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
@@ -18,7 +19,7 @@ pub fn run(m: &mut Module) {
         let Some(body) = m.body_of(func, 0) else {
             continue;
         };
-        let flow = |&op: &OpId| matches!(C::of(m.op(op).kind), Some(C::For | C::If));
+        let flow = |&op: &OpId| matches!(C::of(m.op(op).kind), Some(C::For | C::Loop | C::If));
         let found: Vec<OpId> = m.ops_under(body).into_iter().filter(flow).collect();
         if found.is_empty() {
             continue;
@@ -44,29 +45,34 @@ enum Path {
 impl Path {
     fn of(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
         match C::of(m.op(op).kind)? {
-            C::For => Path::of_loop(m, facts, op),
+            C::For => Path::of_for(m, facts, op),
+            C::Loop => Path::of_loop(m, op),
             C::If => Path::of_branch(m, facts, op),
             _ => None,
         }
     }
 
-    fn of_loop(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
+    fn of_for(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
         let v = view::For::of(m.op(op))?;
         let inits = v.initValues();
         match iterations(facts, &v)? {
             Iterations::None => Some(Path::Nothing(inits.to_vec())),
             Iterations::One => {
                 let body = m.body_of(op, 0)?;
-                let end = m.terminator(body)?;
-                // An iteration that ends early does so in a branch, which would have to go on behind the loop.
-                let ends_early = carried::ends(m, body) != [end];
-                if ends_early || m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
+                if !ends_last(m, body) || m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
                     return None;
                 }
                 let args = std::iter::once(v.lowerBound()).chain(inits.iter().copied());
                 Some(Path::Block(body, args.collect()))
             }
         }
+    }
+
+    fn of_loop(m: &Module, op: OpId) -> Option<Path> {
+        let inits = view::Loop::of(m.op(op))?.initValues();
+        let body = m.body_of(op, 0)?;
+        let breaks = C::of(m.op(m.terminator(body)?).kind) == Some(C::Break);
+        (breaks && ends_last(m, body)).then(|| Path::Block(body, inits.to_vec()))
     }
 
     fn of_branch(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
@@ -99,6 +105,13 @@ impl Path {
         }
         m.erase(op);
     }
+}
+
+/// Whether an iteration of the loop with this body ends at its last operation alone: where it ends in a branch, too, that
+/// would have to go on behind the loop.
+fn ends_last(m: &Module, body: BlockId) -> bool {
+    m.terminator(body)
+        .is_some_and(|end| carried::ends(m, body) == [end])
 }
 
 /// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.

@@ -20,7 +20,7 @@ use super::joined::Parts;
 use super::look::{casts, loop_around};
 use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
-use super::variables::{Assign, Layouts, Priority};
+use super::variables::{Assign, Dispute, Layouts, Priority};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
@@ -37,8 +37,11 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     let mut ops = m.ops_under(body);
     let mut a = Assign::new(m, facts, warps);
     a.gather(&ops)?;
-    let disputed = a.disputed_constants(&ops);
-    if !disputed.is_empty() {
+    loop {
+        let disputed = a.disputed(&ops);
+        if disputed.is_empty() {
+            break;
+        }
         for op in disputed {
             copy_for_each_use(a.m, op);
         }
@@ -126,10 +129,10 @@ impl Assign<'_> {
         }
     }
 
-    /// Constants that tie matmuls to each other which insist on different layouts, as the zero does that both start from;
-    /// one number that is added to the pointers of two operands, which are copied in different orders; and numbers of
-    /// columns that tie what is copied to what is stored, in masks.
-    fn disputed_constants(&mut self, ops: &[OpId]) -> Vec<OpId> {
+    /// Constants and broadcasts of several uses that are disputed: the zero that two matmuls start from; one number that is
+    /// added to the pointers of two operands, which are copied in different orders; numbers of columns that tie what is
+    /// copied to what is stored, in masks. For copies alone, numbers that differ are repeated, too.
+    fn disputed(&mut self, ops: &[OpId]) -> Vec<OpId> {
         let mut disputed = Vec::new();
         for &op in ops {
             let is_alike = match C::of(self.m.op(op).kind) {
@@ -137,10 +140,13 @@ impl Assign<'_> {
                 Some(C::Broadcast) => elements(self.m, self.m.source(op)) == 1,
                 _ => continue,
             };
-            let value = self.m.result(op);
-            let ties = is_alike && self.is_disputed(value) || self.is_stored_otherwise(value);
+            let is_repeated = match self.dispute(self.m.result(op)) {
+                None => false,
+                Some(Dispute::Matmuls) => is_alike,
+                Some(Dispute::Copies) => true,
+            };
             // Few tie anything: only of these the uses are counted.
-            if ties && self.m.users(value).len() > 1 {
+            if is_repeated && self.m.users(self.m.result(op)).len() > 1 {
                 disputed.push(op);
             }
         }

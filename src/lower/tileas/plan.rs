@@ -60,9 +60,9 @@ pub fn of(
         .warps
         .and_then(|w| u64::try_from(w).ok())
         .filter(|w| MAX_WARPS >= *w && w.is_power_of_two());
-    let wanted = options
-        .warps
-        .or_else(|| hinted.map(|w| more_warps(m, func, w, target.max_registers_per_thread())));
+    let wanted = options.warps.or_else(|| {
+        hinted.map(|w| more_warps(m, func, target, w, target.max_registers_per_thread()))
+    });
     let tile_warps = wanted.unwrap_or_else(|| default_warps(m, func, target, facts));
     let roles = options.tma && options.roles && target.has(Feature::Tma);
     let roles = match roles && !has_alloca && tile_warps.is_multiple_of(4) {
@@ -234,7 +234,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     } else {
         4
     };
-    let warps = more_warps(m, func, warps, MOST_FOR_TILES);
+    let warps = more_warps(m, func, target, warps, MOST_FOR_TILES);
     match multiplies_by_threads(m, &ops) {
         true => warps.min(MOST_FOR_PRODUCTS),
         false => warps,
@@ -298,11 +298,18 @@ fn products(m: &Module, ops: &[OpId]) -> u64 {
 }
 
 /// `warps`, or more where what lives at once would take more than `most` registers of a thread.
-fn more_warps(m: &Module, func: OpId, mut warps: u64, most: u32) -> u64 {
+fn more_warps(m: &Module, func: OpId, target: &Target, mut warps: u64, most: u32) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return warps;
     };
-    while warps < MAX_WARPS && pressure::registers(m, body, warps) > u64::from(most) {
+    // A producer brings what others read while they go on; all warps copy the next stage beside this one.
+    let stages = if target.has(Feature::Tma) { 1 } else { 2 };
+    let room = u64::from(target.shared_per_block());
+    let registers = |warps: u64| match stages * operands_alone(m, func, &[]) > room {
+        true => pressure::registers_without(m, body, warps, &[]),
+        false => pressure::registers(m, body, warps),
+    };
+    while warps < MAX_WARPS && registers(warps) > u64::from(most) {
         warps *= 2;
     }
     warps

@@ -46,14 +46,34 @@ pub enum Priority {
     Warpgroups,
 }
 
+/// Between whom tiles that are tied to each other are disputed: each wants another layout.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Dispute {
+    /// Matmuls: one of them is converted for.
+    Matmuls,
+    /// Copies through pointers and others who insist, or a store: what the copies lose is their width.
+    Copies,
+}
+
+impl Dispute {
+    fn between(a: (Priority, u32), b: (Priority, u32)) -> Option<Dispute> {
+        let (weaker, stronger) = (a.0.min(b.0), a.0.max(b.0));
+        let insists = |p: Priority| p == Priority::Copy || p >= Priority::Matmul;
+        let dispute = match weaker {
+            Priority::Store if stronger == Priority::Copy => Dispute::Copies,
+            Priority::Copy if insists(stronger) => Dispute::Copies,
+            _ if insists(weaker) => Dispute::Matmuls,
+            _ => return None,
+        };
+        (a.1 != b.1).then_some(dispute)
+    }
+}
+
 /// The layout a variable has so far (number in the module's table).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Proposal {
     strongest: Option<(Priority, u32)>,
-    /// Matmuls, or copies, insist on different layouts.
-    disputed: bool,
-    /// Copies insist on one layout, and a store wants another.
-    stored_otherwise: bool,
+    disputed: Option<Dispute>,
     /// More is computed of the elements than that they are converted.
     computed: bool,
 }
@@ -65,23 +85,11 @@ impl UnifyValue for Proposal {
             (Some(x), Some(y)) if y.0 > x.0 => Some(y),
             (x, y) => x.or(y),
         };
-        let insists = |p: &Proposal| {
-            p.strongest
-                .filter(|s| s.0 == Priority::Copy || s.0 >= Priority::Matmul)
-        };
-        let differ = match (insists(a), insists(b)) {
-            (Some(x), Some(y)) => x.1 != y.1,
-            _ => false,
-        };
-        let stored_otherwise = match (a.strongest, b.strongest) {
-            (Some((Priority::Copy, x)), Some((Priority::Store, y)))
-            | (Some((Priority::Store, x)), Some((Priority::Copy, y))) => x != y,
-            _ => false,
-        };
+        let between = a.strongest.zip(b.strongest);
+        let dispute = between.and_then(|(x, y)| Dispute::between(x, y));
         Ok(Proposal {
             strongest,
-            disputed: a.disputed || b.disputed || differ,
-            stored_otherwise: a.stored_otherwise || b.stored_otherwise || stored_otherwise,
+            disputed: a.disputed.max(b.disputed).max(dispute),
             computed: a.computed || b.computed,
         })
     }
@@ -153,16 +161,10 @@ impl<'m> Assign<'m> {
         self.table.probe_value(var).strongest
     }
 
-    /// Whether matmuls, or copies, insist on different layouts for a tile.
-    pub fn is_disputed(&mut self, value: ValueId) -> bool {
-        self.var(value)
-            .is_some_and(|var| self.table.probe_value(var).disputed)
-    }
-
-    /// Whether copies through pointers insist on one layout for a tile, and a store wants another.
-    pub fn is_stored_otherwise(&mut self, value: ValueId) -> bool {
-        self.var(value)
-            .is_some_and(|var| self.table.probe_value(var).stored_otherwise)
+    /// Between whom a tile is disputed.
+    pub fn dispute(&mut self, value: ValueId) -> Option<Dispute> {
+        let var = self.var(value)?;
+        self.table.probe_value(var).disputed
     }
 
     /// Takes note that more is computed of a tile's elements than that they are converted.

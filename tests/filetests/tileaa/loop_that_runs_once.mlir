@@ -1,7 +1,7 @@
-// A loop that runs once is its body; one that never runs is what it starts with. One that may run once or not at all
-// stays, and so does one that ends its iteration early.
+// A loop that runs once is its body, also one that breaks at the end of its first iteration; one that never runs is what
+// it starts with. One that may run once or not at all stays, and so does one that ends its iteration early.
 // run: compile --emit nv_tileaa
-// show: cuda_tile.for | cuda_tile.if | addf | mulf | subf | store
+// show: cuda_tile.for | cuda_tile.loop | cuda_tile.if | addf | mulf | subf | divf | store
 entry @k(%a: tile<ptr<f32>>, %m: tile<i32>, %c: tile<i1>) {
   %c0 = constant <i32: 0> : tile<i32>
   %c1 = constant <i32: 1> : tile<i32>
@@ -27,6 +27,16 @@ entry @k(%a: tile<ptr<f32>>, %m: tile<i32>, %c: tile<i1>) {
     }
     continue %v : tile<f32>
   }
-  %t = store_ptr_tko weak %a, %early : tile<ptr<f32>>, tile<f32> -> token
+  %breaks = loop iter_values(%v = %early) : tile<f32> -> tile<f32> {
+    %s = divf %v, %x rounding<nearest_even> : tile<f32>
+    break %s : tile<f32>
+  }
+  %leaves = loop iter_values(%v = %breaks) : tile<f32> -> tile<f32> {
+    if %c {
+      break %x : tile<f32>
+    }
+    break %v : tile<f32>
+  }
+  %t = store_ptr_tko weak %a, %leaves : tile<ptr<f32>>, tile<f32> -> token
   return
 }
