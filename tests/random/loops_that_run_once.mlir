@@ -1,5 +1,5 @@
 // A loop over rows, around loops over the parts of a row, of which there is one: each reads the row anew, the last stores
-// to another tensor, which is read again under a branch whose condition is known.
+// to another tensor, by way of a `loop` that breaks at once, and reads it again under a branch whose condition is known.
 // grid: 3,1,1
 // arg: buffer f32 4096 whole -8 8 seed 3
 // arg: buffer f32 4096 whole 7 7 seed 0
@@ -59,7 +59,10 @@ entry @main(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>, %cols: tile<i32>) {
       %p = offset %ps, %o : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
       %in = cmpi less_than %i, %limit, signed : tile<1024xi32> -> tile<1024xi1>
       %x, %l = load_ptr_tko weak %p, %in, %zero token=%tok : tile<1024xptr<f32>>, tile<1024xi1>, tile<1024xf32> -> tile<1024xf32>, token
-      %y = subf %q, %x : tile<1024xf32>
+      %y = loop iter_values(%from_sum = %q) : tile<1024xf32> -> tile<1024xf32> {
+        %d = subf %from_sum, %x : tile<1024xf32>
+        break %d : tile<1024xf32>
+      }
       %r1 = reshape %pb : tile<ptr<f32>> -> tile<1xptr<f32>>
       %rs = broadcast %r1 : tile<1xptr<f32>> -> tile<1024xptr<f32>>
       %r = offset %rs, %o : tile<1024xptr<f32>>, tile<1024xi32> -> tile<1024xptr<f32>>
