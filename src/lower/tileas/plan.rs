@@ -21,7 +21,7 @@ use crate::lower::tileas::look::{
     elements, is_chained, is_matmul, is_number, lacks_instruction, loop_around, together,
 };
 use crate::target::{Feature, Target};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Most elements of one tile that a warp should hold in registers.
 const ELEMENTS_PER_WARP: u64 = 2048;
@@ -178,19 +178,33 @@ fn stored_operands(m: &Module, func: OpId, target: &Target, copied: &[OpId]) -> 
 
 /// Bytes that matmuls in loops read of tiles that loops load, other than by these loads.
 fn operands_alone(m: &Module, func: OpId, brought: &[OpId]) -> u64 {
+    let alone = operands(m, func).into_iter();
+    let alone = alone.filter(|(_, load)| !brought.contains(load));
+    alone.map(|(_, load)| tile_bytes(m, m.result(load))).sum()
+}
+
+/// Most bytes that matmuls read of what one loop loads.
+fn operands_of_a_loop(m: &Module, func: OpId) -> u64 {
+    let mut bytes: FxHashMap<OpId, u64> = FxHashMap::default();
+    for (around, load) in operands(m, func) {
+        *bytes.entry(around).or_default() += tile_bytes(m, m.result(load));
+    }
+    bytes.into_values().max().unwrap_or(0)
+}
+
+/// Loads in loops that feed matmuls, with their loops.
+fn operands(m: &Module, func: OpId) -> Vec<(OpId, OpId)> {
     let Some(body) = m.body_of(func, 0) else {
-        return 0;
+        return Vec::new();
     };
     let ops = m.ops_under(body);
-    let in_loop = |o: OpId| loop_around(m, body, m.op(o).block).is_some();
-    let alone = ops
-        .iter()
-        .copied()
-        .filter(|&o| pipeline::prefetch::loads_tile(m, o) && in_loop(o) && !brought.contains(&o));
-    alone
-        .filter(|&load| pipeline::prefetch::feeds_matmul(m, &ops, load))
-        .map(|load| tile_bytes(m, m.result(load)))
-        .sum()
+    let load_in_loop = |&load: &OpId| {
+        let around = loop_around(m, body, m.op(load).block)?;
+        let feeds = pipeline::prefetch::loads_tile(m, load)
+            && pipeline::prefetch::feeds_matmul(m, &ops, load);
+        feeds.then_some((around, load))
+    };
+    ops.iter().filter_map(load_in_loop).collect()
 }
 
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each
@@ -304,8 +318,8 @@ fn more_warps(m: &Module, func: OpId, target: &Target, mut warps: u64, most: u32
     };
     // A producer brings what others read while they go on; all warps copy the next stage beside this one.
     let stages = if target.has(Feature::Tma) { 1 } else { 2 };
-    let room = u64::from(target.shared_per_block());
-    let registers = |warps: u64| match stages * operands_alone(m, func, &[]) > room {
+    let crowded = stages * operands_of_a_loop(m, func) > u64::from(target.shared_per_block());
+    let registers = |warps: u64| match crowded {
         true => pressure::registers_without(m, body, warps, &[]),
         false => pressure::registers(m, body, warps),
     };
