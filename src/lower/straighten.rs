@@ -94,13 +94,13 @@ impl Path {
         let results = match self {
             Path::Nothing(results) => results,
             Path::Block(body, values) => {
-                for (arg, value) in m.block(body).args.to_vec().into_iter().zip(values) {
+                for (arg, value) in m.block(body).args.clone().into_iter().zip(values) {
                     m.replace_all_uses(arg, value);
                 }
                 move_in_front(m, body, op)
             }
         };
-        for (from, to) in m.op(op).results.to_vec().into_iter().zip(results) {
+        for (from, to) in m.op(op).results.clone().into_iter().zip(results) {
             m.replace_all_uses(from, to);
         }
         m.erase(op);
