@@ -198,6 +198,10 @@ fn operands(m: &Module, func: OpId) -> Vec<(OpId, OpId)> {
         return Vec::new();
     };
     let ops = m.ops_under(body);
+    // What a load reaches is asked for each: not where no matmul is to be found.
+    if !ops.iter().any(|&o| is_matmul(m, o)) {
+        return Vec::new();
+    }
     let load_in_loop = |&load: &OpId| {
         let around = loop_around(m, body, m.op(load).block)?;
         let feeds = pipeline::prefetch::loads_tile(m, load)
