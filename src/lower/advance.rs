@@ -68,10 +68,7 @@ impl Moved {
             Type::Int(bits) if *bits >= 8 && !shape.is_empty() => {}
             _ => return None,
         }
-        let end = m.terminator(body)?;
-        if carried::ends(m, body) != [end] {
-            return None;
-        }
+        let end = carried::only_end(m, body)?;
         let mut steps = Vec::new();
         let mut next = *m.op(end).operands.get(place)?;
         while next != value {

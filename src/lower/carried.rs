@@ -16,8 +16,13 @@ pub fn bounds(op: &Op) -> Vec<ValueId> {
     })
 }
 
+/// The last operation of the loop's body, if every iteration ends there: none does so early, in a branch.
+pub fn only_end(m: &Module, body: BlockId) -> Option<OpId> {
+    m.terminator(body).filter(|&end| ends(m, body) == [end])
+}
+
 /// The operations that end an iteration of the loop with this body.
-pub fn ends(m: &Module, body: BlockId) -> Vec<OpId> {
+fn ends(m: &Module, body: BlockId) -> Vec<OpId> {
     let own = |&op: &OpId| {
         let mut block = m.op(op).block;
         while block != body {

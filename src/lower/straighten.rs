@@ -1,9 +1,9 @@
 //! Loops that run once or never, and branches whose condition is known, become straight code.
 //!
-//! A `loop` that always breaks in its first iteration is what cuTile makes of a function that is called.
 //! A loop over the blocks of a row that fits into one block, or a branch on a constant of the program, costs more than
 //! its counter: pipelines, layouts and the order of accesses are decided around it, and ptxas keeps it where a barrier
-//! stands in it. A loop around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
+//! stands in it. So does a `loop` that breaks in its first iteration, which cuTile makes of a function that is called.
+//! A `for` around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
 
 use super::carried;
 use super::invariant::position;
@@ -59,7 +59,9 @@ impl Path {
             Iterations::None => Some(Path::Nothing(inits.to_vec())),
             Iterations::One => {
                 let body = m.body_of(op, 0)?;
-                if !ends_last(m, body) || m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
+                // An iteration that ends in a branch, too, would have to go on behind the loop.
+                carried::only_end(m, body)?;
+                if m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
                     return None;
                 }
                 let args = std::iter::once(v.lowerBound()).chain(inits.iter().copied());
@@ -71,8 +73,9 @@ impl Path {
     fn of_loop(m: &Module, op: OpId) -> Option<Path> {
         let inits = view::Loop::of(m.op(op))?.initValues();
         let body = m.body_of(op, 0)?;
-        let breaks = C::of(m.op(m.terminator(body)?).kind) == Some(C::Break);
-        (breaks && ends_last(m, body)).then(|| Path::Block(body, inits.to_vec()))
+        let end = carried::only_end(m, body)?;
+        let breaks = C::of(m.op(end).kind) == Some(C::Break);
+        breaks.then(|| Path::Block(body, inits.to_vec()))
     }
 
     fn of_branch(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
@@ -105,13 +108,6 @@ impl Path {
         }
         m.erase(op);
     }
-}
-
-/// Whether an iteration of the loop with this body ends at its last operation alone: where it ends in a branch, too, that
-/// would have to go on behind the loop.
-fn ends_last(m: &Module, body: BlockId) -> bool {
-    m.terminator(body)
-        .is_some_and(|end| carried::ends(m, body) == [end])
 }
 
 /// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.
