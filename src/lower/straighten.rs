@@ -10,8 +10,8 @@ use super::invariant::position;
 use super::tileas::look::is_matmul;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::access::constant;
-use crate::facts::{self, FactMap};
-use crate::ir::{BlockId, Module, Op, OpId, ValueId};
+use crate::facts::{self, FactMap, iterations};
+use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// Rewrites every function.
 pub fn run(m: &mut Module) {
@@ -55,19 +55,21 @@ impl Path {
     fn of_for(m: &Module, facts: &FactMap, op: OpId) -> Option<Path> {
         let v = view::For::of(m.op(op))?;
         let inits = v.initValues();
-        match iterations(facts, &v)? {
-            Iterations::None => Some(Path::Nothing(inits.to_vec())),
-            Iterations::One => {
-                let body = m.body_of(op, 0)?;
-                // An iteration that ends in a branch, too, would have to go on behind the loop.
-                carried::only_end(m, body)?;
-                if m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
-                    return None;
-                }
-                let args = std::iter::once(v.lowerBound()).chain(inits.iter().copied());
-                Some(Path::Block(body, args.collect()))
-            }
+        let often = iterations(m, facts, op)?;
+        if *often.end() == 0 {
+            return Some(Path::Nothing(inits.to_vec()));
         }
+        if often != (1..=1) {
+            return None;
+        }
+        let body = m.body_of(op, 0)?;
+        // An iteration that ends in a branch, too, would have to go on behind the loop.
+        carried::only_end(m, body)?;
+        if m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
+            return None;
+        }
+        let args = std::iter::once(v.lowerBound()).chain(inits.iter().copied());
+        Some(Path::Block(body, args.collect()))
     }
 
     fn of_loop(m: &Module, op: OpId) -> Option<Path> {
@@ -121,25 +123,4 @@ fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
     let handed_on = end.map(|end| m.op(end).operands.to_vec());
     m.block_mut(body).ops.extend(end);
     handed_on.unwrap_or_default()
-}
-
-enum Iterations {
-    None,
-    One,
-}
-
-/// How often a loop runs, where that is never or once for certain.
-fn iterations(facts: &FactMap, v: &view::For<Op>) -> Option<Iterations> {
-    let step = constant(facts, v.step()).filter(|&s| s > 0)?;
-    let lower = facts.get(v.lowerBound())?;
-    let upper = facts.get(v.upperBound())?;
-    if v.unsignedCmp() && (lower.lo < 0 || upper.lo < 0) {
-        return None;
-    }
-    if upper.hi <= lower.lo {
-        return Some(Iterations::None);
-    }
-    let enters = upper.lo > lower.hi;
-    let leaves = upper.hi.checked_sub(lower.lo).is_some_and(|n| n <= step);
-    (enters && leaves).then_some(Iterations::One)
 }

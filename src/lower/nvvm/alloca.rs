@@ -56,6 +56,7 @@ pub fn reserve(
             memory.reserve(bytes.max(1), alignment.max(16), "alloca"),
         );
     }
+    memory.keep();
     Ok(places)
 }
 

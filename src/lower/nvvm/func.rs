@@ -97,6 +97,7 @@ pub fn lower(
             operands,
         },
     };
+    lowering.begin_maps()?;
     lowering.allocate_tensor_memory(op, body)?;
     lowering.block(body)?;
     let smem = lowering.memory.total();

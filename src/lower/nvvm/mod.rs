@@ -144,7 +144,7 @@ pub struct Asynchronous {
     pub stored: FxHashSet<ValueId>,
     /// Tensor maps so far, with the parameters that hold them.
     pub maps: Vec<(launch::TensorMap, ValueId)>,
-    /// Tensor maps that the kernel makes, once there is room for them.
+    /// Tensor maps that the kernel makes, if it makes any.
     pub made_maps: Option<pipeline::MadeMaps>,
     /// The kernel's tensor memory, if it has any.
     pub tensor: Option<tcgen05::TensorMemory>,

@@ -161,7 +161,7 @@ impl SharedMemory {
         self.readers = Readers::Nobody;
     }
 
-    /// Keeps what has been reserved so far to the kernel's end: another block may still arrive at mbarriers there.
+    /// Keeps what has been reserved so far to the kernel's end, whatever is released.
     pub fn keep(&mut self) {
         self.kept = self.fixed.next_multiple_of(SCRATCH_ALIGN);
     }

@@ -33,6 +33,12 @@ pub fn is_matmul(m: &Module, op: OpId) -> bool {
     chosen || matches!(C::of(kind), Some(C::MmaF | C::MmaI | C::MmaFScaled))
 }
 
+/// Whether there is an `alloca` under `body`.
+pub fn has_alloca(m: &Module, body: BlockId) -> bool {
+    let is_it = |o: &OpId| C::of(m.op(*o).kind) == Some(C::Alloca);
+    m.ops_under(body).iter().any(is_it)
+}
+
 /// Whether a matmul's result, worked over, is the left operand of another.
 pub fn is_chained(m: &Module, body: BlockId) -> bool {
     let ops = m.ops_under(body);

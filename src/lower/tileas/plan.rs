@@ -18,7 +18,8 @@ use crate::ir::{BlockId, Diagnostic, Module, OpId, TypeId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
 use crate::lower::tileas::look::{
-    elements, is_chained, is_matmul, is_number, lacks_instruction, loop_around, together,
+    elements, has_alloca, is_chained, is_matmul, is_number, lacks_instruction, loop_around,
+    together,
 };
 use crate::target::{Feature, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,11 +50,7 @@ pub fn of(
     log: &mut Log,
 ) -> Result<Plan, Diagnostic> {
     // Asynchronous copies take global addresses, not generic ones.
-    let has_alloca = m.body_of(func, 0).is_some_and(|body| {
-        m.ops_under(body)
-            .iter()
-            .any(|&o| C::of(m.op(o).kind) == Some(C::Alloca))
-    });
+    let has_alloca = m.body_of(func, 0).is_some_and(|body| has_alloca(m, body));
     let hints = Hints::of(m, func, target);
     let asked = hints.occupancy;
     let hinted = hints

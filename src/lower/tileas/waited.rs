@@ -2,7 +2,7 @@
 //! says of every loop why its loads are not started ahead.
 
 use super::decided::Plan;
-use super::look::loop_around;
+use super::look::{has_alloca, loop_around};
 use super::missed::Log;
 use super::pipeline::ahead::{gathers_ahead, starts_ahead};
 use super::pipeline::cp_async;
@@ -33,6 +33,7 @@ pub fn note(
         facts,
         ops: m.ops_under(body),
         multiplies: is_for_matmuls(m, body),
+        has_alloca: has_alloca(m, body),
         warps: plan.tile_warps,
     };
     for &load in kernel.ops.iter().filter(|&&o| loads_tile(m, o)) {
@@ -60,6 +61,8 @@ struct Kernel<'m> {
     ops: Vec<OpId>,
     /// Whether it has matmuls in loops.
     multiplies: bool,
+    /// Whether it has an `alloca`.
+    has_alloca: bool,
     /// Warps that hold tiles.
     warps: u64,
 }
@@ -68,6 +71,9 @@ impl Kernel<'_> {
     /// Why a load in a loop `around` is not started ahead, as far as it is known here.
     fn reason(&self, load: OpId, around: OpId, purpose: Purpose) -> Option<String> {
         let (m, facts) = (self.m, self.facts);
+        if self.has_alloca {
+            return Some(WITH_ALLOCA.to_owned());
+        }
         if cp_async::Plan::kind(self.target, purpose).is_none() {
             return Some(format!("{} has no cp.async", self.target));
         }
@@ -96,5 +102,7 @@ impl Kernel<'_> {
     }
 }
 
+const WITH_ALLOCA: &str = "the kernel has an alloca, which lies in shared memory: asynchronous copies take addresses of \
+                           global memory alone";
 const NO_ROOM: &str =
     "shared memory has no room for it beside the other tiles of its loop: smaller tiles would fit";

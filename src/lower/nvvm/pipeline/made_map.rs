@@ -63,50 +63,29 @@ impl Lower<'_> {
         made.is_some_and(|m| m.records.contains_key(&copy))
     }
 
-    /// Makes room for the maps of the kernel's copies and claims a place for the block; once, in front of its roles, before a
-    /// barrier.
-    pub(super) fn room_for_maps(&mut self) -> Result<(), Diagnostic> {
-        if self.asynchronous.made_maps.is_some() {
+    /// Makes room for the maps of the kernel's copies and claims their places: where the kernel begins, since all of its ends
+    /// give them back.
+    pub(in crate::lower::nvvm) fn begin_maps(&mut self) -> Result<(), Diagnostic> {
+        let copies = self.copies_by_made_maps();
+        if copies.is_empty() {
             return Ok(());
         }
-        let copies = self.copies_by_made_maps();
-        let ops = self.all_ops().into_iter();
-        let stages = ops.filter_map(|o| Some(view::PipelineCreate::of(self.m.op(o))?.stages()));
-        let mut made = MadeMaps {
-            place: 0,
-            turns: stages.max().unwrap_or(1).unsigned_abs(),
-            records: FxHashMap::default(),
-        };
-        if !copies.is_empty() {
-            self.begin_maps(&copies, &mut made)?;
-        }
-        self.asynchronous.made_maps = Some(made);
-        Ok(())
-    }
-
-    /// The kernel's copies that go by maps which it makes.
-    fn copies_by_made_maps(&self) -> Vec<OpId> {
-        if !self.target.has(Feature::TensorMaps) {
-            return Vec::new();
-        }
-        let makes = |op: &OpId| {
-            let data = self.m.op(*op);
-            let access = view::TmaLoad::of(data).and_then(|_| Access::of(data));
-            access.is_some_and(|access| self.tensor_described(*op, &access).is_err())
-        };
-        self.all_ops().into_iter().filter(makes).collect()
-    }
-
-    /// Reserves the records of these copies, in which there is no map yet, and claims their places.
-    fn begin_maps(&mut self, copies: &[OpId], made: &mut MadeMaps) -> Result<(), Diagnostic> {
         let count = copies.len() as u64;
         let what = "tensor maps that the kernel makes";
-        made.place = self.memory.reserve(CHUNK, CHUNK, what);
         let first = self.memory.reserve(count * RECORD, MAP, what);
+        let place = self.memory.reserve(CHUNK, CHUNK, what);
+        self.memory.keep();
         let record = |i: u64| first + i * RECORD;
-        let records = (0..).zip(copies).map(|(i, &op)| (op, (record(i), i)));
-        made.records.extend(records);
-        let (place, places) = (made.place, count * made.turns);
+        let records = (0..).zip(&copies).map(|(i, &op)| (op, (record(i), i)));
+        let ops = self.all_ops().into_iter();
+        let stages = ops.filter_map(|o| Some(view::PipelineCreate::of(self.m.op(o))?.stages()));
+        let made = MadeMaps {
+            place,
+            turns: stages.max().unwrap_or(1).unsigned_abs(),
+            records: records.collect(),
+        };
+        let places = count * made.turns;
+        self.asynchronous.made_maps = Some(made);
         let thread = self.thread_is(0);
         self.when(thread, false, |l| {
             l.claim_places(place, places);
@@ -120,6 +99,19 @@ impl Lower<'_> {
             }
             Ok(())
         })
+    }
+
+    /// The kernel's copies that go by maps which it makes.
+    fn copies_by_made_maps(&self) -> Vec<OpId> {
+        if !self.target.has(Feature::TensorMaps) {
+            return Vec::new();
+        }
+        let makes = |op: &OpId| {
+            let data = self.m.op(*op);
+            let access = view::TmaLoad::of(data).and_then(|_| Access::of(data));
+            access.is_some_and(|access| self.tensor_described(*op, &access).is_err())
+        };
+        self.all_ops().into_iter().filter(makes).collect()
     }
 
     /// Claims `count` of the places of the kernel's maps for the block.
@@ -174,7 +166,7 @@ impl Lower<'_> {
     /// Gives the block's places back: the thread that read its last tile knows that all copies are done.
     pub(in crate::lower::nvvm) fn give_places_back(&mut self) -> Result<(), Diagnostic> {
         let made = self.asynchronous.made_maps.as_ref();
-        let Some(place) = made.filter(|m| !m.records.is_empty()).map(|m| m.place) else {
+        let Some(place) = made.map(|m| m.place) else {
             return Ok(());
         };
         let thread = self.thread_is(0);

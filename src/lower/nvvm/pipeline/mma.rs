@@ -17,6 +17,7 @@ impl Matmuls {
         let ring = match v.pair() {
             true => {
                 let ring = Ring::of_pair(l, stages, 2 * consumers)?;
+                // The other block may still arrive at these mbarriers.
                 l.memory.keep();
                 ring
             }

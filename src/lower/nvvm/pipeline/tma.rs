@@ -26,7 +26,6 @@ pub(super) struct Copies {
 
 impl Copies {
     pub(super) fn new(l: &mut Lower, v: &view::PipelineCreate<Op>) -> Result<Self, Diagnostic> {
-        l.room_for_maps()?;
         let blocks = v.blocks().map_or(1, |b| b as u64);
         let stages = v.stages() as u64;
         let tensor = i64::from(v.bytes() > 0);

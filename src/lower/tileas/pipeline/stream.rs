@@ -5,10 +5,8 @@
 //! as many as keep memory busy, and no more than leave the blocks their places.
 
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::FactMap;
-use crate::facts::access::constant;
+use crate::facts::{FactMap, iterations};
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, tile_bytes};
@@ -64,24 +62,12 @@ pub fn copies_of_words(m: &Module, load: OpId, warps: u64) -> Result<(), String>
 /// Whether no loop around `block` runs more than one iteration.
 fn runs_once(m: &Module, facts: &FactMap, body: BlockId, mut block: BlockId) -> bool {
     while let Some(around) = loop_around(m, body, block) {
-        if iterations(m, facts, around).is_none_or(|n| n > 1) {
+        if iterations(m, facts, around).is_none_or(|n| *n.end() > 1) {
             return false;
         }
         block = m.op(around).block;
     }
     true
-}
-
-/// The most iterations of a loop, where its bounds say.
-pub fn iterations(m: &Module, facts: &FactMap, op: OpId) -> Option<i64> {
-    let around = tile::For::of(m.op(op)).filter(|f| !f.unsignedCmp())?;
-    let step = constant(facts, around.step()).filter(|&s| s > 0)?;
-    let (lower, upper) = (
-        facts.get(around.lowerBound())?,
-        facts.get(around.upperBound())?,
-    );
-    let span = upper.hi.checked_sub(lower.lo)?;
-    Some(span.max(0).checked_add(step - 1)? / step)
 }
 
 /// A block's share of its multiprocessor.

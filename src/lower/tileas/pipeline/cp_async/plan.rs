@@ -1,12 +1,12 @@
 //! Whether the loads of a loop are started ahead, and how far.
 
 use super::super::purpose::Purpose;
-use super::super::stream::{Share, copies_of_words, iterations};
+use super::super::stream::{Share, copies_of_words};
 use super::super::{Prefetch, prefetch};
 use super::through_registers::Kernel;
 use crate::dialect::enums::PipelineKind;
-use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
+use crate::facts::{FactMap, iterations};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
 use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS};
@@ -131,7 +131,7 @@ impl Plan {
                 .filter(|&n| n >= FEWEST_STAGES)
         };
         // Of two iterations, one can run ahead of the other: operands that both read are worth more.
-        if iterations(m, facts, stream.for_op) == Some(2) {
+        if iterations(m, facts, stream.for_op).is_some_and(|n| *n.end() == 2) {
             let kept = kept(m, top, &stream);
             if stages((rooms[1], kept)).is_none() {
                 return Err(format!(

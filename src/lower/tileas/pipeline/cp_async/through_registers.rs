@@ -4,12 +4,11 @@
 //! not that many registers the assembler spills, and where fewer blocks share a multiprocessor less is hidden: either costs
 //! more than loads that are waited for. A loop is left alone unless all that lives at once is known to fit.
 
-use super::super::stream::iterations;
 use super::super::{Prefetch, prefetch};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::view;
-use crate::facts::FactMap;
 use crate::facts::matmul::Matmul;
+use crate::facts::{FactMap, iterations};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::mma::MmaSync;
 use crate::lower::hints::Hints;
@@ -64,7 +63,7 @@ impl Fragments {
 impl Kernel<'_> {
     /// What a loop's tiles get where `rings` loops share the memory, or why its loads are waited for.
     pub fn fit(&self, facts: &FactMap, stream: &Prefetch, rings: u64) -> Result<Fit, String> {
-        if iterations(self.m, facts, stream.for_op).is_some_and(|n| n <= 1) {
+        if iterations(self.m, facts, stream.for_op).is_some_and(|n| *n.end() <= 1) {
             return Err(
                 "the loop has one iteration, so that there is no next tile to load ahead"
                     .to_owned(),

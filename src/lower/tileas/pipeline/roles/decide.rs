@@ -310,7 +310,7 @@ impl Plan {
         });
         match made {
             0 => 0,
-            n => (n + 1) * RECORD,
+            n => ((n + 1) * RECORD).next_multiple_of(BUFFER_ALIGN),
         }
     }
 
