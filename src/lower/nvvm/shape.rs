@@ -8,6 +8,7 @@ use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::{Layout, LayoutError, addr};
 use crate::lower::tileas::Relation;
 use crate::lower::unsupported;
+use rustc_hash::FxHashMap;
 
 /// The coordinates of a thread's elements along one dimension:
 /// `(thread ^ xor[r]) + add[r]` for register r.
@@ -117,10 +118,13 @@ impl Lower<'_> {
         let Some(seen) = self.layout_error(op, relation.seen(shape, to))? else {
             return Err(unsupported(self.m, op, "a reduction renames no registers"));
         };
-        let find =
-            |r: u64| (0..from.registers()).find(|&s| from.flat(s, 0, 0) == seen.flat(r, 0, 0));
+        let mut holders = FxHashMap::default();
+        for register in 0..from.registers() {
+            let element = from.flat(register, 0, 0);
+            holders.entry(element).or_insert(register as u32);
+        }
         (0..to.registers())
-            .map(|r| find(r).map(|s| s as u32))
+            .map(|r| holders.get(&seen.flat(r, 0, 0)).copied())
             .collect::<Option<_>>()
             .ok_or_else(|| {
                 unsupported(

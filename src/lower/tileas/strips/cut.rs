@@ -2,6 +2,7 @@
 
 use super::dims::{Dim, Dims};
 use super::parts::Parts;
+use super::sums::{check, combine, reduces, start};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
@@ -28,6 +29,10 @@ pub struct Cut {
     inside: Vec<OpId>,
     /// Operations between these that do not depend on the part.
     before: Vec<OpId>,
+    /// Operations of the span that wait for reductions over all parts, these among them: they go behind the loop.
+    behind: Vec<OpId>,
+    /// Reductions over the dimension.
+    sums: Vec<OpId>,
     /// Cheap tiles made elsewhere, to be made anew for a part.
     again: Vec<OpId>,
     /// Tokens from inside that something behind waits for.
@@ -75,6 +80,8 @@ impl Cut {
             home,
             inside: Vec::new(),
             before: Vec::new(),
+            behind: Vec::new(),
+            sums: Vec::new(),
             again: Vec::new(),
             tokens: Vec::new(),
         };
@@ -82,6 +89,7 @@ impl Cut {
         cut.check(m, body, &concerned)?;
         let within: FxHashSet<OpId> = cut.under(m);
         let mut needed: FxHashSet<OpId> = within.clone();
+        needed.extend(&cut.sums);
         for &op in concerned.iter().rev() {
             let used = m.op(op).results.iter().any(|r| {
                 let uses = |o: &OpId| m.op(*o).operands.contains(r);
@@ -92,7 +100,7 @@ impl Cut {
             }
         }
         cut.again = (concerned.iter().copied())
-            .filter(|o| needed.contains(o) && !within.contains(o))
+            .filter(|o| needed.contains(o) && !within.contains(o) && !cut.sums.contains(o))
             .collect();
         match cut.reads_whole(m, &needed) {
             Some(op) => Err((op, "a tile that is not cut has the dimension".to_owned())),
@@ -127,11 +135,24 @@ impl Cut {
         all
     }
 
-    /// Sorts what stands in the span: what does not depend on the part and can be done earlier goes in front.
+    /// Sorts what stands in the span: what does not depend on the part and can be done earlier goes in front, and what waits
+    /// for all parts behind.
     fn sort(&mut self, m: &Module, span: &[OpId], concerned: &[OpId]) {
         let mut kept: FxHashSet<OpId> = FxHashSet::default();
+        let mut late: FxHashSet<OpId> = FxHashSet::default();
         for &op in span {
             let data = m.op(op);
+            let folded = reduces(m, op, &self.parts);
+            let waits = |o: &OpId| {
+                let mut by = m.op(*o).operands.iter().filter_map(|&v| m.def_op(v));
+                by.any(|d| late.contains(&d))
+            };
+            if folded || waits(&op) || m.ops_inside(op).iter().any(waits) {
+                late.insert(op);
+                self.behind.push(op);
+                self.sums.extend(folded.then_some(op));
+                continue;
+            }
             let reads = is_weak_load(m, op);
             let folds = matches!(C::of(data.kind), Some(C::Reduce | C::Scan));
             let plain = data.only_computes() || folds || data.regions.is_empty() && reads;
@@ -150,8 +171,26 @@ impl Cut {
     fn check(&mut self, m: &Module, body: BlockId, concerned: &[OpId]) -> Result<(), Refusal> {
         let no = |op: OpId, why: &str| Err((op, why.to_owned()));
         let under = self.under(m);
+        for &op in &self.sums {
+            check(m, op)?;
+        }
+        for &op in concerned {
+            let sums = self.sums.contains(&op);
+            if self.behind.contains(&op) && !sums {
+                return no(op, "it waits for a reduction over all parts");
+            }
+            if !sums && reduces(m, op, &self.parts) {
+                return no(
+                    op,
+                    "a reduction over all parts stands in a loop or a branch",
+                );
+            }
+        }
         for op in m.ops_under(body) {
             let data = m.op(op);
+            if self.sums.contains(&op) {
+                continue;
+            }
             if !under.contains(&op) {
                 for &v in &data.operands {
                     if m.def_op(v).is_none_or(|d| !under.contains(&d)) {
@@ -252,18 +291,16 @@ impl Cut {
     /// Rewrites the program.
     pub fn apply(mut self, m: &mut Module, function: BlockId) {
         let mut under: Vec<OpId> = self.under(m).into_iter().collect();
+        under.extend(&self.sums);
         under.sort_unstable();
         let ops = std::mem::take(&mut m.block_mut(self.home).ops);
         let start = ops
             .iter()
             .position(|o| self.inside.first() == Some(o) || self.before.first() == Some(o));
         let start = start.unwrap_or(ops.len());
-        let end = ops
-            .iter()
-            .position(|o| self.inside.last() == Some(o))
-            .map_or(start, |i| i + 1);
+        let end = start + self.before.len() + self.inside.len() + self.behind.len();
         m.block_mut(self.home).ops = ops[..start].iter().chain(&self.before).copied().collect();
-        let (body, counter, tokens, bounds) = self.open(m);
+        let (body, counter, carried, bounds) = self.open(m);
         let mut map = Map::default();
         self.parts
             .make_again(m, &self.again, body, counter, &mut map);
@@ -275,8 +312,9 @@ impl Cut {
             m.replace_operands(op, &map);
         }
         self.parts.rewrite(m, &under, counter);
-        self.close(m, body, &tokens, bounds);
-        m.block_mut(self.home).ops.extend(&ops[end..]);
+        self.close(m, body, &carried, bounds);
+        let rest = self.behind.iter().chain(&ops[end..]);
+        m.block_mut(self.home).ops.extend(rest);
         for &op in self.again.iter().rev() {
             let results = m.op(op).results.clone();
             let used = |o: OpId| m.op(o).operands.iter().any(|v| results.contains(v));
@@ -286,7 +324,7 @@ impl Cut {
         }
     }
 
-    /// The body of the loop over the parts, its counter, the carried tokens, and bounds with first tokens.
+    /// The body of the loop over the parts, its counter, the carried tokens and sums, and bounds with what is carried first.
     fn open(&self, m: &mut Module) -> (BlockId, ValueId, Vec<ValueId>, Vec<ValueId>) {
         let i32_ty = m.types.int(32);
         let ty = m.types.tile(i32_ty, &[]);
@@ -302,13 +340,18 @@ impl Cut {
             bounds.push(b.value(C::MakeToken, &[], [], token));
             types.push(token);
         }
+        for &sum in &self.sums {
+            bounds.extend(start(&mut b, sum, &self.parts));
+        }
+        let sums = bounds.iter().skip(types.len() + 2);
+        types.extend(sums.map(|&v| m.ty(v)).collect::<Vec<_>>());
         let region = m.new_region();
         let body = m.new_block(region, &types);
         let args = m.block(body).args.to_vec();
         (body, args[0], args[1..].to_vec(), bounds)
     }
 
-    /// The loop itself, and its tokens behind it.
+    /// The loop itself, and its tokens and sums behind it.
     fn close(&self, m: &mut Module, body: BlockId, carried: &[ValueId], bounds: Vec<ValueId>) {
         let mut last = Vec::new();
         for (&token, &before) in self.tokens.iter().zip(carried) {
@@ -317,8 +360,14 @@ impl Cut {
             let joined = m.at_end(body).op(C::JoinTokens, &both, [], &[ty], &[]);
             last.push(m.result(joined));
         }
+        let mut sums = carried.iter().copied().skip(self.tokens.len());
+        for &sum in &self.sums {
+            let tiles = m.op(sum).operands.len();
+            let so_far: Vec<ValueId> = sums.by_ref().take(tiles).collect();
+            last.extend(combine(m, sum, body, &so_far));
+        }
         m.at_end(body).op(C::Continue, &[&last], [], &[], &[]);
-        let types: Vec<_> = self.tokens.iter().map(|&t| m.ty(t)).collect();
+        let types: Vec<_> = last.iter().map(|&v| m.ty(v)).collect();
         let region = m.block(body).region;
         let loc = self.inside.last().map(|&o| m.op(o).loc);
         let groups: [&[ValueId]; 4] = [&bounds[..1], &bounds[1..2], &bounds[2..3], &bounds[3..]];
@@ -331,6 +380,15 @@ impl Cut {
             m.replace_all_uses(token, result);
             for &op in &inside {
                 m.replace_operands(op, &[(result, token)].into_iter().collect());
+            }
+        }
+        let mut sums = results.iter().copied().skip(self.tokens.len());
+        for &sum in &self.sums {
+            let tiles = m.op(sum).operands.to_vec();
+            for (slot, result) in (0..tiles.len()).zip(sums.by_ref()) {
+                if let Some(tile) = m.op_mut(sum).operands.get_mut(slot) {
+                    *tile = result;
+                }
             }
         }
     }

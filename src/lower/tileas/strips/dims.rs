@@ -51,6 +51,8 @@ pub struct Dims {
     in_parts: FxHashSet<OpId>,
     /// Whether matmuls may do a part of their batches at a time.
     batches: bool,
+    /// Whether reductions may take a part of what they reduce at a time.
+    reductions: bool,
 }
 
 /// The extents of a tile; none of a scalar or something else.
@@ -79,6 +81,15 @@ impl Dims {
     pub fn with_batches(m: &Module, ops: &[OpId]) -> Dims {
         let dims = Dims {
             batches: true,
+            ..Dims::default()
+        };
+        dims.related_by(m, ops)
+    }
+
+    /// The same where reductions may take a part of what they reduce at a time.
+    pub fn with_reductions(m: &Module, ops: &[OpId]) -> Dims {
+        let dims = Dims {
+            reductions: true,
             ..Dims::default()
         };
         dims.related_by(m, ops)
@@ -291,7 +302,9 @@ impl Dims {
                 }
             }
             Relation::Reduce(dim) => {
-                self.keep(source, *dim);
+                if !self.reductions {
+                    self.keep(source, *dim);
+                }
                 let left = (0..from.len()).filter(|i| i != dim);
                 left.enumerate()
                     .for_each(|(j, i)| self.tie((source, i), (result, j)));

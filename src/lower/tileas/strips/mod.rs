@@ -15,11 +15,12 @@ pub mod apart;
 pub mod cut;
 pub mod dims;
 pub mod parts;
+mod sums;
 
 use super::limits::{MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_LOADS};
 use super::missed::{Log, Refusal};
 use super::{matmul, pressure, repeated};
-use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::look::{elements, is_matmul, together};
 use crate::target::Target;
@@ -33,6 +34,8 @@ const WHAT: &str = "work in strips";
 const REGISTERS: &str = "registers hold no more";
 /// Why, where a batch is multiplied.
 const MATRICES: &str = "warpgroups, or a thread for them, multiply one matrix at a time";
+/// Elements of a part of what is only reduced: 16 in each thread of the most warps.
+const PART: u64 = 16 * 32 * MAX_WARPS;
 /// Fewest rows or columns of a strip: two warpgroups multiply 64 rows each.
 const SHORTEST: u64 = 128;
 
@@ -56,10 +59,13 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
             false => apart::take(m, body),
         };
         let ops = m.ops_under(body);
-        let mut dims = Dims::of(m, &ops);
-        let candidates = match crowded {
-            Some((tile, parts)) => rows(m, &mut dims, tile, parts),
-            None => candidates(m, &ops, &mut dims, most),
+        let (mut dims, candidates) = match crowded {
+            Some((tile, parts)) => any_rows(m, &ops, tile, parts),
+            None => {
+                let mut dims = Dims::of(m, &ops);
+                let candidates = candidates(m, &ops, &mut dims, most);
+                (dims, candidates)
+            }
         };
         let found = cut_first(m, func, body, &mut dims, (candidates, REGISTERS), log);
         let Err(why) = found else {
@@ -72,12 +78,39 @@ pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &m
         copies.undo(m);
         refused = refused.or(why);
     }
+    match largest(m, func, body, log) {
+        Ok(()) => return true,
+        Err(why) => refused = refused.or(why),
+    }
     let (op, why) = refused.unwrap_or((
         func,
-        "operations need each dimension of its matmuls as a whole".into(),
+        "operations need each dimension of its tiles as a whole".into(),
     ));
     log.note(m, op, WHAT, why);
     false
+}
+
+/// Cuts the largest tile where nothing is multiplied.
+fn largest(
+    m: &mut Module,
+    func: OpId,
+    body: BlockId,
+    log: &mut Log,
+) -> Result<(), Option<Refusal>> {
+    let ops = m.ops_under(body);
+    let largest = values(m, &ops).into_iter().max_by_key(|&v| elements(m, v));
+    let Some(tile) = largest.filter(|_| !ops.iter().any(|&o| is_matmul(m, o))) else {
+        return Err(None);
+    };
+    let copies = apart::take(m, body);
+    let parts = (elements(m, tile) / PART).max(1);
+    let (mut dims, candidates) = any_rows(m, &m.ops_under(body), tile, parts);
+    let found = cut_first(m, func, body, &mut dims, (candidates, REGISTERS), log);
+    match &found {
+        Ok(()) => apart::tidy(m, body),
+        Err(_) => copies.undo(m),
+    }
+    found
 }
 
 /// Cuts the first of these dimensions that can be. The error is why the last of them cannot, if there is one.
@@ -204,6 +237,29 @@ fn crowded_rows(
     let needed = pressure::registers(m, body, MAX_WARPS) + REGISTERS_BESIDE_LOADS;
     let parts = needed.div_ceil(room).next_power_of_two();
     (parts > 1).then_some((largest, parts))
+}
+
+/// The dimensions of `tile` that can be cut where reductions may take parts ([`sums`]), each to be cut in so many parts at
+/// least; those that are reduced in smaller ones, whose loads run ahead.
+fn any_rows(m: &Module, ops: &[OpId], tile: ValueId, parts: u64) -> (Dims, Vec<(Dim, u64)>) {
+    let mut dims = Dims::with_reductions(m, ops);
+    let small = (elements(m, tile) / PART).max(parts);
+    let shape = extents(m, tile);
+    let mut found = rows(m, &mut dims, tile, parts);
+    for (set, parts) in &mut found {
+        let reduced = |&op: &OpId| {
+            let v = view::Reduce::of(m.op(op))?;
+            Some((*v.operands().first()?, usize::try_from(v.dim()).ok()?))
+        };
+        let mut reduced = ops.iter().filter_map(reduced);
+        if reduced.any(|(source, dim)| dims.find(m, source, *set) == Some(dim))
+            && let Some(dim) = dims.find(m, tile, *set)
+        {
+            *parts = small.min(shape[dim]);
+        }
+    }
+    found.retain(|f| f.1 > 1);
+    (dims, found)
 }
 
 /// The dimensions of `tile` that nothing needs whole, each to be cut in so many parts.

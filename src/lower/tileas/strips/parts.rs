@@ -5,7 +5,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::{Access, group, tile_of};
-use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, Type, ValueId};
+use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{cased, int_cast, times};
 use crate::lower::tileas::buffers::{part_of, shared_type};
 use crate::lower::tileas::look::place;
@@ -130,18 +130,27 @@ impl Parts {
         }
     }
 
-    /// Gives `new` the type of a part of `old`.
-    fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
-        let Some(&dim) = self.dims.get(&old) else {
-            return;
+    /// The type of a part of `tile`.
+    pub fn part_type(&self, m: &mut Module, tile: ValueId) -> TypeId {
+        let whole = m.ty(tile);
+        let Some(&dim) = self.dims.get(&tile) else {
+            return whole;
         };
-        let Type::Tile { elem, mut shape } = m.types.get(m.ty(new)).clone() else {
-            return;
+        let Type::Tile { elem, mut shape } = m.types.get(whole).clone() else {
+            return whole;
         };
         if let Some(extent) = shape.get_mut(dim) {
             *extent /= self.count;
         }
-        let ty = m.types.tile(elem, &shape);
+        m.types.tile(elem, &shape)
+    }
+
+    /// Gives `new`, a tile like `old`, the type of a part of it.
+    fn narrow(&self, m: &mut Module, old: ValueId, new: ValueId) {
+        if !self.dims.contains_key(&old) {
+            return;
+        }
+        let ty = self.part_type(m, old);
         m.value_mut(new).ty = ty;
         if let Some(op) = m.def_op(new)
             && C::of(m.op(op).kind) == Some(C::Constant)
