@@ -175,6 +175,10 @@ impl Cut {
             check(m, op)?;
         }
         for &op in concerned {
+            let again = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
+            if again && !self.sums.is_empty() {
+                return no(op, "a loop would be done again for each part");
+            }
             let sums = self.sums.contains(&op);
             if self.behind.contains(&op) && !sums {
                 return no(op, "it waits for a reduction over all parts");

@@ -41,6 +41,20 @@ const SHORTEST: u64 = 128;
 
 /// Cuts the tiles of the function with this `body` as far as its registers ask for it. Whether anything changed.
 pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) -> bool {
+    let multiplies = m.ops_under(body).iter().any(|&o| is_matmul(m, o));
+    let mut changed = false;
+    // Without matmuls, tiles that have nothing to do with each other are cut one after the other.
+    while cut_one(m, func, body, target, log) {
+        changed = true;
+        if multiplies {
+            break;
+        }
+    }
+    changed
+}
+
+/// Cuts the tiles that one dimension concerns. Whether anything changed.
+fn cut_one(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) -> bool {
     let ops = m.ops_under(body);
     let whole = |v: ValueId| elements(m, v);
     let together = together(m, &ops, &whole);
@@ -240,21 +254,20 @@ fn crowded_rows(
 }
 
 /// The dimensions of `tile` that can be cut where reductions may take parts ([`sums`]), each to be cut in so many parts at
-/// least; those that are reduced in smaller ones, whose loads run ahead.
+/// least; in smaller ones, whose loads run ahead, where no row has to be there as a whole.
 fn any_rows(m: &Module, ops: &[OpId], tile: ValueId, parts: u64) -> (Dims, Vec<(Dim, u64)>) {
     let mut dims = Dims::with_reductions(m, ops);
     let small = (elements(m, tile) / PART).max(parts);
     let shape = extents(m, tile);
     let mut found = rows(m, &mut dims, tile, parts);
     for (set, parts) in &mut found {
-        let reduced = |&op: &OpId| {
+        let across = |&op: &OpId| {
             let v = view::Reduce::of(m.op(op))?;
-            Some((*v.operands().first()?, usize::try_from(v.dim()).ok()?))
+            let cut = dims.find(m, *v.operands().first()?, *set)?;
+            Some(usize::try_from(v.dim()) != Ok(cut))
         };
-        let mut reduced = ops.iter().filter_map(reduced);
-        if reduced.any(|(source, dim)| dims.find(m, source, *set) == Some(dim))
-            && let Some(dim) = dims.find(m, tile, *set)
-        {
+        let needs_rows = ops.iter().filter_map(across).any(|other| other);
+        if !needs_rows && let Some(dim) = dims.find(m, tile, *set) {
             *parts = small.min(shape[dim]);
         }
     }
