@@ -173,6 +173,12 @@ impl Cut {
         let under = self.under(m);
         for &op in &self.sums {
             check(m, op)?;
+            if self.home != body {
+                return no(
+                    op,
+                    "the loop around it would wait for all parts in each iteration",
+                );
+            }
         }
         for &op in concerned {
             let again = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));

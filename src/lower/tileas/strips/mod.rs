@@ -261,12 +261,15 @@ fn any_rows(m: &Module, ops: &[OpId], tile: ValueId, parts: u64) -> (Dims, Vec<(
     let shape = extents(m, tile);
     let mut found = rows(m, &mut dims, tile, parts);
     for (set, parts) in &mut found {
+        // Whether a reduction of what is cut is over another dimension.
         let across = |&op: &OpId| {
             let v = view::Reduce::of(m.op(op))?;
-            let cut = dims.find(m, *v.operands().first()?, *set)?;
-            Some(usize::try_from(v.dim()) != Ok(cut))
+            let (&source, dim) = (v.operands().first()?, usize::try_from(v.dim()).ok()?);
+            let cut = dims.find(m, source, *set)?;
+            (extents(m, source).get(dim) != Some(&1)).then_some(dim != cut)
         };
-        let needs_rows = ops.iter().filter_map(across).any(|other| other);
+        let across: Vec<bool> = ops.iter().filter_map(across).collect();
+        let needs_rows = across.contains(&true) && !across.contains(&false);
         if !needs_rows && let Some(dim) = dims.find(m, tile, *set) {
             *parts = small.min(shape[dim]);
         }
