@@ -100,7 +100,7 @@ pub fn combine(m: &mut Module, reduce: OpId, block: BlockId, so_far: &[ValueId])
             return yielded.filter_map(|v| map.get(v).copied()).collect();
         }
         let copied = copy(m, op, block, &mut map);
-        for result in m.op(copied).results.to_vec() {
+        for result in m.op(copied).results.clone() {
             let elem = m.types.elem(m.ty(result));
             let ty = m.types.tile(elem, &shape);
             m.value_mut(result).ty = ty;
