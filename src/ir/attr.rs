@@ -68,3 +68,18 @@ pub enum Attr {
     /// Optimization hints: architecture name to dictionary.
     Hints(Vec<(Name, Attr)>),
 }
+
+impl Attr {
+    /// The bits of each number of a list: integers sign-extended, floats as the pattern of their type.
+    pub fn numbers(&self) -> Option<Vec<i64>> {
+        let Attr::Array(list) = self else {
+            return None;
+        };
+        let bits = |number: &Attr| match number {
+            Attr::Int { value, .. } => Some(*value),
+            Attr::Float { bits, .. } => Some(*bits as i64),
+            _ => None,
+        };
+        list.iter().map(bits).collect()
+    }
+}

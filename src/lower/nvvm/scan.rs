@@ -5,7 +5,7 @@ use super::emit::AccessAttrs;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::{Predicate, Shuffle, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Attr, BlockId, Diagnostic, Op, OpId, TypeId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Op, OpId, Type, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::layout::blocked::Blocked;
 use crate::layout::scan::{Reach, Runs, ScanPlan, ScanStep};
@@ -217,18 +217,12 @@ impl Lower<'_> {
 
     /// The bits of the identity of each operand, where all have some of whole bytes.
     fn identities(&self, v: &view::Scan<Op>) -> Option<Vec<i64>> {
-        let Attr::Array(identities) = v.identities() else {
-            return None;
+        let parts_of_bytes = |&operand: &ValueId| {
+            let elem = self.m.types.elem(self.m.ty(operand));
+            matches!(self.m.types.get(elem), Type::Int(bits) if *bits < 8)
         };
-        let bits = |(attr, &operand): (&Attr, &ValueId)| {
-            let width = self.m.types.width(self.m.ty(operand));
-            match attr {
-                Attr::Int { value, .. } if width >= 8 => Some(*value),
-                Attr::Float { bits, .. } => Some(*bits as i64),
-                _ => None,
-            }
-        };
-        identities.iter().zip(v.operands()).map(bits).collect()
+        let numbers = v.identities().numbers()?;
+        (!v.operands().iter().any(parts_of_bytes)).then_some(numbers)
     }
 
     /// `new` in the threads whose number has `bit` as given, `old` in the others.

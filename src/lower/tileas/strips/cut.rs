@@ -147,7 +147,7 @@ impl Cut {
                 let mut by = m.op(*o).operands.iter().filter_map(|&v| m.def_op(v));
                 by.any(|d| late.contains(&d))
             };
-            if folded || waits(&op) || m.ops_inside(op).iter().any(waits) {
+            if folded || !late.is_empty() && (waits(&op) || m.ops_inside(op).iter().any(waits)) {
                 late.insert(op);
                 self.behind.push(op);
                 self.sums.extend(folded.then_some(op));
@@ -394,11 +394,8 @@ impl Cut {
         }
         let mut sums = results.iter().copied().skip(self.tokens.len());
         for &sum in &self.sums {
-            let tiles = m.op(sum).operands.to_vec();
-            for (slot, result) in (0..tiles.len()).zip(sums.by_ref()) {
-                if let Some(tile) = m.op_mut(sum).operands.get_mut(slot) {
-                    *tile = result;
-                }
+            for (tile, result) in m.op_mut(sum).operands.iter_mut().zip(sums.by_ref()) {
+                *tile = result;
             }
         }
     }

@@ -111,11 +111,7 @@ fn largest(
     body: BlockId,
     log: &mut Log,
 ) -> Result<(), Option<Refusal>> {
-    let ops = m.ops_under(body);
-    let largest = values(m, &ops).into_iter().max_by_key(|&v| elements(m, v));
-    let Some(tile) = largest.filter(|_| !ops.iter().any(|&o| is_matmul(m, o))) else {
-        return Err(None);
-    };
+    let tile = largest_alone(m, &m.ops_under(body)).ok_or(None)?;
     let copies = apart::take(m, body);
     let parts = (elements(m, tile) / PART).max(1);
     let (mut dims, candidates) = any_rows(m, &m.ops_under(body), tile, parts);
@@ -235,6 +231,14 @@ fn most(m: &Module, body: BlockId, ops: &[OpId], target: &Target, together: u64)
     }
 }
 
+/// The largest tile where nothing is multiplied.
+fn largest_alone(m: &Module, ops: &[OpId]) -> Option<ValueId> {
+    if ops.iter().any(|&o| is_matmul(m, o)) {
+        return None;
+    }
+    values(m, ops).into_iter().max_by_key(|&v| elements(m, v))
+}
+
 /// The largest tile where nothing is multiplied and what is loaded and reduced does not fit in the registers of the most
 /// warps, and how many parts of it would.
 fn crowded_rows(
@@ -243,10 +247,7 @@ fn crowded_rows(
     ops: &[OpId],
     target: &Target,
 ) -> Option<(ValueId, u64)> {
-    let largest = values(m, ops).into_iter().max_by_key(|&v| elements(m, v))?;
-    if elements(m, largest) <= MOST_IN_BLOCK / 2 || ops.iter().any(|&o| is_matmul(m, o)) {
-        return None;
-    }
+    let largest = largest_alone(m, ops).filter(|&v| elements(m, v) > MOST_IN_BLOCK / 2)?;
     let room = target.registers_per_thread(MAX_WARPS);
     let needed = pressure::registers(m, body, MAX_WARPS) + REGISTERS_BESIDE_LOADS;
     let parts = needed.div_ceil(room).next_power_of_two();

@@ -151,13 +151,7 @@ impl Parts {
             return;
         }
         let ty = self.part_type(m, old);
-        m.value_mut(new).ty = ty;
-        if let Some(op) = m.def_op(new)
-            && C::of(m.op(op).kind) == Some(C::Constant)
-            && let Some(Attr::Dense { ty: of, .. }) = m.attr_mut(op, "value")
-        {
-            *of = ty;
-        }
+        retype(m, new, ty);
     }
 
     /// Numbers of elements begin at the part's first, and what is taken of a whole tile is that part.
@@ -229,6 +223,17 @@ impl Parts {
         };
         let length = extents(m, tile).get(dim).copied().unwrap_or(1) as i64;
         begin_at_part(m, op, dim, length, part);
+    }
+}
+
+/// Gives a value another type of the same elements; a constant is one number everywhere.
+pub fn retype(m: &mut Module, value: ValueId, ty: TypeId) {
+    m.value_mut(value).ty = ty;
+    if let Some(op) = m.def_op(value)
+        && C::of(m.op(op).kind) == Some(C::Constant)
+        && let Some(Attr::Dense { ty: of, .. }) = m.attr_mut(op, "value")
+    {
+        *of = ty;
     }
 }
 

@@ -8,11 +8,11 @@
 //! ```
 //! As every reduction here, this takes the elements in an order of its own (Tile IR, `reduce`: the order is not specified).
 
-use super::parts::Parts;
+use super::parts::{Parts, retype};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::cuda_tile::view as tile;
-use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, Type, ValueId};
+use crate::ir::{BlockId, Module, OpBuilder, OpId, Type, ValueId};
 use crate::lower::build::constant;
 use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::slice::{Map, copy};
@@ -54,19 +54,14 @@ pub fn check(m: &Module, reduce: OpId) -> Result<(), Refusal> {
 /// The bits of the identities of what is reduced.
 fn identities(m: &Module, reduce: OpId) -> Option<Vec<i64>> {
     let v = tile::Reduce::of(m.op(reduce))?;
-    let Attr::Array(identities) = v.identities() else {
-        return None;
+    let numbers = v.identities().numbers()?;
+    let each = || v.operands().iter().zip(&numbers);
+    let narrow = |v: &ValueId| {
+        let elem = m.types.elem(m.ty(*v));
+        matches!(m.types.get(elem), Type::Int(bits) if *bits < 8)
     };
-    let bits = |(attr, source): (&Attr, &ValueId)| {
-        let wide = m.types.width(m.types.elem(m.ty(*source))) >= 8;
-        match attr {
-            Attr::Int { value, .. } => (wide || *value == 0).then_some(*value),
-            Attr::Float { bits, .. } => Some(*bits as i64),
-            _ => None,
-        }
-    };
-    let found: Option<Vec<i64>> = identities.iter().zip(v.operands()).map(bits).collect();
-    found.filter(|f| f.len() == v.operands().len())
+    let plain = v.operands().len() == numbers.len() && each().all(|(v, &n)| !narrow(v) || n == 0);
+    plain.then_some(numbers)
 }
 
 /// What there is in front of the first part of each tile that `reduce` reduces.
@@ -103,12 +98,7 @@ pub fn combine(m: &mut Module, reduce: OpId, block: BlockId, so_far: &[ValueId])
         for result in m.op(copied).results.clone() {
             let elem = m.types.elem(m.ty(result));
             let ty = m.types.tile(elem, &shape);
-            m.value_mut(result).ty = ty;
-            if C::of(m.op(copied).kind) == Some(C::Constant)
-                && let Some(Attr::Dense { ty: of, .. }) = m.attr_mut(copied, "value")
-            {
-                *of = ty;
-            }
+            retype(m, result, ty);
         }
     }
     so_far.to_vec()
