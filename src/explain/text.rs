@@ -33,19 +33,28 @@ fn schedule(text: &mut String, kernel: &Kernel) {
         "\nkernel {}: {} warp{plural}",
         kernel.name, kernel.warps
     );
-    for decision in &kernel.decisions {
+    let decisions = kernel.decisions.iter().map(|decision| {
         let line = decision.line();
         let (what, between, how) = (line.what, line.between, &line.how);
-        let _ = writeln!(text, "  {what}{between}{how}{}", place(line.at));
-    }
-    for missed in &kernel.missed {
-        let _ = writeln!(
-            text,
-            "  no {}{}: {}",
-            missed.what,
-            place(&missed.at),
-            missed.why
-        );
+        format!("{what}{between}{how}{}", place(line.at))
+    });
+    once(text, decisions);
+    let missed = kernel.missed.iter();
+    once(
+        text,
+        missed.map(|m| format!("no {}{}: {}", m.what, place(&m.at), m.why)),
+    );
+}
+
+/// Writes lines; those that repeat once, with how often.
+fn once(text: &mut String, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    for same in lines.chunk_by(|a, b| a == b) {
+        let times = match same.len() {
+            1 => String::new(),
+            times => format!(" ({times} times)"),
+        };
+        let _ = writeln!(text, "  {}{times}", same[0]);
     }
 }
 

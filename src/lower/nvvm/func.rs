@@ -58,6 +58,7 @@ pub fn lower(
         .into_iter()
         .flat_map(|o| m.op(o).operands.to_vec())
         .collect();
+    let early = super::settled::early(m, body);
     let operands = m.ops_under(body).into_iter();
     let operands = operands.filter_map(|o| shared_bytes(m, o).map(|b| b.end));
     let operands = operands.max().unwrap_or(0);
@@ -91,6 +92,7 @@ pub fn lower(
             warps,
             entry: block,
             used,
+            early,
             allocations,
             blocks: u64::from(blocks),
             pair,

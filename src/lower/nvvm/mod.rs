@@ -35,6 +35,7 @@ mod roles;
 mod scaled_dot;
 mod scan;
 mod scratch;
+mod settled;
 mod shape;
 mod shared;
 mod shared_memory;
@@ -126,6 +127,8 @@ pub struct Kernel {
     pub entry: BlockId,
     /// The values that something uses.
     pub used: FxHashSet<ValueId>,
+    /// What is computed where it stands, not where it is first used.
+    pub early: FxHashSet<OpId>,
     /// Where the memory of each `alloca` lies.
     pub allocations: FxHashMap<OpId, u64>,
     /// Blocks of the cluster that executes a tile block.
@@ -218,6 +221,10 @@ impl Lower<'_> {
                 op,
                 "operation of another stage in nv_tileas",
             )),
+        }?;
+        match self.kernel.early.contains(&op) {
+            true => self.settle(op),
+            false => Ok(()),
         }
     }
 

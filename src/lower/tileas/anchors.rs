@@ -31,6 +31,9 @@ const MOST_REPEATED: u64 = 32;
 /// The same for the left operand of `wgmma`, whose warps have more to wait for at a barrier.
 const MOST_REPEATED_BY_GROUPS: u64 = 128;
 
+/// Fewest bits of a thread's access that writes bytes beside its neighbours'.
+const WORD: u64 = 32;
+
 /// (operand position, layout number) that an operation insists on.
 pub type Needs = Vec<(usize, u32)>;
 
@@ -147,16 +150,30 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
 }
 
 /// The layout of a tile that is stored as `store` says, if it is made of narrower elements that are loaded twice as many
-/// at once: two stores side by side then stand for two loads of half the width.
+/// at once: two stores side by side then stand for two loads of half the width. Or of much wider ones, as truth values that
+/// say what was kept of them are: in runs as long as the store's, neighbouring threads' loads would lie far apart.
 fn as_loaded(a: &mut Assign<'_>, tile: ValueId, store: &Blocked) -> Option<Layout> {
+    let (priority, known) = a.proposed(tile)?;
+    let known = a.m.layouts.get(known).clone();
+    let run = known.contiguous_per_thread(&store.order).ok()?;
+    let usual = store.layout().ok()?.contiguous_per_thread(&store.order);
+    let bytes = store.element_bits == 8 && 8 * run >= WORD;
+    // What loads of several widths have agreed on are the longest runs.
+    let longest = if priority == Priority::Agreed {
+        run
+    } else {
+        2 * run
+    };
+    if priority <= Priority::Agreed && bytes && usual.ok()? > longest {
+        return Some(known);
+    }
     let loads = Blocked {
         max_vector: 2 * store.max_vector,
         element_bits: store.element_bits / 2,
         ..store.clone()
     };
     let layout = canonical(&loads.layout().ok()?);
-    let (_, known) = a.proposed(tile)?;
-    (*a.m.layouts.get(known) == layout).then_some(layout)
+    (known == layout).then_some(layout)
 }
 
 /// What is read from shared memory where it lies as in global memory is for threads, not for matmuls: neighbours read

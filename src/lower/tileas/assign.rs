@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 
+use super::agreed;
 use super::anchors;
 use super::coalesced;
 use super::convert;
@@ -56,7 +57,7 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     a.derive(&ops)?;
     let layouts = a.solve(&ops)?;
     convert::insert(m, facts, &ops, &layouts, warps)?;
-    for_itself::load(m, facts, &ops, warps);
+    for_itself::access(m, facts, &ops, warps);
     Ok(())
 }
 
@@ -95,7 +96,11 @@ impl Assign<'_> {
         // Stores last: they look at what loads propose.
         let (stores, others): (Vec<OpId>, Vec<OpId>) =
             ops.iter().partition(|&&op| anchors::stores(self.m, op));
-        for op in others.into_iter().chain(stores) {
+        for op in others {
+            anchors::propose(self, op)?;
+        }
+        agreed::rows(self, ops)?;
+        for op in stores {
             anchors::propose(self, op)?;
         }
         for &op in ops {

@@ -1,25 +1,36 @@
-//! Small tiles of which each thread loads by itself what it uses.
+//! Small tiles of which each thread loads by itself what it uses, and stores by itself what it has computed.
 //!
 //! A tile of fewer vectors than a block has threads is loaded in narrow accesses, each element by one thread, and handed
 //! around through shared memory where many threads use an element: rows of cosines, for one, which all heads take. Where
 //! one or two wide accesses bring all that a thread uses, neither is needed: the tile is loaded in the layout in which it
-//! is used.
+//! is used. If that is no more than a thread would load for others, accesses of a word will do. Likewise, a tile is stored
+//! in the layout in which it was computed where that takes a thread two stores of two words.
 
 use super::coalesced::blocked;
 use super::look::{casts, is_view};
 use super::relation::{Relation, distributed, layout_of};
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::{FactMap, access};
+use crate::facts::FactMap;
+use crate::facts::access::{self, tile_of};
 use crate::ir::{Module, OpId, ValueId};
 use crate::layout::Layout;
 
 /// Most accesses of a thread.
 const ACCESSES: u64 = 2;
+/// Bits of an access that is wide enough: a conversion would take more than a second one.
+const WORD: u64 = 32;
+/// The same of an access that writes: narrower ones leave parts of sectors to be written.
+const WRITTEN: u64 = 64;
 
-/// Loads such tiles as they are used, those that `ops` load for a block of so many `warps`.
-pub fn load(m: &mut Module, facts: &FactMap, ops: &[OpId], warps: u64) {
+/// Loads and stores such tiles as they are used and computed, those of `ops` in a block of so many `warps`.
+pub fn access(m: &mut Module, facts: &FactMap, ops: &[OpId], warps: u64) {
     for &op in ops {
+        if let Some(made) = Made::of(m, op)
+            && made.is_wide(m, facts, warps) == Some(true)
+        {
+            made.apply(m);
+        }
         if let Some(used) = Used::of(m, op)
             && used.is_wide(m, facts, warps) == Some(true)
         {
@@ -74,7 +85,7 @@ impl Used {
         })
     }
 
-    /// Whether few accesses, wider than those that are there, bring a thread all it uses.
+    /// Whether few accesses, wider than those that are there or wide enough, bring a thread all it uses.
     fn is_wide(&self, m: &Module, facts: &FactMap, warps: u64) -> Option<bool> {
         let tile = m.result(self.load);
         let (blocked, _) = blocked(m, facts, self.load, tile, warps).ok()?;
@@ -83,14 +94,13 @@ impl Used {
         let new = m.layouts.get(self.layouts.last()?.1);
         let old = m.layouts.get(layout_of(m, tile)?);
         let vectors = new.registers() / vector(new)?.max(1);
-        Some(vectors <= ACCESSES && vector(new)? > vector(old)?)
+        let word = vector(new)? * u64::from(blocked.element_bits) >= WORD;
+        let enough = word && new.registers() <= old.registers();
+        Some(vectors <= ACCESSES && (enough || vector(new)? > vector(old)?))
     }
 
     fn apply(self, m: &mut Module) {
-        for &(tile, layout) in &self.layouts {
-            let ty = distributed(m, m.ty(tile), layout);
-            m.value_mut(tile).ty = ty;
-        }
+        set(m, &self.layouts);
         let Some(&(tile, _)) = self.layouts.first() else {
             return;
         };
@@ -98,6 +108,80 @@ impl Used {
             m.replace_all_uses(m.result(conversion), tile);
             m.erase(conversion);
         }
+    }
+}
+
+/// A store of what is converted for it alone.
+struct Made {
+    store: OpId,
+    /// The layouts that what is computed of the conversion's source has without it, the stored tile at last.
+    layouts: Vec<(ValueId, u32)>,
+    conversion: OpId,
+}
+
+impl Made {
+    fn of(m: &mut Module, store: OpId) -> Option<Made> {
+        if S::of(m.op(store).kind) != Some(S::TiledStore) {
+            return None;
+        }
+        let mut way = vec![tile_of(m, store)?];
+        let conversion = loop {
+            let tile = *way.last()?;
+            let (maker, users) = (m.def_op(tile)?, m.users(tile));
+            if users.len() != 1 {
+                return None;
+            }
+            if S::of(m.op(maker).kind) == Some(S::ConvertLayout) {
+                break maker;
+            }
+            if !is_view(m, maker) && !casts(m, maker) {
+                return None;
+            }
+            way.push(m.source(maker));
+        };
+        let mut layout = layout_of(m, m.source(conversion))?;
+        let mut layouts = Vec::new();
+        // What the conversion makes is its source; the others follow from it.
+        for &tile in way.iter().rev() {
+            let maker = m.def_op(tile)?;
+            if is_view(m, maker) {
+                let source = m.layouts.get(layout).clone();
+                let result = Relation::of(m, maker)?.result_of(m, tile, &source);
+                layout = m.layouts.intern(result.ok()?);
+            }
+            layouts.push((tile, layout));
+        }
+        Some(Made {
+            store,
+            layouts,
+            conversion,
+        })
+    }
+
+    /// Whether a few wide stores write all that a thread has.
+    fn is_wide(&self, m: &Module, facts: &FactMap, warps: u64) -> Option<bool> {
+        let &(tile, layout) = self.layouts.last()?;
+        let (blocked, _) = blocked(m, facts, self.store, tile, warps).ok()?;
+        let layout = m.layouts.get(layout);
+        let vector = layout.contiguous_per_thread(&blocked.order).ok()?;
+        let vector = vector.min(blocked.max_vector);
+        let wide = vector * u64::from(blocked.element_bits) >= WRITTEN;
+        Some(wide && layout.registers() / vector.max(1) <= ACCESSES)
+    }
+
+    fn apply(self, m: &mut Module) {
+        set(m, &self.layouts);
+        let source = m.source(self.conversion);
+        m.replace_all_uses(m.result(self.conversion), source);
+        m.erase(self.conversion);
+    }
+}
+
+/// Gives tiles their layouts.
+fn set(m: &mut Module, layouts: &[(ValueId, u32)]) {
+    for &(tile, layout) in layouts {
+        let ty = distributed(m, m.ty(tile), layout);
+        m.value_mut(tile).ty = ty;
     }
 }
 

@@ -11,6 +11,7 @@
 //! 4. [`assign`] gives every tile a layout and inserts conversions; operands are read where their matmul stands
 //!    ([`sink`]). What stays the same in a loop is in shared memory where registers are short ([`stationary`]).
 
+mod agreed;
 mod along_k;
 mod anchors;
 mod arrange;
@@ -62,6 +63,7 @@ mod retype;
 mod sharing;
 mod shorter;
 mod sink;
+mod soon;
 mod staged;
 mod staging;
 mod stationary;
@@ -121,6 +123,7 @@ fn func(
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
     retype::absorb(m, body);
+    soon::used_up(m, body);
     strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);
     swap::few_rows(m, body, target);

@@ -127,6 +127,10 @@ impl<'m> Weights<'m> {
     }
 }
 
+fn is_load(m: &Module, op: OpId) -> bool {
+    matches!(S::of(m.op(op).kind), Some(S::TiledLoad | S::Load))
+}
+
 /// Whether an operation needs the tiles that it reads or makes in registers.
 fn stands(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
@@ -248,6 +252,8 @@ impl<'m> Pressure<'m> {
             return 0;
         }
         let bits = match self.m.types.get(*elem) {
+            // Truth values that were loaded are bytes; others are compared again where they are used.
+            Type::Int(1) if self.m.def_op(value).is_some_and(|o| is_load(self.m, o)) => 8,
             Type::Ptr { .. } | Type::Int(1) => return 0,
             _ => u64::from(self.m.types.width(*elem)),
         };

@@ -12,7 +12,7 @@ use crate::layout::Layout;
 pub type Layouts = FxHashMap<ValueId, u32>;
 
 /// A set of tiles that have one layout.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Var(u32);
 
 impl UnifyKey for Var {
@@ -36,6 +36,8 @@ pub enum Priority {
     Narrow,
     Derived,
     Load,
+    /// Loads of rows in several shapes that are computed with each other.
+    Agreed,
     Store,
     /// Pointers that threads copy through: another layout leaves them copies of single elements.
     Copy,
@@ -101,6 +103,8 @@ pub struct Assign<'m> {
     pub facts: &'m FactMap,
     /// Warps that hold tiles (producer warps hold none).
     pub warps: u64,
+    /// The layouts that loads propose, in order.
+    pub loads: Vec<(ValueId, u32)>,
     table: InPlaceUnificationTable<Var>,
     vars: FxHashMap<ValueId, Var>,
 }
@@ -111,6 +115,7 @@ impl<'m> Assign<'m> {
             m,
             facts,
             warps,
+            loads: Vec::new(),
             table: InPlaceUnificationTable::new(),
             vars: FxHashMap::default(),
         }
@@ -130,6 +135,11 @@ impl<'m> Assign<'m> {
         )
     }
 
+    /// The variable that stands for all that a tile is tied to.
+    pub fn root(&mut self, value: ValueId) -> Option<Var> {
+        self.var(value).map(|var| self.table.find(var))
+    }
+
     /// Makes two tiles have one layout.
     pub fn tie(&mut self, a: ValueId, b: ValueId) {
         if let (Some(x), Some(y)) = (self.var(a), self.var(b)) {
@@ -141,6 +151,9 @@ impl<'m> Assign<'m> {
     pub fn propose(&mut self, value: ValueId, priority: Priority, layout: &Layout) {
         let Some(var) = self.var(value) else { return };
         let id = self.m.layouts.intern(canonical(layout));
+        if priority == Priority::Load {
+            self.loads.push((value, id));
+        }
         let proposal = Proposal {
             strongest: Some((priority, id)),
             ..Proposal::default()

@@ -394,6 +394,12 @@ def _nothing():
     return lambda *_, **__: None
 
 
+def _generator():
+    import torch
+
+    return torch.default_generator
+
+
 _CUDA = {
     "is_available": lambda: True,
     "is_initialized": lambda: True,
@@ -417,8 +423,12 @@ _CUDA = {
     "graph": _Graph,
     "is_current_stream_capturing": lambda: False,
     "empty_cache": _nothing(),
-    "manual_seed": _nothing(),
-    "manual_seed_all": _nothing(),
+    # The CPU's generator makes the numbers.
+    "manual_seed": lambda seed: _generator().manual_seed(seed),
+    "manual_seed_all": lambda seed: _generator().manual_seed(seed),
+    "initial_seed": lambda: _generator().initial_seed(),
+    "get_rng_state": lambda device=None: _generator().get_state(),
+    "set_rng_state": lambda state, device=None: _generator().set_state(state),
     "reset_peak_memory_stats": _nothing(),
     "memory_allocated": lambda device=None: sum(_lent.values()),
     "max_memory_allocated": lambda device=None: sum(_lent.values()),
@@ -546,6 +556,9 @@ def install() -> None:
     for name in _FACTORIES:
         if hasattr(torch, name) and not isinstance(getattr(torch, name), type):
             _replace(torch, name, _on_cpu(getattr(torch, name)))
+    # Operators called by their own names: `torch.ops.aten.full.default(…, device="cuda")`.
+    for kind in (torch._ops.OpOverload, torch._ops.OpOverloadPacket):
+        _replace(kind, "__call__", _on_cpu(kind.__call__))
     for name in _METHODS:
         _replace(torch.Tensor, name, _on_cpu(getattr(torch.Tensor, name)))
     for owner in (torch.Tensor, torch.nn.Module):
