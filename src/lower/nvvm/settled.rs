@@ -4,7 +4,7 @@
 //! and its first use behind, its operands would take their registers all that time; the schedule has seen to it that the
 //! sum takes fewer.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lower;
 use crate::dialect::nvvm::Op as N;
@@ -25,7 +25,7 @@ pub fn early(m: &Module, body: BlockId) -> FxHashSet<OpId> {
         let ops = &m.block(block).ops;
         // How many slow operations stand in front of each.
         let mut slow = 0;
-        let mut before = rustc_hash::FxHashMap::default();
+        let mut before = FxHashMap::default();
         for &op in ops {
             before.insert(op, slow);
             slow += usize::from(!m.op(op).regions.is_empty());

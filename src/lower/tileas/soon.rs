@@ -25,6 +25,9 @@ const FEW: u64 = 64;
 /// Most operations of an expression.
 const MOST_OPS: usize = 32;
 
+/// Most uses of a value that an expression may use up: the others of one with more stand all over the block.
+const MOST_USES: usize = 64;
+
 /// Most rounds: what one expression uses up may be the last use for another.
 const ROUNDS: usize = 8;
 
@@ -64,6 +67,8 @@ struct Order<'m> {
     places: FxHashMap<OpId, Place>,
     /// The operations of the block that use registers, themselves or inside.
     users: FxHashMap<ValueId, Vec<OpId>>,
+    /// The one operation that uses a value; `None`: there are several.
+    only: FxHashMap<ValueId, Option<OpId>>,
     moved: FxHashSet<OpId>,
     /// The operations with regions, by their numbers: loops, branches and reductions.
     slow: Vec<usize>,
@@ -99,21 +104,12 @@ impl<'m> Order<'m> {
             weights: Weights::of(m, body, WARPS),
             places: numbered().map(|(i, &o)| (o, (i, 0))).collect(),
             users: FxHashMap::default(),
+            only: FxHashMap::default(),
             moved: FxHashSet::default(),
             slow,
             behind: FxHashMap::default(),
         };
-        for op in m.ops_under(block) {
-            let Some(user) = ancestor_in(m, body, block, op).filter(|_| !is_view(m, op)) else {
-                continue;
-            };
-            for &v in &m.op(op).operands {
-                let users = order.users.entry(order.weights.root(v)).or_default();
-                if users.last() != Some(&user) {
-                    users.push(user);
-                }
-            }
-        }
+        order.find_users(body);
         for _ in 0..ROUNDS {
             if ops.iter().filter(|&&op| order.move_up(op)).count() == 0 {
                 break;
@@ -125,6 +121,24 @@ impl<'m> Order<'m> {
         let mut new = ops.clone();
         new.sort_by_key(|o| order.places.get(o).copied());
         Some(new)
+    }
+
+    fn find_users(&mut self, body: BlockId) {
+        let m = self.m;
+        for op in m.ops_under(self.block) {
+            let user = ancestor_in(m, body, self.block, op).filter(|_| !is_view(m, op));
+            for &v in &m.op(op).operands {
+                let only = self.only.entry(v).or_insert(Some(op));
+                *only = only.filter(|&o| o == op);
+                let Some(user) = user else {
+                    continue;
+                };
+                let users = self.users.entry(self.weights.root(v)).or_default();
+                if users.last() != Some(&user) {
+                    users.push(user);
+                }
+            }
+        }
     }
 
     /// Moves the expression that ends in `op` up if that saves registers.
@@ -161,7 +175,8 @@ impl<'m> Order<'m> {
             next += 1;
             for maker in m.op(op).operands.iter().filter_map(|&v| m.def_op(v)) {
                 let here = self.places.contains_key(&maker) && !inside.contains(&maker);
-                let alone = || m.op(maker).results.iter().all(|&r| m.users(r) == [op]);
+                let uses = |r| self.only.get(r).is_none_or(|&user| user == Some(op));
+                let alone = || m.op(maker).results.iter().all(uses);
                 if here && movable(maker) && ops.len() < MOST_OPS && alone() {
                     inside.insert(maker);
                     ops.push(maker);
@@ -194,7 +209,8 @@ impl<'m> Order<'m> {
             Def::Result { op, .. } => self.places.contains_key(&op),
             Def::Argument { block, .. } => block == self.block,
         };
-        here && self.weights.weight(value) > 0
+        let uses = self.users.get(&value).map_or(0, Vec::len);
+        here && uses <= MOST_USES && self.weights.weight(value) > 0
     }
 
     /// The first place where an expression that ends in `root` takes no more registers than it frees, if computing it there
