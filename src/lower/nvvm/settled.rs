@@ -36,12 +36,13 @@ pub fn early(m: &Module, body: BlockId) -> FxHashSet<OpId> {
             };
             let tiles = || m.op(op).results.iter().copied();
             let kept = |v: ValueId| matches!(m.types.get(m.ty(v)), Type::Distributed { .. });
-            if !m.op(op).only_computes() || is_view(m, op) || !tiles().all(kept) {
+            let computes = m.op(op).only_computes() && !is_view(m, op);
+            if !computes || !tiles().all(|v| kept(v) && !known.contains(&v)) {
                 continue;
             }
             let users = tiles().flat_map(|v| users(m, v));
             let users = users.filter_map(|user| before.get(&ancestor_in(m, body, block, user)?));
-            if !tiles().any(|v| known.contains(&v)) && users.min().is_some_and(|&n| n > in_front) {
+            if users.min().is_some_and(|&n| n > in_front) {
                 found.insert(op);
             }
         }

@@ -10,90 +10,125 @@
 //! The layout with the longest runs is taken for all of them in which neighbouring threads' accesses leave out no more than
 //! they move: runs of two accesses at most.
 
+use ena::unify::{InPlaceUnificationTable, UnifyKey};
 use rustc_hash::FxHashMap;
 
+use super::look::elements;
 use super::relation::{Relation, at, is_distributed, shape_of};
 use super::variables::{Assign, Priority, Var};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::layout::{Layout, Shape};
 
-/// Proposes one layout for each kind of rows whose loads want several.
+/// A row, in one shape or several.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Row(u32);
+
+impl UnifyKey for Row {
+    type Value = ();
+    fn index(&self) -> u32 {
+        self.0
+    }
+    fn from_index(i: u32) -> Self {
+        Row(i)
+    }
+    fn tag() -> &'static str {
+        "row"
+    }
+}
+
+/// Proposes one layout for each row whose loads want several.
 pub fn rows(a: &mut Assign<'_>, ops: &[OpId]) -> Result<(), Diagnostic> {
-    let (groups, group_of) = groups(a, ops);
-    let mut wanted: Vec<Vec<(u64, Layout)>> = vec![Vec::new(); groups.len()];
+    let mut rows = Rows::of(a, ops);
+    let mut wanted: FxHashMap<Row, Vec<(u64, Layout)>> = FxHashMap::default();
     for (value, layout) in a.loads.clone() {
-        let group = a.root(value).and_then(|var| group_of.get(&var));
-        let Some((&group, op)) = group.zip(a.m.def_op(value)) else {
+        let row = a.root(value).and_then(|var| rows.find(var));
+        let Some((row, op)) = row.zip(a.m.def_op(value)) else {
             continue;
         };
-        let length: u64 = long(a.m, value).iter().product();
-        let flat = at(a.m, op, Shape::new(&[length]))?;
+        let flat = at(a.m, op, Shape::new(&[elements(a.m, value)]))?;
         let layout = at(a.m, op, a.m.layouts.get(layout).reshape(&flat))?;
         let run = at(a.m, op, layout.contiguous_per_thread(&[0]))?;
-        wanted[group].push((run, layout));
+        wanted.entry(row).or_default().push((run, layout));
     }
-    for (row, mut layouts) in groups.into_iter().zip(wanted) {
-        layouts.sort_by_key(|&(run, _)| run);
-        layouts.dedup();
-        let least = layouts.first().map_or(0, |&(run, _)| run);
-        let several = layouts.len() > 1;
-        layouts.retain(|&(run, _)| run <= 2 * least);
-        let Some((_, chosen)) = layouts.pop().filter(|_| several) else {
+    let chosen = wanted
+        .into_iter()
+        .filter_map(|(row, w)| Some((row, longest(w)?)));
+    let chosen: FxHashMap<Row, Layout> = chosen.collect();
+    for (value, var) in std::mem::take(&mut rows.tiles) {
+        let Some(layout) = rows.find(var).and_then(|row| chosen.get(&row)) else {
             continue;
         };
-        for value in row {
-            let shape = shape_of(a.m, value);
-            let layout = shape.and_then(|shape| chosen.reshape(&shape));
-            if let Ok(layout) = layout {
-                a.propose(value, Priority::Agreed, &layout);
-            }
+        let shape = shape_of(a.m, value);
+        if let Ok(layout) = shape.and_then(|shape| layout.reshape(&shape)) {
+            a.propose(value, Priority::Agreed, &layout);
         }
     }
     Ok(())
 }
 
-/// Rows, a tile of each variable: those that are one row in several shapes together. And the number of each variable's group.
-fn groups(a: &mut Assign<'_>, ops: &[OpId]) -> (Vec<Vec<ValueId>>, FxHashMap<Var, usize>) {
-    let mut groups: Vec<Vec<ValueId>> = Vec::new();
-    let mut group_of: FxHashMap<Var, usize> = FxHashMap::default();
-    let loaded: Vec<ValueId> = a.loads.iter().map(|&(value, _)| value).collect();
-    let shown = ops.iter().filter_map(|&op| {
-        let reshape = matches!(Relation::of(a.m, op), Some(Relation::Reshape));
-        reshape.then(|| vec![a.m.source(op), a.m.result(op)])
-    });
-    let alike: Vec<Vec<ValueId>> = shown.chain(loaded.into_iter().map(|v| vec![v])).collect();
-    for alike in alike {
-        let is_row = |&v: &ValueId| is_distributed(a.m, v) && long(a.m, v).len() == 1;
-        if !alike.iter().all(is_row) {
-            continue;
-        }
-        let vars: Vec<(ValueId, Var)> = (alike.iter())
-            .filter_map(|&v| Some((v, a.root(v)?)))
-            .collect();
-        let known: Vec<usize> = (vars.iter())
-            .filter_map(|(_, var)| group_of.get(var).copied())
-            .collect();
-        let into = known.first().copied().unwrap_or(groups.len());
-        if into == groups.len() {
-            groups.push(Vec::new());
-        }
-        for other in known.into_iter().filter(|&g| g != into) {
-            let moved = std::mem::take(&mut groups[other]);
-            groups[into].extend(moved);
-            let of_other = group_of.values_mut().filter(|g| **g == other);
-            of_other.for_each(|g| *g = into);
-        }
-        for (value, var) in vars {
-            if group_of.insert(var, into).is_none() {
-                groups[into].push(value);
-            }
-        }
-    }
-    (groups, group_of)
+/// Of several layouts with their runs, that with the longest run of at most twice the shortest.
+fn longest(mut layouts: Vec<(u64, Layout)>) -> Option<Layout> {
+    layouts.sort_by_key(|&(run, _)| run);
+    layouts.dedup();
+    let most = 2 * layouts.first()?.0;
+    let several = layouts.len() > 1;
+    let (_, longest) = layouts.into_iter().rfind(|&(run, _)| run <= most)?;
+    several.then_some(longest)
 }
 
-/// The extents of a tile that are more than one.
-fn long(m: &Module, value: ValueId) -> Vec<u64> {
+/// The rows of a function.
+struct Rows {
+    table: InPlaceUnificationTable<Row>,
+    of: FxHashMap<Var, Row>,
+    /// A tile of each variable, in order.
+    tiles: Vec<(ValueId, Var)>,
+}
+
+impl Rows {
+    /// What is loaded, and what changes of shape show otherwise.
+    fn of(a: &mut Assign<'_>, ops: &[OpId]) -> Self {
+        let mut rows = Rows {
+            table: InPlaceUnificationTable::new(),
+            of: FxHashMap::default(),
+            tiles: Vec::new(),
+        };
+        for &op in ops {
+            if matches!(Relation::of(a.m, op), Some(Relation::Reshape)) {
+                let (source, result) = (a.m.source(op), a.m.result(op));
+                if is_row(a.m, source) && is_row(a.m, result) {
+                    let pair = [source, result].map(|v| rows.row(a, v));
+                    if let [Some(source), Some(result)] = pair {
+                        rows.table.union(source, result);
+                    }
+                }
+            }
+        }
+        for (value, _) in a.loads.clone() {
+            if is_row(a.m, value) {
+                rows.row(a, value);
+            }
+        }
+        rows
+    }
+
+    /// The row that a tile is, as far as is known.
+    fn row(&mut self, a: &mut Assign<'_>, value: ValueId) -> Option<Row> {
+        let var = a.root(value)?;
+        let new = || {
+            self.tiles.push((value, var));
+            self.table.new_key(())
+        };
+        Some(*self.of.entry(var).or_insert_with(new))
+    }
+
+    fn find(&mut self, var: Var) -> Option<Row> {
+        let row = *self.of.get(&var)?;
+        Some(self.table.find(row))
+    }
+}
+
+/// Whether a tile has one long dimension.
+fn is_row(m: &Module, value: ValueId) -> bool {
     let extents = m.types.as_tile(m.ty(value)).map_or(&[][..], |t| t.1);
-    extents.iter().copied().filter(|&e| e > 1).collect()
+    is_distributed(m, value) && extents.iter().filter(|&&e| e > 1).count() == 1
 }

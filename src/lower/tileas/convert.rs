@@ -1,7 +1,7 @@
 //! Writes the assigned layouts into the types and inserts `convert_layout` where they disagree.
 
 use super::anchors::{self, Needs};
-use super::relation::{Relation, at, canonical, layout_of};
+use super::relation::{Relation, at, canonical, distributed, layout_of, set_layout};
 use super::variables::Layouts;
 use super::{coalesced, fragments, remake};
 use crate::dialect::cuda_tile::Op as C;
@@ -10,7 +10,6 @@ use crate::facts::FactMap;
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::lower::tileas::look::{is_view, place};
-use crate::lower::tileas::relation::distributed;
 use rustc_hash::FxHashMap;
 
 /// Gives every value its type, then every operation the operands it needs.
@@ -22,8 +21,7 @@ pub fn insert(
     warps: u64,
 ) -> Result<(), Diagnostic> {
     for (&value, &layout) in layouts {
-        let ty = distributed(m, m.ty(value), layout);
-        m.value_mut(value).ty = ty;
+        set_layout(m, value, layout);
     }
     // Definitions come before uses, which are replaced as they come.
     let mut replaced = FxHashMap::default();
@@ -74,8 +72,7 @@ fn fix_issued(m: &mut Module, op: OpId) -> Result<(), Diagnostic> {
         let layout = anchors::accumulator(m, op)?;
         let layout = m.layouts.intern(layout);
         let result = m.result(op);
-        let ty = distributed(m, m.ty(result), layout);
-        m.value_mut(result).ty = ty;
+        set_layout(m, result, layout);
     }
     Ok(())
 }

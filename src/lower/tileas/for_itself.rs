@@ -8,7 +8,7 @@
 
 use super::coalesced::blocked;
 use super::look::{casts, is_view};
-use super::relation::{Relation, distributed, layout_of};
+use super::relation::{Relation, layout_of, set_layout};
 use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -180,8 +180,7 @@ impl Made {
 /// Gives tiles their layouts.
 fn set(m: &mut Module, layouts: &[(ValueId, u32)]) {
     for &(tile, layout) in layouts {
-        let ty = distributed(m, m.ty(tile), layout);
-        m.value_mut(tile).ty = ty;
+        set_layout(m, tile, layout);
     }
 }
 

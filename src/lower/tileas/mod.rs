@@ -123,7 +123,7 @@ fn func(
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
     retype::absorb(m, body);
-    soon::used_up(m, body);
+    soon::compute(m, body);
     strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);
     swap::few_rows(m, body, target);

@@ -130,6 +130,12 @@ fn inverse(p: &[usize]) -> Vec<usize> {
     inverse
 }
 
+/// Distributes a tile by a layout.
+pub fn set_layout(m: &mut Module, tile: ValueId, layout: u32) {
+    let ty = distributed(m, m.ty(tile), layout);
+    m.value_mut(tile).ty = ty;
+}
+
 /// `tile` distributed by a layout.
 pub fn distributed(m: &mut Module, tile: TypeId, layout: u32) -> TypeId {
     match m.types.get(tile).clone() {

@@ -33,19 +33,20 @@ const ROUNDS: usize = 8;
 
 /// Reorders the blocks under `body` where that saves registers. Beside matmuls, what is computed meanwhile is a question
 /// of the schedule.
-pub fn used_up(m: &mut Module, body: BlockId) {
+pub fn compute(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
-    if ops.iter().any(|&o| is_matmul(m, o)) {
+    let none_slow = ops.iter().all(|&o| m.op(o).regions.is_empty());
+    if none_slow || ops.iter().any(|&o| is_matmul(m, o)) {
         return;
     }
     let mut now = pressure::registers(m, body, WARPS);
     if now <= FEW {
         return;
     }
-    for block in blocks_of(m, ops) {
-        let Some(order) = Order::of(m, body, block) else {
-            continue;
-        };
+    let weights = Weights::of(m, body, WARPS);
+    let orders = blocks_of(m, ops).into_iter();
+    let orders = orders.filter_map(|block| Some((block, Order::of(m, body, block, &weights)?)));
+    for (block, order) in orders.collect::<Vec<_>>() {
         let before = std::mem::replace(&mut m.block_mut(block).ops, order);
         let then = pressure::registers(m, body, WARPS);
         match then < now {
@@ -63,7 +64,7 @@ type Place = (usize, usize);
 struct Order<'m> {
     m: &'m Module,
     block: BlockId,
-    weights: Weights<'m>,
+    weights: &'m Weights<'m>,
     places: FxHashMap<OpId, Place>,
     /// The operations of the block that use registers, themselves or inside.
     users: FxHashMap<ValueId, Vec<OpId>>,
@@ -90,7 +91,12 @@ struct Expression {
 
 impl<'m> Order<'m> {
     /// The order of `block` in which expressions have moved up; `None`: none does.
-    fn of(m: &'m Module, body: BlockId, block: BlockId) -> Option<Vec<OpId>> {
+    fn of(
+        m: &'m Module,
+        body: BlockId,
+        block: BlockId,
+        weights: &'m Weights<'m>,
+    ) -> Option<Vec<OpId>> {
         let ops = &m.block(block).ops;
         let numbered = || ops.iter().enumerate();
         let slow = numbered().filter(|&(_, &o)| !m.op(o).regions.is_empty());
@@ -101,7 +107,7 @@ impl<'m> Order<'m> {
         let mut order = Order {
             m,
             block,
-            weights: Weights::of(m, body, WARPS),
+            weights,
             places: numbered().map(|(i, &o)| (o, (i, 0))).collect(),
             users: FxHashMap::default(),
             only: FxHashMap::default(),
@@ -219,14 +225,15 @@ impl<'m> Order<'m> {
         let results = self.m.op(root).results.iter();
         let result: u64 = results.map(|&r| self.weights.weight(r)).sum();
         let now = *self.places.get(&root)?;
-        let saves = result > 0 && self.waits(e.made, now) && self.freed(e, now) > result;
+        if result == 0 || !self.waits(e.made, now) || self.freed(e, now) <= result {
+            return None;
+        }
         let others = e.leaves.iter().flat_map(|&v| self.others(e, v));
         let others = others.filter_map(|u| self.places.get(&u).copied());
         let mut places: Vec<Place> = others.filter(|&p| p > e.made && p < now).collect();
         places.push(e.made);
         places.sort_unstable();
-        let mut places = places.into_iter().filter(|_| saves);
-        let found = places.find(|&p| self.freed(e, p) >= result)?;
+        let found = places.into_iter().find(|&p| self.freed(e, p) >= result)?;
         self.waits(found, now).then_some(found)
     }
 

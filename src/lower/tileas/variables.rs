@@ -36,7 +36,7 @@ pub enum Priority {
     Narrow,
     Derived,
     Load,
-    /// Loads of rows in several shapes that are computed with each other.
+    /// Loads of rows of several widths that are computed with each other.
     Agreed,
     Store,
     /// Pointers that threads copy through: another layout leaves them copies of single elements.

@@ -10,7 +10,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::build::constant;
-use crate::lower::tileas::look::is_matmul;
+use crate::lower::tileas::look::{ancestor_in, is_matmul};
 use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::slice::Map;
 use crate::lower::tileas::pipeline::tokens::only_read;
@@ -67,7 +67,9 @@ impl Cut {
             .collect();
         let home = around(m, body, &anchors);
         let at = |op: OpId| m.block(home).ops.iter().position(|&o| o == op);
-        let positions = anchors.iter().filter_map(|&o| at(ancestor(m, home, o)?));
+        let positions = anchors
+            .iter()
+            .filter_map(|&o| at(ancestor_in(m, body, home, o)?));
         let (Some(first), Some(last)) = (positions.clone().min(), positions.max()) else {
             return Err((
                 m.region(m.block(body).region).parent,
@@ -423,18 +425,10 @@ pub fn cheap(
 /// The innermost block that holds all of `ops`, the function's `body` at last.
 fn around(m: &Module, body: BlockId, ops: &[OpId]) -> BlockId {
     let mut home = ops.first().map_or(body, |&o| m.op(o).block);
-    while home != body && !ops.iter().all(|&o| ancestor(m, home, o).is_some()) {
+    while home != body && !ops.iter().all(|&o| ancestor_in(m, body, home, o).is_some()) {
         home = m.op(m.region(m.block(home).region).parent).block;
     }
     home
-}
-
-/// The operation of `block` that is `op` or holds it.
-fn ancestor(m: &Module, block: BlockId, mut op: OpId) -> Option<OpId> {
-    while m.op(op).block != block {
-        op = m.parent_op(op)?;
-    }
-    Some(op)
 }
 
 /// A load that needs no order beside its tokens.
