@@ -69,25 +69,40 @@ impl CostModel for TableCost<'_> {
         know: &Know,
         node: &Node,
         ty: Option<TypeId>,
-        _: &dyn Fn(usize) -> Option<TypeId>,
+        operand: &dyn Fn(usize) -> Option<TypeId>,
     ) -> Option<u64> {
         if !self.legal(node) {
             return None;
         }
-        let each = match node.head {
-            Head::Op(kind) => {
-                let stated = self.rules.costs.get(&node.head);
-                u64::from(stated.map_or(kind.def().cost, |c| c.cost))
-            }
-            _ => return Some(0),
+        let Head::Op(kind) = node.head else {
+            return Some(0);
         };
-        Some(each.saturating_mul(elements(know, ty)))
+        let stated = self.rules.costs.get(&node.head);
+        let each = u64::from(stated.map_or(kind.def().cost, |c| c.cost));
+        // Later stages state what each form costs.
+        let arithmetic =
+            kind.dialect == Dialect::CudaTile && kind.def().traits.has(Traits::ELEMENTWISE);
+        let words = match arithmetic {
+            true => words(know, (0..node.children.len()).map(operand).chain([ty])),
+            false => 1,
+        };
+        Some(each.saturating_mul(elements(know, ty) * words))
     }
 
     fn cheap(&self, _: &Know, node: &Node) -> bool {
         self.rules.costs.get(&node.head).is_some_and(|c| c.cheap)
             || matches!(node.head, Head::Op(kind) if kind.def().traits.has(Traits::CONSTANT))
     }
+}
+
+/// Words of 32 bits that an operation computes with: those of its narrowest integer, as what widens or cuts does nothing
+/// with the rest. Truth values only choose.
+fn words(know: &Know, types: impl Iterator<Item = Option<TypeId>>) -> u64 {
+    let integers = types.filter_map(|ty| match know.types.get(know.types.elem(ty?)) {
+        Type::Int(bits) if *bits > 1 => Some(u64::from(*bits).div_ceil(32)),
+        _ => None,
+    });
+    integers.min().unwrap_or(1)
 }
 
 /// How many elements one thread handles: registers of an array; a tile counts as one.

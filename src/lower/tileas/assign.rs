@@ -67,9 +67,9 @@ fn elements(m: &Module, value: ValueId) -> u64 {
     shape.iter().product()
 }
 
-/// Gives each use of a constant one of its own.
-fn copy_for_each_use(m: &mut Module, constant: OpId) {
-    let value = m.result(constant);
+/// Gives each use of a number one of its own.
+fn copy_for_each_use(m: &mut Module, number: OpId) {
+    let value = m.result(number);
     let mut users = m.users(value);
     users.dedup();
     let uses = users.into_iter().flat_map(|user| {
@@ -78,7 +78,7 @@ fn copy_for_each_use(m: &mut Module, constant: OpId) {
         here.map(move |(at, _)| (user, at)).collect::<Vec<_>>()
     });
     for (user, at) in uses.collect::<Vec<_>>().into_iter().skip(1) {
-        let copied = copy_beside(m, constant);
+        let copied = copy_beside(m, number);
         let own = m.result(copied);
         if let Some(slot) = m.op_mut(user).operands.get_mut(at) {
             *slot = own;
@@ -136,13 +136,18 @@ impl Assign<'_> {
 
     /// Constants and broadcasts of several uses that are disputed: the zero that two matmuls start from; one number that is
     /// added to the pointers of two operands, which are copied in different orders; numbers of columns that tie what is
-    /// copied to what is stored, in masks. For copies alone, numbers that differ are repeated, too.
+    /// copied to what is stored, in masks. For copies alone, numbers that differ are repeated, too. What widens a broadcast
+    /// is one.
     fn disputed(&mut self, ops: &[OpId]) -> Vec<OpId> {
         let mut disputed = Vec::new();
         for &op in ops {
-            let is_alike = match C::of(self.m.op(op).kind) {
+            let broadcast = match C::of(self.m.op(op).kind) {
+                Some(C::ExtI) => self.m.def_op(self.m.source(op)).unwrap_or(op),
+                _ => op,
+            };
+            let is_alike = match C::of(self.m.op(broadcast).kind) {
                 Some(C::Constant) => true,
-                Some(C::Broadcast) => elements(self.m, self.m.source(op)) == 1,
+                Some(C::Broadcast) => elements(self.m, self.m.source(broadcast)) == 1,
                 _ => continue,
             };
             let is_repeated = match self.dispute(self.m.result(op)) {
