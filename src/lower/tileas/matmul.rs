@@ -197,9 +197,31 @@ fn set_fma(m: &mut Module, op: OpId) {
     *m.attr_mut(op, "atom") = cased(DotAtom::Fma);
 }
 
+/// The instruction of the same types that has half the depth, if there is one on every target that has the deeper one.
+///
+/// Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction", table of shapes.
+fn half_as_deep(m: &Module, op: OpId) -> Option<DotAtom> {
+    let [elem, acc] = elements(m, op);
+    let deep = view::Dot::of(m.op(op))?.atom();
+    let half = match (deep, m.types.get(elem), m.types.get(acc)) {
+        (DotAtom::M16n8k32, Type::Int(8), _) => DotAtom::M16n8k16,
+        (DotAtom::M16n8k32, Type::Float(Float::F8E4M3FN | Float::F8E5M2), _) => DotAtom::M16n8k16,
+        (DotAtom::M16n8k16, Type::Float(Float::F16), _) => DotAtom::M16n8k8,
+        (DotAtom::M16n8k16, Type::Float(Float::BF16), Type::Float(Float::F32)) => DotAtom::M16n8k8,
+        _ => return None,
+    };
+    Some(half)
+}
+
 /// Takes batches apart that warps do not share out, and instructions larger than the tile away.
 fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
     let size = extents(m, op)?;
+    if let Some(shape) = fragments::atom_shape(m, op)
+        && !size.matrix.holds_rows(shape)
+        && let Some(half) = half_as_deep(m, op)
+    {
+        *m.attr_mut(op, "atom") = cased(half);
+    }
     let Some(shape) = fragments::atom_shape(m, op) else {
         return Ok(());
     };
