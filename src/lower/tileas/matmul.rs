@@ -193,8 +193,8 @@ fn become_dot(m: &mut Module, op: OpId, atom: DotAtom) {
     m.become_op(op, S::Dot, attrs);
 }
 
-fn set_fma(m: &mut Module, op: OpId) {
-    *m.attr_mut(op, "atom") = cased(DotAtom::Fma);
+fn set_atom(m: &mut Module, op: OpId, atom: DotAtom) {
+    *m.attr_mut(op, "atom") = cased(atom);
 }
 
 /// The instruction of the same types that has half the depth, if there is one on every target that has the deeper one.
@@ -220,7 +220,7 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
         && !size.matrix.holds_rows(shape)
         && let Some(half) = half_as_deep(m, op)
     {
-        *m.attr_mut(op, "atom") = cased(half);
+        set_atom(m, op, half);
     }
     let Some(shape) = fragments::atom_shape(m, op) else {
         return Ok(());
@@ -231,7 +231,7 @@ fn fit(m: &mut Module, op: OpId, target: &Target) -> Result<(), Diagnostic> {
         _ => size.hold(shape),
     };
     match size.batch {
-        _ if !holds => set_fma(m, op),
+        _ if !holds => set_atom(m, op, DotAtom::Fma),
         Some(batch) if batch == 1 || !by_warps(m, op, size, target) => take_apart(m, op, batch),
         _ => {}
     }
