@@ -24,14 +24,11 @@ pub struct Args {
     /// Prove the rules and the rows of the selection tables with an SMT solver, as far as it can.
     #[arg(long, conflicts_with = "check")]
     prove: bool,
-    /// Bring a table of what is proven (Markdown) up to date: rules that it lacks, and those that `--only` names, are
-    /// proven; those that are gone are dropped. Where files are named, the table's rules of other files stay.
+    /// Bring a table of what is proven (Markdown) up to date: rules that it lacks, those of which a proof would now ask
+    /// the solver something else or another version of it, and those that `--only` names are proven; those that are gone
+    /// are dropped. Where files are named, the table's rules of other files stay.
     #[arg(long, value_name = "FILE", requires = "prove")]
     update: Option<PathBuf>,
-    /// Also prove again what the table says of another query to the solver, or of another version of it, than a proof
-    /// would ask now.
-    #[arg(long, requires = "update", conflicts_with = "only")]
-    renew: bool,
     /// The solver: Z3, by default the `z3` in PATH or in `target/toolkit`.
     #[arg(long, requires = "prove")]
     solver: Option<PathBuf>,

@@ -110,7 +110,7 @@ fn stale(subject: &Subject, row: &Row, solver: &Solver) -> Option<String> {
     (solver.record() != row.record.as_ref()).then(|| {
         format!(
             "{} holds, but rules/PROOFS.md is of other queries: \
-             `tilec rules --prove --update rules/PROOFS.md --renew` asks the new ones",
+             `tilec rules --prove --update rules/PROOFS.md` asks the new ones",
             subject.name()
         )
     })

@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let named = |s: &Subject| args.only.as_ref().is_none_or(|o| s.key.1.contains(o));
     let known = |s: &Subject| match table.as_ref().and_then(|t| t.get(&s.key)) {
-        Some(row) if args.only.is_none() => !args.renew || proofs.are_as(row, s),
+        Some(row) if args.only.is_none() => proofs.are_as(row, s),
         _ => false,
     };
     let open: Vec<&Subject> = subjects

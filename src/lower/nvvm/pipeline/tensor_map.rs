@@ -10,6 +10,7 @@ use crate::layout::shared::Swizzle;
 use crate::layout::tma::{TmaBoxes, boxes_for};
 use crate::lower::nvvm::shared::Buffer;
 use crate::lower::tileas::pipeline::described::{self, Described, ROWS};
+use crate::lower::tileas::pipeline::sum::Sum;
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -57,8 +58,15 @@ impl Lower<'_> {
             let step = access.traversal.get(dim).copied().unwrap_or(1);
             origin.push(e.with(N::Mul, index, step));
         }
-        let described = self.tensor_described(op, access).ok();
-        let Some(slice) = described.and_then(|d| d.slice) else {
+        let Ok(described) = self.tensor_described(op, access) else {
+            return Ok(origin);
+        };
+        if let Some(column) = self.sum(op, &described.column)?
+            && let Some(first) = origin.first_mut()
+        {
+            *first = self.emit().add(*first, column);
+        }
+        let Some(slice) = described.slice else {
             return Ok(origin);
         };
         let Some(at) = order.iter().position(|&d| d == slice.dim) else {
@@ -70,14 +78,30 @@ impl Lower<'_> {
         let rows = e.i32(ROWS);
         origin[at] = e.binary(N::Sub, rows, rest);
         let mut behind = e.add(row, rest);
-        if let Some(start) = slice.start {
-            let start = self.get(op, start)?;
-            let mut e = self.emit();
-            let start = e.int_cast(start, 32);
-            behind = e.add(start, behind);
+        if let Some(start) = self.sum(op, &slice.start)? {
+            behind = self.emit().add(start, behind);
         }
         origin.extend([behind, rows]);
         Ok(origin)
+    }
+
+    /// A sum in 32 bits; `None`: zero.
+    fn sum(&mut self, op: OpId, sum: &Sum) -> Result<Option<ValueId>, Diagnostic> {
+        let mut all = match sum.plus {
+            0 => None,
+            plus => Some(self.emit().i32(plus)),
+        };
+        for &(value, times) in &sum.terms {
+            let value = self.get(op, value)?;
+            let mut e = self.emit();
+            let value = e.int_cast(value, 32);
+            let term = e.with(N::Mul, value, times);
+            all = Some(match all {
+                Some(all) => e.add(all, term),
+                None => term,
+            });
+        }
+        Ok(all)
     }
 
     /// Rows from `row` to the end of what `dim` walks, as many as the tile has at most; none where `row` is outside.
@@ -140,7 +164,16 @@ impl Lower<'_> {
         let known = |l: &Self, v| described::number(l.m, l.kernel.func, v, &l.facts);
         let number =
             |l: &Self, v: Option<ValueId>| v.and_then(|v| known(l, v)).ok_or_else(|| no(l));
-        let Described { base, slice, .. } = self.tensor_described(op, access)?;
+        let Described {
+            base,
+            column,
+            slice,
+            ..
+        } = self.tensor_described(op, access)?;
+        let whole_row = match column.is_zero() {
+            true => None,
+            false => Some(described::row_in_memory(access, &self.facts).ok_or_else(|| no(self))?),
+        };
         let mut map = launch::TensorMap {
             param: 0,
             base,
@@ -162,9 +195,10 @@ impl Lower<'_> {
         };
         for (i, &dim) in order.iter().enumerate() {
             let sliced = slice.as_ref().is_some_and(|s| s.dim == dim);
-            map.dims.push(match sliced {
-                true => Expr::Number(ROWS as u64),
-                false => number(self, access.extent(dim))?,
+            map.dims.push(match whole_row {
+                _ if sliced => Expr::Number(ROWS as u64),
+                Some(row) if i == 0 => Expr::Number(row),
+                _ => number(self, access.extent(dim))?,
             });
             if i > 0 {
                 let stride = number(self, access.stride(dim))?.times(Expr::Number(bytes));

@@ -14,8 +14,13 @@
 //! Their sum is the row's address: `ROWS * (2^34 - s)` is `-ROWS * s` modulo 2^64, and addresses wrap around. What lies
 //! behind the end of the slice is outside in the sliced dimension, where copies read zeros and write nothing. Triton's
 //! `ragged_tma` describes ragged batches in this way, on sm_90 and up.
+//!
+//! **Columns.** A tensor may begin in the middle of a row of memory, as the columns of one head do among those of all. Then rows of
+//! the map are rows of memory, and the innermost coordinate counts from their first element. No copy may end behind the
+//! tensor's own columns, for the map does not know where they end.
 
-use crate::dialect::cuda_tile::Op as C;
+use super::sum::Sum;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::FactMap;
 use crate::facts::access::{Access, constant, destination, operand, tile_of};
 use crate::ir::{Module, OpId, ValueId};
@@ -44,6 +49,8 @@ pub struct Described {
     pub address: ValueId,
     /// The number of that parameter.
     pub base: u32,
+    /// Elements in front of the tensor's first one in its row of memory.
+    pub column: Sum,
     pub slice: Option<Slice>,
 }
 
@@ -51,8 +58,8 @@ pub struct Described {
 pub struct Slice {
     /// The tile's dimension along which the tensor is sliced.
     pub dim: usize,
-    /// The first of these rows, an integer; `None`: row 0.
-    pub start: Option<ValueId>,
+    /// The first of these rows.
+    pub start: Sum,
 }
 
 /// How a tensor map describes what `op`, an `access`, goes to, or why none does.
@@ -82,33 +89,36 @@ pub fn described(
             "extents of parameters and constants, but for a number of rows",
         ));
     }
-    let mut rows = (0..rank).filter(|&dim| Some(dim) != inner);
-    let behind = |dim: usize| {
-        let stride = access.stride(dim)?;
-        let (address, start) = rows_behind(m, func, access.base, stride, facts)?;
-        let slice = Slice {
-            dim,
-            start: Some(start),
+    let no_base =
+        || wrong("a base address that is a parameter, or rows and less than a row behind one");
+    let (address, behind) = behind_parameter(m, func, access.base, facts).ok_or_else(no_base)?;
+    let base = parameter(m, func, address).ok_or_else(no_base)?;
+    let room = row_room(m, op, access, facts);
+    let in_rows = |dim: usize| {
+        let (rows, column) = rows_of(m, func, &behind, access.stride(dim)?, facts)?;
+        let room = || {
+            let (lo, hi) = column.range(facts)?;
+            Some(lo >= 0 && hi <= room?)
         };
-        let is_it = parameter(m, func, address).is_some() && computed.iter().all(|&d| d == dim);
-        is_it.then_some((address, Some(slice)))
+        let here = rows.is_zero() || computed.iter().all(|&d| d == dim);
+        (here && (column.is_zero() || room() == Some(true))).then_some((Some(dim), rows, column))
     };
-    let found = match parameter(m, func, access.base) {
-        Some(_) => {
-            let slice = computed.first().map(|&dim| Slice { dim, start: None });
-            Some((access.base, slice))
-        }
-        None => rows.find_map(behind),
+    let mut outer = (0..rank).filter(|&dim| Some(dim) != inner);
+    let place = match behind.is_zero() {
+        true => Some((None, Sum::default(), Sum::default())),
+        false => outer.find_map(in_rows),
     };
-    let based = found.and_then(|(address, slice)| {
-        Some(Described {
-            address,
-            base: parameter(m, func, address)?,
-            slice,
-        })
-    });
-    let described = based
-        .ok_or_else(|| wrong("a base address that is a parameter, or whole rows behind one"))?;
+    let (dim, start, column) = place.ok_or_else(no_base)?;
+    let dim = computed
+        .first()
+        .copied()
+        .or(dim.filter(|_| !start.is_zero()));
+    let described = Described {
+        address,
+        base,
+        column,
+        slice: dim.map(|dim| Slice { dim, start }),
+    };
     if let Some(slice) = &described.slice {
         if rank + ADDED > MOST {
             return Err(
@@ -200,35 +210,71 @@ fn through(m: &Module, mut value: ValueId, kinds: &[C]) -> ValueId {
     value
 }
 
-/// The address and the number of rows, `stride` elements each, that `base` lies behind it. Where a number of elements of
-/// 32 bits overflows, the address is that of the row all the same.
-fn rows_behind(
+/// The parameter behind which `base` lies, and how many elements.
+fn behind_parameter(
     m: &Module,
     func: OpId,
     base: ValueId,
+    facts: &FactMap,
+) -> Option<(ValueId, Sum)> {
+    let (mut address, mut elements) = (base, Sum::default());
+    while parameter(m, func, address).is_none() {
+        let offset = m.op(m.def_op(through(m, address, &[C::Assume]))?);
+        let offset = view::Offset::of(offset)?;
+        elements = elements.plus(&Sum::of(m, facts, offset.offset()));
+        address = offset.ptr();
+    }
+    Some((address, elements))
+}
+
+/// Rows of `stride` elements each, and elements of one row, that make up so many elements.
+fn rows_of(
+    m: &Module,
+    func: OpId,
+    elements: &Sum,
     stride: ValueId,
     facts: &FactMap,
-) -> Option<(ValueId, ValueId)> {
-    let operands = |value: ValueId, kind: C| {
-        let op = m.op(m.def_op(value)?);
-        let own = C::of(op.kind) == Some(kind);
-        <[ValueId; 2]>::try_from(op.operands.as_slice())
-            .ok()
-            .filter(|_| own)
-    };
-    const SAME: [C; 2] = [C::Assume, C::ExtI];
-    let stride_is = number(m, func, stride, facts)?;
-    let is_stride = |value: ValueId| number(m, func, value, facts).as_ref() == Some(&stride_is);
-    let [address, elements] = operands(through(m, base, &[C::Assume]), C::Offset)?;
-    let elements = through(m, elements, &SAME);
-    if let Some([rows, by]) = operands(elements, C::ShLI) {
-        let by = constant(facts, by).filter(|by| (0..63).contains(by))?;
-        return (constant(facts, stride)? == 1 << by).then_some((address, rows));
+) -> Option<(Sum, Sum)> {
+    if let Some(stride) = constant(facts, stride) {
+        return (stride > 0).then(|| elements.divided(stride));
     }
-    let [a, b] = operands(elements, C::MulI)?;
-    match (is_stride(a), is_stride(b)) {
-        (_, true) => Some((address, a)),
-        (true, _) => Some((address, b)),
-        _ => None,
+    let stride = number(m, func, stride, facts)?;
+    let is_stride = |&&value: &&ValueId| number(m, func, value, facts).as_ref() == Some(&stride);
+    let mut rows = Sum::default();
+    for &(value, times) in &elements.terms {
+        let product = m.op(m.def_op(through(m, value, &[C::Assume, C::ExtI]))?);
+        let [a, b] = <[ValueId; 2]>::try_from(product.operands.as_slice()).ok()?;
+        let of = |value| Sum::of(m, facts, value).times(times);
+        rows = match (C::of(product.kind)?, is_stride(&&a), is_stride(&&b)) {
+            (C::MulI, _, true) => rows.plus(&of(a)),
+            (C::MulI, true, _) => rows.plus(&of(b)),
+            _ => return None,
+        };
     }
+    (elements.plus == 0).then_some((rows, Sum::default()))
+}
+
+/// Elements that may stand in front of what is accessed of a row in memory, where it is known to end inside of its tensor: then
+/// the map's rows are as long as those of memory.
+fn row_room(m: &Module, op: OpId, access: &Access, facts: &FactMap) -> Option<i64> {
+    let inner = *access.order(facts).first()?;
+    let extent = facts.get(access.extent(inner)?)?;
+    let index = facts.get(*access.index.get(inner)?)?;
+    let step = *access.traversal.get(inner)?;
+    let buffer = destination(m.op(op)).or_else(|| operand(m.op(op), "source"));
+    let tile = m.types.as_tile(m.ty(tile_of(m, op).or(buffer)?));
+    let columns = i64::try_from(*tile?.1.get(inner)?).ok()?;
+    let ends = index.hi.checked_mul(step)?.checked_add(columns)?;
+    let inside = access.inbounds.get(inner) == Some(&true) || index.lo >= 0 && ends <= extent.lo;
+    let row = i64::try_from(row_in_memory(access, facts)?).ok()?;
+    inside.then(|| row.checked_sub(extent.hi))?
+}
+
+/// Elements of a row of the map of a tensor that begins in the middle of the rows of memory: those of memory.
+pub fn row_in_memory(access: &Access, facts: &FactMap) -> Option<u64> {
+    let inner = *access.order(facts).first()?;
+    let others = (0..access.index.len()).filter(|&dim| dim != inner);
+    let strides = others.map(|dim| constant(facts, access.stride(dim)?));
+    let row = strides.collect::<Option<Vec<i64>>>()?.into_iter().min()?;
+    u64::try_from(row).ok()
 }

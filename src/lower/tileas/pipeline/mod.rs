@@ -25,6 +25,7 @@ pub mod purpose;
 pub mod roles;
 pub mod slice;
 pub mod stream;
+pub mod sum;
 pub mod tma;
 pub mod tokens;
 

@@ -9,6 +9,7 @@ use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
 use crate::lower::tileas::pipeline::described::described;
+use crate::lower::tileas::pipeline::sum::Sum;
 
 /// Bytes of which a tensor copy moves whole ones along the innermost dimension.
 const GRANULE: u64 = 16;
@@ -56,16 +57,21 @@ fn legal(
         access.sparse.is_none(),
         "rows are gathered by their numbers",
     )?;
-    let address = match described(m, func, op, access, facts) {
-        Ok(described) => described.address,
-        Err(_) if made => access.base,
-        Err(why) => return Err(why),
-    };
-    aligned(m, access, facts, address)
+    match described(m, func, op, access, facts) {
+        Ok(described) => aligned(m, access, facts, described.address, &described.column),
+        Err(_) if made => aligned(m, access, facts, access.base, &Sum::default()),
+        Err(why) => Err(why),
+    }
 }
 
-/// Whether the tensor and the starts of tiles are known to be aligned.
-fn aligned(m: &Module, access: &Access, facts: &FactMap, address: ValueId) -> Result<(), String> {
+/// Whether the tensor, `column` elements behind `address` in a row, and the starts of tiles are known to be aligned.
+fn aligned(
+    m: &Module,
+    access: &Access,
+    facts: &FactMap,
+    address: ValueId,
+    column: &Sum,
+) -> Result<(), String> {
     let elem = access::pointee(m, access.base);
     let bytes = u64::from(m.types.width(elem) / 8);
     if bytes == 0 {
@@ -97,7 +103,9 @@ fn aligned(m: &Module, access: &Access, facts: &FactMap, address: ValueId) -> Re
         {
             wrong("a stride of the tensor")
         }
-        () if start < GRANULE => wrong("where a tile begins in its row"),
+        () if start < GRANULE || !column.divides(facts, (GRANULE / bytes).max(1)) => {
+            wrong("where a tile begins in its row")
+        }
         () => Ok(()),
     }
 }

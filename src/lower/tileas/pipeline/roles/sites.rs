@@ -3,6 +3,7 @@
 //! Loads that matmuls read come first: where there are any, shared memory is theirs. In other kernels
 //! [`super::streams`] are what loops load.
 
+use crate::lower::invariant::stands;
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
 use crate::lower::tileas::look::{
     ancestor_in, elements, is_matmul, is_number, is_scaled, is_view, loop_around, may_end, place,
@@ -310,8 +311,7 @@ pub(super) fn can_be_brought(
     if !behind {
         waits_for_reads(m, load).or_else(no)?;
     }
-    // What is loaded once does not pay for a map.
-    let made = c.maps && purpose == Purpose::Operands && in_loop(m, c.body, m.op(load).block);
+    let made = c.maps && purpose == Purpose::Operands && pays_for_map(m, c.body, load);
     tma_legal(m, c.func, load, c.facts, made).map_err(|why| (load, why))?;
     let order = memory_order(m, c.facts, load);
     let Ok(layout) = purpose.layout(m, m.result(load), &order) else {
@@ -323,6 +323,18 @@ pub(super) fn can_be_brought(
         return no("no boxes of a tensor copy make up the tile");
     }
     has_slice(m, c, load, false)
+}
+
+/// Whether a tensor map that the kernel makes for a load serves several iterations of a loop.
+fn pays_for_map(m: &Module, body: BlockId, load: OpId) -> bool {
+    let inner = loop_around(m, body, m.op(load).block).and_then(|l| m.body_of(l, 0));
+    let Some((inner, access)) = inner.zip(Access::of(m.op(load))) else {
+        return false;
+    };
+    let mut numbers = [&[access.base], &access.extents[..], &access.strides]
+        .concat()
+        .into_iter();
+    numbers.all(|v| stands(m, inner, v))
 }
 
 /// Whether a producer of one thread, or with `tiles` of warps that spread tiles over their threads, can compute where a
