@@ -40,6 +40,7 @@ pub mod passes;
 pub mod pattern;
 pub mod proof;
 mod recompute;
+mod remainder;
 mod roles;
 mod select;
 mod sync;

@@ -2,8 +2,8 @@
 //! left out by its name, as rules can ([`crate::compile::Options::without`]), and says what it did.
 
 use super::{
-    barriers, bases, coalesce, demand, equal, interleave, pair, recompute, roles, tidy, unread,
-    uses,
+    barriers, bases, coalesce, demand, equal, interleave, pair, recompute, remainder, roles, tidy,
+    unread, uses,
 };
 use crate::ir::Diagnostic;
 use crate::machine::mir::Func;
@@ -28,13 +28,19 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 12] = [
+static BEFORE_MOVES: [&Pass; 13] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
         doc: "Variables of loops and branches that always hold the same value become one.",
         counts: "variables removed",
         run: |func, table, _| equal::merge(func, table),
+    },
+    &Pass {
+        name: "remainders",
+        doc: "Remainders beside quotients of the same numbers are computed from these.",
+        counts: "remainders",
+        run: |func, table, _| remainder::from_quotients(func, table),
     },
     &Pass {
         name: "drop-old-values",

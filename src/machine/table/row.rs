@@ -162,6 +162,8 @@ pub struct Row {
     pub pairs: Option<Text>,
     /// What stands for the mnemonic's first word in the instruction that does the same and yields nothing.
     pub unread: Option<Text>,
+    /// What stands for the mnemonic's first word in the instruction for the quotient, of which this one yields the remainder.
+    pub quotient: Option<Text>,
     /// Elements in each operand.
     pub lanes: u32,
     /// Columns of tensor memory that a register of a load or store is.
@@ -186,6 +188,7 @@ impl Row {
             "fold" => self.fold = Some(named(Fold::NAMES, value, "way to fold")?),
             "pairs" => self.pairs = Some(value.to_owned().into()),
             "unread" => self.unread = Some(value.to_owned().into()),
+            "quotient" => self.quotient = Some(value.to_owned().into()),
             "lanes" => self.lanes = number(value)?,
             "columns" => self.columns = number(value)?,
             "align" => self.align = number(value)?,
@@ -219,7 +222,7 @@ impl Row {
 }
 
 fn unknown<T>(fact: &str) -> Result<T, Mistake<'_>> {
-    const KNOWN: &str = "unit=K, right-unit=K, zero=K, idempotent, feature=F, does=D, fold=H, pairs=S, unread=S, lanes=N, \
+    const KNOWN: &str = "unit=K, right-unit=K, zero=K, idempotent, feature=F, does=D, fold=H, pairs=S, unread=S, quotient=S, lanes=N, \
                          columns=N, align=N, smNN or ptxM.N";
     wrong(fact, format!("unknown fact '{fact}': expected {KNOWN}"))
 }
@@ -301,6 +304,7 @@ fn parse<'t>(pattern: &'t str, text: &'t str) -> Result<Row, Mistake<'t>> {
         does: Does::default(),
         pairs: None,
         unread: None,
+        quotient: None,
         lanes: 1,
         columns: 0,
         align: 1,
