@@ -5,9 +5,7 @@ use smallvec::SmallVec;
 
 use super::analysis::{Class, Graph};
 use super::node::{Head, Leaf, Node, is_effect};
-use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::meaning::Meaning;
-use crate::dialect::nvvm::Op as N;
 use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, Pattern};
 use crate::ir::{Type, TypeId, Types};
 use crate::scalar::IntBinary;
@@ -276,9 +274,7 @@ pub fn holds(graph: &Graph, id: Id, constraint: &Constraint) -> bool {
     match constraint {
         Constraint::Elem(tests) => tests.iter().any(|t| elem_is(types, *t, ty)),
         Constraint::Const => class.facts.constant.is_some(),
-        Constraint::Numbers => {
-            class.facts.constant.is_some() || graph[id].nodes.iter().any(is_number)
-        }
+        Constraint::Numbers => class.facts.constant.is_some() || super::numbers::are(graph, id),
         Constraint::Scalar => {
             types.elem(ty) == ty || types.as_tile(ty).is_some_and(|t| t.1.is_empty())
         }
@@ -291,14 +287,6 @@ pub fn holds(graph: &Graph, id: Id, constraint: &Constraint) -> bool {
             class.facts.constant.is_none() && !graph[id].nodes.iter().any(|n| adds_number(graph, n))
         }
     }
-}
-
-/// Whether a node is a constant, of equal elements or of different ones.
-fn is_number(node: &Node) -> bool {
-    let Head::Op(kind) = node.head else {
-        return false;
-    };
-    N::of(kind) == Some(N::Const) || C::of(kind) == Some(C::Constant)
 }
 
 /// Whether a node is a sum of integers of which one is a known number.

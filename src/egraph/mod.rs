@@ -26,6 +26,7 @@ pub mod literal;
 pub mod matcher;
 mod missing;
 pub mod node;
+mod numbers;
 pub mod replace;
 mod report;
 pub mod rule;

@@ -332,6 +332,18 @@ impl<'a> Build<'a> {
         Ok(self.graph.analysis.attrs.data(attr))
     }
 
+    /// A tile of other extents than the variable's, by one of these, which is counted from the last.
+    fn dimension(&mut self, slot: u8, dim: u8, reshaped: Reshaped) -> Option<TypeId> {
+        let ty = guards::type_of(self.graph, self.binds, slot)?;
+        let types = &mut self.graph.analysis.types;
+        let Type::Tile { elem, shape } = types.get(ty).clone() else {
+            return None;
+        };
+        let at = shape.len().checked_sub(1 + usize::from(dim))?;
+        let shape = reshaped(&shape, at, *shape.get(at)?);
+        Some(types.intern(Type::Tile { elem, shape }))
+    }
+
     fn type_expr(&mut self, expr: &TypeExpr) -> Option<TypeId> {
         let scalar = |b: &mut Self, test: &ElemTest| test.scalar(&mut b.graph.analysis.types);
         match expr {
@@ -350,11 +362,21 @@ impl<'a> Build<'a> {
                 let ty = guards::type_of(self.graph, self.binds, *slot)?;
                 Some(self.graph.analysis.types.elem(ty))
             }
+            TypeExpr::Only(slot, dim) => self.dimension(*slot, *dim, |shape, at, extent| {
+                let extents = (0..shape.len()).map(|d| if d == at { extent } else { 1 });
+                extents.collect()
+            }),
+            TypeExpr::Dimension(slot, dim) => {
+                self.dimension(*slot, *dim, |_, _, extent| [extent].into_iter().collect())
+            }
             TypeExpr::Root => self.root,
             TypeExpr::Scalar(test) => scalar(self, test),
         }
     }
 }
+
+/// Of a tile's extents, with the place of one of them and itself, those of another.
+type Reshaped = fn(&[u64], usize, u64) -> SmallVec<[u64; 4]>;
 
 fn int_leaf(i: i128) -> Result<Leaf, BuildError> {
     i64::try_from(i)

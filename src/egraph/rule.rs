@@ -213,6 +213,10 @@ pub enum TypeExpr {
     Of(u8),
     /// The element type of a variable.
     ElemOf(u8),
+    /// The type of a variable, of which a dimension, counted from the last one, keeps its extent; the others' is one.
+    Only(u8, u8),
+    /// That dimension alone.
+    Dimension(u8, u8),
     Root,
     Scalar(ElemTest),
 }

@@ -174,6 +174,14 @@ impl Lower<'_> {
         }
     }
 
+    /// The number of a dimension, counted from the last.
+    fn place(&self, form: &Sexpr) -> Result<u8> {
+        match form.symbol().and_then(|s| s.parse().ok()) {
+            Some(place) => Ok(place),
+            None => self.error(form, "expected a dimension's number, 0 for the last one"),
+        }
+    }
+
     fn type_expr(&mut self, form: &Sexpr) -> Result<TypeExpr> {
         let one = |s: &Self, f: &Sexpr| match f.symbol().and_then(ElemTest::by_name) {
             Some(test @ (ElemTest::IntOf(_) | ElemTest::FloatOf(_) | ElemTest::SharedPtr)) => {
@@ -194,11 +202,16 @@ impl Lower<'_> {
             }
             (Some("type"), [_, var]) => Ok(TypeExpr::Of(self.bound(var)?)),
             (Some("elem"), [_, var]) => Ok(TypeExpr::ElemOf(self.bound(var)?)),
+            (Some("only"), [_, dim, var]) => Ok(TypeExpr::Only(self.bound(var)?, self.place(dim)?)),
+            (Some("dimension"), [_, dim, var]) => {
+                Ok(TypeExpr::Dimension(self.bound(var)?, self.place(dim)?))
+            }
             (Some("root"), [_]) => Ok(TypeExpr::Root),
             (Some("scalar"), [_, elem]) => Ok(TypeExpr::Scalar(one(self, elem)?)),
             _ => self.error(
                 form,
-                "expected a type: i32, (like ?x i32), (type ?x), (elem ?x), (root), (scalar i32)",
+                "expected a type: i32, (like ?x i32), (type ?x), (elem ?x), (root), (scalar i32), \
+                 (only 0 ?x), (dimension 0 ?x)",
             ),
         }
     }
