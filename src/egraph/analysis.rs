@@ -180,7 +180,6 @@ impl egg::Analysis<Node> for Know {
     fn modify(graph: &mut Graph, id: Id) {
         graph.analysis.touched.push(id);
         fold(graph, id);
-        super::numbers::fold(graph, id);
     }
 }
 

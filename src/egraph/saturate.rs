@@ -10,6 +10,7 @@ use super::analysis::Graph;
 use super::by_class::ByClass;
 use super::matcher::{self, Binds};
 use super::node::Node;
+use super::numbers;
 use crate::egraph::replace::{Build, BuildError};
 use crate::egraph::{
     guards,
@@ -155,6 +156,9 @@ pub fn saturate(
                 graph.rebuild();
                 return Ok(run);
             }
+        }
+        for id in graph.analysis.touched.clone() {
+            numbers::fold(graph, graph.find(id));
         }
         // Without a change there is nothing to rebuild, and egg would sort every class again.
         if !graph.clean {
