@@ -413,10 +413,9 @@ impl<'f> Writer<'f> {
     }
 
     fn offset(&mut self, offset: i64) {
-        if offset > 0 {
-            self.out.push('+');
-        }
+        // `ptxas` reads `+-4`, but no `-4`.
         if offset != 0 {
+            self.out.push('+');
             decimal(&mut self.out, offset);
         }
     }

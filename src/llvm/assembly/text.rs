@@ -119,7 +119,7 @@ impl Asm {
                 }
                 let offset = operand.offset(rep);
                 if slot.role == Role::Address && offset != 0 {
-                    self.text(&format!("{offset:+}"));
+                    self.text(&format!("+{offset}"));
                 }
             }
         }
