@@ -10,6 +10,7 @@ use super::node::{Head, Leaf, Node};
 use crate::dialect::OpKind;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::elements;
 use crate::facts::semantics::{Attrs, Outcome, element_type, eval};
 use crate::ir::{Attr, Dense, Type, TypeId};
 
@@ -164,11 +165,5 @@ fn written(graph: &Graph, node: &Node) -> Option<Vec<u64>> {
     else {
         return None;
     };
-    let size = graph.analysis.types.bits(*ty)?.div_ceil(8) as usize;
-    let element = |chunk: &[u8]| {
-        let mut raw = [0; 8];
-        raw.iter_mut().zip(chunk).for_each(|(r, b)| *r = *b);
-        u64::from_le_bytes(raw)
-    };
-    Some(bytes.chunks_exact(size.max(1)).map(element).collect())
+    Some(elements(bytes, graph.analysis.types.bits(*ty)?).collect())
 }

@@ -30,7 +30,7 @@ pub use flow::{for_egraph, of};
 pub use iterations::iterations;
 pub use leaf::Leaf;
 pub use map::FactMap;
-pub use transfer::{assume, constant, grid_bounds, splat, transfer};
+pub use transfer::{assume, constant, elements, grid_bounds, splat, transfer};
 
 use crate::ir::{Type, TypeId, Types};
 use smallvec::SmallVec;

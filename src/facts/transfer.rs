@@ -92,6 +92,16 @@ fn special_register(register: u8) -> (i64, i64, Uniformity) {
     }
 }
 
+/// The elements of dense constant data, of so many bits each, without what pads them.
+pub fn elements(bytes: &[u8], bits: u32) -> impl Iterator<Item = u64> + Clone {
+    let size = bits.div_ceil(8).max(1) as usize;
+    bytes.chunks_exact(size).map(move |chunk| {
+        let mut raw = [0u8; 8];
+        raw.iter_mut().zip(chunk).for_each(|(r, b)| *r = *b);
+        truncate(u64::from_le_bytes(raw), bits)
+    })
+}
+
 /// Facts of dense constant data of type `ty`.
 pub fn constant(types: &Types, data: &Dense, ty: TypeId) -> Facts {
     let mut facts = Facts::top(types, ty);
@@ -99,20 +109,12 @@ pub fn constant(types: &Types, data: &Dense, ty: TypeId) -> Facts {
         return facts;
     };
     let bits = types.bits(ty).unwrap_or(8);
-    let size = bits.div_ceil(8) as usize;
-    let element = |chunk: &[u8]| {
-        let mut raw = [0u8; 8];
-        raw.iter_mut().zip(chunk).for_each(|(r, b)| *r = *b);
-        truncate(u64::from_le_bytes(raw), bits)
-    };
-    if bytes.len() == size {
-        equal(types, element(bytes), bits, ty, &mut facts);
+    let mut all = elements(bytes, bits);
+    if bytes.len() == bits.div_ceil(8) as usize {
+        let only = all.next().unwrap_or_default();
+        equal(types, only, bits, ty, &mut facts);
     } else if bits >= 8 && matches!(types.get(types.elem(ty)), Type::Int(_)) {
-        let values = || {
-            bytes
-                .chunks_exact(size)
-                .map(|c| sign_extend(element(c), bits))
-        };
+        let values = || all.clone().map(|raw| sign_extend(raw, bits));
         facts.lo = values().min().unwrap_or(facts.lo);
         facts.hi = values().max().unwrap_or(facts.hi);
         facts.divisor = values().fold(0, |d, v| gcd(d, v.unsigned_abs()));

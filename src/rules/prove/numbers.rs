@@ -62,14 +62,6 @@ impl Numbers<'_> {
         {
             return Some(same.term.clone());
         }
-        // The same number in another shape is the same class where the shapes are one element each.
-        if let Expr::Var(slot) = expr
-            && let Some(Some(same)) = self.variables.get(usize::from(*slot))
-            && same.width == width
-            && self.constants.contains(slot)
-        {
-            return Some(same.term.clone());
-        }
         let number = self.number(script, expr)?;
         let low = format!("(bvneg {})", wide(1 << (width - 1)));
         let term = &number.term;

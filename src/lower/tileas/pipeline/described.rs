@@ -138,11 +138,7 @@ fn begins_inside(
     facts: &FactMap,
     dim: usize,
 ) -> Result<(), String> {
-    let data = m.op(op);
-    let buffer = destination(data).or_else(|| operand(data, "source"));
-    let tile = tile_of(m, op).or(buffer);
-    let shape = tile.and_then(|t| m.types.as_tile(m.ty(t)));
-    let rows = shape.and_then(|(_, extents)| extents.get(dim).copied());
+    let rows = tile_extent(m, op, dim);
     let step = access
         .traversal
         .get(dim)
@@ -152,6 +148,14 @@ fn begins_inside(
         true => Ok(()),
         false => Err("a tile may begin in front of the slice and end inside".to_owned()),
     }
+}
+
+/// Elements along `dim` of the tile that an access moves.
+fn tile_extent(m: &Module, op: OpId, dim: usize) -> Option<u64> {
+    let data = m.op(op);
+    let buffer = destination(data).or_else(|| operand(data, "source"));
+    let (_, extents) = m.types.as_tile(m.ty(tile_of(m, op).or(buffer)?))?;
+    extents.get(dim).copied()
 }
 
 /// A number of a tensor as whoever launches the kernel computes it: sums and products of parameters and constants. They are
@@ -261,9 +265,7 @@ fn row_room(m: &Module, op: OpId, access: &Access, facts: &FactMap) -> Option<i6
     let extent = facts.get(access.extent(inner)?)?;
     let index = facts.get(*access.index.get(inner)?)?;
     let step = *access.traversal.get(inner)?;
-    let buffer = destination(m.op(op)).or_else(|| operand(m.op(op), "source"));
-    let tile = m.types.as_tile(m.ty(tile_of(m, op).or(buffer)?));
-    let columns = i64::try_from(*tile?.1.get(inner)?).ok()?;
+    let columns = i64::try_from(tile_extent(m, op, inner)?).ok()?;
     let ends = index.hi.checked_mul(step)?.checked_add(columns)?;
     let inside = access.inbounds.get(inner) == Some(&true) || index.lo >= 0 && ends <= extent.lo;
     let row = i64::try_from(row_in_memory(access, facts)?).ok()?;
