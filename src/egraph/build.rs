@@ -83,6 +83,20 @@ pub struct Skeleton {
 }
 
 impl Skeleton {
+    /// The loops and the operations that hold loops, each as the block and the item there that it is.
+    pub fn loops(&self) -> FxHashSet<(BlockIx, usize)> {
+        let mut loops = FxHashSet::default();
+        for block in self.blocks.iter().filter(|b| b.repeats()) {
+            let mut at = block.parent;
+            while let Some(place) = at
+                && loops.insert(place)
+            {
+                at = self.blocks[place.0].parent;
+            }
+        }
+        loops
+    }
+
     /// The loops that hold another loop whose body is such as `inner` says, each as the block and the item there that
     /// it is.
     pub fn loops_around(&self, inner: impl Fn(&Block) -> bool) -> FxHashSet<(BlockIx, usize)> {

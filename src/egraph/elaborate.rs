@@ -4,7 +4,7 @@
 mod live;
 
 use super::analysis::{Graph, result_type};
-use super::branches::shared;
+use super::branches::{Stretch, shared};
 use super::build::{BlockIx, Item, Runs, Skeleton};
 use super::by_class::ByClass;
 use super::cost::CostModel;
@@ -57,6 +57,7 @@ pub fn elaborate(
         live: &live,
         locs,
         outer: skeleton.loops_around(|_| true),
+        loops: skeleton.loops(),
         crowded,
         crowd,
         schedule: Schedule {
@@ -84,7 +85,9 @@ struct Place<'a> {
     cheap: ByClass<bool>,
     /// Loops that hold loops, each as the block and the item there that it is.
     outer: FxHashSet<(BlockIx, usize)>,
-    /// Those of them in which a loop carries so much that what does not change in all of them is better made again.
+    /// Loops and operations that hold loops.
+    loops: FxHashSet<(BlockIx, usize)>,
+    /// Those of `outer` in which a loop carries so much that what does not change in all of them is better made again.
     crowded: FxHashSet<(BlockIx, usize)>,
     crowd: Crowd,
     /// Arrays that are made in the loops that use them.
@@ -148,6 +151,7 @@ impl Place<'_> {
     fn block(&mut self, index: BlockIx) -> Result<(), Diagnostic> {
         self.schedule.blocks[index].dead = false;
         let skeleton = self.skeleton;
+        let mut stretch = None;
         for (i, item) in skeleton.blocks[index].items.iter().enumerate() {
             match item {
                 Item::Effect { node, .. } => {
@@ -181,6 +185,7 @@ impl Place<'_> {
                     self.serve(operands, index)?;
                     let operands = self.values(operands, index)?;
                     self.serve_branches(blocks, index)?;
+                    self.serve_again(blocks, (index, i), &mut stretch)?;
                     for &block in blocks {
                         self.block(block)?;
                     }
@@ -201,20 +206,56 @@ impl Place<'_> {
         if branches.len() < 2 {
             return Ok(());
         }
-        let depth = self.skeleton.blocks[block].depth;
-        let visible = |id: Id| {
-            let node = self.choice.node(id);
-            self.depths
-                .get(id)
-                .is_some_and(|d| d.is_some_and(|d| d <= depth))
-                && !self.is_cheap(id)
-                && node.is_some_and(|n| !self.is_effect(n))
-                && !self.crowd.stays_in_branches(id)
-        };
+        let visible = |id: Id| self.may_precede(id, block);
         let is_live = |region| self.live.regions.contains(&region);
         let (graph, skeleton, choice) = (&*self.graph, self.skeleton, self.choice);
         let shared = shared(graph, skeleton, choice, branches, &visible, &is_live);
         self.serve(&shared, block)
+    }
+
+    /// Computes what branches need as well as something behind them before the branches, unless there are loops in them.
+    fn serve_again(
+        &mut self,
+        branches: &[BlockIx],
+        at: (BlockIx, usize),
+        stretch: &mut Option<Stretch>,
+    ) -> Result<(), Diagnostic> {
+        let perhaps = |&b: &BlockIx| self.skeleton.blocks[b].runs == Runs::Perhaps;
+        if self.loops.contains(&at) || !branches.iter().all(perhaps) {
+            return Ok(());
+        }
+        let (graph, skeleton, choice) = (&*self.graph, self.skeleton, self.choice);
+        let known = |id: Id| self.find(id, at.0).is_some();
+        let is_live = |region| self.live.regions.contains(&region);
+        let reaching = stretch.take().filter(|s| s.reaches(at.1));
+        let reaching = reaching.unwrap_or_else(|| {
+            Stretch::new(graph, skeleton, choice, at, &known, &is_live, &self.loops)
+        });
+        // A condition is compared again rather than kept: predicates are few.
+        let shared = |id: Id| self.may_precede(id, at.0) && !self.is_condition(id) && !known(id);
+        let again = reaching.needed_again(graph, skeleton, choice, at, &is_live, &shared);
+        *stretch = Some(reaching);
+        self.serve(&again, at.0)
+    }
+
+    /// Whether a class can be computed in a block, in front of a branch that needs it.
+    fn may_precede(&self, id: Id, block: BlockIx) -> bool {
+        let depth = self.skeleton.blocks[block].depth;
+        let computed = |node: &Node| {
+            !matches!(node.head, Head::Absent | Head::List | Head::Value(_))
+                && !self.is_effect(node)
+        };
+        self.depths
+            .get(id)
+            .is_some_and(|d| d.is_some_and(|d| d <= depth))
+            && self.choice.node(id).is_some_and(computed)
+            && !self.is_cheap(id)
+            && !self.crowd.stays_in_branches(id)
+    }
+
+    fn is_condition(&self, id: Id) -> bool {
+        let ty = self.graph[id].data.ty;
+        ty.and_then(|t| self.graph.analysis.types.bits(t)) == Some(1)
     }
 
     fn def(&self, node: &Node) -> Option<&'static OpDef> {

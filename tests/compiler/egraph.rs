@@ -51,6 +51,61 @@ impl Kernel {
         self.module.at_end(block).value(op, &[a, b], [], ty)
     }
 
+    fn less(&mut self, block: BlockId, a: ValueId, b: ValueId) -> ValueId {
+        let i1 = self.module.types.int(1);
+        let signed_less = [Some(Attr::Enum(EnumAttr(2))), Some(Attr::Enum(EnumAttr(1)))];
+        self.module
+            .at_end(block)
+            .value(nvvm::Op::ICmp, &[a, b], signed_less, i1)
+    }
+
+    /// An `if` that prints a value of `op`; its block.
+    fn branch(
+        &mut self,
+        block: BlockId,
+        condition: ValueId,
+        op: nvvm::Op,
+        a: ValueId,
+        b: ValueId,
+    ) -> BlockId {
+        let region = self.module.new_region();
+        let inner = self.module.new_block(region, &[]);
+        let value = self.binary(inner, op, a, b);
+        self.keep(inner, value);
+        self.close(inner);
+        self.module
+            .at_end(block)
+            .op(nvvm::Op::If, &[&[condition]], [], &[], &[region]);
+        inner
+    }
+
+    /// A loop from 0 to `end` whose body `fill` writes; its block.
+    fn counted(
+        &mut self,
+        block: BlockId,
+        end: ValueId,
+        fill: impl FnOnce(&mut Kernel, BlockId, ValueId),
+    ) -> BlockId {
+        let (zero, one) = (self.constant(block, 0), self.constant(block, 1));
+        let region = self.module.new_region();
+        let inner = self.module.new_block(region, &[self.i32]);
+        let index = self.module.block(inner).args[0];
+        fill(self, inner, index);
+        self.close(inner);
+        let operands = [&[zero][..], &[end], &[one], &[]];
+        self.module
+            .at_end(block)
+            .op(nvvm::Op::For, &operands, [], &[], &[region]);
+        inner
+    }
+
+    /// Ends a block inside another.
+    fn close(&mut self, block: BlockId) {
+        self.module
+            .at_end(block)
+            .op(nvvm::Op::Yield, &[&[]], [], &[], &[]);
+    }
+
     /// `print` is the effect that keeps a value alive.
     fn keep(&mut self, block: BlockId, value: ValueId) {
         let format = Attr::Str(self.module.intern("%d"));
@@ -155,25 +210,13 @@ fn constants_fold_by_bounds() {
 /// A loop from 0 to x whose body prints x*y and i*y.
 fn looped() -> (Kernel, BlockId) {
     let mut k = Kernel::new(2);
-    let (body, x, y, i32) = (k.body, k.param(0), k.param(1), k.i32);
-    let (zero, one) = (k.constant(body, 0), k.constant(body, 1));
-    let region = k.module.new_region();
-    let inner = k.module.new_block(region, &[i32]);
-    let i = k.module.block(inner).args[0];
-    let fixed = k.binary(inner, nvvm::Op::Mul, x, y);
-    k.keep(inner, fixed);
-    let moving = k.binary(inner, nvvm::Op::Mul, i, y);
-    k.keep(inner, moving);
-    k.module
-        .at_end(inner)
-        .op(nvvm::Op::Yield, &[&[]], [], &[], &[]);
-    k.module.at_end(body).op(
-        nvvm::Op::For,
-        &[&[zero], &[x], &[one], &[]],
-        [],
-        &[],
-        &[region],
-    );
+    let (body, x, y) = (k.body, k.param(0), k.param(1));
+    let inner = k.counted(body, x, |k, inner, i| {
+        let fixed = k.binary(inner, nvvm::Op::Mul, x, y);
+        k.keep(inner, fixed);
+        let moving = k.binary(inner, nvvm::Op::Mul, i, y);
+        k.keep(inner, moving);
+    });
     k.end();
     (k, inner)
 }
@@ -204,26 +247,62 @@ fn cheap_operations_stay_where_they_are_used() {
 fn branches_do_not_run_early() {
     let mut k = Kernel::new(2);
     let (body, x, y) = (k.body, k.param(0), k.param(1));
-    let i1 = k.module.types.int(1);
-    let cmp = [Some(Attr::Enum(EnumAttr(2))), Some(Attr::Enum(EnumAttr(1)))];
-    let less = k
-        .module
-        .at_end(body)
-        .value(nvvm::Op::ICmp, &[x, y], cmp, i1);
-    let region = k.module.new_region();
-    let inner = k.module.new_block(region, &[]);
-    let quotient = k.binary(inner, nvvm::Op::DivS, x, y);
-    k.keep(inner, quotient);
-    k.module
-        .at_end(inner)
-        .op(nvvm::Op::Yield, &[&[]], [], &[], &[]);
-    k.module
-        .at_end(body)
-        .op(nvvm::Op::If, &[&[less]], [], &[], &[region]);
+    let less = k.less(body, x, y);
+    let inner = k.branch(body, less, nvvm::Op::DivS, x, y);
     k.end();
     k.run("");
     assert_eq!(k.names(body), ["icmp", "if", "return"]);
     assert_eq!(k.names(inner), ["div.s", "print", "yield"]);
+}
+
+#[test]
+fn what_a_branch_and_something_behind_it_need_is_computed_before_the_branch() {
+    let mut k = Kernel::new(2);
+    let (body, x, y) = (k.body, k.param(0), k.param(1));
+    let less = k.less(body, x, y);
+    let first = k.branch(body, less, nvvm::Op::DivS, x, y);
+    let other = k.branch(body, less, nvvm::Op::RemS, x, y);
+    let second = k.branch(body, less, nvvm::Op::DivS, x, y);
+    k.end();
+    k.run("");
+    let before = ["icmp", "div.s", "if", "if", "if", "return"];
+    assert_eq!(k.names(body), before);
+    assert_eq!(k.names(first), ["print", "yield"]);
+    assert_eq!(k.names(other), ["rem.s", "print", "yield"]);
+    assert_eq!(k.names(second), ["print", "yield"]);
+}
+
+#[test]
+fn what_a_loop_needs_is_shared_with_the_branches_before_it() {
+    let mut k = Kernel::new(2);
+    let (body, x, y) = (k.body, k.param(0), k.param(1));
+    let less = k.less(body, x, y);
+    let first = k.branch(body, less, nvvm::Op::DivS, x, y);
+    let inner = k.counted(body, x, |k, inner, _| {
+        let value = k.binary(inner, nvvm::Op::DivS, x, y);
+        k.keep(inner, value);
+    });
+    k.end();
+    k.run("");
+    let before = ["icmp", "div.s", "if", "const", "const", "for", "return"];
+    assert_eq!(k.names(body), before);
+    assert_eq!(k.names(first), ["print", "yield"]);
+    assert_eq!(k.names(inner), ["print", "yield"]);
+}
+
+/// It would be kept in a register while the loop runs.
+#[test]
+fn what_is_needed_before_a_loop_and_behind_it_is_computed_twice() {
+    let mut k = Kernel::new(2);
+    let (body, x, y) = (k.body, k.param(0), k.param(1));
+    let less = k.less(body, x, y);
+    let first = k.branch(body, less, nvvm::Op::DivS, x, y);
+    k.counted(body, x, |k, inner, i| k.keep(inner, i));
+    let second = k.branch(body, less, nvvm::Op::DivS, x, y);
+    k.end();
+    k.run("");
+    assert_eq!(k.names(first), ["div.s", "print", "yield"]);
+    assert_eq!(k.names(second), ["div.s", "print", "yield"]);
 }
 
 #[test]
