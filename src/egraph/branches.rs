@@ -25,7 +25,7 @@ pub fn shared(
     for (before, &block) in blocks.iter().enumerate() {
         let mut work = Vec::new();
         needed.clear();
-        demands(skeleton, block, is_live, &mut work);
+        demands(skeleton, block, Which::All, is_live, &mut work);
         let mut met: ByClass<bool> = ByClass::new(graph);
         while let Some(id) = work.pop() {
             let id = graph.find(id);
@@ -49,6 +49,9 @@ pub fn shared(
 
 /// The operations of a block from one place up to the next loop, or to the block's end. What a loop behind a branch needs
 /// as well is in registers while it runs in any case; what is needed behind it would be, too.
+///
+/// What only one of two branches needs does not count: the other, mostly the one that does without masks, would compute it
+/// for nothing.
 pub struct Stretch {
     /// The place of the last operation.
     end: usize,
@@ -74,7 +77,7 @@ impl Stretch {
         let mut last = FxHashMap::default();
         let mut work = Vec::new();
         for i in (from..count.min(end + 1)).rev() {
-            item_demands(skeleton, (block, i), is_live, &mut work);
+            item_demands(skeleton, (block, i), Which::Sure, is_live, &mut work);
             while let Some(id) = work.pop() {
                 let id = graph.find(id);
                 if !known(id) && !last.contains_key(&id) {
@@ -103,7 +106,7 @@ impl Stretch {
         shared: &dyn Fn(Id) -> bool,
     ) -> Vec<Id> {
         let mut work = Vec::new();
-        item_demands(skeleton, at, is_live, &mut work);
+        item_demands(skeleton, at, Which::Sure, is_live, &mut work);
         let mut met = FxHashSet::default();
         let mut needed = Vec::new();
         while let Some(id) = work.pop() {
@@ -122,15 +125,24 @@ impl Stretch {
     }
 }
 
+/// Which of the branches inside a block count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    All,
+    /// Those without an alternative.
+    Sure,
+}
+
 /// What the operations of a block and of the blocks inside it refer to.
 fn demands(
     skeleton: &Skeleton,
     block: BlockIx,
+    which: Which,
     is_live: &dyn Fn((BlockIx, usize)) -> bool,
     out: &mut Vec<Id>,
 ) {
     for i in 0..skeleton.blocks[block].items.len() {
-        item_demands(skeleton, (block, i), is_live, out);
+        item_demands(skeleton, (block, i), which, is_live, out);
     }
 }
 
@@ -138,6 +150,7 @@ fn demands(
 fn item_demands(
     skeleton: &Skeleton,
     at: (BlockIx, usize),
+    which: Which,
     is_live: &dyn Fn((BlockIx, usize)) -> bool,
     out: &mut Vec<Id>,
 ) {
@@ -149,8 +162,11 @@ fn item_demands(
             operands, blocks, ..
         } => {
             out.extend(operands);
+            if which == Which::Sure && blocks.len() > 1 {
+                return;
+            }
             for &inner in blocks {
-                demands(skeleton, inner, is_live, out);
+                demands(skeleton, inner, which, is_live, out);
             }
         }
     }

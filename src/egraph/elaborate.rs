@@ -185,7 +185,9 @@ impl Place<'_> {
                     self.serve(operands, index)?;
                     let operands = self.values(operands, index)?;
                     self.serve_branches(blocks, index)?;
-                    self.serve_again(blocks, (index, i), &mut stretch)?;
+                    if let &[branch] = blocks.as_slice() {
+                        self.serve_again(branch, (index, i), &mut stretch)?;
+                    }
                     for &block in blocks {
                         self.block(block)?;
                     }
@@ -213,15 +215,14 @@ impl Place<'_> {
         self.serve(&shared, block)
     }
 
-    /// Computes what branches need as well as something behind them before the branches, unless there are loops in them.
+    /// Computes what a branch needs as well as something behind it before the branch, unless there are loops in it.
     fn serve_again(
         &mut self,
-        branches: &[BlockIx],
+        branch: BlockIx,
         at: (BlockIx, usize),
         stretch: &mut Option<Stretch>,
     ) -> Result<(), Diagnostic> {
-        let perhaps = |&b: &BlockIx| self.skeleton.blocks[b].runs == Runs::Perhaps;
-        if self.loops.contains(&at) || !branches.iter().all(perhaps) {
+        if self.loops.contains(&at) || self.skeleton.blocks[branch].runs != Runs::Perhaps {
             return Ok(());
         }
         let (graph, skeleton, choice) = (&*self.graph, self.skeleton, self.choice);

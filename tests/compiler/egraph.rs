@@ -290,6 +290,31 @@ fn what_a_loop_needs_is_shared_with_the_branches_before_it() {
     assert_eq!(k.names(inner), ["print", "yield"]);
 }
 
+/// The other of the two branches, without masks mostly, would compute it for nothing.
+#[test]
+fn what_one_of_two_branches_needs_stays_there() {
+    let mut k = Kernel::new(2);
+    let (body, x, y) = (k.body, k.param(0), k.param(1));
+    let less = k.less(body, x, y);
+    let halves = [less, less].map(|condition| {
+        let regions = [(); 2].map(|()| k.module.new_region());
+        let blocks = regions.map(|r| k.module.new_block(r, &[]));
+        k.keep(blocks[0], x);
+        let quotient = k.binary(blocks[1], nvvm::Op::DivS, x, y);
+        k.keep(blocks[1], quotient);
+        blocks.map(|b| k.close(b));
+        k.module
+            .at_end(body)
+            .op(nvvm::Op::If, &[&[condition]], [], &[], &regions);
+        blocks[1]
+    });
+    k.end();
+    k.run("");
+    for half in halves {
+        assert_eq!(k.names(half), ["div.s", "print", "yield"]);
+    }
+}
+
 /// It would be kept in a register while the loop runs.
 #[test]
 fn what_is_needed_before_a_loop_and_behind_it_is_computed_twice() {

@@ -146,13 +146,20 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// `if (condition) { then }` without results.
+    /// `if (condition) { then }` without results. Where the last effect is one of the same condition, it goes on there: the
+    /// copies of a pipeline's stage are under one branch.
     pub fn when(
         &mut self,
         condition: ValueId,
         uniform: bool,
         then: impl FnOnce(&mut Self) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
+        if let Some(branch) = self.last_branch(condition, uniform) {
+            let end = self.m.block_mut(branch).ops.pop();
+            self.within(branch, then)?;
+            self.m.block_mut(branch).ops.extend(end);
+            return Ok(());
+        }
         let body = self.filled(|l| then(l).map(|()| vec![]))?.0;
         let nothing = self.m.new_region();
         let mut b = self.build();
@@ -164,6 +171,37 @@ impl Lower<'_> {
             &[body, nothing],
         );
         Ok(())
+    }
+
+    /// The block of the `if` that is the last effect so far, if it is one by [`Self::when`] with that condition. What was
+    /// computed since then stands before it afterwards.
+    fn last_branch(&mut self, condition: ValueId, uniform: bool) -> Option<BlockId> {
+        let here = self.block_at_hand();
+        let is_pure = |&o: &OpId| self.m.op(o).regions.is_empty() && self.m.op(o).def().is_pure();
+        let ops = &self.m.block(here).ops;
+        let at = ops.iter().rposition(|o| !is_pure(o))?;
+        let last = self.m.op(*ops.get(at)?);
+        let same = last.kind == N::If.into()
+            && last.results.is_empty()
+            && last.operands.as_slice() == [condition]
+            && last.attr(0).is_some() == uniform;
+        let &[then, other] = last.regions.as_slice() else {
+            return None;
+        };
+        let &[branch] = self.m.region(then).blocks.as_slice() else {
+            return None;
+        };
+        let end = *self.m.block(branch).ops.last()?;
+        if !same
+            || !self.m.region(other).blocks.is_empty()
+            || self.m.op(end).kind != N::Yield.into()
+        {
+            return None;
+        }
+        if let Some(tail) = self.m.block_mut(here).ops.get_mut(at..) {
+            tail.rotate_left(1);
+        }
+        Some(branch)
     }
 
     /// `if (condition) { then } else { other }`, both yielding values of the same types; all threads of
