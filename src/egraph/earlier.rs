@@ -36,16 +36,20 @@ pub fn move_up(graph: &Graph, schedule: &mut Schedule) {
         None | Some(0 | 1) => 0,
         Some(_) => cost::registers(know, Some(v.ty)) as i64,
     };
-    let wide: Vec<i64> = schedule.values.iter().map(wide).collect();
-    if wide.iter().all(|&w| w < WORTH) {
-        return;
-    }
     let mut uses = Uses {
         graph,
-        wide,
+        wide: schedule.values.iter().map(wide).collect(),
         all: vec![Use::default(); schedule.values.len()],
         seen: vec![Use::default(); schedule.values.len()],
     };
+    schedule
+        .blocks
+        .iter()
+        .flat_map(|b| &b.steps)
+        .for_each(|step| uses.narrow(step));
+    if uses.wide.iter().all(|&w| w < WORTH) {
+        return;
+    }
     for step in schedule.blocks.iter().flat_map(|b| &b.steps) {
         let takes = uses.is_take(step);
         operands(step).for_each(|v| uses.all[v as usize].count(takes));
@@ -105,6 +109,19 @@ struct Uses<'g> {
 impl Uses<'_> {
     fn wide(&self, v: Val) -> i64 {
         self.wide.get(v as usize).copied().unwrap_or(0)
+    }
+
+    /// Constants are part of instructions, a splat is one register, and what is taken is in registers of its source.
+    fn narrow(&mut self, step: &Step) {
+        let registers = match operands(step).next() {
+            _ if self.is(step, &[N::Const]) => 0,
+            Some(source) if self.is(step, &[N::Splat, N::Take]) => self.wide(source),
+            _ => return,
+        };
+        for &result in results(step) {
+            let wide = self.wide(result).min(registers);
+            self.wide[result as usize] = wide;
+        }
     }
 
     fn has_ended(&self, v: Val) -> bool {

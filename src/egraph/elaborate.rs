@@ -1,5 +1,5 @@
-//! Chosen forms back into blocks: every value computed once, as late as its first use, but before
-//! the loops in which it does not change.
+//! Chosen forms back into blocks: every value computed once, as late as its first use, but before a branch that needs it as
+//! well as something behind it, and before the loops in which it does not change.
 
 mod live;
 
