@@ -2,7 +2,7 @@
 // and the largest of 32 bits, where places and bounds wrap; and of places of which it is known that they are few.
 // grid: 2,1,1
 // arg: buffer i32 96 whole -4 4 seed 0
-// arg: buffer f16 4096 uniform -1 1 seed 1
+// arg: buffer f16 4096 whole -2 2 seed 1
 // arg: buffer f32 262144 whole 7 7 seed 0
 // arg: i32 100
 entry @main(%numbers: tile<ptr<i32>>, %a: tile<ptr<f16>>, %out: tile<ptr<f32>>, %n: tile<i32>) {
@@ -35,7 +35,7 @@ entry @main(%numbers: tile<ptr<i32>>, %a: tile<ptr<f16>>, %out: tile<ptr<f32>>, 
     %pbound = offset %numbers, %atbound : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
     %vbound, %tbound = load_ptr_tko weak %pbound : tile<ptr<i32>> -> tile<i32>, token
     %bigbound = muli %vbound, %large : tile<i32>
-    %bound = addi %bigbound, %vbound : tile<i32>
+    %bound = addi %bigbound, %c0 : tile<i32>
     %ck1 = constant <i32: 1> : tile<i32>
     %atrow = addi %at, %ck1 : tile<i32>
     %prow = offset %numbers, %atrow : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
@@ -47,19 +47,19 @@ entry @main(%numbers: tile<ptr<i32>>, %a: tile<ptr<f16>>, %out: tile<ptr<f32>>, 
     %pcolumn = offset %numbers, %atcolumn : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
     %vcolumn, %tcolumn = load_ptr_tko weak %pcolumn : tile<ptr<i32>> -> tile<i32>, token
     %bigcolumn = muli %vcolumn, %large : tile<i32>
-    %column = addi %bigcolumn, %vcolumn : tile<i32>
-    %column64 = muli %column, %c256 : tile<i32>
+    %wide = muli %vrow, %c256 : tile<i32>
+    %column = addi %bigcolumn, %wide : tile<i32>
     %few = muli %i, %c256 : tile<i32>
     %r1 = reshape %row : tile<i32> -> tile<1xi32>
     %r32 = broadcast %r1 : tile<1xi32> -> tile<32xi32>
     %rows1 = addi %r32, %iota32 : tile<32xi32>
     %rowsT = reshape %rows1 : tile<32xi32> -> tile<32x1xi32>
     %rows = broadcast %rowsT : tile<32x1xi32> -> tile<32x256xi32>
-    %column641 = reshape %column64 : tile<i32> -> tile<1xi32>
-    %column6464 = broadcast %column641 : tile<1xi32> -> tile<256xi32>
-    %column64s1 = addi %column6464, %iota : tile<256xi32>
-    %column64sT = reshape %column64s1 : tile<256xi32> -> tile<1x256xi32>
-    %column64s = broadcast %column64sT : tile<1x256xi32> -> tile<32x256xi32>
+    %column1 = reshape %column : tile<i32> -> tile<1xi32>
+    %column64 = broadcast %column1 : tile<1xi32> -> tile<256xi32>
+    %columns1 = addi %column64, %iota : tile<256xi32>
+    %columnsT = reshape %columns1 : tile<256xi32> -> tile<1x256xi32>
+    %columns = broadcast %columnsT : tile<1x256xi32> -> tile<32x256xi32>
     %few1 = reshape %few : tile<i32> -> tile<1xi32>
     %few64 = broadcast %few1 : tile<1xi32> -> tile<256xi32>
     %fews1 = addi %few64, %iota : tile<256xi32>
@@ -70,8 +70,8 @@ entry @main(%numbers: tile<ptr<i32>>, %a: tile<ptr<f16>>, %out: tile<ptr<f32>>, 
     %n1 = reshape %n : tile<i32> -> tile<1x1xi32>
     %ns = broadcast %n1 : tile<1x1xi32> -> tile<32x256xi32>
     %fixed = constant <i32: 5000> : tile<32x256xi32>
-    %f0 = cmpi less_than %column64s, %bounds, signed : tile<32x256xi32> -> tile<32x256xi1>
-    %s0 = cmpi less_than_or_equal %column64s, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
+    %f0 = cmpi less_than %columns, %bounds, signed : tile<32x256xi32> -> tile<32x256xi1>
+    %s0 = cmpi less_than_or_equal %columns, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
     %m0 = andi %f0, %s0 : tile<32x256xi1>
     %x0 = select %m0, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
     %f1 = cmpi less_than %fews, %fixed, signed : tile<32x256xi32> -> tile<32x256xi1>
@@ -84,18 +84,18 @@ entry @main(%numbers: tile<ptr<i32>>, %a: tile<ptr<f16>>, %out: tile<ptr<f32>>, 
     %x2 = select %m2, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
     %f3 = cmpi less_than %fews, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
     %x3 = select %f3, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
-    %f4 = cmpi greater_than %column64s, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
+    %f4 = cmpi greater_than %columns, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
     %x4 = select %f4, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
-    %f5 = cmpi greater_than %rows, %column64s, signed : tile<32x256xi32> -> tile<32x256xi1>
+    %f5 = cmpi greater_than %rows, %columns, signed : tile<32x256xi32> -> tile<32x256xi1>
     %x5 = select %f5, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
     %f6 = cmpi less_than_or_equal %rows, %fews, signed : tile<32x256xi32> -> tile<32x256xi1>
     %x6 = select %f6, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
     %f7 = cmpi greater_than_or_equal %fews, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
-    %s7 = cmpi less_than %column64s, %bounds, signed : tile<32x256xi32> -> tile<32x256xi1>
+    %s7 = cmpi less_than %columns, %bounds, signed : tile<32x256xi32> -> tile<32x256xi1>
     %m7 = andi %f7, %s7 : tile<32x256xi1>
     %x7 = select %m7, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
-    %f8 = cmpi less_than %column64s, %rows, unsigned : tile<32x256xi32> -> tile<32x256xi1>
-    %s8 = cmpi greater_than_or_equal %column64s, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
+    %f8 = cmpi less_than %columns, %rows, unsigned : tile<32x256xi32> -> tile<32x256xi1>
+    %s8 = cmpi greater_than_or_equal %columns, %rows, signed : tile<32x256xi32> -> tile<32x256xi1>
     %m8 = andi %f8, %s8 : tile<32x256xi1>
     %x8 = select %m8, %sum, %outside : tile<32x256xi1>, tile<32x256xf32>
     %w1 = constant <f32: 2.0> : tile<32x256xf32>
