@@ -16,6 +16,7 @@ mod parse;
 mod program;
 pub mod prove;
 mod random;
+mod registers;
 pub mod soundness;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@
 
 use super::instance::{Failure, Instance};
 use super::random::Random;
+use super::registers;
 use super::wrong::Wrong;
 use crate::egraph::literal::is_nan;
 use crate::egraph::rule::{Check, Rule};
@@ -49,6 +50,12 @@ pub struct Covered {
 
 /// Checks one rule of a set. The error says what is wrong with it.
 pub fn check(rule: &Rule, effort: Effort) -> Result<Covered, Wrong> {
+    if let Some(variable) = registers::mixed(rule) {
+        return Err(format!(
+            "`{variable}` is read by different indices: elements do not show what that does"
+        )
+        .into());
+    }
     let mut random = Random::named(&rule.name);
     let mut covered = Covered::default();
     let mut trouble = None;

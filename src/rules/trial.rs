@@ -12,7 +12,7 @@ use crate::egraph::node::{AttrsId, Head, Leaf, Node, explicit_results};
 use crate::egraph::rule::{AttrPattern, Constraint, ElemTest, Literal, OpPattern, Pattern, Rule};
 use crate::facts::semantics::{Scalar, element_type};
 use crate::facts::{Facts, int_range};
-use crate::ir::{Float, Type, TypeId};
+use crate::ir::{Attr, Float, Type, TypeId};
 
 const INTS: [u32; 6] = [1, 4, 8, 16, 32, 64];
 const FLOATS: [Float; 4] = [Float::F32, Float::F16, Float::BF16, Float::F64];
@@ -100,11 +100,23 @@ impl<'a> Trial<'a> {
                 }
             }
         }
+        // What is taken or repeated has the type of what it is taken from.
+        let source = children
+            .first()
+            .copied()
+            .flatten()
+            .filter(|_| matches!(def.name, "take" | "splat"));
+        let source = source.and_then(|id| self.graph[id].data.ty);
+        let want = source.or(want);
         let mut attrs: SmallVec<[Leaf; 6]> = SmallVec::new();
         for (i, pattern) in op.attrs.iter().enumerate() {
             let kind = def.attrs.get(i).map_or(AttrKind::Type, |a| a.kind);
             let optional = def.attrs.get(i).is_some_and(|a| a.optional);
             attrs.push(self.attribute(pattern, kind, optional, want)?);
+        }
+        let typed = |leaf: &Leaf| !matches!(leaf, Leaf::Type(ty) if source != Some(*ty));
+        if source.is_some() && !attrs.iter().all(typed) {
+            return None;
         }
         debug_assert_eq!(op.attrs.len(), def.attrs.len() + explicit_results(def));
         let attrs = self.graph.analysis.attrs.intern(attrs);
@@ -127,6 +139,7 @@ impl<'a> Trial<'a> {
         let types = &mut self.graph.analysis.types;
         match (def.name, i) {
             ("select", 0) => return Some(types.int(1)),
+            ("take" | "splat", 0) => return want,
             ("ptr_add", 1) => return Some(types.int(64)),
             ("offset" | "fpowi", 1) => return None,
             ("ptr_add" | "offset", 0) => {
@@ -318,6 +331,13 @@ impl<'a> Trial<'a> {
                 None => Leaf::Type(self.any_type(tests)?),
             },
             AttrKind::Int(_) => Leaf::Int(self.random.below(64) as i64),
+            // Of arrays of one register.
+            AttrKind::I32s if !optional => {
+                let graph = &mut self.graph.analysis;
+                graph
+                    .attrs
+                    .leaf_of(&graph.types, Some(&Attr::I32s(vec![0])))
+            }
             _ if optional => Leaf::Absent,
             _ => return None,
         })

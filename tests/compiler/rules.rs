@@ -87,6 +87,24 @@ fn wrong_rules_are_caught() {
     }
 }
 
+/// Elements do not show in which order registers are.
+#[test]
+fn a_variable_is_read_by_the_same_indices_on_both_sides() {
+    let refused = [
+        "(rule r (add (take ?i ?t:i32 ?x:i32) ?y) => (add ?x ?y))",
+        "(rule r (add (take ?i ?t:i32 ?x:i32) (take ?j ?t ?y:i32)) => (take ?i ?t (add ?x ?y)))",
+    ];
+    for text in refused {
+        let set = RuleSet::parse(&format!("(dialect nvvm) {text}"), "taken.rules")
+            .unwrap_or_else(|e| panic!("{e}"));
+        let error = soundness::check(&set.rules[0], Effort::default()).expect_err("other indices");
+        assert!(error.message.contains("different indices"), "{error}");
+    }
+    let text = "(dialect nvvm) (rule r (add (take ?i ?t:i32 ?x:i32) (take ?i ?t ?y)) => (take ?i ?t (add ?x ?y)))";
+    let set = RuleSet::parse(text, "taken.rules").unwrap_or_else(|e| panic!("{e}"));
+    soundness::check(&set.rules[0], Effort::default()).unwrap_or_else(|e| panic!("{e}"));
+}
+
 #[test]
 fn a_rule_that_never_applies_is_reported() {
     let text = "(dialect cuda_tile) (rule r (addi none ?x ?y) => ?x (where (< (hi ?y) (lo ?y))))";

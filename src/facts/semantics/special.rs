@@ -8,12 +8,13 @@ use crate::dialect::{OpKind, cuda_tile, nvvm::Op};
 use crate::facts::Leaf;
 use crate::scalar::int;
 
+/// Of operations on whole arrays, what they make of one element.
 pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {
     if cuda_tile::Op::of(kind) == Some(cuda_tile::Op::Assume) {
         return args.first().map(|a| a.0);
     }
     match (Op::of(kind)?, args) {
-        (Op::Splat | Op::WarpUniform, [(a, _)]) => Some(*a),
+        (Op::Splat | Op::Take | Op::WarpUniform, [(a, _)]) => Some(*a),
         (Op::SpreadByte, [(byte, Scalar::Int(8))]) => Some((byte & 0x80) << 8 | (byte & 0x7f) << 7),
         (Op::HighNibble, [(byte, Scalar::Int(8))]) => Some(byte >> 4),
         (Op::JoinBytes, [(low, Scalar::Int(8)), (high, Scalar::Int(8))]) => Some(high << 8 | low),

@@ -148,7 +148,7 @@ fn special(
         _ => Signedness::Unsigned,
     };
     match (op, terms, scalars) {
-        (N::Splat | N::WarpUniform, [a], _) => Some((*a).to_owned()),
+        (N::Splat | N::Take | N::WarpUniform, [a], _) => Some((*a).to_owned()),
         (N::SpreadByte, [byte], _) => Some(format!(
             "(concat ((_ extract 7 7) {byte}) #b0 ((_ extract 6 0) {byte}) {})",
             literal(7, 0)
