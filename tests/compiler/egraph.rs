@@ -302,7 +302,7 @@ fn what_one_of_two_branches_needs_stays_there() {
         k.keep(blocks[0], x);
         let quotient = k.binary(blocks[1], nvvm::Op::DivS, x, y);
         k.keep(blocks[1], quotient);
-        blocks.map(|b| k.close(b));
+        blocks.into_iter().for_each(|b| k.close(b));
         k.module
             .at_end(body)
             .op(nvvm::Op::If, &[&[condition]], [], &[], &regions);

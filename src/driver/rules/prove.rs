@@ -11,9 +11,10 @@ use crate::ir::{Diagnostic, Diagnostics};
 use crate::isel::Tables;
 use crate::isel::proof::subjects::{self, Prover, Subject};
 use crate::rules::files;
+use crate::rules::prove::record::Record;
 use crate::rules::prove::solver::{self, Solver};
 use crate::rules::prove::table::{self, Row};
-use crate::rules::prove::{Effort, Verdict};
+use crate::rules::prove::{Class, Effort, Verdict};
 
 /// Proves rules and rows of the selection tables; a wrong one is an error with the values that show it.
 pub fn run(args: &Args) -> Outcome {
@@ -97,8 +98,12 @@ impl<'t> Proofs<'t> {
 
     /// Whether a proof would give this row, as far as that is known without the solver. Samples are not taken again.
     fn are_as(&self, row: &Row, subject: &Subject) -> bool {
-        let Some(record) = &row.record else {
-            return !row.class.is_proof();
+        let nothing = Record::default();
+        let record = match (&row.record, row.class) {
+            (Some(record), _) => record,
+            // A rule that is exempt asks nothing; one that is no longer is proven now.
+            (None, Class::Exempt) => &nothing,
+            (None, class) => return !class.is_proof(),
         };
         let proof = Solver::replay(record, &self.version, self.steps, |solver| {
             self.prover.prove(subject, solver)
