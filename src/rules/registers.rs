@@ -12,6 +12,8 @@ enum Way {
     All,
     /// By the indices of an attribute's variable.
     Taken(u8),
+    /// By indices without a name, which may be others elsewhere.
+    Unnamed,
     Scalar,
 }
 
@@ -39,7 +41,7 @@ impl Ways {
     fn variable(&mut self, slot: u8, way: Way) {
         match self.seen.get_mut(slot as usize) {
             Some(seen @ None) => *seen = Some(way),
-            Some(Some(seen)) if *seen != way => self.mixed = Some(slot),
+            Some(Some(seen)) if *seen != way || way == Way::Unnamed => self.mixed = Some(slot),
             _ => {}
         }
     }
@@ -82,6 +84,7 @@ impl Ways {
         match (N::of(kind), indices, way) {
             (Some(N::Splat), ..) => Way::Scalar,
             (Some(N::Take), Some(slot), Way::All) => Way::Taken(slot),
+            (Some(N::Take), None, _) => Way::Unnamed,
             // Indices of indices.
             (Some(N::Take), Some(slot), _) => {
                 self.mixed = Some(slot);

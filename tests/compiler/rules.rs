@@ -92,6 +92,7 @@ fn wrong_rules_are_caught() {
 fn a_variable_is_read_by_the_same_indices_on_both_sides() {
     let refused = [
         "(rule r (add (take ?i ?t:i32 ?x:i32) ?y) => (add ?x ?y))",
+        "(rule r (sub (take _ ?t:i32 ?x:i32) (take _ ?t ?x)) => 0)",
         "(rule r (add (take ?i ?t:i32 ?x:i32) (take ?j ?t ?y:i32)) => (take ?i ?t (add ?x ?y)))",
     ];
     for text in refused {
