@@ -279,6 +279,9 @@ dialect_table! { Nvvm {
     HighNibble(source: One) -> (result: One(Operand(0)))
         = op("high_nibble").traits(ELEMENTWISE)
         .doc("The upper four bits of a byte, in its lower four.");
+    TestClear(source: One, mask: One) -> (result: One(BoolLike(0)))
+        = op("test_clear").traits(ELEMENTWISE)
+        .doc("Whether the source has none of the mask's bits: one machine instruction, in PTX two.");
     WarpUniform(source: One) -> (result: One(Operand(0)))
         = op("warp_uniform").traits(ELEMENTWISE)
         .doc("The source, which all lanes of a converged warp have alike, by an instruction that tells ptxas so: what is computed from it alone needs one register for the warp.");

@@ -43,6 +43,8 @@ pub struct Know {
     pub attrs: AttrTable,
     /// Type and facts of each [`Head::Value`].
     pub values: Vec<(TypeId, Facts)>,
+    /// The threads of the block that runs the function, where it is known.
+    pub threads: Option<i64>,
     /// The loops around the values and effects that are being added; more than there are once the function is built.
     pub here: usize,
     /// The operation that constants found by folding are written as.
@@ -327,6 +329,7 @@ fn facts_of(graph: &mut Graph, node: &Node, kind: OpKind, def: &OpDef, ty: TypeI
         return facts;
     };
     let mut facts = facts::transfer(types, kind, &leaf, &operands, ty);
+    facts::within_block(kind, &leaf, know.threads, &mut facts);
     if crate::dialect::cuda_tile::Op::of(kind) == Some(crate::dialect::cuda_tile::Op::Assume) {
         facts = operands.first().map_or(facts, |o| o.0.clone());
         if let Some(Attr::Assume(predicate)) = know.attrs.structured(leaf(0)) {

@@ -127,6 +127,7 @@ struct Builder<'a> {
 /// Adds the regions of `func` to the e-graph.
 pub fn build(module: &Module, func: OpId, graph: &mut Graph, facts: &FactMap) -> Skeleton {
     let absent = graph.add(Node::leaf(Head::Absent));
+    graph.analysis.threads = crate::facts::block_size(module.op(func));
     let mut builder = Builder {
         module,
         graph,

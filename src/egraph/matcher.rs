@@ -289,11 +289,11 @@ pub fn holds(graph: &Graph, id: Id, constraint: &Constraint) -> bool {
     }
 }
 
-/// Whether a node is a sum of integers of which one is a known number.
+/// Whether a node is a sum of integers of which one is a known number. `x + 0` is no more than `x`.
 fn adds_number(graph: &Graph, node: &Node) -> bool {
     let meaning = graph.analysis.def(node.head).and_then(|def| def.meaning);
-    matches!(meaning, Some(Meaning::Int2(IntBinary::Add)))
-        && (node.children.iter()).any(|&c| graph[graph.find(c)].data.facts.constant.is_some())
+    let adds = |&c: &Id| matches!(graph[c].data.facts.constant, Some(1..));
+    matches!(meaning, Some(Meaning::Int2(IntBinary::Add))) && node.children.iter().any(adds)
 }
 
 /// Whether the element of `ty` is of a kind.

@@ -129,6 +129,7 @@ pub fn graph(types: crate::ir::Types, constants: Dialect) -> Graph {
         types,
         attrs: AttrTable::default(),
         values: Vec::new(),
+        threads: None,
         here: 0,
         constant: Some(constant(constants)),
         touched: Vec::new(),

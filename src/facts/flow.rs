@@ -8,7 +8,9 @@ use super::asked::Asked;
 use super::attr::pointee_bytes;
 use super::leaf::Leaf;
 use super::map::FactMap;
-use super::transfer::{assume, constant, grid_bounds, transfer};
+use super::transfer::{
+    assume, block_size, constant, grid_bounds, transfer, within_block,
+};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{Control, OpKind, cuda_tile, nv_tileas, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, Op, OpId, Type, ValueId};
@@ -29,6 +31,7 @@ fn walk(module: &Module, func: OpId, asked: Option<Asked>) -> FactMap {
     let mut walk = Walk {
         module,
         asked,
+        threads: block_size(module.op(func)),
         facts: FactMap::with_room(room),
         stamps: Vec::with_capacity(room),
         now: 0,
@@ -79,6 +82,8 @@ struct Walk<'m> {
     module: &'m Module,
     /// The values that facts are found of, if not all.
     asked: Option<Asked>,
+    /// The threads of the block that runs the function, where it is known.
+    threads: Option<i64>,
     facts: FactMap,
     /// By place in `facts`.
     stamps: Vec<Stamp>,
@@ -276,6 +281,7 @@ impl Walk<'_> {
             .collect();
         let leaf = |i| Leaf::from(op.attr(i));
         let mut facts = transfer(&module.types, op.kind, &leaf, &operands, ty);
+        within_block(op.kind, &leaf, self.threads, &mut facts);
         if Op::of(op.kind) == Some(Op::Permute)
             && let (Some(Attr::I32s(order)), Some(from)) = (op.attr(0), known.first())
         {

@@ -30,7 +30,9 @@ pub use flow::{for_egraph, of};
 pub use iterations::iterations;
 pub use leaf::Leaf;
 pub use map::FactMap;
-pub use transfer::{assume, constant, elements, grid_bounds, splat, transfer};
+pub use transfer::{
+    assume, block_size, constant, elements, grid_bounds, splat, transfer, within_block,
+};
 
 use crate::ir::{Type, TypeId, Types};
 use smallvec::SmallVec;

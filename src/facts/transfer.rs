@@ -7,7 +7,7 @@ use super::attr::pointee_bytes;
 use super::leaf::Leaf;
 use super::{Facts, Uniformity, axes, gcd, int_range, pow2_part, sign_extend, truncate};
 use crate::dialect::{OpKind, cuda_tile, nvvm};
-use crate::ir::{AssumePredicate, Dense, Type, TypeId, Types};
+use crate::ir::{AssumePredicate, Dense, Op, Type, TypeId, Types};
 
 /// Largest extents of a grid (CUDA programming guide, compute capabilities table).
 const GRID_MAX: [i64; 3] = [i32::MAX as i64, 65535, 65535];
@@ -90,6 +90,26 @@ fn special_register(register: u8) -> (i64, i64, Uniformity) {
         15..=17 => (1, GRID_MAX[register as usize - 15], Uniformity::Block),
         _ => (0, i64::from(u32::MAX), Uniformity::Thread),
     }
+}
+
+/// The threads in a block of `func`, where it says so: a `nvvm.func` does.
+pub fn block_size(op: &Op) -> Option<i64> {
+    nvvm::view::Func::of(op).map(|func| func.reqntid())
+}
+
+/// What a one-dimensional block of so many `threads` adds to the facts of a special register.
+pub fn within_block(
+    kind: OpKind,
+    leaf: &dyn Fn(usize) -> Leaf,
+    threads: Option<i64>,
+    facts: &mut Facts,
+) {
+    let (Some(nvvm::Op::Sreg), Leaf::Enum(0), Some(threads)) =
+        (nvvm::Op::of(kind), leaf(0), threads)
+    else {
+        return;
+    };
+    facts.hi = facts.hi.min(threads - 1).max(0);
 }
 
 /// The elements of dense constant data, of so many bits each, without what pads them.

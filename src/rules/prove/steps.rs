@@ -154,6 +154,10 @@ fn special(
             literal(7, 0)
         )),
         (N::HighNibble, [byte], _) => Some(format!("(bvlshr {byte} {})", literal(8, 4))),
+        (N::TestClear, [source, mask], [Scalar::Int(bits), _]) => Some(format!(
+            "(ite (= (bvand {source} {mask}) {}) #b1 #b0)",
+            literal(*bits, 0)
+        )),
         (N::JoinBytes, [low, high], _) => Some(format!("(concat {high} {low})")),
         (N::MulWideS | N::MulWideU, [a, b], [Scalar::Int(w), _]) => Some(wide(*w, sign, a, b)),
         (N::MadWideS | N::MadWideU, [a, b, c], [Scalar::Int(w), _, _]) => {

@@ -83,6 +83,7 @@ static ROWS: &[Row] = &[
     Row(&[N::MulWideS, N::MulWideU, N::JoinBytes], &[Int, Int], Int, Twice),
     Row(&[N::SpreadByte], &[Int], Int, Twice),
     Row(&[N::HighNibble], &[Int], Int, Same),
+    Row(&[N::TestClear], &[I32, I32], Bool, Free),
     Row(&[N::WarpUniform], &[I32], I32, Same),
     Row(&[N::MadWideS, N::MadWideU], &[Int, Int, Ordinal], Ordinal, Free),
     Row(&[N::ICmp], &[Ordinal, Ordinal], Bool, Free),
