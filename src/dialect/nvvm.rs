@@ -281,7 +281,7 @@ dialect_table! { Nvvm {
         .doc("The upper four bits of a byte, in its lower four.");
     TestClear(source: One, mask: One) -> (result: One(BoolLike(0)))
         = op("test_clear").traits(ELEMENTWISE)
-        .doc("Whether the source has none of the mask's bits: one machine instruction, in PTX two.");
+        .doc("Whether the source has none of the mask's bits: one machine instruction, in PTX two. Of a thread's number it is not simplified to a comparison with 0: after that, ptxas writes branches where it could predicate.");
     WarpUniform(source: One) -> (result: One(Operand(0)))
         = op("warp_uniform").traits(ELEMENTWISE)
         .doc("The source, which all lanes of a converged warp have alike, by an instruction that tells ptxas so: what is computed from it alone needs one register for the warp.");

@@ -341,6 +341,10 @@ impl Emit<'_> {
             return None;
         }
         let tid = self.sreg(SpecialRegister::TidX);
+        if bits == 0 {
+            let (mask, bit) = (self.i32(mask as i64), self.int(1));
+            return Some(self.get(N::TestClear, &[&[tid], &[mask]], [], bit));
+        }
         let under = self.with(N::And, tid, mask as i64);
         let bits = self.i32(bits as i64);
         Some(self.icmp(Predicate::Equal, Signedness::Unsigned, under, bits))
