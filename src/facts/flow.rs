@@ -8,9 +8,7 @@ use super::asked::Asked;
 use super::attr::pointee_bytes;
 use super::leaf::Leaf;
 use super::map::FactMap;
-use super::transfer::{
-    assume, block_size, constant, grid_bounds, transfer, within_block,
-};
+use super::transfer::{assume, block_size, constant, grid_bounds, transfer, within_block};
 use super::{Facts, Uniformity, axes, gcd, pow2_part, range};
 use crate::dialect::{Control, OpKind, cuda_tile, nv_tileas, nvvm};
 use crate::ir::{Attr, BlockId, DYNAMIC, Module, Op, OpId, Type, ValueId};

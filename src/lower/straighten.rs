@@ -113,7 +113,7 @@ impl Path {
 }
 
 /// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.
-fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
+pub(super) fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
     let (home, at) = (m.op(op).block, position(m, op));
     let mut ops = std::mem::take(&mut m.block_mut(body).ops);
     let end = ops.pop();

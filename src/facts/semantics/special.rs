@@ -17,7 +17,9 @@ pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {
         (Op::Splat | Op::Take | Op::WarpUniform, [(a, _)]) => Some(*a),
         (Op::SpreadByte, [(byte, Scalar::Int(8))]) => Some((byte & 0x80) << 8 | (byte & 0x7f) << 7),
         (Op::HighNibble, [(byte, Scalar::Int(8))]) => Some(byte >> 4),
-        (Op::TestClear, [(source, Scalar::Int(_)), (mask, _)]) => Some(u64::from(source & mask == 0)),
+        (Op::TestClear, [(source, Scalar::Int(_)), (mask, _)]) => {
+            Some(u64::from(source & mask == 0))
+        }
         (Op::JoinBytes, [(low, Scalar::Int(8)), (high, Scalar::Int(8))]) => Some(high << 8 | low),
         (op, _) => fused(op, attrs, args),
     }
