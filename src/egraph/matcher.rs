@@ -48,33 +48,6 @@ pub fn matches(
     search.node(pattern, node, &mut work, &mut binds, true);
 }
 
-/// Whether the operands are of such operations, and numbers, where `pattern` has them. Most rules fail here, and this
-/// binds nothing.
-pub fn may_match(graph: &Graph, pattern: &Pattern, node: &Node) -> bool {
-    let Pattern::Op(op) = pattern else {
-        return false;
-    };
-    if op.children.len() != node.children.len() {
-        return false;
-    }
-    let may_be = |child: &Pattern, id: Id| match child {
-        Pattern::Op(inner) => graph[id].nodes.iter().any(|n| n.head == inner.head),
-        Pattern::Literal(_) => graph[id].data.facts.constant.is_some(),
-        Pattern::Var { constraints, .. } if constraints.contains(&Constraint::Const) => {
-            graph[id].data.facts.constant.is_some()
-        }
-        _ => true,
-    };
-    let mut pairs = op.children.iter().zip(node.children.iter().copied());
-    match (op.commutative, &*op.children, node.children.as_slice()) {
-        (true, [a, b, ..], [x, y, ..]) => {
-            (may_be(a, *x) && may_be(b, *y) || may_be(a, *y) && may_be(b, *x))
-                && pairs.skip(2).all(|(child, id)| may_be(child, id))
-        }
-        _ => pairs.all(|(child, id)| may_be(child, id)),
-    }
-}
-
 /// Operands that are operations or lists, of which a class may hold several: they are looked for one after the other.
 type Work<'p> = SmallVec<[(&'p Pattern, Id); 8]>;
 /// Variables that an operation's attributes or operands have bound.

@@ -22,6 +22,7 @@ pub mod elaborate;
 pub mod extract;
 pub mod guards;
 pub mod head;
+mod heads;
 pub mod literal;
 pub mod matcher;
 mod missing;

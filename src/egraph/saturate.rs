@@ -8,6 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
+use super::heads::{self, Heads};
 use super::matcher::{self, Binds};
 use super::node::Node;
 use super::numbers;
@@ -175,14 +176,16 @@ pub fn saturate(
 
 /// All new matches at the classes in `dirty`.
 fn search(graph: &Graph, rules: &RuleSet, target: Target, dirty: &[Id], found: &mut Found) {
+    let mut heads = Heads::new(graph);
     for &class in dirty {
         for node in &graph[class].nodes {
             let Some(indices) = rules.by_head.get(&node.head) else {
                 continue;
             };
+            let operands = heads.of_operands(node);
             for &index in indices.iter() {
                 let rule = &rules.rules[index as usize];
-                if !matcher::may_match(graph, &rule.pattern, node) {
+                if !heads::may_match(&rule.pattern, &operands) {
                     continue;
                 }
                 matcher::matches(graph, &rule.pattern, rule.vars.len(), node, &mut |binds| {
