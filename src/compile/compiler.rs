@@ -201,7 +201,6 @@ impl Compiler {
                 lower::tileaa::run(&mut c.module)?;
                 if options.opt_level > OptLevel::Plain {
                     lower::straighten::run(&mut c.module);
-                    lower::selections::run(&mut c.module);
                 }
                 c.stage = Stage::NvTileaa;
             }

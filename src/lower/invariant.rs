@@ -80,3 +80,16 @@ pub fn position(m: &Module, op: OpId) -> usize {
     let ops = &m.block(m.op(op).block).ops;
     ops.iter().position(|&o| o == op).unwrap_or(ops.len())
 }
+
+/// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.
+pub fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
+    let (home, at) = (m.op(op).block, position(m, op));
+    let mut ops = std::mem::take(&mut m.block_mut(body).ops);
+    let end = ops.pop();
+    for (i, inner) in ops.into_iter().enumerate() {
+        m.place(inner, home, at + i);
+    }
+    let handed_on = end.map(|end| m.op(end).operands.to_vec());
+    m.block_mut(body).ops.extend(end);
+    handed_on.unwrap_or_default()
+}

@@ -17,7 +17,7 @@ mod hints;
 mod invariant;
 pub mod nvvm;
 pub mod run;
-pub mod selections;
+mod selections;
 pub mod straighten;
 pub mod tileaa;
 pub mod tileas;

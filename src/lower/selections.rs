@@ -2,45 +2,24 @@
 //!
 //! Both ways are computed and the results are selected, which takes fewer instructions than two jumps and a copy of each result
 //! on either way, and rules and facts see through it. Nothing here faults or waits: no way is run for what it does.
+//! [`super::straighten`] goes through the branches.
 //!
 //! ```text
 //! r = if c { yield 0 }                b = x >> 4
 //!     else { b = x >> 4; yield b }  → r = select c, 0, b
 //! ```
 
-use super::invariant::position;
-use super::straighten::move_in_front;
+use super::invariant::{move_in_front, position};
 use crate::dialect::cuda_tile::{Op as C, view};
+use crate::facts::FactMap;
 use crate::facts::access::constant;
-use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 
 /// Most operations on both ways together, but for constants.
 const MOST: usize = 6;
 
-/// Rewrites every function.
-pub fn run(m: &mut Module) {
-    for func in m.block(m.body).ops.clone() {
-        let Some(body) = m.body_of(func, 0) else {
-            continue;
-        };
-        let branches = |&op: &OpId| C::of(m.op(op).kind) == Some(C::If);
-        let found: Vec<OpId> = m.ops_under(body).into_iter().filter(branches).collect();
-        if found.is_empty() {
-            continue;
-        }
-        let facts = facts::of(m, func);
-        // Those inside first: what stands around them may become a selection, too.
-        for op in found.into_iter().rev() {
-            if let Some(ways) = few(m, &facts, op) {
-                select(m, op, ways);
-            }
-        }
-    }
-}
-
 /// The two ways of a branch that only computes a few numbers.
-fn few(m: &Module, facts: &FactMap, op: OpId) -> Option<[BlockId; 2]> {
+pub fn few(m: &Module, facts: &FactMap, op: OpId) -> Option<[BlockId; 2]> {
     let ways = [m.body_of(op, 0)?, m.body_of(op, 1)?];
     let results = &m.op(op).results;
     if results.is_empty() || !results.iter().all(|&r| is_number(m, r)) {
@@ -98,18 +77,18 @@ fn cost(m: &Module, facts: &FactMap, op: OpId) -> Option<usize> {
 }
 
 /// Computes both ways in front of a branch, and selects in its place.
-fn select(m: &mut Module, op: OpId, ways: [BlockId; 2]) {
+pub fn select(m: &mut Module, op: OpId, ways: [BlockId; 2]) {
     let Some(condition) = view::If::of(m.op(op)).map(|v| v.condition()) else {
         return;
     };
     let [yes, no] = ways.map(|way| move_in_front(m, way, op));
-    let results = m.op(op).results.clone();
+    let (results, loc) = (m.op(op).results.clone(), m.op(op).loc);
+    let mut b = m.at(m.op(op).block, position(m, op));
+    b.loc = loc;
     for (result, (yes, no)) in results.into_iter().zip(yes.into_iter().zip(no)) {
-        let (ty, loc) = (m.ty(result), m.op(op).loc);
-        let mut b = m.at(m.op(op).block, position(m, op));
-        b.loc = loc;
+        let ty = b.module.ty(result);
         let selected = b.value(C::Select, &[condition, yes, no], [], ty);
-        m.replace_all_uses(result, selected);
+        b.module.replace_all_uses(result, selected);
     }
     m.erase(op);
 }

@@ -1,13 +1,14 @@
-//! Loops that run once or never, and branches whose condition is known, become straight code.
+//! Loops that run once or never, branches whose condition is known and those that [select](selections) numbers become
+//! straight code.
 //!
 //! A loop over the blocks of a row that fits into one block, or a branch on a constant of the program, costs more than
 //! its counter: pipelines, layouts and the order of accesses are decided around it, and ptxas keeps it where a barrier
 //! stands in it. So does a `loop` that breaks in its first iteration, which cuTile makes of a function that is called.
 //! A `for` around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
 
-use super::carried;
-use super::invariant::position;
+use super::invariant::move_in_front;
 use super::tileas::look::is_matmul;
+use super::{carried, selections};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::access::constant;
 use crate::facts::{self, FactMap, iterations};
@@ -29,6 +30,8 @@ pub fn run(m: &mut Module) {
         for op in found.into_iter().rev() {
             if let Some(path) = Path::of(m, &facts, op) {
                 path.put_in_place_of(m, op);
+            } else if let Some(ways) = selections::few(m, &facts, op) {
+                selections::select(m, op, ways);
             }
         }
     }
@@ -110,17 +113,4 @@ impl Path {
         }
         m.erase(op);
     }
-}
-
-/// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.
-pub(super) fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
-    let (home, at) = (m.op(op).block, position(m, op));
-    let mut ops = std::mem::take(&mut m.block_mut(body).ops);
-    let end = ops.pop();
-    for (i, inner) in ops.into_iter().enumerate() {
-        m.place(inner, home, at + i);
-    }
-    let handed_on = end.map(|end| m.op(end).operands.to_vec());
-    m.block_mut(body).ops.extend(end);
-    handed_on.unwrap_or_default()
 }
