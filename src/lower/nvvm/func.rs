@@ -99,6 +99,7 @@ pub fn lower(
             operands,
         },
     };
+    lowering.keep_for_others(body);
     lowering.begin_maps()?;
     lowering.allocate_tensor_memory(op, body)?;
     lowering.block(body)?;

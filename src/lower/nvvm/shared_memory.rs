@@ -20,6 +20,8 @@ pub struct SharedMemory {
     regions: Vec<SharedRegion>,
     /// Where the bytes begin that operands of matmuls share.
     operands: Option<u64>,
+    /// Where mbarriers go that other blocks of the cluster arrive at, as far as they have not been taken yet.
+    met_by_others: Range<u64>,
     /// First byte after the buffers and barriers.
     pub fixed: u64,
     /// Most scratch that one use needs.
@@ -87,6 +89,27 @@ impl SharedMemory {
         self.regions.push(SharedRegion {
             offset,
             bytes: bytes.end - bytes.start,
+            what: what.to_owned(),
+        });
+        offset
+    }
+
+    /// Keeps `bytes` for mbarriers that other blocks of the cluster arrive at, to the kernel's end: one of these may be late
+    /// when the buffers of this block are no longer in use.
+    pub fn keep_for_others(&mut self, bytes: u64) {
+        self.met_by_others = self.fixed..self.fixed + bytes;
+        self.fixed += bytes;
+        self.keep();
+    }
+
+    /// The offset of `bytes` of those.
+    pub fn reserve_for_others(&mut self, bytes: u64, what: &str) -> u64 {
+        let offset = self.met_by_others.start;
+        self.met_by_others.start += bytes;
+        debug_assert!(self.met_by_others.start <= self.met_by_others.end);
+        self.regions.push(SharedRegion {
+            offset,
+            bytes,
             what: what.to_owned(),
         });
         offset

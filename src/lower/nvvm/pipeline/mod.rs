@@ -18,11 +18,13 @@ pub use made_map::MadeMaps;
 
 use std::rc::Rc;
 
+use ring::Ring;
+
 use super::Lower;
 use crate::dialect::enums::{FenceKind, PipelineKind};
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::dialect::nvvm::Op as N;
-use crate::ir::{Diagnostic, Op, OpId, Type, ValueId};
+use crate::ir::{BlockId, Diagnostic, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
 
 /// A pipeline of the kernel.
@@ -77,6 +79,19 @@ pub struct Stage {
 }
 
 impl Lower<'_> {
+    /// Sets shared memory aside for the mbarriers under `body` that other blocks of the cluster arrive at.
+    pub(super) fn keep_for_others(&mut self, body: BlockId) {
+        let bytes = |op: OpId| {
+            let ring = view::PipelineCreate::of(self.m.op(op))?;
+            let shared = ring.blocks().is_some_and(|b| b > 1) && !ring.pair();
+            shared.then(|| Ring::bytes_for_others(ring.stages() as u64))
+        };
+        let all: u64 = self.m.ops_under(body).into_iter().filter_map(bytes).sum();
+        if all > 0 {
+            self.memory.keep_for_others(all);
+        }
+    }
+
     fn pipeline(&self, op: OpId, value: ValueId) -> Result<Pipeline, Diagnostic> {
         let found = self.asynchronous.pipelines.get(&value).cloned();
         found.ok_or_else(|| unsupported(self.m, op, "the operand is not a pipeline of this kernel"))

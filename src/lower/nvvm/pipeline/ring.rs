@@ -26,6 +26,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
+    /// Bytes of barriers of so many stages that several blocks of a cluster arrive at.
+    pub fn bytes_for_others(stages: u64) -> u64 {
+        2 * stages * MBARRIER
+    }
+
     /// Barriers of which one arrival makes a stage full and `consumers` arrivals of each of `blocks` blocks make it
     /// empty; with none, nobody waits for a stage to become empty.
     pub(super) fn new(
@@ -61,13 +66,13 @@ impl Ring {
         blocks: u64,
     ) -> Result<Self, Diagnostic> {
         let barriers = stages * MBARRIER;
-        let full = l
-            .memory
-            .reserve(barriers, MBARRIER, "mbarriers: stage is full");
+        let mut reserve = |bytes: u64, what: &str| match blocks {
+            1 => l.memory.reserve(bytes, MBARRIER, what),
+            _ => l.memory.reserve_for_others(bytes, what),
+        };
+        let full = reserve(barriers, "mbarriers: stage is full");
         let bytes = if empties == 0 { 0 } else { barriers };
-        let empty = l
-            .memory
-            .reserve(bytes, MBARRIER, "mbarriers: stage is empty");
+        let empty = reserve(bytes, "mbarriers: stage is empty");
         let first = l.thread_is(0);
         l.when(first, false, |l| {
             for stage in 0..stages {
