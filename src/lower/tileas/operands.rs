@@ -116,13 +116,12 @@ impl Stored {
     }
 }
 
-/// How a matrix is stored whose transpose is the operand `tile` of 16-bit elements, its dimension `mn` one of the
-/// matmul's result: as its rows lie in registers, for what stores it and for a matmul that reads it as it is.
+/// How a matrix is stored whose transpose is the operand `tile` of 16-bit elements, if the instruction `describes` that:
+/// as its rows lie in registers, for what stores it and for a matmul that reads it as it is.
 pub(super) fn stored_transposed(
     m: &Module,
     tile: ValueId,
-    mn: usize,
-    columns: u64,
+    describes: &dyn Fn(&SharedLayout) -> bool,
 ) -> Option<Source> {
     let op = m.def_op(tile)?;
     let turns = view::Permute::of(m.op(op)).is_some_and(|v| v.permutation() == [1, 0]);
@@ -132,8 +131,7 @@ pub(super) fn stored_transposed(
     let matrix = m.source(op);
     let (layout, _) = swizzled(m, matrix, ROWS).ok()?;
     let read = SharedLayout::new(layout.layout().permute(&[1, 0]).ok()?, 16).ok()?;
-    wgmma_desc::describe(&read, mn, columns).ok()?;
-    Some(Source::Transposed(matrix, Form::Order(ROWS)))
+    describes(&read).then_some(Source::Transposed(matrix, Form::Order(ROWS)))
 }
 
 /// Whether a tile is loaded to registers, not from a ring, perhaps with its shape or its type changed.

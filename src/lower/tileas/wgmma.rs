@@ -25,6 +25,8 @@ use crate::facts::FactMap;
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
+use crate::layout::shared::SharedLayout;
+use crate::layout::wgmma_desc;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
@@ -191,16 +193,20 @@ impl Operands {
         let columns = split.columns.min(Wgmma::MAX_N);
         let brought = in_place(m, left, 0, Wgmma::M);
         let stationary = is_stationary(m, body, left, dot);
+        let transposed = |tile: ValueId, dim: usize, mn: u64| {
+            let describes = |s: &SharedLayout| wgmma_desc::describe(s, dim, mn).is_ok();
+            stored_transposed(m, tile, &describes)
+        };
         let lhs_converted = saves && brought.is_none() && !stationary && travels(m, split, left);
         let lhs = match brought {
             Some(source) => source,
             None if lhs_converted || stationary => {
-                stored_transposed(m, left, 0, Wgmma::M).unwrap_or(Source::Stored(Form::Order(ROWS)))
+                transposed(left, 0, Wgmma::M).unwrap_or(Source::Stored(Form::Order(ROWS)))
             }
             None => Source::Registers,
         };
         let rhs = in_place(m, right, 1, columns)
-            .or_else(|| stored_transposed(m, right, 1, columns))
+            .or_else(|| transposed(right, 1, columns))
             .unwrap_or_else(|| Source::Stored(Form::Order(order_of_rhs(m, right, columns))));
         let renumbered = paired_k::is_wanted(m, dot, &lhs, &rhs);
         let rhs = match rhs {

@@ -1,7 +1,7 @@
 // What no tensor map describes is copied by a producer's threads, as many as multiply: here the left operand's address is a
 // loaded number and the right one is gathered through pointers. On each mbarrier of a full stage every thread of the producer
-// arrives by itself, 256 for eight warps; tensor copies bring nothing, and announce nothing. Where one thread issues matmuls
-// (sm_100a), all warps copy.
+// arrives by itself, 256 for eight warps; tensor copies bring nothing, and announce nothing. On sm_100a the kernel makes a tensor
+// map of the left operand.
 // run: explain --gpu-name sm_90a
 // run: explain --gpu-name sm_100a
 // run: compile --gpu-name sm_90a

@@ -10,7 +10,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::build::constant;
-use crate::lower::tileas::look::{ancestor_in, is_matmul};
+use crate::lower::tileas::look::{ancestor_in, is_matmul, loop_around};
 use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::pipeline::slice::Map;
 use crate::lower::tileas::pipeline::tokens::only_read;
@@ -175,7 +175,7 @@ impl Cut {
         let under = self.under(m);
         for &op in &self.sums {
             check(m, op)?;
-            if self.home != body {
+            if loop_around(m, body, self.home).is_some() {
                 return no(
                     op,
                     "the loop around it would wait for all parts in each iteration",

@@ -15,7 +15,7 @@ pub mod apart;
 pub mod cut;
 pub mod dims;
 pub mod parts;
-mod sums;
+pub mod sums;
 
 use super::limits::{MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_LOADS};
 use super::missed::{Log, Refusal};

@@ -13,11 +13,13 @@
 //! of, an accumulator that is stored twice, and one that threads store to global memory, for which it changes its layout,
 //! are in registers as a whole, however the instructions stand. The columns
 //! of such an epilogue are cut in parts ([`strips`](crate::lower::tileas::strips)), and a loop works on one at a time.
-//! Two stores of which one waits for the other are made two epilogues before ([`twice`]).
+//! Two stores of which one waits for the other are made two epilogues before ([`twice`]). Sums of rows are added up part by
+//! part.
 
 use super::twice;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
+use crate::facts::access::tile_of;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::tensor::Share;
@@ -31,12 +33,13 @@ use crate::lower::tileas::strips::apart;
 use crate::lower::tileas::strips::cut::{Cut, cheap};
 use crate::lower::tileas::strips::dims::{Dim, Dims, extents};
 use crate::lower::tileas::strips::parts::Parts;
+use crate::lower::tileas::strips::sums::reduces;
 use rustc_hash::FxHashSet;
 
 /// What is done, in messages.
 const WHAT: &str = "epilogue in parts";
-/// Fewest columns of a part: those of one load from tensor memory.
-const LEAST_COLUMNS: u64 = 32;
+/// Fewest columns of a part: what a thread stores of them is a sector of memory where elements have 16 bits.
+const LEAST_COLUMNS: u64 = 16;
 /// Registers of a load from tensor memory, which is under way while what the one before has brought is worked on.
 const UNDER_WAY: u64 = 32;
 
@@ -50,20 +53,14 @@ pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
         }
     }
     for load in whole_loads(m, body) {
-        let Some(epilogue) = Epilogue::of(m, body, load, warps).filter(|e| e.held > room) else {
-            continue;
+        // Numbers of rows are those of columns until each has its own.
+        let copies = apart::take(m, body);
+        let cut = match Epilogue::of(m, body, load, warps).filter(|e| e.held > room) {
+            Some(epilogue) => epilogue.cut_for(m, body, room, log),
+            None => false,
         };
-        let loc = m.op(load).loc;
-        let parts = epilogue.parts(room);
-        match epilogue.cut_at_most(m, body, parts) {
-            Ok(parts) => {
-                let how = format!(
-                    "a loop works on one of {parts} parts of the columns at a time, for {} registers are held beside what is loaded from tensor memory, and {room} are left",
-                    epilogue.held
-                );
-                log.changed(loc, WHAT, how);
-            }
-            Err((op, why)) => log.note(m, op, WHAT, why),
+        if !cut {
+            copies.undo(m);
         }
     }
 }
@@ -92,8 +89,7 @@ impl Epilogue {
         let matrix = tensor_matrix(m, buffer)?;
         let share = Share::new(matrix, warps / 4).ok()?;
         let ops = Work::of(m, body, load).all(m, body);
-        let mut dims = Dims::of(m, &ops);
-        let set = dims.free(m.result(load), 1)?;
+        let (mut dims, set) = columns(m, &ops, load)?;
         let mut epilogue = Epilogue {
             load,
             columns: matrix.columns,
@@ -124,8 +120,17 @@ impl Epilogue {
                 (_, Some(S::TensorLoad)) => accumulators += weights.weight(m.result(op)),
                 (_, Some(S::TiledLoad | S::Load)) => held += weights.weight(m.result(op)),
                 (_, Some(kind @ (S::TiledStore | S::Store | S::LocalStore))) => {
+                    // While one tile is stored, the others wait or are computed.
+                    if stores > 0 {
+                        held += tile_of(m, op).map_or(0, |tile| weights.weight(tile));
+                    }
                     stores += 1;
                     turned |= kind != S::LocalStore;
+                }
+                // What there is of the sums so far is carried from part to part.
+                (Some(C::Reduce), _) if reduces(m, op, &parts) => {
+                    let sources = data.operands.iter();
+                    held += sources.map(|&v| weights.weight(v)).sum::<u64>();
                 }
                 (Some(C::Broadcast), _) => {
                     let row = weights.root(m.source(op));
@@ -155,6 +160,25 @@ impl Epilogue {
         parts
     }
 
+    /// Cuts it so that its parts have room in so many registers, or come near it. Whether it could be cut.
+    fn cut_for(&self, m: &mut Module, body: BlockId, room: u64, log: &mut Log) -> bool {
+        let loc = m.op(self.load).loc;
+        match self.cut_at_most(m, body, self.parts(room)) {
+            Ok(parts) => {
+                let how = format!(
+                    "a loop works on one of {parts} parts of the columns at a time, for {} registers are held beside what is loaded from tensor memory, and {room} are left",
+                    self.held
+                );
+                log.changed(loc, WHAT, how);
+                true
+            }
+            Err((op, why)) => {
+                log.note(m, op, WHAT, why);
+                false
+            }
+        }
+    }
+
     /// Cuts it in so many parts, or in fewer if those have no place in shared memory; returns how many.
     fn cut_at_most(&self, m: &mut Module, body: BlockId, mut parts: u64) -> Result<u64, Refusal> {
         loop {
@@ -168,15 +192,13 @@ impl Epilogue {
 
     /// Puts it in a loop over its parts, or says what stands against it.
     fn cut(&self, m: &mut Module, body: BlockId, parts: u64) -> Result<(), Refusal> {
-        let copies = apart::take(m, body);
         let (block, _) = place(m, self.load);
         let before = m.block(block).ops.clone();
         let work = Work::of(m, body, self.load);
         work.stand_together(m, self.load);
         let ops = work.all(m, body);
-        let mut dims = Dims::of(m, &ops);
-        let planned = match dims.free(m.result(self.load), 1) {
-            Some(set) => Cut::plan_among(m, body, &ops, &mut dims, set, parts),
+        let planned = match columns(m, &ops, self.load) {
+            Some((mut dims, set)) => Cut::plan_among(m, body, &ops, &mut dims, set, parts),
             None => Err((self.load, "an operation needs whole rows".to_owned())),
         };
         match planned {
@@ -186,11 +208,21 @@ impl Epilogue {
             }
             Err(why) => {
                 m.block_mut(block).ops = before;
-                copies.undo(m);
                 Err(why)
             }
         }
     }
+}
+
+/// The dimensions of what `ops` work on, and the columns of what `load` loads among them, if they can be cut: as they are,
+/// or where sums of rows are added up part by part.
+fn columns(m: &Module, ops: &[OpId], load: OpId) -> Option<(Dims, Dim)> {
+    let whole = [Dims::of, Dims::with_reductions];
+    whole.into_iter().find_map(|dims| {
+        let mut dims = dims(m, ops);
+        let set = dims.free(m.result(load), 1)?;
+        Some((dims, set))
+    })
 }
 
 /// The operations of an epilogue.

@@ -59,6 +59,7 @@ use super::operands::{self, Source};
 use super::staging::{Form, Staging, Stored};
 use crate::dialect::nv_tileas::Op as S;
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::layout::shared::SharedLayout;
 use crate::layout::tcgen05::{self as instruction};
 use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
 use crate::lower::tileas::look::place;
@@ -365,19 +366,28 @@ impl Convert {
 
     fn operands(&self, m: &Module, dot: OpId, extents: Extents, tensor_lhs: bool) -> Operands {
         let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
+        let describes = |dim: usize, mn: u64| {
+            move |shared: &SharedLayout| instruction::describe(shared, dim, mn).is_ok()
+        };
         let in_place = |tile: ValueId, dim: usize, mn: u64| {
-            operands::in_place_if(m, tile, &|shared| {
-                instruction::describe(shared, dim, mn).is_ok()
-            })
+            operands::in_place_if(m, tile, &describes(dim, mn))
+        };
+        let transposed = |tile: ValueId, dim: usize, mn: u64| {
+            operands::stored_transposed(m, tile, &describes(dim, mn))
         };
         let columns = extents.columns.min(256);
-        let rhs_source = in_place(rhs, 1, columns).unwrap_or_else(|| {
-            Source::Stored(Form::Order(operands::order_of_rhs(m, rhs, columns)))
-        });
+        let rhs_source = in_place(rhs, 1, columns)
+            .or_else(|| transposed(rhs, 1, columns))
+            .unwrap_or_else(|| {
+                Source::Stored(Form::Order(operands::order_of_rhs(m, rhs, columns)))
+            });
         let lhs_source = match in_place(lhs, 0, extents.lanes) {
             Some(source) => Some(source),
             None if tensor_lhs && !operands::is_stationary(m, self.body, lhs, dot) => None,
-            None => Some(Source::Stored(Form::Order(ROWS))),
+            None => {
+                let stored = Source::Stored(Form::Order(ROWS));
+                Some(transposed(lhs, 0, extents.lanes).unwrap_or(stored))
+            }
         };
         Operands {
             lhs: lhs_source,

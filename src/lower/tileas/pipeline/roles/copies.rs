@@ -24,10 +24,10 @@ pub fn can(
     consumers: u64,
     split: Option<&Split>,
 ) -> bool {
-    let groups = target.has(Feature::Wgmma) && target.has(Feature::SetMaxNReg);
-    let alone = split.is_none() && !target.has(Feature::Tcgen05);
     let both = 2 * target.registers_per_thread(2 * consumers);
-    groups && alone && needed(m, body, consumers) + COPYING <= both
+    target.has(Feature::SetMaxNReg)
+        && split.is_none()
+        && needed(m, body, consumers) + COPYING <= both
 }
 
 /// Registers of a thread that multiplies.

@@ -53,7 +53,7 @@ impl Plan {
             .ops_under(body)
             .iter()
             .any(|&o| matmul::is_for_groups(m, o, target));
-        let context = Context {
+        let mut context = Context {
             func,
             body,
             facts,
@@ -63,6 +63,10 @@ impl Plan {
             // Blocks of a cluster, and matmuls of tensor memory, hand stages back by themselves.
             behind: split.is_none() && !(by_groups && target.has(Feature::Tcgen05)),
         };
+        // The warps beside matmuls in tensor memory wait: they copy as well as others, if all is left to threads.
+        if context.threads && target.has(Feature::Tcgen05) {
+            context.threads = sites::brings_some(m, &context);
+        }
         let mut sites = sites::find(m, &context, log);
         let copies = sites.iter().any(|s| !s.by_threads.is_empty());
         let by_matmuls = !sites.is_empty();

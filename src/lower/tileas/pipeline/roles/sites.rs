@@ -16,7 +16,7 @@ use crate::lower::tileas::pipeline::tokens::waits_for_earlier_iterations;
 use rustc_hash::FxHashSet;
 
 use super::super::described::described;
-use super::super::prefetch::{copies_words, loads_tile};
+use super::super::prefetch::{copies_words, feeds_matmul, loads_tile};
 use super::super::purpose::{Purpose, is_little};
 use super::super::tma::tma_legal;
 use super::context::{Context, WHAT};
@@ -171,6 +171,15 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
         }
     }
     sites
+}
+
+/// Whether a tensor copy can bring what some matmul reads.
+pub fn brings_some(m: &mut Module, c: &Context<'_>) -> bool {
+    let ops = m.ops_under(c.body);
+    let tiled = |&&o: &&OpId| S::of(m.op(o).kind) == Some(S::TiledLoad) && feeds_matmul(m, &ops, o);
+    let loads: Vec<OpId> = ops.iter().filter(tiled).copied().collect();
+    let brought = |load: OpId| can_be_brought(m, c, load, Purpose::Operands).is_ok();
+    loads.into_iter().any(brought)
 }
 
 /// The same sites with what else their loops load, if there is anything: packed weights, scales, masks, sums of rows. Each
