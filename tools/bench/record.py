@@ -228,6 +228,20 @@ def chosen(launches):
         yield launch
 
 
+def export(kernel, signature, file: Path) -> None:
+    """Bytecode of a kernel; of one with types that sm_90 has not, such as scales of eight bits, for sm_100."""
+    for gpu, version in (("sm_90", "13.3"), ("sm_100", "13.4")):
+        try:
+            export_kernel(
+                kernel, [signature], file, gpu_code=gpu,
+                output_format="tileir_bytecode", bytecode_version=version,
+            )  # fmt: skip
+            return
+        except ct.TileUnsupportedFeatureError as error:
+            refused = error
+    raise refused
+
+
 def write() -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     for (module, name), launches in LAUNCHES.items():
@@ -237,10 +251,7 @@ def write() -> None:
             words = ["py", module.split(".")[-1], name.strip("_"), "_".join(dtypes), key.hexdigest()[:5]]
             file = OUT / f"{'-'.join(words)}.tilebc"
             try:
-                export_kernel(
-                    kernel, [signature], file, gpu_code="sm_90",
-                    output_format="tileir_bytecode", bytecode_version="13.3",
-                )  # fmt: skip
+                export(kernel, signature, file)
             except ct.TileError as error:  # the wrapper's own mistake, such as an element type the kernel does not take
                 print(f"{file.stem}: {error}")
     file = OUT / "instances.json"
