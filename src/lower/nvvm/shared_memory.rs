@@ -65,14 +65,18 @@ impl SharedMemory {
         let offset = self.fixed.next_multiple_of(align.max(1));
         self.fixed = offset + bytes;
         if bytes > 0 {
-            let what = what.into();
-            self.regions.push(SharedRegion {
-                offset,
-                bytes,
-                what,
-            });
+            self.note(offset, bytes, what);
         }
         offset
+    }
+
+    /// Enters what was reserved in the map.
+    fn note(&mut self, offset: u64, bytes: u64, what: impl Into<String>) {
+        self.regions.push(SharedRegion {
+            offset,
+            bytes,
+            what: what.into(),
+        });
     }
 
     /// The offset of `bytes` of the `all` bytes that operands of matmuls share, which are reserved for good.
@@ -86,11 +90,7 @@ impl SharedMemory {
             }
         };
         let offset = first + bytes.start;
-        self.regions.push(SharedRegion {
-            offset,
-            bytes: bytes.end - bytes.start,
-            what: what.to_owned(),
-        });
+        self.note(offset, bytes.end - bytes.start, what);
         offset
     }
 
@@ -107,11 +107,7 @@ impl SharedMemory {
         let offset = self.met_by_others.start;
         self.met_by_others.start += bytes;
         debug_assert!(self.met_by_others.start <= self.met_by_others.end);
-        self.regions.push(SharedRegion {
-            offset,
-            bytes,
-            what: what.to_owned(),
-        });
+        self.note(offset, bytes, what);
         offset
     }
 

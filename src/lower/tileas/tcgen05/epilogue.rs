@@ -52,16 +52,20 @@ pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
             twice::loads(m, body, load);
         }
     }
-    for load in whole_loads(m, body) {
-        // Numbers of rows are those of columns until each has its own.
-        let copies = apart::take(m, body);
-        let cut = match Epilogue::of(m, body, load, warps).filter(|e| e.held > room) {
-            Some(epilogue) => epilogue.cut_for(m, body, room, log),
-            None => false,
-        };
-        if !cut {
-            copies.undo(m);
+    let loads = whole_loads(m, body);
+    if loads.is_empty() {
+        return;
+    }
+    // Numbers of rows are those of columns until each has its own.
+    let copies = apart::take(m, body);
+    let mut cut = false;
+    for load in loads {
+        if let Some(epilogue) = Epilogue::of(m, body, load, warps).filter(|e| e.held > room) {
+            cut |= epilogue.cut_for(m, body, room, log);
         }
+    }
+    if !cut {
+        copies.undo(m);
     }
 }
 
