@@ -4,10 +4,10 @@
 //! A loop over the blocks of a row that fits into one block, or a branch on a constant of the program, costs more than
 //! its counter: pipelines, layouts and the order of accesses are decided around it, and ptxas keeps it where a barrier
 //! stands in it. So does a `loop` that breaks in its first iteration, which cuTile makes of a function that is called.
-//! A `for` around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
+//! The innermost `for` around a matmul stays, for what matmuls read is brought to them by the pipelines of loops.
 
 use super::invariant::move_in_front;
-use super::tileas::look::is_matmul;
+use super::tileas::look::{is_matmul, loop_around};
 use super::{carried, selections};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::access::constant;
@@ -68,7 +68,8 @@ impl Path {
         let body = m.body_of(op, 0)?;
         // An iteration that ends in a branch, too, would have to go on behind the loop.
         carried::only_end(m, body)?;
-        if m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
+        let feeds = |&o: &OpId| is_matmul(m, o) && loop_around(m, body, m.op(o).block).is_none();
+        if m.ops_under(body).iter().any(feeds) {
             return None;
         }
         let args = std::iter::once(v.lowerBound()).chain(inits.iter().copied());
