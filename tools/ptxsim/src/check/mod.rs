@@ -44,11 +44,36 @@ const SLOTS: u32 = 96;
 struct Epoch {
     /// component; 0 is nobody
     who: u16,
-    /// bytes of the granule, as four bits
-    bytes: u8,
+    /// bytes of the granule
+    bytes: Bytes,
     /// how, and by which lane
     mark: Mark,
     clock: u32,
+}
+
+/// Bytes of a granule, as four bits, and above them those touched at the clock of an [`Epoch`]: of a read, those that its
+/// warp read before are kept, which lanes of the warp need not mind.
+#[derive(Debug, Clone, Copy, Default)]
+struct Bytes(u8);
+
+impl Bytes {
+    /// Bytes that are touched now.
+    fn now(bits: u8) -> Bytes {
+        Bytes(bits | bits << 4)
+    }
+
+    fn all(self) -> u8 {
+        self.0 & 15
+    }
+
+    fn at_clock(self) -> u8 {
+        self.0 >> 4
+    }
+
+    /// Together with those of an access at the same clock, or at an earlier one.
+    fn with(self, old: Bytes, same_clock: bool) -> Bytes {
+        Bytes(self.0 | if same_clock { old.0 } else { old.all() })
+    }
 }
 
 /// How an access was made, and by which lane of its warp: two bits and six.

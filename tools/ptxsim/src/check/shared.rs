@@ -1,6 +1,6 @@
 //! Accesses to shared memory: what each may see and overwrite.
 
-use super::{Access, Agent, Checker, Clock, Epoch, Granule, How, Mark};
+use super::{Access, Agent, Bytes, Checker, Clock, Epoch, Granule, How, Mark};
 use crate::exec::fault::Trap;
 
 impl Checker {
@@ -9,7 +9,7 @@ impl Checker {
     fn epoch_of(&self, a: &Access) -> Epoch {
         Epoch {
             who: (a.warp + 1) as u16,
-            bytes: 15,
+            bytes: Bytes::now(15),
             mark: Mark::new(
                 if a.strong { How::Strong } else { How::Generic },
                 Some(a.lane),
@@ -27,7 +27,7 @@ impl Checker {
         for (index, bytes) in granules(a.offset, a.size) {
             let granule = &mut shadow[index];
             let write = granule.write;
-            if write.who != 0 && write.bytes & bytes != 0 {
+            if write.who != 0 && write.bytes.all() & bytes != 0 {
                 let ordered = if write.who == me.who {
                     // What several lanes wrote alike, this one may have written too.
                     write.clock != me.clock || write.mark.lane().is_none_or(|l| l == a.lane)
@@ -39,7 +39,14 @@ impl Checker {
                     return Err(self.bad_read(a, write));
                 }
             }
-            granule.remember_read(Epoch { bytes, ..me }, order, &mut self.tie);
+            granule.remember_read(
+                Epoch {
+                    bytes: Bytes::now(bytes),
+                    ..me
+                },
+                order,
+                &mut self.tie,
+            );
         }
         Ok(())
     }
@@ -74,8 +81,12 @@ impl Checker {
         for (index, bytes) in granules(a.offset, a.size) {
             let granule = self.shadow[a.cta][index];
             for (old, is_read) in [(granule.write, false), (granule.read, true)] {
+                let touched = match old.who == me.who {
+                    true => old.bytes.at_clock(),
+                    false => old.bytes.all(),
+                };
                 if old.who == 0
-                    || old.bytes & bytes == 0
+                    || touched & bytes == 0
                     || (a.strong && old.mark.how() == How::Strong)
                 {
                     continue;
@@ -90,10 +101,13 @@ impl Checker {
                     return Err(self.bad_write(a, old, is_read));
                 }
             }
-            let mut new = Epoch { bytes, ..me };
+            let mut new = Epoch {
+                bytes: Bytes::now(bytes),
+                ..me
+            };
             if granule.write.who == me.who && granule.write.clock == me.clock {
-                new.bytes |= granule.write.bytes;
-                let apart = granule.write.bytes & bytes == 0;
+                new.bytes = new.bytes.with(granule.write.bytes, true);
+                let apart = granule.write.bytes.at_clock() & bytes == 0;
                 new.mark = me.mark.beside(granule.write.mark, apart);
             }
             self.shadow[a.cta][index].write = new;
@@ -143,7 +157,7 @@ impl Checker {
             let granule = self.shadow[cta][index];
             for (old, is_read) in [(granule.write, false), (granule.read, true)] {
                 let unordered = self.warps[issuer].order.get(old.who.into()) < old.clock;
-                if old.who != 0 && old.who != who && old.bytes & bytes != 0 && unordered {
+                if old.who != 0 && old.who != who && old.bytes.all() & bytes != 0 && unordered {
                     let verb = if is_read { "reads" } else { "writes" };
                     return Err(Trap::new(format!(
                         "starts an asynchronous copy into shared memory at {offset:#x}, which {} still {verb}: the buffer \
@@ -155,7 +169,7 @@ impl Checker {
             self.shadow[cta][index] = Granule {
                 write: Epoch {
                     who,
-                    bytes,
+                    bytes: Bytes::now(bytes),
                     mark: Mark::new(how, None),
                     clock: agent.clock,
                 },
@@ -179,7 +193,7 @@ impl Checker {
             let view = &self.warps[issuer];
             let granule = &mut self.shadow[cta][index];
             let write = granule.write;
-            if write.who != 0 && write.bytes & bytes != 0 {
+            if write.who != 0 && write.bytes.all() & bytes != 0 {
                 if view.order.get(write.who.into()) < write.clock {
                     return Err(self.bad_read(
                         Access {
@@ -205,7 +219,7 @@ impl Checker {
             }
             let read = Epoch {
                 who,
-                bytes,
+                bytes: Bytes::now(bytes),
                 mark: Mark::new(How::AsyncProxy, None),
                 clock: agent.clock,
             };
@@ -223,10 +237,12 @@ impl Granule {
         let old = self.read;
         *tie = tie.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         if old.who == new.who {
-            if old.clock == new.clock {
-                new.mark = new.mark.beside(old.mark, old.bytes & new.bytes == 0);
+            let same_clock = old.clock == new.clock;
+            if same_clock {
+                let apart = old.bytes.at_clock() & new.bytes.at_clock() == 0;
+                new.mark = new.mark.beside(old.mark, apart);
             }
-            new.bytes |= old.bytes;
+            new.bytes = new.bytes.with(old.bytes, same_clock);
         } else if old.who != 0 && order.get(old.who.into()) < old.clock && *tie >> 31 != 0 {
             return;
         }

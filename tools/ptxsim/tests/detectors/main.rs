@@ -1017,6 +1017,31 @@ fn a_race_of_one_lane_names_it() {
     assert!(fault.contains(", lane 5, "), "{fault}");
 }
 
+/// Lanes that share a word of shared memory, each with a half of it, do not race where each reads again what it has read
+/// before a barrier, and overwrites it.
+#[test]
+fn halves_of_a_word() {
+    const BEFORE: &str = "shl.b32 %r4, %r1, 1;\nadd.u32 %r4, %r4, %r3;\nmov.b16 %h1, 1;\nmov.b16 %h3, 2;\n\
+        st.shared.b16 [%r4], %h1;\nld.shared.b16 %h2, [%r4];\nbar.sync 0;\n";
+    const WRITE_HALF: &str = "st.shared.b16 [%r4], %h3;\n";
+    check(&[Twins {
+        name: "halves of a word",
+        shape: threads(32),
+        bad: &[
+            BEFORE,
+            "and.b32 %r5, %r4, -4;\nld.shared.u32 %r6, [%r5];\n",
+            WRITE_HALF,
+        ],
+        good: &[BEFORE, "ld.shared.b16 %h2, [%r4];\n", WRITE_HALF],
+        message: &[
+            "writes shared memory",
+            "of the same warp reads",
+            "bar.warp.sync",
+        ],
+        lane: true,
+    }]);
+}
+
 #[test]
 fn setmaxnreg_imbalances() {
     const BIG: Shape = Shape {
