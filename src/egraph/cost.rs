@@ -1,5 +1,8 @@
 //! What a node costs on a target.
 
+use egg::Id;
+use rustc_hash::FxHashMap;
+
 use super::analysis::{Graph, Know};
 use super::node::{Head, Node};
 use crate::dialect::{Dialect, Traits};
@@ -118,6 +121,9 @@ pub fn registers(know: &Know, ty: Option<TypeId>) -> u64 {
     let bits = ty.and_then(|t| know.types.bits(t)).unwrap_or(32).max(32);
     elements(know, ty) * u64::from(bits) / 32
 }
+
+/// What rules add to the costs of nodes, by class, in tenths of an instruction.
+pub type Extra = FxHashMap<Id, Vec<(Node, i64)>>;
 
 /// Cost of a node of a class of the graph.
 pub(super) fn of(

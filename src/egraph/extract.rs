@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 
 use egg::Id;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
-use super::cost::{self, CostModel};
+use super::cost::{self, CostModel, Extra};
 use super::node::{Head, Node};
 use crate::dialect::Traits;
 
@@ -59,7 +58,7 @@ const ROUNDS: usize = 4;
 
 impl Choice {
     /// Chooses for the whole e-graph. `extra` is added to the cost of nodes (costs of rules).
-    pub fn new(graph: &Graph, model: &dyn CostModel, extra: &FxHashMap<(Id, Node), i32>) -> Choice {
+    pub fn new(graph: &Graph, model: &dyn CostModel, extra: &Extra) -> Choice {
         let mut ids: Vec<Id> = graph.classes().map(|c| c.id).collect();
         ids.sort_unstable();
         let mut index = ByClass::new(graph);
@@ -333,7 +332,7 @@ impl Choice {
 fn entry(
     graph: &Graph,
     model: &dyn CostModel,
-    extra: &FxHashMap<(Id, Node), i32>,
+    extra: &Extra,
     index: &ByClass<Option<u32>>,
     id: Id,
 ) -> Entry {
@@ -343,11 +342,10 @@ fn entry(
         let Some(own) = cost::of(model, graph, node, class.data.ty) else {
             continue;
         };
-        let extra = if extra.is_empty() {
-            0
-        } else {
-            extra.get(&(id, node.clone())).copied().unwrap_or(0)
-        };
+        let extra = extra
+            .get(&id)
+            .and_then(|of| of.iter().find(|(n, _)| n == node))
+            .map_or(0, |&(_, cost)| cost);
         let children = node
             .children
             .iter()
@@ -359,7 +357,7 @@ fn entry(
         children.dedup();
         candidates.push(Candidate {
             node: node.clone(),
-            own: own.saturating_add_signed(extra.into()),
+            own: own.saturating_add_signed(extra),
             children,
         });
     }

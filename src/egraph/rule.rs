@@ -343,11 +343,29 @@ pub struct Rule {
     /// Names of the variables, by slot.
     pub vars: Items<Text>,
     pub guards: Items<Guard>,
-    pub cost: i32,
+    pub cost: AddedCost,
     pub examples: Items<Example>,
     pub check: Check,
     /// Default dialects of the two sides.
     pub dialects: (Dialect, Dialect),
+}
+
+/// What a rule adds to the cost of what it makes, in tenths of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum AddedCost {
+    Once(i32),
+    /// For each element that a thread handles.
+    Each(i32),
+}
+
+impl AddedCost {
+    /// To the cost of a value of so many elements.
+    pub fn of(self, elements: u64) -> i64 {
+        match self {
+            AddedCost::Once(cost) => cost.into(),
+            AddedCost::Each(cost) => i64::from(cost).saturating_mul(elements as i64),
+        }
+    }
 }
 
 /// The cost a rule file gives an operation.

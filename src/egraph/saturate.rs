@@ -4,10 +4,11 @@ use std::hash::{Hash, Hasher};
 
 use egg::Id;
 use indexmap::{Equivalent, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 
 use super::analysis::Graph;
 use super::by_class::ByClass;
+use super::cost::{self, Extra};
 use super::heads::{self, Heads};
 use super::matcher::{self, Binds};
 use super::node::Node;
@@ -67,14 +68,21 @@ pub struct Run {
 
 impl Run {
     /// What the costs of the rules add to that of each node they made.
-    pub fn costs(&self, graph: &Graph, rules: &RuleSet) -> FxHashMap<(Id, Node), i32> {
-        let mut costs = FxHashMap::default();
+    pub fn costs(&self, graph: &Graph, rules: &RuleSet) -> Extra {
+        let mut costs = Extra::default();
         for added in &self.added {
-            let cost = rules.rules[added.rule as usize].cost;
-            if cost != 0 {
-                let mut node = graph.id_to_node(added.root).clone();
-                node.children.iter_mut().for_each(|c| *c = graph.find(*c));
-                costs.insert((graph.find(added.root), node), cost);
+            let class = graph.find(added.root);
+            let elements = cost::elements(&graph.analysis, graph[class].data.ty);
+            let cost = rules.rules[added.rule as usize].cost.of(elements);
+            if cost == 0 {
+                continue;
+            }
+            let mut node = graph.id_to_node(added.root).clone();
+            node.children.iter_mut().for_each(|c| *c = graph.find(*c));
+            let of: &mut Vec<(Node, i64)> = costs.entry(class).or_default();
+            match of.iter_mut().find(|(n, _)| *n == node) {
+                Some((_, old)) => *old = cost,
+                None => of.push((node, cost)),
             }
         }
         costs

@@ -9,7 +9,7 @@ use super::names::resolve;
 use crate::dialect::Dialect;
 use crate::egraph::head::Head;
 use crate::egraph::rule::{
-    Check, ElemTest, Example, Examples, Items, OpCost, Pattern, Rule, RuleSet, Text,
+    AddedCost, Check, ElemTest, Example, Examples, Items, OpCost, Pattern, Rule, RuleSet, Text,
 };
 use crate::ir::{Diagnostic, Place};
 use crate::sexpr::{self, Error, Form, Pos, Sexpr};
@@ -201,7 +201,7 @@ impl<'s> FileReader<'s> {
             locals: Items::default(),
             vars: Items::default(),
             guards: Items::default(),
-            cost: 0,
+            cost: AddedCost::Once(0),
             examples: Items::default(),
             check: Check::default(),
             dialects: sides,
@@ -232,10 +232,20 @@ impl<'s> FileReader<'s> {
                     rule.guards.to_mut().push(lower.guard(guard)?);
                 }
             }
-            Some("cost") => match items.get(1).and_then(Sexpr::symbol).map(str::parse) {
-                Some(Ok(cost)) => rule.cost = cost,
-                _ => return self.error(item, "expected (cost NUMBER)"),
-            },
+            Some("cost") => {
+                let number = |item: &Sexpr| item.symbol()?.parse().ok();
+                rule.cost = match items {
+                    [_, cost] => number(cost).map(AddedCost::Once),
+                    [_, cost, each] if each.symbol() == Some("each") => {
+                        number(cost).map(AddedCost::Each)
+                    }
+                    _ => None,
+                }
+                .map_or_else(
+                    || self.error(item, "expected (cost NUMBER) or (cost NUMBER each)"),
+                    Ok,
+                )?;
+            }
             Some("example") => match items {
                 [_, before, arrow, after] if arrow.symbol() == Some("=>") => {
                     if self.keeps == Examples::Kept {

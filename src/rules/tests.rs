@@ -89,7 +89,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "(dialect nvvm) (rule r (add ?x 0) => ?x ^(cost x))",
-        "expected (cost NUMBER)",
+        "expected (cost NUMBER) or (cost NUMBER each)",
     ),
     (
         "(dialect nvvm) (rule r (add ?x 0) => ?x ^(example ?x))",
