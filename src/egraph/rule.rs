@@ -359,6 +359,10 @@ pub enum AddedCost {
 }
 
 impl AddedCost {
+    pub fn is_nothing(self) -> bool {
+        matches!(self, AddedCost::Once(0) | AddedCost::Each(0))
+    }
+
     /// To the cost of a value of so many elements.
     pub fn of(self, elements: u64) -> i64 {
         match self {

@@ -71,12 +71,12 @@ impl Run {
     pub fn costs(&self, graph: &Graph, rules: &RuleSet) -> Extra {
         let mut costs = Extra::default();
         for added in &self.added {
-            let class = graph.find(added.root);
-            let elements = cost::elements(&graph.analysis, graph[class].data.ty);
-            let cost = rules.rules[added.rule as usize].cost.of(elements);
-            if cost == 0 {
+            let cost = rules.rules[added.rule as usize].cost;
+            if cost.is_nothing() {
                 continue;
             }
+            let class = graph.find(added.root);
+            let cost = cost.of(cost::elements(&graph.analysis, graph[class].data.ty));
             let mut node = graph.id_to_node(added.root).clone();
             node.children.iter_mut().for_each(|c| *c = graph.find(*c));
             let of: &mut Vec<(Node, i64)> = costs.entry(class).or_default();

@@ -92,6 +92,10 @@ const WRONG: &[(&str, &str)] = &[
         "expected (cost NUMBER) or (cost NUMBER each)",
     ),
     (
+        "(dialect nvvm) (rule r (add ?x 0) => ?x ^(cost 1 all))",
+        "expected (cost NUMBER) or (cost NUMBER each)",
+    ),
+    (
         "(dialect nvvm) (rule r (add ?x 0) => ?x ^(example ?x))",
         "expected (example BEFORE => AFTER)",
     ),

@@ -9,13 +9,12 @@ use super::Lower;
 use super::atomics::Update;
 use super::emit::AccessAttrs;
 use super::tiled::{Tiled, inverse};
-use crate::dialect::enums::{Cache, Padding, Predicate, Scope};
+use crate::dialect::enums::{Cache, Padding, Scope};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::{self, constant};
+use crate::facts::access::{self};
 use crate::ir::{Diagnostic, Op, OpId, Type, TypeId, ValueId};
 use crate::lower::build;
-use crate::scalar::Signedness;
 
 impl Lower<'_> {
     pub(super) fn tiled_load(
@@ -117,51 +116,22 @@ impl Lower<'_> {
         if narrow == t.vec && few {
             return access(self, t.vec, Some(&known));
         }
-        if let Some(whole) = self.whole_vectors(op, t, narrow)? {
-            let wide = self.emit().binary(N::Or, inside, whole);
-            return self.either(
-                wide,
-                |l| access(l, t.vec, Some(&known)),
-                |l| access(l, narrow, Some(&known)),
-            );
-        }
+        let whole = match narrow < t.vec {
+            true => self.whole_vectors(op, t)?,
+            false => None,
+        };
+        let (wide, inside) = match whole {
+            Some(whole) => (
+                self.emit().binary(N::Or, inside, whole),
+                Some(known.as_slice()),
+            ),
+            None => (inside, others.as_deref()),
+        };
         self.either(
-            inside,
-            |l| access(l, t.vec, others.as_deref()),
+            wide,
+            |l| access(l, t.vec, inside),
             |l| access(l, narrow, Some(&known)),
         )
-    }
-
-    /// For a tile that starts with its rows, of which masks may break the vectors: whether they do not, for the
-    /// rows' extent is a multiple of a vector's elements. Such a tile often is longer than a row, and then never inside.
-    fn whole_vectors(
-        &mut self,
-        op: OpId,
-        t: &Tiled,
-        narrow: u64,
-    ) -> Result<Option<ValueId>, Diagnostic> {
-        let order = t.access.order(&self.facts);
-        let starts = |&d: &usize| {
-            t.access.sparse != Some(d) && constant(&self.facts, t.access.index[d]) == Some(0)
-        };
-        let Some(inner) = order.first().copied().filter(starts) else {
-            return Ok(None);
-        };
-        if narrow == t.vec {
-            return Ok(None);
-        }
-        let Some(extent) = self.extent(op, t, inner)? else {
-            return Ok(None);
-        };
-        let mut e = self.emit();
-        let rest = e.with(N::And, extent, t.vec as i64 - 1);
-        let zero = e.zero_like(rest);
-        Ok(Some(e.icmp(
-            Predicate::Equal,
-            Signedness::Unsigned,
-            rest,
-            zero,
-        )))
     }
 
     /// One load of every register, in memory order, with masks for the dimensions not `known`.

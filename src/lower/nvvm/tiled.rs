@@ -271,6 +271,34 @@ impl Lower<'_> {
             t.vec.min(divisor & divisor.wrapping_neg())
         }
     }
+
+    /// For a tile that starts with its rows, of which masks may break the vectors: whether they do not, for the
+    /// rows' extent is a multiple of a vector's elements. Such a tile often is longer than a row, and then never inside.
+    pub(super) fn whole_vectors(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+    ) -> Result<Option<ValueId>, Diagnostic> {
+        let order = t.access.order(&self.facts);
+        let starts = |&d: &usize| {
+            t.access.sparse != Some(d) && constant(&self.facts, t.access.index[d]) == Some(0)
+        };
+        let Some(inner) = order.first().copied().filter(starts) else {
+            return Ok(None);
+        };
+        let Some(extent) = self.extent(op, t, inner)? else {
+            return Ok(None);
+        };
+        let mut e = self.emit();
+        let rest = e.with(N::And, extent, t.vec as i64 - 1);
+        let zero = e.zero_like(rest);
+        Ok(Some(e.icmp(
+            Predicate::Equal,
+            Signedness::Unsigned,
+            rest,
+            zero,
+        )))
+    }
 }
 
 /// Registers such that runs of `vec` lie next to each other along `inner`.

@@ -51,6 +51,16 @@ struct Epoch {
     clock: u32,
 }
 
+impl Epoch {
+    /// The same access, at these bytes of a granule.
+    fn touching(self, bits: u8) -> Epoch {
+        Epoch {
+            bytes: Bytes::now(bits),
+            ..self
+        }
+    }
+}
+
 /// Bytes of a granule, as four bits, and above them those touched at the clock of an [`Epoch`]: of a read, those that its
 /// warp read before are kept, which lanes of the warp need not mind.
 #[derive(Debug, Clone, Copy, Default)]

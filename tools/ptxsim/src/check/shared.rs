@@ -4,12 +4,12 @@ use super::{Access, Agent, Bytes, Checker, Clock, Epoch, Granule, How, Mark};
 use crate::exec::fault::Trap;
 
 impl Checker {
-    /// What an access by a warp leaves behind.
+    /// What an access by a warp leaves behind at bytes that are yet to be said.
     #[inline]
     fn epoch_of(&self, a: &Access) -> Epoch {
         Epoch {
             who: (a.warp + 1) as u16,
-            bytes: Bytes::now(15),
+            bytes: Bytes::default(),
             mark: Mark::new(
                 if a.strong { How::Strong } else { How::Generic },
                 Some(a.lane),
@@ -39,14 +39,7 @@ impl Checker {
                     return Err(self.bad_read(a, write));
                 }
             }
-            granule.remember_read(
-                Epoch {
-                    bytes: Bytes::now(bytes),
-                    ..me
-                },
-                order,
-                &mut self.tie,
-            );
+            granule.remember_read(me.touching(bytes), order, &mut self.tie);
         }
         Ok(())
     }
@@ -101,10 +94,7 @@ impl Checker {
                     return Err(self.bad_write(a, old, is_read));
                 }
             }
-            let mut new = Epoch {
-                bytes: Bytes::now(bytes),
-                ..me
-            };
+            let mut new = me.touching(bytes);
             if granule.write.who == me.who && granule.write.clock == me.clock {
                 new.bytes = new.bytes.with(granule.write.bytes, true);
                 let apart = granule.write.bytes.at_clock() & bytes == 0;
