@@ -351,9 +351,14 @@ impl Wgmma {
         u64::from(256 / self.element_bits.max(1))
     }
 
+    /// Columns of a warpgroup.
+    pub fn group_n(&self) -> u64 {
+        self.tile.n / self.warpgroups_n.max(1)
+    }
+
     /// Columns of one instruction: as many of a warpgroup's columns as one can do.
     pub fn instruction_n(&self) -> u64 {
-        (self.tile.n / self.warpgroups_n.max(1)).min(Wgmma::MAX_N)
+        self.group_n().min(Wgmma::MAX_N)
     }
 
     /// The layout of the accumulator, an `m`×`n` tile. Registers are those of the

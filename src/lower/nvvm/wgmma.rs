@@ -87,7 +87,7 @@ impl Lower<'_> {
                     true => self.emit().undef_like(acc),
                     false => acc,
                 };
-                let value = if columns == w.instruction_n() {
+                let value = if columns == w.group_n() {
                     self.issue(v, &w, [columns, m_tiles(&w)], acc, [&a, &b], accumulate)
                 } else {
                     let parts = self.by_columns(&w, columns, acc, [&a, &b], |l, acc, sides| {
@@ -128,7 +128,7 @@ impl Lower<'_> {
         [a, b]: [&Multiplicand; 2],
         mut part: impl FnMut(&mut Self, ValueId, [&Multiplicand; 2]) -> ValueId,
     ) -> Vec<ValueId> {
-        let (rows, of_row) = (m_tiles(w), w.instruction_n() / columns);
+        let (rows, of_row) = (m_tiles(w), w.group_n() / columns);
         let mut parts = Vec::new();
         for (row, column) in (0..rows).flat_map(|r| (0..of_row).map(move |c| (r, c))) {
             let mut e = self.emit();
@@ -246,7 +246,7 @@ impl Lower<'_> {
         let buffer = self.buffer(op, v.rhs())?;
         let desc = self.described(op, &buffer, 1, columns)?;
         let rows = w.warpgroups_m.trailing_zeros();
-        let own = (w.instruction_n() / columns) as usize;
+        let own = (w.group_n() / columns) as usize;
         let parts: Vec<(u32, u64)> = (0..w.warpgroups_n.trailing_zeros())
             .map(|i| (i + rows, step(&desc.mn_steps, own << i)))
             .collect();

@@ -138,7 +138,7 @@ fn cut(m: &mut Module, op: OpId, warps: u64, product: u64, spare: u64) -> Option
         while columns / 2 > spare && columns > FEWEST_COLUMNS {
             columns /= 2;
         }
-        if rows == 1 && columns == w.instruction_n() {
+        if rows == 1 && columns == w.group_n() {
             return None;
         }
         m.set_i32(op, "part", columns as i64);

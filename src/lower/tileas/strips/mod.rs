@@ -22,8 +22,9 @@ use super::missed::{Log, Refusal};
 use super::{matmul, pressure, repeated};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::layout::mma::Wgmma;
 use crate::lower::tileas::look::{elements, is_matmul, together};
-use crate::target::Target;
+use crate::target::{Feature, Target};
 use cut::{Cut, is_weak_load};
 use dims::{Dim, Dims, extents};
 use parts::Parts;
@@ -38,6 +39,9 @@ const MATRICES: &str = "warpgroups, or a thread for them, multiply one matrix at
 const PART: u64 = 16 * 32 * MAX_WARPS;
 /// Fewest rows or columns of a strip: two warpgroups multiply 64 rows each.
 const SHORTEST: u64 = 128;
+/// Fewest rows of a strip where nothing else is left and each of two warpgroups multiplies as many columns as one
+/// instruction can: it reads the right operand once more for each strip.
+const FEWEST_ROWS: u64 = 64;
 
 /// Cuts the tiles of the function with this `body` as far as its registers ask for it. Whether anything changed.
 pub fn apply(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) -> bool {
@@ -77,7 +81,7 @@ fn cut_one(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut
             Some((tile, parts)) => any_rows(m, &ops, tile, parts),
             None => {
                 let mut dims = Dims::of(m, &ops);
-                let candidates = candidates(m, &ops, &mut dims, most);
+                let candidates = candidates(m, &ops, &mut dims, most, target);
                 (dims, candidates)
             }
         };
@@ -288,9 +292,15 @@ fn rows(m: &Module, dims: &mut Dims, tile: ValueId, parts: u64) -> Vec<(Dim, u64
 }
 
 /// Dimensions of matmuls and of what loops carry, and into how many parts each is to be cut so that what is left fits: those that leave
-/// least first, rows before columns.
-fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims, most: u64) -> Vec<(Dim, u64)> {
-    let mut found: Vec<(u64, Dim, u64)> = Vec::new();
+/// least first; rows before columns, unless few are left.
+fn candidates(
+    m: &Module,
+    ops: &[OpId],
+    dims: &mut Dims,
+    most: u64,
+    target: &Target,
+) -> Vec<(Dim, u64)> {
+    let mut found: Vec<(u64, bool, Dim, u64)> = Vec::new();
     let large = |o: OpId| is_matmul(m, o) || C::of(m.op(o).kind) == Some(C::For);
     let made = ops.iter().filter(|&&o| large(o));
     for acc in made.flat_map(|&o| m.op(o).results.to_vec()) {
@@ -299,11 +309,14 @@ fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims, most: u64) -> Vec<(Dim,
             let Some(set) = dims.free(acc, i) else {
                 continue;
             };
-            if found.iter().any(|f| f.1 == set) {
+            if found.iter().any(|f| f.2 == set) {
                 continue;
             }
+            let columns = shape.get(i + 1).copied().unwrap_or(0);
+            let few = columns >= 2 * Wgmma::MAX_N && !target.has(Feature::Tcgen05);
+            let least = if few { FEWEST_ROWS } else { SHORTEST };
             let mut parts = 2;
-            while extent / parts >= SHORTEST {
+            while extent / parts >= least {
                 let inside: Vec<ValueId> = values(m, ops)
                     .into_iter()
                     .filter(|&v| dims.find(m, v, set).is_some())
@@ -318,18 +331,16 @@ fn candidates(m: &Module, ops: &[OpId], dims: &mut Dims, most: u64) -> Vec<(Dim,
                 };
                 let left = together(m, ops, &left);
                 if left <= most {
-                    found.push((left, set, parts));
+                    found.push((left, extent / parts < SHORTEST, set, parts));
                     break;
                 }
                 parts *= 2;
             }
         }
     }
-    found.sort_by_key(|f| f.0);
-    found
-        .into_iter()
-        .map(|(_, set, parts)| (set, parts))
-        .collect()
+    found.sort_by_key(|f| (f.0, f.1));
+    let parts = found.into_iter().map(|(_, _, set, parts)| (set, parts));
+    parts.collect()
 }
 
 /// The results of operations that hold tiles.
