@@ -84,6 +84,12 @@ impl Extents {
         }
     }
 
+    /// Whether matmuls of both may have one accumulator.
+    pub fn shares_accumulator(self, other: Extents) -> bool {
+        let place = |e: Extents| (e.rows, e.columns, e.lanes);
+        place(self) == place(other)
+    }
+
     /// Warpgroups whose threads can hold what they read of the accumulator.
     pub fn warpgroups(self) -> u64 {
         let registers = self.rows * self.columns / LANES;

@@ -16,7 +16,8 @@ use crate::lower::tileas::look::{ancestor_in, place};
 use crate::lower::tileas::pipeline::tokens::jumps;
 use crate::scalar::Signedness;
 
-/// An accumulator that a loop carries from one matmul to the same matmul of the next iteration.
+/// An accumulator that a loop carries from one matmul to the same matmul of the next iteration, or from the last one of a
+/// chain to its first ([`super::links`]).
 pub struct Home {
     /// Which carried value it is.
     place: usize,
@@ -24,17 +25,17 @@ pub struct Home {
     outer: Vec<usize>,
     /// The operation of the loop's block that first uses it.
     first: OpId,
-    /// Nothing but the matmul uses it.
+    /// Nothing but the matmuls uses it.
     pub untouched: bool,
-    /// It starts as zero, and only the matmul uses it: the first matmul of the loop writes.
+    /// It starts as zero, and only the matmuls use it: the first matmul of the loop writes.
     zero: bool,
 }
 
 impl Home {
-    /// Whether the accumulator of `dot` can live in its buffer during the loop around it.
-    pub fn find(m: &Module, body: BlockId, dot: OpId) -> Option<Home> {
-        let block = m.op(dot).block;
-        let around = m.parent_op(dot)?;
+    /// Whether the accumulator of a chain of matmuls can live in its buffer during the loop around them.
+    pub fn find(m: &Module, body: BlockId, [first, last]: [OpId; 2]) -> Option<Home> {
+        let block = m.op(first).block;
+        let around = m.parent_op(first)?;
         if C::of(m.op(around).kind) != Some(C::For) {
             return None;
         }
@@ -42,7 +43,7 @@ impl Home {
         if jumps(m, around) != [end] {
             return None;
         }
-        let result = *m.op(dot).results.first()?;
+        let result = *m.op(last).results.first()?;
         let handed = |v: &&ValueId| **v == result;
         let place = m.op(end).operands.iter().position(|v| *v == result)?;
         let times = m.op(end).operands.iter().filter(handed).count();
@@ -50,19 +51,19 @@ impl Home {
         let users = m.users(arg);
         let ops = &m.block(block).ops;
         let at = |op: OpId| ops.iter().position(|&o| o == op);
-        let own = at(dot)?;
+        let own = at(first)?;
         let places: Option<Vec<usize>> = users
             .iter()
             .map(|&u| at(ancestor_in(m, body, block, u)?))
             .collect();
         let places = places?;
-        let first = places.iter().min().copied()?;
-        // Behind the matmul the buffer has the new value.
+        let used = places.iter().min().copied()?;
+        // Behind the first matmul the buffer has the new value.
         if times != 1 || places.iter().any(|&p| p > own) {
             return None;
         }
-        let uses = m.op(dot).operands.iter().filter(|&&v| v == arg).count();
-        let untouched = users == [dot] && uses == 1 && Matmul::known(m.op(dot)).acc == arg;
+        let uses = m.op(first).operands.iter().filter(|&&v| v == arg).count();
+        let untouched = users == [first] && uses == 1 && Matmul::known(m.op(first)).acc == arg;
         let init = *carried::inits(m.op(around)).get(place)?;
         Some(Home {
             place,
@@ -70,7 +71,7 @@ impl Home {
                 true => handed_on(m, around, place),
                 false => Vec::new(),
             },
-            first: *ops.get(first)?,
+            first: *ops.get(used)?,
             untouched,
             zero: untouched && is_zero(m, init),
         })

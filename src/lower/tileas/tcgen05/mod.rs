@@ -13,7 +13,7 @@
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
-//! their iterations, [`chains`] joins those that are handed from one matmul to the next, [`later`] keeps accumulators that registers are short for until they are needed, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
+//! their iterations, [`links`] finds matmuls that add to one another's sums, [`chains`] joins those that are handed from one matmul to the next, [`later`] keeps accumulators that registers are short for until they are needed, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
 //! results in parts where registers are short, [`twice`] loads again what is stored twice. [`stages`] lets matmuls hand back
 //! what they alone read, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
 //! warps would wait for each other, two blocks share a multiprocessor.
@@ -29,6 +29,7 @@ pub mod epilogue;
 pub mod fits;
 mod home;
 mod later;
+mod links;
 mod number;
 mod pair;
 mod role;
@@ -110,10 +111,16 @@ pub fn convert(
         held: Vec::new(),
         placed: Vec::new(),
         left: Vec::new(),
+        linked: FxHashSet::default(),
         pipeline: None,
         staging: Staging::new(body),
     };
-    for dot in m.ops_under(body) {
+    let dots = m.ops_under(body).into_iter();
+    let dots = dots.filter(|&o| matches!(S::of(m.op(o).kind), Some(S::Dot | S::ScaledDot)));
+    for dot in dots.collect::<Vec<_>>() {
+        if c.linked.contains(&dot) {
+            continue;
+        }
         if S::of(m.op(dot).kind) == Some(S::ScaledDot) {
             let done = match Extents::of(m, dot, target) {
                 _ if !warps.is_multiple_of(4) => Err(format!("{warps} warps, 4 needed")),
@@ -128,7 +135,10 @@ pub fn convert(
             continue;
         }
         let done = match Extents::of(m, dot, target) {
-            Ok(extents) => c.dot(m, dot, extents)?,
+            Ok(extents) => {
+                let chain = links::chain(m, (dot, extents), target);
+                c.dots(m, &chain)?
+            }
             Err(why) => Err(why),
         };
         if let Err(why) = done {
@@ -138,6 +148,9 @@ pub fn convert(
     let Some(pipeline) = c.pipeline else {
         return Ok(room);
     };
+    // Those of a chain have been placed one behind the other, whatever stands between them.
+    let order = m.ops_under(body);
+    (c.placed).sort_by_cached_key(|p| order.iter().position(|&o| o == p.dot));
     let mut left = c.staging.finish(m, room);
     operands::fence_copies(m, body);
     chains::join(m, body, &mut c.held);
@@ -188,6 +201,8 @@ struct Convert {
     placed: Vec<Placed>,
     /// Left operands in tensor memory.
     left: Vec<Left>,
+    /// Matmuls that were rewritten with the first one of their chain.
+    linked: FxHashSet<OpId>,
     pipeline: Option<ValueId>,
     /// Operands in buffers of shared memory.
     staging: Staging,
@@ -217,22 +232,49 @@ struct Operands {
     rhs: Source,
 }
 
+impl Operands {
+    /// What is stored of them in shared memory for `dot`.
+    fn stored(&self, m: &Module, dot: OpId) -> impl Iterator<Item = Stored> + use<> {
+        let Matmul { lhs, rhs, .. } = Matmul::known(m.op(dot));
+        let left = self.lhs.as_ref().and_then(|s| s.stored(lhs));
+        self.rhs.stored(rhs).into_iter().chain(left)
+    }
+}
+
+/// A matmul, where it will read its operands, and what the left one would take of tensor memory.
+struct Planned {
+    dot: OpId,
+    operands: Operands,
+    lhs: (TensorMatrix, Held),
+}
+
+/// The accumulator of a matmul.
+struct Accumulator<'h> {
+    buffer: ValueId,
+    /// Where it lives there for a whole loop.
+    home: Option<&'h Home>,
+    /// Whether the matmul is the first of its chain, and the last.
+    ends: [bool; 2],
+}
+
 impl Convert {
-    /// Rewrites `dot`, or says why not.
-    fn dot(
+    /// Rewrites the matmuls of a chain that a loop carries the accumulator of, or the first one alone; or says why that stays.
+    fn dots(
         &mut self,
         m: &mut Module,
-        dot: OpId,
-        extents: Extents,
+        chain: &[(OpId, Extents)],
     ) -> Result<Result<(), String>, Diagnostic> {
-        let matmul = Matmul::known(m.op(dot));
-        let acc_bits = m.types.width(m.ty(matmul.acc));
+        let (&[first, ..], &[.., last]) = (chain, chain) else {
+            return Ok(Ok(()));
+        };
+        let (dot, extents) = first;
+        let tile = Matmul::known(m.op(dot)).acc;
         let acc = TensorMatrix {
             rows: extents.rows,
             columns: extents.columns,
             lanes: extents.lanes,
             cell: 32,
-            element_bits: acc_bits,
+            element_bits: m.types.width(m.ty(tile)),
         };
         if let Err(e) = Share::new(acc, self.groups) {
             return Ok(Err(format!(
@@ -240,69 +282,141 @@ impl Convert {
                 4 * self.groups
             )));
         }
-        let home = Home::find(m, self.body, dot);
-        let acc_held = Held {
-            buffer: None,
-            dot,
-            loops: home.as_ref().map_or(0, Home::loops),
-            columns: acc.all_columns(),
-            once: false,
-        };
-        if !self.fits(m, &[acc_held]) {
-            return Ok(Err("tensor memory has no columns left".to_owned()));
+        let home = |last: OpId| Home::find(m, self.body, [dot, last]);
+        let linked = (dot != last.0).then(|| home(last.0)).flatten();
+        let linked = linked.map(|home| (chain, Some(home)));
+        let alone = (&chain[..1], home(dot));
+        let mut refused = String::new();
+        for (chain, home) in linked.into_iter().chain([alone]) {
+            let held = Held {
+                buffer: None,
+                dot,
+                loops: home.as_ref().map_or(0, Home::loops),
+                columns: acc.all_columns(),
+                once: false,
+            };
+            match self.plan(m, chain, held) {
+                Ok(planned) => {
+                    let buffer = self.buffer(m, tile, acc, held);
+                    self.apply(m, planned, (buffer, held), home.as_ref())?;
+                    return Ok(Ok(()));
+                }
+                Err(why) => refused = why,
+            }
         }
-        let lhs_cell = m.types.width(m.ty(matmul.lhs));
-        let lhs = TensorMatrix {
-            rows: extents.rows,
-            columns: extents.k,
-            lanes: extents.lanes,
-            cell: lhs_cell,
-            element_bits: lhs_cell,
-        };
-        let lhs_held = Held {
-            buffer: None,
-            dot,
-            loops: 0,
-            columns: lhs.all_columns(),
-            once: false,
-        };
-        let tensor_lhs =
-            Share::new(lhs, self.groups).is_ok() && self.fits(m, &[acc_held, lhs_held]);
-        let operands = self.operands(m, dot, extents, tensor_lhs);
-        let left = operands.lhs.as_ref().and_then(|s| s.stored(matmul.lhs));
-        let stored = operands.rhs.stored(matmul.rhs).into_iter().chain(left);
-        if let Err(why) = self.stage(m, dot, stored) {
-            return Ok(Err(why));
+        Ok(Err(refused))
+    }
+
+    /// Where the matmuls of a chain will read their operands, if there are columns and bytes for all of them beside their
+    /// accumulator.
+    fn plan(
+        &self,
+        m: &Module,
+        chain: &[(OpId, Extents)],
+        acc: Held,
+    ) -> Result<Vec<Planned>, String> {
+        let (mut held, mut staging) = (self.held.clone(), self.staging.clone());
+        held.push(acc);
+        if columns::needed(m, &held) > COLUMNS {
+            return Err("tensor memory has no columns left".to_owned());
         }
-        let buffer = self.buffer(m, matmul.acc, acc, acc_held);
+        let mut planned = Vec::new();
+        for &(dot, extents) in chain {
+            let lhs = left_matrix(m, dot, extents);
+            let lhs_held = Held {
+                dot,
+                loops: 0,
+                columns: lhs.all_columns(),
+                ..acc
+            };
+            held.push(lhs_held);
+            let has_room = columns::needed(m, &held) <= COLUMNS;
+            let operands = self.operands(
+                m,
+                dot,
+                extents,
+                has_room && Share::new(lhs, self.groups).is_ok(),
+            );
+            if operands.lhs.is_some() {
+                held.pop();
+            }
+            staging = self.with_room(&staging, m, dot, operands.stored(m, dot))?;
+            planned.push(Planned {
+                dot,
+                operands,
+                lhs: (lhs, lhs_held),
+            });
+        }
+        Ok(planned)
+    }
+
+    /// Rewrites the matmuls of a chain.
+    fn apply(
+        &mut self,
+        m: &mut Module,
+        chain: Vec<Planned>,
+        (buffer, held): (ValueId, Held),
+        home: Option<&Home>,
+    ) -> Result<(), Diagnostic> {
+        let last = chain.len() - 1;
+        for (i, planned) in chain.into_iter().enumerate() {
+            let Planned { dot, operands, lhs } = planned;
+            if i > 0 {
+                let buffer = Some(buffer);
+                self.held.push(Held {
+                    buffer,
+                    dot,
+                    ..held
+                });
+            }
+            self.staging = self.staging.with(m, dot, operands.stored(m, dot));
+            let reads = self.reads(m, dot, operands, lhs)?;
+            let acc = Accumulator {
+                buffer,
+                home,
+                ends: [i == 0, i == last],
+            };
+            self.rewrite(m, dot, reads, acc);
+            self.linked.insert(dot);
+        }
+        Ok(())
+    }
+
+    /// Puts the operands of `dot` where it reads them; `held` is for a left one in tensor memory.
+    fn reads(
+        &mut self,
+        m: &mut Module,
+        dot: OpId,
+        operands: Operands,
+        (matrix, held): (TensorMatrix, Held),
+    ) -> Result<Reads, Diagnostic> {
+        let matmul = Matmul::known(m.op(dot));
         let staging = &mut self.staging;
         let rhs = operands
             .rhs
             .place(m, dot, Side::Right, matmul.rhs, staging)?;
         let lhs = match operands.lhs {
             Some(source) => source.place(m, dot, Side::Left, matmul.lhs, staging)?,
-            None => match self.stored_before(m, dot, (matmul.lhs, lhs), lhs_held) {
+            None => match self.stored_before(m, dot, (matmul.lhs, matrix), held) {
                 Some(buffer) => (buffer, None),
                 None => {
-                    let buffer = self.buffer(m, matmul.lhs, lhs, lhs_held);
+                    let buffer = self.buffer(m, matmul.lhs, matrix, held);
                     before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
                     self.left.push(Left {
                         tile: matmul.lhs,
                         buffer,
-                        matrix: lhs,
+                        matrix,
                         dot,
                     });
                     (buffer, None)
                 }
             },
         };
-        let reads = Reads {
+        Ok(Reads {
             lhs,
             rhs,
             scales: None,
-        };
-        self.rewrite(m, dot, reads, buffer, home);
-        Ok(Ok(()))
+        })
     }
 
     /// The buffer in tensor memory to which `tile` has been stored for another matmul of the block, if it can stay there until
@@ -318,9 +432,9 @@ impl Convert {
         let is = |l: &&Left| l.tile == tile && l.matrix == matrix && m.op(l.dot).block == block;
         let left = self.left.iter().rfind(is)?;
         let (_, first) = place(m, left.dot);
-        // It is in use at each matmul in between, too.
+        // It is in use at each matmul in between, too. One that is rewritten later might want its columns.
         let between = m.block(block).ops.get(first + 1..own)?;
-        if between.iter().any(|&o| holds_matmul(m, o)) {
+        if (between.iter()).any(|&o| look::is_matmul(m, o) || holds_matmul(m, o)) {
             return None;
         }
         let matmuls = between.iter().copied().filter(|&o| is_issued(m, o));
@@ -345,17 +459,28 @@ impl Convert {
         dot: OpId,
         read: impl IntoIterator<Item = Stored>,
     ) -> Result<(), String> {
-        let more = self.staging.with(m, dot, read);
-        let (all, before) = (more.bytes(), self.staging.bytes());
-        if all > self.room {
-            return Err(format!(
+        self.staging = self.with_room(&self.staging, m, dot, read)?;
+        Ok(())
+    }
+
+    /// What is kept already, and what `dot` reads besides, or that there are not enough bytes.
+    fn with_room(
+        &self,
+        kept: &Staging,
+        m: &Module,
+        dot: OpId,
+        read: impl IntoIterator<Item = Stored>,
+    ) -> Result<Staging, String> {
+        let more = kept.with(m, dot, read);
+        let (all, before) = (more.bytes(), kept.bytes());
+        match all > self.room {
+            true => Err(format!(
                 "its operands need {} bytes of shared memory, {} are left",
                 all - before,
                 self.room - before
-            ));
+            )),
+            false => Ok(more),
         }
-        self.staging = more;
-        Ok(())
     }
 
     /// Whether there are columns for `more`.
@@ -442,14 +567,7 @@ impl Convert {
         pipeline
     }
 
-    fn rewrite(
-        &mut self,
-        m: &mut Module,
-        dot: OpId,
-        reads: Reads,
-        buffer: ValueId,
-        home: Option<Home>,
-    ) {
+    fn rewrite(&mut self, m: &mut Module, dot: OpId, reads: Reads, acc: Accumulator<'_>) {
         let body = self.body;
         let pipeline = self.pipeline(m);
         let matmul = Matmul::known(m.op(dot));
@@ -463,8 +581,11 @@ impl Convert {
             }
             scales[4].push(columns);
         }
-        let untouched = home.as_ref().is_some_and(|h| h.untouched);
-        let accumulate = match &home {
+        let Accumulator { buffer, home, ends } = acc;
+        let untouched = home.is_some_and(|h| h.untouched);
+        let [first, last] = ends;
+        let accumulate = match home {
+            _ if !first => None,
             Some(home) => home.enter(m, dot, buffer),
             None => self.enter(m, dot, buffer),
         };
@@ -496,6 +617,11 @@ impl Convert {
             before(m, dot, kind, &groups[..many])
         });
         match home {
+            // The next one adds to the buffer; its operand goes with it.
+            _ if !last => {
+                let sum = m.result(dot);
+                m.replace_all_uses(sum, Matmul::known(&data).acc);
+            }
             Some(home) => home.leave(m, dot, buffer),
             None => {
                 let old = m.result(dot);
@@ -532,6 +658,18 @@ impl Convert {
         }
         before(m, dot, S::TensorStore, &[&[acc], &[buffer], &[]]);
         None
+    }
+}
+
+/// The left operand of `dot` as it would lie in tensor memory.
+fn left_matrix(m: &Module, dot: OpId, extents: Extents) -> TensorMatrix {
+    let bits = m.types.width(m.ty(Matmul::known(m.op(dot)).lhs));
+    TensorMatrix {
+        rows: extents.rows,
+        columns: extents.k,
+        lanes: extents.lanes,
+        cell: bits,
+        element_bits: bits,
     }
 }
 

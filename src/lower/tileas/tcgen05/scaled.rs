@@ -6,7 +6,7 @@
 use super::columns::Held;
 use super::fits::{Extents, Scaled};
 use super::home::Home;
-use super::{Convert, Reads};
+use super::{Accumulator, Convert, Reads};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
@@ -162,7 +162,7 @@ impl Convert {
                 4 * self.groups
             )));
         }
-        let home = Home::find(m, self.body, dot);
+        let home = Home::find(m, self.body, [dot, dot]);
         let held = |columns: u64, once: bool| Held {
             buffer: None,
             dot,
@@ -213,7 +213,12 @@ impl Convert {
             rhs,
             scales: Some(([lhs_scale, rhs_scale], scales)),
         };
-        self.rewrite(m, dot, reads, buffer, home);
+        let acc = Accumulator {
+            buffer,
+            home: home.as_ref(),
+            ends: [true; 2],
+        };
+        self.rewrite(m, dot, reads, acc);
         Ok(Ok(()))
     }
 
