@@ -27,30 +27,34 @@ pub fn choose(
         Ok(plain_cost(layout, from)? + plain_cost(layout, to)?)
     };
     let mut best = (cost(usual)?, None);
+    let most = |side: &SharedLayout| (128 / side.element_bits()).max(1).ilog2();
     for (vectors, order) in [(to, from), (from, to), (from, from), (to, to)] {
-        let most = (128 / vectors.element_bits()).max(1).ilog2();
-        for n in 0..=most.min(bits - threads) {
-            let layout = spread(vectors, n as usize, order, warps)?;
-            let cost = cost(&layout)?;
-            if cost < best.0 {
-                best = (cost, Some(layout));
+        for n in 0..=most(vectors).min(bits - threads) {
+            // Blocks of elements that are neighbours on the other side, too, are transposed in registers.
+            for across in 0..=most(order).min(bits - threads - n) {
+                let layout = spread([(vectors, n), (order, across)], warps)?;
+                let cost = cost(&layout)?;
+                if cost < best.0 {
+                    best = (cost, Some(layout));
+                }
             }
         }
     }
     Ok(best.1)
 }
 
-/// The layout in which a thread holds vectors of `2^n` neighbours in `vectors`, and threads follow each other as
-/// elements do in `order`.
-fn spread(
-    vectors: &SharedLayout,
-    n: usize,
-    order: &SharedLayout,
-    warps: u64,
-) -> Result<Layout, LayoutError> {
+/// The layout in which a thread holds blocks of so many (as a power of two) neighbours in the first buffer times so many in
+/// the second one, and threads follow each other as elements do in that.
+fn spread(sides: [(&SharedLayout, u32); 2], warps: u64) -> Result<Layout, LayoutError> {
+    let [(_, _), (order, _)] = sides;
     let shape = order.shape().clone();
-    let mut registers: Vec<u64> = vectors.layout().bases(In::Offset).to_vec();
-    registers.truncate(n);
+    let neighbours = sides.map(|(side, n)| side.layout().bases(In::Offset).iter().take(n as usize));
+    let mut registers: Vec<u64> = Vec::new();
+    for &neighbour in neighbours.into_iter().flatten() {
+        if !registers.contains(&neighbour) {
+            registers.push(neighbour);
+        }
+    }
     let taken = Subspace::span(shape.total_bits(), &registers);
     let mut rest = taken.extend_from(order.layout().bases(In::Offset));
     let mut warp = rest.split_off((In::LANE_BITS as usize).min(rest.len()));

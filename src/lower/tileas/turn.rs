@@ -9,6 +9,7 @@ use super::look::is_view;
 use super::made;
 use super::operands::inner_dimension;
 use super::relation::Relation;
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{Module, OpId, Type, ValueId};
 use crate::layout::mma::{MatmulShape, Wgmma};
@@ -77,7 +78,12 @@ pub fn between(
         if S::of(m.op(def).kind) == Some(S::LocalLoad) {
             break def;
         }
-        let &[source] = m.op(def).operands.as_slice() else {
+        let known = |v: ValueId| {
+            m.def_op(v)
+                .is_some_and(|by| C::of(m.op(by).kind) == Some(C::Constant))
+        };
+        let mut sources = m.op(def).operands.iter().filter(|&&v| !known(v));
+        let (Some(&source), None) = (sources.next(), sources.next()) else {
             return None;
         };
         if is_view(m, def) {
