@@ -1,5 +1,6 @@
 //! What is decided about a kernel before it is rewritten: warps, atoms, pipelines.
 
+use super::atoms::Extents;
 use super::cluster::Split;
 use super::decided::Plan;
 use super::fragments;
@@ -338,12 +339,15 @@ fn of_loops(plans: &[pipeline::cp_async::Plan], warps: u64) -> Option<i64> {
     i64::try_from(blocks).ok().filter(|&b| b > 1)
 }
 
-/// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two.
+/// Warpgroups for the matmuls that `wgmma` can do, if there are any: one for each 64 rows up to two, unless two cannot share
+/// out one of these matmuls.
 fn warpgroups(m: &Module, ops: &[OpId], facts: &FactMap) -> Option<u64> {
     let dots = ops.iter().filter(|&&o| S::of(m.op(o).kind) == Some(S::Dot));
     let rows = |&o: &OpId| swap::rows(m, ops, facts, o);
-    let rows = dots.filter_map(rows).max()?;
-    Some(if rows > 64 { 2 } else { 1 })
+    let rows = dots.clone().filter_map(rows).max()?;
+    let for_one = |e: Extents| e.spread(1).is_some() && e.spread(2).is_none();
+    let mut all = dots.filter_map(|&o| Extents::of(m, o).ok());
+    Some(if rows > 64 && !all.any(for_one) { 2 } else { 1 })
 }
 
 /// The `cp.async` plans of every loop of the function that has loads to start ahead, which share its memory, for blocks of
