@@ -1,7 +1,8 @@
 // Three matmuls add to one accumulator, which the loop carries from the last to the first: it stays in tensor memory, is neither loaded nor
-// stored in the loop, and the first matmul of all overwrites it.
+// stored in the loop, and the first matmul of all overwrites it. The left operands that are computed are stored in front of the first
+// matmul, and all three are waited for once.
 // run: compile --gpu-name sm_100a --emit nv_tileas
-// show: tensor_load | tensor_store | tensor_dot | cuda_tile.for | cuda_tile.continue
+// show: consumer_wait | tensor_load | tensor_store | tensor_dot | cuda_tile.for | cuda_tile.continue
 entry @main(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
   %0 = constant <i32: 0> : tile<i32>
   %1 = constant <i32: 1> : tile<i32>

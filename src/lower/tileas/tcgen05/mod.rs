@@ -370,7 +370,8 @@ impl Convert {
                 });
             }
             self.staging = self.staging.with(m, dot, operands.stored(m, dot));
-            let reads = self.reads(m, dot, operands, lhs)?;
+            let earlier = self.placed.len() - i;
+            let reads = self.reads(m, dot, operands, lhs, earlier)?;
             let acc = Accumulator {
                 buffer,
                 home,
@@ -382,13 +383,15 @@ impl Convert {
         Ok(())
     }
 
-    /// Puts the operands of `dot` where it reads them; `held` is for a left one in tensor memory.
+    /// Puts the operands of `dot` where it reads them; `held` is for a left one in tensor memory. Those of its chain that stand
+    /// before it have been placed from number `earlier` on.
     fn reads(
         &mut self,
         m: &mut Module,
         dot: OpId,
         operands: Operands,
         (matrix, held): (TensorMatrix, Held),
+        earlier: usize,
     ) -> Result<Reads, Diagnostic> {
         let matmul = Matmul::known(m.op(dot));
         let staging = &mut self.staging;
@@ -401,7 +404,13 @@ impl Convert {
                 Some(buffer) => (buffer, None),
                 None => {
                     let buffer = self.buffer(m, matmul.lhs, matrix, held);
-                    before(m, dot, S::TensorStore, &[&[matmul.lhs], &[buffer], &[]]);
+                    let stored = Held {
+                        buffer: Some(buffer),
+                        ..held
+                    };
+                    let ahead = self.ahead(m, dot, (matmul.lhs, stored), earlier);
+                    let groups: [&[ValueId]; 3] = [&[matmul.lhs], &[buffer], &[]];
+                    before(m, ahead.unwrap_or(dot), S::TensorStore, &groups);
                     self.left.push(Left {
                         tile: matmul.lhs,
                         buffer,
