@@ -18,8 +18,10 @@ use super::pressure::{self, Weights};
 use super::promote::starts_from_zero;
 use crate::dialect::Traits;
 use crate::dialect::nv_tileas::{Op as S, view};
-use crate::ir::{BlockId, Def, Module, OpId, ValueId};
+use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::layout::mma::Wgmma;
+use crate::layout::shared::SharedLayout;
+use crate::layout::wgmma_desc;
 use std::cell::LazyCell;
 
 /// What is done, in messages.
@@ -129,13 +131,27 @@ fn is_used_up(m: &Module, body: BlockId, made: ValueId, weights: &Weights<'_>) -
     beside.iter().any(ends)
 }
 
+/// Whether a matmul of warpgroups can read so many columns of its right operand where that lies: of one with contiguous
+/// columns not less than its swizzle moves together.
+fn are_read(m: &Module, op: OpId, columns: u64) -> bool {
+    let lies = || {
+        let rhs = view::AsyncDot::of(m.op(op))?.rhs();
+        let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(rhs)) else {
+            return None;
+        };
+        let shared = SharedLayout::new(m.layouts.get(layout).clone(), m.types.bits(elem)?);
+        shared.and_then(|s| s.squeezed()).ok()
+    };
+    lies().is_some_and(|shared| wgmma_desc::describe(&shared, 1, columns).is_ok())
+}
+
 /// Cuts a matmul of `product` registers so that a part has room in `spare`, or comes near it. Returns how.
 fn cut(m: &mut Module, op: OpId, warps: u64, product: u64, spare: u64) -> Option<String> {
     if let Some(w) = wgmma_of(m, op) {
         let rows = w.tile.m / (Wgmma::M * w.warpgroups_m);
         let mut columns = w.instruction_n();
         // A thread of a warpgroup has half a register for each column of 64 rows.
-        while columns / 2 > spare && columns > FEWEST_COLUMNS {
+        while columns / 2 > spare && columns > FEWEST_COLUMNS && are_read(m, op, columns / 2) {
             columns /= 2;
         }
         if rows == 1 && columns == w.group_n() {
