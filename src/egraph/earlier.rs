@@ -24,29 +24,18 @@ use crate::dialect::nvvm::Op as N;
 use rustc_hash::FxHashSet;
 
 /// Registers that have to end: fewer are not worth another order.
-const WORTH: i64 = 8;
+pub(super) const WORTH: i64 = 8;
 /// Most operations that move together.
 const TOGETHER: usize = 64;
 
 /// Moves such operations up in every block.
 pub fn move_up(graph: &Graph, schedule: &mut Schedule) {
-    let know = &graph.analysis;
-    // Conditions are in predicates.
-    let wide = |v: &super::schedule::ScheduledValue| match know.types.bits(v.ty) {
-        None | Some(0 | 1) => 0,
-        Some(_) => cost::registers(know, Some(v.ty)) as i64,
-    };
     let mut uses = Uses {
         graph,
-        wide: schedule.values.iter().map(wide).collect(),
+        wide: widths(graph, schedule),
         all: vec![Use::default(); schedule.values.len()],
         seen: vec![Use::default(); schedule.values.len()],
     };
-    schedule
-        .blocks
-        .iter()
-        .flat_map(|b| &b.steps)
-        .for_each(|step| uses.narrow(step));
     if uses.wide.iter().all(|&w| w < WORTH) {
         return;
     }
@@ -80,6 +69,46 @@ pub fn move_up(graph: &Graph, schedule: &mut Schedule) {
     }
 }
 
+/// Registers of each value. Conditions are in predicates, constants are part of instructions, a splat is one register, and
+/// what is taken is in registers of its source.
+pub(super) fn widths(graph: &Graph, schedule: &Schedule) -> Vec<i64> {
+    let know = &graph.analysis;
+    let of_type = |v: &super::schedule::ScheduledValue| match know.types.bits(v.ty) {
+        None | Some(0 | 1) => 0,
+        Some(_) => cost::registers(know, Some(v.ty)) as i64,
+    };
+    let mut wide: Vec<i64> = schedule.values.iter().map(of_type).collect();
+    for step in schedule.blocks.iter().flat_map(|b| &b.steps) {
+        let registers = match operands(step).next() {
+            _ if is(step, &[N::Const]) => 0,
+            Some(source) if is(step, &[N::Splat, N::Take]) => {
+                wide.get(source as usize).copied().unwrap_or(0)
+            }
+            _ => continue,
+        };
+        for &result in results(step) {
+            wide[result as usize] = wide[result as usize].min(registers);
+        }
+    }
+    wide
+}
+
+/// Whether a step is one of these operations.
+pub(super) fn is(step: &Step, kinds: &[N]) -> bool {
+    let kind = match step {
+        Step::Inst(inst) => inst.head,
+        _ => return false,
+    };
+    matches!(kind, Head::Op(kind) if N::of(kind).is_some_and(|n| kinds.contains(&n)))
+}
+
+/// A step that only computes.
+pub(super) fn pure<'s>(graph: &Graph, step: &'s Step) -> Option<&'s Inst> {
+    let Step::Inst(inst) = step else { return None };
+    let pure = graph.analysis.def(inst.head);
+    pure.is_some_and(OpDef::is_pure).then_some(inst)
+}
+
 /// How often a value is used: by operations that take some of its registers, and by others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Use {
@@ -111,39 +140,16 @@ impl Uses<'_> {
         self.wide.get(v as usize).copied().unwrap_or(0)
     }
 
-    /// Constants are part of instructions, a splat is one register, and what is taken is in registers of its source.
-    fn narrow(&mut self, step: &Step) {
-        let registers = match operands(step).next() {
-            _ if self.is(step, &[N::Const]) => 0,
-            Some(source) if self.is(step, &[N::Splat, N::Take]) => self.wide(source),
-            _ => return,
-        };
-        for &result in results(step) {
-            let wide = self.wide(result).min(registers);
-            self.wide[result as usize] = wide;
-        }
-    }
-
     fn has_ended(&self, v: Val) -> bool {
         self.all[v as usize] == self.seen[v as usize]
     }
 
-    fn is(&self, step: &Step, kinds: &[N]) -> bool {
-        let kind = match step {
-            Step::Inst(inst) => inst.head,
-            _ => return false,
-        };
-        matches!(kind, Head::Op(kind) if N::of(kind).is_some_and(|n| kinds.contains(&n)))
-    }
-
     fn is_take(&self, step: &Step) -> bool {
-        self.is(step, &[N::Take])
+        is(step, &[N::Take])
     }
 
     fn pure<'s>(&self, step: &'s Step) -> Option<&'s Inst> {
-        let Step::Inst(inst) = step else { return None };
-        let pure = self.graph.analysis.def(inst.head);
-        pure.is_some_and(OpDef::is_pure).then_some(inst)
+        pure(self.graph, step)
     }
 
     /// Whether an operation only computes, and registers end in it.
@@ -179,12 +185,12 @@ impl Uses<'_> {
         let mut passed = false;
         for (i, step) in steps[..at].iter().enumerate().rev() {
             if !results(step).iter().any(|r| needed.contains(r)) {
-                passed |= self.pure(step).is_none() && !self.is(step, &[N::Ld]);
+                passed |= self.pure(step).is_none() && !is(step, &[N::Ld]);
                 continue;
             }
             let light = |inst: &&Inst| {
                 let registers: i64 = inst.results.iter().map(|&v| self.wide(v)).sum();
-                registers < WORTH || self.is(step, &[N::Take, N::Splat, N::Const])
+                registers < WORTH || is(step, &[N::Take, N::Splat, N::Const])
             };
             let goes_along = group.len() < TOGETHER && self.pure(step).filter(light).is_some();
             if !goes_along {
@@ -215,7 +221,7 @@ impl Uses<'_> {
     }
 }
 
-fn operands(step: &Step) -> impl Iterator<Item = Val> {
+pub(super) fn operands(step: &Step) -> impl Iterator<Item = Val> {
     let operands: &[Val] = match step {
         Step::Inst(inst) => &inst.operands,
         Step::Region { operands, .. } | Step::Terminator { operands, .. } => operands,
@@ -223,7 +229,7 @@ fn operands(step: &Step) -> impl Iterator<Item = Val> {
     operands.iter().copied()
 }
 
-fn results(step: &Step) -> &[Val] {
+pub(super) fn results(step: &Step) -> &[Val] {
     match step {
         Step::Inst(inst) => &inst.results,
         Step::Region { results, .. } => results,

@@ -14,6 +14,7 @@ use super::extract::Choice;
 use super::missing::{self, no_form};
 use super::node::{AttrTable, Head, Leaf, Node, is_effect};
 use super::schedule::{Inst, Schedule, ScheduledBlock, ScheduledValue, Step, Val};
+use super::waits;
 use crate::dialect::OpDef;
 use crate::ir::{Diagnostic, LocId, Module, TypeId, ValueId};
 use egg::Id;
@@ -71,6 +72,7 @@ pub fn elaborate(
     place.block(0)?;
     let mut schedule = place.schedule;
     earlier::move_up(graph, &mut schedule);
+    waits::compute_before(graph, &mut schedule);
     Ok(schedule)
 }
 

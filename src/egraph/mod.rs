@@ -33,6 +33,7 @@ mod report;
 pub mod rule;
 pub mod saturate;
 mod schedule;
+mod waits;
 mod write;
 
 pub use cost::{CostModel, Legal, TableCost};
