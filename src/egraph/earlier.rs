@@ -22,6 +22,7 @@ use super::schedule::{Inst, Schedule, Step, Val};
 use crate::dialect::OpDef;
 use crate::dialect::nvvm::Op as N;
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 /// Registers that have to end: fewer are not worth another order.
 pub(super) const WORTH: i64 = 8;
@@ -54,19 +55,27 @@ pub fn move_up(graph: &Graph, schedule: &mut Schedule) {
             if let Some(to) = uses.alone(&steps, at) {
                 steps[to..=at].rotate_right(1);
             } else if let Some((to, group)) = uses.together(&steps, at) {
-                let mut between = Vec::with_capacity(at + 1 - to);
-                let mut moved = Vec::with_capacity(group.len());
-                for (i, step) in steps.drain(to..=at).enumerate() {
-                    match group.contains(&(to + i)) {
-                        true => moved.push(step),
-                        false => between.push(step),
-                    }
-                }
-                steps.splice(to..to, moved.into_iter().chain(between));
+                pull(&mut steps, to..at + 1, &group);
             }
         }
         schedule.blocks[block].steps = steps;
     }
+}
+
+/// Moves the steps at the places `group` to the front of `range`, which holds them.
+pub(super) fn pull(steps: &mut Vec<Step>, range: Range<usize>, group: &FxHashSet<usize>) {
+    if group.is_empty() {
+        return;
+    }
+    let from = range.start;
+    let (mut moved, mut others) = (Vec::with_capacity(group.len()), Vec::new());
+    for (i, step) in steps.drain(range).enumerate() {
+        match group.contains(&(from + i)) {
+            true => moved.push(step),
+            false => others.push(step),
+        }
+    }
+    steps.splice(from..from, moved.into_iter().chain(others));
 }
 
 /// Registers of each value. Conditions are in predicates, constants are part of instructions, a splat is one register, and

@@ -13,7 +13,7 @@
 //! registers that it is in.
 
 use super::analysis::Graph;
-use super::earlier::{WORTH, is, operands, pure, results, widths};
+use super::earlier::{WORTH, is, operands, pull, pure, results, widths};
 use super::schedule::{Schedule, Step, Val};
 use crate::dialect::nvvm::Op as N;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,25 +40,13 @@ pub fn compute_before(graph: &Graph, schedule: &mut Schedule) {
         while at < block.steps.len() {
             if is(&block.steps[at], &[N::WgmmaWait]) {
                 let early = Wait::new(graph, &wide, &uses, &block.args, &block.steps, at).early();
+                let end = block.steps.len();
+                pull(&mut block.steps, at..end, &early);
                 at += early.len();
-                hoist(&mut block.steps, at - early.len(), &early);
             }
             at += 1;
         }
     }
-}
-
-/// Moves the steps at the places `early` in front of the one at `wait`.
-fn hoist(steps: &mut Vec<Step>, wait: usize, early: &FxHashSet<usize>) {
-    let (mut moved, mut rest) = (Vec::with_capacity(early.len()), Vec::new());
-    for (i, step) in steps.drain(wait..).enumerate() {
-        match early.contains(&(wait + i)) {
-            true => moved.push(step),
-            false => rest.push(step),
-        }
-    }
-    steps.append(&mut moved);
-    steps.append(&mut rest);
 }
 
 /// A wait, and what stands around it in its block.
@@ -163,23 +151,10 @@ impl<'s> Wait<'s> {
         depth: usize,
     ) -> Option<bool> {
         let depth = depth.checked_sub(1)?;
-        if self.stays.contains(&at) {
+        // It stays unless all that follows goes well.
+        if !self.stays.insert(at) {
             return None;
         }
-        let found = self.gather_new(at, tried, more, depth);
-        if found.is_none() {
-            self.stays.insert(at);
-        }
-        found
-    }
-
-    fn gather_new(
-        &mut self,
-        at: usize,
-        tried: &FxHashSet<usize>,
-        more: &mut Vec<usize>,
-        depth: usize,
-    ) -> Option<bool> {
         let inst = pure(self.graph, &self.steps[at])?;
         if inst.results.iter().any(|v| self.carried.contains(v)) {
             return None;
@@ -193,16 +168,16 @@ impl<'s> Wait<'s> {
             };
             matmul |= self.gather(maker, tried, more, depth)?;
         }
+        self.stays.remove(&at);
         more.push(at);
         Some(matmul)
     }
 
     /// Computes the step at `i` early: the registers that end in it, beyond those that it makes.
     fn take(&mut self, i: usize) -> i64 {
-        let wide = |v: Val| {
-            Some(self.wide[v as usize])
-                .filter(|&w| w >= WORTH)
-                .unwrap_or(0)
+        let wide = |v: Val| match self.wide[v as usize] {
+            few if few < WORTH => 0,
+            registers => registers,
         };
         let mut gain = 0;
         for v in operands(&self.steps[i]) {

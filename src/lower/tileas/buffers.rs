@@ -85,19 +85,20 @@ pub fn shared_type(m: &mut Module, tile: ValueId, layout: &SharedLayout, stages:
     })
 }
 
-/// How one of `parts` of a dimension of the tile in `buffer` lies, if they lie one behind the other in its only stage.
-pub fn part_of(m: &Module, buffer: ValueId, dim: usize, parts: u64) -> Option<SharedLayout> {
-    let Type::SharedTile {
-        elem,
-        layout,
-        stages: 1,
-        ..
-    } = *m.types.get(m.ty(buffer))
-    else {
+/// How the tile in `buffer` lies there.
+pub fn layout_in(m: &Module, buffer: ValueId) -> Option<SharedLayout> {
+    let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(buffer)) else {
         return None;
     };
-    let whole = SharedLayout::new(m.layouts.get(layout).clone(), m.types.width(elem));
-    whole.ok()?.part(dim, parts)
+    SharedLayout::new(m.layouts.get(layout).clone(), m.types.bits(elem)?).ok()
+}
+
+/// How one of `parts` of a dimension of the tile in `buffer` lies, if they lie one behind the other in its only stage.
+pub fn part_of(m: &Module, buffer: ValueId, dim: usize, parts: u64) -> Option<SharedLayout> {
+    let Type::SharedTile { stages: 1, .. } = *m.types.get(m.ty(buffer)) else {
+        return None;
+    };
+    layout_in(m, buffer)?.part(dim, parts)
 }
 
 /// The order of a load's tile dimensions in memory.

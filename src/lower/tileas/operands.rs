@@ -1,6 +1,6 @@
 //! Where the operands of matmuls lie in shared memory: in the buffer that brought them, or in one that they are stored to.
 
-use super::buffers::{COLUMNS, Order, ROWS, memory_order, swizzled};
+use super::buffers::{COLUMNS, Order, ROWS, layout_in, memory_order, swizzled};
 use super::look::{is_view, loop_around, place};
 use super::staging::{Form, Staging, Stored};
 use crate::dialect::cuda_tile::{Op as C, view};
@@ -232,12 +232,7 @@ pub(super) fn in_buffer(
 ) -> Option<(OpId, Option<Vec<usize>>, SharedLayout)> {
     let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
     let (load, permutation) = source(m, tile, &local)?;
-    let buffer = m.source(load);
-    let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(buffer)) else {
-        return None;
-    };
-    let shared = SharedLayout::new(m.layouts.get(layout).clone(), m.types.bits(elem)?).ok()?;
-    let mut shared = shared.squeezed().ok()?;
+    let mut shared = layout_in(m, m.source(load))?.squeezed().ok()?;
     if let Some(p) = &permutation {
         let layout = shared.layout().permute(p).ok()?;
         shared = SharedLayout::new(layout, shared.element_bits()).ok()?;

@@ -5,6 +5,7 @@
 //!
 //! Tiles of other elements, and what is computed of them on the way, lie in registers as accesses to both buffers want.
 
+use super::buffers::layout_in;
 use super::look::is_view;
 use super::made;
 use super::operands::inner_dimension;
@@ -93,8 +94,8 @@ pub fn between(
         }
         at = source;
     };
-    let to = shared(m, store.destination(), m.types.bits(m.ty(tile))?)?;
-    let from = shared(m, m.source(load), m.types.bits(m.ty(at))?)?;
+    let to = layout_in(m, store.destination())?;
+    let from = layout_in(m, m.source(load))?;
     let mut from_layout = from.layout().clone();
     let mut usual = usual(load)?;
     for &def in way.iter().rev() {
@@ -106,12 +107,4 @@ pub fn between(
     let from = SharedLayout::new(from_layout, from.element_bits()).ok()?;
     let layout = between::choose(&from, &to, &usual, warps).ok()??;
     Some((tile, layout))
-}
-
-/// How a buffer's tile lies in it.
-fn shared(m: &Module, buffer: ValueId, bits: u32) -> Option<SharedLayout> {
-    let Type::SharedTile { layout, .. } = *m.types.get(m.ty(buffer)) else {
-        return None;
-    };
-    SharedLayout::new(m.layouts.get(layout).clone(), bits).ok()
 }

@@ -9,6 +9,7 @@
 //! as many registers, the matmul makes one part of its result after the other, and what follows element by element is
 //! done with each of them before the next one is begun.
 
+use super::buffers::layout_in;
 use super::decided::Kernel;
 use super::fragments::{is_fma, mma_of, wgmma_of};
 use super::limits::REGISTERS_BESIDE_LOADS;
@@ -18,9 +19,8 @@ use super::pressure::{self, Weights};
 use super::promote::starts_from_zero;
 use crate::dialect::Traits;
 use crate::dialect::nv_tileas::{Op as S, view};
-use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
+use crate::ir::{BlockId, Def, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
-use crate::layout::shared::SharedLayout;
 use crate::layout::wgmma_desc;
 use std::cell::LazyCell;
 
@@ -134,15 +134,9 @@ fn is_used_up(m: &Module, body: BlockId, made: ValueId, weights: &Weights<'_>) -
 /// Whether a matmul of warpgroups can read so many columns of its right operand where that lies: of one with contiguous
 /// columns not less than its swizzle moves together.
 fn are_read(m: &Module, op: OpId, columns: u64) -> bool {
-    let lies = || {
-        let rhs = view::AsyncDot::of(m.op(op))?.rhs();
-        let Type::SharedTile { elem, layout, .. } = *m.types.get(m.ty(rhs)) else {
-            return None;
-        };
-        let shared = SharedLayout::new(m.layouts.get(layout).clone(), m.types.bits(elem)?);
-        shared.and_then(|s| s.squeezed()).ok()
-    };
-    lies().is_some_and(|shared| wgmma_desc::describe(&shared, 1, columns).is_ok())
+    let rhs = view::AsyncDot::of(m.op(op)).map(|v| v.rhs());
+    let shared = rhs.and_then(|rhs| layout_in(m, rhs)?.squeezed().ok());
+    shared.is_some_and(|shared| wgmma_desc::describe(&shared, 1, columns).is_ok())
 }
 
 /// Cuts a matmul of `product` registers so that a part has room in `spare`, or comes near it. Returns how.
