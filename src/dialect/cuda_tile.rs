@@ -402,7 +402,7 @@ dialect_table! { CudaTile {
         .types(&[POINTER], &[POINTER]).meaning(Copy);
     Reduce(operands: Var) { dim: Int<32>, identities: Array } -> (results: Var(Explicit))
         = op("reduce").code(0x58).regions(&[region("body")]).traits(PURE)
-        .doc("Folds a dimension by the region's combination of (new, so far) element pairs.")
+        .doc("Folds a dimension by the region's combination of (so far, new) element pairs, as `tileiras` passes them.")
         .types(&[TILE], &[TILE])
         .text("$operands dim=$dim identities=$identities : type(operands) -> type(results) {combination}");
     RemF = float2("remf", 0x59, Float2(FloatBinary::Rem), "Remainder of floats, with the sign of lhs.")
@@ -418,7 +418,7 @@ dialect_table! { CudaTile {
         .text(FTZ).cost(50);
     Scan(operands: Var) { dim: Int<32>, reverse: Bool, identities: Array } -> (results: Var(Explicit))
         = op("scan").code(0x5E).regions(&[region("body")]).traits(PURE)
-        .doc("Inclusive prefix combination along a dimension.")
+        .doc("Inclusive prefix combination along a dimension, by the region's combination of (so far, new) element pairs.")
         .types(&[TILE], &[TILE])
         .text("$operands dim=$dim reverse=$reverse identities=$identities \
         : type(operands) -> type(results) {combination}");

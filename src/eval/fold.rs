@@ -4,6 +4,9 @@
 //! once. A reduction then combines neighbours pairwise, keeping their order, so it needs a
 //! logarithm of steps and only associativity; its identity is not needed. Other bodies run once
 //! per element, in order, starting from the identity, and so does every scan.
+//!
+//! A body takes what has been combined so far in front of the next element, for each operand: as `tileiras` calls it, and
+//! the example of `scan` in the documentation names its arguments, whose text has them the other way round.
 
 use smallvec::smallvec;
 
@@ -80,7 +83,7 @@ impl Fold {
         let arguments = elements
             .into_iter()
             .zip(accumulators)
-            .flat_map(|(element, accumulator)| [Value::tile(element), Value::tile(accumulator)])
+            .flat_map(|(element, accumulator)| [Value::tile(accumulator), Value::tile(element)])
             .collect();
         let values = machine.call_lanes(&self.body, lanes, arguments)?;
         let lanes_of = |(i, value): (usize, Value)| match value {

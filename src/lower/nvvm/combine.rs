@@ -8,7 +8,7 @@ use crate::ir::{BlockId, Diagnostic, Op, OpId, ValueId};
 use crate::lower::unsupported;
 
 impl Lower<'_> {
-    /// The region's combination of new elements with what there is so far, on whole arrays.
+    /// The region's combination of new elements with what there is so far, which it takes first, on whole arrays.
     pub(super) fn combine(
         &mut self,
         op: OpId,
@@ -20,7 +20,7 @@ impl Lower<'_> {
         let pairs: Vec<ValueId> = new
             .into_iter()
             .zip(so_far)
-            .flat_map(|(a, b)| [a, b])
+            .flat_map(|(new, so_far)| [so_far, new])
             .collect();
         let ops = &self.m.block(body).ops;
         if n == 1 || ops.iter().all(|&o| self.m.op(o).regions.is_empty()) {

@@ -82,7 +82,7 @@ pub fn combine(m: &mut Module, reduce: OpId, block: BlockId, so_far: &[ValueId])
         return so_far.to_vec();
     };
     let new = m.op(reduce).operands.to_vec();
-    let pairs = new.iter().zip(so_far).flat_map(|(&a, &b)| [a, b]);
+    let pairs = so_far.iter().zip(&new).flat_map(|(&a, &b)| [a, b]);
     let args = m.block(body).args.to_vec();
     let mut map: Map = args.into_iter().zip(pairs).collect();
     let shape = match new.first().map(|&v| m.types.get(m.ty(v))) {
