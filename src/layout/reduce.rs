@@ -33,19 +33,35 @@ pub struct Butterfly {
 }
 
 /// Combining warps: write every warp's partial results to shared memory, wait for the
-/// block, and read all of them back in the result's layout.
+/// block, and read all of them back, in the result's layout or any other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrossWarp {
     /// Partial results for each element of the result.
     pub partials: u64,
-    /// The layout in which the registers (numbered as the result's) are written: a tile
-    /// with the partials as a new first dimension.
-    pub write: Layout,
-    /// The layout in which they are read: registers are the result's, repeated for each
-    /// partial (`r + i * result.registers()` is partial `i` of register `r`).
-    pub read: Layout,
-    /// Where they lie in shared memory.
+    /// Where they lie in shared memory: a tile with the partials as a new first dimension.
     pub shared: SharedLayout,
+    /// For each bit of a warp's number, the partial result that it selects.
+    index: Vec<u64>,
+}
+
+impl CrossWarp {
+    /// The layout in which registers are written that hold a warp's partial results in the layout `held`.
+    pub fn write(&self, held: &Layout) -> Result<Layout, LayoutError> {
+        let shape = self.shared.shape();
+        held.expand_dims(0)?
+            .reshape_into(shape)?
+            .with_bases(In::Warp, |warps| {
+                for (w, i) in warps.iter_mut().zip(&self.index) {
+                    *w |= shape.along(0, *i);
+                }
+            })
+    }
+
+    /// The layout in which all of them are read for a result of the layout `wanted`: its registers, repeated for each
+    /// partial (`r + i * wanted.registers()` is partial `i` of register `r`).
+    pub fn read(&self, wanted: &Layout) -> Result<Layout, LayoutError> {
+        wanted.expand_dims(0)?.concat(0, self.partials)
+    }
 }
 
 impl ReducePlan {
@@ -66,9 +82,21 @@ impl ReducePlan {
         })
     }
 
-    /// Shuffles per thread, for values of one register.
-    pub fn shuffle_count(&self) -> u64 {
-        self.shuffles.len() as u64 * self.result.registers()
+    /// The layout of the result where lanes share it out in the shuffles `halved`: in each, a lane whose number has the
+    /// bit of the round keeps the higher half of the registers, and one whose number has not the lower half.
+    pub fn shared_out(&self, halved: &[Butterfly]) -> Result<Layout, LayoutError> {
+        let registers = self.result.bases(In::Register);
+        let (kept, given) = registers.split_at(registers.len().saturating_sub(halved.len()));
+        let mut bases = self.result.all_bases().clone();
+        for (step, &place) in halved.iter().zip(given.iter().rev()) {
+            if let Some(lane) =
+                bases[In::Lane as usize].get_mut(step.lane_mask.trailing_zeros() as usize)
+            {
+                *lane = place;
+            }
+        }
+        bases[In::Register as usize] = kept.to_vec();
+        Layout::new(self.result.shape().clone(), bases)
     }
 }
 
@@ -136,23 +164,13 @@ impl Levels<'_> {
         if combine.is_empty() {
             return Ok(None);
         }
-        let index = partial_index(&combine, &ignore, result.in_bits(In::Warp));
         let mut bits = vec![combine.len() as u8];
         bits.extend(result.shape().bits());
         let shape = Shape::from_bits(&bits)?;
-        let write = result
-            .expand_dims(0)?
-            .reshape_into(&shape)?
-            .with_bases(In::Warp, |warps| {
-                for (w, i) in warps.iter_mut().zip(&index) {
-                    *w |= shape.along(0, *i);
-                }
-            })?;
         Ok(Some(CrossWarp {
             partials: 1 << combine.len(),
-            write,
-            read: result.expand_dims(0)?.concat(0, 1 << combine.len())?,
             shared: SharedLayout::row_major(&shape, &shape.row_major_order(), element_bits)?,
+            index: partial_index(&combine, &ignore, result.in_bits(In::Warp)),
         }))
     }
 }
@@ -232,11 +250,12 @@ mod tests {
         if let Some(c) = &p.cross_warp {
             let mut memory = vec![None; c.shared.shape().elements() as usize];
             let offset = c.shared.offset_of();
+            let write = c.write(&p.result).unwrap();
+            let read_in = c.read(&p.result).unwrap();
             for (t, regs) in v.iter().enumerate() {
                 for (r, x) in regs.iter().enumerate() {
-                    let at =
-                        offset.apply(c.write.flat(r as u64, t as u64 % lanes, t as u64 / lanes))
-                            as usize;
+                    let at = offset.apply(write.flat(r as u64, t as u64 % lanes, t as u64 / lanes))
+                        as usize;
                     assert!(
                         memory[at].is_none_or(|old| old == *x),
                         "two values for one place"
@@ -249,8 +268,7 @@ mod tests {
                 for (r, x) in regs.iter_mut().enumerate() {
                     let read = |i: u64| {
                         let flat =
-                            c.read
-                                .flat(r as u64 + i * n, t as u64 % lanes, t as u64 / lanes);
+                            read_in.flat(r as u64 + i * n, t as u64 % lanes, t as u64 / lanes);
                         memory[offset.apply(flat) as usize].expect("read before written")
                     };
                     *x = (0..c.partials).map(read).sum();

@@ -2,7 +2,8 @@
 //!
 //! Where a thread has several results, lanes share them out: in each step a lane gives away half of its partial results
 //! and takes the other lane's for the half that it keeps. At the end every lane takes all results from those that have
-//! them. Four results of 32 lanes are 13 shuffles then instead of 20, sixteen 32 instead of 80.
+//! them: four results of 32 lanes are 13 shuffles then instead of 20, sixteen 32 instead of 80. Where warps are combined, it
+//! takes those that it needs from shared memory, in whatever layout they are wanted.
 
 use super::Lower;
 use super::shared::parity;
@@ -22,7 +23,8 @@ const SETTLED: usize = 16;
 /// Partial results of a thread for an extreme: as many as an instruction takes cycles, and some.
 const PARTIALS: usize = 8;
 
-/// Fewest results of a thread that lanes share out, and fewest bits of a lane's number that they are combined along.
+/// Fewest results of a thread that lanes share out, and fewest bits of a lane's number that they are combined along, where
+/// every lane takes all of them in the end.
 const RESULTS: u32 = 4;
 const LANE_BITS: usize = 4;
 
@@ -50,18 +52,24 @@ impl Lower<'_> {
             return Ok(());
         };
         values = self.fold_registers(op, body, &plan.in_thread, values)?;
-        values = match self.is_shared_out(&plan.shuffles, &values) {
-            true => self.fold_shared_out(op, body, &plan.shuffles, values)?,
-            false => {
-                for step in &plan.shuffles {
-                    values = self.fold_lanes(op, body, *step, values)?;
-                }
-                values
-            }
+        let steps = &plan.shuffles;
+        let halved = match self.is_shared_out(plan, &values) {
+            true => self.steps_shared_out(steps, &values),
+            false => &[],
         };
+        values = self.fold_halved(op, body, halved, values)?;
+        for step in &steps[halved.len()..] {
+            values = self.fold_lanes(op, body, *step, values)?;
+        }
         let cross: Option<Vec<&CrossWarp>> = plans.iter().map(|p| p.cross_warp.as_ref()).collect();
         if let Some(cross) = cross {
-            values = self.fold_warps(op, body, &cross, values)?;
+            let held = self.layout_error(op, plan.shared_out(halved))?;
+            let wanted = v.results().first().and_then(|&r| self.layout(r));
+            let wanted = wanted.unwrap_or_else(|| plan.result.clone());
+            values = self.fold_warps(op, body, &cross, [&held, &wanted], values)?;
+        } else if !halved.is_empty() {
+            let all = |v: ValueId| self.all_of_lanes(v, steps, halved);
+            values = values.into_iter().map(all).collect();
         }
         for (&result, &value) in v.results().iter().zip(&values) {
             // A result of rank 0 is a scalar, whatever its layout repeats.
@@ -209,28 +217,42 @@ impl Lower<'_> {
         self.combine(op, body, others, values)
     }
 
-    /// Whether lanes share out a thread's results: there are several, of many lanes.
-    fn is_shared_out(&mut self, steps: &[Butterfly], values: &[ValueId]) -> bool {
+    /// Whether lanes share out a thread's results: there are several, of many lanes, or warps are combined behind it, where
+    /// what lanes have is asked for in any case.
+    fn is_shared_out(&mut self, plan: &ReducePlan, values: &[ValueId]) -> bool {
+        let steps = &plan.shuffles;
+        let (results, bits) = match plan.cross_warp {
+            Some(_) => (2, 1),
+            None => (RESULTS, LANE_BITS),
+        };
         let simple = |s: &Butterfly| s.register_xor == 0 && s.lane_mask.is_power_of_two();
         let fits = |&v: &ValueId| {
             let e = self.emit();
             let elem = e.m.types.get(e.elem(v));
             let number = matches!(elem, Type::Float(Float::F32) | Type::Int(32));
-            number && e.count(v) >= RESULTS
+            number && e.count(v) >= results
         };
-        steps.len() >= LANE_BITS && steps.iter().all(simple) && values.iter().all(fits)
+        steps.len() >= bits && steps.iter().all(simple) && values.iter().all(fits)
     }
 
-    /// Combines lanes that share out the results.
-    fn fold_shared_out(
+    /// The steps in which lanes share out the results: as many as halve a thread's until one is left.
+    fn steps_shared_out<'s>(
+        &mut self,
+        steps: &'s [Butterfly],
+        values: &[ValueId],
+    ) -> &'s [Butterfly] {
+        let results = values.first().map_or(1, |&v| self.emit().count(v));
+        &steps[..steps.len().min(results.ilog2() as usize)]
+    }
+
+    /// Combines lanes that share out the results, in these steps.
+    fn fold_halved(
         &mut self,
         op: OpId,
         body: BlockId,
-        steps: &[Butterfly],
+        halved: &[Butterfly],
         mut values: Vec<ValueId>,
     ) -> Result<Vec<ValueId>, Diagnostic> {
-        let results = values.first().map_or(1, |&v| self.emit().count(v));
-        let (halved, rest) = steps.split_at(steps.len().min(results.ilog2() as usize));
         for step in halved {
             let halves: Vec<[ValueId; 2]> = values
                 .iter()
@@ -243,13 +265,7 @@ impl Lower<'_> {
             let got = got.collect();
             values = self.combine(op, body, got, kept)?;
         }
-        for step in rest {
-            values = self.fold_lanes(op, body, *step, values)?;
-        }
-        Ok(values
-            .into_iter()
-            .map(|v| self.all_of_lanes(v, steps, halved))
-            .collect())
+        Ok(values)
     }
 
     /// The half of a value's registers that a lane keeps, the high one where the bit of `mask` is set in its number, and
@@ -295,11 +311,13 @@ impl Lower<'_> {
         self.emit().concat(&parts)
     }
 
+    /// Combines warps, whose partial results are in the layout `held`, and takes the results in the layout `wanted`.
     fn fold_warps(
         &mut self,
         op: OpId,
         body: BlockId,
         cross: &[&CrossWarp],
+        [held, wanted]: [&Layout; 2],
         values: Vec<ValueId>,
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let sizes: Vec<u64> = cross
@@ -310,7 +328,7 @@ impl Lower<'_> {
         let offset = |i: usize| at + sizes[..i].iter().sum::<u64>();
         let mut elems = Vec::new();
         for (i, (&value, c)) in values.iter().zip(cross).enumerate() {
-            let plan = addr::plan(&c.write, &c.shared, 128);
+            let plan = c.write(held).and_then(|l| addr::plan(&l, &c.shared, 128));
             let plan = self.layout_error(op, plan)?;
             let (value, elem) = self.as_bytes(value);
             elems.push((self.emit().elem(value), elem));
@@ -320,7 +338,7 @@ impl Lower<'_> {
         self.barrier();
         let mut loaded = Vec::new();
         for (i, (c, (stored, elem))) in cross.iter().zip(elems).enumerate() {
-            let plan = addr::plan(&c.read, &c.shared, 128);
+            let plan = c.read(wanted).and_then(|l| addr::plan(&l, &c.shared, 128));
             let plan = self.layout_error(op, plan)?;
             let base = self.emit().smem(offset(i));
             let value = self.load_shared(&Transfer::Plain(plan), base, stored);

@@ -18,7 +18,7 @@ use super::convert;
 use super::flow::carried;
 use super::for_itself;
 use super::joined::Parts;
-use super::look::{casts, loop_around};
+use super::look::{casts, last_users, loop_around};
 use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
 use super::variables::{Assign, Dispute, Layouts, Priority};
@@ -225,13 +225,13 @@ impl Assign<'_> {
 
     /// What a matmul makes in a loop keeps its layout where it is seen as a tile of another shape, too, and what it is
     /// reduced to (a softmax's maxima and sums) follows it: what is stored of that behind the loop is converted there,
-    /// not in each iteration.
+    /// not in each iteration. What is stored there and comes out of shared memory in any layout lies as it is stored.
     fn keep_in_loops(&mut self, ops: &[OpId], body: BlockId) -> Result<(), Diagnostic> {
         for &op in ops {
             let Some(relation) = Relation::of(self.m, op) else {
                 continue;
             };
-            let weaker: &[_] = match relation {
+            let weaker: &[_] = match &relation {
                 Relation::Reshape | Relation::Permute(_) => &[Some(Priority::Store)],
                 Relation::Reduce(_) => &[Some(Priority::Store), None],
                 Relation::Broadcast | Relation::Unpack(_) => continue,
@@ -246,6 +246,7 @@ impl Assign<'_> {
                 && is_distributed(self.m, result)
                 && weaker.contains(&strength(self.proposed(result)))
                 && let Some(layout) = self.known(source)
+                && !(is_stored(self.m, op) && convert::takes_any(&layout, &relation))
             {
                 let layout = at(self.m, op, relation.result_of(self.m, result, &layout))?;
                 self.propose(result, Priority::Seen, &layout);
@@ -425,4 +426,12 @@ fn ties_all(kind: OpKind) -> bool {
                 S::Load | S::PointerCopy | S::Store | S::AtomicRmw | S::AtomicCas | S::AsyncDotWait
             )
         )
+}
+
+/// Whether what an operation makes is stored, if it is used, and nothing else.
+fn is_stored(m: &Module, op: OpId) -> bool {
+    let stores = |user: OpId| matches!(S::of(m.op(user).kind), Some(S::TiledStore | S::Store));
+    let results = m.op(op).results.iter();
+    let mut last = results.flat_map(|&r| last_users(m, r));
+    last.all(|(_, user)| user.is_none_or(stores))
 }

@@ -9,6 +9,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::ir::{BlockId, Def, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::Layout;
+use crate::layout::reduce::ReducePlan;
 use crate::lower::tileas::look::{is_view, place};
 use rustc_hash::FxHashMap;
 
@@ -132,12 +133,24 @@ fn natural(
     };
     let mut found = Vec::new();
     for (&source, &result) in data.operands.iter().zip(&data.results) {
-        if let (Some(source), Some(_)) = (layout_of(m, source), layout_of(m, result)) {
-            let source = m.layouts.get(source).clone();
-            found.push((result, at(m, op, relation.result_of(m, result, &source))?));
+        if let (Some(source), Some(wanted)) = (layout_of(m, source), layout_of(m, result)) {
+            let (source, wanted) = (m.layouts.get(source), m.layouts.get(wanted));
+            let natural = at(m, op, relation.result_of(m, result, source))?;
+            if !(takes_any(source, &relation) && wanted.registers() <= natural.registers()) {
+                found.push((result, natural));
+            }
         }
     }
     Ok(found)
+}
+
+/// Whether an operation is a reduction in which warps are combined, of a tile with this layout: threads then take its
+/// results from shared memory, in any layout.
+pub fn takes_any(source: &Layout, relation: &Relation) -> bool {
+    let Relation::Reduce(dim) = relation else {
+        return false;
+    };
+    ReducePlan::new(source, *dim, 32).is_ok_and(|p| p.cross_warp.is_some())
 }
 
 /// A conversion of `value` placed before `op`, and before the loops around `op` that do not change it.
