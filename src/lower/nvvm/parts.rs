@@ -4,6 +4,7 @@
 use super::Lower;
 use super::spill::embed;
 use crate::dialect::cuda_tile::view;
+use crate::dialect::nvvm::Op as N;
 use crate::facts::access::constant;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::pieces::Extract;
@@ -156,26 +157,47 @@ impl Lower<'_> {
         if halves.iter().any(|h| *h.1.shape() != part) {
             return Err(unsupported(self.m, op, "operands of different shapes"));
         }
+        let room = halves.first().is_none_or(|h| !self.lacks_room(h.0, &to));
         let new = match Extract::new(&to, &part) {
-            Ok(parts) => {
-                let ty = self.ty(self.m.ty(result)).unwrap_or(self.m.ty(result));
-                let mut new = self
-                    .emit()
-                    .get(crate::dialect::nvvm::Op::Undef, &[], [], ty);
-                for (i, (value, layout)) in (0..).zip(halves) {
-                    let value = self.convert_value(op, value, &layout, &parts.layout)?;
-                    let mut index = vec![0; part.rank()];
-                    if let Some(slot) = index.get_mut(dim) {
-                        *slot = i;
-                    }
-                    new = self.replaced(new, value, &parts.part(&index));
-                }
-                new
+            Ok(parts) => self.side_by_side(op, dim, &halves, (&parts, &to))?,
+            Err(_) if !room => {
+                let (beside, parts) = self.parts_beside(op, &halves[0].1, to.shape())?;
+                let new = self.side_by_side(op, dim, &halves, (&parts, &beside))?;
+                self.convert_value(op, new, &beside, &to)?
             }
             Err(_) => self.joined_in_memory(op, dim, &halves, &to)?,
         };
         self.set(result, new);
         Ok(())
+    }
+
+    /// Parts joined in registers: `to` has each of them in some of its own.
+    fn side_by_side(
+        &mut self,
+        op: OpId,
+        dim: usize,
+        halves: &[(ValueId, Layout)],
+        (parts, to): (&Extract, &Layout),
+    ) -> Result<ValueId, Diagnostic> {
+        let mut new: Option<ValueId> = None;
+        for (i, (value, layout)) in (0..).zip(halves) {
+            let value = self.convert_value(op, *value, layout, &parts.layout)?;
+            let mut index = vec![0; layout.rank()];
+            if let Some(slot) = index.get_mut(dim) {
+                *slot = i;
+            }
+            let whole = match new {
+                Some(new) => new,
+                None => {
+                    let mut e = self.emit();
+                    let elem = e.elem(value);
+                    let ty = e.m.types.regs(elem, to.registers() as u32);
+                    e.get(N::Undef, &[], [], ty)
+                }
+            };
+            new = Some(self.replaced(whole, value, &parts.part(&index)));
+        }
+        new.ok_or_else(|| unsupported(self.m, op, "nothing to join"))
     }
 
     fn joined_in_memory(
