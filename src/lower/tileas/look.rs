@@ -86,15 +86,22 @@ pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     reach_by(m, ops, tile, passes_on)
 }
 
-/// [`reach`], also through elements that are repeated or put beside each other, as packed weights and their scales are.
-pub fn reach_repeated(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
-    let arranges = |m: &Module, op: OpId| {
-        matches!(
-            C::of(m.op(op).kind),
-            Some(C::Broadcast | C::Cat | C::Extract)
-        )
-    };
+/// [`reach`], also through elements that are put beside each other or taken apart, as halves of packed weights are.
+pub fn reach_arranged(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     reach_by(m, ops, tile, |m, op| passes_on(m, op) || arranges(m, op))
+}
+
+/// [`reach_arranged`], also through elements that are repeated, as scales are.
+pub fn reach_repeated(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
+    let repeats = |m: &Module, op: OpId| C::of(m.op(op).kind) == Some(C::Broadcast);
+    reach_by(m, ops, tile, |m, op| {
+        passes_on(m, op) || arranges(m, op) || repeats(m, op)
+    })
+}
+
+/// Whether an operation puts tiles beside each other or takes a part of one.
+fn arranges(m: &Module, op: OpId) -> bool {
+    matches!(C::of(m.op(op).kind), Some(C::Cat | C::Extract))
 }
 
 fn reach_by(

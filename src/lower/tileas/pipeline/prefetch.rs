@@ -3,7 +3,7 @@
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use crate::lower::tileas::buffers::tile_bytes;
-use crate::lower::tileas::look::{is_matmul, is_number, reach, shows};
+use crate::lower::tileas::look::{is_matmul, is_number, reach_arranged, shows};
 use crate::lower::tileas::pipeline::ahead::{UNALIGNED, gathers_ahead, reached, starts_ahead};
 
 use super::purpose::Purpose;
@@ -182,9 +182,9 @@ fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'stati
     }
 }
 
-/// Whether a matmul takes what `op` loads, as it is or after elementwise operations and changes of shape.
+/// Whether a matmul takes what `op` loads, as it is, after elementwise operations and changes of shape, or with other tiles.
 pub fn feeds_matmul(m: &Module, under: &[OpId], op: OpId) -> bool {
-    takes(m, under, &reach(m, under, m.result(op)))
+    takes(m, under, &reach_arranged(m, under, m.result(op)))
 }
 
 /// Whether a matmul among `under` reads one of these values.

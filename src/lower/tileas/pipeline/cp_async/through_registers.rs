@@ -17,7 +17,7 @@ use crate::lower::tileas::fragments::mma_of;
 use crate::lower::tileas::limits::{
     MAX_STAGES_THROUGH_REGISTERS, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
 };
-use crate::lower::tileas::look::{elements, is_matmul, is_view, reach, shows};
+use crate::lower::tileas::look::{elements, is_matmul, is_view, reach_arranged, shows};
 use crate::lower::tileas::pressure;
 use crate::target::Target;
 
@@ -99,7 +99,7 @@ impl Kernel<'_> {
             };
             most = most.max(self.fragments_of(stream, dot, matmul)?);
             for &load in &stream.loads {
-                let reached = reach(m, &under, m.result(load));
+                let reached = reach_arranged(m, &under, m.result(load));
                 let computed = |v: ValueId| reached.contains(&v) && !shows(m, v, |o| o == load);
                 if matmul.sources().any(computed) {
                     return Err("a tile is computed on between its load and its matmul".to_owned());

@@ -7,7 +7,7 @@ use crate::lower::invariant::stands;
 use crate::lower::tileas::buffers::{memory_order, shared_type, tile_bytes};
 use crate::lower::tileas::look::{
     ancestor_in, elements, is_matmul, is_number, is_scaled, is_view, loop_around, may_end, place,
-    reach,
+    reach_arranged,
 };
 use crate::lower::tileas::pipeline::ahead::{
     UNALIGNED, address_of, copies_through_pointers, copies_tile, starts_anywhere, waits_for_reads,
@@ -106,7 +106,7 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             Some(S::Load) if c.threads => {}
             _ => continue,
         }
-        let reached = reach(m, &ops, m.result(load));
+        let reached = reach_arranged(m, &ops, m.result(load));
         let takes = |&&o: &&OpId| {
             Matmul::of(m.op(o)).is_some_and(|p| p.sources().any(|v| reached.contains(&v)))
         };
