@@ -110,7 +110,11 @@ fn is_quiet(m: &Module, op: OpId) -> bool {
 
 /// Which operations behind the slow one compute where a load loads from, if all of them may be moved with it. `behind`: the
 /// place of such an operation.
-fn movable(m: &Module, load: OpId, behind: &dyn Fn(OpId) -> Option<usize>) -> Option<Vec<OpId>> {
+pub(super) fn movable(
+    m: &Module,
+    load: OpId,
+    behind: &dyn Fn(OpId) -> Option<usize>,
+) -> Option<Vec<OpId>> {
     let data = m.op(load);
     let waits = access::token(data).is_some_and(|t| {
         let late = m.def_op(t).is_some_and(|o| behind(o).is_some());

@@ -189,6 +189,7 @@ fn func(
     overlap::relax(m, body);
     tcgen05::epilogue::in_parts(m, &kernel, log);
     late::loads(m, &kernel);
+    tcgen05::ahead::start(m, &kernel);
     parked::tiles(m, &kernel, log)?;
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)

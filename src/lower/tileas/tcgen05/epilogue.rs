@@ -45,8 +45,7 @@ const UNDER_WAY: u64 = 32;
 
 /// Cuts the epilogues of a kernel that a thread has too few registers for.
 pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
-    let (body, warps, available) = (kernel.body, kernel.warps(), kernel.registers());
-    let room = available.saturating_sub(REGISTERS_BESIDE_TILES + UNDER_WAY);
+    let (body, warps, room) = (kernel.body, kernel.warps(), room(kernel));
     for load in whole_loads(m, body) {
         if Epilogue::of(m, body, load, warps).is_some_and(|e| e.held > room) {
             twice::loads(m, body, load);
@@ -67,6 +66,11 @@ pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     if !cut {
         copies.undo(m);
     }
+}
+
+/// Registers of a thread for what an epilogue holds as a whole.
+pub(super) fn room(kernel: &Kernel<'_>) -> u64 {
+    (kernel.registers()).saturating_sub(REGISTERS_BESIDE_TILES + UNDER_WAY)
 }
 
 /// The loads of whole accumulators under `body`.
@@ -118,6 +122,7 @@ impl Epilogue {
         let cheap = cheap(m, &concerned, &parts.dims);
         let (mut held, mut accumulators, mut stores, mut turned) = (0, 0, 0, false);
         let mut rows: FxHashSet<ValueId> = FxHashSet::default();
+        let mut folded = 0;
         for &op in concerned.iter().filter(|o| !cheap.contains(o)) {
             let data = m.op(op);
             match (C::of(data.kind), S::of(data.kind)) {
@@ -136,6 +141,11 @@ impl Epilogue {
                     let sources = data.operands.iter();
                     held += sources.map(|&v| weights.weight(v)).sum::<u64>();
                 }
+                // Lanes exchange what a thread has of all columns, beside what it is computed from.
+                (Some(C::Reduce), _) => {
+                    let sources = data.operands.iter();
+                    folded = folded.max(sources.map(|&v| weights.weight(v)).sum());
+                }
                 (Some(C::Broadcast), _) => {
                     let row = weights.root(m.source(op));
                     let made = m.def_op(row).is_some_and(|d| !cheap.contains(&d));
@@ -146,6 +156,7 @@ impl Epilogue {
                 _ => {}
             }
         }
+        held += folded;
         Some(if stores > 1 || turned {
             held + accumulators
         } else {
@@ -287,7 +298,8 @@ impl Work {
         ops
     }
 
-    /// Moves what stands in front of `load` behind it, and what a store to shared memory waits for in front of it.
+    /// Moves what stands in front of `load` behind it, what a store to shared memory waits for in front of it, and copies to
+    /// global memory behind all that is computed: they are done once.
     fn stand_together(&self, m: &mut Module, load: OpId) {
         let (block, at) = place(m, load);
         let kind = |o: &OpId| S::of(m.op(*o).kind);
@@ -308,8 +320,31 @@ impl Work {
         ops.splice(at..at, waits);
         let at = ops.iter().position(|&o| o == load).map_or(0, |i| i + 1);
         ops.splice(at..at, self.early.iter().copied());
+        copies_last(m, &mut ops[at..]);
         m.block_mut(block).ops = ops;
     }
+}
+
+/// Puts copies of buffers to global memory that nothing waits for, with their fences, behind the last of `ops` that works on a
+/// tile, as long as no buffer is written again in between.
+fn copies_last(m: &Module, ops: &mut [OpId]) {
+    let kind = |o: &OpId| S::of(m.op(*o).kind);
+    let waits = |o: &OpId| matches!(kind(o), Some(S::StoreWait | S::ConsumerWait | S::RoleEnd));
+    let end = ops.iter().position(waits).unwrap_or(ops.len());
+    let tiles = |o: &OpId| {
+        let inner = m.ops_inside(*o).into_iter().chain([*o]);
+        let mut values = inner.flat_map(|o| m.op(o).operands.to_vec());
+        values.any(|v| !extents(m, v).is_empty())
+    };
+    let copies = |o: &OpId| {
+        let unused = m.op(*o).results.iter().all(|&r| !m.is_used(r));
+        matches!(kind(o), Some(S::ProxyFence | S::TmaStore)) && unused
+    };
+    let end = ops[..end]
+        .iter()
+        .rposition(|o| tiles(o) && !copies(o))
+        .map_or(0, |i| i + 1);
+    ops[..end].sort_by_key(copies);
 }
 
 /// Operations with those in their regions.

@@ -145,18 +145,23 @@ impl Home {
             old.push(holder);
             (around, result) = carried::without(m, holder, place);
         }
+        old.into_iter().for_each(|o| m.erase(o));
         if m.is_used(result) {
-            let (home, at) = place(m, around);
+            if self.zero && !runs(m, &bounds) {
+                let instead = if_not_run(m, around, [bounds[0], bounds[1]]);
+                let mut b = m.at(instead, 0);
+                b.loc = loc;
+                let groups: [&[ValueId]; 3] = [&[init[self.place]], &[buffer], &[]];
+                b.op(S::TensorStore, &groups, [], &[], &[]);
+            }
+            // All accumulators are complete before one is loaded, so that loads of several may take turns.
+            let (home, at) = place(m, choice_behind(m, around).unwrap_or(around));
             let mut b = m.at(home, at + 1);
             b.loc = loc;
             let load = b.op(S::TensorLoad, &[&[buffer], &[], &[]], [], &[ty], &[]);
             let new = m.result(load);
             m.replace_all_uses(result, new);
-            if self.zero && !runs(m, &bounds) {
-                unless_run(m, around, [bounds[0], bounds[1]], buffer, init[self.place]);
-            }
         }
-        old.into_iter().for_each(|o| m.erase(o));
     }
 }
 
@@ -205,20 +210,19 @@ fn runs(m: &Module, bounds: &[ValueId]) -> bool {
     matches!((lower, upper), (Some(l), Some(u)) if l < u)
 }
 
-/// Behind the loop `around`: `init` goes to `buffer` unless the loop has run.
-fn unless_run(
-    m: &mut Module,
-    around: OpId,
-    [lower, upper]: [ValueId; 2],
-    buffer: ValueId,
-    init: ValueId,
-) {
+/// What is done behind the loop `around` unless it has run: one choice for all that it leaves.
+fn if_not_run(m: &mut Module, around: OpId, [lower, upper]: [ValueId; 2]) -> BlockId {
+    let instead = |m: &Module, choice: OpId| {
+        let region = *m.op(choice).regions.get(1)?;
+        m.region(region).blocks.first().copied()
+    };
+    if let Some(block) = choice_behind(m, around).and_then(|c| instead(m, c)) {
+        return block;
+    }
     let (flag, loc) = (flag_type(m), m.op(around).loc);
     let unsigned = tile::For::of(m.op(around)).is_some_and(|v| v.unsignedCmp());
     let regions = [0, 1].map(|_| m.new_region());
     let blocks = regions.map(|r| m.new_block(r, &[]));
-    m.at_end(blocks[1])
-        .op(S::TensorStore, &[&[init], &[buffer], &[]], [], &[], &[]);
     for block in blocks {
         m.at_end(block).op(C::Yield, &[&[]], [], &[], &[]);
     }
@@ -234,4 +238,20 @@ fn unless_run(
     b.loc = loc;
     let ran = b.value(C::CmpI, &[lower, upper], attrs, flag);
     b.op(C::If, &[&[ran]], [], &[], &regions);
+    blocks[1]
+}
+
+/// The choice directly behind the loop `around` that [`if_not_run`] has made, if it has.
+fn choice_behind(m: &Module, around: OpId) -> Option<OpId> {
+    let (block, at) = place(m, around);
+    let [compare, choice] = *m.block(block).ops.get(at + 1..at + 3)? else {
+        return None;
+    };
+    let bounds = m.op(around).operands.get(..2)?;
+    let of_loop =
+        C::of(m.op(compare).kind) == Some(C::CmpI) && m.op(compare).operands[..] == *bounds;
+    let mut inside = m.ops_inside(choice).into_iter();
+    let stores = |o: &OpId| S::of(m.op(*o).kind) == Some(S::TensorStore);
+    let own = C::of(m.op(choice).kind) == Some(C::If) && inside.any(|o| stores(&o));
+    (of_loop && own && m.op(choice).operands == m.op(compare).results).then_some(choice)
 }
