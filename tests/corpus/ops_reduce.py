@@ -201,10 +201,10 @@ def scans():
 
 def affine():
     """Composition of x → a·x + b: associative, but the order matters. Each
-    argument pair is (this element, what came before)."""
+    argument pair is (what came before, this element), as tileiras passes them."""
     n = 32
 
-    def body(b, a, a_before, c, c_before):
+    def body(b, a_before, a, c_before, c):
         composed = b.like("AddI", b.like("MulI", a, c_before), c)
         b.op("Yield", None, operands=[b.like("MulI", a, a_before), composed])
 

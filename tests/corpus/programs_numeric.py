@@ -142,7 +142,7 @@ def philox(y, seed: ct.uint32, n: ct.Constant[int]):
 def segmented_sum(x, begins, y, n: ct.Constant[int]):
     """A running sum that starts anew where a segment begins: a scan of pairs."""
 
-    def join(begin, value, begun, sum_):
+    def join(begun, sum_, begin, value):
         return max(begun, begin), ct.where(begin > 0, value, sum_ + value)
 
     flags, t = ct.load(begins, (0,), (n,), padding_mode=ZERO), ct.load(x, (0,), (n,), padding_mode=ZERO)
