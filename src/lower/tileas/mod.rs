@@ -29,6 +29,7 @@ mod early;
 mod flow;
 mod for_itself;
 mod fragments;
+mod gathered;
 mod hold;
 mod joined;
 mod late;
@@ -123,6 +124,7 @@ fn func(
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
     retype::absorb(m, body);
+    gathered::absorb(m, body, target);
     soon::compute(m, body);
     strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);
