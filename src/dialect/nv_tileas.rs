@@ -148,6 +148,8 @@ dialect_table! { TileAs {
         .doc("The thread that starts tensor copies out of shared memory waits until those before have read their buffers; with `complete`, until they have written.");
     ProxyFence = op("async.fence").traits(ASYNC)
         .doc("Makes generic writes to shared memory visible to the whole warp role and, on targets that have it, to the asynchronous proxy.");
+    WarpSync = op("async.warp_sync").traits(ASYNC)
+        .doc("The threads of each warp meet, behind what one of them did alone. Assemblers then know that they go on together.");
     AsyncDot(lhs: One, rhs: One, acc: One, lhs_iteration: Opt, rhs_iteration: Opt, accumulate: Opt)
         { warpgroups: I32s, signed_lhs: Option<Bool>, signed_rhs: Option<Bool>, fresh: Flag, promoted: Flag,
           paired: Flag, part: Option<Int<32>> }

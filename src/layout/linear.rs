@@ -325,6 +325,20 @@ impl Layout {
         Ok(1 << (0..=run).rev().find(|&n| aligned(n)).unwrap_or(0))
     }
 
+    /// The same, whichever of a thread's registers holds which element of a run.
+    pub fn contiguous_in_thread(&self, order: &[usize]) -> Result<u64, LayoutError> {
+        let units = self.shape.units(order)?;
+        let registers = self.bases(In::Register);
+        let run = units.iter().take_while(|u| registers.contains(u)).count();
+        let alone = |n: usize| {
+            let (inside, low) = (&units[..n], units[..n].iter().sum::<u64>());
+            let bases = self.bases.iter().flatten();
+            let moves = bases.filter(|&v| v & low != 0);
+            moves.count() == n && inside.iter().all(|u| registers.contains(u))
+        };
+        Ok(1 << (0..=run).rev().find(|&n| alone(n)).unwrap_or(0))
+    }
+
     /// The order of dimensions (fastest first) in which this memory layout has the elements one after the other, in
     /// strips perhaps; swizzled, in which it has those of a chunk, then the chunks.
     pub fn row_order(&self) -> Vec<usize> {

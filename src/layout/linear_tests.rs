@@ -144,6 +144,12 @@ proptest! {
     }
 
     #[test]
+    fn contiguity_in_a_thread_asks_for_no_order_of_registers(l in any_layout(&[1, 2])) {
+        let sorted = l.with_bases(In::Register, |b| b.sort_by_key(|&v| (v == 0, v))).unwrap();
+        prop_assert_eq!(l.contiguous_in_thread(&[1, 0]).unwrap(), sorted.contiguous_per_thread(&[1, 0]).unwrap());
+    }
+
+    #[test]
     fn contiguity_is_what_enumeration_says(l in any_layout(&[1, 2])) {
         let run = l.contiguous_per_thread(&[1, 0]).unwrap();
         for (r, n, w) in places(&l) {

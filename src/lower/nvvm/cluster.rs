@@ -35,7 +35,7 @@ impl Lower<'_> {
         }
         if self.shares_stages() {
             // Threads of a warp may have had other things to do.
-            self.emit().effect(N::BarWarp, &[], []);
+            self.warp_barrier();
             self.cluster_barrier(true);
         }
         Ok(())

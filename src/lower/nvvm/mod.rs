@@ -315,6 +315,10 @@ impl Lower<'_> {
                 self.proxy_fence();
                 Ok(())
             }
+            V::WarpSync(_) => {
+                self.warp_barrier();
+                Ok(())
+            }
             V::AsyncDot(v) => self.async_dot(op, &v),
             V::AsyncDotWait(v) => self.async_dot_wait(op, &v),
             V::AllocTensorMemory(_) => Ok(()),

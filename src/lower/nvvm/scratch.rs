@@ -2,7 +2,6 @@
 
 use super::Lower;
 use super::shared_memory::Readers;
-use crate::dialect::nvvm::Op as N;
 use crate::ir::ValueId;
 use crate::layout::convert::SharedPlan;
 
@@ -38,9 +37,7 @@ impl Lower<'_> {
     fn wait_for(&mut self, threads: Readers) {
         match threads {
             Readers::Nobody => {}
-            Readers::Warps(_) => {
-                self.emit().effect(N::BarWarp, &[], []);
-            }
+            Readers::Warps(_) => self.warp_barrier(),
             Readers::Block => self.barrier(),
         }
     }

@@ -28,6 +28,11 @@ impl Lower<'_> {
         e.op(N::Bar, &[], attrs, &[]);
     }
 
+    /// A barrier of the threads of each warp.
+    pub(super) fn warp_barrier(&mut self) {
+        self.emit().effect(N::BarWarp, &[], []);
+    }
+
     /// Drops a barrier of this role that was emitted last: another one follows, with nothing between them that threads
     /// would have to wait for.
     pub(super) fn drop_barrier(&mut self) {

@@ -101,7 +101,7 @@ impl Lower<'_> {
     /// reads it.
     pub(super) fn free_pair(&mut self) -> Result<(), Diagnostic> {
         self.fence(FenceKind::TensorBefore);
-        self.emit().effect(N::BarWarp, &[], []);
+        self.warp_barrier();
         self.cluster_barrier(false);
         self.fence(FenceKind::TensorAfter);
         match self.asynchronous.tensor {

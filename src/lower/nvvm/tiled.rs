@@ -83,7 +83,7 @@ impl Lower<'_> {
             Some(4) => Some(self.halved_dim(op, &access, &order)?),
             _ => None,
         };
-        let contiguous = layout.contiguous_per_thread(&order);
+        let contiguous = layout.contiguous_in_thread(&order);
         let contiguous = self.layout_error(op, contiguous)?;
         let bytes = u64::from(bits / 8);
         let whole = pointee(self.m, access.base);

@@ -138,7 +138,7 @@ impl Ring {
         converge: bool,
     ) -> Result<(), Diagnostic> {
         if converge {
-            l.emit().effect(N::BarWarp, &[], []);
+            l.warp_barrier();
         }
         let (blocks, pair) = (self.blocks, self.pair);
         // A lane for each block; of a pair the first alone is told.

@@ -54,6 +54,14 @@ fn start_in(m: &mut Module, kernel: &Kernel<'_>, block: BlockId) {
             order.extend(slice.into_iter().chain([load]).filter(|&o| moved.insert(o)));
         }
     }
+    if order.is_empty() {
+        return;
+    }
+    // One thread may have issued the matmuls: loads of a warp whose threads are known to go on together are shorter.
+    let loc = m.op(ops[front]).loc;
+    let mut b = m.at(block, front);
+    b.loc = loc;
+    b.op(S::WarpSync, &[], [], &[], &[]);
     let mut before = [(ops[front], order)].into_iter().collect();
     move_before(m, block, &moved, &mut before);
 }

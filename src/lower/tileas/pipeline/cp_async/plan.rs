@@ -109,7 +109,8 @@ impl Plan {
             }
             let needed = pressure::registers(m, top, warps) + REGISTERS_BESIDES;
             let available = target.registers_per_thread(warps);
-            if needed > available {
+            // Tiles take whole powers of two, and one register less than such a number is there.
+            if needed > available.next_multiple_of(2) {
                 return Err(format!(
                     "the loop writes memory, and a thread has {available} registers where tiles, addresses of copies and of what is written would take {needed}: smaller tiles need fewer"
                 ));
