@@ -28,9 +28,9 @@ entry @main(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %numbers: tile<ptr<i32>>, %c
   %first = constant <i32: 64> : tile<i32>
   %column = muli %i, %first : tile<i32>
   %sum = for %k in (%0 to %2, step %1) : tile<i32> iter_values(%acc = %zero) -> (tile<64x64xf32>) {
-    %l, %t0 = load_view_tko weak %ap[%0, %k] : partition_view<tile=(64x64), tensor_view<64x128xf16, strides=[128,1]>>, tile<i32> -> tile<64x64xf16>, token
     %at0, %t1 = load_view_tko weak %np[%k] : partition_view<tile=(64), tensor_view<128xi32, strides=[1]>>, tile<i32> -> tile<64xi32>, token
     %r, %t2 = load_view_tko weak %bp[%at0, %column] : gather_scatter_view<tile=(64x64), padding_value = zero, tensor_view<?x96xf16, strides=[96,1]>, sparse_dim=0>, tile<64xi32>, tile<i32> -> tile<64x64xf16>, token
+    %l, %t0 = load_view_tko weak %ap[%0, %k] : partition_view<tile=(64x64), tensor_view<64x128xf16, strides=[128,1]>>, tile<i32> -> tile<64x64xf16>, token
     %s = mmaf %l, %r, %acc : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>
     continue %s : tile<64x64xf32>
   }

@@ -24,16 +24,13 @@ pub fn absorb(m: &mut Module, body: BlockId, target: &Target) {
         return;
     }
     let ops = m.ops_under(body);
-    for &op in &ops {
-        if S::of(m.op(op).kind) != Some(S::TiledLoad)
-            || access::ordering(m.op(op)) != Ordering::Weak
-            || !feeds_matmul(m, &ops, op)
-        {
-            continue;
-        }
-        if let Some(gather) = Gather::of(m, op) {
-            gather.rewrite(m);
-        }
+    let gathers = ops.iter().filter(|&&op| {
+        let weak = access::ordering(m.op(op)) == Ordering::Weak;
+        S::of(m.op(op).kind) == Some(S::TiledLoad) && weak && feeds_matmul(m, &ops, op)
+    });
+    let gathers: Vec<Gather> = gathers.filter_map(|&op| Gather::of(m, op)).collect();
+    for gather in gathers {
+        gather.rewrite(m);
     }
 }
 

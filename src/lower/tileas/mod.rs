@@ -12,6 +12,7 @@
 //!    ([`sink`]). What stays the same in a loop is in shared memory where registers are short ([`stationary`]).
 
 mod agreed;
+mod ahead;
 mod along_k;
 mod anchors;
 mod arrange;
@@ -191,7 +192,7 @@ fn func(
     overlap::relax(m, body);
     tcgen05::epilogue::in_parts(m, &kernel, log);
     late::loads(m, &kernel);
-    tcgen05::ahead::start(m, &kernel);
+    ahead::start(m, &kernel);
     parked::tiles(m, &kernel, log)?;
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)

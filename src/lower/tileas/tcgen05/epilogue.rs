@@ -69,12 +69,12 @@ pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
 }
 
 /// Registers of a thread for what an epilogue holds as a whole.
-pub(super) fn room(kernel: &Kernel<'_>) -> u64 {
+pub fn room(kernel: &Kernel<'_>) -> u64 {
     (kernel.registers()).saturating_sub(REGISTERS_BESIDE_TILES + UNDER_WAY)
 }
 
 /// The loads of whole accumulators under `body`.
-pub(super) fn whole_loads(m: &Module, body: BlockId) -> Vec<OpId> {
+pub fn whole_loads(m: &Module, body: BlockId) -> Vec<OpId> {
     let mut loads = m.ops_under(body);
     loads.retain(|&o| view::TensorLoad::of(m.op(o)).is_some_and(|v| v.part().is_none()));
     loads

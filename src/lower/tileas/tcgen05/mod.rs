@@ -21,7 +21,6 @@
 //! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
 //! tensor memory, where it has room there, or to shared memory.
 
-pub mod ahead;
 mod alone;
 mod chains;
 mod columns;
