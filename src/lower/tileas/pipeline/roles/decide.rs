@@ -219,7 +219,7 @@ impl Plan {
     /// much of what is stored.
     fn is_as_good(&self, other: &Plan) -> bool {
         let stages = |p: &Plan| {
-            let again = p.rings.iter().filter(|r| r.repeats);
+            let again = p.rings.iter().filter(|r| r.repeats && !r.outer);
             again.map(|r| r.stages).min().unwrap_or(0)
         };
         let waiting = |p: &Plan| p.rings.iter().filter(|r| r.behind).count();
@@ -333,12 +333,9 @@ impl Plan {
             .filter(|r| !r.repeats)
             .map(|r| r.bytes)
             .sum();
-        let again: u64 = self
-            .rings
-            .iter()
-            .filter(|r| r.repeats)
-            .map(|r| r.bytes)
-            .sum();
+        let repeated = self.rings.iter().filter(|r| r.repeats);
+        let again: u64 = repeated.clone().map(|r| r.bytes).sum();
+        let outer: u64 = repeated.filter(|r| r.outer).map(|r| r.bytes).sum();
         let stored = |&op: &OpId| access::tile(m.op(op)).map_or(0, |t| tile_bytes(m, t));
         let brought: FxHashSet<OpId> = self.sites.iter().flat_map(|s| s.loads.clone()).collect();
         let operands = match self.by_groups {
@@ -356,7 +353,7 @@ impl Plan {
         };
         let staged = staged.max(self.kept);
         let mut fixed = once + staged + scratch + self.maps(m, body, facts);
-        if fixed + stores + 2 * again > room {
+        if fixed + stores + 2 * again - outer > room {
             // Stages are worth more than tensor copies of results.
             self.nested_stores.clear();
             stores = 0;
@@ -368,15 +365,20 @@ impl Plan {
         let Some(stages) = stages_that_fit(left, again) else {
             return false;
         };
-        let stages = if self.copies {
-            stages.min(MAX_STAGES_OF_THREADS)
-        } else {
-            stages
+        // Of one stage each, those that are filled in inner loops come first.
+        let inner = match stages {
+            1 => stages_that_fit(left - outer, again - outer).unwrap_or(1),
+            _ => stages,
         };
         for ring in self.rings.iter_mut().filter(|r| r.repeats) {
-            ring.stages = stages;
+            let fit = if ring.outer { stages } else { inner };
+            ring.stages = match self.copies {
+                true => fit.min(MAX_STAGES_OF_THREADS),
+                false => fit,
+            };
         }
-        self.staging = staged + left - stages * again;
+        let repeated = self.rings.iter().filter(|r| r.repeats);
+        self.staging = staged + left - repeated.map(|r| r.stages * r.bytes).sum::<u64>();
         let rings = self.bytes();
         let before = self.last_stores.len();
         self.last_stores.retain(|s| stored(s) <= rings);

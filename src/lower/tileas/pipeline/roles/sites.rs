@@ -66,6 +66,8 @@ pub struct Ring {
     /// Whether it may have more than one stage: some site of it is in a loop, and none is loaded behind the accesses of an
     /// earlier iteration.
     pub repeats: bool,
+    /// Whether another ring is filled in a loop inside of its own: this one is filled less often.
+    pub outer: bool,
     /// Whether its sites are loaded behind the accesses of earlier iterations.
     pub behind: bool,
 }
@@ -462,13 +464,23 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
                     by_threads: !site.by_threads.is_empty(),
                     stages: 1,
                     repeats,
+                    outer: false,
                     behind,
                 };
                 rings.push((ring, vec![site.block]));
             }
         }
     }
-    rings.into_iter().map(|r| r.0).collect()
+    let inside = |outer: BlockId, inner: BlockId| outer != inner && holds(m, c.body, outer, inner);
+    let outer = |blocks: &[BlockId]| {
+        let mut others = rings.iter().flat_map(|r| &r.1);
+        others.any(|&b| blocks.iter().any(|&own| inside(own, b)))
+    };
+    let outer: Vec<bool> = rings.iter().map(|r| outer(&r.1)).collect();
+    let rings = rings.into_iter().zip(outer);
+    rings
+        .map(|((ring, _), outer)| Ring { outer, ..ring })
+        .collect()
 }
 
 /// Whether `inner` is `outer` or inside of it.
