@@ -353,7 +353,7 @@ impl Plan {
         };
         let staged = staged.max(self.kept);
         let mut fixed = once + staged + scratch + self.maps(m, body, facts);
-        if fixed + stores + 2 * again - outer > room {
+        if fixed + stores + 2 * again > room {
             // Stages are worth more than tensor copies of results.
             self.nested_stores.clear();
             stores = 0;
