@@ -150,18 +150,18 @@ impl Lower<'_> {
             };
             halves.push((value, layout));
         }
-        let Some(part) = halves.first().map(|h| h.1.shape().clone()) else {
+        let Some((first, own)) = halves.first().cloned() else {
             return Err(unsupported(self.m, op, "nothing to join"));
         };
+        let part = own.shape().clone();
         // Extents are powers of two, and so is their sum: the operands are equally long.
         if halves.iter().any(|h| *h.1.shape() != part) {
             return Err(unsupported(self.m, op, "operands of different shapes"));
         }
-        let room = halves.first().is_none_or(|h| !self.lacks_room(h.0, &to));
         let new = match Extract::new(&to, &part) {
             Ok(parts) => self.side_by_side(op, dim, &halves, (&parts, &to))?,
-            Err(_) if !room => {
-                let (beside, parts) = self.parts_beside(op, &halves[0].1, to.shape())?;
+            Err(_) if self.lacks_room(first, &to) => {
+                let (beside, parts) = self.parts_beside(op, &own, to.shape())?;
                 let new = self.side_by_side(op, dim, &halves, (&parts, &beside))?;
                 self.convert_value(op, new, &beside, &to)?
             }

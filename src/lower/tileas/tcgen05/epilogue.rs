@@ -326,11 +326,18 @@ impl Work {
 }
 
 /// Puts copies of buffers to global memory that nothing waits for, with their fences, behind the last of `ops` that works on a
-/// tile, as long as no buffer is written again in between.
+/// tile: of those in front of the first that waits, or that may read a buffer behind a fence.
 fn copies_last(m: &Module, ops: &mut [OpId]) {
+    use S::{AllocTensor, LocalStore, ProxyFence, TensorLoad, TensorStore, TmaStore};
     let kind = |o: &OpId| S::of(m.op(*o).kind);
-    let waits = |o: &OpId| matches!(kind(o), Some(S::StoreWait | S::ConsumerWait | S::RoleEnd));
-    let end = ops.iter().position(waits).unwrap_or(ops.len());
+    let passes = |o: &OpId| match kind(o) {
+        Some(AllocTensor | LocalStore | ProxyFence | TensorLoad | TensorStore | TmaStore) => true,
+        Some(S::TiledLoad | S::Load | S::TiledStore | S::Store) => true,
+        Some(_) => false,
+        None => true,
+    };
+    let stands = |o: &OpId| !m.ops_inside(*o).iter().chain([o]).all(passes);
+    let end = ops.iter().position(stands).unwrap_or(ops.len());
     let tiles = |o: &OpId| {
         let inner = m.ops_inside(*o).into_iter().chain([*o]);
         let mut values = inner.flat_map(|o| m.op(o).operands.to_vec());
@@ -338,7 +345,7 @@ fn copies_last(m: &Module, ops: &mut [OpId]) {
     };
     let copies = |o: &OpId| {
         let unused = m.op(*o).results.iter().all(|&r| !m.is_used(r));
-        matches!(kind(o), Some(S::ProxyFence | S::TmaStore)) && unused
+        matches!(kind(o), Some(ProxyFence | TmaStore)) && unused
     };
     let end = ops[..end]
         .iter()
