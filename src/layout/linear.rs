@@ -310,33 +310,23 @@ impl Layout {
         let units = self.shape.units(order)?;
         let regs = self.bases(In::Register);
         let run = units.iter().zip(regs).take_while(|(u, r)| u == r).count();
-        // Shorten the run until nothing else moves inside it.
-        let aligned = |n: usize| {
-            let low: u64 = units[..n].iter().sum();
-            self.bases.iter().enumerate().all(|(i, b)| {
-                let others = if i == In::Register as usize {
-                    &b[n..]
-                } else {
-                    b
-                };
-                others.iter().all(|v| v & low == 0)
-            })
-        };
-        Ok(1 << (0..=run).rev().find(|&n| aligned(n)).unwrap_or(0))
+        Ok(self.alone(&units, run))
     }
 
     /// The same, whichever of a thread's registers holds which element of a run.
     pub fn contiguous_in_thread(&self, order: &[usize]) -> Result<u64, LayoutError> {
         let units = self.shape.units(order)?;
-        let registers = self.bases(In::Register);
-        let run = units.iter().take_while(|u| registers.contains(u)).count();
-        let alone = |n: usize| {
-            let (inside, low) = (&units[..n], units[..n].iter().sum::<u64>());
-            let bases = self.bases.iter().flatten();
-            let moves = bases.filter(|&v| v & low != 0);
-            moves.count() == n && inside.iter().all(|u| registers.contains(u))
-        };
-        Ok(1 << (0..=run).rev().find(|&n| alone(n)).unwrap_or(0))
+        let regs = self.bases(In::Register);
+        let run = units.iter().take_while(|u| regs.contains(u)).count();
+        Ok(self.alone(&units, run))
+    }
+
+    /// Elements of the longest run, of the first `run` units of a walk or fewer, inside of which nothing else moves: registers
+    /// step along each of these units.
+    fn alone(&self, units: &[u64], run: usize) -> u64 {
+        let moves = |low: u64| self.bases.iter().flatten().filter(move |&v| v & low != 0);
+        let alone = |&n: &usize| moves(units[..n].iter().sum()).count() == n;
+        1 << (0..=run).rev().find(alone).unwrap_or(0)
     }
 
     /// The order of dimensions (fastest first) in which this memory layout has the elements one after the other, in

@@ -82,6 +82,13 @@ impl ReducePlan {
         })
     }
 
+    /// Whether warps are combined where `layout` is reduced along `dim`.
+    pub fn crosses_warps(layout: &Layout, dim: usize) -> Result<bool, LayoutError> {
+        let sliced = &layout.slice(dim)?;
+        let (combine, _) = Levels { layout, sliced }.of_warps();
+        Ok(!combine.is_empty())
+    }
+
     /// The layout of the result where lanes share it out in the shuffles `halved`: in each, a lane whose number has the
     /// bit of the round keeps the higher half of the registers, and one whose number has not the lower half.
     pub fn shared_out(&self, halved: &[Butterfly]) -> Result<Layout, LayoutError> {
@@ -155,12 +162,16 @@ impl Levels<'_> {
             .collect()
     }
 
+    fn of_warps(&self) -> (Vec<u64>, Subspace) {
+        self.to_combine(In::Warp, &[In::Register, In::Lane])
+    }
+
     fn cross_warp(
         &self,
         result: &Layout,
         element_bits: u32,
     ) -> Result<Option<CrossWarp>, LayoutError> {
-        let (combine, ignore) = self.to_combine(In::Warp, &[In::Register, In::Lane]);
+        let (combine, ignore) = self.of_warps();
         if combine.is_empty() {
             return Ok(None);
         }

@@ -5,7 +5,7 @@
 //! loop, loads can be started iterations ahead. Triton's loops over K are written that way. Tiles of numbers that
 //! grow likewise are treated alike; numbers by themselves are left to `tileas/pipeline/induction.rs`.
 
-use super::build::{cased, constant, int_cast};
+use super::build::{cased, constant, int_cast, splat};
 use super::carried;
 use super::invariant::{outside, position, stands};
 use crate::dialect::cuda_tile::{Op as C, view};
@@ -249,20 +249,6 @@ fn one_pointer(m: &Module, tile: ValueId) -> Option<(ValueId, ValueId)> {
         },
         _ => None,
     }
-}
-
-/// A number, or a pointer, for every element of a tile.
-fn splat(b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
-    let Some((elem, shape)) = b.module.types.as_tile(ty) else {
-        return value;
-    };
-    let shape = shape.to_vec();
-    if shape.is_empty() {
-        return value;
-    }
-    let ones = b.module.types.tile(elem, &vec![1; shape.len()]);
-    let value = b.value(C::Reshape, &[value], [], ones);
-    b.value(C::Broadcast, &[value], [], ty)
 }
 
 /// Whether `value` is `tile`, moved on in the loop's own block.

@@ -2,7 +2,7 @@
 
 use crate::dialect::cuda_tile;
 use crate::dialect::enums::{Case, Overflow, Padding, Rounding};
-use crate::ir::{Attr, Dense, EnumAttr, Float, OpBuilder, TypeId, ValueId};
+use crate::ir::{Attr, Dense, EnumAttr, Float, OpBuilder, Type, TypeId, ValueId};
 use crate::scalar::Signedness;
 
 /// An enumeration attribute.
@@ -61,6 +61,20 @@ pub fn int_cast(b: &mut OpBuilder<'_>, value: ValueId, to: TypeId) -> ValueId {
     }
 }
 
+/// A number, or a pointer, for every element of a tile.
+pub fn splat(b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
+    let Some((elem, shape)) = b.module.types.as_tile(ty) else {
+        return value;
+    };
+    let shape = shape.to_vec();
+    if shape.is_empty() {
+        return value;
+    }
+    let ones = b.module.types.tile(elem, &vec![1; shape.len()]);
+    let value = b.value(cuda_tile::Op::Reshape, &[value], [], ones);
+    b.value(cuda_tile::Op::Broadcast, &[value], [], ty)
+}
+
 /// Bits of a padding value of a float format.
 pub fn padding(f: Float, padding: Padding) -> u64 {
     let sign = 1u64 << (f.bits() - 1);
@@ -79,4 +93,14 @@ pub fn padding(f: Float, padding: Padding) -> u64 {
         Padding::PosInf => infinity,
         Padding::NegInf => infinity | sign,
     }
+}
+
+/// A tile of type `ty` all of whose elements are what lies outside of a tensor with that padding.
+pub fn outside(b: &mut OpBuilder<'_>, outside: Padding, ty: TypeId) -> ValueId {
+    let elem = b.module.types.elem(ty);
+    let bits = match b.module.types.get(elem) {
+        Type::Float(f) => padding(*f, outside),
+        _ => 0,
+    };
+    constant(b, bits as i64, ty)
 }

@@ -179,25 +179,22 @@ impl Lower<'_> {
         halves: &[(ValueId, Layout)],
         (parts, to): (&Extract, &Layout),
     ) -> Result<ValueId, Diagnostic> {
-        let mut new: Option<ValueId> = None;
+        let Some((first, _)) = halves.first() else {
+            return Err(unsupported(self.m, op, "nothing to join"));
+        };
+        let mut e = self.emit();
+        let elem = e.elem(*first);
+        let ty = e.m.types.regs(elem, to.registers() as u32);
+        let mut new = e.get(N::Undef, &[], [], ty);
         for (i, (value, layout)) in (0..).zip(halves) {
             let value = self.convert_value(op, *value, layout, &parts.layout)?;
             let mut index = vec![0; layout.rank()];
             if let Some(slot) = index.get_mut(dim) {
                 *slot = i;
             }
-            let whole = match new {
-                Some(new) => new,
-                None => {
-                    let mut e = self.emit();
-                    let elem = e.elem(value);
-                    let ty = e.m.types.regs(elem, to.registers() as u32);
-                    e.get(N::Undef, &[], [], ty)
-                }
-            };
-            new = Some(self.replaced(whole, value, &parts.part(&index)));
+            new = self.replaced(new, value, &parts.part(&index));
         }
-        new.ok_or_else(|| unsupported(self.m, op, "nothing to join"))
+        Ok(new)
     }
 
     fn joined_in_memory(

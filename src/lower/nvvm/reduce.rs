@@ -53,10 +53,7 @@ impl Lower<'_> {
         };
         values = self.fold_registers(op, body, &plan.in_thread, values)?;
         let steps = &plan.shuffles;
-        let halved = match self.is_shared_out(plan, &values) {
-            true => self.steps_shared_out(steps, &values),
-            false => &[],
-        };
+        let halved = self.steps_shared_out(plan, &values);
         values = self.fold_halved(op, body, halved, values)?;
         for step in &steps[halved.len()..] {
             values = self.fold_lanes(op, body, *step, values)?;
@@ -217,32 +214,33 @@ impl Lower<'_> {
         self.combine(op, body, others, values)
     }
 
-    /// Whether lanes share out a thread's results: there are several, of many lanes, or warps are combined behind it, where
-    /// what lanes have is asked for in any case.
-    fn is_shared_out(&mut self, plan: &ReducePlan, values: &[ValueId]) -> bool {
-        let steps = &plan.shuffles;
-        let (results, bits) = match plan.cross_warp {
+    /// The steps in which lanes share out a thread's results, as many as halve them until one is left: where there are several,
+    /// of many lanes, or warps are combined behind it, where what lanes have is asked for in any case.
+    fn steps_shared_out<'p>(
+        &mut self,
+        plan: &'p ReducePlan,
+        values: &[ValueId],
+    ) -> &'p [Butterfly] {
+        let steps = &plan.shuffles[..];
+        let (fewest, bits) = match plan.cross_warp {
             Some(_) => (2, 1),
             None => (RESULTS, LANE_BITS),
         };
+        let results = values.first().map_or(1, |&v| self.emit().count(v));
         let simple = |s: &Butterfly| s.register_xor == 0 && s.lane_mask.is_power_of_two();
-        let fits = |&v: &ValueId| {
+        let number = |&v: &ValueId| {
             let e = self.emit();
             let elem = e.m.types.get(e.elem(v));
-            let number = matches!(elem, Type::Float(Float::F32) | Type::Int(32));
-            number && e.count(v) >= results
+            matches!(elem, Type::Float(Float::F32) | Type::Int(32))
         };
-        steps.len() >= bits && steps.iter().all(simple) && values.iter().all(fits)
-    }
-
-    /// The steps in which lanes share out the results: as many as halve a thread's until one is left.
-    fn steps_shared_out<'s>(
-        &mut self,
-        steps: &'s [Butterfly],
-        values: &[ValueId],
-    ) -> &'s [Butterfly] {
-        let results = values.first().map_or(1, |&v| self.emit().count(v));
-        &steps[..steps.len().min(results.ilog2() as usize)]
+        let shared_out = results >= fewest
+            && steps.len() >= bits
+            && steps.iter().all(simple)
+            && values.iter().all(number);
+        match shared_out {
+            true => &steps[..steps.len().min(results.ilog2() as usize)],
+            false => &[],
+        }
     }
 
     /// Combines lanes that share out the results, in these steps.

@@ -15,7 +15,7 @@ use super::decided::Kernel;
 use super::early::movable;
 use super::limits::REGISTERS_BESIDE_TILES;
 use super::look::{blocks_of, is_chained};
-use super::order::move_before;
+use super::order::Moves;
 use super::pipeline::tokens::loads_freely;
 use super::pressure::{self, Around, Weights};
 use super::tcgen05::epilogue;
@@ -23,7 +23,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Module, OpId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Starts the loads of a kernel's epilogues in front of its matmuls, as far as registers admit.
 pub fn start(m: &mut Module, kernel: &Kernel<'_>) {
@@ -57,30 +57,34 @@ fn start_in(
     };
     let at: FxHashMap<OpId, usize> = ops.iter().copied().zip(0..).collect();
     let behind = |op: OpId| at.get(&op).copied().filter(|&p| p >= front);
+    let loads = ops[front..].iter().filter(|&&o| loads_freely(m, o));
+    let slices = loads.filter_map(|&load| Some((load, movable(m, load, &behind)?)));
+    let slices: Vec<(OpId, Vec<OpId>)> = slices.collect();
+    if slices.is_empty() {
+        return;
+    }
     let weights = Weights::of(m, kernel.body, kernel.warps());
     let mut taken = living(m, kernel, ops[front]);
-    let mut moved: FxHashSet<OpId> = FxHashSet::default();
-    let mut order = Vec::new();
-    for &load in ops[front..].iter().filter(|&&o| loads_freely(m, o)) {
-        let Some(slice) = movable(m, load, &behind) else {
-            continue;
-        };
-        let weight = weights.weight(m.result(load));
-        if taken + weight <= room {
-            taken += weight;
-            order.extend(slice.into_iter().chain([load]).filter(|&o| moved.insert(o)));
-        }
-    }
-    if order.is_empty() {
+    let fits = |&(load, _): &(OpId, Vec<OpId>)| {
+        let with = taken + weights.weight(m.result(load));
+        let fits = with <= room;
+        taken = if fits { with } else { taken };
+        fits
+    };
+    let slices: Vec<_> = slices.into_iter().filter(fits).collect();
+    if slices.is_empty() {
         return;
+    }
+    let mut moves = Moves::default();
+    for (load, slice) in slices {
+        moves.add(ops[front], slice.into_iter().chain([load]));
     }
     // One thread may have issued matmuls or copies: loads of a warp whose threads are known to go on together are shorter.
     let loc = m.op(ops[front]).loc;
     let mut b = m.at(block, front);
     b.loc = loc;
     b.op(S::WarpSync, &[], [], &[], &[]);
-    let mut before = [(ops[front], order)].into_iter().collect();
-    move_before(m, block, &moved, &mut before);
+    moves.apply(m, block);
 }
 
 /// Most registers of a thread for what lives at an operation or inside of it.

@@ -136,7 +136,7 @@ fn natural(
         if let (Some(source), Some(wanted)) = (layout_of(m, source), layout_of(m, result)) {
             let (source, wanted) = (m.layouts.get(source), m.layouts.get(wanted));
             let natural = at(m, op, relation.result_of(m, result, source))?;
-            if !(takes_any(source, &relation) && wanted.registers() <= natural.registers()) {
+            if !(wanted.registers() <= natural.registers() && takes_any(source, &relation)) {
                 found.push((result, natural));
             }
         }
@@ -150,7 +150,7 @@ pub fn takes_any(source: &Layout, relation: &Relation) -> bool {
     let Relation::Reduce(dim) = relation else {
         return false;
     };
-    ReducePlan::new(source, *dim, 32).is_ok_and(|p| p.cross_warp.is_some())
+    ReducePlan::crosses_warps(source, *dim).is_ok_and(|crosses| crosses)
 }
 
 /// A conversion of `value` placed before `op`, and before the loops around `op` that do not change it.

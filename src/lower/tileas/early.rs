@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use super::limits::REGISTERS_BESIDE_LOADS;
-use super::order::move_before;
+use super::order::Moves;
 use super::pipeline::prefetch::loads_tile;
 use super::pipeline::tokens;
 use super::pressure;
@@ -29,7 +29,7 @@ use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::look::is_matmul;
 use crate::lower::tileas::pipeline::ahead::address_of;
 use crate::target::Target;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A load that can be started earlier.
 struct Late {
@@ -196,15 +196,9 @@ fn start_in(m: &mut Module, block: BlockId, loads: Vec<Late>) {
     if loads.is_empty() {
         return;
     }
-    let mut before: FxHashMap<OpId, Vec<OpId>> = FxHashMap::default();
-    let mut moved: FxHashSet<OpId> = FxHashSet::default();
-    for late in &loads {
-        let place = before.entry(late.front).or_default();
-        for &op in late.slice.iter().chain([&late.load]) {
-            if moved.insert(op) {
-                place.push(op);
-            }
-        }
+    let mut moves = Moves::default();
+    for late in loads {
+        moves.add(late.front, late.slice.into_iter().chain([late.load]));
     }
-    move_before(m, block, &moved, &mut before);
+    moves.apply(m, block);
 }

@@ -9,13 +9,13 @@
 
 use super::look::place;
 use super::pipeline::prefetch::feeds_matmul;
+use super::places;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::{Ordering, Overflow, Predicate};
+use crate::dialect::enums::{Ordering, Overflow};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, Access};
-use crate::ir::{Attr, BlockId, Dense, Module, OpBuilder, OpId, Type, TypeId, ValueId};
-use crate::lower::build::{self, cased, int_cast};
-use crate::scalar::Signedness;
+use crate::ir::{BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
+use crate::lower::build::{self, cased, int_cast, splat};
 use crate::target::{Feature, Target};
 
 /// Rewrites every such load under `body`.
@@ -24,11 +24,8 @@ pub fn absorb(m: &mut Module, body: BlockId, target: &Target) {
         return;
     }
     let ops = m.ops_under(body);
-    let gathers = ops.iter().filter(|&&op| {
-        let weak = access::ordering(m.op(op)) == Ordering::Weak;
-        S::of(m.op(op).kind) == Some(S::TiledLoad) && weak && feeds_matmul(m, &ops, op)
-    });
-    let gathers: Vec<Gather> = gathers.filter_map(|&op| Gather::of(m, op)).collect();
+    let gathers = ops.iter().filter_map(|&op| Gather::of(m, op));
+    let gathers: Vec<Gather> = gathers.filter(|g| feeds_matmul(m, &ops, g.load)).collect();
     for gather in gathers {
         gather.rewrite(m);
     }
@@ -39,34 +36,29 @@ struct Gather {
     load: OpId,
     access: Access,
     shape: Vec<u64>,
-    /// Elements of a tile, and what they are outside of the tensor.
-    elem: TypeId,
-    outside: Option<Vec<u8>>,
 }
 
 impl Gather {
-    /// If its elements have addresses of their own, and its numbers and extents are of one type.
+    /// If it is weak, its elements have addresses of their own, and its numbers and extents are of one type.
     fn of(m: &Module, load: OpId) -> Option<Gather> {
-        let access = Access::of(m.op(load)).filter(|a| a.sparse.is_some())?;
+        let data = m.op(load);
+        let tiled = S::of(data.kind) == Some(S::TiledLoad);
+        if !tiled || access::ordering(data) != Ordering::Weak {
+            return None;
+        }
+        let access = Access::of(data).filter(|a| a.sparse.is_some())?;
         let (elem, shape) = m.types.as_tile(m.ty(m.result(load)))?;
-        let bits = m.types.bits(elem).filter(|bits| bits.is_multiple_of(8))?;
-        let numbers = |d: usize| m.types.elem(m.ty(access.index[d]));
+        let elem_of = |v: ValueId| m.types.elem(m.ty(v));
         let alike = |d: usize| {
-            access
-                .extent(d)
-                .is_none_or(|e| m.types.elem(m.ty(e)) == numbers(d))
+            let extent = access.extent(d);
+            extent.is_none_or(|e| elem_of(e) == elem_of(access.index[d]))
         };
-        let bytes = (bits / 8) as usize;
-        let outside = access.padding.map(|padding| match m.types.get(elem) {
-            Type::Float(f) => build::padding(*f, padding).to_le_bytes()[..bytes].to_vec(),
-            _ => vec![0; bytes],
-        });
-        (0..shape.len()).all(alike).then(|| Gather {
+        let bytes = m.types.bits(elem)?.is_multiple_of(8);
+        let shape = shape.to_vec();
+        (bytes && (0..shape.len()).all(alike)).then_some(Gather {
             load,
-            shape: shape.to_vec(),
-            elem,
-            outside,
-            access: access.clone(),
+            shape,
+            access,
         })
     }
 
@@ -78,23 +70,25 @@ impl Gather {
         let mut offset: Option<ValueId> = None;
         let mut inside: Option<ValueId> = None;
         for dim in 0..self.shape.len() {
-            let places = self.places(&mut b, dim);
-            if let Some(here) = self.within(&mut b, dim, places) {
-                inside = Some(sum(&mut b, C::AndI, inside, here));
+            let numbers = places::numbers(&mut b, &self.access, &self.shape, dim);
+            if let Some(here) = places::inside(&mut b, &self.access, &self.shape, dim, numbers) {
+                inside = Some(places::and(&mut b, inside, here));
             }
-            let steps = self.steps(&mut b, dim, places);
-            offset = Some(sum(&mut b, C::AddI, offset, steps));
+            let steps = self.steps(&mut b, dim, numbers);
+            offset = Some(match offset {
+                Some(others) => combined(&mut b, C::AddI, [others, steps]),
+                None => steps,
+            });
         }
-        let pointer = b.module.ty(self.access.base);
-        let pointers = self.whole(&mut b, self.access.base, pointer);
-        let ty = b.module.ty(pointers);
-        let offset = offset.as_slice();
-        let pointers = b.value(C::Offset, &[&[pointers], offset].concat(), [], ty);
-        let outside = inside.and(self.outside.clone()).map(|bytes| {
-            let ty = b.module.types.tile(self.elem, &self.shape);
-            let data = Dense::Bytes(bytes);
-            b.value(C::Constant, &[], [Some(Attr::Dense { data, ty })], ty)
-        });
+        let pointer = b.module.types.elem(b.module.ty(self.access.base));
+        let pointer = b.module.types.tile(pointer, &self.shape);
+        let mut pointers = splat(&mut b, self.access.base, pointer);
+        if let Some(offset) = offset {
+            pointers = b.value(C::Offset, &[pointers, offset], [], pointer);
+        }
+        let tile = data.results.first().map(|&r| b.module.ty(r));
+        let padding = inside.and(self.access.padding).zip(tile);
+        let outside = padding.map(|(p, ty)| build::outside(&mut b, p, ty));
         let token = access::token(&data);
         let groups: [&[ValueId]; 4] = [
             &[pointers],
@@ -111,95 +105,23 @@ impl Gather {
         m.erase(self.load);
     }
 
-    /// The numbers of the tensor's elements along a dimension, a tile of that one.
-    fn places(&self, b: &mut OpBuilder<'_>, dim: usize) -> ValueId {
-        let index = self.access.index[dim];
-        if self.access.sparse == Some(dim) {
-            return index;
-        }
-        let scalar = b.module.ty(index);
-        let number = b.module.types.elem(scalar);
-        let along = b.module.types.tile(number, &self.shape[dim..=dim]);
-        let one = b.module.types.tile(number, &[1]);
-        let step = self.access.traversal.get(dim).copied().unwrap_or(1);
-        let origin = build::times(b, index, step);
-        let origin = b.value(C::Reshape, &[origin], [], one);
-        let origin = b.value(C::Broadcast, &[origin], [], along);
-        let place = b.value(C::Iota, &[], [], along);
-        b.value(C::AddI, &[place, origin], wraps(), along)
-    }
-
-    /// Which elements of the tile are inside of the tensor along a dimension: negative places are none.
-    fn within(&self, b: &mut OpBuilder<'_>, dim: usize, places: ValueId) -> Option<ValueId> {
-        let extent = self
-            .access
-            .extent(dim)
-            .filter(|_| !self.access.inbounds[dim])?;
-        let along = b.module.ty(places);
-        let extent = spread(b, extent, along);
-        let i1 = b.module.types.int(1);
-        let flags = b.module.types.tile(i1, &self.shape[dim..=dim]);
-        let less = [cased(Predicate::LessThan), cased(Signedness::Unsigned)];
-        let inside = b.value(C::CmpI, &[places, extent], less, flags);
-        Some(self.along(b, dim, inside))
-    }
-
-    /// How far the elements of the tile lie from the base along a dimension, in elements.
-    fn steps(&self, b: &mut OpBuilder<'_>, dim: usize, places: ValueId) -> ValueId {
+    /// How far elements with these `numbers` along a dimension lie from the base, in elements.
+    fn steps(&self, b: &mut OpBuilder<'_>, dim: usize, numbers: ValueId) -> ValueId {
         let long = b.module.types.int(64);
-        let along = b.module.types.tile(long, &self.shape[dim..=dim]);
+        let line = b.module.types.tile(long, &self.shape[dim..=dim]);
         let scalar = b.module.types.tile(long, &[]);
-        let places = int_cast(b, places, along);
-        let steps = match self.access.stride(dim) {
-            Some(stride) => {
-                let stride = int_cast(b, stride, scalar);
-                let stride = spread(b, stride, along);
-                b.value(C::MulI, &[places, stride], wraps(), along)
-            }
-            None => places,
-        };
-        self.along(b, dim, steps)
-    }
-
-    /// A tile of one dimension, repeated along the others.
-    fn along(&self, b: &mut OpBuilder<'_>, dim: usize, line: ValueId) -> ValueId {
-        let elem = b.module.types.elem(b.module.ty(line));
-        let mut shape = vec![1; self.shape.len()];
-        shape[dim] = self.shape[dim];
-        let ty = b.module.types.tile(elem, &shape);
-        let line = b.value(C::Reshape, &[line], [], ty);
-        let all = b.module.types.tile(elem, &self.shape);
-        b.value(C::Broadcast, &[line], [], all)
-    }
-
-    /// A scalar of type `ty` in every element of the tile.
-    fn whole(&self, b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
-        let elem = b.module.types.elem(ty);
-        let all = b.module.types.tile(elem, &self.shape);
-        spread(b, value, all)
+        let mut steps = int_cast(b, numbers, line);
+        if let Some(stride) = self.access.stride(dim) {
+            let stride = int_cast(b, stride, scalar);
+            let stride = splat(b, stride, line);
+            steps = combined(b, C::MulI, [steps, stride]);
+        }
+        places::along(b, &self.shape, dim, steps)
     }
 }
 
-/// A scalar in every element of a tile of type `ty`.
-fn spread(b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
-    let types = &b.module.types;
-    let rank = types.as_tile(ty).map_or(0, |t| t.1.len());
-    let elem = types.elem(ty);
-    let ones = b.module.types.tile(elem, &vec![1; rank]);
-    let one = b.value(C::Reshape, &[value], [], ones);
-    b.value(C::Broadcast, &[one], [], ty)
-}
-
-/// `first`, if there is one, and `second` combined by an operation on tiles.
-fn sum(b: &mut OpBuilder<'_>, kind: C, first: Option<ValueId>, second: ValueId) -> ValueId {
-    let ty = b.module.ty(second);
-    let attrs = (kind == C::AddI).then(wraps).into_iter().flatten();
-    match first {
-        Some(first) => b.value(kind, &[first, second], attrs.collect::<Vec<_>>(), ty),
-        None => second,
-    }
-}
-
-fn wraps() -> [Option<Attr>; 1] {
-    [cased(Overflow::None)]
+/// Two tiles of integers combined, which may wrap.
+fn combined(b: &mut OpBuilder<'_>, kind: C, operands: [ValueId; 2]) -> ValueId {
+    let ty = b.module.ty(operands[1]);
+    b.value(kind, &operands, [cased(Overflow::None)], ty)
 }

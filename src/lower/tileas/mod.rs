@@ -52,6 +52,7 @@ mod paired;
 mod paired_k;
 mod parked;
 pub mod pipeline;
+mod places;
 mod plan;
 mod pressure;
 mod promote;

@@ -19,3 +19,23 @@ pub fn move_before(
     }
     m.block_mut(block).ops = placed;
 }
+
+/// Operations of a block, each to be put in front of another one.
+#[derive(Default)]
+pub struct Moves {
+    moved: FxHashSet<OpId>,
+    before: FxHashMap<OpId, Vec<OpId>>,
+}
+
+impl Moves {
+    /// Notes that `ops`, as far as they have not been noted before, go in front of `front`, in this order.
+    pub fn add(&mut self, front: OpId, ops: impl IntoIterator<Item = OpId>) {
+        let place = self.before.entry(front).or_default();
+        place.extend(ops.into_iter().filter(|&o| self.moved.insert(o)));
+    }
+
+    /// Moves them.
+    pub fn apply(mut self, m: &mut Module, block: BlockId) {
+        move_before(m, block, &self.moved, &mut self.before);
+    }
+}

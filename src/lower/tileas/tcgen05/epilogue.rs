@@ -336,10 +336,10 @@ fn copies_last(m: &Module, ops: &mut [OpId]) {
         Some(_) => false,
         None => true,
     };
-    let stands = |o: &OpId| !m.ops_inside(*o).iter().chain([o]).all(passes);
+    let stands = |o: &OpId| !with_inner(m, &[*o]).iter().all(passes);
     let end = ops.iter().position(stands).unwrap_or(ops.len());
     let tiles = |o: &OpId| {
-        let inner = m.ops_inside(*o).into_iter().chain([*o]);
+        let inner = with_inner(m, &[*o]).into_iter();
         let mut values = inner.flat_map(|o| m.op(o).operands.to_vec());
         values.any(|v| !extents(m, v).is_empty())
     };

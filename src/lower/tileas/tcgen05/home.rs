@@ -212,11 +212,7 @@ fn runs(m: &Module, bounds: &[ValueId]) -> bool {
 
 /// What is done behind the loop `around` unless it has run: one choice for all that it leaves.
 fn if_not_run(m: &mut Module, around: OpId, [lower, upper]: [ValueId; 2]) -> BlockId {
-    let instead = |m: &Module, choice: OpId| {
-        let region = *m.op(choice).regions.get(1)?;
-        m.region(region).blocks.first().copied()
-    };
-    if let Some(block) = choice_behind(m, around).and_then(|c| instead(m, c)) {
+    if let Some(block) = choice_behind(m, around).and_then(|c| m.body_of(c, 1)) {
         return block;
     }
     let (flag, loc) = (flag_type(m), m.op(around).loc);
@@ -251,7 +247,7 @@ fn choice_behind(m: &Module, around: OpId) -> Option<OpId> {
     let of_loop =
         C::of(m.op(compare).kind) == Some(C::CmpI) && m.op(compare).operands[..] == *bounds;
     let mut inside = m.ops_inside(choice).into_iter();
-    let stores = |o: &OpId| S::of(m.op(*o).kind) == Some(S::TensorStore);
-    let own = C::of(m.op(choice).kind) == Some(C::If) && inside.any(|o| stores(&o));
+    let stores = |o: OpId| S::of(m.op(o).kind) == Some(S::TensorStore);
+    let own = C::of(m.op(choice).kind) == Some(C::If) && inside.any(stores);
     (of_loop && own && m.op(choice).operands == m.op(compare).results).then_some(choice)
 }

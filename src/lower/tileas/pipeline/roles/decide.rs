@@ -377,9 +377,8 @@ impl Plan {
                 false => fit,
             };
         }
-        let repeated = self.rings.iter().filter(|r| r.repeats);
-        self.staging = staged + left - repeated.map(|r| r.stages * r.bytes).sum::<u64>();
         let rings = self.bytes();
+        self.staging = staged + left + once - rings;
         let before = self.last_stores.len();
         self.last_stores.retain(|s| stored(s) <= rings);
         before == self.last_stores.len() || self.share(m, body, target, facts, room)
