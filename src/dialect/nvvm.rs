@@ -313,6 +313,10 @@ dialect_table! { Nvvm {
         { offsets: I64s, order: Ordering, scope: Scope, space: Space }
         -> (result: One(Explicit))
         = op("cas").doc("Atomic compare-and-swap; the result is the old value, `other` (or anything) where masked off.");
+    RedAdd(addr: One, value: One, mask: Opt)
+        { vec: Int<32>, offsets: I64s, order: Ordering, scope: Scope }
+        = op("red.add")
+        .doc("Adds to global memory, each element atomically by itself: two or four f32 an access, or two, four or eight 16-bit floats.");
     MultimemLoad(addr: One, mask: Opt, other: Opt)
         { reduction: Reduction, vec: Int<32>, offsets: I64s, order: Ordering, scope: Scope }
         -> (result: One(Explicit))

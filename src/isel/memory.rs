@@ -7,10 +7,10 @@ use super::select::Selector;
 use super::values::{Elem, Form};
 use crate::dialect::enums::{Ordering, RmwMode, Scope, Space};
 use crate::dialect::nvvm::view::{self, View};
-use crate::ir::{Op, ValueId};
+use crate::ir::{Float, Op, ValueId};
 use crate::machine::class::Class;
 use crate::machine::mir::{Atom, Guard, Operand, VReg};
-pub(super) use manner::{Access, scope};
+pub(super) use manner::{Access, floats, scope};
 use manner::{Manner, space};
 
 /// The accesses of a load or store: `vec` elements each, at an address plus each of the offsets.
@@ -54,6 +54,7 @@ impl Selector<'_> {
             View::St(v) => self.store(v),
             View::AtomicRmw(v) => self.atomic(v),
             View::AtomicCas(v) => self.compare_and_swap(v),
+            View::RedAdd(v) => self.add_vectors(v),
             View::CpAsync(v) => self.cp_async(v),
             View::LdMatrix(v) => self.ldmatrix(v),
             View::StMatrix(v) => self.stmatrix(v),
@@ -291,6 +292,20 @@ impl Selector<'_> {
         self.update(v.op(), &name, &update)
     }
 
+    fn add_vectors(&mut self, v: &view::RedAdd<Op>) -> Result<(), Fail> {
+        self.write(v.value(), accesses!(v), |elem, access| {
+            let Elem::Float(float) = elem else {
+                return fail("vectors of integers are added one by one");
+            };
+            let precision = if float == Float::F32 { "" } else { ".noftz" };
+            let (order, scope) = (strong(v.order()).text(), scope(v.scope()));
+            let vectors = floats(float, access)?;
+            Ok(format!(
+                "red.{order}.{scope}.global.add{precision}{vectors}"
+            ))
+        })
+    }
+
     fn compare_and_swap(&mut self, v: &view::AtomicCas<Op>) -> Result<(), Fail> {
         let bits = self.result_form(v.op())?.elem.bits();
         let name = format!(
@@ -412,13 +427,22 @@ struct Update<'a> {
     other: Option<ValueId>,
 }
 
-/// The mnemonic of an atomic operation up to its action; there is none weaker than relaxed.
+/// The mnemonic of an atomic operation up to its action.
 fn atomic_name(order: Ordering, within: Scope, at: Space) -> String {
-    let order = match order {
+    format!(
+        "atom.{}.{}{}",
+        strong(order).text(),
+        scope(within),
+        space(at)
+    )
+}
+
+/// The ordering of an atomic access: there is none weaker than relaxed.
+fn strong(order: Ordering) -> Ordering {
+    match order {
         Ordering::Weak => Ordering::Relaxed,
         order => order,
-    };
-    format!("atom.{}.{}{}", order.text(), scope(within), space(at))
+    }
 }
 
 fn matrix_name(stem: &str, num: i64, trans: bool) -> String {

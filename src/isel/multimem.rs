@@ -1,7 +1,7 @@
 //! Accesses to multicast addresses: `multimem.ld_reduce`, `multimem.red`, `multimem.st` (PTX ISA, "multimem").
 
 use super::build::{Fail, fail};
-use super::memory::{Access, accesses, scope};
+use super::memory::{Access, accesses, floats, scope};
 use super::select::Selector;
 use super::values::Elem;
 use crate::dialect::enums::{Ordering, Reduction, Scope};
@@ -15,27 +15,6 @@ fn stem(what: &str, order: Ordering, within: Scope) -> String {
         order => format!("{}.{}", order.text(), scope(within)),
     };
     format!("multimem.{what}.{semantics}.global")
-}
-
-/// Vectors and types of accesses to floats: two halves are one type.
-fn floats(float: Float, access: &Access) -> Result<String, Fail> {
-    let vector = match access.words {
-        1 => "",
-        2 => ".v2",
-        4 => ".v4",
-        words => return fail(format!("a multimem access of {words} registers")),
-    };
-    match float {
-        Float::F16 | Float::BF16 if access.bytes() >= 4 => {
-            Ok(format!("{vector}.{float}x2", float = float.name()))
-        }
-        Float::F32 | Float::F64 => Ok(format!("{vector}.{}", float.name())),
-        _ => fail(format!(
-            "a multimem access of {} bytes of {}",
-            access.bytes(),
-            float.name()
-        )),
-    }
 }
 
 /// The operation and type of a reduction; `wide`: sums of halves are computed in f32.

@@ -44,6 +44,7 @@ const HOPPER: Features = ADA.and(&[
     F::Clusters,
     F::StMatrix,
     F::Multimem,
+    F::VectorAtomics,
     F::GridDependency,
 ]);
 const BLACKWELL: Features = HOPPER.and(&[F::Wide256]);

@@ -39,6 +39,8 @@ pub enum Feature {
     ByteMatrices,
     /// Tensor maps that kernels make (`tensormap.replace`).
     TensorMaps,
+    /// Additions to memory of vectors of floats (`red.add.v4.f32`).
+    VectorAtomics,
 }
 
 impl Feature {
@@ -62,6 +64,7 @@ impl Feature {
         ("block-scale", Feature::BlockScale),
         ("byte-matrices", Feature::ByteMatrices),
         ("tensor-maps", Feature::TensorMaps),
+        ("vector-atomics", Feature::VectorAtomics),
     ];
 
     pub fn named(name: &str) -> Option<Feature> {

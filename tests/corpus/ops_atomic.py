@@ -5,6 +5,7 @@ does not matter. Old values are compared where the order is known.
 """
 
 import numpy as np
+from cuda.tile._bytecode.attribute import DivBy
 from cuda.tile._bytecode.encodings import AtomicRMWMode as Mode
 from cuda.tile._bytecode.encodings import MemoryOrderingSemantics as Order
 from cuda.tile._bytecode.encodings import MemoryScope as Scope
@@ -93,6 +94,34 @@ def sums():
         yield Kernel(f"sum_{t}", (pointer(t),) * 2, fill, arguments, grid=(BLOCKS,))
 
 
+def sums_by_vectors():
+    """All blocks add to neighbouring elements, of which a bound cuts off whole vectors, or parts of them, or none."""
+    count, shape = 1000, (1024,)
+    for t in ("f16", "bf16", "f32"):
+        for name, factor in (("whole", 8), ("parts", 1), ("all", None)):
+
+            def fill(b, x, y, n, factor=factor):
+                y = b.op("Assume", y.type, value=y, predicate=DivBy(16))
+                mask = {}
+                if factor:
+                    mask = {"mask": below(b, b.op("Assume", n.type, value=n, predicate=DivBy(factor)), shape)}
+                ordered = {"memory_ordering_semantics": Order.ACQ_REL, "token": b.token()}
+                rmw(b, b.addresses(y, shape), b.load(x, shape), Mode.ADDF, **ordered, **mask)
+
+            def arguments(rng, t=t, factor=factor):
+                bound = {8: count, 1: count - 3, None: shape[0]}[factor]
+                x, y = rng.integers(-9, 10, (2, *shape))
+                after = y + BLOCKS * np.where(np.arange(shape[0]) < bound, x, 0)
+                return [
+                    given("x", t, typed(t, x)),
+                    wanted("y", t, typed(t, after), before=typed(t, y)),
+                    i32(bound),
+                ]
+
+            parameters = (*(pointer(t),) * 2, scalar("i32"))
+            yield Kernel(f"{name}_{t}", parameters, fill, arguments, grid=(BLOCKS,))
+
+
 def orderings():
     for scope in Scope:
         for order in (Order.RELAXED, Order.ACQUIRE, Order.RELEASE, Order.ACQ_REL):
@@ -152,6 +181,35 @@ def swaps():
         yield Kernel(f"cas_{t}", (*(pointer(t),) * 4, scalar("i32")), fill, arguments)
 
 
+def view_vectors():
+    """Sums of a view's whole and ragged tiles, whose rows are aligned."""
+    rows, pitch, tile = 60, 64, (32, 64)
+    for t in ("f16", "bf16", "f32"):
+
+        def fill(b, x, y, r, c, p):
+            y, p = (b.op("Assume", v.type, value=v, predicate=DivBy(16)) for v in (y, p))
+            view = partition(b, matrix_view(b, y, r, c, p), tile)
+            value = b.load(x, tile)
+            for row in range(2):
+                where = {"view": view, "index": [b.i32(row), b.i32(0)]}
+                b.op("AtomicRedViewTko", Token(), **where, value=value, mode=Mode.ADDF, token=b.token(), **ORDERED)
+
+        for cols in (64, 61):
+
+            def arguments(rng, t=t, cols=cols):
+                x, y = rng.integers(-9, 10, tile), rng.integers(-9, 10, (rows, pitch))
+                after = y.copy()
+                after[:, :cols] += BLOCKS * np.concatenate([x, x])[:rows, :cols]
+                return [
+                    given("x", t, typed(t, x)),
+                    wanted("y", t, typed(t, after), before=typed(t, y)),
+                    *map(i32, (rows, cols, pitch)),
+                ]
+
+            parameters = (pointer(t), pointer(t), *(scalar("i32"),) * 3)
+            yield Kernel(f"red_view_{cols}_columns_{t}", parameters, fill, arguments, "13.3", (BLOCKS,))
+
+
 def view_reductions():
     """atomic_red_view_tko: all blocks reduce into one ragged tile of a matrix."""
     rows, cols, pitch, tile = 5, 13, 16, (8, 16)
@@ -202,10 +260,12 @@ def view_reductions():
 
 GROUPS = {
     "rmw": [*integers(), *sums()],
+    "vectors": list(sums_by_vectors()),
     "orderings": list(orderings()),
     "masked": [Kernel("add_masked_i32", (pointer("i32"), pointer("i32"), scalar("i32")), masked, masked_arguments)],
     "cas": list(swaps()),
     "red_view": list(view_reductions()),
+    "red_view_vectors": list(view_vectors()),
 }
 
 CASES = [kernel.module(name, kernels) for name, kernels in GROUPS.items()]

@@ -70,7 +70,7 @@ fn lines() -> Vec<Line<'static>> {
 /// The first target with a feature (PTX ISA, "Target ISA Notes" of its instructions).
 fn first_with(feature: &str) -> &'static str {
     match feature {
-        "multimem" => "sm_90",
+        "multimem" | "vector-atomics" => "sm_90",
         "wgmma" | "setmaxnreg" | "tensor-maps" => "sm_90a",
         "tcgen05" | "byte-matrices" => "sm_100a",
         "packed-f32" => "sm_100",

@@ -2,6 +2,7 @@
 
 use super::super::build::{Fail, fail};
 use crate::dialect::enums::{Cache, Ordering, Scope, Space};
+use crate::ir::Float;
 use crate::machine::class::Class;
 
 /// One access of a load or store: the PTX type, and the registers it moves.
@@ -33,6 +34,27 @@ impl Access {
             (_, 32) => access("v8.b32", Class::B32, 8),
             (_, bytes) => fail(format!("an access of {bytes} bytes")),
         }
+    }
+}
+
+/// Vectors and types of accesses that compute with floats in memory: two halves are one type.
+pub(in crate::isel) fn floats(float: Float, access: &Access) -> Result<String, Fail> {
+    let vector = match access.words {
+        1 => "",
+        2 => ".v2",
+        4 => ".v4",
+        words => return fail(format!("an access of {words} registers")),
+    };
+    match float {
+        Float::F16 | Float::BF16 if access.bytes() >= 4 => {
+            Ok(format!("{vector}.{float}x2", float = float.name()))
+        }
+        Float::F32 | Float::F64 => Ok(format!("{vector}.{}", float.name())),
+        _ => fail(format!(
+            "an access of {} bytes of {} as floats",
+            access.bytes(),
+            float.name()
+        )),
     }
 }
 

@@ -3,18 +3,18 @@
 
 use super::Lower;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::{Ordering, Predicate, RmwMode, Rounding};
+use crate::dialect::enums::{Ordering, Predicate, RmwMode, Rounding, Scope, Space};
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access;
-use crate::ir::{Attr, Float, Op, Type, ValueId};
+use crate::ir::{Attr, Float, Op, Type, TypeId, ValueId};
 use crate::layout::{In, Layout};
 use crate::lower::build::cased;
 use crate::scalar::Signedness;
 use crate::target::Feature;
 
-/// An atomic update of one element per register.
+/// Atomic updates of one element each, or of several.
 pub struct Update {
-    /// A scalar, or one per register.
+    /// A scalar, or one per update.
     pub address: ValueId,
     /// Bytes to add to the addresses.
     pub offsets: Vec<i64>,
@@ -73,6 +73,41 @@ impl Lower<'_> {
             let attrs = [cased(mode), offsets, order, scope, space];
             l.emit().get(N::AtomicRmw, &groups, attrs, ty)
         })
+    }
+
+    /// Most elements that one addition to memory takes, where its old values are not read (PTX ISA, "red").
+    pub fn added_at_once(&self, mode: RmwMode, elem: TypeId) -> u64 {
+        let vectors = self.target.has(Feature::VectorAtomics);
+        if mode != RmwMode::AddF || self.space() != Space::Global {
+            return 1;
+        }
+        match self.m.types.get(elem) {
+            Type::Float(Float::F32) if vectors => 4,
+            Type::Float(Float::F16 | Float::BF16) if vectors => 8,
+            Type::Float(Float::F16) => 2,
+            _ => 1,
+        }
+    }
+
+    /// Adds `vec` elements at each address.
+    pub fn add_vectors(&mut self, data: &Op, u: &Update, vec: u64) {
+        if vec == 1 {
+            self.update(data, RmwMode::AddF, u);
+            return;
+        }
+        let elements = u.offsets.len() * vec as usize;
+        self.ordered(data, elements, |l, order| {
+            let groups: [&[ValueId]; 3] = [&[u.address], &[u.value], u.mask.as_slice()];
+            let scope = access::scope(data).unwrap_or(Scope::Device);
+            let mut e = l.emit();
+            let attrs = [
+                e.i32_attr(vec as i64),
+                Some(Attr::I64s(u.offsets.clone())),
+                cased(order),
+                cased(scope),
+            ];
+            e.op(N::RedAdd, &groups, attrs, &[]);
+        });
     }
 
     /// Float addition by compare-and-swap, register by register.

@@ -38,7 +38,7 @@ impl Lower<'_> {
 }
 
 fn masks_access(kind: OpKind) -> bool {
-    matches!(A::of(kind), Some(A::Load | A::Store))
+    matches!(A::of(kind), Some(A::Load | A::Store | A::AtomicRmw))
 }
 
 struct Few<'a, 'm> {

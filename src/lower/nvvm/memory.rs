@@ -184,6 +184,32 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Adds every register to memory, as [`Self::store`] stores it.
+    fn add(
+        &mut self,
+        op: OpId,
+        data: &Op,
+        t: &Tiled,
+        vec: u64,
+        known: Option<&[bool]>,
+        value: ValueId,
+    ) -> Result<(), Diagnostic> {
+        let (address, offsets) = self.addresses(op, t, vec)?;
+        let mask = match known {
+            Some(known) => self.mask(op, t, vec, known)?,
+            None => None,
+        };
+        let update = Update {
+            address,
+            offsets,
+            value,
+            mask: self.owned(t.redundant, mask),
+            other: None,
+        };
+        self.add_vectors(data, &update, vec);
+        Ok(())
+    }
+
     /// An atomic update of every element inside.
     pub(super) fn tiled_atomic(
         &mut self,
@@ -192,9 +218,17 @@ impl Lower<'_> {
     ) -> Result<(), Diagnostic> {
         self.before_access(op, v.op());
         let tile = v.tile();
-        let t = self.tiled(op, v.op(), tile)?;
+        let mut t = self.tiled(op, v.op(), tile)?;
         let value = self.get(op, tile)?;
         let value = self.emit().take(value, &t.registers);
+        t.vec = t.vec.min(self.added_at_once(v.mode(), t.elem));
+        if t.vec > 1 {
+            self.by_edges(op, &t, |l, vec, known| {
+                l.add(op, v.op(), &t, vec, known, value).map(|()| vec![])
+            })?;
+            self.after_access(v.op());
+            return Ok(());
+        }
         let (_, known) = self.inside(op, &t)?;
         let (address, offsets) = self.addresses(op, &t, 1)?;
         let mask = self.mask(op, &t, 1, &known)?;

@@ -75,13 +75,26 @@ impl Lower<'_> {
         pointers: ValueId,
         n: u32,
     ) -> Result<Accesses, Diagnostic> {
+        // Strong accesses stay what they are: each element by itself.
+        match self.is_strong(data) {
+            true => Ok(Accesses::single(pointers, n)),
+            false => self.runs_of_pointers(op, pointers, n),
+        }
+    }
+
+    /// How accesses of neighbours among the `n` elements that a thread holds pointers to are.
+    pub(super) fn runs_of_pointers(
+        &self,
+        op: OpId,
+        pointers: ValueId,
+        n: u32,
+    ) -> Result<Accesses, Diagnostic> {
         let run = Run::of(self.m, &self.facts, pointers);
         let layout = self.layout(pointers);
         let (Some(run), Some(layout)) = (run, layout) else {
             return Ok(Accesses::single(pointers, n));
         };
-        // Strong accesses stay what they are: each element by itself.
-        if layout.registers() != u64::from(n) || self.is_strong(data) {
+        if layout.registers() != u64::from(n) {
             return Ok(Accesses::single(pointers, n));
         }
         let held = layout.contiguous_per_thread(&run.order(layout.rank()));

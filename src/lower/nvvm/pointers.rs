@@ -192,6 +192,10 @@ impl Lower<'_> {
         self.before_access(op, v.op());
         let value = self.get(op, v.value())?;
         let n = self.emit().count(value);
+        if !self.kernel.used.contains(&v.old()) && self.add_runs(op, v, value, n)? {
+            self.after_access(v.op());
+            return Ok(());
+        }
         let given = v.mask().map(|x| self.get(op, x)).transpose()?;
         let (address, offsets) = self.element_addresses(op, v.pointers(), n)?;
         let update = Update {
@@ -209,6 +213,40 @@ impl Lower<'_> {
         self.set(v.old(), old);
         self.after_access(v.op());
         Ok(())
+    }
+
+    /// Adds the `n` elements of a thread to memory, several at a time; false where it does not, for there are no such
+    /// additions or no such neighbours.
+    fn add_runs(
+        &mut self,
+        op: OpId,
+        v: &view::AtomicRmw<Op>,
+        value: ValueId,
+        n: u32,
+    ) -> Result<bool, Diagnostic> {
+        let elem = self.emit().elem(value);
+        let most = self.added_at_once(v.mode(), elem);
+        let mut a = self.runs_of_pointers(op, v.pointers(), n)?;
+        a.vec = a.vec.min(most);
+        let masked = v.mask().map(|mask| a.mask_vector(self.facts.get(mask)));
+        a.vec = a.vec.min(masked.unwrap_or(a.vec));
+        if a.vec == 1 {
+            return Ok(false);
+        }
+        let mask = match v.mask() {
+            Some(mask) => Some(self.vector_masks(op, mask, &a.firsts(a.vec))?),
+            None => None,
+        };
+        let (address, offsets) = self.run_addresses(op, &a, a.vec)?;
+        let update = Update {
+            address,
+            offsets,
+            value: self.emit().take(value, &a.registers),
+            mask: self.owned(self.repeats(a.pointers), mask),
+            other: None,
+        };
+        self.add_vectors(v.op(), &update, a.vec);
+        Ok(true)
     }
 
     pub(super) fn atomic_cas(

@@ -105,6 +105,7 @@ static ROWS: &[Row] = &[
     Row(&[N::AtomicRmw], &[Address, Any, Bool], Any, Free),
     Row(&[N::AtomicCas], &[Address, Any, Any, Bool], Any, Free),
     Row(&[N::MultimemLoad], &[Address, Bool, Any], Any, Free),
+    Row(&[N::RedAdd], &[Address, Float, Bool], Any, Free),
     Row(&[N::MultimemReduce, N::MultimemStore], &[Address, Any, Bool], Any, Free),
     Row(&[N::CpAsync], &[Shared, Address, I32, Bool], Any, Free),
     Row(&[N::LdMatrix], &[Shared], Any, Free),

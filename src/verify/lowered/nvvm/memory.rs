@@ -49,6 +49,10 @@ pub fn check(c: &Ctx, view: &View<Op>) -> Check {
             access(c, &accesses!(v), v.vec(), v.value())?;
             multimem(c, v.addr(), v.vec(), v.value())
         }
+        View::RedAdd(v) => {
+            access(c, &accesses!(v), v.vec(), v.value())?;
+            space(c, v.addr(), Space::Global)
+        }
         View::AtomicRmw(v) => {
             space(c, v.addr(), v.space())?;
             let operands = [Some(v.value()), v.other()];
