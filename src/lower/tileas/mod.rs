@@ -75,6 +75,7 @@ mod swap;
 pub mod tcgen05;
 mod transpose;
 mod turn;
+mod unread;
 mod used_up;
 mod variables;
 mod waited;
@@ -123,6 +124,7 @@ fn func(
         return Err(unsupported(m, op, "a function without a body"));
     };
     rename(m, op);
+    unread::release_only(m, body, log);
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
     retype::absorb(m, body);

@@ -33,7 +33,12 @@ pub fn only_read_in_loop(m: &Module, body: BlockId, token: ValueId) -> bool {
 
 /// The same of those of the tokens that it follows that are `looked_at`.
 fn only_read_in(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId) -> bool {
-    others(m, looked_at, token).is_some_and(|others| others.is_empty())
+    others(m, looked_at, |_| false, token).is_some_and(|others| others.is_empty())
+}
+
+/// Whether everything that a token follows, through them also, is such a read or one of `accesses`.
+pub fn only_read_but(m: &Module, accesses: impl Fn(OpId) -> bool, token: ValueId) -> bool {
+    others(m, |_| true, accesses, token).is_some_and(|others| others.is_empty())
 }
 
 /// Of the accesses that a load waits for, the last one in the load's block, or the operation of that block that holds it,
@@ -42,7 +47,7 @@ pub fn waits_for_earlier_iterations(m: &Module, body: BlockId, load: OpId) -> Op
     let block = m.op(load).block;
     let ops = &m.block(block).ops;
     let at = |op: OpId| ops.iter().position(|&o| o == op);
-    let others = others(m, |_| true, access::token(m.op(load))?)?;
+    let others = others(m, |_| true, |_| false, access::token(m.op(load))?)?;
     let here = others
         .into_iter()
         .map(|other| {
@@ -53,9 +58,14 @@ pub fn waits_for_earlier_iterations(m: &Module, body: BlockId, load: OpId) -> Op
     here.into_iter().max_by_key(|&op| at(op))
 }
 
-/// What is no read, or acquires, of all that a token follows through the tokens that are `looked_at`; `None` where it
-/// follows what is not known.
-fn others(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId) -> Option<Vec<OpId>> {
+/// What is no read, or acquires, of all that a token follows through the tokens that are `looked_at` and the accesses that
+/// are `passed`; `None` where it follows what is not known.
+fn others(
+    m: &Module,
+    looked_at: impl Fn(ValueId) -> bool,
+    passed: impl Fn(OpId) -> bool,
+    token: ValueId,
+) -> Option<Vec<OpId>> {
     let mut others = Vec::new();
     let mut seen = FxHashSet::default();
     let mut work = vec![token];
@@ -82,6 +92,7 @@ fn others(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId) -> Op
             (_, Some(S::Load | S::TiledLoad)) if access::ordering(data) != Ordering::Acquire => {
                 work.extend(access::token(data));
             }
+            _ if passed(op) => work.extend(access::token(data)),
             (Some(C::For | C::Loop), _) => {
                 let inits = data.group(data.groups.len().saturating_sub(1));
                 work.extend(inits.get(place));
