@@ -54,6 +54,16 @@ enum Flow {
     Return,
 }
 
+/// A branch of a loop without steps that leaves it or its iteration.
+#[derive(Clone)]
+struct Exit {
+    condition: Val,
+    /// The region of the branch.
+    side: i64,
+    /// What it hands to the loop.
+    vals: Vec<Val>,
+}
+
 /// How often a loop of these bounds runs.
 #[derive(Clone)]
 struct Length {
@@ -91,6 +101,8 @@ pub(super) struct Run {
     steps: u64,
     /// Loops and branches without steps around the place at hand.
     depth: u32,
+    /// Where an iteration of the innermost loop without steps may end early, as far as it was looked at.
+    exits: Vec<Exit>,
     /// Loops without a counter that the role has met and that step a pipeline.
     endless: u32,
     /// Loops of the protocol around the place at hand.
@@ -225,7 +237,7 @@ impl Tracer<'_> {
             Some(C::Continue) => return Ok(Some(Flow::Continue(self.vals(&data.operands)))),
             Some(C::Break) => return Ok(Some(Flow::Break(self.vals(&data.operands)))),
             _ if self.relevant.contains(&op) => return self.control(op, data, kind),
-            Some(C::If | C::For) => {
+            Some(C::If | C::For | C::Loop) => {
                 self.uses(op);
                 self.summary(op, data, kind)?;
                 return Ok(None);
@@ -270,8 +282,10 @@ impl Tracer<'_> {
         let first = data.operands.len() - data.group(data.groups.len().saturating_sub(1)).len();
         let (head, inits) = match kind {
             Some(C::For) => data.operands.split_at(first.min(data.operands.len())),
+            Some(C::Loop) => (&[][..], &data.operands[..]),
             _ => (&data.operands[..], &[][..]),
         };
+        let around = (kind != Some(C::If)).then(|| std::mem::take(&mut self.run.exits));
         let (head, inits) = (self.vals(head), self.vals(inits));
         let mut ends = Vec::new();
         self.run.depth += 1;
@@ -288,16 +302,32 @@ impl Tracer<'_> {
                 .map(|v| self.term(Term::Carried(depth, v)))
                 .collect();
             self.bind(&m.block(body).args, &args);
-            match self.block(body)? {
-                Flow::Yield(vals) | Flow::Continue(vals) => ends.push(vals),
-                _ => ends.push(Vec::new()),
+            match (kind, self.block(body)?) {
+                (Some(C::If), Flow::Continue(vals) | Flow::Break(vals)) => {
+                    let (condition, side) = (counter, i as i64);
+                    self.run.exits.push(Exit {
+                        condition,
+                        side,
+                        vals,
+                    });
+                    ends.push(Vec::new());
+                }
+                (_, Flow::Yield(vals) | Flow::Continue(vals) | Flow::Break(vals)) => {
+                    ends.push(vals);
+                }
+                (_, Flow::Return) => ends.push(Vec::new()),
             }
         }
         self.run.depth -= 1;
+        let exits = around.map(|around| std::mem::replace(&mut self.run.exits, around));
         for (i, &result) in data.results.iter().enumerate() {
             let parts = head.iter().copied().chain(inits.get(i).copied());
             let ends = ends.iter().map(|e| e.get(i).copied().unwrap_or(Val::Other));
-            let parts: Vec<Val> = parts.chain(ends).collect();
+            let exits = exits.iter().flatten().flat_map(|e| {
+                let val = e.vals.get(i).copied().unwrap_or(Val::Other);
+                [e.condition, Val::Int(e.side), val]
+            });
+            let parts: Vec<Val> = parts.chain(ends).chain(exits).collect();
             let scalar =
                 matches!(m.types.get(m.ty(result)), Type::Tile { shape, .. } if shape.is_empty());
             let term = match scalar {
