@@ -136,6 +136,7 @@ fn func(
     transpose::absorb(m, body);
     deep::cut(m, body, target, log);
     let split = cluster::split(m, op, body, target, options, log);
+    strips::scaled(m, op, body, target, log);
     // Tensor memory holds what matmuls add and registers do not, unless it is worked over between matmuls.
     let multiplies = m.ops_under(body).iter().any(|&o| look::is_matmul(m, o));
     if !target.has(Feature::Tcgen05) || !multiplies || look::is_chained(m, body) {

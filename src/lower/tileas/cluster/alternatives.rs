@@ -1,9 +1,12 @@
 //! Which dimension of its matmuls the blocks of a cluster share.
 
+use crate::facts::matmul::Matmul;
 use crate::ir::{Module, OpId};
+use crate::layout::tensor::LANES;
 use crate::lower::tileas::look::is_matmul;
 use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::strips::dims::{Dim, Dims, extents};
+use crate::target::{Feature, Target};
 
 /// A way to share a matmul.
 pub struct Alternative {
@@ -15,7 +18,7 @@ pub struct Alternative {
 }
 
 /// Rows first: where both cost the same, each block has its own left operand, as `cta_group::2` wants it.
-/// WGMMA multiplies 64 rows, `tcgen05.mma` 64 or 128 (PTX ISA, "Matrix Shape"); of columns both take multiples of
+/// WGMMA multiplies 64 rows, `tcgen05.mma` 64 or 128, with scales 128 (PTX ISA, "Matrix Shape"); of columns both take multiples of
 /// 16, but 32 are needed for a row of a swizzle in memory.
 pub const ALTERNATIVES: [Alternative; 2] = [
     Alternative {
@@ -39,6 +42,7 @@ impl Alternative {
         matmuls: &[OpId],
         dims: &mut Dims,
         blocks: u64,
+        target: &Target,
     ) -> Result<(u64, Dim), Refusal> {
         let no = |op: OpId, why: String| Err((op, why));
         let mut cost = 0;
@@ -71,6 +75,7 @@ impl Alternative {
             };
             let least = match rank - 1 - place {
                 0 => ALTERNATIVES[1].least,
+                1 if has_scales(m, op) && target.has(Feature::Tcgen05) => LANES,
                 1 => ALTERNATIVES[0].least,
                 _ => {
                     return no(
@@ -102,13 +107,24 @@ impl Alternative {
     }
 }
 
+fn has_scales(m: &Module, matmul: OpId) -> bool {
+    Matmul::of(m.op(matmul)).is_some_and(|p| p.scales.is_some())
+}
+
 /// The dimensions that `blocks` blocks may share, the cheapest first; and why others are none.
-pub fn of(m: &Module, ops: &[OpId], dims: &mut Dims, blocks: u64) -> Vec<Result<Dim, Refusal>> {
+pub fn of(
+    m: &Module,
+    ops: &[OpId],
+    dims: &mut Dims,
+    blocks: u64,
+    target: &Target,
+) -> Vec<Result<Dim, Refusal>> {
     let matmuls: Vec<OpId> = ops.iter().copied().filter(|&o| is_matmul(m, o)).collect();
     if matmuls.is_empty() {
         return Vec::new();
     }
-    let each = ALTERNATIVES.iter().map(|a| a.of(m, &matmuls, dims, blocks));
+    let of = |a: &Alternative| a.of(m, &matmuls, dims, blocks, target);
+    let each = ALTERNATIVES.iter().map(of);
     let mut all: Vec<_> = each.collect();
     all.sort_by_key(|a| a.as_ref().map_or(u64::MAX, |found| found.0));
     all.into_iter().map(|a| a.map(|found| found.1)).collect()

@@ -98,11 +98,11 @@ fn decide(
         return no("only targets with wgmma or tcgen05 read operands that a cluster shares");
     }
     let ops = m.ops_under(body);
-    let mut dims = Dims::of(m, &ops);
+    let mut dims = Dims::with_reshapes(m, &ops);
     let mut refused = None;
     let mut blocks = asked.min(PORTABLE) as u64;
     while blocks > 1 {
-        for found in alternatives::of(m, &ops, &mut dims, blocks) {
+        for found in alternatives::of(m, &ops, &mut dims, blocks, target) {
             let found = found.and_then(|set| {
                 let (parts, concerned) = Parts::of(m, &ops, &mut dims, set, blocks)?;
                 let concerned = concerned.into_iter().collect();

@@ -1,10 +1,12 @@
 //! Which dimensions of which tiles are one thing: cutting one of them in parts cuts all.
 
 use crate::dialect::cuda_tile::view as tile;
+use crate::facts::matmul::Matmul;
 use crate::lower::tileas::buffers::part_of;
 use crate::lower::tileas::look::is_matmul;
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -19,7 +21,7 @@ use crate::lower::tileas::relation::Relation;
 pub struct Dim(u32);
 
 impl UnifyKey for Dim {
-    type Value = Whole;
+    type Value = Cuts;
     fn index(&self) -> u32 {
         self.0
     }
@@ -31,15 +33,25 @@ impl UnifyKey for Dim {
     }
 }
 
-/// Whether some operation needs the dimension whole.
+/// Into how many parts a dimension can be cut: as many as divide the number, one where some operation needs it whole; zero
+/// where nothing limits them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Whole(bool);
+pub struct Cuts(u64);
 
-impl UnifyValue for Whole {
+impl Cuts {
+    const ANY: Cuts = Cuts(0);
+    const WHOLE: Cuts = Cuts(1);
+}
+
+impl UnifyValue for Cuts {
     type Error = ena::unify::NoError;
     fn unify_values(a: &Self, b: &Self) -> Result<Self, Self::Error> {
-        Ok(Whole(a.0 || b.0))
+        Ok(Cuts(gcd(a.0, b.0)))
     }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The dimensions of all tiles of a function.
@@ -53,6 +65,8 @@ pub struct Dims {
     batches: bool,
     /// Whether reductions may take a part of what they reduce at a time.
     reductions: bool,
+    /// Whether changes of shape may take a part of a dimension that they split or join, where that is a part of memory, too.
+    reshapes: bool,
 }
 
 /// The extents of a tile; none of a scalar or something else.
@@ -72,6 +86,16 @@ impl Dims {
     pub fn with_sums(m: &Module, ops: &[OpId], sums: impl IntoIterator<Item = OpId>) -> Dims {
         let dims = Dims {
             in_parts: sums.into_iter().collect(),
+            ..Dims::default()
+        };
+        dims.related_by(m, ops)
+    }
+
+    /// The same where changes of shape may do a part of the outermost of the dimensions that they split or join: whoever
+    /// cuts these asks [`Self::divides`], as [`Parts::of`](super::parts::Parts::of) does.
+    pub fn with_reshapes(m: &Module, ops: &[OpId]) -> Dims {
+        let dims = Dims {
+            reshapes: true,
             ..Dims::default()
         };
         dims.related_by(m, ops)
@@ -109,7 +133,13 @@ impl Dims {
     pub fn free(&mut self, value: ValueId, i: usize) -> Option<Dim> {
         let key = *self.keys.get(&(value, i))?;
         let root = self.table.find(key);
-        (!self.table.probe_value(root).0).then_some(root)
+        (self.table.probe_value(root) != Cuts::WHOLE).then_some(root)
+    }
+
+    /// Whether the dimensions in `set` can be cut in so many parts.
+    pub fn divides(&mut self, set: Dim, parts: u64) -> bool {
+        let Cuts(cuts) = self.table.probe_value(set);
+        cuts.is_multiple_of(parts)
     }
 
     /// The dimension of `value` that is in `set`.
@@ -139,7 +169,7 @@ impl Dims {
         *self
             .keys
             .entry((value, i))
-            .or_insert_with(|| table.new_key(Whole(false)))
+            .or_insert_with(|| table.new_key(Cuts::ANY))
     }
 
     /// Cuts two dimensions of tiles together.
@@ -150,7 +180,7 @@ impl Dims {
 
     fn keep(&mut self, value: ValueId, i: usize) {
         let key = self.key(value, i);
-        self.table.union_value(key, Whole(true));
+        self.table.union_value(key, Cuts::WHOLE);
     }
 
     fn keep_all(&mut self, m: &Module, value: ValueId) {
@@ -240,15 +270,17 @@ impl Dims {
         }
     }
 
-    /// Rows and columns of a matmul go with its operands'; what is summed over stays whole, as a rule. `false`: the
-    /// matmul has other operands than two matrices and what they are added to.
+    /// Rows and columns of a matmul go with its operands' and their scales'; what is summed over stays whole, as a rule.
+    /// `false`: its operands are no matrices.
     fn matmul(&mut self, m: &Module, op: OpId) -> bool {
         let data = m.op(op);
-        let (&[lhs, rhs, acc], &[result]) = (&data.operands[..], &data.results[..]) else {
+        let (Some(matmul), &[result]) = (Matmul::of(data), &data.results[..]) else {
             return false;
         };
+        let Matmul { lhs, rhs, acc, .. } = matmul;
+        let scales = matmul.scales;
         let rank = extents(m, acc).len();
-        if rank < 2 || [lhs, rhs].iter().any(|&v| extents(m, v).len() != rank) {
+        if rank < 2 || matmul.sources().any(|v| extents(m, v).len() != rank) {
             return false;
         }
         self.tie_all(m, acc, result);
@@ -256,17 +288,47 @@ impl Dims {
         self.tie((lhs, rows), (acc, rows));
         self.tie((rhs, columns), (acc, columns));
         self.tie((lhs, columns), (rhs, rows));
-        if !self.in_parts.contains(&op) {
+        if !self.in_parts.contains(&op) || scales.is_some() {
             self.keep(lhs, columns);
         }
+        if let Some([left, right]) = scales {
+            self.tie((left, rows), (acc, rows));
+            self.keep(left, columns);
+            self.tie((right, columns), (acc, columns));
+            self.keep(right, rows);
+        }
         for i in 0..rows {
-            self.tie((lhs, i), (acc, i));
-            self.tie((rhs, i), (acc, i));
+            (matmul.sources()).for_each(|factor| self.tie((factor, i), (acc, i)));
             if !self.batches {
                 self.keep(acc, i);
             }
         }
         true
+    }
+
+    /// Dimensions that a change of shape splits or joins: what lies in a part of the outermost of them lies in that part of
+    /// the outermost one of the other shape.
+    fn regrouped(&mut self, source: ValueId, result: ValueId, from: &[u64], to: &[u64]) {
+        for (these, those) in groups(from, to) {
+            let outer = |shape: &[u64], dims: &Range<usize>| dims.clone().find(|&d| shape[d] > 1);
+            let pair = (outer(from, &these), outer(to, &those));
+            for (value, dims) in [(source, these), (result, those)] {
+                let tied = if value == source { pair.0 } else { pair.1 };
+                let tied = tied.filter(|_| self.reshapes);
+                dims.filter(|&d| tied != Some(d))
+                    .for_each(|d| self.keep(value, d));
+            }
+            if let (true, Some(a), Some(b)) = (self.reshapes, pair.0, pair.1) {
+                self.tie((source, a), (result, b));
+                self.cut_in((source, a), gcd(from[a], to[b]));
+            }
+        }
+    }
+
+    /// Lets a dimension be cut in so many parts, or in what divides their number.
+    fn cut_in(&mut self, (value, i): (ValueId, usize), parts: u64) {
+        let key = self.key(value, i);
+        self.table.union_value(key, Cuts(parts));
     }
 
     fn related(&mut self, m: &Module, relation: &Relation, source: ValueId, result: ValueId) {
@@ -281,14 +343,19 @@ impl Dims {
                         .zip(&b)
                         .for_each(|(&i, &j)| self.tie((source, i), (result, j)));
                 } else {
+                    self.regrouped(source, result, &from, &to);
+                }
+            }
+            Relation::Unpack(_) => match (&from[..], &to[..]) {
+                (&[bytes], &[_]) if self.reshapes => {
+                    self.tie((source, 0), (result, 0));
+                    self.cut_in((source, 0), bytes);
+                }
+                _ => {
                     self.keep_all(m, source);
                     self.keep_all(m, result);
                 }
-            }
-            Relation::Unpack(_) => {
-                self.keep_all(m, source);
-                self.keep_all(m, result);
-            }
+            },
             Relation::Broadcast => {
                 for i in 0..from.len().min(to.len()) {
                     if from[i] == to[i] {
@@ -311,6 +378,29 @@ impl Dims {
             }
         }
     }
+}
+
+/// The dimensions of two shapes of as many elements, in groups that hold as many.
+fn groups(from: &[u64], to: &[u64]) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut found = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < from.len() || j < to.len() {
+        let start = (i, j);
+        let (mut left, mut right) = (1, 1);
+        while left == 1 || left != right {
+            let next = match left <= right && i < from.len() {
+                true => from.get(i).map(|e| (&mut left, &mut i, e)),
+                false => to.get(j).map(|e| (&mut right, &mut j, e)),
+            };
+            let Some((product, at, extent)) = next else {
+                break;
+            };
+            *product *= extent;
+            *at += 1;
+        }
+        found.push((start.0..i, start.1..j));
+    }
+    found
 }
 
 /// Whether an operation takes a part of a tile that is the whole of it.

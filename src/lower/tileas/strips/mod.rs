@@ -23,7 +23,9 @@ use super::{matmul, pressure, repeated};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::mma::Wgmma;
+use crate::layout::tensor::LANES;
 use crate::lower::tileas::look::{elements, is_matmul, together};
+use crate::lower::tileas::tcgen05::fits::parts_beside_scales;
 use crate::target::{Feature, Target};
 use cut::{Cut, is_weak_load};
 use dims::{Dim, Dims, extents};
@@ -35,6 +37,8 @@ const WHAT: &str = "work in strips";
 const REGISTERS: &str = "registers hold no more";
 /// Why, where a batch is multiplied.
 const MATRICES: &str = "warpgroups, or a thread for them, multiply one matrix at a time";
+/// Why, where a scaled matmul is large.
+const SCALES: &str = "tensor memory has no place for its scales beside more";
 /// Elements of a part of what is only reduced: 16 in each thread of the most warps.
 const PART: u64 = 16 * 32 * MAX_WARPS;
 /// Fewest rows or columns of a strip: two warpgroups multiply 64 rows each.
@@ -169,6 +173,29 @@ pub fn batches(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: 
         if let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) {
             copies.undo(m);
             let (at, why) = refused.unwrap_or((op, "operations need the batch as a whole".into()));
+            log.note(m, at, WHAT, why);
+        }
+    }
+}
+
+/// Cuts the rows, or the columns, of matmuls in tensor memory that their scales have no place beside.
+pub fn scaled(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) {
+    for op in m.ops_under(body) {
+        let Some(parts) = parts_beside_scales(m, op, target).filter(|&parts| parts > 1) else {
+            continue;
+        };
+        let copies = apart::take(m, body);
+        let mut dims = Dims::with_reshapes(m, &m.ops_under(body));
+        let acc = m.result(op);
+        let candidates = rows(m, &mut dims, acc, parts * LANES);
+        let candidates = candidates
+            .into_iter()
+            .map(|(set, _)| (set, parts))
+            .collect();
+        if let Err(refused) = cut_first(m, func, body, &mut dims, (candidates, SCALES), log) {
+            copies.undo(m);
+            let (at, why) =
+                refused.unwrap_or((op, "operations need its dimensions as a whole".into()));
             log.note(m, at, WHAT, why);
         }
     }

@@ -30,7 +30,7 @@ impl Parts {
         count: u64,
     ) -> Result<(Parts, Vec<OpId>), Refusal> {
         let mut places = FxHashMap::default();
-        let mut concerned = Vec::new();
+        let mut concerned: Vec<OpId> = Vec::new();
         for &op in ops {
             let mut here = values_of(m, op);
             let touched = here
@@ -48,6 +48,12 @@ impl Parts {
                     "a tile has the dimension that would be split twice".into(),
                 ));
             }
+        }
+        if let Some(&op) = concerned.first().filter(|_| !dims.divides(set, count)) {
+            let why = format!(
+                "a change of shape splits the dimension so that {count} parts of it are none"
+            );
+            return Err((op, why));
         }
         let parts = Parts {
             count,

@@ -4,7 +4,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Module, OpId, Type, ValueId};
 use crate::layout::tcgen05::{Atom, K_BITS, ScaledFormat};
-use crate::layout::tensor::LANES;
+use crate::layout::tensor::{COLUMNS, LANES};
 use crate::layout::tensor_scales::TensorScales;
 use crate::target::{Feature, Suffix, Target};
 
@@ -141,6 +141,17 @@ impl Scaled {
         let all: u64 = self.sides.iter().map(TensorScales::columns).sum();
         all.next_power_of_two()
     }
+}
+
+/// In how many parts the sums of a scaled matmul have a place in tensor memory beside its scales; `None` of others, and where
+/// there is no instruction.
+pub fn parts_beside_scales(m: &Module, op: OpId, target: &Target) -> Option<u64> {
+    let matmul = Matmul::of(m.op(op)).filter(|_| target.has(Feature::Tcgen05))?;
+    let scaled = Scaled::of(m, matmul.lhs, matmul.rhs, matmul.scales?)?;
+    let Extents { rows, columns, .. } = Extents::of(m, op, target).ok()?;
+    let sums = rows.div_ceil(LANES) * columns;
+    let room = COLUMNS.checked_sub(scaled.columns())?;
+    Some(sums.div_ceil(room.max(1)).next_power_of_two())
 }
 
 /// The extents of a scaled matmul, or why there is no instruction for it.
