@@ -9,6 +9,7 @@
 //! changes, and what is still free takes the coalesced default. Where an operation needs a layout
 //! that its operand does not have, a `convert_layout` is inserted: a node with a cost, like any other.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 
 use super::agreed;
@@ -19,15 +20,17 @@ use super::flow::carried;
 use super::for_itself;
 use super::joined::Parts;
 use super::look::{casts, last_users, loop_around};
+use super::own_places;
 use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
 use super::variables::{Assign, Dispute, Layouts, Priority};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
-use crate::facts::FactMap;
+use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
+use crate::lower::run::Run;
 use smallvec::SmallVec;
 
 /// How many times as many elements as in the default layout a thread computes without harm.
@@ -36,8 +39,24 @@ const MANY: u64 = 8;
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
     let mut ops = m.ops_under(body);
+    let (mut facts, with_copies) = (facts, OnceCell::new());
     let mut a = Assign::new(m, facts, warps);
     a.gather(&ops)?;
+    let narrowed = a.narrowed(&ops);
+    if !narrowed.is_empty() {
+        let mut copied = false;
+        for &op in &narrowed {
+            copied |= own_places::copy(a.m, op);
+        }
+        if copied {
+            let func = a.m.region(a.m.block(body).region).parent;
+            facts = with_copies.get_or_init(|| facts::of(a.m, func));
+        }
+        ops = a.m.ops_under(body);
+        a = Assign::new(a.m, facts, warps);
+        a.apart.extend(narrowed);
+        a.gather(&ops)?;
+    }
     loop {
         let disputed = a.disputed(&ops);
         if disputed.is_empty() {
@@ -47,11 +66,13 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
             copy_for_each_use(a.m, op);
         }
         ops = a.m.ops_under(body);
+        let apart = std::mem::take(&mut a.apart);
         a = Assign::new(a.m, facts, warps);
+        a.apart = apart;
         a.gather(&ops)?;
     }
     for &op in &ops {
-        a.unify_stored(op);
+        a.unify_detached(op)?;
     }
     a.keep_in_loops(&ops, body)?;
     a.derive(&ops)?;
@@ -169,7 +190,7 @@ impl Assign<'_> {
             self.var(v);
         });
         if ties_all(data.kind) {
-            let detached = anchors::detached(self.m, self.facts, op);
+            let detached = self.detached(op);
             let tiles = data.operands.iter().chain(&data.results).copied();
             let mut tiles = tiles.filter(|&v| Some(v) != detached);
             let first = tiles.by_ref().find(|&v| is_distributed(self.m, v));
@@ -202,18 +223,62 @@ impl Assign<'_> {
         self.unify_carried(op);
     }
 
-    /// What is stored in vectors through pointers lies as they do, unless a matmul makes it: that is
-    /// converted.
-    fn unify_stored(&mut self, op: OpId) {
-        let Some(value) = anchors::detached(self.m, self.facts, op) else {
-            return;
+    /// What is accessed in vectors through pointers and may lie otherwise than they do: what is stored, and what loads bring
+    /// that would be narrow otherwise.
+    fn detached(&self, op: OpId) -> Option<ValueId> {
+        match self.apart.contains(&op) && is_load(self.m, op) {
+            true => Some(self.m.result(op)),
+            false => anchors::detached(self.m, self.facts, op),
+        }
+    }
+
+    /// It lies as they do after all, unless a matmul makes or takes it: then it is converted, if that pays.
+    fn unify_detached(&mut self, op: OpId) -> Result<(), Diagnostic> {
+        let Some((value, pointers)) = self.detached(op).zip(coalesced::pointers(self.m, op)) else {
+            return Ok(());
         };
-        let made = self.proposed(value);
-        if made.is_none_or(|(priority, _)| priority < Priority::Matmul)
-            && let Some(pointers) = coalesced::pointers(self.m, op)
-        {
+        let pays = !is_load(self.m, op) || self.is_narrow(op, value)?;
+        let by_matmul = |p: Option<(Priority, u32)>| p.is_some_and(|p| p.0 >= Priority::Matmul);
+        if !(pays && by_matmul(self.proposed(value))) {
             self.tie(value, pointers);
         }
+        Ok(())
+    }
+
+    /// Accesses through pointers that lie as matmuls' results do, for these share something with them, and would be wider
+    /// otherwise.
+    fn narrowed(&mut self, ops: &[OpId]) -> Vec<OpId> {
+        let mut found = Vec::new();
+        for &op in ops {
+            let Some(pointers) = coalesced::pointers(self.m, op) else {
+                continue;
+            };
+            let accesses =
+                is_load(self.m, op) || anchors::detached(self.m, self.facts, op).is_some();
+            let lost = self
+                .proposed(pointers)
+                .is_some_and(|p| p.0 >= Priority::Matmul);
+            if accesses && lost && self.is_narrow(op, pointers).unwrap_or(false) {
+                found.push(op);
+            }
+        }
+        found
+    }
+
+    /// Whether the layout of `tile` makes the accesses of `op` much narrower than its pointers admit: what is converted for a
+    /// load takes more than for a store, which is converted once.
+    fn is_narrow(&mut self, op: OpId, tile: ValueId) -> Result<bool, Diagnostic> {
+        let run = coalesced::pointers(self.m, op).and_then(|p| Run::of(self.m, self.facts, p));
+        let (Some(run), Some(layout)) = (run, self.known(tile)) else {
+            return Ok(false);
+        };
+        let now = at(
+            self.m,
+            op,
+            layout.contiguous_per_thread(&run.order(layout.rank())),
+        )?;
+        let times = if is_load(self.m, op) { 4 } else { 2 };
+        Ok(now * times <= run.width && layout.registers() > run.width)
     }
 
     /// Control flow: what a block passes on has the layout of what receives it.
@@ -402,6 +467,11 @@ impl Assign<'_> {
         }
         Ok(layouts)
     }
+}
+
+/// Whether an operation loads through pointers.
+fn is_load(m: &Module, op: OpId) -> bool {
+    S::of(m.op(op).kind) == Some(S::Load)
 }
 
 /// Constants and iotas can be made in any layout.

@@ -125,6 +125,12 @@ fn natural(
     if let Some(layout) = anchors::from_tensor(m, op, warps)? {
         return Ok(vec![(m.result(op), layout)]);
     }
+    // What is loaded lies as its pointers do.
+    if S::of(data.kind) == Some(S::Load)
+        && let Some(layout) = coalesced::pointers(m, op).and_then(|p| layout_of(m, p))
+    {
+        return Ok(vec![(m.result(op), m.layouts.get(layout).clone())]);
+    }
     if let Some(layout) = coalesced::loaded(m, facts, op, warps)? {
         return Ok(vec![(m.result(op), layout)]);
     }

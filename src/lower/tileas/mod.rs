@@ -48,6 +48,7 @@ mod operands;
 mod options;
 mod order;
 mod overlap;
+mod own_places;
 mod paired;
 mod paired_k;
 mod parked;

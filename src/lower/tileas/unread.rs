@@ -11,11 +11,11 @@
 //! follows an acquiring access sees what others had written before they released what it read. A program can only rely on
 //! that if it knows what was read: where the value is not used, the others may as well have come later, and a weak load of
 //! what they write would be a race. So a kernel whose atomic operations are all done for what they write acquires nothing,
-//! and weak loads through other arguments need not come behind them: memory that both reach would have to be the block's
-//! own, which nothing needs to be ordered for.
+//! and weak loads through other arguments need not come behind them, nor behind stores in front of these: memory that both
+//! reach would have to be the block's own, which nothing needs to be ordered for.
 
 use super::missed::Log;
-use super::pipeline::tokens::only_read_but;
+use super::pipeline::tokens::{followed, only_read_but};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
@@ -41,8 +41,14 @@ pub fn release_only(m: &mut Module, body: BlockId, log: &mut Log) {
         let data = m.op(load);
         let reads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
             && access::ordering(data) == Ordering::Weak;
-        let apart = |other| acquiring.contains_key(&other) && are_apart(m, body, load, other);
-        reads && access::token(data).is_some_and(|t| only_read_but(m, apart, t))
+        let apart = |other| are_apart(m, body, load, other);
+        let acquires = |&other: &OpId| acquiring.contains_key(&other);
+        // What stands in front of what acquires orders nothing else either.
+        let follows_none = |token| {
+            let direct = followed(m, token).is_some_and(|o| o.iter().all(acquires));
+            direct && only_read_but(m, apart, token)
+        };
+        reads && access::token(data).is_some_and(follows_none)
     });
     for load in free.collect::<Vec<OpId>>() {
         let Some(token) = access::token(m.op(load)) else {

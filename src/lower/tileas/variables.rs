@@ -1,11 +1,11 @@
 //! The state of a layout assignment: a unification variable per tile, with the strongest proposal so far.
 
 use ena::unify::{InPlaceUnificationTable, UnifyKey, UnifyValue};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::relation::{canonical, is_distributed};
 use crate::facts::FactMap;
-use crate::ir::{Module, ValueId};
+use crate::ir::{Module, OpId, ValueId};
 use crate::layout::Layout;
 
 /// The layout number of each tile.
@@ -105,6 +105,8 @@ pub struct Assign<'m> {
     pub warps: u64,
     /// The layouts that loads propose, in order.
     pub loads: Vec<(ValueId, u32)>,
+    /// Accesses through pointers of which what they move may lie otherwise than these.
+    pub apart: FxHashSet<OpId>,
     table: InPlaceUnificationTable<Var>,
     vars: FxHashMap<ValueId, Var>,
 }
@@ -116,6 +118,7 @@ impl<'m> Assign<'m> {
             facts,
             warps,
             loads: Vec::new(),
+            apart: FxHashSet::default(),
             table: InPlaceUnificationTable::new(),
             vars: FxHashMap::default(),
         }

@@ -36,6 +36,12 @@ fn only_read_in(m: &Module, looked_at: impl Fn(ValueId) -> bool, token: ValueId)
     others(m, looked_at, |_| false, token).is_some_and(|others| others.is_empty())
 }
 
+/// The accesses that a token follows, but for such reads and what stands in front of the others; `None` where it follows what
+/// is not known.
+pub fn followed(m: &Module, token: ValueId) -> Option<Vec<OpId>> {
+    others(m, |_| true, |_| false, token)
+}
+
 /// Whether everything that a token follows, through them also, is such a read or one of `accesses`.
 pub fn only_read_but(m: &Module, accesses: impl Fn(OpId) -> bool, token: ValueId) -> bool {
     others(m, |_| true, accesses, token).is_some_and(|others| others.is_empty())
