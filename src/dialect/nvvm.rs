@@ -276,6 +276,9 @@ dialect_table! { Nvvm {
     SpreadByte(source: One) -> (result: One(Explicit))
         = op("spread_byte").traits(ELEMENTWISE)
         .doc("The 16-bit integer whose top bit is the byte's, and whose bits from 7 on are the byte's other seven: an f8E4M3FN as an f16 that is 256 times smaller.");
+    SpreadNibble(source: One) { by: Int<32> } -> (result: One(Explicit))
+        = op("spread_nibble").traits(ELEMENTWISE)
+        .doc("The 16-bit integer whose top bit is that of four bits, and whose bits from `by` on are the other three: an f4E2M1FN as a smaller f16 (9) or bf16 (6).");
     HighNibble(source: One) -> (result: One(Operand(0)))
         = op("high_nibble").traits(ELEMENTWISE)
         .doc("The upper four bits of a byte, in its lower four.");

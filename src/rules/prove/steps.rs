@@ -153,6 +153,15 @@ fn special(
             "(concat ((_ extract 7 7) {byte}) #b0 ((_ extract 6 0) {byte}) {})",
             literal(7, 0)
         )),
+        (N::SpreadNibble, [nibble], _) => {
+            let Leaf::Int(by) = leaf(0) else {
+                return None;
+            };
+            let sign = format!("(concat ((_ extract 3 3) {nibble}) {})", literal(15, 0));
+            let rest = format!("((_ zero_extend 13) ((_ extract 2 0) {nibble}))");
+            let by = literal(16, u64::try_from(by).ok()?);
+            Some(format!("(bvor {sign} (bvshl {rest} {by}))"))
+        }
         (N::HighNibble, [byte], _) => Some(format!("(bvlshr {byte} {})", literal(8, 4))),
         (N::TestClear, [source, mask], [Scalar::Int(bits), _]) => Some(format!(
             "(ite (= (bvand {source} {mask}) {}) #b1 #b0)",

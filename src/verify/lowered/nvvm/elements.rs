@@ -82,6 +82,7 @@ static ROWS: &[Row] = &[
     Row(&[N::Mad, N::Lop3, N::ShfL, N::ShfR], &[Int, Int, Int], Int, Same),
     Row(&[N::MulWideS, N::MulWideU, N::JoinBytes], &[Int, Int], Int, Twice),
     Row(&[N::SpreadByte], &[Int], Int, Twice),
+    Row(&[N::SpreadNibble], &[Int], Int, Wider),
     Row(&[N::HighNibble], &[Int], Int, Same),
     Row(&[N::TestClear], &[I32, I32], Bool, Free),
     Row(&[N::WarpUniform], &[I32], I32, Same),
