@@ -296,7 +296,13 @@ impl Assign<'_> {
             let Some(relation) = Relation::of(self.m, op) else {
                 continue;
             };
+            // What is reduced, and a tile of it with the dimension that was lost, may have no other layout proposed.
+            let reduced = |v: ValueId| {
+                let by = self.m.def_op(v);
+                by.is_some_and(|o| C::of(self.m.op(o).kind) == Some(C::Reduce))
+            };
             let weaker: &[_] = match &relation {
+                Relation::Reshape if reduced(self.m.source(op)) => &[Some(Priority::Store), None],
                 Relation::Reshape | Relation::Permute(_) => &[Some(Priority::Store)],
                 Relation::Reduce(_) => &[Some(Priority::Store), None],
                 Relation::Broadcast | Relation::Unpack(_) => continue,

@@ -1,4 +1,4 @@
-// Relaxed and released atomic updates let loads of later iterations pass; one that acquires does not.
+// Relaxed and released atomic updates let loads of later iterations pass; one that acquires does not, if what it found is used.
 // run: explain --gpu-name sm_80
 // show: pipeline of | no async | kernel
 entry @relaxed(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %count: tile<ptr<i32>>) {
@@ -25,7 +25,7 @@ entry @relaxed(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %count: tile<ptr<i32>>) {
   %t2 = store_view_tko weak %h, %tb[%i, %j] : tile<64x64xf16>, partition_view<tile=(64x64), tensor_view<1024x1024xf16, strides=[1024,1]>>, tile<i32> -> token
   return
 }
-entry @acquired(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %count: tile<ptr<i32>>) {
+entry @acquired(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %count: tile<ptr<i32>>, %found: tile<ptr<i32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
   %ta = make_partition_view %va : partition_view<tile=(64x64), tensor_view<1024x1024xf16, strides=[1024,1]>>
@@ -43,6 +43,7 @@ entry @acquired(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %count: tile<ptr<i32>>) 
     %p = ftof %m : tile<64x64xf32> -> tile<64x64xf16>
     %s = mmaf %p, %l, %acc : tile<64x64xf16>, tile<64x64xf16>, tile<64x64xf32>
     %old, %t3 = atomic_rmw_tko acq_rel device %count, add, %c1 : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+    %t4 = store_ptr_tko weak %found, %old : tile<ptr<i32>>, tile<i32> -> token
     continue %s : tile<64x64xf32>
   }
   %h = ftof %sum : tile<64x64xf32> -> tile<64x64xf16>
