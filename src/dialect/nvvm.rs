@@ -276,12 +276,15 @@ dialect_table! { Nvvm {
     SpreadByte(source: One) -> (result: One(Explicit))
         = op("spread_byte").traits(ELEMENTWISE)
         .doc("The 16-bit integer whose top bit is the byte's, and whose bits from 7 on are the byte's other seven: an f8E4M3FN as an f16 that is 256 times smaller.");
+    ShlBy(source: One) { by: Int<32> } -> (result: One(Operand(0)))
+        = op("shl_by").traits(ELEMENTWISE)
+        .doc("Shifted left by a number: elements that share a register are shifted together.");
+    ShrBy(source: One) { by: Int<32> } -> (result: One(Operand(0)))
+        = op("shr_by").traits(ELEMENTWISE)
+        .doc("Shifted right by a number, zeros coming from above; likewise.");
     SpreadNibble(source: One) { by: Int<32> } -> (result: One(Explicit))
         = op("spread_nibble").traits(ELEMENTWISE)
         .doc("The 16-bit integer whose top bit is that of four bits, and whose bits from `by` on are the other three: an f4E2M1FN as a smaller f16 (9) or bf16 (6).");
-    HighNibble(source: One) -> (result: One(Operand(0)))
-        = op("high_nibble").traits(ELEMENTWISE)
-        .doc("The upper four bits of a byte, in its lower four.");
     TestClear(source: One, mask: One) -> (result: One(BoolLike(0)))
         = op("test_clear").traits(ELEMENTWISE)
         .doc("Whether the source has none of the mask's bits: one machine instruction, in PTX two. Of a thread's number it is not simplified to a comparison with 0: after that, ptxas writes branches where it could predicate.");

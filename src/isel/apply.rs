@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::build::{Fail, fail};
 use super::select::{Selector, int};
-use super::table::row::{Expr, Shape};
+use super::table::row::{End, Expr, Shape};
 use super::values::{Elem, Form};
 use crate::dialect::Traits;
 use crate::dialect::nvvm::Op as N;
@@ -57,6 +57,15 @@ impl Selector<'_> {
             }
             Expr::Imm(value) => Ok(vec![Atom::Imm(*value)]),
             Expr::Attr(name) => Ok(vec![Atom::Imm(int(op, name)? as u64)]),
+            Expr::Kept { attr, from } => {
+                let Some(&first) = op.operands.first() else {
+                    return fail(
+                        "the selection table asks for an operand's bits that there is none of",
+                    );
+                };
+                let bits = self.form(first)?.elem.stored();
+                Ok(vec![Atom::Imm(kept(bits, int(op, attr)?, *from))])
+            }
             Expr::Insn(name, args) => {
                 let args = args.iter().map(|arg| self.evaluate(arg, op, sources));
                 let args = args.collect::<Result<Vec<_>, _>>()?;
@@ -184,4 +193,16 @@ impl super::build::Builder<'_> {
 /// Whether no register is among the atoms.
 fn is_constant(atoms: &[Atom]) -> bool {
     atoms.iter().all(|a| matches!(a, Atom::Imm(_)))
+}
+
+/// In each element of so many `bits` of a 32-bit register, all of them but `by` from an end.
+fn kept(bits: u32, by: i64, from: End) -> u64 {
+    let all = u32::MAX >> (32 - bits.clamp(1, 32));
+    let by = u32::try_from(by).unwrap_or(bits);
+    let each = match from {
+        End::Low => all.checked_shl(by).unwrap_or(0) & all,
+        End::High => all.checked_shr(by).unwrap_or(0),
+    };
+    let places = (0..32).step_by(bits.clamp(1, 32) as usize);
+    places.fold(0, |mask, at| mask | u64::from(each) << at)
 }

@@ -270,7 +270,7 @@ impl<'t> Chooser<'t> {
             Expr::Lane { operand, of, .. } => {
                 Some((key.operands.get(*operand)?.n.div_ceil(*of), 0))
             }
-            Expr::Imm(_) | Expr::Attr(_) => Some((1, 0)),
+            Expr::Imm(_) | Expr::Attr(_) | Expr::Kept { .. } => Some((1, 0)),
             Expr::Insn(name, args) => {
                 let each = self.exists(name)?;
                 let (mut registers, mut cost) = (1, 0);

@@ -16,6 +16,17 @@ pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {
     match (Op::of(kind)?, args) {
         (Op::Splat | Op::Take | Op::WarpUniform, [(a, _)]) => Some(*a),
         (Op::SpreadByte, [(byte, Scalar::Int(8))]) => Some((byte & 0x80) << 8 | (byte & 0x7f) << 7),
+        (Op::ShlBy | Op::ShrBy, [(source, Scalar::Int(width))]) => {
+            let Leaf::Int(by) = (attrs.0)(0) else {
+                return None;
+            };
+            let by = u32::try_from(by).ok()?;
+            let shifted = match Op::of(kind)? {
+                Op::ShlBy => source.checked_shl(by),
+                _ => source.checked_shr(by),
+            };
+            Some(shifted.unwrap_or(0) & int::mask(*width))
+        }
         (Op::SpreadNibble, [(nibble, Scalar::Int(4))]) => {
             let Leaf::Int(by) = (attrs.0)(0) else {
                 return None;
@@ -23,7 +34,6 @@ pub fn eval(kind: OpKind, attrs: Attrs, args: &[Element]) -> Option<u64> {
             let magnitude = (nibble & 7).checked_shl(u32::try_from(by).ok()?)?;
             Some((nibble & 8) << 12 | magnitude & 0xffff)
         }
-        (Op::HighNibble, [(byte, Scalar::Int(8))]) => Some(byte >> 4),
         (Op::TestClear, [(source, Scalar::Int(_)), (mask, _)]) => {
             Some(u64::from(source & mask == 0))
         }

@@ -26,7 +26,9 @@ const ELEMENTS: [Elem; 13] = [
 ];
 
 /// Tables of `lop3` that are looked at: two that no operand may be left out of or exchanged in.
-const NUMBERS: [i64; 2] = [0x96, 0xca];
+const TABLES: [i64; 2] = [0x96, 0xca];
+/// Places of shifts that are looked at.
+const PLACES: [i64; 2] = [3, 9];
 
 /// An operation on operands of given types.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -87,7 +89,8 @@ fn attributes(def: &OpDef) -> Vec<Vec<Leaf>> {
                 .map(|case| Leaf::Enum(case as u8))
                 .collect(),
             AttrKind::Unit => vec![Leaf::Absent, Leaf::Unit],
-            _ => NUMBERS.map(Leaf::Int).to_vec(),
+            _ if attr.name == "by" => PLACES.map(Leaf::Int).to_vec(),
+            _ => TABLES.map(Leaf::Int).to_vec(),
         };
         let longer = |list: &Vec<Leaf>| {
             let one = |&choice: &Leaf| [&list[..], &[choice]].concat();

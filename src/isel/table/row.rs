@@ -57,6 +57,13 @@ impl Shape {
     }
 }
 
+/// An end of an element's bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum End {
+    Low,
+    High,
+}
+
 /// What computes a row's result.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub enum Expr {
@@ -71,6 +78,12 @@ pub enum Expr {
     Imm(u64),
     /// The integer attribute of this name.
     Attr(Text),
+    /// Ones in each element of the first operand's registers that are packed, but for as many as the integer attribute says:
+    /// the lowest of them, or the highest.
+    Kept {
+        attr: Text,
+        from: End,
+    },
     /// An instruction; the mnemonic may have `{…}` in it.
     Insn(Text, Items<Expr>),
     /// The registers of all, the first of each, then the second of each, and so on.
@@ -187,7 +200,15 @@ fn leaf(word: &str) -> Result<Expr, Mistake<'_>> {
         ),
     };
     if let Some(name) = word.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
-        return Ok(Expr::Attr(name.to_owned().into()));
+        let low = name.strip_suffix("..").map(|name| (name, End::Low));
+        let high = || name.strip_prefix("..-").map(|name| (name, End::High));
+        return Ok(match low.or_else(high) {
+            Some((attr, from)) => Expr::Kept {
+                attr: attr.to_owned().into(),
+                from,
+            },
+            None => Expr::Attr(name.to_owned().into()),
+        });
     }
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),

@@ -27,6 +27,7 @@ use super::variables::{Assign, Dispute, Layouts, Priority};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
+use crate::facts::matmul::Matmul;
 use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
@@ -296,10 +297,12 @@ impl Assign<'_> {
             let Some(relation) = Relation::of(self.m, op) else {
                 continue;
             };
-            // What is reduced, and a tile of it with the dimension that was lost, may have no other layout proposed.
+            // What is reduced, and a tile of it with the dimension that was lost, may have no other layout proposed. Beside a
+            // loop of matmuls a conversion takes little, and registers are short.
             let reduced = |v: ValueId| {
                 let by = self.m.def_op(v);
                 by.is_some_and(|o| C::of(self.m.op(o).kind) == Some(C::Reduce))
+                    && !has_loop_of_matmuls(self.m, self.m.op(op).block)
             };
             let weaker: &[_] = match &relation {
                 Relation::Reshape if reduced(self.m.source(op)) => &[Some(Priority::Store), None],
@@ -473,6 +476,17 @@ impl Assign<'_> {
         }
         Ok(layouts)
     }
+}
+
+/// Whether a loop that multiplies stands in a block.
+fn has_loop_of_matmuls(m: &Module, block: BlockId) -> bool {
+    let loops = m.block(block).ops.iter().copied();
+    let mut loops = loops.filter(|&o| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop)));
+    loops.any(|o| {
+        m.ops_inside(o)
+            .into_iter()
+            .any(|inner| Matmul::of(m.op(inner)).is_some())
+    })
 }
 
 /// Whether an operation loads through pointers.

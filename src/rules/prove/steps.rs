@@ -153,6 +153,14 @@ fn special(
             "(concat ((_ extract 7 7) {byte}) #b0 ((_ extract 6 0) {byte}) {})",
             literal(7, 0)
         )),
+        (N::ShlBy | N::ShrBy, [source], [Scalar::Int(bits)]) => {
+            let Leaf::Int(by) = leaf(0) else {
+                return None;
+            };
+            let by = literal(*bits, u64::try_from(by).ok()?);
+            let shift = if op == N::ShlBy { "bvshl" } else { "bvlshr" };
+            Some(format!("({shift} {source} {by})"))
+        }
         (N::SpreadNibble, [nibble], _) => {
             let Leaf::Int(by) = leaf(0) else {
                 return None;
@@ -162,7 +170,6 @@ fn special(
             let by = literal(16, u64::try_from(by).ok()?);
             Some(format!("(bvor {sign} (bvshl {rest} {by}))"))
         }
-        (N::HighNibble, [byte], _) => Some(format!("(bvlshr {byte} {})", literal(8, 4))),
         (N::TestClear, [source, mask], [Scalar::Int(bits), _]) => Some(format!(
             "(ite (= (bvand {source} {mask}) {}) #b1 #b0)",
             literal(*bits, 0)
