@@ -206,3 +206,17 @@ fn kept(bits: u32, by: i64, from: End) -> u64 {
     let places = (0..32).step_by(bits.clamp(1, 32) as usize);
     places.fold(0, |mask, at| mask | u64::from(each) << at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{End, kept};
+
+    #[test]
+    fn masks_keep_the_bits_of_each_element_that_a_shift_keeps() {
+        assert_eq!(kept(16, 3, End::Low), 0xfff8_fff8);
+        assert_eq!(kept(16, 3, End::High), 0x1fff_1fff);
+        assert_eq!(kept(8, 4, End::High), 0x0f0f_0f0f);
+        assert_eq!(kept(8, 9, End::Low), 0);
+        assert_eq!(kept(32, 0, End::Low), 0xffff_ffff);
+    }
+}
