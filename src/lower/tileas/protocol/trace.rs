@@ -60,7 +60,9 @@ struct Exit {
     condition: Val,
     /// The region of the branch.
     side: i64,
-    /// What it hands to the loop.
+    /// Whether it leaves the loop.
+    breaks: bool,
+    /// What it hands to the loop: its results then, else what it carries.
     vals: Vec<Val>,
 }
 
@@ -302,12 +304,16 @@ impl Tracer<'_> {
                 .map(|v| self.term(Term::Carried(depth, v)))
                 .collect();
             self.bind(&m.block(body).args, &args);
-            match (kind, self.block(body)?) {
-                (Some(C::If), Flow::Continue(vals) | Flow::Break(vals)) => {
+            let flow = self.block(body)?;
+            let breaks = matches!(flow, Flow::Break(_));
+            match (kind, flow) {
+                (Some(C::If), Flow::Continue(vals) | Flow::Break(vals))
+                | (Some(C::Loop), Flow::Break(vals)) => {
                     let (condition, side) = (counter, i as i64);
                     self.run.exits.push(Exit {
                         condition,
                         side,
+                        breaks,
                         vals,
                     });
                     ends.push(Vec::new());
@@ -319,11 +325,20 @@ impl Tracer<'_> {
             }
         }
         self.run.depth -= 1;
-        let exits = around.map(|around| std::mem::replace(&mut self.run.exits, around));
+        let mut exits = around.map_or_else(Vec::new, |around| {
+            std::mem::replace(&mut self.run.exits, around)
+        });
+        // What leaves a loop are its results, which are numbered otherwise than what it carries: a role has those of either
+        // that it needs.
+        let (inits, ends) = match kind {
+            Some(C::Loop) => (Vec::new(), Vec::new()),
+            _ => (inits, ends),
+        };
+        exits.retain(|e| e.breaks == (kind == Some(C::Loop)));
         for (i, &result) in data.results.iter().enumerate() {
             let parts = head.iter().copied().chain(inits.get(i).copied());
             let ends = ends.iter().map(|e| e.get(i).copied().unwrap_or(Val::Other));
-            let exits = exits.iter().flatten().flat_map(|e| {
+            let exits = exits.iter().flat_map(|e| {
                 let val = e.vals.get(i).copied().unwrap_or(Val::Other);
                 [e.condition, Val::Int(e.side), val]
             });
