@@ -123,6 +123,8 @@ fn attribute_lists(def: &OpDef) -> Vec<Vec<Leaf>> {
                 .map(|i| Leaf::Enum(i as u8))
                 .collect(),
             AttrKind::Unit => vec![Leaf::Absent, Leaf::Unit],
+            // Places of a shift, tables of `lop3`.
+            _ if attr.name == "by" => vec![Leaf::Int(3), Leaf::Int(9)],
             _ => vec![Leaf::Int(0x96), Leaf::Int(0xca)],
         };
         lists = lists
