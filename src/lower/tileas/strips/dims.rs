@@ -436,3 +436,22 @@ fn is_along(attr: Option<&Attr>) -> bool {
         ))
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::groups;
+
+    #[test]
+    fn dimensions_are_grouped_where_their_elements_are_as_many() {
+        assert_eq!(
+            groups(&[256, 4], &[2, 4, 32, 1, 4]),
+            [(0..1, 0..3), (1..2, 3..5)]
+        );
+        assert_eq!(
+            groups(&[2, 1, 32, 16], &[2, 1, 32, 4, 4]),
+            [(0..1, 0..1), (1..3, 1..3), (3..4, 3..5)]
+        );
+        assert_eq!(groups(&[6, 4], &[4, 6]), [(0..2, 0..2)]);
+        assert_eq!(groups(&[1, 8], &[8]), [(0..2, 0..1)]);
+    }
+}
