@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use nvvm::{Kernel, element};
 use ptxsim::{Arg, Buffer, Launch, Module as Ptx};
 use tilec::dialect::nvvm::Op as N;
-use tilec::dialect::{AttrKind, OpDef, OpKind, ResultType};
+use tilec::dialect::{OpDef, OpKind, ResultType};
 use tilec::facts::Leaf;
 use tilec::facts::semantics::{self, Attrs, Element, Outcome, Scalar};
 use tilec::ir::{Attr, EnumAttr, Float, TypeId, ValueId};
+use tilec::isel::proof::attributes;
 use tilec::isel::{Chooser, Form, Tables};
 use tilec::target::Target;
 
@@ -112,32 +113,6 @@ impl Case {
         (got - want).abs() <= (want.abs() * relative).max(absolute)
             || got.abs() <= tiny && want.abs() <= tiny
     }
-}
-
-/// All combinations of attributes worth trying.
-fn attribute_lists(def: &OpDef) -> Vec<Vec<Leaf>> {
-    let mut lists = vec![Vec::new()];
-    for attr in def.attrs {
-        let choices: Vec<Leaf> = match attr.kind {
-            AttrKind::Enum(names) => (0..names.cases.len())
-                .map(|i| Leaf::Enum(i as u8))
-                .collect(),
-            AttrKind::Unit => vec![Leaf::Absent, Leaf::Unit],
-            // Places of a shift, tables of `lop3`.
-            _ if attr.name == "by" => vec![Leaf::Int(3), Leaf::Int(9)],
-            _ => vec![Leaf::Int(0x96), Leaf::Int(0xca)],
-        };
-        lists = lists
-            .iter()
-            .flat_map(|list: &Vec<Leaf>| {
-                choices
-                    .iter()
-                    .map(|&c| [&list[..], &[c]].concat())
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-    }
-    lists
 }
 
 /// All type signatures that an operation may have.
@@ -344,7 +319,7 @@ fn cases(tables: &Tables, target: Target) -> Vec<(Case, u32, usize)> {
             continue;
         }
         for (operands, result) in signatures(op) {
-            for attrs in attribute_lists(OpKind::from(op).def()) {
+            for attrs in attributes(OpKind::from(op).def()) {
                 let case = Case {
                     op,
                     attrs,

@@ -81,7 +81,7 @@ pub fn row(chooser: &mut Chooser, case: &Case, elements: usize) -> Option<usize>
 }
 
 /// All combinations of attributes, of numbers only some.
-fn attributes(def: &OpDef) -> Vec<Vec<Leaf>> {
+pub fn attributes(def: &OpDef) -> Vec<Vec<Leaf>> {
     let mut lists = vec![Vec::new()];
     for attr in def.attrs {
         let choices: Vec<Leaf> = match attr.kind {

@@ -14,6 +14,8 @@ mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use self::cases::attributes;
+
 use self::bits::Bits;
 use self::cases::{Case, scalar};
 use self::machine::Registers;

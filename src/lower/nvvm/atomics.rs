@@ -3,7 +3,7 @@
 
 use super::Lower;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::{Ordering, Predicate, RmwMode, Rounding, Scope, Space};
+use crate::dialect::enums::{Ordering, Predicate, RmwMode, Rounding, Space};
 use crate::dialect::nvvm::Op as N;
 use crate::facts::access;
 use crate::ir::{Attr, Float, Op, Type, TypeId, ValueId};
@@ -98,13 +98,13 @@ impl Lower<'_> {
         let elements = u.offsets.len() * vec as usize;
         self.ordered(data, elements, |l, order| {
             let groups: [&[ValueId]; 3] = [&[u.address], &[u.value], u.mask.as_slice()];
-            let scope = access::scope(data).unwrap_or(Scope::Device);
+            let attrs = l.access_attrs(data, vec, u.offsets.clone());
             let mut e = l.emit();
             let attrs = [
-                e.i32_attr(vec as i64),
-                Some(Attr::I64s(u.offsets.clone())),
+                e.i32_attr(attrs.vec as i64),
+                Some(Attr::I64s(attrs.offsets)),
                 cased(order),
-                cased(scope),
+                cased(attrs.scope),
             ];
             e.op(N::RedAdd, &groups, attrs, &[]);
         });

@@ -144,10 +144,7 @@ impl Lower<'_> {
         known: Option<&[bool]>,
     ) -> Result<ValueId, Diagnostic> {
         let (address, offsets) = self.addresses(op, t, vec)?;
-        let mask = match known {
-            Some(known) => self.mask(op, t, vec, known)?,
-            None => None,
-        };
+        let mask = self.known_mask(op, t, vec, known)?;
         let n = t.registers.len() as u32;
         let ty = self.m.types.regs(t.elem, n);
         let padding = mask.map(|_| self.padding(t, ty));
@@ -172,11 +169,7 @@ impl Lower<'_> {
         value: ValueId,
     ) -> Result<(), Diagnostic> {
         let (address, offsets) = self.addresses(op, t, vec)?;
-        let mask = match known {
-            Some(known) => self.mask(op, t, vec, known)?,
-            None => None,
-        };
-        let mask = self.owned(t.redundant, mask);
+        let mask = self.owned_mask(op, t, vec, known)?;
         let attrs = self.access_attrs(data, vec, offsets);
         let mut e = self.emit();
         let attrs = attrs.list(&mut e);
@@ -184,30 +177,49 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Adds every register to memory, as [`Self::store`] stores it.
-    fn add(
+    /// The mask of accesses of `vec` elements, for the dimensions not `known` to be inside (`None`: all are).
+    pub(super) fn known_mask(
         &mut self,
         op: OpId,
-        data: &Op,
+        t: &Tiled,
+        vec: u64,
+        known: Option<&[bool]>,
+    ) -> Result<Option<ValueId>, Diagnostic> {
+        match known {
+            Some(known) => self.mask(op, t, vec, known),
+            None => Ok(None),
+        }
+    }
+
+    /// That mask, with one thread left of those that hold the same elements.
+    pub(super) fn owned_mask(
+        &mut self,
+        op: OpId,
+        t: &Tiled,
+        vec: u64,
+        known: Option<&[bool]>,
+    ) -> Result<Option<ValueId>, Diagnostic> {
+        let mask = self.known_mask(op, t, vec, known)?;
+        Ok(self.owned(t.redundant, mask))
+    }
+
+    /// The update of every register by `value`, in memory order, `vec` of them at a time.
+    fn tiled_update(
+        &mut self,
+        op: OpId,
         t: &Tiled,
         vec: u64,
         known: Option<&[bool]>,
         value: ValueId,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<Update, Diagnostic> {
         let (address, offsets) = self.addresses(op, t, vec)?;
-        let mask = match known {
-            Some(known) => self.mask(op, t, vec, known)?,
-            None => None,
-        };
-        let update = Update {
+        Ok(Update {
             address,
             offsets,
             value,
-            mask: self.owned(t.redundant, mask),
+            mask: self.owned_mask(op, t, vec, known)?,
             other: None,
-        };
-        self.add_vectors(data, &update, vec);
-        Ok(())
+        })
     }
 
     /// An atomic update of every element inside.
@@ -224,22 +236,15 @@ impl Lower<'_> {
         t.vec = t.vec.min(self.added_at_once(v.mode(), t.elem));
         if t.vec > 1 {
             self.by_edges(op, &t, |l, vec, known| {
-                l.add(op, v.op(), &t, vec, known, value).map(|()| vec![])
+                let update = l.tiled_update(op, &t, vec, known, value)?;
+                l.add_vectors(v.op(), &update, vec);
+                Ok(vec![])
             })?;
-            self.after_access(v.op());
-            return Ok(());
+        } else {
+            let (_, known) = self.inside(op, &t)?;
+            let update = self.tiled_update(op, &t, 1, Some(&known), value)?;
+            self.update(v.op(), v.mode(), &update);
         }
-        let (_, known) = self.inside(op, &t)?;
-        let (address, offsets) = self.addresses(op, &t, 1)?;
-        let mask = self.mask(op, &t, 1, &known)?;
-        let update = Update {
-            address,
-            offsets,
-            value,
-            mask: self.owned(t.redundant, mask),
-            other: None,
-        };
-        self.update(v.op(), v.mode(), &update);
         self.after_access(v.op());
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Lower<'_> {
             t: &t,
         };
         let values = self.by_edges(op, &t, |l, vec, known| {
-            let mask = l.known_mask(&access, vec, known)?;
+            let mask = l.known_mask(op, &t, vec, known)?;
             Ok(vec![match vec * t.bytes < WORD {
                 true => l.load_halves(&access, reduction, mask)?,
                 false => l.load_words(&access, reduction, vec, mask)?,
@@ -113,7 +113,7 @@ impl Lower<'_> {
         let value = self.emit().take(value, &t.registers);
         let access = Access { op, data, t: &t };
         self.by_edges(op, &t, |l, vec, known| {
-            let mask = l.owned_mask(&access, vec, known)?;
+            let mask = l.owned_mask(op, &t, vec, known)?;
             match (vec * t.bytes < WORD, reduction) {
                 (false, _) => l.update_words(&access, reduction, vec, value, mask)?,
                 (true, Some(_)) => l.add_halves(&access, value, mask)?,
@@ -148,29 +148,6 @@ impl Lower<'_> {
             t.vec = 1;
         }
         Ok(t)
-    }
-
-    fn known_mask(
-        &mut self,
-        a: &Access,
-        vec: u64,
-        known: Option<&[bool]>,
-    ) -> Result<Option<ValueId>, Diagnostic> {
-        match known {
-            Some(known) => self.mask(a.op, a.t, vec, known),
-            None => Ok(None),
-        }
-    }
-
-    /// The mask, with one thread left of those that hold the same elements.
-    fn owned_mask(
-        &mut self,
-        a: &Access,
-        vec: u64,
-        known: Option<&[bool]>,
-    ) -> Result<Option<ValueId>, Diagnostic> {
-        let mask = self.known_mask(a, vec, known)?;
-        Ok(self.owned(a.t.redundant, mask))
     }
 
     fn accesses(

@@ -226,18 +226,20 @@ impl Lower<'_> {
     ) -> Result<bool, Diagnostic> {
         let elem = self.emit().elem(value);
         let most = self.added_at_once(v.mode(), elem);
-        let mut a = self.runs_of_pointers(op, v.pointers(), n)?;
-        a.vec = a.vec.min(most);
+        if most == 1 {
+            return Ok(false);
+        }
+        let a = self.runs_of_pointers(op, v.pointers(), n)?;
         let masked = v.mask().map(|mask| a.mask_vector(self.facts.get(mask)));
-        a.vec = a.vec.min(masked.unwrap_or(a.vec));
-        if a.vec == 1 {
+        let vec = most.min(masked.unwrap_or(a.vec));
+        if vec == 1 {
             return Ok(false);
         }
         let mask = match v.mask() {
-            Some(mask) => Some(self.vector_masks(op, mask, &a.firsts(a.vec))?),
+            Some(mask) => Some(self.vector_masks(op, mask, &a.firsts(vec))?),
             None => None,
         };
-        let (address, offsets) = self.run_addresses(op, &a, a.vec)?;
+        let (address, offsets) = self.run_addresses(op, &a, vec)?;
         let update = Update {
             address,
             offsets,
@@ -245,7 +247,7 @@ impl Lower<'_> {
             mask: self.owned(self.repeats(a.pointers), mask),
             other: None,
         };
-        self.add_vectors(v.op(), &update, a.vec);
+        self.add_vectors(v.op(), &update, vec);
         Ok(true)
     }
 

@@ -32,6 +32,7 @@ use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
 use crate::lower::run::Run;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 /// How many times as many elements as in the default layout a thread computes without harm.
@@ -39,10 +40,8 @@ const MANY: u64 = 8;
 
 /// Gives every tile under `body` a layout and inserts the conversions.
 pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result<(), Diagnostic> {
-    let mut ops = m.ops_under(body);
     let (mut facts, with_copies) = (facts, OnceCell::new());
-    let mut a = Assign::new(m, facts, warps);
-    a.gather(&ops)?;
+    let (mut a, mut ops) = gathered(m, facts, body, warps, FxHashSet::default())?;
     let narrowed = a.narrowed(&ops);
     if !narrowed.is_empty() {
         let mut copied = false;
@@ -53,10 +52,8 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
             let func = a.m.region(a.m.block(body).region).parent;
             facts = with_copies.get_or_init(|| facts::of(a.m, func));
         }
-        ops = a.m.ops_under(body);
-        a = Assign::new(a.m, facts, warps);
-        a.apart.extend(narrowed);
-        a.gather(&ops)?;
+        let apart = narrowed.into_iter().filter(|&o| is_load(a.m, o)).collect();
+        (a, ops) = gathered(a.m, facts, body, warps, apart)?;
     }
     loop {
         let disputed = a.disputed(&ops);
@@ -66,11 +63,7 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
         for op in disputed {
             copy_for_each_use(a.m, op);
         }
-        ops = a.m.ops_under(body);
-        let apart = std::mem::take(&mut a.apart);
-        a = Assign::new(a.m, facts, warps);
-        a.apart = apart;
-        a.gather(&ops)?;
+        (a, ops) = gathered(a.m, facts, body, warps, a.apart)?;
     }
     for &op in &ops {
         a.unify_detached(op)?;
@@ -81,6 +74,22 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
     convert::insert(m, facts, &ops, &layouts, warps)?;
     for_itself::access(m, facts, &ops, warps);
     Ok(())
+}
+
+/// The operations under `body`, and what is tied and wanted there. What the loads `apart` bring may lie otherwise than their
+/// pointers.
+fn gathered<'m>(
+    m: &'m mut Module,
+    facts: &'m FactMap,
+    body: BlockId,
+    warps: u64,
+    apart: FxHashSet<OpId>,
+) -> Result<(Assign<'m>, Vec<OpId>), Diagnostic> {
+    let ops = m.ops_under(body);
+    let mut a = Assign::new(m, facts, warps);
+    a.apart = apart;
+    a.gather(&ops)?;
+    Ok((a, ops))
 }
 
 /// How many elements a tile has.
@@ -227,7 +236,7 @@ impl Assign<'_> {
     /// What is accessed in vectors through pointers and may lie otherwise than they do: what is stored, and what loads bring
     /// that would be narrow otherwise.
     fn detached(&self, op: OpId) -> Option<ValueId> {
-        match self.apart.contains(&op) && is_load(self.m, op) {
+        match self.apart.contains(&op) {
             true => Some(self.m.result(op)),
             false => anchors::detached(self.m, self.facts, op),
         }
@@ -238,12 +247,18 @@ impl Assign<'_> {
         let Some((value, pointers)) = self.detached(op).zip(coalesced::pointers(self.m, op)) else {
             return Ok(());
         };
-        let pays = !is_load(self.m, op) || self.is_narrow(op, value)?;
-        let by_matmul = |p: Option<(Priority, u32)>| p.is_some_and(|p| p.0 >= Priority::Matmul);
-        if !(pays && by_matmul(self.proposed(value))) {
+        let stays =
+            self.is_matmuls(value) && (!is_load(self.m, op) || self.is_narrow(op, value)?);
+        if !stays {
             self.tie(value, pointers);
         }
         Ok(())
+    }
+
+    /// Whether a matmul proposes the layout that a tile has so far.
+    fn is_matmuls(&mut self, tile: ValueId) -> bool {
+        let proposed = self.proposed(tile);
+        proposed.is_some_and(|(priority, _)| priority >= Priority::Matmul)
     }
 
     /// Accesses through pointers that lie as matmuls' results do, for these share something with them, and would be wider
@@ -254,12 +269,10 @@ impl Assign<'_> {
             let Some(pointers) = coalesced::pointers(self.m, op) else {
                 continue;
             };
-            let accesses =
-                is_load(self.m, op) || anchors::detached(self.m, self.facts, op).is_some();
-            let lost = self
-                .proposed(pointers)
-                .is_some_and(|p| p.0 >= Priority::Matmul);
-            if accesses && lost && self.is_narrow(op, pointers).unwrap_or(false) {
+            if self.is_matmuls(pointers)
+                && (is_load(self.m, op) || self.detached(op).is_some())
+                && self.is_narrow(op, pointers).unwrap_or(false)
+            {
                 found.push(op);
             }
         }

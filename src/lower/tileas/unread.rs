@@ -16,6 +16,7 @@
 
 use super::missed::Log;
 use super::pipeline::tokens::{followed, only_read_but};
+use super::strips::cut::is_weak_load;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Ordering;
@@ -37,23 +38,15 @@ pub fn release_only(m: &mut Module, body: BlockId, log: &mut Log) {
     if acquiring.is_empty() {
         return;
     }
-    let free = ops.iter().copied().filter(|&load| {
-        let data = m.op(load);
-        let reads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-            && access::ordering(data) == Ordering::Weak;
+    let free = ops.iter().filter_map(|&load| {
+        let token = access::token(m.op(load)).filter(|_| is_weak_load(m, load))?;
         let apart = |other| are_apart(m, body, load, other);
         let acquires = |&other: &OpId| acquiring.contains_key(&other);
         // What stands in front of what acquires orders nothing else either.
-        let follows_none = |token| {
-            let direct = followed(m, token).is_some_and(|o| o.iter().all(acquires));
-            direct && only_read_but(m, apart, token)
-        };
-        reads && access::token(data).is_some_and(follows_none)
+        let direct = followed(m, token).is_some_and(|o| o.iter().all(acquires));
+        (direct && only_read_but(m, apart, token)).then_some((load, token))
     });
-    for load in free.collect::<Vec<OpId>>() {
-        let Some(token) = access::token(m.op(load)) else {
-            continue;
-        };
+    for (load, token) in free.collect::<Vec<_>>() {
         let ty = m.ty(token);
         let nothing = m.at(body, 0).value(C::MakeToken, &[], [], ty);
         m.set_operand(load, "token", nothing);

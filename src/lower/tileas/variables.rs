@@ -105,7 +105,7 @@ pub struct Assign<'m> {
     pub warps: u64,
     /// The layouts that loads propose, in order.
     pub loads: Vec<(ValueId, u32)>,
-    /// Accesses through pointers of which what they move may lie otherwise than these.
+    /// Loads through pointers of which what they bring may lie otherwise than these.
     pub apart: FxHashSet<OpId>,
     table: InPlaceUnificationTable<Var>,
     vars: FxHashMap<ValueId, Var>,

@@ -1,9 +1,8 @@
 //! Which dimension of its matmuls the blocks of a cluster share.
 
-use crate::facts::matmul::Matmul;
 use crate::ir::{Module, OpId};
 use crate::layout::tensor::LANES;
-use crate::lower::tileas::look::is_matmul;
+use crate::lower::tileas::look::{is_matmul, is_scaled};
 use crate::lower::tileas::missed::Refusal;
 use crate::lower::tileas::strips::dims::{Dim, Dims, extents};
 use crate::target::{Feature, Target};
@@ -18,8 +17,8 @@ pub struct Alternative {
 }
 
 /// Rows first: where both cost the same, each block has its own left operand, as `cta_group::2` wants it.
-/// WGMMA multiplies 64 rows, `tcgen05.mma` 64 or 128, with scales 128 (PTX ISA, "Matrix Shape"); of columns both take multiples of
-/// 16, but 32 are needed for a row of a swizzle in memory.
+/// WGMMA multiplies 64 rows, `tcgen05.mma` 64 or 128, with scales 128 (PTX ISA, "Matrix Shape"); of columns both take
+/// multiples of 16, but 32 are needed for a row of a swizzle in memory.
 pub const ALTERNATIVES: [Alternative; 2] = [
     Alternative {
         name: "rows",
@@ -75,7 +74,7 @@ impl Alternative {
             };
             let least = match rank - 1 - place {
                 0 => ALTERNATIVES[1].least,
-                1 if has_scales(m, op) && target.has(Feature::Tcgen05) => LANES,
+                1 if is_scaled(m, op) && target.has(Feature::Tcgen05) => LANES,
                 1 => ALTERNATIVES[0].least,
                 _ => {
                     return no(
@@ -105,10 +104,6 @@ impl Alternative {
             ),
         }
     }
-}
-
-fn has_scales(m: &Module, matmul: OpId) -> bool {
-    Matmul::of(m.op(matmul)).is_some_and(|p| p.scales.is_some())
 }
 
 /// The dimensions that `blocks` blocks may share, the cheapest first; and why others are none.

@@ -335,6 +335,20 @@ impl Tracer<'_> {
             _ => (inits, ends),
         };
         exits.retain(|e| e.breaks == (kind == Some(C::Loop)));
+        self.outcome(data, (&head, &inits), &ends, &exits);
+        Ok(())
+    }
+
+    /// The results of such an operation: a scalar is a term of what it is computed of at its place of `inits`, `ends` and what
+    /// `exits` hand on.
+    fn outcome(
+        &mut self,
+        data: &Op,
+        (head, inits): (&[Val], &[Val]),
+        ends: &[Vec<Val>],
+        exits: &[Exit],
+    ) {
+        let m = self.m;
         for (i, &result) in data.results.iter().enumerate() {
             let parts = head.iter().copied().chain(inits.get(i).copied());
             let ends = ends.iter().map(|e| e.get(i).copied().unwrap_or(Val::Other));
@@ -351,7 +365,6 @@ impl Tracer<'_> {
             };
             self.run.env.insert(result, term);
         }
-        Ok(())
     }
 
     /// Notes the accumulators in use by `op` and by everything in it.

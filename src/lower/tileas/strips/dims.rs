@@ -1,6 +1,7 @@
 //! Which dimensions of which tiles are one thing: cutting one of them in parts cuts all.
 
 use crate::dialect::cuda_tile::view as tile;
+use crate::facts::gcd;
 use crate::facts::matmul::Matmul;
 use crate::lower::tileas::buffers::part_of;
 use crate::lower::tileas::look::is_matmul;
@@ -48,10 +49,6 @@ impl UnifyValue for Cuts {
     fn unify_values(a: &Self, b: &Self) -> Result<Self, Self::Error> {
         Ok(Cuts(gcd(a.0, b.0)))
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The dimensions of all tiles of a function.

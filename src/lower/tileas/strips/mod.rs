@@ -27,6 +27,7 @@ use crate::layout::tensor::LANES;
 use crate::lower::tileas::look::{elements, is_matmul, together};
 use crate::lower::tileas::tcgen05::fits::parts_beside_scales;
 use crate::target::{Feature, Target};
+use apart::Apart;
 use cut::{Cut, is_weak_load};
 use dims::{Dim, Dims, extents};
 use parts::Parts;
@@ -171,9 +172,8 @@ pub fn batches(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: 
         let all = dims.free(acc, 0).map(|set| (set, matrices));
         let candidates = (all.into_iter().collect(), MATRICES);
         if let Err(refused) = cut_first(m, func, body, &mut dims, candidates, log) {
-            copies.undo(m);
-            let (at, why) = refused.unwrap_or((op, "operations need the batch as a whole".into()));
-            log.note(m, at, WHAT, why);
+            let whole = (op, "operations need the batch as a whole".into());
+            leave(m, copies, refused.or(Some(whole)), log);
         }
     }
 }
@@ -193,11 +193,17 @@ pub fn scaled(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &
             .map(|(set, _)| (set, parts))
             .collect();
         if let Err(refused) = cut_first(m, func, body, &mut dims, (candidates, SCALES), log) {
-            copies.undo(m);
-            let (at, why) =
-                refused.unwrap_or((op, "operations need its dimensions as a whole".into()));
-            log.note(m, at, WHAT, why);
+            let whole = (op, "operations need its dimensions as a whole".into());
+            leave(m, copies, refused.or(Some(whole)), log);
         }
+    }
+}
+
+/// Leaves what cannot be cut as it was, and notes why, where that is known.
+fn leave(m: &mut Module, copies: Apart, refused: Option<Refusal>, log: &mut Log) {
+    copies.undo(m);
+    if let Some((op, why)) = refused {
+        log.note(m, op, WHAT, why);
     }
 }
 
@@ -242,10 +248,7 @@ fn cut_carried(
     let Err(refused) = cut_first(m, func, body, &mut dims, (candidates, REGISTERS), log) else {
         return;
     };
-    copies.undo(m);
-    if let Some((op, why)) = refused {
-        log.note(m, op, WHAT, why);
-    }
+    leave(m, copies, refused, log);
 }
 
 /// Most elements that may live `together`: what a block can hold; where nothing is multiplied, so much less as what is

@@ -5,6 +5,7 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::{Access, group, tile_of};
+use crate::facts::gcd;
 use crate::ir::{Attr, BlockId, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{cased, int_cast, times};
 use crate::lower::tileas::buffers::{part_of, shared_type};
@@ -251,7 +252,7 @@ pub fn begin_at_part(m: &mut Module, op: OpId, dim: usize, length: i64, part: Va
     };
     let step = access.traversal[dim];
     // Positions are counted in what divides both the old steps and the parts.
-    let unit = gcd(step, length);
+    let unit = gcd(step.unsigned_abs(), length.unsigned_abs()) as i64;
     let index = access.index[dim];
     let ty = m.ty(index);
     let mut b = before(m, op);
@@ -270,10 +271,6 @@ pub fn begin_at_part(m: &mut Module, op: OpId, dim: usize, length: i64, part: Va
     {
         *slot = unit as i32;
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// The values that an operation uses and makes, with the arguments of its blocks.
