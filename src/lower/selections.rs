@@ -9,6 +9,7 @@
 //!     else { b = x >> 4; yield b }  → r = select c, 0, b
 //! ```
 
+use super::build;
 use super::invariant::{move_in_front, position};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::FactMap;
@@ -37,8 +38,10 @@ pub fn few(m: &Module, facts: &FactMap, op: OpId) -> Option<[BlockId; 2]> {
             computed += cost(m, facts, op)?;
         }
     }
-    // Between two conditions a selection is four operations, and a jump on the result is one on each way without it.
-    let known = |&v: &ValueId| constant(facts, v).is_some();
+    // Between two conditions a selection is four operations, and a jump on the result is one on each way without it. The
+    // branch's own condition is known on either way.
+    let condition = view::If::of(m.op(op))?.condition();
+    let known = |&v: &ValueId| v == condition || constant(facts, v).is_some();
     let mut rows = results.iter().enumerate();
     let few = rows.all(|(i, &r)| {
         m.types.width(m.ty(r)) > 1 || yields.iter().any(|row| row.get(i).is_some_and(known))
@@ -87,6 +90,10 @@ pub fn select(m: &mut Module, op: OpId, ways: [BlockId; 2]) {
     b.loc = loc;
     for (result, (yes, no)) in results.into_iter().zip(yes.into_iter().zip(no)) {
         let ty = b.module.ty(result);
+        let [yes, no] = [(yes, 1), (no, 0)].map(|(way, known)| match way == condition {
+            true => build::constant(&mut b, known, ty),
+            false => way,
+        });
         let selected = b.value(C::Select, &[condition, yes, no], [], ty);
         b.module.replace_all_uses(result, selected);
     }

@@ -422,22 +422,23 @@ pub fn means(target: &Target, purpose: Purpose) -> &'static str {
     }
 }
 
-/// The loops whose loads are considered: those with matmuls in their own block; where no loop has any, those with
-/// loads of tiles.
+/// The loops whose loads are considered: the innermost ones around matmuls; where no loop has any, those with loads of
+/// tiles.
 fn candidates(m: &Module, body: BlockId) -> Vec<(OpId, Purpose)> {
     let streams = !pipeline::stream::is_for_matmuls(m, body);
     let wanted = |op: OpId| {
         let looping = matches!(C::of(m.op(op).kind), Some(C::For | C::Loop));
         let inner = m.body_of(op, 0).filter(|_| looping)?;
-        let ops = &m.block(inner).ops;
-        if ops.iter().any(|&o| is_matmul(m, o)) {
+        let ops = m.ops_under(inner);
+        let multiplies =
+            |&o: &OpId| is_matmul(m, o) && loop_around(m, body, m.op(o).block) == Some(op);
+        if ops.iter().any(multiplies) {
             return Some((op, Purpose::Operands));
         }
         let tile = |&o: &OpId| {
-            pipeline::prefetch::loads_tile(m, o)
-                && pipeline::ahead::reached(m, inner, o, Purpose::Stream)
+            pipeline::prefetch::loads_tile(m, o) && pipeline::ahead::reached(m, inner, o)
         };
-        let loads = streams && m.ops_under(inner).iter().any(tile);
+        let loads = streams && ops.iter().any(tile);
         loads.then_some((op, Purpose::Stream))
     };
     m.ops_under(body).into_iter().filter_map(wanted).collect()

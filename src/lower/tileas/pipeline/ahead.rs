@@ -40,7 +40,7 @@ pub fn starts_ahead(
     load: OpId,
     purpose: Purpose,
 ) -> Result<(), &'static str> {
-    if S::of(m.op(load).kind) != Some(S::TiledLoad) || !reached(m, body, load, purpose) {
+    if S::of(m.op(load).kind) != Some(S::TiledLoad) || !reached(m, body, load) {
         return Err(NOT_OF_LOOP);
     }
     copies_tile(m, load, purpose)?;
@@ -53,10 +53,9 @@ pub fn starts_ahead(
     }
 }
 
-/// Whether a load stands in a loop's `body` or, for a stream, behind branches of it.
-pub fn reached(m: &Module, body: BlockId, load: OpId, purpose: Purpose) -> bool {
-    let block = m.op(load).block;
-    block == body || (purpose == Purpose::Stream && guard::guards(m, body, block).is_some())
+/// Whether a load stands in a loop's `body` or behind branches of it.
+pub fn reached(m: &Module, body: BlockId, load: OpId) -> bool {
+    guard::guards(m, body, m.op(load).block).is_some()
 }
 
 /// Whether a tiled load can be made earlier than it stands, as a copy to shared memory for `purpose`, or why not: it is
@@ -122,7 +121,7 @@ pub fn gathers_ahead(
     copies_runs(m, facts, load, purpose)?;
     waits_in_front(m, body, load)?;
     match () {
-        () if !reached(m, body, load, purpose) => Err(NOT_OF_LOOP),
+        () if !reached(m, body, load) => Err(NOT_OF_LOOP),
         () if !follows_counter(m, body, load, MOST_INDICES) => Err(
             "its pointers depend on a value that the loop computes from one iteration to the next, not on its counter alone",
         ),

@@ -56,11 +56,9 @@ impl Prefetch {
                 || gathers_ahead(m, facts, body, o, purpose).is_ok()
         };
         let wanted = |&o: &OpId| ahead(o) && feeds_matmul(m, &under, o);
-        let loads: Vec<OpId> = m.block(body).ops.iter().copied().filter(wanted).collect();
+        let loads: Vec<OpId> = under.iter().copied().filter(wanted).collect();
         if loads.is_empty() {
-            let gather = m
-                .block(body)
-                .ops
+            let gather = under
                 .iter()
                 .copied()
                 .find(|&o| S::of(m.op(o).kind) == Some(S::Load) && feeds_matmul(m, &under, o));
@@ -80,6 +78,12 @@ impl Prefetch {
             loads,
             purpose,
         })
+    }
+
+    /// Leaves out the loads in branches of the loop; whether others are left.
+    pub fn retain_of_body(&mut self, m: &Module) -> bool {
+        self.loads.retain(|&l| m.op(l).block == self.body);
+        !self.loads.is_empty()
     }
 
     /// Whether the loop writes memory.
@@ -103,7 +107,7 @@ impl Prefetch {
         let mut against = None;
         let purpose = Purpose::Stream;
         for load in m.ops_under(body) {
-            if !loads_tile(m, load) || !reached(m, body, load, purpose) {
+            if !loads_tile(m, load) || !reached(m, body, load) {
                 continue;
             }
             let found = match S::of(m.op(load).kind) {
@@ -154,7 +158,7 @@ fn harm(m: &Module, body: BlockId, op: OpId, purpose: Purpose) -> Option<&'stati
     let loads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load));
     let stores = matches!(S::of(data.kind), Some(S::TiledStore | S::Store));
     let weak = (loads || stores) && access::ordering(data) == Ordering::Weak;
-    let beside = stores || loads && (data.block == body || purpose == Purpose::Stream);
+    let beside = stores || loads && reached(m, body, op);
     let atomic = matches!(S::of(data.kind), Some(S::TiledAtomic | S::AtomicRmw));
     let passed = atomic
         && purpose == Purpose::Operands

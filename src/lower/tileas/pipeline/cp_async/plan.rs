@@ -74,6 +74,12 @@ impl Plan {
             purpose.layout(m, m.result(l), &order).is_ok()
         };
         stream.loads.retain(has_layout);
+        if kind == PipelineKind::Registers && !stream.retain_of_body(m) {
+            return Err(
+                "its loads are in branches of the loop, where no registers wait for them"
+                    .to_owned(),
+            );
+        }
         if stream.loads.is_empty() {
             return Err("no tile of the loop has a layout in shared memory".to_owned());
         }
@@ -161,7 +167,7 @@ impl Plan {
 /// Bytes of what the loop's matmuls read that is there before the loop.
 fn kept(m: &Module, top: BlockId, stream: &Prefetch) -> u64 {
     let mut tiles: Vec<ValueId> = Vec::new();
-    for &dot in m.block(stream.body).ops.iter() {
+    for dot in m.ops_under(stream.body) {
         let operands = Matmul::of(m.op(dot)).into_iter().flat_map(Matmul::sources);
         tiles.extend(operands.filter(|&v| is_stationary(m, top, v, dot)));
     }
