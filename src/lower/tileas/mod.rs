@@ -64,6 +64,7 @@ mod remake;
 mod repeated;
 mod reread;
 mod retype;
+mod searched;
 mod sharing;
 mod shorter;
 mod sink;
@@ -128,6 +129,7 @@ fn func(
     unread::release_only(m, body, log);
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
+    searched::by_scalars(m, op, body, target);
     retype::absorb(m, body);
     gathered::absorb(m, body, target);
     soon::compute(m, body);
