@@ -2,6 +2,7 @@
 
 use super::super::padding;
 use super::plan::Plan;
+use super::sites::Site;
 use super::thread::Steps;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
@@ -9,6 +10,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::build::{self, cased};
+use crate::lower::tileas::flow::jump_target;
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -151,7 +153,7 @@ pub fn copy_by_threads(m: &mut Module, block: BlockId, load: OpId, to: [ValueId;
 pub(super) struct Consumer<'p> {
     plan: &'p Plan,
     built: &'p [Built],
-    /// The iteration that each site has waited for.
+    /// The iteration that each site has waited for and not handed back.
     held: FxHashMap<usize, ValueId>,
 }
 
@@ -184,6 +186,16 @@ impl<'p> Consumer<'p> {
     }
 }
 
+/// Whether `op` jumps out of the block of a `site`.
+fn leaves(m: &Module, site: &Site, op: OpId) -> bool {
+    if !matches!(C::of(m.op(op).kind), Some(C::Break | C::Continue)) {
+        return false;
+    }
+    let target = jump_target(m, op);
+    let mut around = std::iter::successors(m.parent_of_block(site.block), |&o| m.parent_op(o));
+    target.is_some_and(|target| around.any(|o| o == target))
+}
+
 impl Steps for Consumer<'_> {
     fn rings_at(&self, op: OpId) -> Vec<usize> {
         let sites = self.plan.sites.iter().filter(|s| s.first == op);
@@ -200,11 +212,16 @@ impl Steps for Consumer<'_> {
 
     fn after(&mut self, m: &mut Module, op: OpId, block: BlockId, _: &mut [ValueId]) {
         for (i, site) in self.plan.sites.iter().enumerate() {
-            if site.last == op
-                && let Some(&iteration) = self.held.get(&i)
-            {
+            let Some(&iteration) = self.held.get(&i) else {
+                continue;
+            };
+            // What jumps away between the readers of a tile hands its stage back, too.
+            if site.last == op || leaves(m, site, op) {
                 let pipeline = self.built[site.ring].pipeline;
                 step(m, block, S::ConsumerRelease, pipeline, iteration);
+            }
+            if site.last == op {
+                self.held.remove(&i);
             }
         }
     }

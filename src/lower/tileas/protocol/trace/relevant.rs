@@ -49,16 +49,28 @@ pub(super) fn mark(m: &Module, block: BlockId, relevant: &mut FxHashSet<OpId>) -
     (steps, jumps)
 }
 
-/// Whether a `break` in `block` leaves the loop around it.
-pub(super) fn breaks(m: &Module, block: BlockId) -> bool {
+/// Whether a jump of this kind in `block` is one of the loop around it.
+pub(super) fn jumps(m: &Module, block: BlockId, kind: C) -> bool {
     m.block(block)
         .ops
         .iter()
         .any(|&op| match C::of(m.op(op).kind) {
-            Some(C::Break) => true,
             Some(C::If) => {
-                (0..m.op(op).regions.len()).any(|i| m.body_of(op, i).is_some_and(|b| breaks(m, b)))
+                let mut sides = (0..m.op(op).regions.len()).filter_map(|i| m.body_of(op, i));
+                sides.any(|b| jumps(m, b, kind))
             }
-            _ => false,
+            found => found == Some(kind),
         })
+}
+
+/// Whether the loop around an operation is left where its body ends.
+pub(super) fn ends_by_leaving(m: &Module, mut op: OpId) -> bool {
+    while let Some(parent) = m.parent_op(op) {
+        op = parent;
+        if C::of(m.op(op).kind) != Some(C::If) {
+            break;
+        }
+    }
+    let end = m.body_of(op, 0).and_then(|body| m.terminator(body));
+    end.is_some_and(|end| C::of(m.op(end).kind) == Some(C::Break))
 }
