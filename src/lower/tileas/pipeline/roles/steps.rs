@@ -186,12 +186,9 @@ impl<'p> Consumer<'p> {
     }
 }
 
-/// Whether `op` jumps out of the block of a `site`.
-fn leaves(m: &Module, site: &Site, op: OpId) -> bool {
-    if !matches!(C::of(m.op(op).kind), Some(C::Break | C::Continue)) {
-        return false;
-    }
-    let target = jump_target(m, op);
+/// Whether a jump goes out of the block of a `site`.
+fn leaves(m: &Module, site: &Site, jump: OpId) -> bool {
+    let target = jump_target(m, jump);
     let mut around = std::iter::successors(m.parent_of_block(site.block), |&o| m.parent_op(o));
     target.is_some_and(|target| around.any(|o| o == target))
 }
@@ -212,16 +209,24 @@ impl Steps for Consumer<'_> {
 
     fn after(&mut self, m: &mut Module, op: OpId, block: BlockId, _: &mut [ValueId]) {
         for (i, site) in self.plan.sites.iter().enumerate() {
-            let Some(&iteration) = self.held.get(&i) else {
-                continue;
-            };
-            // What jumps away between the readers of a tile hands its stage back, too.
-            if site.last == op || leaves(m, site, op) {
+            if site.last == op
+                && let Some(iteration) = self.held.remove(&i)
+            {
                 let pipeline = self.built[site.ring].pipeline;
                 step(m, block, S::ConsumerRelease, pipeline, iteration);
             }
-            if site.last == op {
-                self.held.remove(&i);
+        }
+    }
+
+    /// What jumps away between the readers of a tile hands its stage back, too.
+    fn leave(&mut self, m: &mut Module, jump: OpId, block: BlockId) {
+        for (i, site) in self.plan.sites.iter().enumerate() {
+            if site.last != jump
+                && leaves(m, site, jump)
+                && let Some(&iteration) = self.held.get(&i)
+            {
+                let pipeline = self.built[site.ring].pipeline;
+                step(m, block, S::ConsumerRelease, pipeline, iteration);
             }
         }
     }

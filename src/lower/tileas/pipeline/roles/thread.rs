@@ -17,6 +17,8 @@ pub trait Steps {
     fn before(&mut self, m: &mut Module, op: OpId, block: BlockId, counters: &mut [ValueId]);
     /// In front of it, where `op` ends its block.
     fn after(&mut self, m: &mut Module, op: OpId, block: BlockId, counters: &mut [ValueId]);
+    /// In front of a `continue` or `break`.
+    fn leave(&mut self, _m: &mut Module, _jump: OpId, _block: BlockId) {}
     /// Whether `op` itself goes away.
     fn drops(&self, op: OpId) -> bool;
 }
@@ -47,6 +49,9 @@ impl Thread<'_> {
                     .traits
                     .has(crate::dialect::Traits::TERMINATOR);
             self.steps.before(m, op, block, counters);
+            if matches!(kind, Some(C::Continue | C::Break)) {
+                self.steps.leave(m, op, block);
+            }
             if ends {
                 self.steps.after(m, op, block, counters);
             }
