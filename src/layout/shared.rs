@@ -220,8 +220,13 @@ impl SharedLayout {
             .into_iter()
             .filter(|&n| n > 1)
             .collect();
+        self.reshaped(&extents)
+    }
+
+    /// The same buffer as a tile of other extents, with the same elements row by row.
+    pub fn reshaped(&self, extents: &[u64]) -> Result<SharedLayout, LayoutError> {
         SharedLayout::new(
-            self.layout.reshape(&Shape::new(&extents)?)?,
+            self.layout.reshape(&Shape::new(extents)?)?,
             self.element_bits,
         )
     }

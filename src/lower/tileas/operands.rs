@@ -7,10 +7,10 @@ use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::{self, Op as S};
 use crate::facts::matmul::{Matmul, Side};
 use crate::facts::{FactMap, access};
-use crate::ir::{BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, ValueId};
-use crate::layout::In;
+use crate::ir::{BlockId, Def, Diagnostic, Module, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::SharedLayout;
 use crate::layout::wgmma_desc::{self, Major};
+use crate::layout::{In, Shape};
 use crate::lower::unsupported;
 use rustc_hash::FxHashSet;
 
@@ -23,11 +23,19 @@ pub fn read_where_brought(
     k: usize,
     loads: &FxHashSet<OpId>,
 ) -> bool {
-    let Some((load, permutation)) = source(m, tile, &|o| loads.contains(&o)) else {
+    let Some(Way {
+        load,
+        permutation,
+        extents,
+    }) = source(m, tile, &|o| loads.contains(&o))
+    else {
         return false;
     };
     if m.types.bits(m.ty(tile)) == Some(16) {
         return true;
+    }
+    if extents.is_some() {
+        return false;
     }
     let loaded = m.result(load);
     let extents = m.types.as_tile(m.ty(loaded)).map_or(&[][..], |t| t.1);
@@ -45,11 +53,8 @@ pub fn comes_from(m: &Module, tile: ValueId, loads: &FxHashSet<OpId>) -> bool {
 
 /// Where an operand is read.
 pub(super) enum Source {
-    /// In the buffer that `load` reads, its dimensions permuted.
-    Buffer {
-        load: OpId,
-        permutation: Option<Vec<usize>>,
-    },
+    /// In a buffer that a load reads.
+    Buffer(Way),
     /// In a buffer that it is stored to, like this.
     Stored(Form),
     /// In a buffer that the matrix whose transpose it is is stored to, like this.
@@ -88,11 +93,16 @@ impl Source {
                 let buffer = stored.place(m, dot, tile, staging)?;
                 Ok((transposed(m, dot, buffer, &[1, 0])?, None))
             }
-            Source::Buffer { load, permutation } => {
-                let data = m.op(load).clone();
+            Source::Buffer(way) => {
+                let data = m.op(way.load).clone();
                 let iteration = access::iteration(&data);
-                let buffer = m.source(load);
-                let Some(permutation) = permutation else {
+                let mut buffer = m.source(way.load);
+                if let Some(extents) = way.extents {
+                    buffer = reshaped(m, buffer, &extents).map_err(|e| {
+                        unsupported(m, dot, format!("no layout of a reshaped operand: {e}"))
+                    })?;
+                }
+                let Some(permutation) = way.permutation else {
                     return Ok((buffer, iteration));
                 };
                 Ok((transposed(m, dot, buffer, &permutation)?, iteration))
@@ -147,21 +157,31 @@ pub(super) fn is_loaded(m: &Module, mut tile: ValueId) -> bool {
     false
 }
 
-/// The load that makes this tile, and how its dimensions are permuted.
-pub(super) fn source(
-    m: &Module,
-    mut tile: ValueId,
-    is_load: &dyn Fn(OpId) -> bool,
-) -> Option<(OpId, Option<Vec<usize>>)> {
-    let mut permutation = None;
+/// How a tile is what a load loads, shown otherwise.
+pub(super) struct Way {
+    pub load: OpId,
+    /// The extents of the matrix whose elements, row by row, are those of the load: where others than those of one element
+    /// are put together, as the pages of a sequence are.
+    pub extents: Option<Vec<u64>>,
+    /// How the dimensions are permuted then.
+    pub permutation: Option<Vec<usize>>,
+}
+
+/// The load that makes this tile, and how.
+pub(super) fn source(m: &Module, mut tile: ValueId, is_load: &dyn Fn(OpId) -> bool) -> Option<Way> {
+    let (mut permutation, mut extents) = (None, None);
     loop {
         let op = m.def_op(tile)?;
         let data = m.op(op);
         if is_load(op) {
-            return Some((op, permutation));
+            return Some(Way {
+                load: op,
+                extents,
+                permutation,
+            });
         }
         match C::of(data.kind)? {
-            C::Permute if permutation.is_none() => {
+            C::Permute if permutation.is_none() && extents.is_none() => {
                 let p = view::Permute::of(data)?.permutation();
                 let (_, shape) = m.types.as_tile(m.ty(m.source(op)))?;
                 if shape.len() != 2 {
@@ -169,7 +189,14 @@ pub(super) fn source(
                 }
                 permutation = Some(p.iter().map(|&d| d as usize).collect());
             }
-            C::Reshape if only_drops_ones(m, m.source(op), tile) => {}
+            C::Reshape if extents.is_some() || only_drops_ones(m, m.source(op), tile) => {}
+            C::Reshape => {
+                let matrix = long(m, tile);
+                if matrix.len() != 2 {
+                    return None;
+                }
+                extents = Some(matrix);
+            }
             _ => return None,
         }
         tile = m.source(op);
@@ -188,17 +215,15 @@ pub(super) fn inner_dimension(m: &Module, tile: ValueId) -> Option<usize> {
     })
 }
 
+/// The extents of a tile, but for those of one element.
+fn long(m: &Module, tile: ValueId) -> Vec<u64> {
+    let shape = m.types.as_tile(m.ty(tile)).map_or(&[][..], |t| t.1);
+    shape.iter().copied().filter(|&n| n > 1).collect()
+}
+
 /// Whether two tiles have the same extents apart from those of one element.
 fn only_drops_ones(m: &Module, a: ValueId, b: ValueId) -> bool {
-    let long = |v: ValueId| {
-        let shape = m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
-        shape
-            .iter()
-            .copied()
-            .filter(|&n| n > 1)
-            .collect::<Vec<u64>>()
-    };
-    long(a) == long(b)
+    long(m, a) == long(m, b)
 }
 
 /// The operand in the buffer that it is loaded from, if the instruction can read it there.
@@ -221,23 +246,24 @@ pub(super) fn in_place_if(
     tile: ValueId,
     fits: &dyn Fn(&SharedLayout) -> bool,
 ) -> Option<Source> {
-    let (load, permutation, shared) = in_buffer(m, tile)?;
-    fits(&shared).then_some(Source::Buffer { load, permutation })
+    let (way, shared) = in_buffer(m, tile)?;
+    fits(&shared).then_some(Source::Buffer(way))
 }
 
-/// The load that makes a tile from a buffer, how its dimensions are permuted, and how the tile lies in the buffer.
-pub(super) fn in_buffer(
-    m: &Module,
-    tile: ValueId,
-) -> Option<(OpId, Option<Vec<usize>>, SharedLayout)> {
+/// The load that makes a tile from a buffer, and how the tile lies in the buffer.
+pub(super) fn in_buffer(m: &Module, tile: ValueId) -> Option<(Way, SharedLayout)> {
     let local = |o: OpId| S::of(m.op(o).kind) == Some(S::LocalLoad);
-    let (load, permutation) = source(m, tile, &local)?;
-    let mut shared = layout_in(m, m.source(load))?.squeezed().ok()?;
-    if let Some(p) = &permutation {
+    let way = source(m, tile, &local)?;
+    let whole = layout_in(m, m.source(way.load))?;
+    let mut shared = match &way.extents {
+        Some(extents) => whole.reshaped(extents).ok()?,
+        None => whole.squeezed().ok()?,
+    };
+    if let Some(p) = &way.permutation {
         let layout = shared.layout().permute(p).ok()?;
         shared = SharedLayout::new(layout, shared.element_bits()).ok()?;
     }
-    Some((load, permutation, shared))
+    Some((way, shared))
 }
 
 /// Whether a tile exists before the loop in which its matmul stands.
@@ -316,11 +342,32 @@ fn permuted(
         layout,
         stages,
     });
+    Ok(seen(m, buffer, ty))
+}
+
+/// A view of a buffer as a tile of other extents with the same elements row by row, right after the buffer.
+fn reshaped(
+    m: &mut Module,
+    buffer: ValueId,
+    extents: &[u64],
+) -> Result<ValueId, crate::layout::LayoutError> {
+    let mut ty = m.types.get(m.ty(buffer)).clone();
+    if let Type::SharedTile { shape, layout, .. } = &mut ty {
+        let other = m.layouts.get(*layout).reshape(&Shape::new(extents)?)?;
+        *layout = m.layouts.intern(other);
+        *shape = extents.iter().copied().collect();
+    }
+    let ty = m.types.intern(ty);
+    Ok(seen(m, buffer, ty))
+}
+
+/// A view of a buffer as one of this type, right after the buffer.
+fn seen(m: &mut Module, buffer: ValueId, ty: TypeId) -> ValueId {
     let Some(alloc) = m.def_op(buffer) else {
-        return Ok(buffer);
+        return buffer;
     };
     let (block, at) = place(m, alloc);
-    Ok(m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty))
+    m.at(block, at + 1).value(S::SharedView, &[buffer], [], ty)
 }
 
 /// Erases what made `tiles`, as far as nothing else uses it. They may be the same tile, or views of the same.

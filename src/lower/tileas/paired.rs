@@ -149,5 +149,5 @@ fn lies(m: &Module, mut tile: ValueId) -> Option<SharedLayout> {
     }
     // Threads hold narrower elements otherwise.
     let alike = m.types.bits(m.ty(tile)) == bits;
-    in_buffer(m, tile).filter(|_| alike).map(|found| found.2)
+    in_buffer(m, tile).filter(|_| alike).map(|found| found.1)
 }

@@ -7,7 +7,7 @@
 use crate::ir::{BlockId, Module};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
-use crate::lower::tileas::look::{elements, together};
+use crate::lower::tileas::look::{elements, is_matmul, together};
 use crate::target::{Feature, Target};
 
 /// Registers of a thread that computes addresses of two tiles' parts.
@@ -27,21 +27,28 @@ pub fn can(
     let both = 2 * target.registers_per_thread(2 * consumers);
     target.has(Feature::SetMaxNReg)
         && split.is_none()
-        && needed(m, body, consumers) + COPYING <= both
+        && needed(m, body, target, consumers) + COPYING <= both
 }
 
-/// Registers of a thread that multiplies.
-fn needed(m: &Module, body: BlockId, consumers: u64) -> u64 {
+/// Registers of a thread that multiplies, or that works on one accumulator after the other where tensor memory holds them.
+fn needed(m: &Module, body: BlockId, target: &Target, consumers: u64) -> u64 {
     let ops = m.ops_under(body);
-    let accumulators = together(m, &ops, &|v| elements(m, v)) / (32 * consumers.max(1));
-    accumulators + REGISTERS_BESIDE_TILES
+    let accumulators = match target.has(Feature::Tcgen05) {
+        true => {
+            let matmuls = ops.iter().filter(|&&o| is_matmul(m, o));
+            let each = matmuls.map(|&o| elements(m, m.result(o)));
+            each.max().unwrap_or(0)
+        }
+        false => together(m, &ops, &|v| elements(m, v)),
+    };
+    accumulators / (32 * consumers.max(1)) + REGISTERS_BESIDE_TILES
 }
 
 /// Registers of a thread that copies: all that it starts with, or where two warpgroups multiply and the block has the
 /// multiprocessor for itself, no more than it needs.
 pub fn producer_registers(m: &Module, body: BlockId, target: &Target, consumers: u64) -> u64 {
     let own = target.registers_per_thread(2 * consumers);
-    let left = (2 * own).saturating_sub(needed(m, body, consumers));
+    let left = (2 * own).saturating_sub(needed(m, body, target, consumers));
     match consumers {
         0..=4 => own,
         _ => COPYING_MANY.min(left / 8 * 8),
