@@ -7,7 +7,7 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, Access, tile_of};
 use crate::ir::{BlockId, Module, OpId};
 use crate::lower::tileas::missed::Refusal;
-use crate::lower::tileas::pipeline::tokens::{followers, only_read};
+use crate::lower::tileas::pipeline::tokens::{followers, only_read_but};
 use crate::lower::tileas::strips::cut::is_weak_load;
 use crate::lower::tileas::strips::parts::Parts;
 use rustc_hash::FxHashSet;
@@ -15,8 +15,8 @@ use rustc_hash::FxHashSet;
 /// Whether each operation of the function with this `body` may be done by every block for its part, those that the
 /// part does not concern by all blocks alike.
 ///
-/// What a block writes, only it may read or write again: blocks do not wait for each other. So stores are of parts,
-/// nothing is loaded behind a store, and what a store follows is an access of the same block's part of the same view.
+/// What a block writes, only it may read or write again: blocks do not wait for each other. So stores are of parts, and what
+/// a load or a store follows of writes, and a store of loads, is an access of the same block's part of the same view.
 ///
 /// # Errors
 /// The first operation that stands against it, and why.
@@ -46,8 +46,9 @@ pub fn check(
         let store = matches!(S::of(data.kind), Some(S::TiledStore | S::Store))
             && access::ordering(data) == Ordering::Weak;
         if is_weak_load(m, op) {
-            if access::token(data).is_some_and(|t| !only_read(m, t)) {
-                return no("the load's token makes it wait for a write");
+            let own = |t| only_read_but(m, |other| alike(m, parts, other, op), t);
+            if access::token(data).is_some_and(|t| !own(t)) {
+                return no("the load's token makes it wait for a write of more than its block's part");
             }
         } else if store {
             if !concerned.contains(&op) {
