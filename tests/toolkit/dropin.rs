@@ -172,32 +172,21 @@ fn tileirdisasm_takes_the_same_options() {
     agrees("tileirdisasm", &toolkit::tileirdisasm());
 }
 
-/// The toolkit's programs in a folder, tilec in the place of two of them.
-fn shadow(folder: &Folder) -> PathBuf {
-    let toolkit = toolkit::nvcc();
-    let bin = toolkit.parent().expect("a folder");
-    let home = bin.parent().expect("a folder");
-    let link = |from: &Path, to: &Path| {
-        if !to.exists() {
-            std::os::unix::fs::symlink(from, to).expect("a link");
-        }
+/// A link to nvcc in the folder, which runs tilec there.
+fn link_nvcc(folder: &Folder) -> PathBuf {
+    let links = || {
+        Command::new(env!("CARGO_BIN_EXE_tilec"))
+            .args(["install-links", "--nvcc"])
+            .arg(toolkit::nvcc())
+            .arg(folder.0.join("bin"))
+            .output()
+            .expect("tilec runs")
     };
-    let entries = |of: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(of).expect("a folder");
-        entries.map(|e| e.expect("an entry").path()).collect()
-    };
-    for path in entries(home) {
-        link(&path, &folder.0.join(path.file_name().expect("a name")));
+    // Once more changes nothing.
+    for done in [links(), links()] {
+        assert!(done.status.success(), "{done:?}");
     }
-    for path in entries(bin) {
-        // nvcc looks for the others beside where it really is.
-        let to = folder.0.join("bin").join(path.file_name().expect("a name"));
-        match path.ends_with("nvcc") {
-            true => std::fs::copy(&path, &to).map(|_| ()).expect("a copy"),
-            false => link(&path, &to),
-        }
-    }
-    folder.0.join("bin/nvcc")
+    folder.bin("nvcc")
 }
 
 fn holds(data: &[u8], part: &[u8]) -> bool {
@@ -215,7 +204,7 @@ fn succeed(command: &mut Command) -> String {
 #[test]
 fn nvcc_assembles_with_it() {
     let folder = Folder::new("nvcc");
-    let nvcc = shadow(&folder);
+    let nvcc = link_nvcc(&folder);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dropin/scale.cu");
     let compile = |what: &str, output: &str, emulate: &str| {
         let output = folder.0.join(output);
@@ -436,6 +425,9 @@ fn says_what_it_cannot_do() {
     };
     assert!(!links(&[]).status.success());
     assert!(links(&["--force"]).status.success() && links(&[]).status.success());
+    let done = links(&["--nvcc", "no/such/nvcc"]);
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(stderr.contains("cannot read 'no/such/nvcc'"), "{stderr}");
 }
 
 /// Places of machine code, as `nvdisasm -gi` tells them: `"FILE", line N`, perhaps with `inlined at …`.

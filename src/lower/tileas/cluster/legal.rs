@@ -48,7 +48,9 @@ pub fn check(
         if is_weak_load(m, op) {
             let own = |t| only_read_but(m, |other| alike(m, parts, other, op), t);
             if access::token(data).is_some_and(|t| !own(t)) {
-                return no("the load's token makes it wait for a write of more than its block's part");
+                return no(
+                    "the load's token makes it wait for a write of more than its block's part",
+                );
             }
         } else if store {
             if !concerned.contains(&op) {
