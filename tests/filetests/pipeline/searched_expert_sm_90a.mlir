@@ -2,7 +2,7 @@
 // each by itself.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
-// show: pipeline of | warp roles | no tensor | kernel k | async. | reduce | tiled_load | addi
+// show: pipeline of | warp roles | no tensor | kernel k | async. | reduce
 entry @k(%table: tile<ptr<i32>>, %a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
   %0 = constant <i32: 0> : tile<i32>
   %1 = constant <i32: 1> : tile<i32>
