@@ -75,8 +75,8 @@ impl Args {
         let profile = profile.replace("$(_HERE_)", &home);
         let profile = format!("{}\nPATH += {}:\n", profile.trim_end(), folder.display());
         let written = folder.join("nvcc.profile");
-        if let Ok(there) = std::fs::read_to_string(&written) {
-            self.may_replace(&written, there == profile)?;
+        if let Ok(there) = std::fs::read(&written) {
+            self.may_replace(&written, there == profile.as_bytes())?;
         }
         self.link(&nvcc, "nvcc")?;
         std::fs::write(&written, profile).map_err(|e| failed(&written, e))
