@@ -5,10 +5,10 @@ use super::decided::Plan;
 use super::look::{has_alloca, loop_around};
 use super::missed::Log;
 use super::pipeline::ahead::{gathers_ahead, starts_ahead};
-use super::pipeline::cp_async;
 use super::pipeline::prefetch::{feeds_matmul, loads_tile};
 use super::pipeline::purpose::Purpose;
 use super::pipeline::stream::{copies_of_words, is_for_matmuls, worth};
+use super::pipeline::{Prefetch, cp_async};
 use super::plan::means;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -96,7 +96,10 @@ impl Kernel<'_> {
             return Some(why.to_owned());
         }
         match purpose {
-            Purpose::Operands => Some(NO_ROOM.to_owned()),
+            Purpose::Operands => Some(match Prefetch::find(m, around, facts, purpose) {
+                Err((_, why)) => format!("its loop has no pipeline: {why}"),
+                Ok(_) => NO_ROOM.to_owned(),
+            }),
             Purpose::Stream => copies_of_words(m, load, self.warps).err(),
         }
     }
