@@ -13,7 +13,7 @@ use crate::dialect::enums::{Ordering, Overflow};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, Access, constant};
 use crate::facts::{self, FactMap};
-use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Module, Op, OpBuilder, OpId, ValueId};
 use crate::lower::build::{self, cased};
 use crate::lower::tileas::look::{elements, place};
 
@@ -49,41 +49,53 @@ fn indices(m: &Module, extract: OpId, facts: &FactMap) -> Option<Vec<i64>> {
 
 /// The operations that take elements out of the tile that `load` loads, if nothing else reads it or waits for it.
 fn only_elements(m: &Module, load: OpId) -> Option<Vec<OpId>> {
-    let data = m.op(load);
-    if S::of(data.kind) != Some(S::TiledLoad) || access::ordering(data) != Ordering::Weak {
+    if !is_free(m, load) {
         return None;
     }
-    let access = Access::of(data)?;
-    let &[tile, token] = &data.results[..] else {
-        return None;
-    };
+    let tile = m.result(load);
     let users = m.users(tile);
     let takes =
         |&op: &OpId| view::Extract::of(m.op(op)).is_some_and(|v| elements(m, v.result()) == 1);
-    let found = (1..=MOST).contains(&users.len())
-        && elements(m, tile) > 1
-        && access.sparse.is_none()
-        && m.users(token).is_empty()
-        && users.iter().all(takes);
+    let found =
+        (1..=MOST).contains(&users.len()) && elements(m, tile) > 1 && users.iter().all(takes);
     found.then_some(users)
+}
+
+/// Whether an operation is a weak load of a dense tile that nothing waits for: its elements may be loaded by themselves.
+pub fn is_free(m: &Module, load: OpId) -> bool {
+    let data = m.op(load);
+    let unfollowed = |&[_, token]: &[ValueId; 2]| m.users(token).is_empty();
+    S::of(data.kind) == Some(S::TiledLoad)
+        && access::ordering(data) == Ordering::Weak
+        && Access::of(data).is_some_and(|a| a.sparse.is_none())
+        && <&[ValueId; 2]>::try_from(&data.results[..]).is_ok_and(unfollowed)
 }
 
 /// Loads what `extract` takes from `inside` the tile that `load` loads.
 fn element(m: &mut Module, load: OpId, extract: OpId, inside: &[i64]) {
     let data = m.op(load).clone();
-    let Some(access) = Access::of(&data) else {
-        return;
-    };
     let result = m.result(extract);
     let (block, at) = place(m, load);
     let mut b = m.at(block, at);
     b.loc = data.loc;
+    if let Some(number) = load_one(&mut b, &data, inside) {
+        m.replace_all_uses(result, number);
+        m.erase(extract);
+    }
+}
+
+/// Appends a load of the element at `inside` of the tile that a load like `data` loads: a tile of that one.
+pub fn load_one(b: &mut OpBuilder<'_>, data: &Op, inside: &[i64]) -> Option<ValueId> {
+    let access = Access::of(data)?;
+    let &[tile, token] = &data.results[..] else {
+        return None;
+    };
     let mut index: Vec<ValueId> = Vec::new();
     for (dim, (&tile, &inside)) in access.index.iter().zip(inside).enumerate() {
         let step = access.traversal.get(dim).copied().unwrap_or(1);
         let ty = b.module.ty(tile);
-        let first = build::times(&mut b, tile, step);
-        let inside = build::constant(&mut b, inside, ty);
+        let first = build::times(b, tile, step);
+        let inside = build::constant(b, inside, ty);
         let plain = [cased(Overflow::None)];
         index.push(b.value(C::AddI, &[first, inside], plain, ty));
     }
@@ -92,7 +104,7 @@ fn element(m: &mut Module, load: OpId, extract: OpId, inside: &[i64]) {
     if let Some(slot) = traversal.and_then(|i| attrs.get_mut(i)) {
         *slot = Some(Attr::I32s(vec![1; index.len()]));
     }
-    let group = |name| access::group(&data, name);
+    let group = |name| access::group(data, name);
     let groups = [
         group("base"),
         group("extents"),
@@ -100,9 +112,9 @@ fn element(m: &mut Module, load: OpId, extract: OpId, inside: &[i64]) {
         &index,
         group("token"),
     ];
-    let types = [b.module.ty(result), b.module.ty(data.results[1])];
+    let elem = b.module.types.elem(b.module.ty(tile));
+    let one = b.module.types.tile(elem, &vec![1; index.len()]);
+    let types = [one, b.module.ty(token)];
     let new = b.op(data.kind, &groups, attrs, &types, &[]);
-    let number = m.op(new).results[0];
-    m.replace_all_uses(result, number);
-    m.erase(extract);
+    b.module.op(new).results.first().copied()
 }

@@ -9,16 +9,16 @@
 //! thread, and a producer is one thread. Of a few numbers it loads each, and combines them.
 
 use super::look::{elements, is_matmul, place};
+use super::numbers;
 use super::pipeline::ahead::address_of;
 use super::pipeline::prefetch::{feeds_matmul, loads_tile};
+use super::pipeline::slice::{Map, copy_in_front};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view};
-use crate::dialect::enums::{Ordering, Overflow};
-use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, Access, constant, group};
+use crate::facts::access::constant;
 use crate::facts::{self, FactMap};
-use crate::ir::{Attr, BlockId, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId};
-use crate::lower::build::{self, cased};
+use crate::ir::{BlockId, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId};
+use crate::lower::build;
 use crate::target::{Feature, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -98,19 +98,11 @@ fn has_elements(m: &Module, facts: &FactMap, tile: ValueId) -> bool {
     }
 }
 
-/// Whether an operation is a weak load of adjacent tiles' elements that nothing waits for.
+/// Whether elements of what an operation loads may be loaded by themselves, all along one dimension.
 fn is_free_load(m: &Module, op: OpId) -> bool {
-    let data = m.op(op);
-    let &[_, token] = &data.results[..] else {
-        return false;
-    };
     let long = |extent: &&u64| **extent > 1;
     let shape = m.types.as_tile(m.ty(m.result(op))).map(|t| t.1);
-    S::of(data.kind) == Some(S::TiledLoad)
-        && access::ordering(data) == Ordering::Weak
-        && m.users(token).is_empty()
-        && Access::of(data).is_some_and(|a| a.sparse.is_none())
-        && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
+    numbers::is_free(m, op) && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
 }
 
 /// Puts the reduction of single elements in front of a reduction, and in its place.
@@ -150,33 +142,14 @@ fn unroll(m: &mut Module, facts: &FactMap, reduce: OpId) {
 /// What the body of a reduction makes of two numbers, in front of it.
 fn combined(m: &mut Module, region: BlockId, reduce: OpId, two: [ValueId; 2]) -> Option<ValueId> {
     let args = m.block(region).args.clone();
-    let mut map: FxHashMap<ValueId, ValueId> = args.into_iter().zip(two).collect();
+    let mut map: Map = args.into_iter().zip(two).collect();
     let ops = m.block(region).ops.clone();
     let (&end, ops) = ops.split_last()?;
     for &op in ops {
-        let data = m.op(op).clone();
-        let (block, at) = place(m, reduce);
-        let mut b = m.at(block, at);
-        b.loc = data.loc;
-        let new = copied(&mut b, &data, &|v| map.get(&v).copied().unwrap_or(v), None);
-        map.extend(data.results.iter().copied().zip(m.op(new).results.clone()));
+        copy_in_front(m, op, reduce, &mut map);
     }
     let &yielded = m.op(end).operands.first()?;
     Some(map.get(&yielded).copied().unwrap_or(yielded))
-}
-
-/// A copy of an operation with other operands and, perhaps, one result of another type.
-fn copied(
-    b: &mut OpBuilder<'_>,
-    data: &Op,
-    operand: &dyn Fn(ValueId) -> ValueId,
-    result: Option<TypeId>,
-) -> OpId {
-    let operands: Vec<ValueId> = data.operands.iter().map(|&v| operand(v)).collect();
-    let own = || data.results.iter().map(|&r| b.module.ty(r)).collect();
-    let types = result.map_or_else(own, |ty| vec![ty]);
-    let attrs = data.attrs.iter().cloned();
-    b.op(data.kind, &data.grouped(&operands), attrs, &types, &[])
 }
 
 /// A tile of one element as one of another shape.
@@ -224,11 +197,8 @@ impl Elements<'_, '_> {
             Some(_) => {
                 let operands: Option<Vec<ValueId>> =
                     data.operands.iter().map(|&v| self.of(v)).collect();
-                let operands = operands?;
-                let known: FxHashMap<ValueId, ValueId> =
-                    data.operands.iter().copied().zip(operands).collect();
-                let new = copied(&mut self.b, &data, &|v| known[&v], Some(scalar));
-                Some(self.b.module.result(new))
+                let attrs = data.attrs.iter().cloned();
+                Some(self.b.value(data.kind, &operands?, attrs, scalar))
             }
             None => self.load(&data, scalar),
         }
@@ -236,30 +206,11 @@ impl Elements<'_, '_> {
 
     /// Loads the element of what a tiled load loads.
     fn load(&mut self, data: &Op, scalar: TypeId) -> Option<ValueId> {
-        let access = Access::of(data)?;
-        let &[tile, token] = &data.results[..] else {
-            return None;
-        };
-        let b = &mut self.b;
-        let (elem, shape) = b.module.types.as_tile(b.module.ty(tile))?;
-        let (rank, long) = (shape.len(), shape.iter().position(|&extent| extent > 1)?);
-        let mut index = Vec::new();
-        for (dim, &at) in access.index.iter().enumerate() {
-            let ty = b.module.ty(at);
-            let first = build::times(b, at, access.traversal.get(dim).copied().unwrap_or(1));
-            let inside = if dim == long { self.number } else { 0 };
-            let inside = build::constant(b, inside, ty);
-            index.push(b.value(C::AddI, &[first, inside], [cased(Overflow::None)], ty));
-        }
-        let mut attrs = data.attrs.to_vec();
-        let traversal = data.def().attrs.iter().position(|a| a.name == "traversal");
-        *attrs.get_mut(traversal?)? = Some(Attr::I32s(vec![1; rank]));
-        let names = ["base", "extents", "strides"].map(|name| group(data, name));
-        let groups = [names[0], names[1], names[2], &index, group(data, "token")];
-        let one = b.module.types.tile(elem, &vec![1; rank]);
-        let types = [one, b.module.ty(token)];
-        let new = b.op(data.kind, &groups, attrs, &types, &[]);
-        let number = b.module.op(new).results[0];
-        Some(shaped(b, number, scalar))
+        let tile = self.b.module.ty(*data.results.first()?);
+        let (_, shape) = self.b.module.types.as_tile(tile)?;
+        let along = |&extent: &u64| if extent > 1 { self.number } else { 0 };
+        let inside: Vec<i64> = shape.iter().map(along).collect();
+        let number = numbers::load_one(&mut self.b, data, &inside)?;
+        Some(shaped(&mut self.b, number, scalar))
     }
 }

@@ -80,12 +80,6 @@ impl Prefetch {
         })
     }
 
-    /// Leaves out the loads in branches of the loop; whether others are left.
-    pub fn retain_of_body(&mut self, m: &Module) -> bool {
-        self.loads.retain(|&l| m.op(l).block == self.body);
-        !self.loads.is_empty()
-    }
-
     /// Whether the loop writes memory.
     pub fn writes(&self, m: &Module) -> bool {
         let writes = |&o: &OpId| {

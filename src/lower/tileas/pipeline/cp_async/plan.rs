@@ -74,14 +74,17 @@ impl Plan {
             purpose.layout(m, m.result(l), &order).is_ok()
         };
         stream.loads.retain(has_layout);
-        if kind == PipelineKind::Registers && !stream.retain_of_body(m) {
-            return Err(
-                "its loads are in branches of the loop, where no registers wait for them"
-                    .to_owned(),
-            );
-        }
         if stream.loads.is_empty() {
             return Err("no tile of the loop has a layout in shared memory".to_owned());
+        }
+        if kind == PipelineKind::Registers {
+            stream.loads.retain(|&l| m.op(l).block == stream.body);
+            if stream.loads.is_empty() {
+                return Err(
+                    "its loads are in branches of the loop, where no registers wait for them"
+                        .to_owned(),
+                );
+            }
         }
         if purpose == Purpose::Stream {
             let words = |l: OpId| copies_of_words(m, l, warps);

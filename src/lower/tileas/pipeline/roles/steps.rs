@@ -184,6 +184,11 @@ impl<'p> Consumer<'p> {
         self.held.insert(site, iteration);
         counters[ring] = next(m, block, iteration);
     }
+
+    fn release(&self, m: &mut Module, site: &Site, block: BlockId, iteration: ValueId) {
+        let pipeline = self.built[site.ring].pipeline;
+        step(m, block, S::ConsumerRelease, pipeline, iteration);
+    }
 }
 
 /// Whether a jump goes out of the block of a `site`.
@@ -212,8 +217,7 @@ impl Steps for Consumer<'_> {
             if site.last == op
                 && let Some(iteration) = self.held.remove(&i)
             {
-                let pipeline = self.built[site.ring].pipeline;
-                step(m, block, S::ConsumerRelease, pipeline, iteration);
+                self.release(m, site, block, iteration);
             }
         }
     }
@@ -225,8 +229,7 @@ impl Steps for Consumer<'_> {
                 && leaves(m, site, jump)
                 && let Some(&iteration) = self.held.get(&i)
             {
-                let pipeline = self.built[site.ring].pipeline;
-                step(m, block, S::ConsumerRelease, pipeline, iteration);
+                self.release(m, site, block, iteration);
             }
         }
     }

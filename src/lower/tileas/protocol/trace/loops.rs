@@ -1,6 +1,6 @@
 //! Loops and branches: how often they run, and what runs in them.
 
-use super::relevant::{ends_by_leaving, jumps};
+use super::relevant::{Jumps, ends_by_leaving};
 use super::{Flow, Length, OUTER_TRIPS, Term, Tracer, Val};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
@@ -188,16 +188,16 @@ impl Tracer<'_> {
             Some(&v) => self.get(v),
             None => Val::Other,
         };
-        let has = |side, kind| m.body_of(op, side).is_some_and(|b| jumps(m, b, kind));
-        let leaves = [0, 1].map(|side| has(side, C::Break));
-        let stays = [0, 1].map(|side| has(side, C::Continue));
-        // A loop is left on its last trip and not before.
-        let stays_by_choice = stays[0] != stays[1] && ends_by_leaving(m, op);
+        let sides = [0, 1].map(|side| m.body_of(op, side));
+        let [one, other] = sides.map(|b| b.map_or_else(Jumps::default, |b| Jumps::of(m, b)));
+        let leaves_by_choice = one.breaks != other.breaks;
+        let stays_by_choice = one.continues != other.continues && ends_by_leaving(m, op);
         let side = match condition {
-            _ if stays_by_choice && (!self.run.last || leaves[0] == leaves[1]) => {
-                usize::from(stays[0] == self.run.last)
+            // A loop is left on its last trip and not before.
+            _ if stays_by_choice && !(self.run.last && leaves_by_choice) => {
+                usize::from(one.continues == self.run.last)
             }
-            _ if leaves[0] != leaves[1] => usize::from(leaves[0] != self.run.last),
+            _ if leaves_by_choice => usize::from(one.breaks != self.run.last),
             Val::Int(n) => usize::from(n == 0),
             _ => {
                 self.run.roles.conditional = true;

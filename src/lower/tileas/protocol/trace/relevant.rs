@@ -49,28 +49,38 @@ pub(super) fn mark(m: &Module, block: BlockId, relevant: &mut FxHashSet<OpId>) -
     (steps, jumps)
 }
 
-/// Whether a jump of this kind in `block` is one of the loop around it.
-pub(super) fn jumps(m: &Module, block: BlockId, kind: C) -> bool {
-    m.block(block)
-        .ops
-        .iter()
-        .any(|&op| match C::of(m.op(op).kind) {
-            Some(C::If) => {
-                let mut sides = (0..m.op(op).regions.len()).filter_map(|i| m.body_of(op, i));
-                sides.any(|b| jumps(m, b, kind))
+/// The jumps of the loop around a block that are in it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Jumps {
+    pub breaks: bool,
+    pub continues: bool,
+}
+
+impl Jumps {
+    pub(super) fn of(m: &Module, block: BlockId) -> Jumps {
+        let mut found = Jumps::default();
+        for &op in &m.block(block).ops {
+            match C::of(m.op(op).kind) {
+                Some(C::Break) => found.breaks = true,
+                Some(C::Continue) => found.continues = true,
+                Some(C::If) => {
+                    let sides = (0..m.op(op).regions.len()).filter_map(|i| m.body_of(op, i));
+                    for inside in sides.map(|b| Jumps::of(m, b)) {
+                        found.breaks |= inside.breaks;
+                        found.continues |= inside.continues;
+                    }
+                }
+                _ => {}
             }
-            found => found == Some(kind),
-        })
+        }
+        found
+    }
 }
 
 /// Whether the loop around an operation is left where its body ends.
-pub(super) fn ends_by_leaving(m: &Module, mut op: OpId) -> bool {
-    while let Some(parent) = m.parent_op(op) {
-        op = parent;
-        if C::of(m.op(op).kind) != Some(C::If) {
-            break;
-        }
-    }
-    let end = m.body_of(op, 0).and_then(|body| m.terminator(body));
+pub(super) fn ends_by_leaving(m: &Module, op: OpId) -> bool {
+    let mut around = std::iter::successors(m.parent_op(op), |&o| m.parent_op(o));
+    let holder = around.find(|&o| C::of(m.op(o).kind) != Some(C::If));
+    let end = holder.and_then(|o| m.terminator(m.body_of(o, 0)?));
     end.is_some_and(|end| C::of(m.op(end).kind) == Some(C::Break))
 }
