@@ -32,6 +32,9 @@ dialect_table! { TileAs {
     ClusterRank() -> (result: One(Explicit))
         = op("cluster_rank").traits(PURE).doc("The number of this block in its cluster.");
 
+    Numbers(values: Var) -> (tile: One(Explicit))
+        = op("numbers").traits(PURE)
+        .doc("A tile of one dimension with these elements, for a copy that gathers: whoever starts it is one thread.");
     TiledLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
           hints: Option<Hints>, inbounds: Bools, sparse: Option<Int<32>> }
@@ -137,9 +140,9 @@ dialect_table! { TileAs {
         .traits(MEMORY.or(ASYNC))
         .doc("Starts cp.async copies through a tile of pointers into the stage of a shared buffer, zeros where `mask` is false; with `enable` false nothing is copied.");
     TmaLoad(base: One, extents: Var, strides: Var, index: Var, destination: One, pipeline: One, iteration: One)
-        { dim_map: I32s, traversal: I32s, padding: Option<Padding>, multicast: Flag }
+        { dim_map: I32s, traversal: I32s, padding: Option<Padding>, multicast: Flag, sparse: Option<Int<32>> }
         = op("async.tiled_tma_load").traits(MEMORY.or(ASYNC))
-        .doc("Starts the TMA copies of a tile into the stage of a shared buffer. `multicast`: each block of the cluster copies its part of the tile into the stages of all.");
+        .doc("Starts the TMA copies of a tile into the stage of a shared buffer. `multicast`: each block of the cluster copies its part of the tile into the stages of all. `sparse`: the tile dimension that gathers, whose index are `numbers`.");
     TmaStore(base: One, extents: Var, strides: Var, index: Var, source: One) { dim_map: I32s, traversal: I32s }
         = op("async.tiled_tma_store").traits(MEMORY.or(ASYNC))
         .doc("Starts the TMA copies of a shared buffer to a tile in global memory.");

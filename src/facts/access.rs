@@ -2,6 +2,7 @@
 
 use crate::dialect::Arity;
 use crate::dialect::enums::{Ordering, Padding, Scope};
+use crate::dialect::nv_tileas;
 use crate::facts::FactMap;
 use crate::ir::{Attr, Module, Op, OpId, Type, TypeId, ValueId};
 
@@ -120,6 +121,14 @@ impl Access {
                 _ => None,
             },
         })
+    }
+
+    /// The tile dimension that gathers, and the element numbers that it gathers, where they are known one by one.
+    pub fn pages<'m>(&self, m: &'m Module) -> Option<(usize, &'m [ValueId])> {
+        let dim = self.sparse?;
+        let numbers = m.op(m.def_op(*self.index.get(dim)?)?);
+        let listed = nv_tileas::Op::of(numbers.kind) == Some(nv_tileas::Op::Numbers);
+        listed.then_some((dim, &numbers.operands[..]))
     }
 
     /// The stride of the tensor dimension that tile dimension `dim` walks.

@@ -58,15 +58,33 @@ pub fn boxes(
     order: &[usize],
     swizzle: Swizzle,
 ) -> Result<TmaBoxes, LayoutError> {
-    boxes_for(shared, order, swizzle, 1)
+    boxes_for(shared, order, swizzle, Cut::default())
 }
 
-/// As [`boxes`], at least as many as there are `blocks` (a power of two), so that each of them brings equally many.
+/// What boxes may not reach over.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// There are at least as many boxes as blocks (a power of two), so that each of them brings equally many.
+    pub blocks: u64,
+    /// The dimension of which each box has one element: each of these lies somewhere else.
+    pub pages: Option<usize>,
+}
+
+impl Default for Cut {
+    fn default() -> Self {
+        Self {
+            blocks: 1,
+            pages: None,
+        }
+    }
+}
+
+/// As [`boxes`], but `cut` further.
 pub fn boxes_for(
     shared: &SharedLayout,
     order: &[usize],
     swizzle: Swizzle,
-    blocks: u64,
+    cut: Cut,
 ) -> Result<TmaBoxes, LayoutError> {
     let shape = shared.shape();
     shape.check_order(order)?;
@@ -85,8 +103,9 @@ pub fn boxes_for(
     let element_bytes = u64::from(shared.element_bits()) / 8;
     let plain = shared.with_address_swizzle(swizzle)?;
     let bases = plain.layout().bases(In::Offset);
-    let mut inside = box_bits(shape, bases, order);
-    let wanted = blocks.max(1).ilog2();
+    let within = order.iter().position(|&d| Some(d) == cut.pages);
+    let mut inside = box_bits(shape, bases, &order[..within.unwrap_or(order.len())]);
+    let wanted = cut.blocks.max(1).ilog2();
     while (bases.len() as u32) < inside.iter().sum::<u32>() + wanted {
         // The dimension that was walked last is cut.
         match order.iter().rev().find(|&&d| inside[d] > 0) {
@@ -149,7 +168,11 @@ mod tests {
 
     /// Fills a buffer box by box as the hardware does and looks where elements are.
     fn check(shared: &SharedLayout, order: &[usize], swizzle: Swizzle) -> TmaBoxes {
-        let t = boxes(shared, order, swizzle).unwrap();
+        check_cut(shared, order, swizzle, Cut::default())
+    }
+
+    fn check_cut(shared: &SharedLayout, order: &[usize], swizzle: Swizzle, cut: Cut) -> TmaBoxes {
+        let t = boxes_for(shared, order, swizzle, cut).unwrap();
         let bytes = u64::from(shared.element_bits()) / 8;
         let mut seen = std::collections::BTreeSet::new();
         for b in &t.boxes {
@@ -205,6 +228,33 @@ mod tests {
         );
         let plain = SharedLayout::row_major(&Shape::new(&[1024]).unwrap(), &[0], 32).unwrap();
         assert_eq!(check(&plain, &[0], Swizzle::None).boxes.len(), 4);
+    }
+
+    #[test]
+    fn a_page_has_boxes_of_its_own() {
+        let pages = Cut {
+            pages: Some(0),
+            ..Cut::default()
+        };
+        let order = [3, 2, 1, 0];
+        let shape = Shape::new(&[4, 16, 1, 128]).unwrap();
+        let s = SharedLayout::strips(&shape, &order, 16, Swizzle::B128).unwrap();
+        let t = check_cut(&s, &order, Swizzle::B128, pages);
+        assert_eq!(t.box_extents.as_slice(), &[1, 16, 1, 64]);
+        let starts: Vec<(u64, u64)> = t.boxes.iter().map(|b| (b.start[0], b.start[3])).collect();
+        let expected = [
+            (0, 0),
+            (1, 0),
+            (2, 0),
+            (3, 0),
+            (0, 64),
+            (1, 64),
+            (2, 64),
+            (3, 64),
+        ];
+        assert_eq!(starts, expected);
+        // Without pages, a box goes over all of them.
+        assert_eq!(check(&s, &order, Swizzle::B128).boxes.len(), 2);
     }
 
     #[test]

@@ -283,6 +283,8 @@ impl Lower<'_> {
                 self.set(v.result(), rank);
                 Ok(())
             }
+            // The copies that gather by them read them one by one.
+            V::Numbers(_) => Ok(()),
             V::TiledLoad(v) => self.tiled_load(op, &v),
             V::TiledStore(v) => self.tiled_store(op, &v),
             V::TiledAtomic(v) => self.tiled_atomic(op, &v),

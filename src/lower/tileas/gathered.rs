@@ -18,13 +18,14 @@ use crate::ir::{BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::lower::build::{self, cased, int_cast, splat};
 use crate::target::{Feature, Target};
 
-/// Rewrites every such load under `body`.
-pub fn absorb(m: &mut Module, body: BlockId, target: &Target) {
+/// Rewrites every such load under `body` but those whose pages are `listed` ([`super::pages`]).
+pub fn absorb(m: &mut Module, body: BlockId, target: &Target, listed: &[OpId]) {
     if !target.has(Feature::CpAsync) {
         return;
     }
     let ops = m.ops_under(body);
-    let gathers = ops.iter().filter_map(|&op| Gather::of(m, op));
+    let dense = |op: &&OpId| !listed.contains(op);
+    let gathers = ops.iter().filter(dense).filter_map(|&op| Gather::of(m, op));
     let gathers: Vec<Gather> = gathers.filter(|g| feeds_matmul(m, &ops, g.load)).collect();
     for gather in gathers {
         gather.rewrite(m);
@@ -32,7 +33,7 @@ pub fn absorb(m: &mut Module, body: BlockId, target: &Target) {
 }
 
 /// A load of gathered rows.
-struct Gather {
+pub(super) struct Gather {
     load: OpId,
     access: Access,
     shape: Vec<u64>,
@@ -40,7 +41,7 @@ struct Gather {
 
 impl Gather {
     /// If it is weak, its elements have addresses of their own, and its numbers and extents are of one type.
-    fn of(m: &Module, load: OpId) -> Option<Gather> {
+    pub(super) fn of(m: &Module, load: OpId) -> Option<Gather> {
         let data = m.op(load);
         let tiled = S::of(data.kind) == Some(S::TiledLoad);
         if !tiled || access::ordering(data) != Ordering::Weak {

@@ -55,7 +55,7 @@ impl Notes {
 }
 
 /// Collects for one kernel.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Log {
     kernel: String,
     notes: Notes,

@@ -27,6 +27,7 @@ mod decided;
 mod deep;
 mod distinct;
 mod early;
+mod elements;
 mod flow;
 mod for_itself;
 mod fragments;
@@ -49,6 +50,7 @@ mod options;
 mod order;
 mod overlap;
 mod own_places;
+mod pages;
 mod paired;
 mod paired_k;
 mod parked;
@@ -95,11 +97,12 @@ pub use staging::shared_bytes;
 use crate::dialect::nv_tileaa::Op as A;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts;
-use crate::ir::{Diagnostic, Diagnostics, Module, OpId};
+use crate::ir::{BlockId, Diagnostic, Diagnostics, Module, OpId};
 use crate::lower::unsupported;
 use crate::target::{Feature, Target};
 use decided::Kernel;
 use missed::Log;
+use pipeline::slice::copy_whole_beside;
 
 /// Lowers every `nv_tileaa.func` of the module in place. Returns what was noted on the way.
 pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Notes, Diagnostics> {
@@ -115,6 +118,8 @@ pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Notes, 
     Ok(notes)
 }
 
+/// Spreads a kernel. Whether a producer can bring operands' pages by tensor copies shows when it is planned: where not, they
+/// are loaded through pointers from the start.
 fn func(
     m: &mut Module,
     op: OpId,
@@ -122,16 +127,45 @@ fn func(
     options: &Options,
     log: &mut Log,
 ) -> Result<(), Diagnostic> {
-    let Some(body) = m.body_of(op, 0) else {
-        return Err(unsupported(m, op, "a function without a body"));
-    };
     rename(m, op);
+    let body = body_of(m, op)?;
+    let found = pages::find(m, op, body, target, options);
+    if found.is_empty() {
+        return spread(m, op, target, options, &[], log).map(drop);
+    }
+    let other = copy_whole_beside(m, op);
+    let mut tried = log.clone();
+    if spread(m, op, target, options, &found, &mut tried) == Ok(true) {
+        m.erase(other);
+        *log = tried;
+        return Ok(());
+    }
+    m.erase(op);
+    spread(m, other, target, options, &[], log).map(drop)
+}
+
+fn body_of(m: &Module, func: OpId) -> Result<BlockId, Diagnostic> {
+    m.body_of(func, 0)
+        .ok_or_else(|| unsupported(m, func, "a function without a body"))
+}
+
+/// Spreads a kernel whose loads of `pages` a producer should bring; whether it does. Where not, the kernel is left half done.
+fn spread(
+    m: &mut Module,
+    op: OpId,
+    target: &Target,
+    options: &Options,
+    pages: &[OpId],
+    log: &mut Log,
+) -> Result<bool, Diagnostic> {
+    let body = body_of(m, op)?;
     unread::release_only(m, body, log);
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
     searched::by_scalars(m, op, body, target);
     retype::absorb(m, body);
-    gathered::absorb(m, body, target);
+    pages::list(m, op, pages);
+    gathered::absorb(m, body, target, pages);
     soon::compute(m, body);
     strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);
@@ -157,6 +191,9 @@ fn func(
     }
     arrange::loops(m, body);
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
+    if !pages.is_empty() && !pages::are_brought(m, body, &plan) {
+        return Ok(false);
+    }
     if options.pipelines {
         waited::note(m, body, target, &facts, &plan, log);
     }
@@ -215,7 +252,7 @@ fn func(
     if reread {
         reread::apply(m, body);
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Every `nv_tileaa` operation under its `nv_tileas` name, operands and attributes unchanged.

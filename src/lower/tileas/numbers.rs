@@ -64,11 +64,16 @@ fn only_elements(m: &Module, load: OpId) -> Option<Vec<OpId>> {
 /// Whether an operation is a weak load of a dense tile that nothing waits for: its elements may be loaded by themselves.
 pub fn is_free(m: &Module, load: OpId) -> bool {
     let data = m.op(load);
-    let unfollowed = |&[_, token]: &[ValueId; 2]| m.users(token).is_empty();
     S::of(data.kind) == Some(S::TiledLoad)
         && access::ordering(data) == Ordering::Weak
         && Access::of(data).is_some_and(|a| a.sparse.is_none())
-        && <&[ValueId; 2]>::try_from(&data.results[..]).is_ok_and(unfollowed)
+        && is_unfollowed(m, load)
+}
+
+/// Whether nothing waits for a load, but for what uses its tile.
+pub fn is_unfollowed(m: &Module, load: OpId) -> bool {
+    let unfollowed = |&[_, token]: &[ValueId; 2]| m.users(token).is_empty();
+    <&[ValueId; 2]>::try_from(&m.op(load).results[..]).is_ok_and(unfollowed)
 }
 
 /// Loads what `extract` takes from `inside` the tile that `load` loads.

@@ -8,19 +8,16 @@
 //! Batches of several lengths search whose rows a block has: an expert's, a sequence's. A reduction goes from thread to
 //! thread, and a producer is one thread. Of a few numbers it loads each, and combines them.
 
+use super::elements::{Elements, has_elements, shaped};
 use super::look::{elements, is_matmul, place};
-use super::numbers;
 use super::pipeline::ahead::address_of;
 use super::pipeline::prefetch::{feeds_matmul, loads_tile};
 use super::pipeline::slice::{Map, copy_in_front};
-use crate::dialect::Traits;
-use crate::dialect::cuda_tile::{Op as C, view};
-use crate::facts::access::constant;
+use crate::dialect::cuda_tile::view;
 use crate::facts::{self, FactMap};
-use crate::ir::{BlockId, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId};
-use crate::lower::build;
+use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::{Feature, Target};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Most elements that are reduced one by one.
 const MOST: u64 = 64;
@@ -79,32 +76,6 @@ fn leads_to_operand(m: &Module, ops: &[OpId], op: OpId) -> bool {
     })
 }
 
-/// Whether each element of a tile can be computed by itself: of loads that nothing waits for, of numbers and constants.
-fn has_elements(m: &Module, facts: &FactMap, tile: ValueId) -> bool {
-    if elements(m, tile) == 1 || constant(facts, tile).is_some() {
-        return true;
-    }
-    let Some(op) = m.def_op(tile) else {
-        return false;
-    };
-    let data = m.op(op);
-    let all = |values: &[ValueId]| values.iter().all(|&v| has_elements(m, facts, v));
-    match C::of(data.kind) {
-        Some(C::Iota) => true,
-        Some(C::Reshape) => all(&data.operands),
-        Some(C::Broadcast) => elements(m, m.source(op)) == 1,
-        Some(_) => data.def().traits.has(Traits::ELEMENTWISE) && all(&data.operands),
-        None => is_free_load(m, op),
-    }
-}
-
-/// Whether elements of what an operation loads may be loaded by themselves, all along one dimension.
-fn is_free_load(m: &Module, op: OpId) -> bool {
-    let long = |extent: &&u64| **extent > 1;
-    let shape = m.types.as_tile(m.ty(m.result(op))).map(|t| t.1);
-    numbers::is_free(m, op) && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
-}
-
 /// Puts the reduction of single elements in front of a reduction, and in its place.
 fn unroll(m: &mut Module, facts: &FactMap, reduce: OpId) {
     let (source, result) = (m.source(reduce), m.result(reduce));
@@ -115,12 +86,7 @@ fn unroll(m: &mut Module, facts: &FactMap, reduce: OpId) {
     let mut sum = None;
     for number in 0..count {
         let (block, at) = place(m, reduce);
-        let mut elements = Elements {
-            b: m.at(block, at),
-            facts,
-            number: number as i64,
-            made: FxHashMap::default(),
-        };
+        let mut elements = Elements::new(m.at(block, at), facts, number);
         let Some(element) = elements.of(source) else {
             return;
         };
@@ -150,67 +116,4 @@ fn combined(m: &mut Module, region: BlockId, reduce: OpId, two: [ValueId; 2]) ->
     }
     let &yielded = m.op(end).operands.first()?;
     Some(map.get(&yielded).copied().unwrap_or(yielded))
-}
-
-/// A tile of one element as one of another shape.
-fn shaped(b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
-    match b.module.ty(value) == ty {
-        true => value,
-        false => b.value(C::Reshape, &[value], [], ty),
-    }
-}
-
-/// The elements of tiles with one number, counted row by row, as scalars.
-struct Elements<'m, 'f> {
-    b: OpBuilder<'m>,
-    facts: &'f FactMap,
-    number: i64,
-    made: FxHashMap<ValueId, ValueId>,
-}
-
-impl Elements<'_, '_> {
-    /// The element of a tile that [`has_elements`].
-    fn of(&mut self, tile: ValueId) -> Option<ValueId> {
-        if let Some(&made) = self.made.get(&tile) {
-            return Some(made);
-        }
-        let made = self.make(tile)?;
-        self.made.insert(tile, made);
-        Some(made)
-    }
-
-    fn make(&mut self, tile: ValueId) -> Option<ValueId> {
-        let m = &mut *self.b.module;
-        let elem = m.types.elem(m.ty(tile));
-        let scalar = m.types.tile(elem, &[]);
-        if let Some(known) = constant(self.facts, tile) {
-            return Some(build::constant(&mut self.b, known, scalar));
-        }
-        if elements(m, tile) == 1 {
-            return Some(shaped(&mut self.b, tile, scalar));
-        }
-        let op = m.def_op(tile)?;
-        let data = m.op(op).clone();
-        match C::of(data.kind) {
-            Some(C::Iota) => Some(build::constant(&mut self.b, self.number, scalar)),
-            Some(C::Reshape | C::Broadcast) => self.of(*data.operands.first()?),
-            Some(_) => {
-                let operands: Option<Vec<ValueId>> =
-                    data.operands.iter().map(|&v| self.of(v)).collect();
-                let attrs = data.attrs.iter().cloned();
-                Some(self.b.value(data.kind, &operands?, attrs, scalar))
-            }
-            None => self.load(&data, scalar),
-        }
-    }
-
-    /// Loads the element of what a tiled load loads.
-    fn load(&mut self, data: &Op, scalar: TypeId) -> Option<ValueId> {
-        let tile = self.b.module.ty(*data.results.first()?);
-        let (_, shape) = self.b.module.types.as_tile(tile)?;
-        let along = |&extent: &u64| if extent > 1 { self.number } else { 0 };
-        let inside: Vec<i64> = shape.iter().map(along).collect();
-        let number = numbers::load_one(&mut self.b, data, &inside)?;
-        Some(shaped(&mut self.b, number, scalar))
-    }
 }

@@ -12,6 +12,7 @@ use crate::verify::{Check, ensure, fail};
 
 pub fn check(c: &Ctx) -> Check {
     match View::of(c.op) {
+        Some(View::Numbers(v)) => listed(c, v.values(), v.tile()),
         Some(View::ConvertLayout(v)) => same_tile(c, v.source(), v.result()),
         Some(View::AllocTensor(v)) => allocated(c, &v),
         Some(View::LocalLoad(v)) => stage(c, v.source(), v.result()),
@@ -97,6 +98,20 @@ fn same_tile(c: &Ctx, a: ValueId, b: ValueId) -> Check {
     ensure(tile(a).is_some() && tile(a) == tile(b), || {
         format!("{} and {} are not the same tile", c.text(a), c.text(b))
     })
+}
+
+/// One scalar for each element of a line.
+fn listed(c: &Ctx, values: &[ValueId], line: ValueId) -> Check {
+    let tile = c.m.types.as_tile(c.ty(line));
+    let (elem, extents) = tile.unwrap_or((c.ty(line), &[]));
+    ensure(extents == [values.len() as u64], || {
+        format!("{} numbers for {}", values.len(), c.text(line))
+    })?;
+    let other = values.iter().find(|&&v| c.elem(v) != c.m.types.get(elem));
+    match other {
+        None => Ok(()),
+        Some(&v) => fail(format!("{} is a number of {}", c.text(v), c.text(line))),
+    }
 }
 
 fn shared(c: &Ctx, buffer: ValueId) -> Check {

@@ -7,7 +7,7 @@ use crate::facts::access::{Access, pointee};
 use crate::ir::{Diagnostic, Float, Op, OpId, Type, ValueId};
 use crate::launch::{self, Expr};
 use crate::layout::shared::Swizzle;
-use crate::layout::tma::{TmaBoxes, boxes_for};
+use crate::layout::tma::{Cut, TmaBoxes, boxes_for};
 use crate::lower::nvvm::shared::Buffer;
 use crate::lower::tileas::pipeline::described::{self, Described, ROWS};
 use crate::lower::tileas::pipeline::sum::Sum;
@@ -27,9 +27,13 @@ impl Lower<'_> {
             return Err(unsupported(self.m, op, "not a tiled access"));
         };
         let order = access.order(&self.facts);
+        let cut = Cut {
+            blocks,
+            pages: access.sparse,
+        };
         let all = Swizzle::ALL.into_iter();
         let found = all
-            .filter_map(|s| boxes_for(&buffer.layout, &order, s, blocks).ok())
+            .filter_map(|s| boxes_for(&buffer.layout, &order, s, cut).ok())
             .next();
         match found {
             Some(boxes) => Ok((access, order, boxes)),
@@ -41,8 +45,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Coordinates of a tile's first element, innermost first; behind those of its own dimensions, what a slice adds
-    /// ([`described`]).
+    /// Coordinates of a tile's first element, innermost first, zero along a dimension that gathers; behind those of its own
+    /// dimensions, what a slice adds ([`described`]).
     pub(super) fn tma_origin(
         &mut self,
         op: OpId,
@@ -52,6 +56,10 @@ impl Lower<'_> {
     ) -> Result<Vec<ValueId>, Diagnostic> {
         let mut origin = Vec::new();
         for &dim in order {
+            if access.sparse == Some(dim) {
+                origin.push(self.emit().i32(0));
+                continue;
+            }
             let index = self.get(op, access.index[dim])?;
             let mut e = self.emit();
             let index = e.int_cast(index, 32);

@@ -6,9 +6,11 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{FenceKind, SpecialRegister};
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
+use crate::facts::access::Access;
 use crate::ir::{Attr, Diagnostic, Op, OpId, ValueId};
 use crate::layout::tma::{TmaBox, TmaBoxes};
 use crate::lower::nvvm::emit::Emit;
+use crate::lower::unsupported;
 
 pub(super) struct Copies {
     ring: Ring,
@@ -222,7 +224,7 @@ impl Lower<'_> {
         };
         let Some(full) = p.completes_on(self, stage) else {
             let message = "a tensor copy in a pipeline of another kind";
-            return Err(crate::lower::unsupported(self.m, op, message));
+            return Err(unsupported(self.m, op, message));
         };
         let kind = if p.of_pair() { N::TmaPair } else { N::TmaLoad };
         self.by_first_thread(|l| {
@@ -238,13 +240,42 @@ impl Lower<'_> {
             }
             for b in &boxes.boxes {
                 let mut e = l.emit();
-                let coords = box_at(&mut e, &origin, &order, b);
+                let mut coords = box_at(&mut e, &origin, &order, b);
+                l.go_to_page(op, &access, &order, b, &mut coords)?;
+                let mut e = l.emit();
                 let offset = e.i32(b.offset as i64);
                 let dst = e.ptr_add(base, offset);
                 e.op(kind, &[&[dst], &[map], &coords, &[full]], [], &[]);
             }
             Ok(())
         })
+    }
+
+    /// Puts the number of the page that a box is a part of among its coordinates, where the tile has pages.
+    fn go_to_page(
+        &mut self,
+        op: OpId,
+        access: &Access,
+        order: &[usize],
+        b: &TmaBox,
+        coords: &mut [ValueId],
+    ) -> Result<(), Diagnostic> {
+        let Some(dim) = access.sparse else {
+            return Ok(());
+        };
+        let pages = access.pages(&self.m).map(|(_, numbers)| numbers);
+        let page = pages.and_then(|p| p.get(usize::try_from(*b.start.get(dim)?).ok()?));
+        let at = order.iter().position(|&d| d == dim);
+        let Some((&page, coordinate)) = page.zip(at.and_then(|at| coords.get_mut(at))) else {
+            return Err(unsupported(
+                self.m,
+                op,
+                "the numbers of its pages are not known one by one",
+            ));
+        };
+        let page = self.get(op, page)?;
+        *coordinate = self.emit().int_cast(page, 32);
+        Ok(())
     }
 
     /// This block's share of `boxes`, for all of `blocks`: as many that follow each other in memory as each has.

@@ -286,13 +286,14 @@ fn admissible(m: &Module, op: OpId, outermost: bool) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Whether an operation is made anew where its result is read rather than kept: constants, and changes of shape.
+/// Whether an operation is made anew where its result is read rather than kept: constants, changes of shape, and lists of
+/// numbers.
 pub fn is_made_anew(m: &Module, op: OpId) -> bool {
-    let kind = C::of(m.op(op).kind);
+    let kind = m.op(op).kind;
     matches!(
-        kind,
+        C::of(kind),
         Some(C::Constant | C::Iota | C::Reshape | C::Broadcast | C::Permute | C::Assume)
-    )
+    ) || S::of(kind) == Some(S::Numbers)
 }
 
 /// Whether an operation computes single numbers.

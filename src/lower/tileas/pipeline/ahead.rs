@@ -103,7 +103,9 @@ pub fn copies_tile(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'sta
     match () {
         () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
         () if !whole_bytes => Err("its elements have less than eight bits"),
-        () if access.sparse.is_some() => Err("its rows are gathered by their numbers"),
+        () if access.sparse.is_some() && access.pages(m).is_none() => {
+            Err("its rows are gathered by their numbers")
+        }
         () if !padding::allows(m, load, purpose) => Err(NOT_ZERO),
         () => Ok(()),
     }

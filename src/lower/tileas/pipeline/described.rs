@@ -120,6 +120,9 @@ pub fn described(
         slice: dim.map(|dim| Slice { dim, start }),
     };
     if let Some(slice) = &described.slice {
+        if access.sparse == Some(slice.dim) {
+            return Err("rows of a slice are gathered by their numbers".into());
+        }
         if rank + ADDED > MOST {
             return Err(
                 "a slice of a tensor of more than three dimensions has no tensor map".into(),

@@ -55,8 +55,22 @@ fn with_regions(
     new
 }
 
+/// Puts a copy of an operation right behind it, with all that is in it.
+pub fn copy_whole_beside(m: &mut Module, op: OpId) -> OpId {
+    let (block, at) = place(m, op);
+    let mut map = Map::default();
+    let regions = copies_of_regions(m, op, &mut map);
+    with_regions(m, op, (block, at + 1), &mut map, &regions)
+}
+
 /// Appends a copy of an operation to `block`, with all that is in it; `map` gets what it makes, inside and out.
 pub fn copy_whole(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> OpId {
+    let regions = copies_of_regions(m, op, map);
+    let end = m.block(block).ops.len();
+    with_regions(m, op, (block, end), map, &regions)
+}
+
+fn copies_of_regions(m: &mut Module, op: OpId, map: &mut Map) -> Vec<RegionId> {
     let regions = m.op(op).regions.clone();
     let mut copied = Vec::new();
     for region in regions {
@@ -72,8 +86,7 @@ pub fn copy_whole(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> Op
         }
         copied.push(new);
     }
-    let end = m.block(block).ops.len();
-    with_regions(m, op, (block, end), map, &copied)
+    copied
 }
 
 /// The operations of `body` that compute `roots`, in order; operations elsewhere are not followed.

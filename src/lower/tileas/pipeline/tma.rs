@@ -54,7 +54,7 @@ fn legal(
         "a tensor map has one to five dimensions, those of the tile",
     )?;
     require(
-        access.sparse.is_none(),
+        access.sparse.is_none() || access.pages(m).is_some(),
         "rows are gathered by their numbers",
     )?;
     match described(m, func, op, access, facts) {

@@ -5,7 +5,9 @@ use super::super::prefetch::{feeds_matmul, loads_tile, taken_whole};
 use super::super::purpose::Purpose;
 use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
-use super::plan::{MAKER_REGISTERS, PRODUCER_REGISTERS, PRODUCER_WARPS, Plan};
+use super::plan::{
+    FEW_PAGES, MAKER_REGISTERS, PAGER_REGISTERS, PRODUCER_REGISTERS, PRODUCER_WARPS, Plan,
+};
 use super::sites::Site;
 use super::{copies, multicast, sites, streams};
 use crate::dialect::cuda_tile::Op as C;
@@ -84,6 +86,7 @@ impl Plan {
         let producer_registers = match copies {
             true => copies::producer_registers(m, body, target, consumer_warps),
             false if sites.iter().any(|s| s.made_maps(m, func, facts) > 0) => MAKER_REGISTERS,
+            false if sites.iter().any(|s| s.pages(m) > FEW_PAGES) => PAGER_REGISTERS,
             false => PRODUCER_REGISTERS,
         };
         let redistributes = match copies {

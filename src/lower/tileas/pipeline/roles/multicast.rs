@@ -4,9 +4,10 @@ use rustc_hash::FxHashSet;
 
 use super::sites::Site;
 use crate::facts::FactMap;
+use crate::facts::access::Access;
 use crate::ir::{Module, OpId};
 use crate::layout::shared::Swizzle;
-use crate::layout::tma::boxes_for;
+use crate::layout::tma::{Cut, boxes_for};
 use crate::lower::tileas::buffers::memory_order;
 use crate::lower::tileas::cluster::Split;
 
@@ -18,7 +19,12 @@ pub fn loads(m: &Module, facts: &FactMap, sites: &[Site], split: &Split) -> FxHa
             return false;
         };
         let mut all = Swizzle::ALL.into_iter();
-        all.any(|s| boxes_for(&layout, &order, s, split.blocks).is_ok())
+        let cut = Cut {
+            blocks: split.blocks,
+            pages: None,
+        };
+        let dense = Access::of(m.op(load)).is_some_and(|a| a.sparse.is_none());
+        dense && all.any(|s| boxes_for(&layout, &order, s, cut).is_ok())
     };
     let all = sites
         .iter()

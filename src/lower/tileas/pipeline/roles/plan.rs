@@ -10,6 +10,10 @@ use rustc_hash::FxHashSet;
 pub(super) const PRODUCER_WARPS: [u64; 2] = [1, 4];
 /// Registers of a producer thread once they have been redistributed.
 pub(super) const PRODUCER_REGISTERS: u64 = 24;
+/// Pages of a tile whose numbers such a thread has registers for.
+pub(super) const FEW_PAGES: usize = 4;
+/// Registers of a producer's thread that copies more pages.
+pub(super) const PAGER_REGISTERS: u64 = 40;
 /// Registers of a producer's thread that makes tensor maps.
 pub(super) const MAKER_REGISTERS: u64 = 56;
 
@@ -62,6 +66,16 @@ impl Plan {
     /// The loads that a producer brings.
     pub fn loads(&self) -> Vec<OpId> {
         self.sites.iter().flat_map(|s| s.loads.clone()).collect()
+    }
+
+    /// Those of them that come by tensor copies.
+    pub fn by_tensor(&self) -> impl Iterator<Item = OpId> {
+        let of = |s: &Site| {
+            let loads = s.loads.clone().into_iter();
+            let own = s.by_threads.clone();
+            loads.filter(move |l| !own.contains(l))
+        };
+        self.sites.iter().flat_map(of)
     }
 
     /// Whether the producer gives registers to the consumers.

@@ -29,7 +29,7 @@ use crate::facts::access::Access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, Swizzle};
-use crate::layout::tma::{TmaBoxes, boxes};
+use crate::layout::tma::{Cut, TmaBoxes, boxes_for};
 use crate::lower::tileas::missed::Log;
 
 /// Loads of one block that feed one matmul: they fill a stage of a ring together.
@@ -83,6 +83,12 @@ impl Site {
         {
             self.last = behind;
         }
+    }
+
+    /// Most pages of one of its tensor copies.
+    pub fn pages(&self, m: &Module) -> usize {
+        let of = |&load: &OpId| Some(Access::of(m.op(load))?.pages(m)?.1.len());
+        self.loads.iter().filter_map(of).max().unwrap_or(0)
     }
 
     /// How many of its copies go by tensor maps that the kernel makes.
@@ -329,8 +335,15 @@ pub(super) fn can_be_brought(
         return no("the tile has no layout in shared memory");
     };
     let mut all = Swizzle::ALL.into_iter();
-    let few = |b: &TmaBoxes| b.are_whole_patterns() || b.boxes.len() <= MOST_SMALL_BOXES;
-    if !all.any(|s| boxes(&layout, &order, s).is_ok_and(|b| few(&b))) {
+    let cut = Cut {
+        pages: Access::of(m.op(load)).and_then(|a| a.sparse),
+        ..Cut::default()
+    };
+    // Pages are as large as they are.
+    let few = |b: &TmaBoxes| {
+        cut.pages.is_some() || b.are_whole_patterns() || b.boxes.len() <= MOST_SMALL_BOXES
+    };
+    if !all.any(|s| boxes_for(&layout, &order, s, cut).is_ok_and(|b| few(&b))) {
         return no("no boxes of a tensor copy make up the tile");
     }
     has_slice(m, c, load, false)

@@ -125,7 +125,10 @@ fn copy(m: &mut Module, block: BlockId, load: OpId, to: [ValueId; 3], multicast:
     let access = ACCESS.map(|name| group(&data, name));
     let groups: Vec<&[ValueId]> = access.into_iter().chain(to.chunks(1)).collect();
     let attrs = ["dim_map", "traversal", "padding"].map(|n| data.attr_named(n).cloned());
-    let attrs = attrs.into_iter().chain([multicast.then_some(Attr::Unit)]);
+    let sparse = data.attr_named("sparse").cloned();
+    let attrs = attrs
+        .into_iter()
+        .chain([multicast.then_some(Attr::Unit), sparse]);
     let mut b = m.at_end(block);
     b.loc = data.loc;
     b.op(S::TmaLoad, &groups, attrs, &[], &[]);
