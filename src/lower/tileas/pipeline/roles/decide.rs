@@ -5,9 +5,7 @@ use super::super::prefetch::{feeds_matmul, loads_tile, taken_whole};
 use super::super::purpose::Purpose;
 use super::super::{tma, tokens};
 use super::context::{Context, WHAT};
-use super::plan::{
-    FEW_PAGES, MAKER_REGISTERS, PAGER_REGISTERS, PRODUCER_REGISTERS, PRODUCER_WARPS, Plan,
-};
+use super::plan::{FEW_PAGES, MAKER_REGISTERS, PRODUCER_REGISTERS, PRODUCER_WARPS, Plan};
 use super::sites::Site;
 use super::{copies, multicast, sites, streams};
 use crate::dialect::cuda_tile::Op as C;
@@ -86,8 +84,10 @@ impl Plan {
         let producer_registers = match copies {
             true => copies::producer_registers(m, body, target, consumer_warps),
             false if sites.iter().any(|s| s.made_maps(m, func, facts) > 0) => MAKER_REGISTERS,
-            false if sites.iter().any(|s| s.pages(m) > FEW_PAGES) => PAGER_REGISTERS,
-            false => PRODUCER_REGISTERS,
+            false => match sites.iter().map(|s| s.pages(m)).max() {
+                Some(pages) if pages > FEW_PAGES => PRODUCER_REGISTERS + 2 * pages,
+                _ => PRODUCER_REGISTERS,
+            },
         };
         let redistributes = match copies {
             true => producer_registers < target.registers_per_thread(2 * consumer_warps),

@@ -10,10 +10,8 @@ use rustc_hash::FxHashSet;
 pub(super) const PRODUCER_WARPS: [u64; 2] = [1, 4];
 /// Registers of a producer thread once they have been redistributed.
 pub(super) const PRODUCER_REGISTERS: u64 = 24;
-/// Pages of a tile whose numbers such a thread has registers for.
-pub(super) const FEW_PAGES: usize = 4;
-/// Registers of a producer's thread that copies more pages.
-pub(super) const PAGER_REGISTERS: u64 = 40;
+/// Pages of a tile whose numbers such a thread has registers for. Of more it holds those of two iterations.
+pub(super) const FEW_PAGES: u64 = 4;
 /// Registers of a producer's thread that makes tensor maps.
 pub(super) const MAKER_REGISTERS: u64 = 56;
 

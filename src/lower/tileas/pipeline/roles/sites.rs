@@ -86,8 +86,8 @@ impl Site {
     }
 
     /// Most pages of one of its tensor copies.
-    pub fn pages(&self, m: &Module) -> usize {
-        let of = |&load: &OpId| Some(Access::of(m.op(load))?.pages(m)?.1.len());
+    pub fn pages(&self, m: &Module) -> u64 {
+        let of = |&load: &OpId| Some(Access::of(m.op(load))?.pages(m)?.1.len() as u64);
         self.loads.iter().filter_map(of).max().unwrap_or(0)
     }
 
