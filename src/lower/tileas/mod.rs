@@ -234,6 +234,7 @@ fn spread(
     overlap::chain_all(m, body);
     modulo::schedule(m, &kernel, log);
     overlap::relax(m, body);
+    tcgen05::sliced::load(m, op, body, kernel.warps());
     tcgen05::epilogue::in_parts(m, &kernel, log);
     late::loads(m, &kernel);
     ahead::start(m, &kernel);

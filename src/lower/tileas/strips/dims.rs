@@ -243,6 +243,7 @@ impl Dims {
                 self.keep_all(m, m.source(op));
                 return;
             }
+            (Some(C::Extract | C::Insert | C::Cat), _) => return self.sliced(m, op),
             (Some(C::Constant), _) => !is_splat(m, op),
             (Some(C::Assume), _) => is_along(data.attr(0)),
             (_, Some(S::TiledLoad | S::TiledStore)) => {
@@ -264,6 +265,26 @@ impl Dims {
         match whole {
             true => tiles.into_iter().for_each(|v| self.keep_all(m, v)),
             false => tiles.windows(2).for_each(|p| self.tie_all(m, p[0], p[1])),
+        }
+    }
+
+    /// Dimensions of which slices are taken, replaced or put together stay whole; the others go with each other.
+    fn sliced(&mut self, m: &Module, op: OpId) {
+        let data = m.op(op);
+        let values = data.operands.iter().chain(&data.results);
+        let tiles: Vec<ValueId> = values
+            .copied()
+            .filter(|&v| !extents(m, v).is_empty())
+            .collect();
+        let Some((&first, others)) = tiles.split_first() else {
+            return;
+        };
+        for i in 0..extents(m, first).len() {
+            let extent = |v: ValueId| extents(m, v).get(i).copied();
+            match others.iter().all(|&v| extent(v) == extent(first)) {
+                true => others.iter().for_each(|&v| self.tie((first, i), (v, i))),
+                false => tiles.iter().for_each(|&v| self.keep(v, i)),
+            }
         }
     }
 

@@ -165,7 +165,8 @@ impl Parts {
     fn shift(&mut self, m: &mut Module, op: OpId, part: ValueId, map: &mut Map, old: &[ValueId]) {
         if C::of(m.op(op).kind) == Some(C::Extract) {
             let dim = old.first().and_then(|v| self.dims.get(v)).copied();
-            if let Some(dim) = dim
+            let whole = !self.dims.contains_key(&m.source(op));
+            if let Some(dim) = dim.filter(|_| whole)
                 && let Some(index) = m.op_mut(op).operands.get_mut(1 + dim)
             {
                 *index = part;

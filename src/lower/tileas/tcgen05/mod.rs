@@ -34,6 +34,7 @@ mod number;
 mod pair;
 mod role;
 mod scaled;
+pub mod sliced;
 mod sooner;
 mod stages;
 mod together;
