@@ -278,6 +278,30 @@ impl Module {
         value
     }
 
+    /// Takes argument number `index` away from a block, whose others stay the same values. Nothing may use it any more.
+    pub fn drop_arg(&mut self, block: BlockId, index: usize) {
+        let args = &mut self.blocks[block].args;
+        self.values.remove(args.remove(index));
+        for (i, &arg) in args.iter().enumerate().skip(index) {
+            self.values[arg].def = Def::Argument {
+                block,
+                index: i as u32,
+            };
+        }
+    }
+
+    /// Takes result number `index` away from an operation, whose others stay the same values. Nothing may use it any more.
+    pub fn drop_result(&mut self, op: OpId, index: usize) {
+        let results = &mut self.ops[op].results;
+        self.values.remove(results.remove(index));
+        for (i, &result) in results.iter().enumerate().skip(index) {
+            self.values[result].def = Def::Result {
+                op,
+                index: i as u32,
+            };
+        }
+    }
+
     /// Where a location points in the source: for a call site, the innermost function.
     pub fn source_of(&self, loc: LocId) -> Place {
         let mut at = loc;

@@ -29,10 +29,10 @@ pub fn run(m: &mut Module) {
 }
 
 /// Rewrites what one loop carries, the last first.
-fn settle(m: &mut Module, mut around: OpId) {
+fn settle(m: &mut Module, around: OpId) {
     for place in (0..carried::inits(m.op(around)).len()).rev() {
         if let Some(moved) = Moved::find(m, around, place) {
-            around = moved.write(m, around, place);
+            moved.write(m, around, place);
         }
     }
 }
@@ -97,10 +97,10 @@ impl Moved {
         })
     }
 
-    /// Puts in the loop's place one that does not carry the tile.
-    fn write(mut self, m: &mut Module, around: OpId, place: usize) -> OpId {
+    /// Lets the loop carry the tile no longer.
+    fn write(mut self, m: &mut Module, around: OpId, place: usize) {
         let (Some(body), bounds) = (m.body_of(around, 0), carried::bounds(m.op(around))) else {
-            return around;
+            return;
         };
         let (first, loc) = (carried::inits(m.op(around))[place], m.op(around).loc);
         for step in &mut self.steps {
@@ -114,17 +114,16 @@ impl Moved {
         let done = self.difference(&mut b, counter, bounds[0]);
         let now = self.after(&mut b, first, done);
         m.replace_all_uses(value, now);
-        let (new, last) = carried::without(m, around, place);
+        let last = m.op(around).results[place];
         if m.is_used(last) {
             let (home, at) = (m.op(around).block, position(m, around));
-            let mut b = m.at(home, at);
+            let mut b = m.at(home, at + 1);
             b.loc = loc;
             let done = self.whole(&mut b, bounds[0], bounds[1]);
             let now = self.after(&mut b, first, done);
             m.replace_all_uses(last, now);
         }
-        m.erase(around);
-        new
+        carried::drop_carried(m, around, place);
     }
 
     /// How far `to` is from `from`, in 64 bits.

@@ -1,8 +1,7 @@
 //! What a counted loop carries, and loops that carry one value more, such as the number of their iteration, or less.
 
-use super::invariant::position;
 use crate::dialect::cuda_tile::{Op as C, view};
-use crate::ir::{Attr, BlockId, Module, Op, OpId, ValueId};
+use crate::ir::{BlockId, Module, Op, OpId, ValueId};
 
 /// What a counted loop carries into its first iteration; nothing for other operations.
 pub fn inits(op: &Op) -> &[ValueId] {
@@ -72,46 +71,25 @@ pub fn yield_too(m: &mut Module, op: OpId, value: ValueId) {
     data.groups = [data.operands.len() as u32].into_iter().collect();
 }
 
-/// The loop without what it carries at `place`, in front of the old one, which keeps its result alone; and that result.
-pub fn without(m: &mut Module, around: OpId, carried: usize) -> (OpId, ValueId) {
-    let old = m.op(around).clone();
-    let result = old.results[carried];
-    let Some(body) = m.body_of(around, 0) else {
-        return (around, result);
-    };
-    let mut args = m.block(body).args.to_vec();
-    args.remove(carried + 1);
-    let types: Vec<_> = args.iter().map(|&a| m.ty(a)).collect();
-    let region = m.new_region();
-    let block = m.new_block(region, &types);
-    for (i, op) in std::mem::take(&mut m.block_mut(body).ops)
-        .into_iter()
-        .enumerate()
-    {
-        m.place(op, block, i);
+/// Takes away what a loop carries at `place`. Nothing may use the loop's result for it any more, nor what it is in the loop.
+pub fn drop_carried(m: &mut Module, around: OpId, place: usize) {
+    if let Some(body) = m.body_of(around, 0) {
+        if let Some(end) = m.terminator(body) {
+            remove_operand(m, end, place);
+        }
+        m.drop_arg(body, place + 1);
     }
-    for (from, to) in args.into_iter().zip(m.block(block).args.clone()) {
-        m.replace_all_uses(from, to);
+    let first = m.op(around).operands.len() - inits(m.op(around)).len();
+    remove_operand(m, around, first + place);
+    m.drop_result(around, place);
+}
+
+/// Removes operand number `at`, one of the last group's.
+fn remove_operand(m: &mut Module, op: OpId, at: usize) {
+    let mut data = m.op_mut(op);
+    data.operands.remove(at);
+    let end = data.operands.len() as u32;
+    if let Some(last) = data.groups.last_mut() {
+        *last = end;
     }
-    if let Some(end) = m.terminator(block) {
-        let mut data = m.op_mut(end);
-        data.operands.remove(carried);
-        data.groups = [data.operands.len() as u32].into_iter().collect();
-    }
-    let mut inits = inits(&old).to_vec();
-    inits.remove(carried);
-    let mut results = old.results.to_vec();
-    results.remove(carried);
-    let types: Vec<_> = results.iter().map(|&r| m.ty(r)).collect();
-    let bounds = bounds(&old);
-    let groups = [&bounds[..1], &bounds[1..2], &bounds[2..], &inits];
-    let at = position(m, around);
-    let mut b = m.at(old.block, at);
-    b.loc = old.loc;
-    let attrs: Vec<Option<Attr>> = old.attrs.to_vec();
-    let new = b.op(old.kind, &groups, attrs, &types, &[region]);
-    for (from, to) in results.into_iter().zip(m.op(new).results.clone()) {
-        m.replace_all_uses(from, to);
-    }
-    (new, result)
 }

@@ -136,17 +136,18 @@ impl Home {
             m.op(around).operands.to_vec(),
             carried::inits(m.op(around)).to_vec(),
         );
-        let mut old = vec![around];
-        let (mut around, mut result) = carried::without(m, around, self.place);
+        // The loops that carry it, and where, the innermost first.
+        let mut carriers = vec![(around, self.place)];
+        let mut around = around;
         for &place in &self.outer {
             let Some(holder) = m.parent_op(around) else {
                 break;
             };
-            old.push(holder);
-            (around, result) = carried::without(m, holder, place);
+            carriers.push((holder, place));
+            around = holder;
         }
-        old.into_iter().for_each(|o| m.erase(o));
-        if m.is_used(result) {
+        let result = carriers.last().map(|&(o, place)| m.op(o).results[place]);
+        if let Some(result) = result.filter(|&r| m.is_used(r)) {
             if self.zero && !runs(m, &bounds) {
                 let instead = if_not_run(m, around, [bounds[0], bounds[1]]);
                 let mut b = m.at(instead, 0);
@@ -161,6 +162,9 @@ impl Home {
             let load = b.op(S::TensorLoad, &[&[buffer], &[], &[]], [], &[ty], &[]);
             let new = m.result(load);
             m.replace_all_uses(result, new);
+        }
+        for (carrier, place) in carriers {
+            carried::drop_carried(m, carrier, place);
         }
     }
 }

@@ -30,6 +30,7 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, Swizzle};
 use crate::layout::tma::{Cut, TmaBoxes, boxes_for};
+use crate::lower::tileas::flow::jump_target;
 use crate::lower::tileas::missed::Log;
 
 /// Loads of one block that feed one matmul: they fill a stage of a ring together.
@@ -401,7 +402,8 @@ fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpI
     has_slice(m, c, load, true)
 }
 
-/// The first and the last operation of `block` that reads what these loads of it load, as it is or reshaped.
+/// The first and the last operation of `block` that reads what these loads of it load, as it is or reshaped; the first may be
+/// one that jumps away in front of it.
 pub(super) fn readers(
     m: &Module,
     body: BlockId,
@@ -418,14 +420,32 @@ pub(super) fn readers(
             }
         }
     }
-    let mut found = m
-        .block(block)
-        .ops
-        .iter()
-        .copied()
-        .filter(|o| reading.contains(o));
+    let ops = &m.block(block).ops;
+    let mut found = ops.iter().copied().filter(|o| reading.contains(o));
     let first = found.next()?;
-    Some((first, found.next_back().unwrap_or(first)))
+    let last = found.next_back().unwrap_or(first);
+    // What jumps away in front of the first reader hands back a stage that has been filled by then.
+    let filled = ops.iter().rposition(|o| loads.contains(o));
+    let unread = ops.iter().take_while(|&&o| o != first);
+    let mut behind = unread.skip(filled.map_or(0, |at| at + 1));
+    let first = behind
+        .find(|&&o| jumps_away(m, block, o))
+        .map_or(first, |&o| o);
+    Some((first, last))
+}
+
+/// Whether some jump in `op`, an operation of `block`, goes out of the block.
+fn jumps_away(m: &Module, block: BlockId, op: OpId) -> bool {
+    let jumps = |o: OpId| matches!(C::of(m.op(o).kind), Some(C::Continue | C::Break));
+    let mut inside = m.ops_inside(op).into_iter();
+    inside.any(|o| jumps(o) && leaves(m, block, o))
+}
+
+/// Whether a `jump` in what operations of a block hold goes out of the block.
+pub(super) fn leaves(m: &Module, block: BlockId, jump: OpId) -> bool {
+    let target = jump_target(m, jump);
+    let mut around = std::iter::successors(m.parent_of_block(block), |&o| m.parent_op(o));
+    target.is_some_and(|target| around.any(|o| o == target))
 }
 
 /// Gives each site its ring. Sites whose tiles are alike share one where neither stands inside of the other's

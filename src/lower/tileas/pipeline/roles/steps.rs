@@ -2,7 +2,7 @@
 
 use super::super::padding;
 use super::plan::Plan;
-use super::sites::Site;
+use super::sites::{Site, leaves};
 use super::thread::Steps;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
@@ -10,7 +10,6 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::group;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::tileas::flow::jump_target;
 use crate::lower::tileas::pipeline::ahead::{ACCESS, POINTED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -194,13 +193,6 @@ impl<'p> Consumer<'p> {
     }
 }
 
-/// Whether a jump goes out of the block of a `site`.
-fn leaves(m: &Module, site: &Site, jump: OpId) -> bool {
-    let target = jump_target(m, jump);
-    let mut around = std::iter::successors(m.parent_of_block(site.block), |&o| m.parent_op(o));
-    target.is_some_and(|target| around.any(|o| o == target))
-}
-
 impl Steps for Consumer<'_> {
     fn rings_at(&self, op: OpId) -> Vec<usize> {
         let sites = self.plan.sites.iter().filter(|s| s.first == op);
@@ -229,7 +221,7 @@ impl Steps for Consumer<'_> {
     fn leave(&mut self, m: &mut Module, jump: OpId, block: BlockId) {
         for (i, site) in self.plan.sites.iter().enumerate() {
             if site.last != jump
-                && leaves(m, site, jump)
+                && leaves(m, site.block, jump)
                 && let Some(&iteration) = self.held.get(&i)
             {
                 self.release(m, site, block, iteration);
