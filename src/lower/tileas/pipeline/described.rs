@@ -22,10 +22,12 @@
 use super::sum::Sum;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::FactMap;
-use crate::facts::access::{Access, constant, destination, operand, tile_of};
+use crate::facts::access::{Access, constant, destination, operand, pointee, tile_of};
 use crate::ir::{Module, OpId, ValueId};
 use crate::launch::Expr;
 
+/// Bytes of which a tensor copy moves whole ones along the innermost dimension, and to whose multiples maps start.
+pub const GRANULE: u64 = 16;
 /// Extent of a sliced dimension in the map.
 pub const ROWS: i64 = 1 << 30;
 /// Extent of the two dimensions that a slice adds: more than any coordinate there.
@@ -49,6 +51,8 @@ pub struct Described {
     pub address: ValueId,
     /// The number of that parameter.
     pub base: u32,
+    /// Elements from there to the tensor.
+    pub behind: Sum,
     /// Elements in front of the tensor's first one in its row of memory.
     pub column: Sum,
     pub slice: Option<Slice>,
@@ -93,6 +97,11 @@ pub fn described(
         || wrong("a base address that is a parameter, or rows and less than a row behind one");
     let (address, behind) = behind_parameter(m, func, access.base, facts).ok_or_else(no_base)?;
     let base = parameter(m, func, address).ok_or_else(no_base)?;
+    if is_aligned(access.base, facts) && !starts_aligned(m, access, address, &behind, facts) {
+        return Err(
+            "a tensor map starts at a parameter, and this one is not known to be a multiple of 16 bytes: assume it of the parameter itself (`div_by`)".to_owned(),
+        );
+    }
     let room = row_room(m, op, access, facts);
     let in_rows = |dim: usize| {
         let (rows, column) = rows_of(m, func, &behind, access.stride(dim)?, facts)?;
@@ -116,6 +125,7 @@ pub fn described(
     let described = Described {
         address,
         base,
+        behind,
         column,
         slice: dim.map(|dim| Slice { dim, start }),
     };
@@ -131,6 +141,28 @@ pub fn described(
         begins_inside(m, op, access, facts, slice.dim)?;
     }
     Ok(described)
+}
+
+/// Whether an address is known to be one from which a tensor map may start.
+pub fn is_aligned(address: ValueId, facts: &FactMap) -> bool {
+    (facts.get(address)).is_some_and(|f| f.divisor.is_multiple_of(GRANULE))
+}
+
+/// Whether a tensor map may start at the parameter `address`, so many elements in front of the tensor of `access`: that is
+/// known of the parameter, or of the tensor wherever the kernel goes, and of the elements between them.
+pub fn starts_aligned(
+    m: &Module,
+    access: &Access,
+    address: ValueId,
+    behind: &Sum,
+    facts: &FactMap,
+) -> bool {
+    let bytes = u64::from(m.types.bits(pointee(m, access.base)).unwrap_or(8)) / 8;
+    let choice = |&op: &OpId| C::of(m.op(op).kind) == Some(C::If);
+    let around = std::iter::successors(m.def_op(access.base), |&op| m.parent_op(op));
+    let always = !around.into_iter().any(|op| choice(&op));
+    let between = || behind.divides(facts, (GRANULE / bytes.max(1)).max(1));
+    is_aligned(address, facts) || is_aligned(access.base, facts) && always && between()
 }
 
 /// Whether no tile begins in front of the slice along `dim` and ends inside: only where the slice ends do copies look.

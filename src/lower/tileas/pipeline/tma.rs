@@ -8,11 +8,8 @@ use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
-use crate::lower::tileas::pipeline::described::described;
+use crate::lower::tileas::pipeline::described::{GRANULE, described, is_aligned, starts_aligned};
 use crate::lower::tileas::pipeline::sum::Sum;
-
-/// Bytes of which a tensor copy moves whole ones along the innermost dimension.
-const GRANULE: u64 = 16;
 
 /// Whether tensor copies can do a tiled access, or why not: a tensor map describes the tensor ([`described`]), which is
 /// aligned as the hardware wants (CUDA driver API, `cuTensorMapEncodeTiled`), and tiles start at whole granules:
@@ -58,18 +55,25 @@ fn legal(
         "rows are gathered by their numbers",
     )?;
     match described(m, func, op, access, facts) {
-        Ok(described) => aligned(m, access, facts, described.address, &described.column),
-        Err(_) if made => aligned(m, access, facts, access.base, &Sum::default()),
+        Ok(d) => {
+            let starts = starts_aligned(m, access, d.address, &d.behind, facts);
+            aligned(m, access, facts, starts, &d.column)
+        }
+        Err(_) if made => {
+            let starts = is_aligned(access.base, facts);
+            aligned(m, access, facts, starts, &Sum::default())
+        }
         Err(why) => Err(why),
     }
 }
 
-/// Whether the tensor, `column` elements behind `address` in a row, and the starts of tiles are known to be aligned.
+/// Whether the starts of tiles are known to be aligned, of a tensor `column` elements behind what a map starts from, which is
+/// (`starts`) or not.
 fn aligned(
     m: &Module,
     access: &Access,
     facts: &FactMap,
-    address: ValueId,
+    starts: bool,
     column: &Sum,
 ) -> Result<(), String> {
     let elem = access::pointee(m, access.base);
@@ -97,7 +101,7 @@ fn aligned(
     let start = access.first_divisor(facts, inner).saturating_mul(bytes);
     let mut strides = access.strides.iter().enumerate();
     match () {
-        () if !divides(address, GRANULE) => wrong("the base address"),
+        () if !starts => wrong("the base address"),
         () if !strides
             .all(|(i, &s)| Some(i) == inner_tensor || divides(s, (GRANULE / bytes).max(1))) =>
         {
