@@ -97,6 +97,8 @@ pub(super) struct Run {
     lengths: Vec<[Val; 3]>,
     /// All loops met.
     met: Vec<Length>,
+    /// Bounds that were compared before a loop between them was met: the scenario says whether one runs.
+    compared: FxHashSet<[Val; 2]>,
     events: Vec<Event>,
     roles: Roles,
     pub(super) groups: u32,
@@ -478,6 +480,7 @@ impl Tracer<'_> {
             if let Some(runs) = runs {
                 return Val::Int(i64::from(runs));
             }
+            self.run.compared.insert([lower, upper]);
         }
         self.term(Term::Op(data.kind, data.attrs.to_vec(), vals))
     }

@@ -22,9 +22,15 @@ impl Tracer<'_> {
             let [first, rest @ ..] = l.bounds;
             l.nesting == nesting && rest == [upper, step] && self.is_next(first, step, lower)
         };
+        let compared = self.run.compared.contains(&[lower, upper]);
         let trips = match self.run.met.iter().find(behind) {
             Some(whole) => whole.trips.saturating_sub(1),
-            None => self.new_trips(bounds, self.is_outer(op)),
+            // As the branch went that asked.
+            None if compared && !self.run.scenario.taken => 0,
+            None => {
+                let trips = self.new_trips(bounds, self.is_outer(op));
+                trips.max(u64::from(compared))
+            }
         };
         self.run.met.push(Length {
             bounds,
