@@ -66,6 +66,7 @@ mod remake;
 mod repeated;
 mod reread;
 mod retype;
+mod rows_first;
 mod searched;
 mod sharing;
 mod shorter;
@@ -164,6 +165,7 @@ fn spread(
     numbers::load_alone(m, op, body);
     searched::by_scalars(m, op, body, target);
     retype::absorb(m, body);
+    rows_first::reduce(m, body);
     pages::list(m, op, pages);
     gathered::absorb(m, body, target, pages);
     soon::compute(m, body);

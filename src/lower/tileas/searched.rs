@@ -1,4 +1,4 @@
-//! Where a matmul's operand lies is found by scalars, not by reducing a tile.
+//! Where a matmul's operand lies, and how often one is loaded, is found by scalars, not by reducing a tile.
 //!
 //! ```text
 //! ends = tiled_load x[0] : 8                 a = x[0] <= row ? 1 : 0
@@ -9,18 +9,19 @@
 //! thread, and a producer is one thread. Of a few numbers it loads each, and combines them.
 
 use super::elements::{Elements, has_elements, shaped};
+use super::flow::jump_target;
 use super::look::{elements, is_matmul, place};
 use super::pipeline::ahead::address_of;
 use super::pipeline::prefetch::{feeds_matmul, loads_tile};
 use super::pipeline::slice::{Map, copy_in_front};
-use crate::dialect::cuda_tile::view;
+use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
 /// Most elements that are reduced one by one.
-const MOST: u64 = 64;
+const MOST: u64 = 32;
 
 /// Rewrites such reductions of the kernel `func`, where a producer loads what they lead to.
 pub fn by_scalars(m: &mut Module, func: OpId, body: BlockId, target: &Target) {
@@ -57,13 +58,16 @@ fn is_short(m: &Module, op: OpId) -> bool {
     integers && elements(m, result) == 1 && (2..=MOST).contains(&elements(m, source))
 }
 
-/// Whether numbers that are computed of what `op` makes say where an operand of a matmul is loaded.
+/// Whether numbers that are computed of what `op` makes say where an operand of a matmul is loaded, or how often.
 fn leads_to_operand(m: &Module, ops: &[OpId], op: OpId) -> bool {
     let mut reached: FxHashSet<ValueId> = m.op(op).results.iter().copied().collect();
     ops.iter().any(|&op| {
         let data = m.op(op);
         if !data.operands.iter().any(|v| reached.contains(v)) {
             return false;
+        }
+        if matches!(C::of(data.kind), Some(C::For | C::If)) && decides(m, ops, op, &reached) {
+            return true;
         }
         if loads_tile(m, op) {
             let mut address = address_of(m, op).into_iter();
@@ -74,6 +78,23 @@ fn leads_to_operand(m: &Module, ops: &[OpId], op: OpId) -> bool {
         }
         false
     })
+}
+
+/// Whether a loop whose bounds, or a branch whose condition, are `reached` decides about loads of matmuls' operands.
+fn decides(m: &Module, ops: &[OpId], op: OpId, reached: &FxHashSet<ValueId>) -> bool {
+    let data = m.op(op);
+    let asked = match view::For::of(data) {
+        Some(v) => vec![v.lowerBound(), v.upperBound(), v.step()],
+        None => data.operands.to_vec(),
+    };
+    let inside = m.ops_inside(op);
+    let jumps = |&o: &OpId| matches!(C::of(m.op(o).kind), Some(C::Continue | C::Break));
+    let left = inside.iter().copied().filter(jumps);
+    let left = left.filter_map(|jump| jump_target(m, jump));
+    let held = left.flat_map(|around| m.ops_inside(around));
+    asked.iter().any(|v| reached.contains(v))
+        && (inside.iter().copied().chain(held))
+            .any(|o| loads_tile(m, o) && feeds_matmul(m, ops, o))
 }
 
 /// Puts the reduction of single elements in front of a reduction, and in its place.
