@@ -93,8 +93,7 @@ fn decides(m: &Module, ops: &[OpId], op: OpId, reached: &FxHashSet<ValueId>) -> 
     let left = left.filter_map(|jump| jump_target(m, jump));
     let held = left.flat_map(|around| m.ops_inside(around));
     asked.iter().any(|v| reached.contains(v))
-        && (inside.iter().copied().chain(held))
-            .any(|o| loads_tile(m, o) && feeds_matmul(m, ops, o))
+        && (inside.iter().copied().chain(held)).any(|o| loads_tile(m, o) && feeds_matmul(m, ops, o))
 }
 
 /// Puts the reduction of single elements in front of a reduction, and in its place.

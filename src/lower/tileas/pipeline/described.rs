@@ -97,11 +97,6 @@ pub fn described(
         || wrong("a base address that is a parameter, or rows and less than a row behind one");
     let (address, behind) = behind_parameter(m, func, access.base, facts).ok_or_else(no_base)?;
     let base = parameter(m, func, address).ok_or_else(no_base)?;
-    if is_aligned(access.base, facts) && !starts_aligned(m, access, address, &behind, facts) {
-        return Err(
-            "a tensor map starts at a parameter, and this one is not known to be a multiple of 16 bytes: assume it of the parameter itself (`div_by`)".to_owned(),
-        );
-    }
     let room = row_room(m, op, access, facts);
     let in_rows = |dim: usize| {
         let (rows, column) = rows_of(m, func, &behind, access.stride(dim)?, facts)?;
@@ -139,6 +134,13 @@ pub fn described(
             );
         }
         begins_inside(m, op, access, facts, slice.dim)?;
+    }
+    if is_aligned(access.base, facts)
+        && !starts_aligned(m, access, address, &described.behind, facts)
+    {
+        return Err(
+            "a tensor map starts at a parameter, and this one is not known to be a multiple of 16 bytes: assume it of the parameter itself (`div_by`)".to_owned(),
+        );
     }
     Ok(described)
 }
