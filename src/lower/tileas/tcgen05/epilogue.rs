@@ -16,6 +16,7 @@
 //! Two stores of which one waits for the other are made two epilogues before ([`twice`]). Sums of rows are added up part by
 //! part.
 
+use super::narrowed::Narrowed;
 use super::twice;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
@@ -47,6 +48,13 @@ const UNDER_WAY: u64 = 32;
 pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     let (body, warps, room) = (kernel.body, kernel.warps(), room(kernel));
     for load in whole_loads(m, body) {
+        if Epilogue::of(m, body, load, warps).is_none() {
+            let ops = Work::of(m, body, load).all(m, body);
+            let narrowed = Narrowed::buffers(m, &ops);
+            if Epilogue::of(m, body, load, warps).is_none_or(|e| e.held <= room) {
+                narrowed.undo(m);
+            }
+        }
         if Epilogue::of(m, body, load, warps).is_some_and(|e| e.held > room) {
             twice::loads(m, body, load);
         }

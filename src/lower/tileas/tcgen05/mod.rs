@@ -30,6 +30,7 @@ pub mod fits;
 mod home;
 mod later;
 mod links;
+mod narrowed;
 mod number;
 mod pair;
 mod role;
