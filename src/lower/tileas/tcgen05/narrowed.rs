@@ -47,10 +47,11 @@ fn halved(m: &Module, buffer: ValueId, tile: ValueId) -> Option<SharedLayout> {
     if own.is_none() || !m.users(buffer).iter().all(passes) {
         return None;
     }
-    let layout = layout_in(m, buffer)?;
+    let layout = layout_in(m, buffer).filter(|l| l.shape().rank() == 2)?;
     let shape = layout.shape().clone();
-    let by_rows = layout.layout().bases(In::Offset).first() == Some(&shape.along(1, 1));
-    if extents(m, tile).len() != 2 || !by_rows || layout.part(1, 2).is_some() {
+    let wide = extents(m, tile).len() == 2 && shape.extent(1) > 1;
+    let by_rows = || layout.layout().bases(In::Offset).first() == Some(&shape.along(1, 1));
+    if !wide || !by_rows() || layout.part(1, 2).is_some() {
         return None;
     }
     let row = shape.extent(1) * u64::from(layout.element_bits()) / 8;
