@@ -49,8 +49,18 @@ impl<'m> Program<'m> {
         entry: Option<&str>,
         memory: &mut Memory,
     ) -> Result<Self, Diagnostic> {
+        Self::with_globals(module, entry, memory, &|_| None)
+    }
+
+    /// The same where globals may have a place already, by name: memory that was lent, which keeps what earlier launches wrote.
+    pub fn with_globals(
+        module: &'m Module,
+        entry: Option<&str>,
+        memory: &mut Memory,
+        placed: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Self, Diagnostic> {
         let (name, op) = find_entry(module, entry)?;
-        let globals = load_globals(module, memory)?;
+        let globals = load_globals(module, memory, placed)?;
         let mut decoder = Decoder::new(module);
         let body = module
             .body_of(op, 0)
@@ -176,6 +186,7 @@ fn find_entry(module: &Module, wanted: Option<&str>) -> Result<(String, OpId), D
 fn load_globals(
     module: &Module,
     memory: &mut Memory,
+    placed: &dyn Fn(&str) -> Option<u64>,
 ) -> Result<FxHashMap<String, u64>, Diagnostic> {
     let mut globals = FxHashMap::default();
     for op in items(module) {
@@ -183,8 +194,11 @@ fn load_globals(
             continue;
         }
         let name = module.symbol(op).unwrap_or_default();
-        let address = load_global(module, op, name, memory)
-            .map_err(|message| located(module, op, message))?;
+        let address = match placed(name) {
+            Some(address) => address,
+            None => load_global(module, op, name, memory)
+                .map_err(|message| located(module, op, message))?,
+        };
         globals.insert(name.to_owned(), address);
     }
     Ok(globals)

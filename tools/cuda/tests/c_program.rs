@@ -255,6 +255,28 @@ fn tile_ir_in_the_interpreter() {
 }
 
 #[test]
+fn variables_of_a_module_are_there_from_launch_to_launch() {
+    let text = "
+        global @counter <i32: [40]> : tile<1xi32>
+        entry @count(%out: tile<ptr<i32>>) {
+          %one = constant <i32: 1> : tile<i32>
+          %at = get_global @counter : tile<ptr<i32>>
+          %old, %t0 = load_ptr_tko weak %at : tile<ptr<i32>> -> tile<i32>, token
+          %new = addi %old, %one : tile<i32>
+          %t1 = store_ptr_tko weak %at, %new token = %t0 : tile<ptr<i32>>, tile<i32> -> token
+          %t2 = store_ptr_tko weak %out, %new : tile<ptr<i32>>, tile<i32> -> token
+          return
+        }";
+    let module = tilec::asm::parse(text).expect("a module");
+    let bytes = tilec::bytecode::write(&module, tilec::dialect::Version::V13_1);
+    let path = program().with_file_name("count.tilebc");
+    std::fs::write(&path, bytes.expect("bytecode")).expect("a file");
+    let args = ["count", path.to_str().expect("UTF-8")];
+    run(&args, &[("TILEC_EMULATE_GPU", "sm_80")]);
+    run(&args, &[("TILEC_EMULATE_ENGINE", "eval")]);
+}
+
+#[test]
 fn modules_are_kept_as_they_were_loaded() {
     let folder = program().with_file_name("kept");
     let _ = std::fs::remove_dir_all(&folder);

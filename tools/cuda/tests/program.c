@@ -618,6 +618,34 @@ static int vadd(const char *path)
     return 0;
 }
 
+/* `count FILE`: each launch adds one to a variable of the module, which the host sees, and stores it. */
+static int count(const char *path)
+{
+    start();
+    void *image = read_file(path);
+    CUlibrary library;
+    CUkernel kernel;
+    CUdeviceptr variable, out;
+    size_t bytes;
+    int seen = 0;
+    CHECK(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+    free(image);
+    CHECK(cuLibraryGetKernel(&kernel, library, "count"));
+    CHECK(cuLibraryGetGlobal(&variable, &bytes, library, "counter"));
+    EXPECT(bytes == sizeof seen);
+    CHECK(cuMemAlloc(&out, sizeof seen));
+    void *params[] = {&out};
+    for (int i = 0; i < 3; i++) {
+        CHECK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, 0, params, NULL));
+        CHECK(cuMemcpyDtoH(&seen, out, sizeof seen));
+        EXPECT(seen == 41 + i);
+        CHECK(cuMemcpyDtoH(&seen, variable, sizeof seen));
+        EXPECT(seen == 41 + i);
+    }
+    CHECK(cuLibraryUnload(library));
+    return 0;
+}
+
 /* `matmul FILE M N K TILE_M TILE_N`: C = A * B in f16 with tensor maps where the target has them. */
 static int matmul(const char *path, int m, int n, int k, int tile_m, int tile_n, const char *entry)
 {
@@ -667,6 +695,8 @@ int main(int argc, char **argv)
             return cases[i].run();
     if (strcmp(name, "vadd") == 0 && argc == 3)
         return vadd(argv[2]);
+    if (strcmp(name, "count") == 0 && argc == 3)
+        return count(argv[2]);
     if (strcmp(name, "many") == 0 && argc == 3)
         return many(atoi(argv[2]));
     if (strcmp(name, "grid") == 0 && argc == 3)

@@ -16,10 +16,21 @@ pub fn run(launch: &Launch, tile: &[u8]) -> Result {
     };
     let module = tilec::input::bytecode(tile);
     let module = module.map_err(|e| failed(Status::INVALID_IMAGE, &e))?;
+    // Variables are those of the loaded module, which the host sees, too, and which launches leave to those behind them.
+    let loaded = launch.kernel.module.upgrade();
+    let variable = |name: &str| loaded.as_ref()?.variable(name).ok().map(|v| v.0);
+    let globals = module.block(module.body).ops.iter();
+    let globals = globals.filter_map(|&op| {
+        let global = tilec::dialect::cuda_tile::view::Global::of(module.op(op))?;
+        let name = module.str(global.sym_name()).to_owned();
+        Some((variable(&name)?, name))
+    });
+    let globals: Vec<(u64, String)> = globals.collect();
     let mut memory = Memory::default();
     let lent = memory::snapshot();
     memory.lend(Arc::clone(&lent.regions));
-    let program = Program::new(&module, Some(&name), &mut memory);
+    let placed = |name: &str| globals.iter().find(|g| g.1 == name).map(|g| g.0);
+    let program = Program::with_globals(&module, Some(&name), &mut memory, &placed);
     let program = program.map_err(|e| failed(Status::INVALID_IMAGE, &e))?;
     let arguments = launch.arguments.iter().zip(program.parameters());
     let arguments = arguments
