@@ -8,6 +8,7 @@
 //! lanes and warps. Front ends reduce the first dimension first. Which comes first does not matter where the combination is exact.
 
 use crate::dialect::cuda_tile::{Op as C, view};
+use crate::dialect::enums::Overflow;
 use crate::ir::{Attr, BlockId, Module, OpId};
 
 /// Combinations of which any order gives the same.
@@ -60,6 +61,11 @@ fn combination(m: &Module, op: OpId) -> Option<(C, Vec<Option<Attr>>)> {
     };
     let data = m.op(combine);
     let kind = C::of(data.kind).filter(|kind| EXACT.contains(kind))?;
+    // What does not wrap in one order may in another.
+    let wraps = data.enum_named("overflow").and_then(Overflow::of);
+    if wraps.is_some_and(|o| o != Overflow::None) {
+        return None;
+    }
     let args = &m.block(body).args;
     let both = args.len() == 2 && args.iter().all(|a| data.operands.contains(a));
     let yielded = m.op(end).operands[..] == data.results[..];

@@ -263,7 +263,7 @@ impl Lower<'_> {
         let Some(dim) = access.sparse else {
             return Ok(());
         };
-        let pages = access.pages(&self.m).map(|(_, numbers)| numbers);
+        let pages = access.pages(self.m).map(|(_, numbers)| numbers);
         let page = pages.and_then(|p| p.get(usize::try_from(*b.start.get(dim)?).ok()?));
         let at = order.iter().position(|&d| d == dim);
         let Some((&page, coordinate)) = page.zip(at.and_then(|at| coords.get_mut(at))) else {
@@ -273,8 +273,14 @@ impl Lower<'_> {
                 "the numbers of its pages are not known one by one",
             ));
         };
-        let page = self.get(op, page)?;
-        *coordinate = self.emit().int_cast(page, 32);
+        let mut page = self.get(op, page)?;
+        let mut e = self.emit();
+        if e.m.types.width(e.m.ty(page)) > 32 {
+            // What is outside stays outside.
+            page = e.with(N::MinS, page, i64::from(i32::MAX));
+            page = e.with(N::MaxS, page, -1);
+        }
+        *coordinate = e.int_cast(page, 32);
         Ok(())
     }
 

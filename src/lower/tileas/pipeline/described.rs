@@ -161,8 +161,8 @@ pub fn starts_aligned(
 ) -> bool {
     let bytes = u64::from(m.types.bits(pointee(m, access.base)).unwrap_or(8)) / 8;
     let choice = |&op: &OpId| C::of(m.op(op).kind) == Some(C::If);
-    let around = std::iter::successors(m.def_op(access.base), |&op| m.parent_op(op));
-    let always = !around.into_iter().any(|op| choice(&op));
+    let mut around = std::iter::successors(m.def_op(access.base), |&op| m.parent_op(op));
+    let always = !around.any(|op| choice(&op));
     let between = || behind.divides(facts, (GRANULE / bytes.max(1)).max(1));
     is_aligned(address, facts) || is_aligned(access.base, facts) && always && between()
 }
