@@ -281,24 +281,26 @@ impl Module {
     /// Takes argument number `index` away from a block, whose others stay the same values. Nothing may use it any more.
     pub fn drop_arg(&mut self, block: BlockId, index: usize) {
         let args = &mut self.blocks[block].args;
-        self.values.remove(args.remove(index));
-        for (i, &arg) in args.iter().enumerate().skip(index) {
-            self.values[arg].def = Def::Argument {
-                block,
-                index: i as u32,
-            };
-        }
+        let dropped = args.remove(index);
+        let behind = args[index..].to_vec();
+        self.close_gap(dropped, &behind);
     }
 
     /// Takes result number `index` away from an operation, whose others stay the same values. Nothing may use it any more.
     pub fn drop_result(&mut self, op: OpId, index: usize) {
         let results = &mut self.ops[op].results;
-        self.values.remove(results.remove(index));
-        for (i, &result) in results.iter().enumerate().skip(index) {
-            self.values[result].def = Def::Result {
-                op,
-                index: i as u32,
-            };
+        let dropped = results.remove(index);
+        let behind = results[index..].to_vec();
+        self.close_gap(dropped, &behind);
+    }
+
+    /// Frees a value; those `behind` it have numbers of one less.
+    fn close_gap(&mut self, dropped: ValueId, behind: &[ValueId]) {
+        self.values.remove(dropped);
+        for &value in behind {
+            match &mut self.values[value].def {
+                Def::Argument { index, .. } | Def::Result { index, .. } => *index -= 1,
+            }
         }
     }
 

@@ -51,8 +51,8 @@ pub struct Described {
     pub address: ValueId,
     /// The number of that parameter.
     pub base: u32,
-    /// Elements from there to the tensor.
-    pub behind: Sum,
+    /// Whether a map is known to be allowed to start there.
+    pub aligned: bool,
     /// Elements in front of the tensor's first one in its row of memory.
     pub column: Sum,
     pub slice: Option<Slice>,
@@ -120,7 +120,7 @@ pub fn described(
     let described = Described {
         address,
         base,
-        behind,
+        aligned: starts_aligned(m, access, address, &behind, facts),
         column,
         slice: dim.map(|dim| Slice { dim, start }),
     };
@@ -135,9 +135,7 @@ pub fn described(
         }
         begins_inside(m, op, access, facts, slice.dim)?;
     }
-    if is_aligned(access.base, facts)
-        && !starts_aligned(m, access, address, &described.behind, facts)
-    {
+    if is_aligned(access.base, facts) && !described.aligned {
         return Err(
             "a tensor map starts at a parameter, and this one is not known to be a multiple of 16 bytes: assume it of the parameter itself (`div_by`)".to_owned(),
         );
@@ -152,7 +150,7 @@ pub fn is_aligned(address: ValueId, facts: &FactMap) -> bool {
 
 /// Whether a tensor map may start at the parameter `address`, so many elements in front of the tensor of `access`: that is
 /// known of the parameter, or of the tensor wherever the kernel goes, and of the elements between them.
-pub fn starts_aligned(
+fn starts_aligned(
     m: &Module,
     access: &Access,
     address: ValueId,

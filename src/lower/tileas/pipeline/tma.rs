@@ -8,7 +8,7 @@ use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
-use crate::lower::tileas::pipeline::described::{GRANULE, described, is_aligned, starts_aligned};
+use crate::lower::tileas::pipeline::described::{GRANULE, described, is_aligned};
 use crate::lower::tileas::pipeline::sum::Sum;
 
 /// Whether tensor copies can do a tiled access, or why not: a tensor map describes the tensor ([`described`]), which is
@@ -55,10 +55,7 @@ fn legal(
         "rows are gathered by their numbers",
     )?;
     match described(m, func, op, access, facts) {
-        Ok(d) => {
-            let starts = starts_aligned(m, access, d.address, &d.behind, facts);
-            aligned(m, access, facts, starts, &d.column)
-        }
+        Ok(d) => aligned(m, access, facts, d.aligned, &d.column),
         Err(_) if made => {
             let starts = is_aligned(access.base, facts);
             aligned(m, access, facts, starts, &Sum::default())

@@ -48,14 +48,17 @@ const UNDER_WAY: u64 = 32;
 pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     let (body, warps, room) = (kernel.body, kernel.warps(), room(kernel));
     for load in whole_loads(m, body) {
-        if Epilogue::of(m, body, load, warps).is_none() {
+        let full = |m: &Module| Epilogue::of(m, body, load, warps).map(|e| e.held > room);
+        let full = full(m).unwrap_or_else(|| {
             let ops = Work::of(m, body, load).all(m, body);
             let narrowed = Narrowed::buffers(m, &ops);
-            if Epilogue::of(m, body, load, warps).is_none_or(|e| e.held <= room) {
+            let full = full(m) == Some(true);
+            if !full {
                 narrowed.undo(m);
             }
-        }
-        if Epilogue::of(m, body, load, warps).is_some_and(|e| e.held > room) {
+            full
+        });
+        if full {
             twice::loads(m, body, load);
         }
     }

@@ -82,15 +82,21 @@ impl Home {
         1 + self.outer.len()
     }
 
+    /// The loops around the matmul that carry it, and where, the innermost first.
+    fn carriers(&self, m: &Module, dot: OpId) -> Option<Vec<(OpId, usize)>> {
+        let mut found = vec![(m.parent_op(dot)?, self.place)];
+        for &place in &self.outer {
+            let (inner, _) = *found.last()?;
+            found.push((m.parent_op(inner)?, place));
+        }
+        Some(found)
+    }
+
     /// In front of the matmul: the accumulator is in `buffer`. The matmul's `accumulate`.
     pub fn enter(&self, m: &mut Module, dot: OpId, buffer: ValueId) -> Option<ValueId> {
-        let mut around = m.parent_op(dot)?;
         let block = m.op(dot).block;
         let arg = *m.block(block).args.get(self.place + 1)?;
-        let mut at = self.place;
-        for &place in &self.outer {
-            (around, at) = (m.parent_op(around)?, place);
-        }
+        let &(around, at) = self.carriers(m, dot)?.last()?;
         let init = *carried::inits(m.op(around)).get(at)?;
         if self.zero {
             return later(m, around, dot);
@@ -117,7 +123,11 @@ impl Home {
     /// Behind the matmul: the loop no longer carries the accumulator, which is loaded behind the loop. Other users
     /// of the matmul in the loop load it, too.
     pub fn leave(&self, m: &mut Module, dot: OpId, buffer: ValueId) {
-        let Some(around) = m.parent_op(dot) else {
+        let Some(carriers) = self.carriers(m, dot) else {
+            return;
+        };
+        let (&[(inner, _), ..], &[.., (around, place_around)]) = (&carriers[..], &carriers[..])
+        else {
             return;
         };
         let block = m.op(dot).block;
@@ -133,21 +143,11 @@ impl Home {
             m.replace_all_uses(result, loaded);
         }
         let (bounds, init) = (
-            m.op(around).operands.to_vec(),
-            carried::inits(m.op(around)).to_vec(),
+            m.op(inner).operands.to_vec(),
+            carried::inits(m.op(inner)).to_vec(),
         );
-        // The loops that carry it, and where, the innermost first.
-        let mut carriers = vec![(around, self.place)];
-        let mut around = around;
-        for &place in &self.outer {
-            let Some(holder) = m.parent_op(around) else {
-                break;
-            };
-            carriers.push((holder, place));
-            around = holder;
-        }
-        let result = carriers.last().map(|&(o, place)| m.op(o).results[place]);
-        if let Some(result) = result.filter(|&r| m.is_used(r)) {
+        let result = m.op(around).results[place_around];
+        if m.is_used(result) {
             if self.zero && !runs(m, &bounds) {
                 let instead = if_not_run(m, around, [bounds[0], bounds[1]]);
                 let mut b = m.at(instead, 0);

@@ -4,7 +4,6 @@ use rustc_hash::FxHashSet;
 
 use super::sites::Site;
 use crate::facts::FactMap;
-use crate::facts::access::Access;
 use crate::ir::{Module, OpId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::{Cut, boxes_for};
@@ -21,10 +20,9 @@ pub fn loads(m: &Module, facts: &FactMap, sites: &[Site], split: &Split) -> FxHa
         let mut all = Swizzle::ALL.into_iter();
         let cut = Cut {
             blocks: split.blocks,
-            pages: None,
+            ..Cut::default()
         };
-        let dense = Access::of(m.op(load)).is_some_and(|a| a.sparse.is_none());
-        dense && all.any(|s| boxes_for(&layout, &order, s, cut).is_ok())
+        all.any(|s| boxes_for(&layout, &order, s, cut).is_ok())
     };
     let all = sites
         .iter()

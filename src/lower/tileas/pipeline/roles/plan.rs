@@ -68,12 +68,7 @@ impl Plan {
 
     /// Those of them that come by tensor copies.
     pub fn by_tensor(&self) -> impl Iterator<Item = OpId> {
-        let of = |s: &Site| {
-            let loads = s.loads.clone().into_iter();
-            let own = s.by_threads.clone();
-            loads.filter(move |l| !own.contains(l))
-        };
-        self.sites.iter().flat_map(of)
+        self.sites.iter().flat_map(Site::by_tensor)
     }
 
     /// Whether the producer gives registers to the consumers.

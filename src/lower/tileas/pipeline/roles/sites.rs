@@ -86,16 +86,21 @@ impl Site {
         }
     }
 
+    /// The loads that come by tensor copies.
+    pub fn by_tensor(&self) -> impl Iterator<Item = OpId> {
+        let loads = self.loads.iter().copied();
+        loads.filter(|l| !self.by_threads.contains(l))
+    }
+
     /// Most pages of one of its tensor copies.
     pub fn pages(&self, m: &Module) -> u64 {
-        let of = |&load: &OpId| Some(Access::of(m.op(load))?.pages(m)?.1.len() as u64);
-        self.loads.iter().filter_map(of).max().unwrap_or(0)
+        let of = |load| Some(Access::of(m.op(load))?.pages(m)?.1.len() as u64);
+        self.by_tensor().filter_map(of).max().unwrap_or(0)
     }
 
     /// How many of its copies go by tensor maps that the kernel makes.
     pub fn made_maps(&self, m: &Module, func: OpId, facts: &FactMap) -> u64 {
-        let by_tensor = self.loads.iter().filter(|l| !self.by_threads.contains(l));
-        let made = by_tensor.filter(|&&load| {
+        let made = self.by_tensor().filter(|&load| {
             let access = Access::of(m.op(load));
             access.is_some_and(|a| described(m, func, load, &a, facts).is_err())
         });

@@ -154,14 +154,12 @@ impl Builder<'_> {
             _ => true,
         };
         let pure = data.only_computes();
-        let listed = S::of(data.kind) == Some(S::Numbers);
+        let numbers = S::of(data.kind) == Some(S::Numbers) || data.results.iter().all(one);
         let reads = loads_freely(m, op);
         let why = match () {
             () if !pure && !reads => "has effects",
-            () if !data.results.iter().all(one) && !self.tiles && !listed => {
-                "computes more than one element"
-            }
-            () if !data.results.iter().all(one) && !spreads(m, op) => {
+            () if !numbers && !self.tiles => "computes more than one element",
+            () if !numbers && !spreads(m, op) => {
                 "computes a tile by more than elements, views and loads of a few numbers"
             }
             () => {
@@ -203,12 +201,11 @@ fn spreads(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
     let loads = matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
         && data.results.iter().all(|&r| elements(m, r) <= MOST_INDICES);
-    let listed = S::of(data.kind) == Some(S::Numbers);
     let views = matches!(
         C::of(data.kind),
         Some(C::Constant | C::Iota | C::Reshape | C::Broadcast | C::Assume | C::Extract)
     );
-    loads || listed || views || data.def().traits.has(Traits::ELEMENTWISE)
+    loads || views || data.def().traits.has(Traits::ELEMENTWISE)
 }
 
 /// Copies a slice.
