@@ -35,6 +35,9 @@ dialect_table! { TileAs {
     Numbers(values: Var) -> (tile: One(Explicit))
         = op("numbers").traits(PURE)
         .doc("A tile of one dimension with these elements, for a copy that gathers: whoever starts it is one thread.");
+    RoleInvariant(value: One, inputs: Var) { number: Int<32> } -> (result: One(Operand(0)))
+        = op("role_invariant").traits(PURE)
+        .doc("`value`, a single number that each warp role computes of `inputs` in its own way, as tiles or one by one. Those of one `number` and of equal `inputs` are equal.");
     TiledLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
           hints: Option<Hints>, inbounds: Bools, sparse: Option<Int<32>> }

@@ -285,6 +285,11 @@ impl Lower<'_> {
             }
             // The copies that gather by them read them one by one.
             V::Numbers(_) => Ok(()),
+            V::RoleInvariant(v) => {
+                let value = self.get(op, v.value())?;
+                self.set(v.result(), value);
+                Ok(())
+            }
             V::TiledLoad(v) => self.tiled_load(op, &v),
             V::TiledStore(v) => self.tiled_store(op, &v),
             V::TiledAtomic(v) => self.tiled_atomic(op, &v),

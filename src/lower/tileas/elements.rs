@@ -2,34 +2,45 @@
 
 use super::look::elements;
 use super::numbers;
+use super::pipeline::slice::Map;
+use super::strips::dims::is_splat;
 use crate::dialect::Traits;
-use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::Ordering;
+use crate::dialect::cuda_tile::{Op as C, view};
+use crate::dialect::enums::{Ordering, Overflow};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::FactMap;
-use crate::facts::access::{self, constant};
-use crate::ir::{Module, Op, OpBuilder, OpId, TypeId, ValueId};
-use crate::lower::build;
-use rustc_hash::FxHashMap;
+use crate::facts::access;
+use crate::ir::{Attr, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId};
+use crate::lower::build::{self, cased, int_cast};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Whether each element of a tile can be computed by itself: of loads that nothing waits for, of numbers and constants.
-pub fn has_elements(m: &Module, facts: &FactMap, tile: ValueId) -> bool {
-    if elements(m, tile) == 1 || constant(facts, tile).is_some() {
-        return true;
+/// What the elements of a tile are computed of, all single elements, where each can be computed by itself: of loads that
+/// nothing waits for, of numbers and constants.
+pub fn sources(m: &Module, tile: ValueId) -> Option<Vec<ValueId>> {
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut work = vec![tile];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        if elements(m, value) == 1 {
+            found.push(value);
+            continue;
+        }
+        let op = m.def_op(value)?;
+        let data = m.op(op);
+        match C::of(data.kind) {
+            Some(C::Iota) => {}
+            Some(C::Constant) if is_splat(m, op) => {}
+            Some(C::Reshape) => work.extend(&data.operands),
+            Some(C::Broadcast) if elements(m, m.source(op)) == 1 => work.extend(&data.operands),
+            Some(_) if data.def().traits.has(Traits::ELEMENTWISE) => work.extend(&data.operands),
+            None if is_free_load(m, op) => found.extend(untokened(m, data)),
+            None if is_free_gather(m, op) => work.extend(untokened(m, data)),
+            _ => return None,
+        }
     }
-    let Some(op) = m.def_op(tile) else {
-        return false;
-    };
-    let data = m.op(op);
-    let all = |values: &[ValueId]| values.iter().all(|&v| has_elements(m, facts, v));
-    match C::of(data.kind) {
-        Some(C::Iota) => true,
-        Some(C::Reshape) => all(&data.operands),
-        Some(C::Broadcast) => elements(m, m.source(op)) == 1,
-        Some(_) => data.def().traits.has(Traits::ELEMENTWISE) && all(&data.operands),
-        None if S::of(data.kind) == Some(S::Load) => is_free_gather(m, op) && all(&addressed(data)),
-        None => is_free_load(m, op),
-    }
+    Some(found)
 }
 
 /// Whether elements of what an operation loads may be loaded by themselves, all along one dimension.
@@ -41,17 +52,15 @@ fn is_free_load(m: &Module, op: OpId) -> bool {
 
 /// Whether elements of what an operation loads through pointers may be loaded by themselves.
 fn is_free_gather(m: &Module, op: OpId) -> bool {
-    access::ordering(m.op(op)) == Ordering::Weak && numbers::is_unfollowed(m, op)
+    S::of(m.op(op).kind) == Some(S::Load)
+        && access::ordering(m.op(op)) == Ordering::Weak
+        && numbers::is_unfollowed(m, op)
 }
 
-/// The tiles that say what a load through pointers loads.
-fn addressed(load: &Op) -> Vec<ValueId> {
-    let of = |name| access::group(load, name);
-    ["pointers", "mask", "padding"]
-        .into_iter()
-        .flat_map(of)
-        .copied()
-        .collect()
+/// The operands of an access but for its token.
+fn untokened<'m>(m: &'m Module, access: &'m Op) -> impl Iterator<Item = ValueId> + 'm {
+    let token = |v: &ValueId| matches!(m.types.get(m.ty(*v)), Type::Token);
+    access.operands.iter().copied().filter(move |v| !token(v))
 }
 
 /// A tile of one element as one of another shape.
@@ -62,26 +71,61 @@ pub fn shaped(b: &mut OpBuilder<'_>, value: ValueId, ty: TypeId) -> ValueId {
     }
 }
 
-/// The elements of tiles with one number, counted row by row, as scalars.
-pub struct Elements<'m, 'f> {
-    b: OpBuilder<'m>,
-    facts: &'f FactMap,
-    number: i64,
-    made: FxHashMap<ValueId, ValueId>,
+/// The number of an element of a tile, counted row by row.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    Known(u64),
+    /// A scalar of 32 bits and so much.
+    Counted(ValueId, u64),
 }
 
-impl<'m, 'f> Elements<'m, 'f> {
+impl Number {
+    /// It as a number of this type.
+    fn of(self, b: &mut OpBuilder<'_>, ty: TypeId) -> ValueId {
+        match self {
+            Self::Known(number) => build::constant(b, number as i64, ty),
+            Self::Counted(counter, more) => {
+                let elem = b.module.types.elem(ty);
+                let scalar = b.module.types.tile(elem, &[]);
+                let counter = int_cast(b, counter, scalar);
+                let counter = shaped(b, counter, ty);
+                let more = build::constant(b, more as i64, ty);
+                let plain = [cased(Overflow::None)];
+                b.value(C::AddI, &[counter, more], plain, ty)
+            }
+        }
+    }
+}
+
+/// The elements of tiles with one number, as scalars.
+pub struct Elements<'m, 'k> {
+    b: OpBuilder<'m>,
+    number: Number,
+    made: FxHashMap<ValueId, ValueId>,
+    /// For a program beside the tiles': what stands there for values of one element. It does not wait for tokens.
+    beside: Option<&'k Map>,
+}
+
+impl<'m, 'k> Elements<'m, 'k> {
     /// Those with this `number`, made where `b` stands.
-    pub fn new(b: OpBuilder<'m>, facts: &'f FactMap, number: u64) -> Self {
+    pub fn new(b: OpBuilder<'m>, number: Number) -> Self {
         Self {
             b,
-            facts,
-            number: number as i64,
+            number,
             made: FxHashMap::default(),
+            beside: None,
         }
     }
 
-    /// The element of a tile that [`has_elements`].
+    /// The same in a program that has `map`'s values.
+    pub fn beside(b: OpBuilder<'m>, number: Number, map: &'k Map) -> Self {
+        Self {
+            beside: Some(map),
+            ..Self::new(b, number)
+        }
+    }
+
+    /// The element of a tile that has [`sources`].
     pub fn of(&mut self, tile: ValueId) -> Option<ValueId> {
         if let Some(&made) = self.made.get(&tile) {
             return Some(made);
@@ -95,16 +139,15 @@ impl<'m, 'f> Elements<'m, 'f> {
         let m = &mut *self.b.module;
         let elem = m.types.elem(m.ty(tile));
         let scalar = m.types.tile(elem, &[]);
-        if let Some(known) = constant(self.facts, tile) {
-            return Some(build::constant(&mut self.b, known, scalar));
-        }
         if elements(m, tile) == 1 {
-            return Some(shaped(&mut self.b, tile, scalar));
+            let known = self.known(tile);
+            return Some(shaped(&mut self.b, known, scalar));
         }
         let op = m.def_op(tile)?;
         let data = m.op(op).clone();
         match C::of(data.kind) {
-            Some(C::Iota) => Some(build::constant(&mut self.b, self.number, scalar)),
+            Some(C::Iota) => Some(self.number.of(&mut self.b, scalar)),
+            Some(C::Constant) => self.constant(&data, scalar),
             Some(C::Reshape | C::Broadcast) => self.of(*data.operands.first()?),
             Some(_) => {
                 let operands: Option<Vec<ValueId>> =
@@ -113,17 +156,45 @@ impl<'m, 'f> Elements<'m, 'f> {
                 Some(self.b.value(data.kind, &operands?, attrs, scalar))
             }
             None if S::of(data.kind) == Some(S::Load) => self.gather(&data, scalar),
-            None => self.load(&data, scalar),
+            None => self.load(data, scalar),
         }
     }
 
+    /// What stands for a value of one element.
+    fn known(&self, value: ValueId) -> ValueId {
+        let map = self.beside.and_then(|map| map.get(&value));
+        map.copied().unwrap_or(value)
+    }
+
+    /// The element of a constant whose elements are equal.
+    fn constant(&mut self, data: &Op, scalar: TypeId) -> Option<ValueId> {
+        let Some(Attr::Dense { data, .. }) = view::Constant::of(data).map(|v| v.value()) else {
+            return None;
+        };
+        let one = Attr::Dense {
+            data: data.clone(),
+            ty: scalar,
+        };
+        Some(self.b.value(C::Constant, &[], [Some(one)], scalar))
+    }
+
     /// Loads the element of what a tiled load loads.
-    fn load(&mut self, data: &Op, scalar: TypeId) -> Option<ValueId> {
+    fn load(&mut self, mut data: Op, scalar: TypeId) -> Option<ValueId> {
         let tile = self.b.module.ty(*data.results.first()?);
         let (_, shape) = self.b.module.types.as_tile(tile)?;
-        let along = |&extent: &u64| if extent > 1 { self.number } else { 0 };
-        let inside: Vec<i64> = shape.iter().map(along).collect();
-        let number = numbers::load_one(&mut self.b, data, &inside)?;
+        let long: Vec<bool> = shape.iter().map(|&extent| extent > 1).collect();
+        if self.beside.is_some() {
+            without_token(self.b.module, &mut data);
+        }
+        for operand in &mut data.operands {
+            *operand = self.known(*operand);
+        }
+        let number = self.number;
+        let inside = |b: &mut OpBuilder<'_>, dim: usize, ty| match long.get(dim) {
+            Some(true) => number.of(b, ty),
+            _ => build::constant(b, 0, ty),
+        };
+        let number = numbers::load_one(&mut self.b, &data, inside)?;
         Some(shaped(&mut self.b, number, scalar))
     }
 
@@ -133,6 +204,7 @@ impl<'m, 'f> Elements<'m, 'f> {
         for (i, group) in data.def().operands.iter().enumerate() {
             let own = data.group(i).iter();
             groups.push(match group.name {
+                "token" if self.beside.is_some() => Vec::new(),
                 "token" => own.copied().collect(),
                 _ => own.map(|&v| self.of(v)).collect::<Option<_>>()?,
             });
@@ -145,5 +217,17 @@ impl<'m, 'f> Elements<'m, 'f> {
         let attrs = data.attrs.iter().cloned();
         let load = self.b.op(data.kind, &groups, attrs, &types, &[]);
         self.b.module.op(load).results.first().copied()
+    }
+}
+
+/// Takes the token that an access waits for from its operands, the last of them.
+fn without_token(m: &Module, data: &mut Op) {
+    let is_token = |&v: &ValueId| matches!(m.types.get(m.ty(v)), Type::Token);
+    if data.operands.last().is_some_and(is_token) {
+        data.operands.pop();
+        let end = data.operands.len() as u32;
+        if let Some(last) = data.groups.last_mut() {
+            *last = end;
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::dialect::enums::{Ordering, Overflow};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self, Access, constant};
 use crate::facts::{self, FactMap};
-use crate::ir::{Attr, BlockId, Module, Op, OpBuilder, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Module, Op, OpBuilder, OpId, TypeId, ValueId};
 use crate::lower::build::{self, cased};
 use crate::lower::tileas::look::{elements, place};
 
@@ -83,24 +83,33 @@ fn element(m: &mut Module, load: OpId, extract: OpId, inside: &[i64]) {
     let (block, at) = place(m, load);
     let mut b = m.at(block, at);
     b.loc = data.loc;
-    if let Some(number) = load_one(&mut b, &data, inside) {
+    let place = |b: &mut OpBuilder<'_>, dim, ty| {
+        let place = inside.get(dim).copied().unwrap_or(0);
+        build::constant(b, place, ty)
+    };
+    if let Some(number) = load_one(&mut b, &data, place) {
         m.replace_all_uses(result, number);
         m.erase(extract);
     }
 }
 
-/// Appends a load of the element at `inside` of the tile that a load like `data` loads: a tile of that one.
-pub fn load_one(b: &mut OpBuilder<'_>, data: &Op, inside: &[i64]) -> Option<ValueId> {
+/// Appends a load of one element of the tile that a load like `data` loads: a tile of that one. `inside` makes the number of its
+/// row in a dimension, of the type that is asked for.
+pub fn load_one(
+    b: &mut OpBuilder<'_>,
+    data: &Op,
+    inside: impl Fn(&mut OpBuilder<'_>, usize, TypeId) -> ValueId,
+) -> Option<ValueId> {
     let access = Access::of(data)?;
     let &[tile, token] = &data.results[..] else {
         return None;
     };
     let mut index: Vec<ValueId> = Vec::new();
-    for (dim, (&tile, &inside)) in access.index.iter().zip(inside).enumerate() {
+    for (dim, &tile) in access.index.iter().enumerate() {
         let step = access.traversal.get(dim).copied().unwrap_or(1);
         let ty = b.module.ty(tile);
         let first = build::times(b, tile, step);
-        let inside = build::constant(b, inside, ty);
+        let inside = inside(b, dim, ty);
         let plain = [cased(Overflow::None)];
         index.push(b.value(C::AddI, &[first, inside], plain, ty));
     }

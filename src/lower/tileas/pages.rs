@@ -9,7 +9,7 @@
 //! pointers ([`super::gathered`]).
 
 use super::decided::Plan;
-use super::elements::{Elements, has_elements};
+use super::elements::{Elements, Number, sources};
 use super::gathered::Gather;
 use super::look::{elements, place};
 use super::options::Options;
@@ -50,7 +50,7 @@ pub fn find(
         let facts = facts::of(m, func);
         found.retain(|&load| {
             let numbers = numbers_of(m, load).filter(|_| is_dense(m, load, &facts));
-            numbers.is_some_and(|tile| has_elements(m, &facts, tile))
+            numbers.is_some_and(|tile| sources(m, tile).is_some())
         });
     }
     found
@@ -80,15 +80,14 @@ fn numbers_of(m: &Module, load: OpId) -> Option<ValueId> {
 }
 
 /// Makes the numbers of the pages of `loads` one by one.
-pub fn list(m: &mut Module, func: OpId, loads: &[OpId]) {
-    let facts = facts::of(m, func);
+pub fn list(m: &mut Module, loads: &[OpId]) {
     let mut listed: FxHashMap<ValueId, ValueId> = FxHashMap::default();
     for &load in loads {
         let Some(tile) = numbers_of(m, load) else {
             continue;
         };
         if !listed.contains_key(&tile)
-            && let Some(numbers) = one_by_one(m, &facts, tile)
+            && let Some(numbers) = one_by_one(m, tile)
         {
             listed.insert(tile, numbers);
         }
@@ -119,13 +118,14 @@ fn drop_unused(m: &mut Module, mut tiles: Vec<ValueId>) {
 }
 
 /// The elements of a tile, one by one, right behind it.
-fn one_by_one(m: &mut Module, facts: &FactMap, tile: ValueId) -> Option<ValueId> {
+fn one_by_one(m: &mut Module, tile: ValueId) -> Option<ValueId> {
     let (block, at) = place(m, m.def_op(tile)?);
     let &next = m.block(block).ops.get(at + 1)?;
     let mut numbers = Vec::new();
     for number in 0..elements(m, tile) {
         let (block, at) = place(m, next);
-        numbers.push(Elements::new(m.at(block, at), facts, number).of(tile)?);
+        let number = Number::Known(number);
+        numbers.push(Elements::new(m.at(block, at), number).of(tile)?);
     }
     let (block, at) = place(m, next);
     let ty = m.ty(tile);

@@ -409,6 +409,7 @@ impl Static<'_> {
                 | S::ProducerCommit
                 | S::ConsumerWait
                 | S::ConsumerRelease
+                | S::RoleInvariant
                 | S::RoleEnd
                 | S::Return => Ok(()),
                 _ => self.fail(

@@ -11,7 +11,7 @@ use super::events::{Action, Event, Roles, Scenario};
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::Op as S;
-use crate::dialect::nv_tileas::view::View;
+use crate::dialect::nv_tileas::view::{self, View};
 use crate::ir::{Attr, BlockId, Dense, Diagnostic, Module, Op, OpId, Type, ValueId};
 use crate::lower::unsupported;
 use relevant::mark;
@@ -439,6 +439,10 @@ impl Tracer<'_> {
         }
         if !data.only_computes() {
             return self.term(Term::Leaf(*result));
+        }
+        if let Some(v) = view::RoleInvariant::of(data) {
+            let of = self.vals(v.inputs());
+            return self.term(Term::Op(data.kind, data.attrs.to_vec(), of));
         }
         let vals = self.vals(&data.operands);
         match (kind, vals.as_slice()) {

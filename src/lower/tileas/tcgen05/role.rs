@@ -63,7 +63,7 @@ pub fn split(
         .filter(|&o| is_of_matmuls(m, o, pipeline, &rings))
         .collect();
     let shared: FxHashSet<OpId> = m.block(body).ops.iter().copied().collect();
-    let Ok(slice) = Slice::of(m, consumer, &kept, &shared, false) else {
+    let Ok(slice) = Slice::agreed(m, consumer, &kept, &shared, false) else {
         return false;
     };
     let region = m.new_region();

@@ -6,9 +6,9 @@ use super::slice::{Copier, Slice};
 use super::steps::{Built, Consumer, Producer, number};
 use super::thread::thread;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::PipelineKind;
+use crate::dialect::enums::{Ordering, PipelineKind};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::FactMap;
+use crate::facts::{FactMap, access};
 use crate::ir::{Attr, BlockId, Diagnostic, LocId, Module, OpId, RegionId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
 use crate::lower::tileas::pipeline::ahead::forget_token;
@@ -28,7 +28,7 @@ pub fn apply(
     };
     let loads: Vec<OpId> = plan.sites.iter().flat_map(|s| s.loads.clone()).collect();
     loads.iter().for_each(|&l| forget_token(m, body, l));
-    let slice = Slice::of(m, body, &loads, &plan.shared, plan.copies)
+    let slice = Slice::agreed(m, body, &loads, &plan.shared, plan.copies)
         .map_err(|b| crate::lower::unsupported(m, b.op, format!("the producer {}", b.why)))?;
     let producer = m.new_region();
     let producer_block = m.new_block(producer, &[]);
@@ -81,11 +81,15 @@ fn is_token(m: &Module, op: OpId) -> bool {
     C::of(m.op(op).kind) == Some(C::MakeToken)
 }
 
-/// Erases what only said where to load from: tiles of it would be given layouts, and converted between them.
+/// Erases what only said where to load from: tiles of it would be loaded, reduced, given layouts, and converted between them.
 fn sweep(m: &mut Module, block: BlockId) {
     for op in m.ops_under(block).into_iter().rev() {
         let data = m.op(op);
-        if data.only_computes() && data.results.iter().all(|&r| m.users(r).is_empty()) {
+        let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
+            && access::ordering(data) == Ordering::Weak;
+        let reduces = C::of(data.kind) == Some(C::Reduce);
+        let unused = data.results.iter().all(|&r| m.users(r).is_empty());
+        if unused && (reads || reduces || data.only_computes()) {
             m.erase(op);
         }
     }

@@ -24,6 +24,7 @@ mod copies;
 mod decide;
 mod multicast;
 mod plan;
+mod reductions;
 mod sites;
 pub mod slice;
 pub mod steps;

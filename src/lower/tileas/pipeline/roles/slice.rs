@@ -4,9 +4,10 @@ use rustc_hash::FxHashSet;
 
 use super::super::slice::Map;
 use super::super::tokens::{jumps, loads_freely};
+use super::reductions;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{self, Op as S};
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::tileas::flow::jump_target;
 use crate::lower::tileas::look::elements;
@@ -18,6 +19,8 @@ pub struct Slice {
     ops: FxHashSet<OpId>,
     /// Arguments of loop bodies and results of loops and branches.
     carried: FxHashSet<ValueId>,
+    /// Reductions that the role's thread does for itself.
+    reductions: Vec<OpId>,
 }
 
 /// Why a role of one thread cannot run a kernel's part.
@@ -73,6 +76,24 @@ impl Slice {
             }
         }
         Ok(b.slice)
+    }
+}
+
+impl Slice {
+    /// The same, of a program that says of the results of reductions that both roles find them.
+    pub fn agreed(
+        m: &mut Module,
+        body: BlockId,
+        kept: &[OpId],
+        shared: &FxHashSet<OpId>,
+        tiles: bool,
+    ) -> Result<Slice, Blocked> {
+        let slice = Slice::of(m, body, kept, shared, tiles)?;
+        if slice.reductions.is_empty() {
+            return Ok(slice);
+        }
+        reductions::agree(m, body, &slice.reductions);
+        Slice::of(m, body, kept, shared, tiles)
     }
 }
 
@@ -143,12 +164,23 @@ impl Builder<'_> {
         }
     }
 
-    /// A pure operation on single elements, or a load of one that waits for no write.
+    /// A pure operation on single elements, a load of one that waits for no write, or a reduction that a thread can do.
     fn plain(&mut self, op: OpId) -> Result<(), Blocked> {
         if !self.slice.ops.insert(op) {
             return Ok(());
         }
         let (m, data) = (self.m, self.m.op(op));
+        if let Some(needed) = reductions::needed(m, op) {
+            self.slice.reductions.push(op);
+            self.work.extend(needed);
+            self.control(data.block);
+            return Ok(());
+        }
+        if let Some(v) = nv_tileas::view::RoleInvariant::of(data) {
+            self.work.extend(v.inputs());
+            self.control(data.block);
+            return Ok(());
+        }
         let one = |v: &ValueId| match m.types.get(m.ty(*v)) {
             Type::Tile { shape, .. } => shape.iter().product::<u64>() == 1,
             _ => true,
@@ -274,6 +306,10 @@ impl<'s> Copier<'s> {
     }
 
     fn plain(&mut self, m: &mut Module, op: OpId, to: BlockId) {
+        if nv_tileas::view::RoleInvariant::of(m.op(op)).is_some() {
+            reductions::copy_agreed(m, op, to, &mut self.map);
+            return;
+        }
         let data = m.op(op).clone();
         let mut groups: Vec<Vec<ValueId>> = Vec::new();
         for i in 0..data.groups.len() {
