@@ -278,6 +278,17 @@ impl Module {
         value
     }
 
+    /// Appends a result to an operation.
+    pub fn add_result(&mut self, op: OpId, ty: TypeId) -> ValueId {
+        let index = self.ops[op].results.len() as u32;
+        let value = self.values.insert(Value {
+            ty,
+            def: Def::Result { op, index },
+        });
+        self.ops[op].results.push(value);
+        value
+    }
+
     /// Takes argument number `index` away from a block, whose others stay the same values. Nothing may use it any more.
     pub fn drop_arg(&mut self, block: BlockId, index: usize) {
         let args = &mut self.blocks[block].args;

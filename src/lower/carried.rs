@@ -71,6 +71,27 @@ pub fn yield_too(m: &mut Module, op: OpId, value: ValueId) {
     data.groups = [data.operands.len() as u32].into_iter().collect();
 }
 
+/// Makes a loop carry a value more, in place: it starts as `first`, and the `end` of an iteration hands `next` on. What it is in
+/// the loop, and behind it.
+pub fn hand_on_too(
+    m: &mut Module,
+    for_op: OpId,
+    (first, next): (ValueId, ValueId),
+    end: OpId,
+) -> (ValueId, ValueId) {
+    let ty = m.ty(first);
+    let body = m.op(end).block;
+    yield_too(m, end, next);
+    let mut data = m.op_mut(for_op);
+    data.operands.push(first);
+    let operands = data.operands.len() as u32;
+    if let Some(last) = data.groups.last_mut() {
+        *last = operands;
+    }
+    drop(data);
+    (m.add_arg(body, ty), m.add_result(for_op, ty))
+}
+
 /// Takes away what a loop carries at `place`. Nothing may use the loop's result for it any more, nor what it is in the loop.
 pub fn drop_carried(m: &mut Module, around: OpId, place: usize) {
     if let Some(body) = m.body_of(around, 0) {

@@ -57,6 +57,7 @@ mod parked;
 pub mod pipeline;
 mod places;
 mod plan;
+mod prefetched;
 mod pressure;
 mod promote;
 pub mod protocol;
@@ -162,6 +163,7 @@ fn spread(
     unread::release_only(m, body, log);
     repeated::absorb(m, body, log);
     numbers::load_alone(m, op, body);
+    prefetched::undo(m, body);
     retype::absorb(m, body);
     rows_first::reduce(m, body);
     pages::list(m, pages);
