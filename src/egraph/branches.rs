@@ -9,14 +9,15 @@ use super::by_class::ByClass;
 use super::extract::Choice;
 
 /// The classes that every one of `blocks` needs, by their chosen forms, in no particular order.
-/// `visible` tells what can be computed before the branches. `is_live` tells the
-/// operations with regions, each by its block and its place there, that are not dropped.
+/// `visible` tells what can be computed before the branches, `again` what is made in each of them, with what it is made of.
+/// `is_live` tells the operations with regions, each by its block and its place there, that are not dropped.
 pub fn shared(
     graph: &Graph,
     skeleton: &Skeleton,
     choice: &Choice,
     blocks: &[BlockIx],
     visible: &dyn Fn(Id) -> bool,
+    again: &dyn Fn(Id) -> bool,
     is_live: &dyn Fn((BlockIx, usize)) -> bool,
 ) -> Vec<Id> {
     // How many of the branches before this one need a class, as long as all of them do.
@@ -32,7 +33,10 @@ pub fn shared(
             let new = met
                 .get_mut(id)
                 .is_some_and(|met| !std::mem::replace(met, true));
-            if new && let Some(node) = choice.node(id) {
+            if new
+                && !again(id)
+                && let Some(node) = choice.node(id)
+            {
                 work.extend(&node.children);
                 if let Some(count) = counts.get_mut(id).filter(|count| **count == before) {
                     *count += 1;

@@ -28,6 +28,20 @@ const LITTLE: u64 = 8;
 /// Tenths of an instruction that an element of an easy array takes.
 const EASY: u64 = 40;
 
+/// Elements of a tile of which each thread of four warps has what counts as little.
+const LITTLE_TILE: u64 = 128 * LITTLE;
+
+/// Whether a class is more elements than count as little: of a thread's array, or of a tile that all threads share.
+pub fn is_wide(graph: &Graph, id: Id) -> bool {
+    let Some(ty) = graph[id].data.ty else {
+        return false;
+    };
+    match graph.analysis.types.as_tile(ty) {
+        Some((_, shape)) => shape.iter().product::<u64>() > LITTLE_TILE,
+        None => cost::elements(&graph.analysis, Some(ty)) > LITTLE,
+    }
+}
+
 /// The arrays that are made where they are used.
 pub struct Crowd {
     /// 32-bit registers of each array that is made again rather than kept; 0 of all others.

@@ -205,7 +205,8 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// Computes what all of several branches need before them.
+    /// Computes what all of several branches need before them. Many conditions are compared again in each: kept, they take a
+    /// register each, for predicates are few.
     fn serve_branches(&mut self, branches: &[BlockIx], block: BlockIx) -> Result<(), Diagnostic> {
         if branches.len() < 2 {
             return Ok(());
@@ -213,7 +214,10 @@ impl Place<'_> {
         let visible = |id: Id| self.may_precede(id, block);
         let is_live = |region| self.live.regions.contains(&region);
         let (graph, skeleton, choice) = (&*self.graph, self.skeleton, self.choice);
-        let shared = shared(graph, skeleton, choice, branches, &visible, &is_live);
+        let again = |id: Id| self.is_condition(id) && crowd::is_wide(graph, id);
+        let shared = shared(
+            graph, skeleton, choice, branches, &visible, &again, &is_live,
+        );
         self.serve(&shared, block)
     }
 
