@@ -281,6 +281,11 @@ fn rows_of(
     let is_stride = |&&value: &&ValueId| number(m, func, value, facts).as_ref() == Some(&stride);
     let mut rows = Sum::default();
     for &(value, times) in &elements.terms {
+        // A known number of rows.
+        if is_stride(&&value) {
+            rows = rows.plus(&Sum::number(times));
+            continue;
+        }
         let product = m.op(m.def_op(through(m, value, &[C::Assume, C::ExtI]))?);
         let [a, b] = <[ValueId; 2]>::try_from(product.operands.as_slice()).ok()?;
         let of = |value| Sum::of(m, facts, value).times(times);

@@ -31,6 +31,14 @@ impl Sum {
         }
     }
 
+    /// A number alone.
+    pub fn number(plus: i64) -> Sum {
+        Sum {
+            terms: Vec::new(),
+            plus,
+        }
+    }
+
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty() && self.plus == 0
     }
