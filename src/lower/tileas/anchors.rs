@@ -10,6 +10,7 @@ use super::relation::{
 use super::turn;
 use super::variables::{Assign, Priority};
 use super::warps_own;
+use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{self, View};
@@ -67,6 +68,7 @@ pub fn propose(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
         Some(S::Load) => pointed(a, op, Priority::Load),
         Some(S::PointerCopy) => pointed(a, op, Priority::Copy),
         Some(S::Store) => pointed(a, op, Priority::Store),
+        Some(S::AtomicRmw) => reduced(a, op),
         Some(S::Dot | S::ScaledDot) => dot(a, op),
         Some(S::AsyncDot) => async_dot(a, op),
         _ => match tensor_move(a.m, op) {
@@ -125,6 +127,37 @@ fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagn
     };
     a.propose(pointers, priority, &layout);
     Ok(())
+}
+
+/// Atomic operations on what a reduction along another dimension has left: threads that the tile was reduced in have each of its
+/// elements several times, and would combine the warps' parts of all of theirs. Each has its own here.
+fn reduced(a: &mut Assign<'_>, op: OpId) -> Result<(), Diagnostic> {
+    let Some(value) = view::AtomicRmw::of(a.m.op(op)).map(|v| v.value()) else {
+        return Ok(());
+    };
+    if elements(a.m, value) > 1 && is_reduced(a.m, value) {
+        let layout = at(a.m, op, default_layout(a.m, value, a.warps))?;
+        a.propose(value, Priority::Store, &layout);
+    }
+    Ok(())
+}
+
+/// Whether a tile is what a reduction has left, after operations on its elements.
+fn is_reduced(m: &Module, mut tile: ValueId) -> bool {
+    while let Some(op) = m.def_op(tile) {
+        let data = m.op(op);
+        if C::of(data.kind) == Some(C::Reduce) {
+            return true;
+        }
+        let &[source] = &data.operands[..] else {
+            return false;
+        };
+        if !is_view(m, op) && !data.def().traits.has(Traits::ELEMENTWISE) {
+            return false;
+        }
+        tile = source;
+    }
+    false
 }
 
 fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagnostic> {
