@@ -36,6 +36,8 @@ const BARRIERS: u64 = 2048;
 const WORTH_A_PRODUCER: u64 = 6 * 16;
 /// Stages of a ring which are enough where, for more, other loads of its loop would be waited for in each iteration.
 const ENOUGH_WITH_OTHERS: u64 = 3;
+/// The same where these loads are at least half as large as the operands, as a bias for each pair of rows is.
+const ENOUGH_WITH_LARGE_OTHERS: u64 = 2;
 
 impl Plan {
     /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
@@ -226,11 +228,17 @@ impl Plan {
             again.map(|r| r.stages).min().unwrap_or(0)
         };
         let waiting = |p: &Plan| p.rings.iter().filter(|r| r.behind).count();
+        let bytes =
+            |p: &Plan| -> u64 { p.rings.iter().filter(|r| r.repeats).map(|r| r.bytes).sum() };
+        let enough = match 2 * bytes(self) >= 3 * bytes(other) {
+            true => ENOUGH_WITH_LARGE_OTHERS,
+            false => ENOUGH_WITH_OTHERS,
+        };
         self.together == other.together
             && self.rings.len() == other.rings.len()
             && waiting(self) == waiting(other)
             && self.nested_stores.len() == other.nested_stores.len()
-            && stages(self) >= stages(other).min(ENOUGH_WITH_OTHERS)
+            && stages(self) >= stages(other).min(enough)
     }
 
     /// Bytes of all rings.
