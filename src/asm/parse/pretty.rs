@@ -58,6 +58,10 @@ impl<'t> Parser<'t> {
         };
         let mut fields = Fields::new(kind);
         self.pieces(&mut fields, format)?;
+        if !fields.regions.is_empty() && self.c.peek("{") {
+            // Attributes that the dialect does not declare, such as hints for another compiler's passes, change no meaning.
+            self.dictionary("{", "}")?;
+        }
         let results = self.result_types(at, &fields)?;
         let mut op = Op::new(kind);
         for group in &mut fields.operands {

@@ -57,12 +57,8 @@ impl<'t> Parser<'t> {
                 .error_at(at, format!("use of undeclared SSA value name '%{name}'")));
         };
         match (values, number) {
-            ([one], None) => Ok(*one),
-            ([_, ..], None) => {
-                let message =
-                    format!("'%{name}' names several results: write '%{name}#0', '%{name}#1', …");
-                Err(self.c.error_at(at, message))
-            }
+            // Of several results, a name alone is the first.
+            ([first, ..], None) => Ok(*first),
             (all, Some(n)) if n < all.len() => Ok(all[n]),
             (all, _) => {
                 let message = format!("'%{name}' names {} results", all.len());
