@@ -84,7 +84,7 @@ impl Prefetched {
         let (mut inside, mut behind) = (starts.clone(), starts.clone());
         for &dim in &self.dims {
             let (start, end) = (starts[dim], ends[dim]);
-            let counted = self.from_counter(m, start, end);
+            let counted = self.behind_counter(m, start, end);
             if needed_behind || counted.is_none() {
                 let handed_on = hand_on_too(m, self.for_op, (start, end), self.end);
                 (inside[dim], behind[dim]) = handed_on;
@@ -118,7 +118,7 @@ impl Prefetched {
 impl Prefetched {
     /// What a number that is `start` at first and `end` in the next iteration is more than the loop's counter, if it follows from
     /// the counter: pipelines know such loads ahead.
-    fn from_counter(&self, m: &Module, start: ValueId, end: ValueId) -> Option<i64> {
+    fn behind_counter(&self, m: &Module, start: ValueId, end: ValueId) -> Option<i64> {
         let known = |v: ValueId| number(m.op(m.def_op(v)?));
         let &counter = m.block(self.body).args.first()?;
         let &[lower, _, step] = &bounds(m.op(self.for_op))[..] else {

@@ -90,31 +90,24 @@ pub fn agree(m: &mut Module, body: BlockId, found: &[OpId]) {
 }
 
 /// Appends a role's own of an operation that [`agree`] has made, of what a thread does instead of the reduction, under the names
-/// in `map`, which gets the results.
-pub fn copy_agreed(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) {
-    let Some(v) = view::RoleInvariant::of(m.op(op)) else {
-        return;
-    };
+/// in `map`, which gets the result.
+pub fn copy_agreed(m: &mut Module, op: OpId, block: BlockId, map: &mut Map) -> Option<()> {
+    let v = view::RoleInvariant::of(m.op(op))?;
     let (value, result) = (v.value(), v.result());
-    let of = v.inputs().iter().map(|v| map.get(v).copied().unwrap_or(*v));
-    let (of, attrs): (Vec<ValueId>, _) = (of.collect(), m.op(op).attrs.clone());
-    let Some(found) = reduced(m, value) else {
-        return;
-    };
-    if !map.contains_key(&found)
-        && let Some(reduction) = m.def_op(found)
-    {
-        reduce(m, reduction, block, map);
+    let own = |v: &ValueId| map.get(v).copied().unwrap_or(*v);
+    let inputs: Vec<ValueId> = v.inputs().iter().map(own).collect();
+    let attrs = m.op(op).attrs.clone();
+    let found = reduced(m, value)?;
+    // A reduction may have several results, each with such an operation.
+    if !map.contains_key(&found) {
+        reduce(m, m.def_op(found)?, block, map)?;
     }
-    let Some(&own) = map.get(&found) else {
-        return;
-    };
-    let ty = m.ty(result);
+    let (&own, ty) = (map.get(&found)?, m.ty(result));
     let mut b = m.at_end(block);
     let own = shaped(&mut b, own, ty);
-    let own = b.op(S::RoleInvariant, &[&[own], &of], attrs, &[ty], &[]);
-    let results = m.op(own).results.clone();
-    map.extend([result].into_iter().zip(results));
+    let new = b.op(S::RoleInvariant, &[&[own], &inputs], attrs, &[ty], &[]);
+    map.insert(result, *m.op(new).results.first()?);
+    Some(())
 }
 
 /// The result of a reduction that a value is, or has the number of.

@@ -307,7 +307,11 @@ impl<'s> Copier<'s> {
 
     fn plain(&mut self, m: &mut Module, op: OpId, to: BlockId) {
         if nv_tileas::view::RoleInvariant::of(m.op(op)).is_some() {
-            reductions::copy_agreed(m, op, to, &mut self.map);
+            let copied = reductions::copy_agreed(m, op, to, &mut self.map);
+            debug_assert!(
+                copied.is_some(),
+                "a slice has what its reductions are made of"
+            );
             return;
         }
         let data = m.op(op).clone();
