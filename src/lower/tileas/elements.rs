@@ -3,18 +3,18 @@
 use super::look::elements;
 use super::numbers;
 use super::pipeline::slice::Map;
+use super::pipeline::tokens::loads_freely;
 use super::strips::dims::is_splat;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view};
-use crate::dialect::enums::{Ordering, Overflow};
+use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access;
 use crate::ir::{Attr, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased, int_cast};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the elements of a tile are computed of, all single elements, where each can be computed by itself: of loads that
-/// nothing waits for, of numbers and constants.
+/// nothing waits for and that wait for no write, of numbers and constants.
 pub fn sources(m: &Module, tile: ValueId) -> Option<Vec<ValueId>> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
@@ -47,14 +47,14 @@ pub fn sources(m: &Module, tile: ValueId) -> Option<Vec<ValueId>> {
 fn is_free_load(m: &Module, op: OpId) -> bool {
     let long = |extent: &&u64| **extent > 1;
     let shape = m.types.as_tile(m.ty(m.result(op))).map(|t| t.1);
-    numbers::is_free(m, op) && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
+    numbers::is_free(m, op)
+        && loads_freely(m, op)
+        && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
 }
 
 /// Whether elements of what an operation loads through pointers may be loaded by themselves.
 fn is_free_gather(m: &Module, op: OpId) -> bool {
-    S::of(m.op(op).kind) == Some(S::Load)
-        && access::ordering(m.op(op)) == Ordering::Weak
-        && numbers::is_unfollowed(m, op)
+    S::of(m.op(op).kind) == Some(S::Load) && loads_freely(m, op) && numbers::is_unfollowed(m, op)
 }
 
 /// The operands of an access but for its token.
