@@ -125,6 +125,26 @@ impl Op {
         grouped(&self.groups, operands)
     }
 
+    /// Appends an operand to the last group.
+    pub fn push_operand(&mut self, operand: ValueId) {
+        self.operands.push(operand);
+        self.end_last_group();
+    }
+
+    /// Removes operand number `at`, one of the last group's.
+    pub fn remove_operand(&mut self, at: usize) {
+        self.operands.remove(at);
+        self.end_last_group();
+    }
+
+    fn end_last_group(&mut self) {
+        let end = self.operands.len() as u32;
+        match self.groups.last_mut() {
+            Some(last) => *last = end,
+            None => self.groups.push(end),
+        }
+    }
+
     /// The operand of an optional group.
     pub fn optional(&self, i: usize) -> Option<ValueId> {
         self.group(i).first().copied()

@@ -66,9 +66,7 @@ pub fn with_one_more(m: &mut Module, block: BlockId, for_op: OpId, first: ValueI
 
 /// The end `op` of an iteration yields one value more.
 pub fn yield_too(m: &mut Module, op: OpId, value: ValueId) {
-    let mut data = m.op_mut(op);
-    data.operands.push(value);
-    data.groups = [data.operands.len() as u32].into_iter().collect();
+    m.op_mut(op).push_operand(value);
 }
 
 /// Makes a loop carry a value more, in place: it starts as `first`, and the `end` of an iteration hands `next` on. What it is in
@@ -82,13 +80,7 @@ pub fn hand_on_too(
     let ty = m.ty(first);
     let body = m.op(end).block;
     yield_too(m, end, next);
-    let mut data = m.op_mut(for_op);
-    data.operands.push(first);
-    let operands = data.operands.len() as u32;
-    if let Some(last) = data.groups.last_mut() {
-        *last = operands;
-    }
-    drop(data);
+    m.op_mut(for_op).push_operand(first);
     (m.add_arg(body, ty), m.add_result(for_op, ty))
 }
 
@@ -96,21 +88,11 @@ pub fn hand_on_too(
 pub fn drop_carried(m: &mut Module, around: OpId, place: usize) {
     if let Some(body) = m.body_of(around, 0) {
         if let Some(end) = m.terminator(body) {
-            remove_operand(m, end, place);
+            m.op_mut(end).remove_operand(place);
         }
         m.drop_arg(body, place + 1);
     }
     let first = m.op(around).operands.len() - inits(m.op(around)).len();
-    remove_operand(m, around, first + place);
+    m.op_mut(around).remove_operand(first + place);
     m.drop_result(around, place);
-}
-
-/// Removes operand number `at`, one of the last group's.
-fn remove_operand(m: &mut Module, op: OpId, at: usize) {
-    let mut data = m.op_mut(op);
-    data.operands.remove(at);
-    let end = data.operands.len() as u32;
-    if let Some(last) = data.groups.last_mut() {
-        *last = end;
-    }
 }

@@ -9,6 +9,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access;
 use crate::ir::{Attr, Module, Op, OpBuilder, OpId, Type, TypeId, ValueId};
 use crate::lower::build::{self, cased, int_cast};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,9 +48,7 @@ pub fn sources(m: &Module, tile: ValueId) -> Option<Vec<ValueId>> {
 fn is_free_load(m: &Module, op: OpId) -> bool {
     let long = |extent: &&u64| **extent > 1;
     let shape = m.types.as_tile(m.ty(m.result(op))).map(|t| t.1);
-    numbers::is_free(m, op)
-        && loads_freely(m, op)
-        && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
+    numbers::is_independent(m, op) && shape.is_some_and(|s| s.iter().filter(long).count() == 1)
 }
 
 /// Whether elements of what an operation loads through pointers may be loaded by themselves.
@@ -183,8 +182,9 @@ impl<'m, 'k> Elements<'m, 'k> {
         let tile = self.b.module.ty(*data.results.first()?);
         let (_, shape) = self.b.module.types.as_tile(tile)?;
         let long: Vec<bool> = shape.iter().map(|&extent| extent > 1).collect();
-        if self.beside.is_some() {
-            without_token(self.b.module, &mut data);
+        if self.beside.is_some() && access::token(&data).is_some() {
+            // It is the last one.
+            data.remove_operand(data.operands.len() - 1);
         }
         for operand in &mut data.operands {
             *operand = self.known(*operand);
@@ -217,17 +217,5 @@ impl<'m, 'k> Elements<'m, 'k> {
         let attrs = data.attrs.iter().cloned();
         let load = self.b.op(data.kind, &groups, attrs, &types, &[]);
         self.b.module.op(load).results.first().copied()
-    }
-}
-
-/// Takes the token that an access waits for from its operands, the last of them.
-fn without_token(m: &Module, data: &mut Op) {
-    let is_token = |&v: &ValueId| matches!(m.types.get(m.ty(v)), Type::Token);
-    if data.operands.last().is_some_and(is_token) {
-        data.operands.pop();
-        let end = data.operands.len() as u32;
-        if let Some(last) = data.groups.last_mut() {
-            *last = end;
-        }
     }
 }

@@ -9,12 +9,10 @@
 use super::decided::Kernel;
 use super::fragments::by_threads;
 use super::limits::{REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES};
-use super::look::{blocks_of, is_matmul, place};
+use super::look::{blocks_of, is_matmul, loads_weakly, place};
 use super::pressure;
 use super::reload;
-use crate::dialect::enums::Ordering;
-use crate::dialect::nv_tileas::{Op as S, view};
-use crate::facts::access;
+use crate::dialect::nv_tileas::view;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use rustc_hash::FxHashMap;
 
@@ -68,9 +66,7 @@ fn gives_back(m: &Module, op: OpId) -> Option<ValueId> {
 /// A load that nothing but its tokens orders, and that is not ahead of its use on purpose.
 fn is_load(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-        && access::ordering(data) == Ordering::Weak
-        && !fills_stage(m, op)
+    loads_weakly(data) && !fills_stage(m, op)
 }
 
 /// Whether a load brings a later iteration's tile to a stage of a pipeline.

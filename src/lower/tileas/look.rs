@@ -3,9 +3,11 @@
 use super::flow;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
+use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
+use crate::facts::access;
 use crate::facts::matmul::Matmul;
-use crate::ir::{Attr, BlockId, Def, Dense, Module, OpId, ValueId};
+use crate::ir::{Attr, BlockId, Def, Dense, Module, Op, OpId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether an operation only shows its operand's elements otherwise: with other extents, in another order, or bytes as
@@ -249,6 +251,12 @@ pub fn place(m: &Module, op: OpId) -> (BlockId, usize) {
     let block = m.op(op).block;
     let position = m.block(block).ops.iter().position(|&o| o == op);
     (block, position.unwrap_or(0))
+}
+
+/// Whether an operation only reads memory, in no order with other threads.
+pub fn loads_weakly(data: &Op) -> bool {
+    matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
+        && access::ordering(data) == Ordering::Weak
 }
 
 /// Whether the kernel may end in the regions of an operation.

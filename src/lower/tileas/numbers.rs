@@ -16,6 +16,7 @@ use crate::facts::{self, FactMap};
 use crate::ir::{Attr, BlockId, Module, Op, OpBuilder, OpId, TypeId, ValueId};
 use crate::lower::build::{self, cased};
 use crate::lower::tileas::look::{elements, place};
+use crate::lower::tileas::pipeline::tokens::loads_freely;
 
 /// Most elements that are loaded by themselves.
 const MOST: usize = 8;
@@ -68,6 +69,11 @@ pub fn is_free(m: &Module, load: OpId) -> bool {
         && access::ordering(data) == Ordering::Weak
         && Access::of(data).is_some_and(|a| a.sparse.is_none())
         && is_unfollowed(m, load)
+}
+
+/// Whether such a load waits for no write, either: it may be made anywhere.
+pub fn is_independent(m: &Module, load: OpId) -> bool {
+    is_free(m, load) && loads_freely(m, load)
 }
 
 /// Whether nothing waits for a load, but for what uses its tile.

@@ -11,12 +11,11 @@
 use super::decided::Plan;
 use super::elements::{Elements, Number, sources};
 use super::gathered::Gather;
-use super::look::{elements, place};
+use super::look::{elements, loads_weakly, place};
 use super::options::Options;
 use super::pipeline::prefetch::feeds_matmul;
-use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access::{self, Access};
+use crate::facts::access::Access;
 use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::hints::Hints;
@@ -107,10 +106,8 @@ fn drop_unused(m: &mut Module, mut tiles: Vec<ValueId>) {
             continue;
         };
         let data = m.op(op);
-        let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
-            && access::ordering(data) == Ordering::Weak;
         let unused = data.results.iter().all(|&r| !m.is_used(r));
-        if unused && (reads || data.only_computes()) {
+        if unused && (loads_weakly(data) || data.only_computes()) {
             tiles.extend(data.operands.clone());
             m.erase(op);
         }

@@ -14,7 +14,6 @@
 use super::look::{is_matmul, place, reach_arranged};
 use super::numbers;
 use super::pipeline::prefetch::takes;
-use super::pipeline::tokens::loads_freely;
 use super::protocol::number;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::Overflow;
@@ -60,7 +59,7 @@ impl Prefetched {
         let &init = inits(m.op(for_op)).get(at)?;
         let &handed_on = m.op(end).operands.get(at)?;
         let loads = [m.def_op(init)?, m.def_op(handed_on)?];
-        let free = |&o: &OpId| numbers::is_free(m, o) && loads_freely(m, o);
+        let free = |&o: &OpId| numbers::is_independent(m, o);
         let alone = m.is_used_once(init, for_op) && m.is_used_once(handed_on, end);
         if !alone || !loads.iter().all(free) || m.op(loads[1]).block != body {
             return None;

@@ -3,12 +3,12 @@
 use super::Refused;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::nv_tileas::view::{AsyncDot, ConsumerRelease};
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
+use crate::lower::tileas::look::loads_weakly;
 use crate::lower::tileas::operands::allocation;
 use crate::lower::tileas::overlap::waits_for;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -257,7 +257,7 @@ fn admissible(m: &Module, op: OpId, outermost: bool) -> Result<(), Refused> {
             let always = |v: ConsumerRelease<'_, _>| v.enable().is_none() && !v.matmuls();
             outermost && ConsumerRelease::of(data).is_some_and(always)
         }
-        (_, Some(S::TiledLoad | S::Load)) => access::ordering(data) == Ordering::Weak,
+        (_, Some(S::TiledLoad | S::Load)) => loads_weakly(data),
         (Some(C::Reduce | C::Scan | C::If | C::For | C::Yield), _) => true,
         (Some(C::Continue), _) => {
             let around = m.parent_op(op).and_then(|p| C::of(m.op(p).kind));

@@ -10,7 +10,7 @@ use crate::facts::FactMap;
 use crate::facts::access::{self, Access, group};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::run::{Run, cuts_once};
-use crate::lower::tileas::look::{elements, is_zero};
+use crate::lower::tileas::look::{elements, is_zero, loads_weakly};
 
 /// The operands of a tiled access that say where it goes.
 pub const ACCESS: [&str; 4] = ["base", "extents", "strides", "index"];
@@ -213,9 +213,8 @@ fn loads_numbers(m: &Module, blocks: &[BlockId], op: OpId, most: u64) -> bool {
         let inside = m.def_op(t).is_some_and(|d| blocks.contains(&m.op(d).block));
         !inside && tokens::only_read(m, t)
     };
-    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
+    loads_weakly(data)
         && elements(m, m.result(op)) <= most
-        && access::ordering(data) == Ordering::Weak
         && Access::of(data).is_none_or(|a| a.sparse.is_none())
         && access::token(data).is_none_or(before)
 }

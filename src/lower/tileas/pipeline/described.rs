@@ -278,18 +278,18 @@ fn rows_of(
         return (stride > 0).then(|| elements.divided(stride));
     }
     let stride = number(m, func, stride, facts)?;
-    let is_stride = |&&value: &&ValueId| number(m, func, value, facts).as_ref() == Some(&stride);
+    let is_stride = |value: ValueId| number(m, func, value, facts).as_ref() == Some(&stride);
     let mut rows = Sum::default();
     for &(value, times) in &elements.terms {
         // A known number of rows.
-        if is_stride(&&value) {
+        if is_stride(value) {
             rows = rows.plus(&Sum::number(times));
             continue;
         }
         let product = m.op(m.def_op(through(m, value, &[C::Assume, C::ExtI]))?);
         let [a, b] = <[ValueId; 2]>::try_from(product.operands.as_slice()).ok()?;
         let of = |value| Sum::of(m, facts, value).times(times);
-        rows = match (C::of(product.kind)?, is_stride(&&a), is_stride(&&b)) {
+        rows = match (C::of(product.kind)?, is_stride(a), is_stride(b)) {
             (C::MulI, _, true) => rows.plus(&of(a)),
             (C::MulI, true, _) => rows.plus(&of(b)),
             _ => return None,

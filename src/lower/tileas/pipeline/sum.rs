@@ -61,10 +61,7 @@ impl Sum {
 
     pub fn times(self, by: i64) -> Sum {
         let terms = self.terms.into_iter();
-        let mut product = Sum {
-            terms: Vec::new(),
-            plus: self.plus.wrapping_mul(by),
-        };
+        let mut product = Sum::number(self.plus.wrapping_mul(by));
         terms.for_each(|(value, times)| product.add(value, times.wrapping_mul(by)));
         product
     }
@@ -108,10 +105,7 @@ impl Sum {
 /// `None`: the value is no sum or product with a constant.
 fn sum(m: &Module, facts: &FactMap, value: ValueId, depth: u32) -> Option<Sum> {
     if let Some(known) = constant(facts, value) {
-        return Some(Sum {
-            terms: Vec::new(),
-            plus: known,
-        });
+        return Some(Sum::number(known));
     }
     let depth = depth.checked_sub(1)?;
     let op = m.op(m.def_op(value)?);

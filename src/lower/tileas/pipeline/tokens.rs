@@ -10,14 +10,12 @@ use crate::facts::access;
 use crate::ir::{BlockId, Def, Module, OpId, Type, ValueId};
 use crate::lower::invariant::is_inside;
 use crate::lower::tileas::flow::jump_target;
-use crate::lower::tileas::look::ancestor_in;
+use crate::lower::tileas::look::{ancestor_in, loads_weakly};
 
 /// Whether an operation is a weak load that waits for no write: nothing but what it reads with has to come first.
 pub fn loads_freely(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    matches!(S::of(data.kind), Some(S::Load | S::TiledLoad))
-        && access::ordering(data) == Ordering::Weak
-        && access::token(data).is_none_or(|t| only_read(m, t))
+    loads_weakly(data) && access::token(data).is_none_or(|t| only_read(m, t))
 }
 
 /// Whether everything that a token follows is a read of its own block's making: none that acquires.

@@ -6,11 +6,12 @@ use super::slice::{Copier, Slice};
 use super::steps::{Built, Consumer, Producer, number};
 use super::thread::thread;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::{Ordering, PipelineKind};
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::{FactMap, access};
+use crate::facts::FactMap;
 use crate::ir::{Attr, BlockId, Diagnostic, LocId, Module, OpId, RegionId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
+use crate::lower::tileas::look::loads_weakly;
 use crate::lower::tileas::pipeline::ahead::forget_token;
 use crate::target::Target;
 use rustc_hash::FxHashMap;
@@ -85,11 +86,9 @@ fn is_token(m: &Module, op: OpId) -> bool {
 fn sweep(m: &mut Module, block: BlockId) {
     for op in m.ops_under(block).into_iter().rev() {
         let data = m.op(op);
-        let reads = matches!(S::of(data.kind), Some(S::TiledLoad | S::Load))
-            && access::ordering(data) == Ordering::Weak;
         let reduces = C::of(data.kind) == Some(C::Reduce);
-        let unused = data.results.iter().all(|&r| m.users(r).is_empty());
-        if unused && (reads || reduces || data.only_computes()) {
+        let unused = data.results.iter().all(|&r| !m.is_used(r));
+        if unused && (loads_weakly(data) || reduces || data.only_computes()) {
             m.erase(op);
         }
     }

@@ -103,10 +103,8 @@ impl Thread<'_> {
         let Some(rings) = jump_target(m, jump).and_then(|t| self.inside.get(&t)) else {
             return;
         };
-        let more: Vec<ValueId> = rings.iter().map(|&r| counters[r]).collect();
         let mut data = m.op_mut(jump);
-        data.operands.extend(more);
-        data.groups = [data.operands.len() as u32].into_iter().collect();
+        (rings.iter()).for_each(|&r| data.push_operand(counters[r]));
     }
 
     /// A loop or branch in its new form, which carries the iterations of `rings`.
