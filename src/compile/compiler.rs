@@ -197,6 +197,7 @@ impl Compiler {
                     lower::counting::run(&mut c.module);
                     lower::advance::run(&mut c.module);
                     self.rewrite(c, Group::Tile)?;
+                    lower::padded::run(&mut c.module);
                 }
                 lower::tileaa::run(&mut c.module)?;
                 if options.opt_level > OptLevel::Plain {

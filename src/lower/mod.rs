@@ -16,6 +16,7 @@ pub mod counting;
 mod hints;
 mod invariant;
 pub mod nvvm;
+pub mod padded;
 pub mod run;
 mod selections;
 pub mod straighten;

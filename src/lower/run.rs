@@ -57,51 +57,86 @@ impl Run {
     }
 }
 
-/// Whether `mask` is true, in each aligned group of `length` elements along dimension `dim`, for the first few
-/// elements and false for the others: all and none are such, too.
-pub fn cuts_once(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> bool {
+/// A mask that is true, in each aligned group of elements along a dimension, for the first few of them and false for the
+/// others: all and none are such, too.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cut {
+    pub mask: ValueId,
+    pub how: How,
+}
+
+/// Why a mask is such a [`Cut`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum How {
+    /// The elements of a group are alike.
+    Alike,
+    /// It is the conjunction of two.
+    Both(Box<[Cut; 2]>),
+    /// It is another one, broadcast or reshaped.
+    Renamed(Box<Cut>),
+    /// Numbers of which each is one more than the last are below a limit, or equal to it if that is `included`.
+    Below {
+        numbers: ValueId,
+        limit: ValueId,
+        included: bool,
+        signedness: Signedness,
+    },
+}
+
+impl Cut {
+    /// How `mask` cuts the groups of `length` elements along dimension `dim`, if it is known to.
+    pub fn of(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> Option<Cut> {
+        let how = how(m, facts, mask, dim, length)?;
+        Some(Cut { mask, how })
+    }
+}
+
+fn how(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> Option<How> {
     let axis = |v: ValueId| facts.get(v).and_then(|f| f.axes.get(dim));
     let many = |n: u64| n > 0 && n.is_multiple_of(length);
     let still = |v: ValueId| axis(v).is_some_and(|a| many(a.constancy));
     if still(mask) {
-        return true;
+        return Some(How::Alike);
     }
-    let Some(op) = m.def_op(mask) else {
-        return false;
-    };
-    let data = m.op(op);
+    let data = m.op(m.def_op(mask)?);
     let extents = |v: ValueId| m.types.as_tile(m.ty(v)).map_or(&[][..], |t| t.1);
-    match (C::of(data.kind), &data.operands[..]) {
-        (Some(C::AndI), &[a, b]) => {
-            cuts_once(m, facts, a, dim, length) && cuts_once(m, facts, b, dim, length)
+    let of = |source, dim| Cut::of(m, facts, source, dim, length);
+    match (C::of(data.kind)?, &data.operands[..]) {
+        (C::AndI, &[a, b]) => Some(How::Both(Box::new([of(a, dim)?, of(b, dim)?]))),
+        (C::Broadcast, &[source]) if extents(source).get(dim) == extents(mask).get(dim) => {
+            Some(How::Renamed(Box::new(of(source, dim)?)))
         }
-        (Some(C::Broadcast), &[source]) => {
-            extents(source).get(dim) == extents(mask).get(dim)
-                && cuts_once(m, facts, source, dim, length)
-        }
-        (Some(C::Reshape), &[source]) => {
+        (C::Reshape, &[source]) => {
             let long = |e: &[u64]| (0..e.len()).filter(|&i| e[i] > 1).collect::<Vec<_>>();
             let (from, to) = (extents(source), extents(mask));
             let (a, b) = (long(from), long(to));
             let same = a.len() == b.len() && a.iter().zip(&b).all(|(&i, &j)| from[i] == to[j]);
-            let place = b.iter().position(|&d| d == dim).and_then(|i| a.get(i));
-            same && place.is_some_and(|&d| cuts_once(m, facts, source, d, length))
+            let &place = b.iter().position(|&d| d == dim).and_then(|i| a.get(i))?;
+            same.then_some(())?;
+            Some(How::Renamed(Box::new(of(source, place)?)))
         }
-        (Some(C::CmpI), &[x, y]) => {
-            let Some(v) = view::CmpI::of(data) else {
-                return false;
-            };
-            let (low, high) = match v.comparison_predicate() {
+        (C::CmpI, &[x, y]) => {
+            let v = view::CmpI::of(data)?;
+            let predicate = v.comparison_predicate();
+            let (numbers, limit) = match predicate {
                 Predicate::LessThan | Predicate::LessThanOrEqual => (x, y),
                 Predicate::GreaterThan | Predicate::GreaterThanOrEqual => (y, x),
-                Predicate::Equal | Predicate::NotEqual => return false,
+                Predicate::Equal | Predicate::NotEqual => return None,
             };
-            let signed = v.signedness() == Signedness::Signed;
+            let signedness = v.signedness();
             let range = facts::range(&m.types, m.ty(x));
-            let rises = facts.get(low).zip(axis(low));
-            let rises = rises.map_or(1, |(f, a)| facts::monotone(f, a, signed, range));
-            many(rises) && still(high)
+            let signed = signedness == Signedness::Signed;
+            let rises = facts::monotone(facts.get(numbers)?, axis(numbers)?, signed, range);
+            (many(rises) && still(limit)).then_some(How::Below {
+                numbers,
+                limit,
+                included: matches!(
+                    predicate,
+                    Predicate::LessThanOrEqual | Predicate::GreaterThanOrEqual
+                ),
+                signedness,
+            })
         }
-        _ => false,
+        _ => None,
     }
 }

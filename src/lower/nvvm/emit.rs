@@ -270,6 +270,29 @@ impl Emit<'_> {
         }
     }
 
+    /// `value` as an integer of `bits`, extended by zeros or cut.
+    pub fn zero_extended(&mut self, value: ValueId, bits: u32) -> ValueId {
+        if self.m.types.width(self.m.ty(value)) >= bits {
+            return self.int_cast(value, bits);
+        }
+        let (elem, n) = (self.int(bits), self.count(value));
+        let ty = self.regs(elem, n);
+        self.get(N::ZExt, &[&[value]], [], ty)
+    }
+
+    /// `then` where `condition`, else `other`, register by register.
+    pub fn select(&mut self, condition: ValueId, then: ValueId, other: ValueId) -> ValueId {
+        let (n, ty) = (self.count(then), self.m.ty(then));
+        let condition = self.widen(condition, n);
+        self.get(N::Select, &[&[condition], &[then], &[other]], [], ty)
+    }
+
+    /// `value` where `condition`, else zero, register by register.
+    pub fn select_or_none(&mut self, condition: ValueId, value: ValueId) -> ValueId {
+        let none = self.zero_like(value);
+        self.select(condition, value, none)
+    }
+
     /// The same bits under another element type.
     pub fn bitcast(&mut self, value: ValueId, elem: TypeId) -> ValueId {
         if self.elem(value) == elem {

@@ -270,7 +270,7 @@ impl Lower<'_> {
             e.take(loaded, &registers)
         };
         let (low, high) = (halves(0), halves(1));
-        Ok(select(&mut self.emit(), upper, high, low))
+        Ok(self.emit().select(upper, high, low))
     }
 
     /// Adds halves; minus zero is added to the others of their words.
@@ -285,8 +285,8 @@ impl Lower<'_> {
         let mut e = self.emit();
         let ty = e.m.ty(value);
         let nothing = e.constant(MINUS_ZERO, ty);
-        let low = select(&mut e, upper, nothing, value);
-        let high = select(&mut e, upper, value, nothing);
+        let low = e.select(upper, nothing, value);
+        let high = e.select(upper, value, nothing);
         let both = e.concat(&[low, high]);
         let order: Vec<u32> = (0..n).flat_map(|i| [i, n + i]).collect();
         let pairs = e.take(both, &order);
@@ -307,11 +307,11 @@ impl Lower<'_> {
         let (i16_ty, i32_ty) = (e.int(16), e.int(32));
         let ty = e.m.types.regs(i32_ty, n);
         let (low, high) = (e.constant(0x0000_ffff, ty), e.constant(0xffff_0000, ty));
-        let kept = select(&mut e, upper, low, high);
+        let kept = e.select(upper, low, high);
         let bits = e.bitcast(value, i16_ty);
         let bits = e.get(N::ZExt, &[&[bits]], [], ty);
         let raised = e.with(N::Shl, bits, 16);
-        let set = select(&mut e, upper, raised, bits);
+        let set = e.select(upper, raised, bits);
         let order = match words.order {
             Ordering::Weak => Ordering::Relaxed,
             order => order,
@@ -324,11 +324,4 @@ impl Lower<'_> {
         self.write_words(Some(Reduction::Or), &Accesses { order, ..clear }, set);
         Ok(())
     }
-}
-
-/// `then` where `condition`, else `other`, register by register.
-fn select(e: &mut Emit<'_>, condition: ValueId, then: ValueId, other: ValueId) -> ValueId {
-    let (n, ty) = (e.count(then), e.m.ty(then));
-    let condition = e.widen(condition, n);
-    e.get(N::Select, &[&[condition], &[then], &[other]], [], ty)
 }

@@ -1,17 +1,20 @@
 //! Copies through tiles of pointers from global to shared memory by the threads themselves: `cp.async`.
 
 use super::Lower;
+use super::emit::Emit;
 use super::pointer_runs::{Accesses, places};
 use super::shared::Buffer;
+use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::view;
 use crate::dialect::nvvm::Op as N;
-use crate::facts::access::pointee;
+use crate::facts::{self, access::pointee};
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::Layout;
 use crate::layout::addr;
 use crate::layout::convert::Transfer;
-use crate::lower::run::{Run, cuts_once};
+use crate::lower::run::{Cut, How, Run};
 use crate::lower::unsupported;
+use crate::scalar::Signedness;
 
 impl Lower<'_> {
     /// Copies what the pointers of `op` show to the stage at `base`: asynchronously, as many of a thread's neighbours at
@@ -35,8 +38,15 @@ impl Lower<'_> {
         let plan = addr::plan(&layout, &buffer.layout, bits);
         let plan = self.layout_error(op, plan)?;
         let vec = plan.vector_elems;
-        let cut = |m| run.is_none_or(|r| cuts_once(self.m, &self.facts, m, r.dim, vec));
-        if vec > together || vec * bytes < 4 || !v.mask().is_none_or(cut) {
+        // Without a run each copy is of one element, and its mask its own.
+        let cut = v.mask().map(|mask| match run {
+            Some(run) => Cut::of(self.m, &self.facts, mask, run.dim, vec),
+            None => Some(Cut {
+                mask,
+                how: How::Alike,
+            }),
+        });
+        if vec > together || vec * bytes < 4 || cut == Some(None) {
             return self.copy_one_by_one(op, v, &layout, buffer, base);
         }
         let registers: Vec<u32> = plan
@@ -56,52 +66,114 @@ impl Lower<'_> {
         let (from, src_offsets) = accesses.addresses(vec);
         let value = self.get(op, pointers)?;
         let src = self.emit().take(value, &from);
-        let read = match v.mask() {
-            Some(mask) => Some(self.bytes_there(op, &accesses, mask, run.as_ref(), bytes)?),
-            None => None,
-        };
+        let admits = |cut: Cut| self.bytes_there(op, &cut, &accesses.firsts(vec), [vec, bytes]);
+        let read = cut.flatten().map(admits).transpose()?;
         self.start_copies(base, &plan, vec * bytes, (src, src_offsets), read);
         Ok(())
     }
 
-    /// How many bytes of each copy the mask admits, as i32: the first ones.
+    /// How many bytes of copies of `vec` elements of so many `bytes` a mask admits, as i32: `firsts` are the registers of
+    /// their first elements.
     fn bytes_there(
         &mut self,
         op: OpId,
-        a: &Accesses,
-        mask: ValueId,
-        run: Option<&Run>,
-        bytes: u64,
+        cut: &Cut,
+        firsts: &[u32],
+        [vec, bytes]: [u64; 2],
     ) -> Result<ValueId, Diagnostic> {
-        let given = self.get(op, mask)?;
-        let n = a.registers.len() as u32 / a.vec as u32;
-        let i32_ty = self.m.types.int(32);
-        let same = run.map_or(1, |r| a.mask_constancy(self.facts.get(mask), r.dim));
-        let (parts, step) = match same >= a.vec {
-            true => (1, a.vec),
-            false => (a.vec, 1),
-        };
-        let mut sum: Option<ValueId> = None;
-        for i in 0..parts {
-            let here: Vec<u32> = a
-                .registers
-                .iter()
-                .skip(i as usize)
-                .step_by(a.vec as usize)
-                .copied()
-                .collect();
-            let mut e = self.emit();
-            let there = e.take(given, &here);
-            let some = e.array(&vec![(step * bytes) as i64; n as usize], i32_ty);
-            let none = e.array(&vec![0; n as usize], i32_ty);
-            let ty = e.m.ty(some);
-            let part = e.get(N::Select, &[&[there], &[some], &[none]], [], ty);
-            sum = Some(match sum {
-                Some(sum) => e.binary(N::Add, sum, part),
-                None => part,
-            });
+        match &cut.how {
+            How::Alike => {
+                let there = self.first_of(op, cut.mask, firsts)?;
+                let mut e = self.emit();
+                let i32_ty = e.int(32);
+                let ty = e.m.types.regs(i32_ty, firsts.len() as u32);
+                let all = e.constant((vec * bytes) as i64, ty);
+                Ok(e.select_or_none(there, all))
+            }
+            How::Both(cuts) => {
+                let [a, b] = &**cuts;
+                let (a, b) = match b.how {
+                    How::Alike => (b, a),
+                    _ => (a, b),
+                };
+                let of_b = self.bytes_there(op, b, firsts, [vec, bytes])?;
+                if a.how == How::Alike {
+                    let there = self.first_of(op, a.mask, firsts)?;
+                    return Ok(self.emit().select_or_none(there, of_b));
+                }
+                let of_a = self.bytes_there(op, a, firsts, [vec, bytes])?;
+                Ok(self.emit().binary(N::MinS, of_a, of_b))
+            }
+            How::Renamed(source) => {
+                let layouts = self.layout(source.mask).zip(self.layout(cut.mask));
+                let renamed = self.m.def_op(cut.mask).zip(layouts);
+                let Some((renaming, (from, to))) = renamed else {
+                    return Err(unsupported(self.m, op, "a mask without a layout"));
+                };
+                let map = self.register_map(renaming, &from, &to)?;
+                let of_source = |&r: &u32| map.get(r as usize).copied();
+                let Some(firsts) = firsts.iter().map(of_source).collect::<Option<Vec<_>>>() else {
+                    return Err(unsupported(self.m, op, "a mask of another layout"));
+                };
+                self.bytes_there(op, source, &firsts, [vec, bytes])
+            }
+            &How::Below {
+                numbers,
+                limit,
+                included,
+                signedness,
+            } => {
+                let fits = self.difference_fits(numbers, limit, included, signedness);
+                let numbers = self.first_of(op, numbers, firsts)?;
+                let limit = self.first_of(op, limit, firsts)?;
+                let below = Below {
+                    numbers,
+                    limit,
+                    included,
+                    signedness,
+                };
+                let mut e = self.emit();
+                let count = match fits {
+                    Some(raise) => below.clamped(&mut e, vec, raise),
+                    None => below.compared(&mut e, vec),
+                };
+                Ok(e.with(N::Mul, count, bytes as i64))
+            }
         }
-        Ok(sum.unwrap_or(given))
+    }
+
+    /// The registers `firsts` of a tile.
+    fn first_of(&mut self, op: OpId, tile: ValueId, firsts: &[u32]) -> Result<ValueId, Diagnostic> {
+        let value = self.get(op, tile)?;
+        Ok(self.emit().take(value, firsts))
+    }
+
+    /// Whether `limit - numbers` is a signed number of 32 bits that is negative where the limit is the lesser one: the least
+    /// that the limit must be for that, which tells as much of the numbers.
+    fn difference_fits(
+        &self,
+        numbers: ValueId,
+        limit: ValueId,
+        included: bool,
+        signedness: Signedness,
+    ) -> Option<Option<i64>> {
+        let (a, b) = (self.facts.get(numbers)?, self.facts.get(limit)?);
+        let ordered = signedness == Signedness::Signed || a.nonneg() && b.nonneg();
+        if !ordered || self.m.types.width(self.m.ty(numbers)) != 32 {
+            return None;
+        }
+        let (least, most) = facts::int_range(32);
+        let fits = |lowest: i64| {
+            let apart = |x: i64, y: i64| i128::from(x.max(lowest)) - i128::from(y);
+            apart(b.lo, a.hi) >= i128::from(least)
+                && apart(b.hi, a.lo) + i128::from(included) <= i128::from(most)
+        };
+        // No number is below the least of them.
+        let raised = a.lo - i64::from(included);
+        match fits(least) {
+            true => Some(None),
+            false => fits(raised).then_some(Some(raised)),
+        }
     }
 
     /// Loads of single elements, zeros where the mask is false, and stores of as many as the buffer's layout admits.
@@ -133,5 +205,47 @@ impl Lower<'_> {
         self.store_shared(&Transfer::Plain(plan), base, value);
         self.asynchronous.stored.insert(v.pipeline());
         Ok(())
+    }
+}
+
+/// The first of some neighbours that grow by one, and their limit, register by register.
+struct Below {
+    numbers: ValueId,
+    limit: ValueId,
+    included: bool,
+    signedness: Signedness,
+}
+
+impl Below {
+    /// How many of `vec` are below, as i32, where the distance of the limit, which is `least` at least, is a signed number of
+    /// 32 bits.
+    fn clamped(&self, e: &mut Emit<'_>, vec: u64, least: Option<i64>) -> ValueId {
+        let limit = match least {
+            Some(least) => e.with(N::MaxS, self.limit, least),
+            None => self.limit,
+        };
+        let mut distance = e.binary(N::Sub, limit, self.numbers);
+        if self.included {
+            distance = e.with(N::Add, distance, 1);
+        }
+        let few = e.with(N::MinS, distance, vec as i64);
+        e.with(N::MaxS, few, 0)
+    }
+
+    /// The same for any numbers: where the first is below, the limit's distance is an unsigned number.
+    fn compared(&self, e: &mut Emit<'_>, vec: u64) -> ValueId {
+        let (predicate, most) = match self.included {
+            true => (Predicate::LessThanOrEqual, vec - 1),
+            false => (Predicate::LessThan, vec),
+        };
+        let there = e.icmp(predicate, self.signedness, self.numbers, self.limit);
+        let distance = e.binary(N::Sub, self.limit, self.numbers);
+        // The most that is asked of fits wherever the neighbours do.
+        let few = e.with(N::MinU, distance, most as i64);
+        let mut count = e.zero_extended(few, 32);
+        if self.included {
+            count = e.with(N::Add, count, 1);
+        }
+        e.select_or_none(there, count)
     }
 }

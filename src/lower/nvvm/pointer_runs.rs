@@ -51,12 +51,6 @@ impl Accesses {
             .collect()
     }
 
-    /// Neighbours along `dim` for which a mask with these facts is the same.
-    pub fn mask_constancy(&self, mask: Option<&Facts>, dim: usize) -> u64 {
-        mask.and_then(|f| f.axes.get(dim))
-            .map_or(1, |a| a.constancy)
-    }
-
     /// Elements per access for which one mask with these facts is right.
     pub fn mask_vector(&self, mask: Option<&Facts>) -> u64 {
         let along = self.along.as_ref().map(|(run, _)| run.dim);

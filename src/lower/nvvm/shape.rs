@@ -112,7 +112,12 @@ impl Lower<'_> {
     }
 
     /// For each register of the result, the register of the source that holds its element.
-    fn register_map(&self, op: OpId, from: &Layout, to: &Layout) -> Result<Vec<u32>, Diagnostic> {
+    pub(super) fn register_map(
+        &self,
+        op: OpId,
+        from: &Layout,
+        to: &Layout,
+    ) -> Result<Vec<u32>, Diagnostic> {
         let shape = from.shape();
         let relation = Relation::of(self.m, op).unwrap_or(Relation::Reshape);
         let Some(seen) = self.layout_error(op, relation.seen(shape, to))? else {

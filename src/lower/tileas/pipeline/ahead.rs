@@ -9,7 +9,7 @@ use crate::dialect::nv_tileas::view;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access, group};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
-use crate::lower::run::{Run, cuts_once};
+use crate::lower::run::{Cut, Run};
 use crate::lower::tileas::look::{elements, is_zero, loads_weakly};
 
 /// The operands of a tiled access that say where it goes.
@@ -159,7 +159,7 @@ fn copies_runs(
         );
     };
     let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
-    let once = |v: ValueId| cuts_once(m, facts, v, run.dim, run.width);
+    let once = |v: ValueId| Cut::of(m, facts, v, run.dim, run.width).is_some();
     match () {
         () if S::of(data.kind) != Some(S::Load) => Err(NOT_OF_LOOP),
         () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
