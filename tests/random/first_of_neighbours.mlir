@@ -7,14 +7,16 @@
 // arg: buffer f32 16384 whole 7 7 seed 0
 // arg: i32 3001
 // arg: i64 2999
-// arg: i32 -2147482779
+// arg: i32 2147482779
 // arg: i32 2147482624
 // arg: i32 1022
-entry @main(%x: tile<ptr<f32>>, %h: tile<ptr<f16>>, %out: tile<ptr<f32>>, %n32: tile<i32>, %n64: tile<i64>, %low: tile<i32>, %high0: tile<i32>, %m32: tile<i32>) {
+entry @main(%x: tile<ptr<f32>>, %h: tile<ptr<f16>>, %out: tile<ptr<f32>>, %n32: tile<i32>, %n64: tile<i64>, %low0: tile<i32>, %high0: tile<i32>, %m32: tile<i32>) {
   %x16 = assume div_by<16>, %x : tile<ptr<f32>>
   %h16 = assume div_by<16>, %h : tile<ptr<f16>>
   %o16 = assume div_by<16>, %out : tile<ptr<f32>>
   %high = assume div_by<16>, %high0 : tile<i32>
+  %none = constant <i32: 0> : tile<i32>
+  %low = subi %none, %low0 : tile<i32>
   %few = assume bounded<0, 4096>, %n32 : tile<i32>
   %z32 = constant <i32: 0> : tile<i32>
   %s32 = constant <i32: 1024> : tile<i32>
