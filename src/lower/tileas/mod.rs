@@ -67,6 +67,7 @@ mod remake;
 mod repeated;
 mod reread;
 mod retype;
+mod rounded;
 mod rows_first;
 mod sharing;
 mod shorter;
@@ -119,30 +120,60 @@ pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Notes, 
     Ok(notes)
 }
 
-/// Spreads a kernel. Whether a producer can bring operands' pages by tensor copies shows when it is planned: where not, they
-/// are loaded through pointers from the start.
+/// What a producer should bring by tensor copies, in forms that nothing else can.
+#[derive(Default)]
+struct Hoped {
+    pages: Vec<OpId>,
+    rounded: Vec<OpId>,
+}
+
+impl Hoped {
+    fn is_nothing(&self) -> bool {
+        self.pages.is_empty() && self.rounded.is_empty()
+    }
+
+    /// Whether it is brought in the end.
+    fn is_brought(&self, m: &Module, body: BlockId, plan: &decided::Plan) -> bool {
+        (self.pages.is_empty() || pages::are_brought(m, body, plan))
+            && (self.rounded.is_empty() || rounded::are_brought(m, body, plan))
+    }
+}
+
+/// Spreads a kernel. Whether a producer can bring operands' pages by tensor copies, and round them to tf32, shows when it is
+/// planned: where not, they are loaded through pointers, and converted, from the start.
 fn func(
     m: &mut Module,
-    op: OpId,
+    mut op: OpId,
     target: &Target,
     options: &Options,
     log: &mut Log,
 ) -> Result<(), Diagnostic> {
     rename(m, op);
-    let body = body_of(m, op)?;
-    let found = pages::find(m, op, body, target, options);
-    if found.is_empty() {
-        return spread(m, op, target, options, &[], log).map(drop);
+    for rounds in [true, false] {
+        let body = body_of(m, op)?;
+        let rounded = match rounds {
+            true => rounded::find(m, op, target, options),
+            false => Vec::new(),
+        };
+        if rounds && rounded.is_empty() {
+            continue;
+        }
+        let pages = pages::find(m, op, body, target, options);
+        let hoped = Hoped { pages, rounded };
+        if hoped.is_nothing() {
+            break;
+        }
+        let other = copy_whole_beside(m, op);
+        let mut tried = log.clone();
+        if spread(m, op, target, options, &hoped, &mut tried) == Ok(true) {
+            m.erase(other);
+            *log = tried;
+            return Ok(());
+        }
+        m.erase(op);
+        op = other;
     }
-    let other = copy_whole_beside(m, op);
-    let mut tried = log.clone();
-    if spread(m, op, target, options, &found, &mut tried) == Ok(true) {
-        m.erase(other);
-        *log = tried;
-        return Ok(());
-    }
-    m.erase(op);
-    spread(m, other, target, options, &[], log).map(drop)
+    spread(m, op, target, options, &Hoped::default(), log).map(drop)
 }
 
 fn body_of(m: &Module, func: OpId) -> Result<BlockId, Diagnostic> {
@@ -150,13 +181,13 @@ fn body_of(m: &Module, func: OpId) -> Result<BlockId, Diagnostic> {
         .ok_or_else(|| unsupported(m, func, "a function without a body"))
 }
 
-/// Spreads a kernel whose loads of `pages` a producer should bring; whether it does. Where not, the kernel is left half done.
+/// Spreads a kernel of which a producer should bring what is `hoped`; whether it does. Where not, the kernel is left half done.
 fn spread(
     m: &mut Module,
     op: OpId,
     target: &Target,
     options: &Options,
-    pages: &[OpId],
+    hoped: &Hoped,
     log: &mut Log,
 ) -> Result<bool, Diagnostic> {
     let body = body_of(m, op)?;
@@ -166,8 +197,9 @@ fn spread(
     prefetched::undo(m, body);
     retype::absorb(m, body);
     rows_first::reduce(m, body);
-    pages::list(m, pages);
-    gathered::absorb(m, body, target, pages);
+    rounded::load(m, &hoped.rounded);
+    pages::list(m, &hoped.pages);
+    gathered::absorb(m, body, target, &hoped.pages);
     soon::compute(m, body);
     strips::batches(m, op, body, target, log);
     one_matrix::flatten(m, body);
@@ -193,7 +225,7 @@ fn spread(
     }
     arrange::loops(m, body);
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
-    if !pages.is_empty() && !pages::are_brought(m, body, &plan) {
+    if !hoped.is_brought(m, body, &plan) {
         return Ok(false);
     }
     if options.pipelines {

@@ -36,7 +36,7 @@ fn load(m: &mut Module, op: OpId, bases: &mut Bases) {
         Some(View::Load(v)) => (v.tile(), v.pointers(), v.padding()),
         _ => return,
     };
-    let mut uses = Uses::default();
+    let mut uses = Uses::of(is_bitcast);
     let Some(elem) = uses.follow(m, tile) else {
         return;
     };
@@ -44,16 +44,7 @@ fn load(m: &mut Module, op: OpId, bases: &mut Bases) {
         let other = recast(m, op, padding, elem);
         replace(m, op, padding, other);
     }
-    let other = bases.of(m, pointers, elem);
-    replace(m, op, pointers, other);
-    for value in uses.shown {
-        m.value_mut(value).ty = with_elem(m, value, elem);
-    }
-    for bitcast in uses.bitcasts {
-        let (from, to) = (m.source(bitcast), m.result(bitcast));
-        m.replace_all_uses(to, from);
-        m.erase(bitcast);
-    }
+    uses.load_as(m, op, pointers, elem, bases);
 }
 
 /// A store of a tile that was reinterpreted for it.
@@ -76,23 +67,32 @@ fn store(m: &mut Module, op: OpId, bases: &mut Bases) {
     }
 }
 
-/// What becomes of a loaded tile before it is reinterpreted.
-#[derive(Default)]
-struct Uses {
+/// What becomes of a loaded tile before it is converted.
+pub(super) struct Uses {
+    /// Which operations convert it.
+    converts: fn(&Module, OpId) -> bool,
     /// the tile, and what only shows it otherwise
     shown: Vec<ValueId>,
-    bitcasts: Vec<OpId>,
+    conversions: Vec<OpId>,
 }
 
 impl Uses {
+    pub fn of(converts: fn(&Module, OpId) -> bool) -> Uses {
+        Uses {
+            converts,
+            shown: Vec::new(),
+            conversions: Vec::new(),
+        }
+    }
+
     /// The type as which all uses see a tile; `None` where they see several, or numbers of its own type.
-    fn follow(&mut self, m: &Module, tile: ValueId) -> Option<TypeId> {
+    pub fn follow(&mut self, m: &Module, tile: ValueId) -> Option<TypeId> {
         self.shown.push(tile);
         let mut seen = None;
         for user in m.users(tile) {
             let elem = match C::of(m.op(user).kind) {
-                Some(C::Bitcast) => {
-                    self.bitcasts.push(user);
+                _ if (self.converts)(m, user) => {
+                    self.conversions.push(user);
                     m.types.elem(m.ty(m.result(user)))
                 }
                 Some(C::Reshape | C::Permute | C::Broadcast) => self.follow(m, m.result(user))?,
@@ -104,11 +104,32 @@ impl Uses {
         }
         seen
     }
+
+    /// Loads the tile that `load` loads as one of `elem`, and takes the conversions away.
+    pub fn load_as(
+        self,
+        m: &mut Module,
+        load: OpId,
+        pointers: ValueId,
+        elem: TypeId,
+        bases: &mut Bases,
+    ) {
+        let other = bases.of(m, pointers, elem);
+        replace(m, load, pointers, other);
+        for value in self.shown {
+            m.value_mut(value).ty = with_elem(m, value, elem);
+        }
+        for conversion in self.conversions {
+            let (from, to) = (m.source(conversion), m.result(conversion));
+            m.replace_all_uses(to, from);
+            m.erase(conversion);
+        }
+    }
 }
 
 /// Addresses under the type that is loaded from them: each made once, where the addresses are.
 #[derive(Default)]
-struct Bases(FxHashMap<(ValueId, TypeId), ValueId>);
+pub(super) struct Bases(FxHashMap<(ValueId, TypeId), ValueId>);
 
 impl Bases {
     fn of(&mut self, m: &mut Module, pointers: ValueId, elem: TypeId) -> ValueId {

@@ -410,9 +410,10 @@ fn element_number(ty: &Type) -> Option<i64> {
         Type::Int(32) => 2,
         Type::Int(64) => 4,
         Type::Float(Float::F16) => 6,
-        Type::Float(Float::F32 | Float::TF32) => 7,
+        Type::Float(Float::F32) => 7,
         Type::Float(Float::F64) => 9,
         Type::Float(Float::BF16) => 10,
+        Type::Float(Float::TF32) => 11,
         ty => match ty {
             Type::Float(f) if f.bits() == 8 => 0,
             _ => return None,

@@ -24,6 +24,9 @@ impl Tile {
                     .global
                     .read_bytes(address, &mut row[bytes], &mut hint)?;
             }
+            if let Element::TF32 | Element::TF32Ftz = self.map.element {
+                round_to_tf32(&mut row, self.map.element == Element::TF32Ftz);
+            }
             for &(cta, offset) in targets {
                 let block = &mut env.ctas[cta];
                 for (i, chunk) in row.chunks(piece).enumerate() {
@@ -65,6 +68,25 @@ impl Tile {
             }
         }
         Ok(())
+    }
+}
+
+/// Rounds numbers of `f32` to the nearest `tf32`, ties to even; infinities and NaN stay, and subnormal numbers, too, unless
+/// they are to be `flushed` to zero.
+fn round_to_tf32(row: &mut [u8], flushed: bool) {
+    const DROPPED: u32 = 13;
+    const EXPONENT: u32 = 0x7f80_0000;
+    for number in row.as_chunks_mut().0 {
+        let bits = u32::from_le_bytes(*number);
+        let rounded = match bits & EXPONENT {
+            EXPONENT => bits,
+            0 if flushed => bits & 1 << 31,
+            _ => {
+                let tie = bits >> DROPPED & 1;
+                (bits + (1 << (DROPPED - 1)) - 1 + tie) >> DROPPED << DROPPED
+            }
+        };
+        *number = rounded.to_le_bytes();
     }
 }
 
