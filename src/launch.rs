@@ -162,6 +162,8 @@ pub enum Swizzle {
     B64,
     #[serde(rename = "128B")]
     B128,
+    #[serde(rename = "128B_atom_32B")]
+    B128Atom32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]

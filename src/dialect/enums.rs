@@ -119,7 +119,7 @@ enums! {
     MapField MAP_FIELD "map_field" [
         GlobalAddress "global_address", GlobalDim "global_dim", GlobalStride "global_stride", Rank "rank",
         BoxDim "box_dim", ElementStride "element_stride", Elemtype "elemtype", Interleave "interleave_layout",
-        Swizzle "swizzle_mode", Fill "fill_mode",
+        Swizzle "swizzle_mode", Fill "fill_mode", Atomicity "swizzle_atomicity",
     ];
     /// Shapes of moves between registers and tensor memory.
     TensorMove TENSOR_MOVE "tensor_move" [By32x32 "32x32b", By16x256 "16x256b", By16x128 "16x128b"];

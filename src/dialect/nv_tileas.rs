@@ -40,9 +40,10 @@ dialect_table! { TileAs {
         .doc("`value`, a single number that each warp role computes of `inputs` in its own way, as tiles or one by one. Those of one `number` and of equal `inputs` are equal.");
     TiledLoad(base: One, extents: Var, strides: Var, index: Var, token: Opt)
         { dim_map: I32s, traversal: I32s, padding: Option<Padding>, order: Ordering, scope: Option<Scope>,
-          hints: Option<Hints>, inbounds: Bools, sparse: Option<Int<32>> }
+          hints: Option<Hints>, inbounds: Bools, sparse: Option<Int<32>>, wide_atoms: Flag }
         -> (tile: One(Explicit), result_token: One(Token))
-        = op("tiled_load").traits(MEMORY).doc("nv_tileaa.tiled_load into a layout.");
+        = op("tiled_load").traits(MEMORY)
+        .doc("nv_tileaa.tiled_load into a layout. `wide_atoms`: matmuls in tensor memory read the tile across its rows, which the swizzle of a buffer keeps together by 32 bytes.");
     TiledStore(base: One, extents: Var, strides: Var, index: Var, tile: One, token: Opt)
         { dim_map: I32s, traversal: I32s, order: Ordering, scope: Option<Scope>, hints: Option<Hints>,
           inbounds: Bools, sparse: Option<Int<32>> }

@@ -36,13 +36,22 @@ pub enum Swizzle {
     B64,
     /// Address bits 4-6 ^= bits 7-9; rows of 128 bytes, repeats after 1024.
     B128,
+    /// Address bits 5-6 ^= bits 7-8, which keeps 32 bytes together; rows of 128 bytes, repeats after 512. Of sm_100 and later,
+    /// where `tcgen05` reads `tf32` along M or N by it.
+    B128Atom32,
 }
 
 impl Swizzle {
-    /// Widest first.
-    pub const ALL: [Swizzle; 4] = [Swizzle::B128, Swizzle::B64, Swizzle::B32, Swizzle::None];
+    /// Those that keep 16 bytes together, widest first, then the other one.
+    pub const ALL: [Swizzle; 5] = [
+        Swizzle::B128,
+        Swizzle::B64,
+        Swizzle::B32,
+        Swizzle::None,
+        Swizzle::B128Atom32,
+    ];
 
-    /// The swizzles that permute, widest first.
+    /// The swizzles that permute and keep 16 bytes together, widest first.
     pub const SWIZZLED: [Swizzle; 3] = [Swizzle::B128, Swizzle::B64, Swizzle::B32];
 
     /// Number of address bits that are permuted.
@@ -50,15 +59,23 @@ impl Swizzle {
         match self {
             Swizzle::None => 0,
             Swizzle::B32 => 1,
-            Swizzle::B64 => 2,
+            Swizzle::B64 | Swizzle::B128Atom32 => 2,
             Swizzle::B128 => 3,
+        }
+    }
+
+    /// The lowest address bit that is permuted: what is below stays together.
+    pub fn atom_bits(self) -> u32 {
+        match self {
+            Swizzle::B128Atom32 => 5,
+            _ => 4,
         }
     }
 
     /// Bytes of a row: the inner extent of a TMA box. Without a swizzle, the 16 bytes of
     /// a row of wgmma's core matrix.
     pub fn span_bytes(self) -> u64 {
-        16 << self.xor_bits()
+        1 << (self.atom_bits() + self.xor_bits())
     }
 
     /// The widest swizzle whose span is no wider than rows of `bytes` bytes.
@@ -81,7 +98,8 @@ impl Swizzle {
     /// assert_eq!(Swizzle::B128.apply(3 * 128), 3 * 128 + 3 * 16);
     /// ```
     pub fn apply(self, address: u64) -> u64 {
-        address ^ ((address >> 3) & (low_mask(self.xor_bits()) << 4))
+        let atom = self.atom_bits();
+        address ^ ((address >> (7 - atom)) & (low_mask(self.xor_bits()) << atom))
     }
 }
 
@@ -165,7 +183,8 @@ impl SharedLayout {
         let byte_bit = |bit: u32| (bit + 3).checked_sub(self.element_bits.ilog2());
         let layout = self.layout.with_bases(In::Offset, |bases| {
             for i in 0..swizzle.xor_bits() {
-                if let (Some(chunk), Some(row)) = (byte_bit(4 + i), byte_bit(7 + i))
+                if let (Some(chunk), Some(row)) =
+                    (byte_bit(swizzle.atom_bits() + i), byte_bit(7 + i))
                     && (row as usize) < bases.len()
                 {
                     bases[row as usize] ^= bases[chunk as usize];

@@ -189,14 +189,14 @@ pub const COPY: u64 = 8 << 32 | 8 << 16 | 1 << 46;
 /// Bits of K of one instruction.
 pub const K_BITS: u64 = 256;
 
-/// The descriptor of the operand tile in `shared`, as [`super::wgmma_desc::describe`]; elements of 8 bits may have
-/// M or N contiguous, too.
+/// The descriptor of the operand tile in `shared`, as [`super::wgmma_desc::describe`]; those of 8 and of 32
+/// bits may have M or N contiguous, too.
 pub fn describe(
     shared: &SharedLayout,
     mn_dim: usize,
     instruction_mn: u64,
 ) -> Result<OperandDescriptor, LayoutError> {
-    describe_for(shared, mn_dim, instruction_mn, &[8, 16])
+    describe_for(shared, mn_dim, instruction_mn, &[8, 16, 32])
 }
 
 /// The bits of a matrix descriptor other than the start address.
@@ -204,6 +204,7 @@ pub fn constant(operand: &OperandDescriptor) -> u64 {
     let field = |bytes: u64| (bytes & 0x3ffff) >> 4;
     let mode = match operand.swizzle {
         Swizzle::None => 0,
+        Swizzle::B128Atom32 => 1,
         Swizzle::B128 => 2,
         Swizzle::B64 => 4,
         Swizzle::B32 => 6,
@@ -255,5 +256,28 @@ mod tests {
         let s = SharedLayout::strips(&shape, &[1, 0], 8, Swizzle::B128).unwrap();
         let d = describe(&s, 1, 128).unwrap();
         assert_eq!((d.stride_bytes, &d.k_steps[..]), (1024, &[0, 4096][..]));
+    }
+
+    /// `tf32` with N contiguous: the ISA's form for the 128-byte swizzle with atoms of 32 bytes, `Swizzle<2,5,2>` over
+    /// `((32, n), (4, k)) : ((1, LBO), (32, SBO))` in elements.
+    #[test]
+    fn transposed_tf32() {
+        let shape = Shape::new(&[16, 64]).unwrap();
+        let s = SharedLayout::strips(&shape, &[1, 0], 32, Swizzle::B128Atom32).unwrap();
+        let d = describe(&s, 1, 64).unwrap();
+        assert_eq!(constant(&d) >> 61, 1);
+        assert_eq!(d.k_steps, [0, 1024]);
+        for (k, n) in (0..16).flat_map(|k| (0..64).map(move |n| (k, n))) {
+            let (step, within) = (k / 8, k % 8);
+            let linear = d.k_steps[step as usize]
+                + n % 32 * 4
+                + n / 32 * d.leading_bytes
+                + within % 4 * 128
+                + within / 4 * d.stride_bytes;
+            let bits = linear >> 7 & 3;
+            assert_eq!(linear ^ bits << 5, s.byte_offset(&[k, n]), "{k}, {n}");
+        }
+        let narrow = SharedLayout::strips(&shape, &[1, 0], 32, Swizzle::B128).unwrap();
+        assert!(describe(&narrow, 1, 64).is_err());
     }
 }

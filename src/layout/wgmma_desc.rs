@@ -48,7 +48,8 @@ impl OperandDescriptor {
     pub fn constant(&self) -> u64 {
         let mode = match self.swizzle {
             Swizzle::None => 0,
-            Swizzle::B128 => 1,
+            // No operand of `wgmma` is described by the other one.
+            Swizzle::B128 | Swizzle::B128Atom32 => 1,
             Swizzle::B64 => 2,
             Swizzle::B32 => 3,
         };
@@ -88,7 +89,8 @@ pub fn describe(
     describe_for(shared, mn_dim, instruction_mn, &[16])
 }
 
-/// The same for an instruction that takes elements of `transposable` bits with M or N contiguous.
+/// The same for an instruction that takes elements of `transposable` bits with M or N contiguous: those of 32 bits in atoms of
+/// 32 bytes ([`Swizzle::B128Atom32`]), others in those of 16.
 pub fn describe_for(
     shared: &SharedLayout,
     mn_dim: usize,
@@ -163,7 +165,7 @@ impl Strides {
         let (k, k_steps) = self.k.split_at_checked(k_bits as usize)?;
         let (major, (leading_bytes, stride_bytes)) = match self.k_major(mn, k) {
             Some(strides) => (Major::K, strides),
-            None if transposable.contains(&self.element_bits) => (Major::Mn, self.mn_major(mn, k)?),
+            None if self.is_transposable(transposable) => (Major::Mn, self.mn_major(mn, k)?),
             None => return None,
         };
         // Steps never change which row of the pattern the start address is in: the forms
@@ -181,6 +183,11 @@ impl Strides {
         })
     }
 
+    fn is_transposable(&self, transposable: &[u32]) -> bool {
+        let wide = self.swizzle == Swizzle::B128Atom32;
+        transposable.contains(&self.element_bits) && wide == (self.element_bits == 32)
+    }
+
     fn chunk_bits(&self) -> usize {
         (128 / self.element_bits).ilog2() as usize
     }
@@ -193,6 +200,9 @@ impl Strides {
         let (in_chunk, next_chunk) = (k.get(..chunk)?, *k.get(chunk)?);
         let rows = mn.get(..3)?;
         let swizzled = self.swizzle != Swizzle::None;
+        if self.swizzle == Swizzle::B128Atom32 {
+            return None;
+        }
         let fits = geometric(in_chunk, u64::from(self.element_bits) / 8)
             && geometric(rows, self.swizzle.span_bytes())
             && (!swizzled || next_chunk == 16);
@@ -200,14 +210,18 @@ impl Strides {
         (fits && geometric(&mn[3..], stride)).then_some((next_chunk, stride))
     }
 
-    /// MN-major: a span along M or N; 8 columns at the span; the leading offset between
-    /// spans and the stride offset between groups of 8 columns (the other way round
+    /// MN-major: a span along M or N; 8 columns at the span, or the 4 of a wide atom's pattern; the leading offset between
+    /// spans and the stride offset between groups of so many columns (the other way round
     /// without a swizzle). (leading, stride)
     fn mn_major(&self, mn: &[u64], k: &[u64]) -> Option<(u64, u64)> {
         let span = self.swizzle.span_bytes();
         let span_bits = (span * 8 / u64::from(self.element_bits)).ilog2() as usize;
         let (in_span, spans) = mn.split_at_checked(span_bits)?;
-        let (columns, groups) = k.split_at_checked(3)?;
+        let pattern = match self.swizzle {
+            Swizzle::B128Atom32 => 2,
+            _ => 3,
+        };
+        let (columns, groups) = k.split_at_checked(pattern)?;
         let between_spans = spans.first().copied().unwrap_or(16);
         let between_groups = groups.first().copied()?;
         let fits = geometric(in_span, u64::from(self.element_bits) / 8)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ptxsim::clock::{self, Given, Gpu, Sampling};
 use ptxsim::record::svg;
-use ptxsim::tensormap::{Element, Fill, MapBase, Swizzle};
+use ptxsim::tensormap::{Atomicity, Element, Fill, MapBase, Swizzle};
 use ptxsim::{Arg as SimArg, Launch, Module as Ptx, Report, TensorMap};
 
 use super::super::selector;
@@ -253,11 +253,12 @@ fn tensor_map(
     for (to, &from) in built.element_strides.iter_mut().zip(&map.element_strides) {
         *to = from;
     }
-    built.swizzle = match map.swizzle {
-        launch::Swizzle::None => Swizzle::None,
-        launch::Swizzle::B32 => Swizzle::B32,
-        launch::Swizzle::B64 => Swizzle::B64,
-        launch::Swizzle::B128 => Swizzle::B128,
+    (built.swizzle, built.atomicity) = match map.swizzle {
+        launch::Swizzle::None => (Swizzle::None, Atomicity::B16),
+        launch::Swizzle::B32 => (Swizzle::B32, Atomicity::B16),
+        launch::Swizzle::B64 => (Swizzle::B64, Atomicity::B16),
+        launch::Swizzle::B128 => (Swizzle::B128, Atomicity::B16),
+        launch::Swizzle::B128Atom32 => (Swizzle::B128, Atomicity::B32),
     };
     built.fill = match map.oob_fill {
         launch::OobFill::Zero => Fill::Zero,

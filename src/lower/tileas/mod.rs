@@ -224,6 +224,7 @@ fn spread(
         facts = facts::of(m, op);
     }
     arrange::loops(m, body);
+    tcgen05::across::mark(m, body, target, &facts);
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
     if !hoped.is_brought(m, body, &plan) {
         return Ok(false);
@@ -311,7 +312,11 @@ fn rename(m: &mut Module, func: OpId) {
     for op in m.ops_under(body) {
         let kind = A::of(m.op(op).kind);
         if let Some((_, to)) = NAMES.iter().find(|(from, _)| Some(*from) == kind) {
-            m.op_mut(op).kind = (*to).into();
+            let mut data = m.op_mut(op);
+            data.kind = (*to).into();
+            if *to == S::TiledLoad {
+                data.attrs.push(None);
+            }
         }
     }
     let data = m.op(func);

@@ -3,6 +3,7 @@
 use super::buffers::{COLUMNS, Order, ROWS, layout_in, memory_order, swizzled};
 use super::look::{is_view, loop_around, place};
 use super::staging::{Form, Staging, Stored};
+use super::tcgen05::across::is_marked;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::{self, Op as S};
 use crate::facts::matmul::{Matmul, Side};
@@ -14,8 +15,8 @@ use crate::layout::{In, Shape};
 use crate::lower::unsupported;
 use rustc_hash::FxHashSet;
 
-/// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, others
-/// where dimension `k` of the operand is contiguous in memory.
+/// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, as those that are
+/// [marked](super::tcgen05::across), others where dimension `k` of the operand is contiguous in memory.
 pub fn read_where_brought(
     m: &Module,
     facts: &FactMap,
@@ -31,7 +32,7 @@ pub fn read_where_brought(
     else {
         return false;
     };
-    if m.types.bits(m.ty(tile)) == Some(16) {
+    if m.types.bits(m.ty(tile)) == Some(16) || is_marked(m, m.result(load)) {
         return true;
     }
     if extents.is_some() {

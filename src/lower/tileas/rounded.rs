@@ -15,6 +15,7 @@ use super::operands::{comes_from, read_where_brought};
 use super::options::Options;
 use super::pipeline::slice::copy_whole_beside;
 use super::retype::{Bases, Uses};
+use super::tcgen05::across::is_read_across;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Padding, Rounding};
 use crate::dialect::nv_tileas::view::TiledLoad;
@@ -35,12 +36,17 @@ pub fn find(m: &mut Module, func: OpId, target: &Target, options: &Options) -> V
     if found.is_empty() || !(target.has(Feature::Wgmma) || target.has(Feature::Tcgen05)) {
         return found;
     }
-    // Warpgroups read elements of 32 bits along K only. Others are stored again, and may as well be converted on the way.
+    // Warpgroups read elements of 32 bits along K only, but from tensor memory's units. Others are stored again, and may as well
+    // be converted on the way.
     let copy = copy_whole_beside(m, func);
     let loads = candidates(m, copy);
     load(m, &loads);
     let facts = facts::of(m, copy);
-    let mut in_place = loads.iter().map(|&l| is_read_in_place(m, copy, &facts, l));
+    let in_copy = m.body_of(copy, 0);
+    let across = |l| in_copy.is_some_and(|body| is_read_across(m, body, target, &facts, l));
+    let mut in_place = loads
+        .iter()
+        .map(|&l| is_read_along(m, copy, &facts, l) || across(l));
     found.retain(|_| in_place.next() == Some(true));
     m.erase(copy);
     found
@@ -60,8 +66,8 @@ fn candidates(m: &Module, func: OpId) -> Vec<OpId> {
     m.ops_under(body).into_iter().filter(rounded).collect()
 }
 
-/// Whether all matmuls of `func` that read what `load` loads can read it where it is brought.
-fn is_read_in_place(m: &Module, func: OpId, facts: &FactMap, load: OpId) -> bool {
+/// Whether all matmuls of `func` that read what `load` loads read it along the rows in which it is brought.
+fn is_read_along(m: &Module, func: OpId, facts: &FactMap, load: OpId) -> bool {
     let load: FxHashSet<OpId> = [load].into_iter().collect();
     let reads = |tile: ValueId, from_last: usize| {
         let rank = m.types.as_tile(m.ty(tile)).map_or(0, |t| t.1.len());

@@ -4,7 +4,9 @@
 use crate::argument::{Arg, Buffer};
 use crate::manifest::{EntryManifest, TensorMapManifest};
 use crate::num::format::{BF16, F16, Format, Overflow, Round};
-use crate::tensormap::{Element, Fill, Interleave, MAX_RANK, MapBase, Swizzle, TensorMap};
+use crate::tensormap::{
+    Atomicity, Element, Fill, Interleave, MAX_RANK, MapBase, Swizzle, TensorMap,
+};
 use std::path::{Path, PathBuf};
 
 /// Arguments of a launch with the buffers that they name.
@@ -234,8 +236,13 @@ pub fn tensor_map(manifest: &TensorMapManifest, own: &[Arg]) -> Result<TensorMap
     {
         *to = from;
     }
-    map.swizzle =
-        Swizzle::parse(&manifest.swizzle).ok_or_else(|| unknown("swizzle", &manifest.swizzle))?;
+    (map.swizzle, map.atomicity) = match manifest.swizzle.as_str() {
+        "128B_atom_32B" => (Swizzle::B128, Atomicity::B32),
+        plain => (
+            Swizzle::parse(plain).ok_or_else(|| unknown("swizzle", plain))?,
+            Atomicity::B16,
+        ),
+    };
     map.interleave = match manifest.interleave.as_str() {
         "none" => Interleave::None,
         "16B" => Interleave::B16,

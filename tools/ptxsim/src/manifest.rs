@@ -77,7 +77,7 @@ pub struct TensorMapManifest {
     /// steps between elements
     #[serde(default)]
     pub element_strides: Vec<u32>,
-    /// `none`, `32B`, `64B` or `128B`
+    /// `none`, `32B`, `64B`, `128B` or `128B_atom_32B`
     #[serde(default = "none")]
     pub swizzle: String,
     /// `none`, `16B` or `32B`

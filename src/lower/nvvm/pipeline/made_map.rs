@@ -327,6 +327,9 @@ impl Lower<'_> {
             (MapField::Swizzle, 0, swizzle_number(boxes.swizzle)),
             (MapField::Fill, 0, 0),
         ];
+        if boxes.swizzle == Swizzle::B128Atom32 {
+            constants.push((MapField::Atomicity, 0, 1));
+        }
         for (i, &dim) in (0..).zip(order) {
             constants.push((MapField::BoxDim, i, boxes.box_extents[dim] as i64));
             constants.push((MapField::ElementStride, i, 1));
@@ -427,6 +430,6 @@ fn swizzle_number(swizzle: Swizzle) -> i64 {
         Swizzle::None => 0,
         Swizzle::B32 => 1,
         Swizzle::B64 => 2,
-        Swizzle::B128 => 3,
+        Swizzle::B128 | Swizzle::B128Atom32 => 3,
     }
 }

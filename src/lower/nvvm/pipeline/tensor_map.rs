@@ -196,6 +196,7 @@ impl Lower<'_> {
                 Swizzle::B32 => launch::Swizzle::B32,
                 Swizzle::B64 => launch::Swizzle::B64,
                 Swizzle::B128 => launch::Swizzle::B128,
+                Swizzle::B128Atom32 => launch::Swizzle::B128Atom32,
             },
             interleave: launch::Interleave::None,
             oob_fill: launch::OobFill::Zero,

@@ -1,10 +1,11 @@
 //! What tiles are brought for.
 
 use crate::ir::{Module, ValueId};
-use crate::layout::shared::SharedLayout;
+use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::tma::MAX_EXTENT_BITS;
 use crate::layout::{LayoutError, Shape};
 use crate::lower::tileas::buffers::swizzled;
+use crate::lower::tileas::tcgen05::across;
 
 /// Who reads the tiles that a ring brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,10 @@ impl Purpose {
         let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
         let bits = m.types.width(elem);
         if self == Purpose::Operands {
+            if across::is_marked(m, tile) {
+                let shape = Shape::new(extents)?;
+                return SharedLayout::strips(&shape, order, bits, Swizzle::B128Atom32);
+            }
             let (layout, swizzle) = swizzled(m, tile, order)?;
             if layout.bytes() >= swizzle.alignment() {
                 return Ok(layout);

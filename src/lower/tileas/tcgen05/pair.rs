@@ -297,7 +297,11 @@ impl Search<'_> {
             }
         }
         let inner = order.first().and_then(|&d| halved.get(d)).copied();
-        let swizzle = Swizzle::widest(inner.unwrap_or(1) * u64::from(bits) / 8);
+        let wide = SharedLayout::strips(whole.shape(), &order, bits, Swizzle::B128Atom32);
+        let swizzle = match wide.is_ok_and(|wide| wide == whole) {
+            true => Swizzle::B128Atom32,
+            false => Swizzle::widest(inner.unwrap_or(1) * u64::from(bits) / 8),
+        };
         let shape = Shape::new(&halved)?;
         let layout = SharedLayout::strips(&shape, &order, bits, swizzle)?;
         boxes(&layout, &order, swizzle)?;

@@ -133,6 +133,7 @@ fn encode(map: &TensorMap, recipe: &TensorMapManifest) -> Result<Map> {
         (Swizzle::B32, Atomicity::B16),
         (Swizzle::B64, Atomicity::B16),
         (Swizzle::B128, Atomicity::B16),
+        (Swizzle::B128, Atomicity::B32),
     ];
     let promotions = ["none", "64B", "128B", "256B"];
     let elements: &[Element] = crate::api::tensormap::ELEMENTS;

@@ -1,0 +1,69 @@
+//! Operands of tf32 that matmuls in tensor memory read across the rows in which they lie in memory.
+//!
+//! Elements of 32 bits have M or N contiguous in one form only: rows of 128 bytes whose swizzle keeps 32 bytes together
+//! ([`Swizzle::B128Atom32`](crate::layout::shared::Swizzle)). A tensor copy brings them so; which loads it is for must be known
+//! where their buffers are made.
+
+use super::fits::takes;
+use crate::dialect::nv_tileas::view::TiledLoad;
+use crate::facts::FactMap;
+use crate::facts::matmul::Matmul;
+use crate::ir::{Attr, BlockId, Float, Module, OpId, Type, ValueId};
+use crate::layout::shared::Swizzle;
+use crate::lower::tileas::buffers::memory_order;
+use crate::lower::tileas::operands::{comes_from, read_where_brought};
+use crate::target::Target;
+use rustc_hash::FxHashSet;
+
+/// Marks the loads under `body` all of whose matmuls read them so.
+pub fn mark(m: &mut Module, body: BlockId, target: &Target, facts: &FactMap) {
+    for load in m.ops_under(body) {
+        if is_read_across(m, body, target, facts, load) {
+            *m.attr_mut(load, "wide_atoms") = Some(Attr::Unit);
+        }
+    }
+}
+
+/// Whether the load of a tile is marked.
+pub fn is_marked(m: &Module, tile: ValueId) -> bool {
+    let load = m.def_op(tile).and_then(|op| TiledLoad::of(m.op(op)));
+    load.is_some_and(|v| v.wide_atoms())
+}
+
+/// Whether all matmuls under `body` that read what `load` loads can read it across its rows, and one does.
+pub fn is_read_across(
+    m: &Module,
+    body: BlockId,
+    target: &Target,
+    facts: &FactMap,
+    load: OpId,
+) -> bool {
+    let Some(tile) = TiledLoad::of(m.op(load)).map(|v| v.tile()) else {
+        return false;
+    };
+    let Some((elem, extents)) = m.types.as_tile(m.ty(tile)) else {
+        return false;
+    };
+    let row = memory_order(m, facts, load)
+        .first()
+        .and_then(|&d| extents.get(d));
+    let bytes = row.map_or(0, |n| 4 * n);
+    if *m.types.get(elem) != Type::Float(Float::TF32) || bytes < Swizzle::B128Atom32.span_bytes() {
+        return false;
+    }
+    let load: FxHashSet<OpId> = [load].into_iter().collect();
+    let across = |dot: OpId| {
+        let matmul = Matmul::of(m.op(dot))?;
+        let of = |tile: ValueId, from_last: usize| {
+            let rank = m.types.as_tile(m.ty(tile)).map_or(0, |t| t.1.len());
+            let k = rank.saturating_sub(from_last);
+            comes_from(m, tile, &load).then(|| !read_where_brought(m, facts, tile, k, &load))
+        };
+        let sides = [of(matmul.lhs, 1), of(matmul.rhs, 2)];
+        let mut reads = sides.into_iter().flatten().peekable();
+        reads.peek()?;
+        Some(takes(m, dot, target).is_some() && reads.all(|across| across))
+    };
+    let mut found = m.ops_under(body).into_iter().filter_map(across).peekable();
+    found.peek().is_some() && found.all(|across| across)
+}
