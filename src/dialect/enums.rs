@@ -110,6 +110,11 @@ enums! {
     /// Cache operators of PTX `ld` and `st`.
     Cache CACHE "cache" [Default "default", Cg "cg", Cs "cs", Lu "lu", Nc "nc"];
     Shuffle SHFL "shfl_mode" [Bfly "bfly", Idx "idx", Up "up", Down "down"];
+    /// What `redux.sync` makes of the registers of all lanes: its modifiers, one behind the other.
+    WarpReduction WARP_REDUCTION "warp_reduction" [
+        Add "add_s32", MinS "min_s32", MaxS "max_s32", MinU "min_u32", MaxU "max_u32", And "and_b32", Or "or_b32",
+        Xor "xor_b32", MinF "min_f32", MaxF "max_f32", MinFNan "min_NaN_f32", MaxFNan "max_NaN_f32",
+    ];
     FenceKind FENCE "fence_kind" [
         ProxyAsyncShared "proxy_async_shared", MbarrierInit "mbarrier_init", Block "cta", Gpu "gpu", Sys "sys",
         TensorBefore "tensor_before", TensorAfter "tensor_after", ProxyAsyncGlobal "proxy_async_global",

@@ -13,7 +13,7 @@ use super::ResultType::{BoolLike, Explicit, Operand};
 use super::declare::dialect_table;
 use super::enums::{
     Cache, FenceKind, MapField, NanOrder, Ordering, Predicate, Reduction, RmwMode, Rounding, Scope,
-    Shuffle, Space, SpecialRegister, TensorKind, TensorMove,
+    Shuffle, Space, SpecialRegister, TensorKind, TensorMove, WarpReduction,
 };
 use super::meaning::{
     Meaning,
@@ -353,6 +353,9 @@ dialect_table! { Nvvm {
     Shfl(source: One, lane: Opt) { mode: Shuffle, constant: Int<32> } -> (result: One(Operand(0)))
         = op("shfl")
         .doc("Exchanges registers within the warp; the lane (or xor mask, or distance) is the operand, else `constant`.");
+    Redux(source: One) { kind: WarpReduction } -> (result: One(Operand(0)))
+        = op("redux")
+        .doc("What all lanes of a converged warp have, reduced: each register by itself.");
     Bar() { id: Int<32>, threads: Int<32> }
         = op("bar").doc("Barrier `id` of `threads` threads (0: the whole block).");
     BarArrive() { id: Int<32>, threads: Int<32> }

@@ -22,6 +22,7 @@ impl Selector<'_> {
         };
         match view {
             View::Shfl(v) => self.shuffle(&v),
+            View::Redux(v) => self.redux(&v),
             View::Elect(_) => {
                 let results = self.b.op("elect.sync", 1, Vec::new())?;
                 match results.into_iter().nth(1) {
@@ -144,6 +145,13 @@ impl Selector<'_> {
             let slots = &self.b.table.row(&insn).slots;
             slots.last().is_some_and(|s| s.immediate != Immediate::No)
         })
+    }
+
+    fn redux(&mut self, v: &view::Redux<Op>) -> Result<(), Fail> {
+        let name = format!("redux.sync.{}", v.kind().text().replace('_', "."));
+        let registers = self.get(v.source())?;
+        let value = self.b.value(&name, &[&registers])?;
+        self.define(v.op(), vec![value])
     }
 
     fn shuffle(&mut self, v: &view::Shfl<Op>) -> Result<(), Fail> {

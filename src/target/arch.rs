@@ -36,7 +36,7 @@ pub struct Arch {
 }
 
 const TURING: Features = Features::NONE;
-const AMPERE: Features = TURING.and(&[F::CpAsync, F::MmaAmpere]);
+const AMPERE: Features = TURING.and(&[F::CpAsync, F::MmaAmpere, F::Redux]);
 const ADA: Features = AMPERE.and(&[F::Fp8Convert]);
 const HOPPER: Features = ADA.and(&[
     F::Bf16Arithmetic,
@@ -56,6 +56,8 @@ const BLACKWELL_PAIRS: Features = BLACKWELL_DATACENTER.and(&[F::PackedF32]);
 const HOPPER_OWN: Features = Features::NONE.and(&[F::Wgmma, F::SetMaxNReg, F::TensorMaps]);
 const DATACENTER_OWN: Features =
     Features::NONE.and(&[F::Tcgen05, F::SetMaxNReg, F::ByteMatrices, F::TensorMaps]);
+/// Jetson Thor, of the same generation, does not have it.
+const DATACENTER_SERVER_OWN: Features = DATACENTER_OWN.and(&[F::FloatRedux]);
 const GRAPHICS_OWN: Features =
     Features::NONE.and(&[F::BlockScale, F::SetMaxNReg, F::ByteMatrices, F::TensorMaps]);
 
@@ -95,11 +97,11 @@ pub const ARCHS: &[Arch] = &[
         multiprocessors: 132, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 32, cache: 193,
     },
     Arch {
-        sm: 100, ptx: [v(8, 6), v(8, 8), v(8, 6)], features: BLACKWELL_PAIRS, own: DATACENTER_OWN,
+        sm: 100, ptx: [v(8, 6), v(8, 8), v(8, 6)], features: BLACKWELL_PAIRS, own: DATACENTER_SERVER_OWN,
         multiprocessors: 148, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 64, cache: 435,
     },
     Arch {
-        sm: 103, ptx: [v(8, 8), v(8, 8), v(8, 8)], features: BLACKWELL_PAIRS, own: DATACENTER_OWN,
+        sm: 103, ptx: [v(8, 8), v(8, 8), v(8, 8)], features: BLACKWELL_PAIRS, own: DATACENTER_SERVER_OWN,
         multiprocessors: 160, threads: 2048, blocks: 32, shared_per_block: 227, bytes_in_flight: 64, cache: 403,
     },
     Arch {

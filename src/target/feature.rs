@@ -41,6 +41,10 @@ pub enum Feature {
     TensorMaps,
     /// Additions to memory of vectors of floats (`red.add.v4.f32`).
     VectorAtomics,
+    /// `redux.sync` of integers.
+    Redux,
+    /// `redux.sync` of f32: its extremes.
+    FloatRedux,
 }
 
 impl Feature {
@@ -65,6 +69,8 @@ impl Feature {
         ("byte-matrices", Feature::ByteMatrices),
         ("tensor-maps", Feature::TensorMaps),
         ("vector-atomics", Feature::VectorAtomics),
+        ("redux", Feature::Redux),
+        ("float-redux", Feature::FloatRedux),
     ];
 
     pub fn named(name: &str) -> Option<Feature> {

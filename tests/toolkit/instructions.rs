@@ -72,7 +72,7 @@ fn first_with(feature: &str) -> &'static str {
     match feature {
         "multimem" | "vector-atomics" => "sm_90",
         "wgmma" | "setmaxnreg" | "tensor-maps" => "sm_90a",
-        "tcgen05" | "byte-matrices" => "sm_100a",
+        "tcgen05" | "byte-matrices" | "float-redux" => "sm_100a",
         "packed-f32" => "sm_100",
         "block-scale" => "sm_120a",
         other => panic!("no target for {other}"),

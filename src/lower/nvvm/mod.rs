@@ -31,6 +31,7 @@ mod pointer_runs;
 mod pointers;
 mod print;
 mod reduce;
+mod redux;
 mod roles;
 mod scaled_dot;
 mod scan;

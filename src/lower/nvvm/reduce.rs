@@ -1,4 +1,4 @@
-//! Reductions: registers, then lanes by butterflies, then warps through shared memory.
+//! Reductions: registers, then lanes by butterflies or by one instruction ([`super::redux`]), then warps through shared memory.
 //!
 //! Where a thread has several results, lanes share them out: in each step a lane gives away half of its partial results
 //! and takes the other lane's for the half that it keeps. At the end every lane takes all results from those that have
@@ -53,10 +53,19 @@ impl Lower<'_> {
         };
         values = self.fold_registers(op, body, &plan.in_thread, values)?;
         let steps = &plan.shuffles;
-        let halved = self.steps_shared_out(plan, &values);
-        values = self.fold_halved(op, body, halved, values)?;
-        for step in &steps[halved.len()..] {
-            values = self.fold_lanes(op, body, *step, values)?;
+        let by_warp = self.reduced_by_warp(steps, body, &values);
+        let halved = match by_warp {
+            Some(_) => &[],
+            None => self.steps_shared_out(plan, &values),
+        };
+        if let Some(kind) = by_warp {
+            let reduced = values.iter().map(|&v| self.redux(kind, v));
+            values = reduced.collect();
+        } else {
+            values = self.fold_halved(op, body, halved, values)?;
+            for step in &steps[halved.len()..] {
+                values = self.fold_lanes(op, body, *step, values)?;
+            }
         }
         let cross: Option<Vec<&CrossWarp>> = plans.iter().map(|p| p.cross_warp.as_ref()).collect();
         if let Some(cross) = cross {

@@ -112,6 +112,7 @@ static ROWS: &[Row] = &[
     Row(&[N::LdMatrix], &[Shared], Any, Free),
     Row(&[N::StMatrix], &[Shared, Any], Any, Free),
     Row(&[N::Shfl], &[Any, I32], Any, Same),
+    Row(&[N::Redux], &[Any], Any, Same),
     Row(&[N::Elect], &[], Bool, Free),
     Row(&[N::Sreg], &[], I32, Free),
     Row(&[N::SmemBase], &[], Shared, Free),
