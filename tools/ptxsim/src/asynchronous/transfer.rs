@@ -128,3 +128,28 @@ pub fn reduce_bytes(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::round_to_tf32;
+
+    fn rounded(bits: u32, flushed: bool) -> u32 {
+        let mut row = bits.to_le_bytes();
+        round_to_tf32(&mut row, flushed);
+        u32::from_le_bytes(row)
+    }
+
+    #[test]
+    fn tf32_is_the_nearest_and_even_of_two() {
+        // One and half a unit of the last of ten bits: even below; three halves: even above; a bit more than half.
+        assert_eq!(rounded(0x3f80_1000, false), 0x3f80_0000);
+        assert_eq!(rounded(0x3f80_3000, false), 0x3f80_4000);
+        assert_eq!(rounded(0xbf80_1001, false), 0xbf80_2000);
+        // The largest f32 has no neighbour but infinity; infinity and NaN stay.
+        assert_eq!(rounded(0x7f7f_ffff, false), 0x7f80_0000);
+        assert_eq!(rounded(0xff80_0000, false), 0xff80_0000);
+        assert_eq!(rounded(0x7fc0_1234, false), 0x7fc0_1234);
+        assert_eq!(rounded(0x8000_3000, false), 0x8000_4000);
+        assert_eq!(rounded(0x8000_3000, true), 0x8000_0000);
+    }
+}
