@@ -252,6 +252,9 @@ mod tests {
     use super::super::Shape;
     use super::*;
 
+    /// Those that `wgmma` knows.
+    const SWIZZLES: [Swizzle; 4] = [Swizzle::B128, Swizzle::B64, Swizzle::B32, Swizzle::None];
+
     /// Address of element (mn, k) of one instruction's operand, as the hardware finds it
     /// from the descriptor's bits: the canonical layouts of the CuTe documentation, in
     /// elements of 16 bytes for the outer structure.
@@ -321,7 +324,7 @@ mod tests {
 
     #[test]
     fn k_major_operands() {
-        for swizzle in Swizzle::ALL {
+        for swizzle in SWIZZLES {
             for bits in [8, 16, 32] {
                 if 64 * u64::from(bits) / 8 < swizzle.span_bytes() {
                     continue;
@@ -354,7 +357,7 @@ mod tests {
 
     #[test]
     fn mn_major_operands() {
-        for swizzle in Swizzle::ALL {
+        for swizzle in SWIZZLES {
             for n in [64, 128, 256] {
                 let shape = Shape::new(&[64, 256]).unwrap();
                 let s = SharedLayout::strips(&shape, &[1, 0], 16, swizzle).unwrap();
