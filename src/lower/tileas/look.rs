@@ -4,7 +4,7 @@ use super::flow;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::Ordering;
-use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::{Op as S, view::TiledLoad};
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Dense, Module, Op, OpId, ValueId};
@@ -244,6 +244,12 @@ pub fn is_zero(m: &Module, op: OpId) -> bool {
         tile::Constant::of(m.op(op)).map(|v| v.value()),
         Some(Attr::Dense { data: Dense::Bytes(bytes), .. }) if bytes.iter().all(|&b| b == 0)
     )
+}
+
+/// Whether a tile is loaded for matmuls that read it across its rows (`tcgen05/across.rs`).
+pub fn is_read_across(m: &Module, tile: ValueId) -> bool {
+    let load = m.def_op(tile).and_then(|op| TiledLoad::of(m.op(op)));
+    load.is_some_and(|v| v.wide_atoms())
 }
 
 /// The block and the position of an operation.

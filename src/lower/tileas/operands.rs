@@ -1,9 +1,8 @@
 //! Where the operands of matmuls lie in shared memory: in the buffer that brought them, or in one that they are stored to.
 
 use super::buffers::{COLUMNS, Order, ROWS, layout_in, memory_order, swizzled};
-use super::look::{is_view, loop_around, place};
+use super::look::{is_read_across, is_view, loop_around, place};
 use super::staging::{Form, Staging, Stored};
-use super::tcgen05::across::is_marked;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::{self, Op as S};
 use crate::facts::matmul::{Matmul, Side};
@@ -16,7 +15,7 @@ use crate::lower::unsupported;
 use rustc_hash::FxHashSet;
 
 /// Whether a matmul can read an operand where one of `loads` brings it: elements of 16 bits in either order, as those that are
-/// [marked](super::tcgen05::across), others where dimension `k` of the operand is contiguous in memory.
+/// read across their rows (`tcgen05/across.rs`), others where dimension `k` of the operand is contiguous in memory.
 pub fn read_where_brought(
     m: &Module,
     facts: &FactMap,
@@ -32,7 +31,7 @@ pub fn read_where_brought(
     else {
         return false;
     };
-    if m.types.bits(m.ty(tile)) == Some(16) || is_marked(m, m.result(load)) {
+    if m.types.bits(m.ty(tile)) == Some(16) || is_read_across(m, m.result(load)) {
         return true;
     }
     if extents.is_some() {

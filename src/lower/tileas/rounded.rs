@@ -36,7 +36,7 @@ pub fn find(m: &mut Module, func: OpId, target: &Target, options: &Options) -> V
     if found.is_empty() || !(target.has(Feature::Wgmma) || target.has(Feature::Tcgen05)) {
         return found;
     }
-    // Warpgroups read elements of 32 bits along K only, but from tensor memory's units. Others are stored again, and may as well
+    // `wgmma` reads elements of 32 bits along K only, `tcgen05` also across their rows. Others are stored again, and may as well
     // be converted on the way.
     let copy = copy_whole_beside(m, func);
     let loads = candidates(m, copy);

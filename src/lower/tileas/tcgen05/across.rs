@@ -24,12 +24,6 @@ pub fn mark(m: &mut Module, body: BlockId, target: &Target, facts: &FactMap) {
     }
 }
 
-/// Whether the load of a tile is marked.
-pub fn is_marked(m: &Module, tile: ValueId) -> bool {
-    let load = m.def_op(tile).and_then(|op| TiledLoad::of(m.op(op)));
-    load.is_some_and(|v| v.wide_atoms())
-}
-
 /// Whether all matmuls under `body` that read what `load` loads can read it across its rows, and one does.
 pub fn is_read_across(
     m: &Module,
