@@ -217,6 +217,7 @@ fn spread(
     }
     matmul::unscale(m, body, target, log)?;
     let mut facts = facts::of(m, op);
+    tcgen05::across::mark(m, body, target, &facts);
     if shorter::steps(m, body, target, &facts, log) {
         facts = facts::of(m, op);
     }
@@ -224,7 +225,6 @@ fn spread(
         facts = facts::of(m, op);
     }
     arrange::loops(m, body);
-    tcgen05::across::mark(m, body, target, &facts);
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
     if !hoped.is_brought(m, body, &plan) {
         return Ok(false);

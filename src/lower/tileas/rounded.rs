@@ -27,17 +27,16 @@ use crate::lower::build::cased;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
-/// The loads in loops of `func` of which only tf32 is used, if a producer may bring them so that matmuls read them in place.
+/// The loads in loops of `func` of which only tf32 is used, if a producer may bring them, and so that `tcgen05` reads them in place.
 pub fn find(m: &mut Module, func: OpId, target: &Target, options: &Options) -> Vec<OpId> {
     if !(options.tma && options.roles && target.has(Feature::Tma)) {
         return Vec::new();
     }
     let mut found = candidates(m, func);
-    if found.is_empty() || !(target.has(Feature::Wgmma) || target.has(Feature::Tcgen05)) {
+    if found.is_empty() || !target.has(Feature::Tcgen05) {
         return found;
     }
-    // `wgmma` reads elements of 32 bits along K only, `tcgen05` also across their rows. Others are stored again, and may as well
-    // be converted on the way.
+    // `tcgen05` reads elements of 32 bits along K, and wide rows across. Others are converted on their way to where they are read.
     let copy = copy_whole_beside(m, func);
     let loads = candidates(m, copy);
     load(m, &loads);

@@ -1,5 +1,5 @@
-// Tiles of f32 that are multiplied as tf32 are rounded by the copies that bring them where warpgroups read them along K; others are
-// converted on their way to where they are read.
+// Tiles of f32 that are multiplied as tf32 are rounded by the copies that bring them. Warpgroups read them along K in place; others are
+// stored again.
 // run: explain --gpu-name sm_90a
 // run: compile --emit nv_tileas --gpu-name sm_90a
 // show: buffer | pipeline of | warp roles | no tensor | kernel main | async. | cuda_tile.ftof

@@ -21,6 +21,7 @@ use super::limits::FEWEST_STAGES;
 use super::look::{elements, is_matmul, shows};
 use super::matmul;
 use super::missed::{Log, Refusal};
+use super::operands::{comes_from, read_where_brought};
 use super::pipeline::tokens::loads_freely;
 use super::strips::apart;
 use super::strips::cut::{cheap, is_weak_load};
@@ -59,7 +60,7 @@ pub fn steps(
     }
     let mut found = false;
     for op in m.ops_under(body) {
-        match planned(m, body, op, target) {
+        match planned(m, body, op, target, facts) {
             Some(Ok(steps)) => {
                 let how = format!(
                     "each iteration is done in {}, so that {FEWEST_STAGES} stages of what it loads fit in shared memory",
@@ -82,18 +83,30 @@ fn planned(
     body: BlockId,
     op: OpId,
     target: &Target,
+    facts: &FactMap,
 ) -> Option<Result<Steps, Refusal>> {
-    if let Ok(steps) = Loop::of(m, op, target)?.steps(m, body) {
+    if let Ok(steps) = Loop::of(m, op, target, facts)?.steps(m, body) {
         return Some(Ok(steps));
     }
     // Rows or columns may have the same numbers as K.
     let copies = apart::take(m, body);
-    let steps = Loop::of(m, op, target)?.steps(m, body);
+    let steps = Loop::of(m, op, target, facts)?.steps(m, body);
     if steps.is_err() {
         copies.undo(m);
     }
     // What stands against it may be one of the copies.
     Some(steps.map_err(|(_, why)| (op, why)))
+}
+
+/// Whether an operand is what one of `loads` loads, but not as a matmul reads it.
+fn is_stored_again(
+    m: &Module,
+    facts: &FactMap,
+    tile: ValueId,
+    k: usize,
+    loads: &FxHashSet<OpId>,
+) -> bool {
+    comes_from(m, tile, loads) && !read_where_brought(m, facts, tile, k, loads)
 }
 
 /// A loop that adds up matmuls of tiles that it loads, more than shared memory has room for.
@@ -113,22 +126,29 @@ struct Loop {
 }
 
 impl Loop {
-    fn of(m: &Module, op: OpId, target: &Target) -> Option<Loop> {
+    fn of(m: &Module, op: OpId, target: &Target, facts: &FactMap) -> Option<Loop> {
         tile::For::of(m.op(op)).filter(|v| !v.unsignedCmp())?;
         let block = m.body_of(op, 0)?;
         let ops = m.block(block).ops.clone();
         let matmuls = || ops.iter().copied().filter(|&o| is_matmul(m, o));
         let tiles = |&o: &OpId| is_weak_load(m, o) && elements(m, m.result(o)) > 1;
         let loads: Vec<OpId> = ops.iter().copied().filter(tiles).collect();
+        let loaded: FxHashSet<OpId> = loads.iter().copied().collect();
         let mut computed = FxHashSet::default();
         for matmul in matmuls() {
-            let sources = Matmul::of(m.op(matmul))
-                .into_iter()
-                .flat_map(Matmul::sources);
-            if matmul::is_for_groups(m, matmul, target) {
-                computed
-                    .extend(sources.filter(|&v| !shows(m, v, |o| S::of(m.op(o).kind).is_some())));
+            if !matmul::is_for_groups(m, matmul, target) {
+                continue;
             }
+            let Some(of) = Matmul::of(m.op(matmul)) else {
+                continue;
+            };
+            let sources = of.sources().into_iter();
+            computed.extend(sources.filter(|&v| !shows(m, v, |o| S::of(m.op(o).kind).is_some())));
+            let stored = |v: ValueId, k| {
+                m.types.bits(m.ty(v)) == Some(32) && is_stored_again(m, facts, v, k, &loaded)
+            };
+            let again = [(of.lhs, 1), (of.rhs, 0)].into_iter();
+            computed.extend(again.filter(|&(v, k)| stored(v, k)).map(|(v, _)| v));
         }
         let looping = Loop {
             op,
