@@ -142,7 +142,7 @@ impl Loop {
             let Some(of) = Matmul::of(m.op(matmul)) else {
                 continue;
             };
-            let sources = of.sources().into_iter();
+            let sources = of.sources();
             computed.extend(sources.filter(|&v| !shows(m, v, |o| S::of(m.op(o).kind).is_some())));
             let stored = |v: ValueId, k| {
                 m.types.bits(m.ty(v)) == Some(32) && is_stored_again(m, facts, v, k, &loaded)
