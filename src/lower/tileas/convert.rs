@@ -94,6 +94,10 @@ fn fix_results(
         }
         let users = m.ty(result);
         m.value_mut(result).ty = distributed(m, users, natural);
+        // Of a reduction of several tiles not every result is used.
+        if !m.is_used(result) {
+            continue;
+        }
         let (block, position) = place(m, op);
         let mut b = m.at(block, position + 1);
         b.loc = b.module.op(op).loc;
