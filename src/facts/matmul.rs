@@ -23,6 +23,8 @@ pub enum Side {
 }
 
 impl Side {
+    pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
+
     /// What operations of matmuls call it.
     pub fn name(self) -> &'static str {
         match self {

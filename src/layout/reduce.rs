@@ -32,6 +32,13 @@ pub struct Butterfly {
     pub register_xor: u32,
 }
 
+impl Butterfly {
+    /// Whether lanes exchange that differ in one bit of their number, each register with the same one.
+    pub fn is_simple(self) -> bool {
+        self.register_xor == 0 && self.lane_mask.is_power_of_two()
+    }
+}
+
 /// Combining warps: write every warp's partial results to shared memory, wait for the
 /// block, and read all of them back, in the result's layout or any other.
 #[derive(Clone, Debug, PartialEq, Eq)]

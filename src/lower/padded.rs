@@ -21,22 +21,49 @@ pub fn run(m: &mut Module) {
             .iter()
             .filter(|&&o| C::of(m.op(o).kind) == Some(C::LoadPtr));
         for op in loads.copied().collect::<Vec<_>>() {
-            if let Some(padding) = of_selections(m, op).filter(|&p| !only_zeros || is_zero(m, p)) {
-                pad(m, op, padding);
+            let found = Selections::find(m, op);
+            if let Some(found) = found.filter(|f| !only_zeros || is_zero(m, f.padding)) {
+                found.absorb(m, op);
             }
         }
     }
 }
 
-/// The constant that all selections behind an unpadded load agree on, if there are any.
-fn of_selections(m: &Module, op: OpId) -> Option<OpId> {
-    let load = view::LoadPtr::of(m.op(op)).filter(|v| v.paddingValue().is_none())?;
-    let (mask, tile) = (load.mask()?, m.result(op));
-    let others = m.users(tile).into_iter();
-    let mut others = others.filter_map(|user| other_than(m, user, mask, tile));
-    let padding = m.def_op(others.next()?)?;
-    let same = |other| m.def_op(other) == Some(padding);
-    (C::of(m.op(padding).kind) == Some(C::Constant) && others.all(same)).then_some(padding)
+/// The selections behind a masked load that put something else in the place of what it leaves out.
+struct Selections {
+    ops: Vec<OpId>,
+    /// The constant that all of them put there.
+    padding: OpId,
+}
+
+impl Selections {
+    /// Those behind a load without a padding, if there are any and they agree.
+    fn find(m: &Module, op: OpId) -> Option<Selections> {
+        let load = view::LoadPtr::of(m.op(op)).filter(|v| v.paddingValue().is_none())?;
+        let (mask, tile) = (load.mask()?, m.result(op));
+        let users = m.users(tile).into_iter();
+        let found = users.filter_map(|user| Some((user, other_than(m, user, mask, tile)?)));
+        let (ops, others): (Vec<OpId>, Vec<ValueId>) = found.unzip();
+        let padding = m.def_op(*others.first()?)?;
+        let same = others.iter().all(|&other| m.def_op(other) == Some(padding));
+        let constant = C::of(m.op(padding).kind) == Some(C::Constant);
+        (same && constant).then_some(Selections { ops, padding })
+    }
+
+    /// Gives the load `op` the padding, and takes the selections away.
+    fn absorb(self, m: &mut Module, op: OpId) {
+        let tile = m.result(op);
+        for selection in self.ops {
+            m.replace_all_uses(m.result(selection), tile);
+            m.erase(selection);
+        }
+        // The constant may stand behind the load.
+        let (block, at) = place(m, op);
+        let constant = m.op(self.padding);
+        let (attrs, ty) = (constant.attrs.clone(), m.ty(m.result(self.padding)));
+        let value = m.at(block, at).value(C::Constant, &[], attrs, ty);
+        m.set_operand(op, "paddingValue", value);
+    }
 }
 
 /// What `user` selects where `mask` is false, if it selects `tile` where that is true.
@@ -44,25 +71,4 @@ fn other_than(m: &Module, user: OpId, mask: ValueId, tile: ValueId) -> Option<Va
     let select = view::Select::of(m.op(user))?;
     let selects = select.cond() == mask && select.val_if_true() == tile;
     Some(select.val_if_false()).filter(|_| selects)
-}
-
-/// Gives a load a padding, and takes the selections of it away.
-fn pad(m: &mut Module, op: OpId, padding: OpId) {
-    let (Some(mask), tile) = (
-        view::LoadPtr::of(m.op(op)).and_then(|v| v.mask()),
-        m.result(op),
-    ) else {
-        return;
-    };
-    for user in m.users(tile) {
-        if other_than(m, user, mask, tile).is_some() {
-            m.replace_all_uses(m.result(user), tile);
-            m.erase(user);
-        }
-    }
-    // The constant may stand behind the load.
-    let (block, at) = place(m, op);
-    let (attrs, ty) = (m.op(padding).attrs.clone(), m.ty(m.result(padding)));
-    let value = m.at(block, at).value(C::Constant, &[], attrs, ty);
-    m.set_operand(op, "paddingValue", value);
 }

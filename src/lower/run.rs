@@ -74,13 +74,17 @@ pub enum How {
     Both(Box<[Cut; 2]>),
     /// It is another one, broadcast or reshaped.
     Renamed(Box<Cut>),
-    /// Numbers of which each is one more than the last are below a limit, or equal to it if that is `included`.
-    Below {
-        numbers: ValueId,
-        limit: ValueId,
-        included: bool,
-        signedness: Signedness,
-    },
+    /// It is a comparison with a limit.
+    Below(Below),
+}
+
+/// Numbers of which each is one more than the last are below a limit, or equal to it if that is `included`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Below {
+    pub numbers: ValueId,
+    pub limit: ValueId,
+    pub included: bool,
+    pub signedness: Signedness,
 }
 
 impl Cut {
@@ -127,7 +131,7 @@ fn how(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> O
             let range = facts::range(&m.types, m.ty(x));
             let signed = signedness == Signedness::Signed;
             let rises = facts::monotone(facts.get(numbers)?, axis(numbers)?, signed, range);
-            (many(rises) && still(limit)).then_some(How::Below {
+            let below = Below {
                 numbers,
                 limit,
                 included: matches!(
@@ -135,7 +139,8 @@ fn how(m: &Module, facts: &FactMap, mask: ValueId, dim: usize, length: u64) -> O
                     Predicate::LessThanOrEqual | Predicate::GreaterThanOrEqual
                 ),
                 signedness,
-            })
+            };
+            (many(rises) && still(limit)).then_some(How::Below(below))
         }
         _ => None,
     }

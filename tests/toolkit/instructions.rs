@@ -70,6 +70,7 @@ fn lines() -> Vec<Line<'static>> {
 /// The first target with a feature (PTX ISA, "Target ISA Notes" of its instructions).
 fn first_with(feature: &str) -> &'static str {
     match feature {
+        "redux" => "sm_80",
         "multimem" | "vector-atomics" => "sm_90",
         "wgmma" | "setmaxnreg" | "tensor-maps" => "sm_90a",
         "tcgen05" | "byte-matrices" | "float-redux" => "sm_100a",

@@ -12,7 +12,7 @@ use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::Layout;
 use crate::layout::addr;
 use crate::layout::convert::Transfer;
-use crate::lower::run::{Cut, How, Run};
+use crate::lower::run::{Below, Cut, How, Run};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -117,25 +117,17 @@ impl Lower<'_> {
                 };
                 self.bytes_there(op, source, &firsts, [vec, bytes])
             }
-            &How::Below {
-                numbers,
-                limit,
-                included,
-                signedness,
-            } => {
-                let fits = self.difference_fits(numbers, limit, included, signedness);
-                let numbers = self.first_of(op, numbers, firsts)?;
-                let limit = self.first_of(op, limit, firsts)?;
+            How::Below(below) => {
+                let least = self.least_limit(below);
                 let below = Below {
-                    numbers,
-                    limit,
-                    included,
-                    signedness,
+                    numbers: self.first_of(op, below.numbers, firsts)?,
+                    limit: self.first_of(op, below.limit, firsts)?,
+                    ..*below
                 };
                 let mut e = self.emit();
-                let count = match fits {
-                    Some(raise) => below.clamped(&mut e, vec, raise),
-                    None => below.compared(&mut e, vec),
+                let count = match least {
+                    Some(least) => clamped(&mut e, below, vec, least),
+                    None => compared(&mut e, below, vec),
                 };
                 Ok(e.with(N::Mul, count, bytes as i64))
             }
@@ -148,32 +140,23 @@ impl Lower<'_> {
         Ok(self.emit().take(value, firsts))
     }
 
-    /// Whether `limit - numbers` is a signed number of 32 bits that is negative where the limit is the lesser one: the least
-    /// that the limit must be for that, which tells as much of the numbers.
-    fn difference_fits(
-        &self,
-        numbers: ValueId,
-        limit: ValueId,
-        included: bool,
-        signedness: Signedness,
-    ) -> Option<Option<i64>> {
-        let (a, b) = (self.facts.get(numbers)?, self.facts.get(limit)?);
-        let ordered = signedness == Signedness::Signed || a.nonneg() && b.nonneg();
-        if !ordered || self.m.types.width(self.m.ty(numbers)) != 32 {
+    /// The least that a limit must be, a smaller one being as good, for its distance from the numbers to be a signed number of
+    /// 32 bits that is negative where it is the lesser one; `None` where no such limit will do.
+    fn least_limit(&self, below: &Below) -> Option<i64> {
+        let (a, b) = (self.facts.get(below.numbers)?, self.facts.get(below.limit)?);
+        let ordered = below.signedness == Signedness::Signed || a.nonneg() && b.nonneg();
+        if !ordered || self.m.types.width(self.m.ty(below.numbers)) != 32 {
             return None;
         }
         let (least, most) = facts::int_range(32);
-        let fits = |lowest: i64| {
-            let apart = |x: i64, y: i64| i128::from(x.max(lowest)) - i128::from(y);
+        let fits = |lowest: &i64| {
+            let apart = |x: i64, y: i64| i128::from(x.max(*lowest)) - i128::from(y);
             apart(b.lo, a.hi) >= i128::from(least)
-                && apart(b.hi, a.lo) + i128::from(included) <= i128::from(most)
+                && apart(b.hi, a.lo) + i128::from(below.included) <= i128::from(most)
         };
         // No number is below the least of them.
-        let raised = a.lo - i64::from(included);
-        match fits(least) {
-            true => Some(None),
-            false => fits(raised).then_some(Some(raised)),
-        }
+        let raised = a.lo - i64::from(below.included);
+        [least, raised].into_iter().find(fits)
     }
 
     /// Loads of single elements, zeros where the mask is false, and stores of as many as the buffer's layout admits.
@@ -208,44 +191,34 @@ impl Lower<'_> {
     }
 }
 
-/// The first of some neighbours that grow by one, and their limit, register by register.
-struct Below {
-    numbers: ValueId,
-    limit: ValueId,
-    included: bool,
-    signedness: Signedness,
+/// How many of `vec` neighbours, of which `below` has the first of each, are below their limit, as i32: where the limit's
+/// distance is a signed number of 32 bits once it is `least` at least.
+fn clamped(e: &mut Emit<'_>, below: Below, vec: u64, least: i64) -> ValueId {
+    let limit = match least == facts::int_range(32).0 {
+        true => below.limit,
+        false => e.with(N::MaxS, below.limit, least),
+    };
+    let mut distance = e.binary(N::Sub, limit, below.numbers);
+    if below.included {
+        distance = e.with(N::Add, distance, 1);
+    }
+    let few = e.with(N::MinS, distance, vec as i64);
+    e.with(N::MaxS, few, 0)
 }
 
-impl Below {
-    /// How many of `vec` are below, as i32, where the distance of the limit, which is `least` at least, is a signed number of
-    /// 32 bits.
-    fn clamped(&self, e: &mut Emit<'_>, vec: u64, least: Option<i64>) -> ValueId {
-        let limit = match least {
-            Some(least) => e.with(N::MaxS, self.limit, least),
-            None => self.limit,
-        };
-        let mut distance = e.binary(N::Sub, limit, self.numbers);
-        if self.included {
-            distance = e.with(N::Add, distance, 1);
-        }
-        let few = e.with(N::MinS, distance, vec as i64);
-        e.with(N::MaxS, few, 0)
+/// The same for any numbers: where the first is below, the limit's distance is an unsigned number.
+fn compared(e: &mut Emit<'_>, below: Below, vec: u64) -> ValueId {
+    let (predicate, most) = match below.included {
+        true => (Predicate::LessThanOrEqual, vec - 1),
+        false => (Predicate::LessThan, vec),
+    };
+    let there = e.icmp(predicate, below.signedness, below.numbers, below.limit);
+    let distance = e.binary(N::Sub, below.limit, below.numbers);
+    // The most that is asked of fits wherever the neighbours do.
+    let few = e.with(N::MinU, distance, most as i64);
+    let mut count = e.zero_extended(few, 32);
+    if below.included {
+        count = e.with(N::Add, count, 1);
     }
-
-    /// The same for any numbers: where the first is below, the limit's distance is an unsigned number.
-    fn compared(&self, e: &mut Emit<'_>, vec: u64) -> ValueId {
-        let (predicate, most) = match self.included {
-            true => (Predicate::LessThanOrEqual, vec - 1),
-            false => (Predicate::LessThan, vec),
-        };
-        let there = e.icmp(predicate, self.signedness, self.numbers, self.limit);
-        let distance = e.binary(N::Sub, self.limit, self.numbers);
-        // The most that is asked of fits wherever the neighbours do.
-        let few = e.with(N::MinU, distance, most as i64);
-        let mut count = e.zero_extended(few, 32);
-        if self.included {
-            count = e.with(N::Add, count, 1);
-        }
-        e.select_or_none(there, count)
-    }
+    e.select_or_none(there, count)
 }

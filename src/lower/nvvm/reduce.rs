@@ -53,15 +53,12 @@ impl Lower<'_> {
         };
         values = self.fold_registers(op, body, &plan.in_thread, values)?;
         let steps = &plan.shuffles;
-        let by_warp = self.reduced_by_warp(steps, body, &values);
-        let halved = match by_warp {
-            Some(_) => &[],
-            None => self.steps_shared_out(plan, &values),
-        };
-        if let Some(kind) = by_warp {
+        let mut halved = &steps[..0];
+        if let Some(kind) = self.reduced_by_warp(steps, body, &values) {
             let reduced = values.iter().map(|&v| self.redux(kind, v));
             values = reduced.collect();
         } else {
+            halved = self.steps_shared_out(plan, &values);
             values = self.fold_halved(op, body, halved, values)?;
             for step in &steps[halved.len()..] {
                 values = self.fold_lanes(op, body, *step, values)?;
@@ -236,7 +233,6 @@ impl Lower<'_> {
             None => (RESULTS, LANE_BITS),
         };
         let results = values.first().map_or(1, |&v| self.emit().count(v));
-        let simple = |s: &Butterfly| s.register_xor == 0 && s.lane_mask.is_power_of_two();
         let number = |&v: &ValueId| {
             let e = self.emit();
             let elem = e.m.types.get(e.elem(v));
@@ -244,7 +240,7 @@ impl Lower<'_> {
         };
         let shared_out = results >= fewest
             && steps.len() >= bits
-            && steps.iter().all(simple)
+            && steps.iter().all(|s| s.is_simple())
             && values.iter().all(number);
         match shared_out {
             true => &steps[..steps.len().min(results.ilog2() as usize)],
@@ -282,10 +278,7 @@ impl Lower<'_> {
         let n = e.count(value) / 2;
         let (low, high) = (e.take_range(value, 0, n), e.take_range(value, n, n));
         let odd = parity(&mut e, mask);
-        let odd = e.widen(odd, n);
-        let ty = e.m.ty(low);
-        [(high, low), (low, high)]
-            .map(|(set, clear)| e.get(N::Select, &[&[odd], &[set], &[clear]], [], ty))
+        [(high, low), (low, high)].map(|(set, clear)| e.select(odd, set, clear))
     }
 
     /// Every result, from a lane that has it: whose bits in the `halved` steps say which.

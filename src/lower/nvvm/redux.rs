@@ -22,8 +22,9 @@ impl Lower<'_> {
         values: &[ValueId],
     ) -> Option<Redux> {
         let &[value] = values else { return None };
+        // Steps along sums of these bits may reach fewer lanes.
         let lanes = steps.iter().fold(0, |all, s| all | s.lane_mask);
-        if lanes != LANES || steps.iter().any(|s| s.register_xor != 0) {
+        if lanes != LANES || !steps.iter().all(|s| s.is_simple()) {
             return None;
         }
         let elem = self.emit().elem(value);

@@ -236,10 +236,7 @@ impl Lower<'_> {
             false => Predicate::Equal,
         };
         let takes = e.icmp(predicate, Signedness::Unsigned, masked, zero);
-        let n = e.count(new);
-        let takes = e.widen(takes, n);
-        let ty = e.m.ty(new);
-        e.get(N::Select, &[&[takes], &[new], &[old]], [], ty)
+        e.select(takes, new, old)
     }
 
     /// The number of the thread that this one takes values from, of the bits under `mask`.

@@ -288,9 +288,7 @@ impl Lower<'_> {
             let odd = parity(&mut e, s.tid_mask);
             let other: Vec<u32> = (0..n).map(|r| r ^ s.register_xor).collect();
             let exchanged = e.take(value, &other);
-            let odd = e.widen(odd, n);
-            let ty = e.m.ty(value);
-            value = e.get(N::Select, &[&[odd], &[exchanged], &[value]], [], ty);
+            value = e.select(odd, exchanged, value);
         }
         value
     }

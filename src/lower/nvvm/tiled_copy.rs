@@ -135,10 +135,7 @@ impl Lower<'_> {
             Some(some) => e.widen(some, n),
             None => e.array(&vec![chunk; n as usize], i32_ty),
         };
-        let none = e.array(&vec![0; n as usize], i32_ty);
-        let mask = e.widen(mask, n);
-        let ty = e.m.ty(some);
-        Ok(Some(e.get(N::Select, &[&[mask], &[some], &[none]], [], ty)))
+        Ok(Some(e.select_or_none(mask, some)))
     }
 
     /// How many bytes of each access that begins inside are before the end of dimension `inner`.

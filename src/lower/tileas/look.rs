@@ -247,7 +247,7 @@ pub fn is_zero(m: &Module, op: OpId) -> bool {
 }
 
 /// Whether a tile is loaded for matmuls that read it across its rows (`tcgen05/across.rs`).
-pub fn is_read_across(m: &Module, tile: ValueId) -> bool {
+pub fn has_wide_atoms(m: &Module, tile: ValueId) -> bool {
     let load = m.def_op(tile).and_then(|op| TiledLoad::of(m.op(op)));
     load.is_some_and(|v| v.wide_atoms())
 }

@@ -105,6 +105,7 @@ use crate::target::{Feature, Target};
 use decided::Kernel;
 use missed::Log;
 use pipeline::slice::copy_whole_beside;
+use rustc_hash::FxHashSet;
 
 /// Lowers every `nv_tileaa.func` of the module in place. Returns what was noted on the way.
 pub fn run(m: &mut Module, target: &Target, options: &Options) -> Result<Notes, Diagnostics> {
@@ -132,10 +133,18 @@ impl Hoped {
         self.pages.is_empty() && self.rounded.is_empty()
     }
 
-    /// Whether it is brought in the end.
+    /// Whether all of it is brought by tensor copies in the end.
     fn is_brought(&self, m: &Module, body: BlockId, plan: &decided::Plan) -> bool {
-        (self.pages.is_empty() || pages::are_brought(m, body, plan))
-            && (self.rounded.is_empty() || rounded::are_brought(m, body, plan))
+        if self.is_nothing() {
+            return true;
+        }
+        let brought: FxHashSet<OpId> = plan.roles.iter().flat_map(|r| r.by_tensor()).collect();
+        let hoped = |&op: &OpId| {
+            !self.pages.is_empty() && pages::are_listed(m, op)
+                || !self.rounded.is_empty() && rounded::is_to_round(m, op)
+        };
+        let mut loads = m.ops_under(body).into_iter().filter(hoped);
+        loads.all(|l| brought.contains(&l))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the operands of matmuls lie in shared memory: in the buffer that brought them, or in one that they are stored to.
 
 use super::buffers::{COLUMNS, Order, ROWS, layout_in, memory_order, swizzled};
-use super::look::{is_read_across, is_view, loop_around, place};
+use super::look::{has_wide_atoms, is_view, loop_around, place};
 use super::staging::{Form, Staging, Stored};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::nv_tileas::{self, Op as S};
@@ -31,7 +31,7 @@ pub fn read_where_brought(
     else {
         return false;
     };
-    if m.types.bits(m.ty(tile)) == Some(16) || is_read_across(m, m.result(load)) {
+    if m.types.bits(m.ty(tile)) == Some(16) || has_wide_atoms(m, m.result(load)) {
         return true;
     }
     if extents.is_some() {
@@ -44,6 +44,24 @@ pub fn read_where_brought(
     let inner = inner.and_then(|d| long.iter().position(|&l| l == d));
     let k = permutation.map_or(Some(k), |p| p.get(k).copied());
     inner.is_some() && inner == k
+}
+
+/// Whether a matmul can read its operand on a side where one of `loads` brings it; `None` of what none of them loads.
+pub fn reads_in_place(
+    m: &Module,
+    facts: &FactMap,
+    matmul: Matmul,
+    side: Side,
+    loads: &FxHashSet<OpId>,
+) -> Option<bool> {
+    let tile = matmul.operand(side);
+    let rank = m.types.as_tile(m.ty(tile)).map_or(0, |t| t.1.len());
+    let from_last = match side {
+        Side::Left => 1,
+        Side::Right => 2,
+    };
+    let k = rank.checked_sub(from_last)?;
+    comes_from(m, tile, loads).then(|| read_where_brought(m, facts, tile, k, loads))
 }
 
 /// Whether a tile is what one of `loads` loads, perhaps reshaped.

@@ -8,7 +8,6 @@
 //! A producer is one thread: it knows numbers, but no tiles of them. What no producer brings after all is loaded through
 //! pointers ([`super::gathered`]).
 
-use super::decided::Plan;
 use super::elements::{Elements, Number, sources};
 use super::gathered::Gather;
 use super::look::{elements, loads_weakly, place};
@@ -20,7 +19,7 @@ use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::hints::Hints;
 use crate::target::{Feature, Target};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Most pages of a tile. Each takes its own copy, and its number a load of its own.
 const MOST: u64 = 16;
@@ -130,10 +129,7 @@ fn one_by_one(m: &mut Module, tile: ValueId) -> Option<ValueId> {
     m.op(all).results.first().copied()
 }
 
-/// Whether a producer brings by tensor copies every load under `body` whose pages have been listed.
-pub fn are_brought(m: &Module, body: BlockId, plan: &Plan) -> bool {
-    let brought: FxHashSet<OpId> = plan.roles.iter().flat_map(|r| r.by_tensor()).collect();
-    let listed = |&op: &OpId| Access::of(m.op(op)).is_some_and(|a| a.pages(m).is_some());
-    let mut loads = m.ops_under(body).into_iter().filter(listed);
-    loads.all(|l| brought.contains(&l))
+/// Whether a load's pages have been listed.
+pub fn are_listed(m: &Module, load: OpId) -> bool {
+    Access::of(m.op(load)).is_some_and(|a| a.pages(m).is_some())
 }

@@ -9,9 +9,8 @@
 //! (CUDA driver API, `CU_TENSOR_MAP_DATA_TYPE_TFLOAT32`; which way it rounds was measured on sm_120 for Triton's pull request
 //! 11751). Nothing else rounds what it loads: where no producer brings all of these tiles, they are converted in registers.
 
-use super::decided::Plan;
 use super::look::loop_around;
-use super::operands::{comes_from, read_where_brought};
+use super::operands::reads_in_place;
 use super::options::Options;
 use super::pipeline::slice::copy_whole_beside;
 use super::retype::{Bases, Uses};
@@ -20,9 +19,9 @@ use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::{Padding, Rounding};
 use crate::dialect::nv_tileas::view::TiledLoad;
 use crate::facts::access::pointee;
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::facts::{self, FactMap};
-use crate::ir::{BlockId, Float, Module, OpId, Type, TypeId, ValueId};
+use crate::ir::{Float, Module, OpId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
 use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
@@ -68,14 +67,10 @@ fn candidates(m: &Module, func: OpId) -> Vec<OpId> {
 /// Whether all matmuls of `func` that read what `load` loads read it along the rows in which it is brought.
 fn is_read_along(m: &Module, func: OpId, facts: &FactMap, load: OpId) -> bool {
     let load: FxHashSet<OpId> = [load].into_iter().collect();
-    let reads = |tile: ValueId, from_last: usize| {
-        let rank = m.types.as_tile(m.ty(tile)).map_or(0, |t| t.1.len());
-        let k = rank.saturating_sub(from_last);
-        !comes_from(m, tile, &load) || read_where_brought(m, facts, tile, k, &load)
-    };
     let ops = m.body_of(func, 0).map_or_else(Vec::new, |b| m.ops_under(b));
     let mut matmuls = ops.into_iter().filter_map(|o| Matmul::of(m.op(o)));
-    matmuls.all(|matmul| reads(matmul.lhs, 1) && reads(matmul.rhs, 2))
+    let along = |of, side| reads_in_place(m, facts, of, side, &load) != Some(false);
+    matmuls.all(|of| Side::BOTH.into_iter().all(|side| along(of, side)))
 }
 
 /// How a loaded tile is used, if as tf32 only.
@@ -112,19 +107,14 @@ pub fn load(m: &mut Module, loads: &[OpId]) {
     }
 }
 
-/// Whether a producer brings by tensor copies every load under `body` that rounds.
-pub fn are_brought(m: &Module, body: BlockId, plan: &Plan) -> bool {
-    let brought: FxHashSet<OpId> = plan.roles.iter().flat_map(|r| r.by_tensor()).collect();
-    let rounds = |&op: &OpId| {
-        let base = TiledLoad::of(m.op(op)).map(|v| v.base());
-        base.is_some_and(|base| {
-            let made = m
-                .def_op(base)
-                .filter(|&o| C::of(m.op(o).kind) == Some(C::PtrToPtr));
-            let is = |v, float| is(m, pointee(m, v), float);
-            made.is_some_and(|o| is(base, Float::TF32) && is(m.source(o), Float::F32))
-        })
-    };
-    let mut loads = m.ops_under(body).into_iter().filter(rounds);
-    loads.all(|l| brought.contains(&l))
+/// Whether a load's copy has to round: it loads what is f32 in memory as tf32.
+pub fn is_to_round(m: &Module, load: OpId) -> bool {
+    let base = TiledLoad::of(m.op(load)).map(|v| v.base());
+    base.is_some_and(|base| {
+        let made = m
+            .def_op(base)
+            .filter(|&o| C::of(m.op(o).kind) == Some(C::PtrToPtr));
+        let is = |v, float| is(m, pointee(m, v), float);
+        made.is_some_and(|o| is(base, Float::TF32) && is(m.source(o), Float::F32))
+    })
 }

@@ -5,7 +5,7 @@ use crate::layout::shared::{SharedLayout, Swizzle};
 use crate::layout::tma::MAX_EXTENT_BITS;
 use crate::layout::{LayoutError, Shape};
 use crate::lower::tileas::buffers::swizzled;
-use crate::lower::tileas::look::is_read_across;
+use crate::lower::tileas::look::has_wide_atoms;
 
 /// Who reads the tiles that a ring brings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ impl Purpose {
         let (elem, extents) = m.types.as_tile(m.ty(tile)).unwrap_or((m.ty(tile), &[]));
         let bits = m.types.width(elem);
         if self == Purpose::Operands {
-            if is_read_across(m, tile) {
+            if has_wide_atoms(m, tile) {
                 let shape = Shape::new(extents)?;
                 return SharedLayout::strips(&shape, order, bits, Swizzle::B128Atom32);
             }

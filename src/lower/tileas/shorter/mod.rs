@@ -21,7 +21,7 @@ use super::limits::FEWEST_STAGES;
 use super::look::{elements, is_matmul, shows};
 use super::matmul;
 use super::missed::{Log, Refusal};
-use super::operands::{comes_from, read_where_brought};
+use super::operands::reads_in_place;
 use super::pipeline::tokens::loads_freely;
 use super::strips::apart;
 use super::strips::cut::{cheap, is_weak_load};
@@ -31,7 +31,7 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::matmul::Matmul;
+use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::target::{Feature, Target};
 use apply::Steps;
@@ -98,17 +98,6 @@ fn planned(
     Some(steps.map_err(|(_, why)| (op, why)))
 }
 
-/// Whether an operand is what one of `loads` loads, but not as a matmul reads it.
-fn is_stored_again(
-    m: &Module,
-    facts: &FactMap,
-    tile: ValueId,
-    k: usize,
-    loads: &FxHashSet<OpId>,
-) -> bool {
-    comes_from(m, tile, loads) && !read_where_brought(m, facts, tile, k, loads)
-}
-
 /// A loop that adds up matmuls of tiles that it loads, more than shared memory has room for.
 struct Loop {
     op: OpId,
@@ -144,11 +133,12 @@ impl Loop {
             };
             let sources = of.sources();
             computed.extend(sources.filter(|&v| !shows(m, v, |o| S::of(m.op(o).kind).is_some())));
-            let stored = |v: ValueId, k| {
-                m.types.bits(m.ty(v)) == Some(32) && is_stored_again(m, facts, v, k, &loaded)
-            };
-            let again = [(of.lhs, 1), (of.rhs, 0)].into_iter();
-            computed.extend(again.filter(|&(v, k)| stored(v, k)).map(|(v, _)| v));
+            // So are elements of 32 bits that are not read where they are brought.
+            let again = Side::BOTH.into_iter().filter(|&side| {
+                m.types.bits(m.ty(of.operand(side))) == Some(32)
+                    && reads_in_place(m, facts, of, side, &loaded) == Some(false)
+            });
+            computed.extend(again.map(|side| of.operand(side)));
         }
         let looping = Loop {
             op,

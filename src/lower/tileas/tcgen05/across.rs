@@ -7,16 +7,19 @@
 use super::fits::takes;
 use crate::dialect::nv_tileas::view::TiledLoad;
 use crate::facts::FactMap;
-use crate::facts::matmul::Matmul;
-use crate::ir::{Attr, BlockId, Float, Module, OpId, Type, ValueId};
+use crate::facts::matmul::{Matmul, Side};
+use crate::ir::{Attr, BlockId, Float, Module, OpId, Type};
 use crate::layout::shared::Swizzle;
 use crate::lower::tileas::buffers::memory_order;
-use crate::lower::tileas::operands::{comes_from, read_where_brought};
-use crate::target::Target;
+use crate::lower::tileas::operands::reads_in_place;
+use crate::target::{Feature, Target};
 use rustc_hash::FxHashSet;
 
 /// Marks the loads under `body` all of whose matmuls read them so.
 pub fn mark(m: &mut Module, body: BlockId, target: &Target, facts: &FactMap) {
+    if !target.has(Feature::Tcgen05) {
+        return;
+    }
     for load in m.ops_under(body) {
         if is_read_across(m, body, target, facts, load) {
             *m.attr_mut(load, "wide_atoms") = Some(Attr::Unit);
@@ -38,25 +41,23 @@ pub fn is_read_across(
     let Some((elem, extents)) = m.types.as_tile(m.ty(tile)) else {
         return false;
     };
-    let row = memory_order(m, facts, load)
-        .first()
-        .and_then(|&d| extents.get(d));
-    let bytes = row.map_or(0, |n| 4 * n);
-    if *m.types.get(elem) != Type::Float(Float::TF32) || bytes < Swizzle::B128Atom32.span_bytes() {
+    if *m.types.get(elem) != Type::Float(Float::TF32) {
+        return false;
+    }
+    let order = memory_order(m, facts, load);
+    let row = order.first().and_then(|&d| extents.get(d));
+    if row.map_or(0, |n| 4 * n) < Swizzle::B128Atom32.span_bytes() {
         return false;
     }
     let load: FxHashSet<OpId> = [load].into_iter().collect();
     let across = |dot: OpId| {
-        let matmul = Matmul::of(m.op(dot))?;
-        let of = |tile: ValueId, from_last: usize| {
-            let rank = m.types.as_tile(m.ty(tile)).map_or(0, |t| t.1.len());
-            let k = rank.saturating_sub(from_last);
-            comes_from(m, tile, &load).then(|| !read_where_brought(m, facts, tile, k, &load))
-        };
-        let sides = [of(matmul.lhs, 1), of(matmul.rhs, 2)];
-        let mut reads = sides.into_iter().flatten().peekable();
-        reads.peek()?;
-        Some(takes(m, dot, target).is_some() && reads.all(|across| across))
+        let of = Matmul::of(m.op(dot))?;
+        let sides = Side::BOTH.into_iter();
+        let mut in_place = sides
+            .filter_map(|side| reads_in_place(m, facts, of, side, &load))
+            .peekable();
+        in_place.peek()?;
+        Some(takes(m, dot, target).is_some() && in_place.all(|along| !along))
     };
     let mut found = m.ops_under(body).into_iter().filter_map(across).peekable();
     found.peek().is_some() && found.all(|across| across)
