@@ -116,10 +116,10 @@ dialect_table! { TileAs {
 
     PipelineCreate()
         { kind: PipelineKind, stages: Int<32>, consumers: Int<32>, bytes: Int<32>, blocks: Option<Int<32>>, pair: Flag,
-          copiers: Option<Int<32>>, unfollowed: Flag }
+          copiers: Option<Int<32>>, unfollowed: Flag, handed_over: Flag }
         -> (result: One(Explicit))
         = op("async.pipeline.create").traits(STEP)
-        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both. `copiers`: with TMA, the producer's warps, which copy a part of each stage by themselves; a stage is full when their copies are done, too, and whoever has waited for it may read it through the asynchronous proxy. `unfollowed`: of kind `cp_async`, no access to global memory waits for what the copies have read, so that threads which read only their own copies wait for these alone.");
+        .doc("A pipeline: `consumers` arrivals empty a stage; with TMA, `bytes` of transactions fill one. `blocks` of a cluster fill each other's stages: one is empty when it is in all of them. `pair`: a stage is one of the cluster's two blocks together. With TMA the first block's matmuls wait for the copies of both and hand the stage back in both; of kind `mma` its matmuls fill it in both, and wait for the consumers of both. `copiers`: with TMA, the producer's warps, which copy a part of each stage by themselves; a stage is full when their copies are done, too, and whoever has waited for it may read it through the asynchronous proxy. `unfollowed`: of kind `cp_async`, no access to global memory waits for what the copies have read, so that threads which read only their own copies wait for these alone. `handed_over`: of kind `mma`, the consumers release an iteration before its matmuls acquire it: what these read and write is theirs until they are waited for.");
     ProducerAcquire(pipeline: One, iteration: One) { behind_writes: Flag }
         = op("async.pipeline.producer_acquire").traits(STEP)
         .doc("Waits until the stage is empty and opens it for filling. `behind_writes`: tensor copies into it find what was written to global memory before whoever emptied the stage did so.");

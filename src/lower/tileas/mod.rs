@@ -283,6 +283,7 @@ fn spread(
     late::loads(m, &kernel);
     ahead::start(m, &kernel);
     parked::tiles(m, &kernel, log)?;
+    tcgen05::apart::split(m, op, body, log);
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)
     {

@@ -9,6 +9,8 @@ pub(super) struct Matmuls {
     ring: Ring,
     /// Whether who reads a stage is another role than who fills it: it arrives when it has read.
     consumed: bool,
+    /// Whether it arrives before the stage is acquired, to hand it over.
+    handed_over: bool,
 }
 
 impl Matmuls {
@@ -26,6 +28,7 @@ impl Matmuls {
         Ok(Self {
             ring,
             consumed: v.consumers() > 0,
+            handed_over: v.handed_over(),
         })
     }
 }
@@ -43,7 +46,10 @@ impl Mechanism for Matmuls {
         // The other threads of its warp may be a phase behind.
         l.by_first_thread(|l| {
             let stage = l.stage(at, self.ring.stages);
-            self.ring.wait_empty(l, stage);
+            match self.handed_over {
+                true => self.ring.wait_released(l, stage),
+                false => self.ring.wait_empty(l, stage),
+            }
             l.tensor_after();
             Ok(())
         })

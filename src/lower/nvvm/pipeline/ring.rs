@@ -126,6 +126,12 @@ impl Ring {
         l.emit().effect(N::MbarWait, &[empty, parity], []);
     }
 
+    /// Waits until the consumers have released the iteration itself, not the one before it.
+    pub(super) fn wait_released(&self, l: &mut Lower, stage: Stage) {
+        let empty = self.empty(l, stage);
+        l.emit().effect(N::MbarWait, &[empty, stage.parity], []);
+    }
+
     /// One arrival of the warp at the empty barrier, in each block that fills the stage. Nothing happens where `enable`
     /// is false; without it, where the iteration is below 0. `converge`: the lanes that arrive do so for what the
     /// others read.

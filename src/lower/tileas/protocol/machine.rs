@@ -26,6 +26,8 @@ pub struct Pipeline {
     pub bytes: u64,
     /// Whether the producer's threads copy into its stages, too.
     pub by_threads: bool,
+    /// Whether an iteration is released before it is acquired, instead of behind the wait for it.
+    pub handed_over: bool,
 }
 
 impl Pipeline {
@@ -74,6 +76,7 @@ impl Setting<'_> {
             stages: 0,
             bytes: 0,
             by_threads: false,
+            handed_over: false,
         })
     }
 
@@ -332,6 +335,14 @@ impl Machine<'_> {
         };
         let m = self.s.m;
         match first.action {
+            Action::Acquire(t) if self.s.pipeline(t.pipeline).handed_over => Err(unsupported(
+                m,
+                first.op,
+                format!(
+                    "waits for ever: iteration {} is not handed over: missing consumer_release",
+                    t.iteration
+                ),
+            )),
             Action::Acquire(t) => {
                 let before = t.iteration - self.s.pipeline(t.pipeline).stages;
                 let waited = self

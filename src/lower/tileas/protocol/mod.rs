@@ -234,6 +234,7 @@ impl Static<'_> {
                 stages,
                 bytes,
                 by_threads: v.copiers().is_some(),
+                handed_over: v.handed_over(),
             },
         );
         Ok(())
@@ -308,6 +309,12 @@ impl Static<'_> {
             let consumers = v.consumers();
             // Matmuls hand a stage back with one arrival.
             let by_matmuls = self.by_matmuls(v.result());
+            if v.handed_over() && (v.kind() != PipelineKind::Mma || v.pair() || consumers < 1) {
+                return self.fail(
+                    op,
+                    "only consumers of matmuls of one block hand iterations over",
+                );
+            }
             match self.consumer_warps {
                 Some(_) if tma && by_matmuls && consumers == 1 => {}
                 Some(warps) if tma && consumers != warps => {

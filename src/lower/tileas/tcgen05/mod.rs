@@ -12,7 +12,7 @@
 //! tensor_load                 the result
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
-//! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). [`columns`] gives the buffers their columns, [`number`] the steps
+//! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). Where warps compute between matmuls, a warp of its own issues these ([`apart`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations, [`links`] finds matmuls that add to one another's sums, [`chains`] joins those that are handed from one matmul to the next, [`later`] keeps accumulators that registers are short for until they are needed, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
 //! results in parts where registers are short, [`twice`] loads again what is stored twice. [`across`] says which operands are read across their rows. [`stages`] lets matmuls hand back
 //! what they alone read, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
@@ -23,6 +23,7 @@
 
 pub mod across;
 mod alone;
+pub mod apart;
 mod chains;
 mod columns;
 mod emit;

@@ -9,6 +9,7 @@
 //! ```
 //! With two stages of accumulators a tile's matmuls run while the one before is converted and stored.
 
+use super::apart::{Matmuls, rings};
 use super::columns::{self, Held};
 use super::{Parts, Placed};
 use crate::dialect::Traits;
@@ -20,7 +21,6 @@ use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
 use crate::lower::tileas::operands::allocation;
-use crate::lower::tileas::pipeline::roles::slice::{Copier, Slice};
 use rustc_hash::FxHashSet;
 
 /// Gives the matmuls of a kernel's loops to a warp of their own if they are all that the kernel has, and one of them
@@ -57,46 +57,19 @@ pub fn split(
     {
         return false;
     }
-    let kept: Vec<OpId> = m
-        .ops_under(consumer)
-        .into_iter()
-        .filter(|&o| is_of_matmuls(m, o, pipeline, &rings))
-        .collect();
-    let shared: FxHashSet<OpId> = m.block(body).ops.iter().copied().collect();
-    let Ok(slice) = Slice::agreed(m, consumer, &kept, &shared, false) else {
+    let matmuls = Matmuls::of(m, consumer, pipeline);
+    let Ok(slice) = matmuls.slice(m, body, consumer) else {
         return false;
     };
-    let region = m.new_region();
-    let block = m.new_block(region, &[]);
-    let mut copier = Copier::new(&slice);
-    copier.block(m, consumer, block);
-    m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
-    for op in kept {
-        m.erase(op);
-    }
+    matmuls.give(m, func, split, &slice);
     release_behind_loads(m, consumer, pipeline);
-    m.region_mut(region).parent = split;
-    m.op_mut(split).regions.push(region);
     let twice = loops.len() == 1 && again;
-    let warps = set_stages(m, split, pipeline, held, twice);
-    let all = warps_of(m, func);
-    if all - warps == 1 {
-        // A lone producer warp has no warp beside it yet.
-        m.set_i32(func, "num_warps", all + 1);
-    }
+    set_stages(m, split, pipeline, held, twice);
     true
 }
 
 fn is_loop(m: &Module, op: OpId) -> bool {
     matches!(C::of(m.op(op).kind), Some(C::For | C::Loop))
-}
-
-/// The rings whose stages matmuls hand back.
-fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
-    let ops = m.ops_under(consumer).into_iter();
-    let releases = ops.filter_map(|o| view::ConsumerRelease::of(m.op(o)));
-    let theirs = releases.filter(|r| r.matmuls());
-    theirs.map(|r| r.pipeline()).collect()
 }
 
 /// Whether a matmul reads nothing but what comes through `rings`.
@@ -131,18 +104,6 @@ fn stores(m: &Module, consumer: BlockId, pipeline: ValueId) -> bool {
     };
     let mut ops = m.ops_under(consumer).into_iter();
     ops.any(|o| S::of(m.op(o).kind) == Some(S::TensorStore) && !instead(o))
-}
-
-/// Whether an operation is a matmul, or a step of what only matmuls know of.
-fn is_of_matmuls(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
-    let data = m.op(op);
-    let of = access::pipeline(data);
-    match S::of(data.kind) {
-        Some(S::TensorDot) => true,
-        Some(S::ProducerAcquire | S::ProducerCommit) => of == Some(pipeline),
-        Some(S::ConsumerWait | S::ConsumerRelease) => of.is_some_and(|p| rings.contains(&p)),
-        _ => false,
-    }
 }
 
 /// Accumulators are handed back when all that is computed from them has been: they are loaded in parts.
@@ -188,9 +149,8 @@ fn last_use(m: &Module, ops: &[OpId]) -> Option<usize> {
     last
 }
 
-/// The pipeline's consumers are the other warps; with `twice` and room for it, accumulators have two stages. The
-/// number of those warps.
-fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], twice: bool) -> i64 {
+/// The pipeline's consumers are the other warps; with `twice` and room for it, accumulators have two stages.
+fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], twice: bool) {
     let split_view = view::WarpSpecialize::of(m.op(split));
     let warps = split_view.map_or(0, |v| v.consumer_warps());
     let held = columns::buffers(held);
@@ -204,7 +164,7 @@ fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], twi
     let ty = m.types.intern(Type::Pipeline { stages });
     m.value_mut(pipeline).ty = ty;
     if stages == 1 {
-        return warps;
+        return;
     }
     let mut first = 0;
     for held in held {
@@ -222,9 +182,4 @@ fn set_stages(m: &mut Module, split: OpId, pipeline: ValueId, held: &[Held], twi
         }
         first += columns * u64::from(own);
     }
-    warps
-}
-
-fn warps_of(m: &Module, func: OpId) -> i64 {
-    view::Func::of(m.op(func)).map_or(0, |v| v.num_warps())
 }

@@ -38,7 +38,11 @@ impl Machine<'_> {
         if before >= 0 && pipeline.is_tma() && state.next_release <= before {
             return Ok(Step::Blocked);
         }
-        if before >= 0 && pipeline.is_mma() && !pipeline.alone && state.next_release <= before {
+        let consumed = pipeline.is_mma() && !pipeline.alone && !pipeline.handed_over;
+        if before >= 0 && consumed && state.next_release <= before {
+            return Ok(Step::Blocked);
+        }
+        if pipeline.handed_over && state.next_release <= i {
             return Ok(Step::Blocked);
         }
         if before >= 0 && copies && state.safe <= before {
@@ -55,7 +59,7 @@ impl Machine<'_> {
             return self.fail(waited, why);
         }
         state.next_acquire = i + 1;
-        if pipeline.is_mma() {
+        if pipeline.is_mma() && !pipeline.handed_over {
             self.touched.clear();
         }
         let state = self.states.entry(t.pipeline).or_default();
@@ -168,7 +172,9 @@ impl Machine<'_> {
                 };
             }
             state.next_wait = i + 1;
-            state.waited.insert(i, op);
+            if !pipeline.handed_over {
+                state.waited.insert(i, op);
+            }
             self.matmuls.retain(|p| {
                 p.committed
                     .is_none_or(|c| c.pipeline != t.pipeline || c.iteration > i)
@@ -214,6 +220,9 @@ impl Machine<'_> {
         if i < 0 {
             return Ok(Step::Done);
         }
+        if self.s.pipeline(t.pipeline).handed_over {
+            return self.hand_over(op, t);
+        }
         let s = self.s;
         let reads = |u: &StageUse| {
             s.filled_by.get(&u.buffer) == Some(&t.pipeline) && u.iteration.unwrap_or(i) == i
@@ -249,6 +258,29 @@ impl Machine<'_> {
         }
         state.waited.remove(&i);
         state.next_release = i + 1;
+        Ok(Step::Done)
+    }
+
+    /// The consumers let the matmuls of an iteration read and write what they have touched so far.
+    fn hand_over(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
+        let (i, stages) = (t.iteration, self.s.pipeline(t.pipeline).stages);
+        let state = self.states.entry(t.pipeline).or_default();
+        if i != state.next_release {
+            let due = state.next_release;
+            return self.fail(
+                op,
+                format!("hands iteration {i} over out of order: {due} is next"),
+            );
+        }
+        if state.next_wait <= i - stages {
+            let before = i - stages;
+            return self.fail(
+                op,
+                format!("hands iteration {i} over before iteration {before} of its stage is waited for: missing consumer_wait"),
+            );
+        }
+        state.next_release = i + 1;
+        self.touched.clear();
         Ok(Step::Done)
     }
 

@@ -1,0 +1,210 @@
+//! A warp of its own for matmuls between which the other warps compute.
+//!
+//! ```text
+//! consumer                          matmuls                        consumer
+//!   producer_acquire                  for …                          consumer_release
+//!   for …                               producer_acquire             for …
+//!     tensor_dot q, k, s                tensor_dot q, k, s             consumer_wait
+//!     commit; wait; release     →       commit                         … of s, to p
+//!     … of s, to p                      producer_acquire               consumer_release
+//!     producer_acquire                  tensor_dot p, v, o           consumer_wait
+//!     tensor_dot p, v, o              commit
+//!   commit; wait; release
+//! ```
+//! Where the warps let matmuls in by a barrier, they say that they are there and go on; the warp of matmuls waits for all of
+//! them, and issues while they compute. Nothing happens in another order than before: the pipeline has one stage, and its
+//! iterations are `handed_over`.
+
+use super::emit::before;
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::enums::PipelineKind;
+use crate::dialect::nv_tileas::{Op as S, view};
+use crate::facts::access;
+use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::missed::Log;
+use crate::lower::tileas::pipeline::roles::slice::{Blocked, Copier, Slice};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is done, in messages.
+const WHAT: &str = "warp of matmuls";
+/// Matmuls of a loop that a thread can issue with a producer's registers: ptxas keeps their descriptors in registers.
+const FEW: usize = 4;
+/// Registers of a thread that issues more. Five matmuls of 64x64 by 64 spill with 56.
+const MANY_REGISTERS: i64 = 72;
+
+/// Gives the matmuls of a kernel whose warps compute between them to a warp of their own, if the kernel has roles.
+pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
+    let Some(kernel) = Kernel::find(m, body) else {
+        return;
+    };
+    let matmuls = Matmuls::of(m, kernel.consumer, kernel.pipeline);
+    match matmuls.slice(m, body, kernel.consumer) {
+        Err(blocked) => log.note(m, blocked.op, WHAT, blocked.why),
+        Ok(slice) => {
+            kernel.hand_over(m);
+            matmuls.give(m, func, kernel.split, &slice);
+            let how = "the other warps go on while it issues them";
+            log.changed(m.op(kernel.split).loc, WHAT, how);
+        }
+    }
+}
+
+/// A kernel with roles whose consumers wait for matmuls in a loop.
+struct Kernel {
+    split: OpId,
+    consumer: BlockId,
+    pipeline: ValueId,
+}
+
+impl Kernel {
+    fn find(m: &Module, body: BlockId) -> Option<Kernel> {
+        let ops = m.block(body).ops.iter();
+        let parts = |o: &&OpId| S::of(m.op(**o).kind) == Some(S::WarpSpecialize);
+        let split = *ops.clone().find(parts)?;
+        let creates = ops.filter_map(|&o| view::PipelineCreate::of(m.op(o)));
+        let mut creates: Vec<_> = creates.collect();
+        // Warps that copy by themselves have none beside them.
+        if m.op(split).regions.len() != 2 || creates.iter().any(|c| c.copiers().is_some()) {
+            return None;
+        }
+        let alone = |c: &view::PipelineCreate<'_, _>| c.consumers() == 0 && c.stages() == 1;
+        creates.retain(|c| c.kind() == PipelineKind::Mma && alone(c));
+        let found = Kernel {
+            split,
+            consumer: m.body_of(split, 1)?,
+            pipeline: creates.first()?.result(),
+        };
+        found.waits_in_loop(m).then_some(found)
+    }
+
+    /// The steps of the pipeline.
+    fn steps(&self, m: &Module, kind: S) -> Vec<OpId> {
+        let ops = m.ops_under(self.consumer).into_iter();
+        let own = |&o: &OpId| {
+            let data = m.op(o);
+            S::of(data.kind) == Some(kind) && access::pipeline(data) == Some(self.pipeline)
+        };
+        ops.filter(own).collect()
+    }
+
+    fn waits_in_loop(&self, m: &Module) -> bool {
+        let in_loop = |op: &OpId| {
+            let mut around = std::iter::successors(m.parent_op(*op), |&o| m.parent_op(o));
+            around.any(|o| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop)))
+        };
+        self.steps(m, S::ConsumerWait).iter().any(in_loop)
+    }
+
+    /// Warps release an iteration where they let its matmuls in, instead of behind the wait for the one before.
+    fn hand_over(&self, m: &mut Module) {
+        for release in self.steps(m, S::ConsumerRelease) {
+            m.erase(release);
+        }
+        for acquire in self.steps(m, S::ProducerAcquire) {
+            let (pipeline, iteration) = (self.pipeline, m.op(acquire).operands[1]);
+            let groups: [&[ValueId]; 3] = [&[pipeline], &[iteration], &[]];
+            before(m, acquire, S::ConsumerRelease, &groups);
+        }
+        let warps = view::WarpSpecialize::of(m.op(self.split)).map(|v| v.consumer_warps());
+        if let Some((create, warps)) = m.def_op(self.pipeline).zip(warps) {
+            m.set_i32(create, "consumers", warps);
+            *m.attr_mut(create, "handed_over") = Some(Attr::Unit);
+        }
+    }
+}
+
+/// What of the consumers' program a warp that issues their matmuls does: these, and the steps that only it knows of.
+pub struct Matmuls(Vec<OpId>);
+
+impl Matmuls {
+    /// Those that step `pipeline`.
+    pub fn of(m: &Module, consumer: BlockId, pipeline: ValueId) -> Matmuls {
+        let rings = rings(m, consumer);
+        let all = m.ops_under(consumer).into_iter();
+        Matmuls(all.filter(|&o| is_own(m, o, pipeline, &rings)).collect())
+    }
+
+    /// The program of that warp, or what it cannot do of it.
+    pub fn slice(
+        &self,
+        m: &mut Module,
+        body: BlockId,
+        consumer: BlockId,
+    ) -> Result<Slice, Blocked> {
+        let shared: FxHashSet<OpId> = m.block(body).ops.iter().copied().collect();
+        Slice::agreed(m, consumer, &self.0, &shared, false)
+    }
+
+    /// Makes `slice` the third role of `split`.
+    pub fn give(self, m: &mut Module, func: OpId, split: OpId, slice: &Slice) {
+        let Some(consumer) = m.body_of(split, 1) else {
+            return;
+        };
+        self.keep_registers(m, func, split);
+        let region = m.new_region();
+        let block = m.new_block(region, &[]);
+        Copier::new(slice).block(m, consumer, block);
+        m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
+        self.0.into_iter().for_each(|op| m.erase(op));
+        m.region_mut(region).parent = split;
+        m.op_mut(split).regions.push(region);
+        let [consumers, others] = warps(m, func, split);
+        if others == 1 {
+            // A lone producer warp has no warp beside it yet.
+            m.set_i32(func, "num_warps", consumers + 2);
+        }
+    }
+
+    /// Where registers are redistributed, many matmuls have more of them than a producer.
+    fn keep_registers(&self, m: &mut Module, func: OpId, split: OpId) {
+        let Some(parts) = view::WarpSpecialize::of(m.op(split)) else {
+            return;
+        };
+        let (fewer, more) = (parts.producer_registers(), parts.consumer_registers());
+        let [consumers, others] = warps(m, func, split);
+        if fewer == 0 || fewer >= MANY_REGISTERS || self.most_of_a_block(m) <= FEW {
+            return;
+        }
+        let left = consumers * more - others * (MANY_REGISTERS - fewer);
+        m.set_i32(split, "producer_registers", MANY_REGISTERS);
+        m.set_i32(split, "consumer_registers", left / consumers / 8 * 8);
+    }
+
+    /// How many matmuls stand in one block.
+    fn most_of_a_block(&self, m: &Module) -> usize {
+        let mut counts: FxHashMap<BlockId, usize> = FxHashMap::default();
+        for &op in &self.0 {
+            if S::of(m.op(op).kind) == Some(S::TensorDot) {
+                *counts.entry(m.op(op).block).or_default() += 1;
+            }
+        }
+        counts.into_values().max().unwrap_or(0)
+    }
+}
+
+/// The consumers' warps, and the other ones.
+fn warps(m: &Module, func: OpId, split: OpId) -> [i64; 2] {
+    let consumers = view::WarpSpecialize::of(m.op(split)).map_or(0, |v| v.consumer_warps());
+    let all = view::Func::of(m.op(func)).map_or(0, |v| v.num_warps());
+    [consumers, all - consumers]
+}
+
+/// The rings whose stages matmuls hand back.
+pub fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
+    let ops = m.ops_under(consumer).into_iter();
+    let releases = ops.filter_map(|o| view::ConsumerRelease::of(m.op(o)));
+    let theirs = releases.filter(|r| r.matmuls());
+    theirs.map(|r| r.pipeline()).collect()
+}
+
+/// Whether an operation is a matmul, or a step of what only matmuls know of.
+fn is_own(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
+    let data = m.op(op);
+    let of = access::pipeline(data);
+    match S::of(data.kind) {
+        Some(S::TensorDot) => true,
+        Some(S::ProducerAcquire | S::ProducerCommit) => of == Some(pipeline),
+        Some(S::ConsumerWait | S::ConsumerRelease) => of.is_some_and(|p| rings.contains(&p)),
+        _ => false,
+    }
+}
