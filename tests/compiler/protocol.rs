@@ -826,12 +826,89 @@ fn matmuls_follow_what_warps_do_in_tensor_memory() {
     rejects(
         attention(),
         "async.tensor_dot",
-        "writes tensor memory that warps have touched: missing producer_acquire",
+        "writes tensor memory that warps have touched: missing consumer_release",
         |m| {
-            // The operand that the last matmul reads there is stored behind the barrier.
-            let (store, dot) = (last(m, S::TensorStore), last(m, S::TensorDot));
-            relocate(m, store, dot);
+            // The operand that the last matmul reads there is stored behind what hands it over.
+            let (release, store) = (handed_over(m), last(m, S::TensorStore));
+            relocate(m, release, store);
         },
+    );
+}
+
+/// The last release that hands an iteration over to matmuls.
+fn handed_over(m: &Module) -> OpId {
+    let hands = |o: &OpId| {
+        let create = m.def_op(m.op(*o).operands[0]).unwrap();
+        m.op(create).has_unit("handed_over")
+    };
+    all(m, S::ConsumerRelease).into_iter().rfind(hands).unwrap()
+}
+
+#[test]
+fn iterations_are_handed_over_in_order_when_the_last_one_is_done() {
+    rejects(
+        attention(),
+        "async.pipeline.consumer_release",
+        "hands iteration 2 over out of order: 1 is next",
+        |m| shift(m, handed_over(m), 1, 1),
+    );
+    rejects(
+        attention(),
+        "async.pipeline.consumer_release",
+        "hands iteration 1 over before iteration 0 of its stage is waited for: missing consumer_wait",
+        |m| {
+            let release = handed_over(m);
+            let (block, pipeline) = (m.op(release).block, m.op(release).operands[0]);
+            let wait = all(m, S::ConsumerWait).into_iter();
+            let mut wait = wait.filter(|&o| m.op(o).block == block);
+            let wait = wait.find(|&o| m.op(o).operands[0] == pipeline).unwrap();
+            let behind = m.block(block).ops[position(m, release) + 1];
+            relocate(m, wait, behind);
+        },
+    );
+    rejects(
+        attention(),
+        "async.pipeline.producer_acquire",
+        "waits for ever: iteration 0 is not handed over: missing consumer_release",
+        |m| {
+            let pipeline = m.op(handed_over(m)).operands[0];
+            let releases = all(m, S::ConsumerRelease).into_iter();
+            let own = releases.filter(|&o| m.op(o).operands[0] == pipeline);
+            for release in own.collect::<Vec<_>>() {
+                shift(m, release, 1, -1000);
+            }
+        },
+    );
+    rejects(
+        attention(),
+        "async.pipeline.create",
+        "only consumers of matmuls of one block hand iterations over",
+        |m| {
+            let create = m.def_op(m.op(handed_over(m)).operands[0]).unwrap();
+            set_int(m, create, "consumers", 0);
+        },
+    );
+}
+
+#[test]
+fn the_matmuls_thread_waits_for_what_nobody_hands_over() {
+    // The warps read a vector that comes with an operand: they hand the stage back, and let matmuls in before they wait for it.
+    let shared = || {
+        let m = lowered("production_widened/across_f16.tilebc", "sm_100a", Stage::NvTileas);
+        assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
+        m
+    };
+    let own_wait = |m: &Module| {
+        let waits = all(m, S::ConsumerWait);
+        let dot = last(m, S::TensorDot);
+        let is_own = |o: &&OpId| m.op(**o).block == m.op(dot).block;
+        *waits.iter().find(is_own).unwrap()
+    };
+    rejects(
+        shared(),
+        "async.tensor_dot",
+        "reads iteration 0, which its own role has not waited for, and nobody handed over: missing consumer_wait",
+        |m| m.erase(own_wait(m)),
     );
 }
 
@@ -861,18 +938,34 @@ fn stages_are_handed_back_by_matmuls_or_behind_them() {
 #[test]
 fn releases_by_matmuls_arrive_before_the_block_ends() {
     let file = "../../filetests/pipeline/operand_read_again_in_a_loop_sm_100a.mlir";
-    let again = lowered(file, "sm_100a", Stage::NvTileas);
+    let again = || lowered(file, "sm_100a", Stage::NvTileas);
     rejects(
-        again,
+        again(),
         "async.pipeline.consumer_release",
         "is still in flight at the end: missing producer_commit and consumer_wait",
         |m| {
-            let release = last(m, S::ConsumerRelease);
-            m.op_mut(release).attrs[0] = Some(Attr::Unit);
-            let create = m.def_op(m.op(release).operands[0]).unwrap();
-            set_int(m, create, "consumers", 1);
+            let release = by_matmuls(m);
+            relocate(m, release, last(m, S::RoleEnd));
         },
     );
+    rejects(
+        again(),
+        "async.pipeline.consumer_release",
+        "is in the wrong role: it belongs to the matmuls' thread",
+        |m| {
+            by_matmuls(m);
+        },
+    );
+}
+
+/// Lets matmuls hand back the stage that the warps hand back last; its release.
+fn by_matmuls(m: &mut Module) -> OpId {
+    let by_warps = |o: &OpId| !m.op(*o).has_unit("matmuls");
+    let release = all(m, S::ConsumerRelease).into_iter().rfind(by_warps).unwrap();
+    m.op_mut(release).attrs[0] = Some(Attr::Unit);
+    let create = m.def_op(m.op(release).operands[0]).unwrap();
+    set_int(m, create, "consumers", 1);
+    release
 }
 
 /// The ring's stages are released by the consumer's warps; the release.
@@ -1079,13 +1172,6 @@ fn nobody_else_reads_what_a_pair_multiplies() {
             let (at, iteration) = (position(m, own), m.op(own).operands[1]);
             let mut b = m.at(consumer, at);
             b.op(S::ConsumerWait, &[&[ring], &[iteration]], [], &[], &[]);
-            b.op(
-                S::ConsumerRelease,
-                &[&[ring], &[iteration], &[]],
-                [Some(Attr::Unit)],
-                &[],
-                &[],
-            );
         },
     );
 }

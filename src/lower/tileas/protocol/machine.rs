@@ -3,8 +3,11 @@
 //! Roles run as far as they can in turn. That is enough: a role waits only for counts that other
 //! roles raise, so the order in which they are run does not change who waits for ever.
 
+mod apart;
 mod buffers;
 mod stages;
+
+use apart::Apart;
 
 use super::events::{Action, Event, RingIteration, Roles, StageUse};
 use crate::dialect::enums::PipelineKind;
@@ -148,6 +151,8 @@ pub struct Machine<'s> {
     leaving: FxHashMap<ValueId, (OpId, bool)>,
     /// Commits of each pipeline by the end.
     commits: FxHashMap<ValueId, i64>,
+    /// What the role of matmuls knows of the consumers' work.
+    apart: Apart,
 }
 
 enum Step {
@@ -170,6 +175,7 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         lost: FxHashMap::default(),
         leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
+        apart: Apart::of(roles),
     };
     for event in roles
         .whole
@@ -188,7 +194,8 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
     let mut parts = [&roles.producer[..], &roles.matmuls[..], &roles.consumer[..]];
     loop {
         let before = parts.map(<[Event]>::len);
-        for part in &mut parts {
+        for (i, part) in parts.iter_mut().enumerate() {
+            machine.apart.here = i == 1;
             machine.advance(part)?;
         }
         if before == parts.map(<[Event]>::len) {
@@ -302,11 +309,19 @@ impl Machine<'_> {
         for &stage in shared {
             self.read(op, stage, true)?;
             self.fenced(op, stage.buffer)?;
+            let ring = self.s.filled_by.get(&stage.buffer);
+            if let Err(why) = self.apart.reads(stage, ring.copied()) {
+                return self.fail(op, why);
+            }
         }
         if tensor.iter().any(|b| self.touched.contains(b)) {
+            let missing = match self.apart.here {
+                true => "consumer_release",
+                false => "producer_acquire",
+            };
             return self.fail(
                 op,
-                "writes tensor memory that warps have touched: missing producer_acquire",
+                format!("writes tensor memory that warps have touched: missing {missing}"),
             );
         }
         self.issue(op, shared, tensor);

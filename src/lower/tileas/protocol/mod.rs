@@ -86,6 +86,7 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
         },
         creates: Vec::new(),
         consumer_warps: None,
+        apart: false,
     };
     s.collect(body, Role::Whole)?;
     s.counts()?;
@@ -146,6 +147,8 @@ struct Static<'m> {
     setting: Setting<'m>,
     creates: Vec<OpId>,
     consumer_warps: Option<i64>,
+    /// Whether matmuls have a role of their own.
+    apart: bool,
 }
 
 impl Static<'_> {
@@ -282,6 +285,7 @@ impl Static<'_> {
             );
         }
         self.consumer_warps = Some(warps);
+        self.apart = data.regions.len() > 2;
         Ok(())
     }
 
@@ -406,6 +410,14 @@ impl Static<'_> {
 
     fn role(&self, op: OpId, kind: S, tma: bool, role: Role) -> Result<(), Diagnostic> {
         let tiles = &[Role::Whole, Role::Consumer][..];
+        let of_matmuls = kind == S::TensorDot
+            || view::ConsumerRelease::of(self.m.op(op)).is_some_and(|v| v.matmuls());
+        if self.apart && of_matmuls && role != Role::Matmuls {
+            return self.fail(
+                op,
+                "is in the wrong role: it belongs to the matmuls' thread",
+            );
+        }
         if role == Role::Matmuls {
             // A number that says how often they run is loaded by each role for itself.
             let number = || (self.m.op(op).results.iter()).all(|&v| elements(self.m, v) == 1);

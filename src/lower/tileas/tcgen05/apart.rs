@@ -15,6 +15,8 @@
 //! them, and issues while they compute. Nothing happens in another order than before: the pipeline has one stage, and its
 //! iterations are `handed_over`.
 
+mod waits;
+
 use super::emit::before;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
@@ -38,7 +40,11 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
         return;
     };
     let matmuls = Matmuls::of(m, kernel.consumer, kernel.pipeline);
-    match matmuls.slice(m, body, kernel.consumer) {
+    let slice = match waits::of(m, body, &matmuls, kernel.pipeline) {
+        Ok(waits) => matmuls.slice(m, body, kernel.consumer, &waits),
+        Err(blocked) => Err(blocked),
+    };
+    match slice {
         Err(blocked) => log.note(m, blocked.op, WHAT, blocked.why),
         Ok(slice) => {
             kernel.hand_over(m);
@@ -114,25 +120,38 @@ impl Kernel {
 }
 
 /// What of the consumers' program a warp that issues their matmuls does: these, and the steps that only it knows of.
-pub struct Matmuls(Vec<OpId>);
+pub struct Matmuls {
+    ops: Vec<OpId>,
+    /// The rings whose stages they hand back.
+    rings: FxHashSet<ValueId>,
+}
 
 impl Matmuls {
     /// Those that step `pipeline`.
     pub fn of(m: &Module, consumer: BlockId, pipeline: ValueId) -> Matmuls {
         let rings = rings(m, consumer);
         let all = m.ops_under(consumer).into_iter();
-        Matmuls(all.filter(|&o| is_own(m, o, pipeline, &rings)).collect())
+        let ops = all.filter(|&o| is_own(m, o, pipeline, &rings)).collect();
+        Matmuls { ops, rings }
     }
 
-    /// The program of that warp, or what it cannot do of it.
+    /// The matmuls themselves.
+    fn dots(&self, m: &Module) -> impl Iterator<Item = OpId> {
+        let dot = |o: &OpId| S::of(m.op(*o).kind) == Some(S::TensorDot);
+        self.ops.iter().copied().filter(dot)
+    }
+
+    /// The program of that warp, with the consumers' `waits` that it does, too; or what it cannot do of it.
     pub fn slice(
         &self,
         m: &mut Module,
         body: BlockId,
         consumer: BlockId,
+        waits: &[OpId],
     ) -> Result<Slice, Blocked> {
         let shared: FxHashSet<OpId> = m.block(body).ops.iter().copied().collect();
-        Slice::agreed(m, consumer, &self.0, &shared, false)
+        let kept: Vec<OpId> = self.ops.iter().chain(waits).copied().collect();
+        Slice::agreed(m, consumer, &kept, &shared, false)
     }
 
     /// Makes `slice` the third role of `split`.
@@ -145,7 +164,7 @@ impl Matmuls {
         let block = m.new_block(region, &[]);
         Copier::new(slice).block(m, consumer, block);
         m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
-        self.0.into_iter().for_each(|op| m.erase(op));
+        self.ops.into_iter().for_each(|op| m.erase(op));
         m.region_mut(region).parent = split;
         m.op_mut(split).regions.push(region);
         let [consumers, others] = warps(m, func, split);
@@ -173,10 +192,8 @@ impl Matmuls {
     /// How many matmuls stand in one block.
     fn most_of_a_block(&self, m: &Module) -> usize {
         let mut counts: FxHashMap<BlockId, usize> = FxHashMap::default();
-        for &op in &self.0 {
-            if S::of(m.op(op).kind) == Some(S::TensorDot) {
-                *counts.entry(m.op(op).block).or_default() += 1;
-            }
+        for dot in self.dots(m) {
+            *counts.entry(m.op(dot).block).or_default() += 1;
         }
         counts.into_values().max().unwrap_or(0)
     }

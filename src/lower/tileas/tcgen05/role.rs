@@ -58,7 +58,7 @@ pub fn split(
         return false;
     }
     let matmuls = Matmuls::of(m, consumer, pipeline);
-    let Ok(slice) = matmuls.slice(m, body, consumer) else {
+    let Ok(slice) = matmuls.slice(m, body, consumer, &[]) else {
         return false;
     };
     matmuls.give(m, func, split, &slice);

@@ -87,6 +87,7 @@ impl Machine<'_> {
             );
         }
         self.dirty.insert(stage.buffer, op);
+        self.apart.wrote(stage.buffer);
         let others = self.s.shared_bytes.keys().copied();
         let lost = others.filter(|&b| b != stage.buffer && self.s.aliases(b, stage.buffer));
         self.lost.extend(lost.map(|b| (b, op)));

@@ -153,6 +153,14 @@ impl Machine<'_> {
     pub(super) fn wait(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
         let i = t.iteration;
         let pipeline = self.s.pipeline(t.pipeline);
+        if self.apart.waits_beside(t.pipeline) {
+            let filled = self.states.get(&t.pipeline).is_some_and(|s| s.next_commit > i);
+            if !filled {
+                return Ok(Step::Blocked);
+            }
+            self.apart.waited((t.pipeline, i));
+            return Ok(Step::Done);
+        }
         let state = self.states.entry(t.pipeline).or_default();
         if i != state.next_wait {
             let due = state.next_wait;
@@ -161,6 +169,7 @@ impl Machine<'_> {
         if pipeline.is_tma() && state.next_commit <= i {
             return Ok(Step::Blocked);
         }
+        self.apart.waited((t.pipeline, i));
         if pipeline.is_mma() {
             if state.next_commit <= i {
                 return match pipeline.alone {
@@ -281,6 +290,7 @@ impl Machine<'_> {
         }
         state.next_release = i + 1;
         self.touched.clear();
+        self.apart.hand_over();
         Ok(Step::Done)
     }
 
