@@ -46,6 +46,16 @@ impl Apart {
         }
     }
 
+    /// Consumers have released an iteration: its stage may be filled again.
+    pub fn released(&mut self, filled: Filled) {
+        self.known.remove(&filled);
+    }
+
+    /// Whether the role at hand knows that an iteration is filled, whatever consumers have waited for.
+    pub fn knows(&self, filled: Filled) -> bool {
+        self.here && self.known.contains(&filled)
+    }
+
     /// The role at hand has written a buffer.
     pub fn wrote(&mut self, buffer: ValueId) {
         self.written.insert(buffer);
@@ -69,7 +79,7 @@ impl Apart {
             return Err("reads what consumers have written and not handed over: missing consumer_release".to_owned());
         }
         match ring.zip(stage.iteration) {
-            Some(filled) if !self.known.contains(&filled) => Err(format!(
+            Some(filled) if !self.knows(filled) => Err(format!(
                 "reads iteration {}, which its own role has not waited for, and nobody handed over: missing consumer_wait",
                 filled.1
             )),

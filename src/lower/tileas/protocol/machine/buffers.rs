@@ -22,7 +22,7 @@ impl Machine<'_> {
             );
         };
         let state = self.states.entry(*pipeline).or_default();
-        if !state.waited.contains_key(&i) {
+        if !state.waited.contains_key(&i) && !self.apart.knows((*pipeline, i)) {
             let held: Vec<String> = state.waited.keys().map(i64::to_string).collect();
             let why = if i < state.next_release {
                 format!("reads iteration {i} after its consumer_release")

@@ -154,12 +154,15 @@ impl Machine<'_> {
         let i = t.iteration;
         let pipeline = self.s.pipeline(t.pipeline);
         if self.apart.waits_beside(t.pipeline) {
-            let filled = self.states.get(&t.pipeline).is_some_and(|s| s.next_commit > i);
-            if !filled {
-                return Ok(Step::Blocked);
+            let filled = self.states.get(&t.pipeline).map_or(0, |s| s.next_commit);
+            if filled > i + pipeline.stages {
+                return self.fail(op, format!("waits for iteration {i}, whose stage may have been filled again: the parity may be wrong"));
             }
-            self.apart.waited((t.pipeline, i));
-            return Ok(Step::Done);
+            if filled > i {
+                self.apart.waited((t.pipeline, i));
+                return Ok(Step::Done);
+            }
+            return Ok(Step::Blocked);
         }
         let state = self.states.entry(t.pipeline).or_default();
         if i != state.next_wait {
@@ -267,6 +270,7 @@ impl Machine<'_> {
         }
         state.waited.remove(&i);
         state.next_release = i + 1;
+        self.apart.released((t.pipeline, i));
         Ok(Step::Done)
     }
 
