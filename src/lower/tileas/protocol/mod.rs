@@ -9,6 +9,7 @@
 //! | producer | writes only to what it acquired, commits what it acquired, once |
 //! | consumer | reads only between the wait and the release of the same iteration, and only what was filled |
 //! | tensor memory | what matmuls write or read there is loaded and stored once a commit behind them was waited for, and again written by matmuls behind the next acquire |
+//! | handed over | a role of matmuls reads what it waited for itself, or what consumers waited for or wrote before they handed the iteration over |
 //! | groups | accumulators are used, and stages released, when the `async.dot`s are waited for; none is left at the end |
 //! | copies out | a buffer is written again, and the kernel ends, after `async.store_wait` |
 //! | shared bytes | a buffer that shares bytes with others is read before another one's tile is stored there, and stored once the matmuls that read the others are waited for |
