@@ -894,7 +894,11 @@ fn iterations_are_handed_over_in_order_when_the_last_one_is_done() {
 fn the_matmuls_thread_waits_for_what_nobody_hands_over() {
     // The warps read a vector that comes with an operand: they hand the stage back, and let matmuls in before they wait for it.
     let shared = || {
-        let m = lowered("production_widened/across_f16.tilebc", "sm_100a", Stage::NvTileas);
+        let m = lowered(
+            "production_widened/across_f16.tilebc",
+            "sm_100a",
+            Stage::NvTileas,
+        );
         assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
         m
     };
@@ -961,7 +965,10 @@ fn releases_by_matmuls_arrive_before_the_block_ends() {
 /// Lets matmuls hand back the stage that the warps hand back last; its release.
 fn by_matmuls(m: &mut Module) -> OpId {
     let by_warps = |o: &OpId| !m.op(*o).has_unit("matmuls");
-    let release = all(m, S::ConsumerRelease).into_iter().rfind(by_warps).unwrap();
+    let release = all(m, S::ConsumerRelease)
+        .into_iter()
+        .rfind(by_warps)
+        .unwrap();
     m.op_mut(release).attrs[0] = Some(Attr::Unit);
     let create = m.def_op(m.op(release).operands[0]).unwrap();
     set_int(m, create, "consumers", 1);

@@ -270,7 +270,7 @@ fn spread(
         plan: &plan,
         occupancy,
     };
-    staged::place(m, body, kernel.warps(), kernel.registers(), room, log)?;
+    let room = staged::place(m, body, kernel.warps(), kernel.registers(), room, log)?;
     if let Some(blocks) = occupancy {
         m.set_i32(op, "occupancy", blocks);
     }
@@ -279,7 +279,7 @@ fn spread(
     modulo::schedule(m, &kernel, log);
     overlap::relax(m, body);
     tcgen05::sliced::load(m, op, body, kernel.warps());
-    tcgen05::epilogue::in_parts(m, &kernel, log);
+    tcgen05::epilogue::in_parts(m, op, &kernel, room, log)?;
     late::loads(m, &kernel);
     ahead::start(m, &kernel);
     parked::tiles(m, &kernel, log)?;

@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Puts operands under `body` that would be converted into shared memory, the largest fragments of a matmul first, until
 /// what is in registers beside them fits in the `available` registers of a thread. `room`: bytes of shared memory for
-/// them.
+/// them. Returns those that are left.
 pub fn place(
     m: &mut Module,
     body: BlockId,
@@ -33,10 +33,10 @@ pub fn place(
     available: u64,
     room: u64,
     log: &mut Log,
-) -> Result<(), Diagnostic> {
+) -> Result<u64, Diagnostic> {
     let found = find(m, body, warps)?;
     if found.is_empty() {
-        return Ok(());
+        return Ok(room);
     }
     let tiles: Vec<ValueId> = found.iter().flatten().map(|c| c.tile).collect();
     let others = pressure::registers_without(m, body, warps, &tiles) + REGISTERS_BESIDE_LOADS;
@@ -46,6 +46,7 @@ pub fn place(
     if short > 0 {
         choice = Choice::of(m, &found, free, room.saturating_sub(short))?;
     }
+    let left = choice.left();
     let mut buffers = Buffers::default();
     for (c, ty) in &choice.stored {
         let buffer = buffers.store(m, body, c, *ty);
@@ -58,7 +59,7 @@ pub fn place(
         );
         log.note(m, c.dot, "operands in shared memory", why);
     }
-    Ok(())
+    Ok(left)
 }
 
 /// Which operands are stored.
@@ -115,6 +116,12 @@ impl<'f> Choice<'f> {
         }
         self.stored.push((c, ty));
         Ok(true)
+    }
+
+    /// Bytes that are left beside what is converted.
+    fn left(&self) -> u64 {
+        let converted = self.converted.saturating_sub(RESERVE);
+        self.room.saturating_sub(converted)
     }
 
     /// Bytes that what is converted lacks: it goes through memory, too, beside the buffers.

@@ -4,10 +4,11 @@ use crate::dialect::enums::Ordering;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::access::{self, Access, constant};
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, TypeId, ValueId};
+use crate::ir::{Attr, Diagnostic, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::Swizzle;
 use crate::layout::tma::boxes;
 use crate::lower::tileas::buffers::{memory_order, shared_type, swizzled};
+use crate::lower::tileas::look;
 use crate::lower::tileas::pipeline::described::{GRANULE, described, is_aligned};
 use crate::lower::tileas::pipeline::sum::Sum;
 
@@ -158,16 +159,16 @@ pub fn store_legal(m: &Module, func: OpId, op: OpId, facts: &FactMap) -> bool {
 pub enum Way {
     /// Through a new buffer in the place of the rings, which are idle; `again` where another store went there.
     InPlaceOfRings { again: bool },
-    /// Through a buffer of its own, which may still be read from the last time.
-    Through(ValueId),
+    /// Through a buffer of its own, which may still be read from the last time. `ordered`: what copies wrote before has to
+    /// be there when this one writes.
+    Through { buffer: ValueId, ordered: bool },
 }
 
-/// Appends the tensor copy of what `op` stores, which it replaces. Copies of one kernel are started by one
+/// Puts the tensor copy of what `op` stores in its place. Copies of one kernel are started by one
 /// thread, which waits for those before: what a later store waits for is done. Where anything else waits for
 /// this one (`awaited`), it is waited for at once.
 pub fn store(
     m: &mut Module,
-    block: BlockId,
     op: OpId,
     facts: &FactMap,
     way: Way,
@@ -177,22 +178,23 @@ pub fn store(
     let Some(tile) = access::tile(&data) else {
         return Ok(());
     };
-    let complete = || [Some(Attr::Unit)];
-    if !matches!(way, Way::InPlaceOfRings { again: false }) {
-        let mut b = m.at_end(block);
-        b.loc = data.loc;
-        b.op(S::StoreWait, &[], complete(), &[], &[]);
+    let own = match way {
+        Way::Through { buffer, .. } => Ok(buffer),
+        Way::InPlaceOfRings { .. } => Err(store_buffer(m, op, facts)?),
+    };
+    let (block, at) = look::place(m, op);
+    let mut b = m.at(block, at);
+    b.loc = data.loc;
+    let complete = |all: bool| [all.then_some(Attr::Unit)];
+    let before = match way {
+        Way::InPlaceOfRings { again } => again.then_some(true),
+        Way::Through { ordered, .. } => Some(ordered),
+    };
+    if let Some(all) = before {
+        b.op(S::StoreWait, &[], complete(all), &[], &[]);
         b.op(S::ProxyFence, &[], [], &[], &[]);
     }
-    let buffer = match way {
-        Way::Through(buffer) => buffer,
-        Way::InPlaceOfRings { .. } => {
-            let ty = store_buffer(m, op, facts)?;
-            m.at_end(block).value(S::AllocTensor, &[], [], ty)
-        }
-    };
-    let mut b = m.at_end(block);
-    b.loc = data.loc;
+    let buffer = own.unwrap_or_else(|ty| b.value(S::AllocTensor, &[], [], ty));
     b.op(S::LocalStore, &[&[tile], &[buffer], &[], &[]], [], &[], &[]);
     b.op(S::ProxyFence, &[], [], &[], &[]);
     let group = |name| crate::facts::access::group(&data, name);
@@ -206,7 +208,7 @@ pub fn store(
     let attrs = ["dim_map", "traversal"].map(|n| data.attr_named(n).cloned());
     b.op(S::TmaStore, &groups, attrs, &[], &[]);
     if awaited {
-        b.op(S::StoreWait, &[], complete(), &[], &[]);
+        b.op(S::StoreWait, &[], complete(true), &[], &[]);
         b.op(S::ProxyFence, &[], [], &[], &[]);
     }
     m.erase(op);

@@ -16,13 +16,15 @@
 //! Two stores of which one waits for the other are made two epilogues before ([`twice`]). Sums of rows are added up part by
 //! part.
 
+mod copied;
+
 use super::narrowed::Narrowed;
 use super::twice;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::tile_of;
 use crate::facts::tensor::tensor_matrix;
-use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::tensor::Share;
 use crate::lower::tileas::decided::Kernel;
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
@@ -44,8 +46,16 @@ const LEAST_COLUMNS: u64 = 16;
 /// Registers of a load from tensor memory, which is under way while what the one before has brought is worked on.
 const UNDER_WAY: u64 = 32;
 
-/// Cuts the epilogues of a kernel that a thread has too few registers for.
-pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
+/// Cuts the epilogues of a kernel that a thread has too few registers for, or of whose results `bytes` of shared memory hold
+/// only a part.
+pub fn in_parts(
+    m: &mut Module,
+    func: OpId,
+    kernel: &Kernel<'_>,
+    bytes: u64,
+    log: &mut Log,
+) -> Result<(), Diagnostic> {
+    copied::out(m, func, kernel, bytes, log)?;
     let (body, warps, room) = (kernel.body, kernel.warps(), room(kernel));
     for load in whole_loads(m, body) {
         let full = |m: &Module| Epilogue::of(m, body, load, warps).map(|e| e.held > room);
@@ -64,7 +74,7 @@ pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     }
     let loads = whole_loads(m, body);
     if loads.is_empty() {
-        return;
+        return Ok(());
     }
     // Numbers of rows are those of columns until each has its own.
     let copies = apart::take(m, body);
@@ -77,6 +87,7 @@ pub fn in_parts(m: &mut Module, kernel: &Kernel<'_>, log: &mut Log) {
     if !cut {
         copies.undo(m);
     }
+    Ok(())
 }
 
 /// Registers of a thread for what an epilogue holds as a whole.

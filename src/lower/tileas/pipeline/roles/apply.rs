@@ -219,12 +219,17 @@ fn epilogue(
             }
         } else if plan.last_stores.contains(&op) || buffers.contains_key(&op) {
             let way = match buffers.get(&op) {
-                Some(&buffer) => tma::Way::Through(buffer),
+                Some(&buffer) => tma::Way::Through {
+                    buffer,
+                    ordered: true,
+                },
                 None => tma::Way::InPlaceOfRings {
                     again: plan.last_stores.first() != Some(&op),
                 },
             };
-            tma::store(m, block, op, facts, way, plan.awaited.contains(&op))?;
+            let at = m.block(block).ops.len();
+            m.place(op, block, at);
+            tma::store(m, op, facts, way, plan.awaited.contains(&op))?;
         } else {
             let at = m.block(block).ops.len();
             m.place(op, block, at);

@@ -38,6 +38,8 @@ const WORTH_A_PRODUCER: u64 = 6 * 16;
 const ENOUGH_WITH_OTHERS: u64 = 3;
 /// The same where these loads are at least half as large as the operands, as a bias for each pair of rows is.
 const ENOUGH_WITH_LARGE_OTHERS: u64 = 2;
+/// Stages of a ring beside which there is room for whole results, where they could be copied out in parts as well.
+const ENOUGH_WITH_PARTS: u64 = 3;
 
 impl Plan {
     /// A plan for `func`, if tensor copies can bring what some matmul in a loop reads.
@@ -364,7 +366,10 @@ impl Plan {
         };
         let staged = staged.max(self.kept);
         let mut fixed = once + staged + scratch + self.maps(m, body, facts);
-        if fixed + stores + 2 * again > room {
+        let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
+        let in_parts = self.by_groups && target.has(Feature::Tcgen05) && matmuls.count() == 1;
+        let least = if in_parts { ENOUGH_WITH_PARTS } else { 2 };
+        if fixed + stores + least * again > room {
             // Stages are worth more than tensor copies of results.
             self.nested_stores.clear();
             stores = 0;

@@ -76,7 +76,10 @@ impl Apart {
             return Ok(());
         }
         if self.written.contains(&stage.buffer) {
-            return Err("reads what consumers have written and not handed over: missing consumer_release".to_owned());
+            return Err(
+                "reads what consumers have written and not handed over: missing consumer_release"
+                    .to_owned(),
+            );
         }
         match ring.zip(stage.iteration) {
             Some(filled) if !self.knows(filled) => Err(format!(

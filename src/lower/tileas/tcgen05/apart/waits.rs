@@ -32,7 +32,11 @@ pub fn of(
             if matmuls.rings.contains(ring) {
                 continue;
             }
-            let wait = Search { pipeline, ring: *ring }.before(m, dot)?;
+            let wait = Search {
+                pipeline,
+                ring: *ring,
+            }
+            .before(m, dot)?;
             waits.extend(wait.filter(|w| !waits.contains(w)));
         }
     }
@@ -42,7 +46,8 @@ pub fn of(
 /// The ring that fills each buffer.
 fn filled_by(m: &Module, body: BlockId) -> FxHashMap<ValueId, ValueId> {
     let ops = m.ops_under(body).into_iter();
-    let fills = ops.filter_map(|o| Some((access::destination(m.op(o))?, access::pipeline(m.op(o))?)));
+    let fills =
+        ops.filter_map(|o| Some((access::destination(m.op(o))?, access::pipeline(m.op(o))?)));
     fills.collect()
 }
 
