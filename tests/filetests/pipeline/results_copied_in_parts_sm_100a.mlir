@@ -3,7 +3,7 @@
 // an iteration they only have to have read the buffer.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
-// show: kernel | copied in parts | shared buffer | cuda_tile.for | cuda_tile.continue | tensor_load | store | async.fence | role_end
+// show: kernel | copied in parts | shared buffer | "cuda_tile.for" | tensor_load | store | async.fence | role_end
 entry @persistent(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c: tile<ptr<f32>>) {
   %pa = assume div_by<16>, %a : tile<ptr<f16>>
   %va = make_tensor_view %pa, shape = [1024, 1024], strides = [1024, 1] : tensor_view<1024x1024xf16, strides=[1024,1]>
