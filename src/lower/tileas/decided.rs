@@ -62,6 +62,12 @@ impl Plan {
             .map_or(self.tile_warps, |r| r.all_warps())
     }
 
+    /// Blocks that should share a multiprocessor, as far as that is decided.
+    pub fn blocks(&self) -> u64 {
+        let in_turns = self.roles.as_ref().map_or(1, |r| r.together());
+        sharing(self.occupancy).max(in_turns)
+    }
+
     /// Registers that a thread that holds tiles can have where `blocks` blocks share a multiprocessor.
     pub fn registers(&self, target: &Target, blocks: u64) -> u64 {
         match &self.roles {

@@ -262,7 +262,8 @@ fn spread(
     let room = wgmma::convert(m, body, target, &plan, log)?;
     let registers = plan.registers(target, decided::sharing(plan.occupancy));
     let warps = plan.tile_warps;
-    let room = tcgen05::convert(m, body, target, (warps, registers), room, log)?;
+    let blocks = plan.blocks();
+    let room = tcgen05::convert(m, body, target, (warps, registers, blocks), room, log)?;
     let (occupancy, room) = stationary::place(m, body, target, &plan, room, log)?;
     let kernel = Kernel {
         body,

@@ -1,4 +1,5 @@
-// Five matmuls of an iteration, between which the warps compute: a warp of its own issues them. The other warps release an
+// Five matmuls of an iteration, between which the warps compute: a warp of its own issues them, the two that need nothing of
+// the others with those of the iteration before, and the other three together. The other warps release an
 // iteration where its matmuls find their operands. The descriptors of five matmuls have more registers than a producer needs.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a

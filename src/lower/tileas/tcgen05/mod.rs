@@ -15,7 +15,7 @@
 //! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). Where warps compute between matmuls, a warp of its own issues these ([`apart`]). [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations, [`links`] finds matmuls that add to one another's sums, [`chains`] joins those that are handed from one matmul to the next, [`later`] keeps accumulators that registers are short for until they are needed, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
 //! results in parts where registers are short, [`twice`] loads again what is stored twice. [`across`] says which operands are read across their rows. [`stages`] lets matmuls hand back
-//! what they alone read, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
+//! what they alone read, [`ready`] brings those together that need nothing of one another, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
 //! warps would wait for each other, two blocks share a multiprocessor.
 //!
 //! Operands lie as those of `wgmma` do ([`super::operands`]); a left operand that is computed next to its matmul goes to
@@ -35,6 +35,7 @@ mod links;
 mod narrowed;
 mod number;
 mod pair;
+mod ready;
 mod role;
 mod scaled;
 pub mod sliced;
@@ -96,12 +97,13 @@ struct Parts<'c> {
 }
 
 /// Makes every matmul under `body` that can be one a matmul in tensor memory. `room`: bytes of shared memory that
-/// its operands' buffers may take. Returns what is left of them. A thread of the `warps` has so many `registers`.
+/// its operands' buffers may take. Returns what is left of them. A thread of the `warps` has so many `registers`, and
+/// so many `blocks` share a multiprocessor.
 pub fn convert(
     m: &mut Module,
     body: BlockId,
     target: &Target,
-    (warps, registers): (u64, u64),
+    (warps, registers, blocks): (u64, u64, u64),
     room: u64,
     log: &mut Log,
 ) -> Result<u64, Diagnostic> {
@@ -159,6 +161,7 @@ pub fn convert(
     operands::fence_copies(m, body);
     chains::join(m, body, &mut c.held);
     let waiting = later::keep(m, body, &mut c.held, (warps, registers));
+    ready::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
     columns::assign(m, body, &c.held);
     waiting.into_iter().for_each(|load| later::delay(m, load));
     sooner::stores(m, body);
@@ -189,6 +192,7 @@ pub fn convert(
         None => {}
     }
     if !split {
+        ready::issue(m, body, pipeline);
         stages::hand_back(m, body);
         together::wait(m, body, pipeline, log);
     }

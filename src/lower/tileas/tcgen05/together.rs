@@ -28,10 +28,10 @@ use crate::lower::tileas::pipeline::tokens::jumps;
 const WHAT: &str = "matmuls waited for together";
 
 /// The steps of `pipeline` around matmuls of one block: they are let in, and waited for.
-struct Step {
-    acquire: OpId,
+pub struct Step {
+    pub acquire: OpId,
     /// The commit, the wait and the release.
-    after: [OpId; 3],
+    pub after: [OpId; 3],
 }
 
 /// Joins the waits for the matmuls of `pipeline` under `body`.
@@ -91,7 +91,7 @@ fn across(m: &mut Module, block: BlockId, pipeline: ValueId, log: &mut Log) {
 }
 
 /// The steps of a block that have their matmul in it, in order.
-fn steps(m: &Module, block: BlockId, pipeline: ValueId) -> Vec<Step> {
+pub fn steps(m: &Module, block: BlockId, pipeline: ValueId) -> Vec<Step> {
     let mut found = Vec::new();
     let mut open: Option<(OpId, bool, Vec<OpId>)> = None;
     for &op in &m.block(block).ops {
@@ -119,7 +119,7 @@ fn steps(m: &Module, block: BlockId, pipeline: ValueId) -> Vec<Step> {
 
 impl Step {
     /// Whether nothing between this one's matmuls and those of `next`, in the same block, needs a wait or a barrier.
-    fn is_next_to(&self, m: &Module, next: &Step) -> bool {
+    pub fn is_next_to(&self, m: &Module, next: &Step) -> bool {
         let (block, from) = place(m, self.after[2]);
         let (_, to) = place(m, next.acquire);
         let ops = m.block(block).ops.get(from + 1..to).unwrap_or(&[]);
