@@ -1,6 +1,6 @@
 // Five matmuls of an iteration, between which the warps compute: a warp of its own issues them, the two that need nothing of
-// the others with those of the iteration before, and the other three together. The other warps release an
-// iteration where its matmuls find their operands. The descriptors of five matmuls have more registers than a producer needs.
+// the others with those of the iteration before, and the other three together. The other warps release an iteration where its
+// matmuls find their operands. The descriptors of five matmuls have more registers than a producer needs.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
 // show: kernel | warp of matmuls | warp roles | pipeline.create | warp_specialize | cuda_tile.for | cuda_tile.continue | tensor_dot | pipeline.producer | pipeline.consumer | cuda_tile.exp2 | local_store | role_end
