@@ -221,6 +221,7 @@ impl Compiler {
             _ => {
                 c.entries = lower::nvvm::run(&mut c.module, &options.target)?;
                 self.rewrite(c, Group::TileAsToNvvm)?;
+                lower::nvvm::rarely::run(&mut c.module);
                 only_nvvm(&c.module)?;
                 c.stage = Stage::Nvvm;
             }

@@ -176,6 +176,10 @@ dialect_table! { Nvvm {
     Select = op("select").operands(&[one("condition"), one("then"), one("else")])
         .results(&[result("result", Operand(1))]).traits(ELEMENTWISE).doc("`then` where the condition holds, else `else`.")
         .meaning(Meaning::Select);
+    Rarely(condition: One, always: One, mostly: One) -> (result: One(Operand(1)))
+        = op("rarely").traits(ELEMENTWISE)
+        .doc("`mostly` where the condition does not hold, else `always`, which equals `mostly` there: what is computed for either alone goes into a branch, for seldom does a register's condition hold.")
+        .meaning(Meaning::Select);
 
     // ---- floats ----------------------------------------------------------------------------
     FAdd = binary("fadd", COMMUTATIVE, "Sum.").attrs(FLOAT)
@@ -480,10 +484,10 @@ dialect_table! { Nvvm {
 
     // ---- control flow ----------------------------------------------------------------------
     For(lower: One, upper: One, step: One, inits: Var)
-        { unsigned: Flag, unroll: Option<Int<32>> }
+        { unsigned: Flag, rare: Flag }
         -> (results: Var(Explicit))
         = op("for").regions(ONE_REGION)
-        .doc("Counts from lower to below upper. The block's arguments are the counter, then the carried values; `yield` (or `continue`) gives the next ones.");
+        .doc("Counts from lower to below upper. The block's arguments are the counter, then the carried values; `yield` (or `continue`) gives the next ones. `rare`: seldom does a thread come here, so that it should rather be short than fast.");
     If(condition: One) { uniform: Flag } -> (results: Var(Explicit))
         = op("if")
         .regions(&[RegionDef { name: "then", optional: false }, RegionDef { name: "else", optional: true }])

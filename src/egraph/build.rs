@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::analysis::{Graph, add_operation, learn};
 use super::node::{AttrsId, Head, Leaf, Node, is_effect};
+use crate::dialect::nvvm::view;
 use crate::dialect::{Arity, Control, Traits};
 use crate::facts::FactMap;
 use crate::ir::{BlockId, LocId, Module, OpId, RegionId, ValueId};
@@ -41,6 +42,8 @@ pub enum Runs {
     Once,
     /// As often as a loop says: what does not change inside may be computed before.
     Repeatedly,
+    /// As often as a loop says that seldom is come to: nothing is computed before it for its sake.
+    Rarely,
 }
 
 /// A block and where it is.
@@ -329,6 +332,7 @@ fn runs(module: &Module, id: OpId) -> Runs {
     let op = module.op(id);
     match Control::of(op.kind) {
         Some(Control::If) => Runs::Perhaps,
+        Some(Control::For) if view::For::of(op).is_some_and(|v| v.rare()) => Runs::Rarely,
         Some(Control::Loop) if !op.regions.iter().any(|&r| continues(module, r)) => Runs::Once,
         _ => Runs::Repeatedly,
     }

@@ -379,7 +379,7 @@ impl Place<'_> {
                 Runs::Repeatedly => home = parent,
                 // What several branches in it need is made once.
                 Runs::Once if !(wide && easy) => home = at,
-                Runs::Once | Runs::Perhaps => {}
+                Runs::Once | Runs::Perhaps | Runs::Rarely => {}
             }
             at = parent;
         }

@@ -121,6 +121,9 @@ impl Selector<'_> {
             self.b.branch(exit, Some((enter, true)), false);
         }
         self.b.label(top);
+        if v.rare() {
+            self.b.effect("@nounroll", Vec::new())?;
+        }
         self.bind(counter, vec![Atom::Reg(index[0])]);
         for (&arg, regs) in carried_args.iter().zip(&carried) {
             self.bind(arg, regs.iter().copied().map(Atom::Reg).collect());

@@ -113,6 +113,8 @@ pub(super) enum Step {
     },
     /// Only the operand that is chosen need be defined.
     Select([usize; 3]),
+    /// The same, but the second operand is equal to the third where that is chosen.
+    Rarely([usize; 3], Scalar),
 }
 
 /// A straight line of scalar operations.
@@ -154,6 +156,9 @@ impl Program {
                     ("select", [(c, Scalar::Int(1)), (a, s), (b, t)]) if s == t => {
                         Step::Select([*c, *a, *b])
                     }
+                    ("rarely", [(c, Scalar::Int(1)), (a, s), (b, t)]) if s == t => {
+                        Step::Rarely([*c, *a, *b], *s)
+                    }
                     _ => Step::Op {
                         head: node.head,
                         leaves: graph.analysis.attrs_of(&node).into(),
@@ -178,6 +183,11 @@ impl Program {
                 Step::Constant { bits, .. } => Outcome::Value(*bits),
                 Step::Select([c, a, b]) => match values[*c] {
                     Outcome::Value(c) => values[if c & 1 == 1 { *a } else { *b }],
+                    other => other,
+                },
+                Step::Rarely([c, always, mostly], scalar) => match values[*c] {
+                    Outcome::Value(0) => equal(values[*always], values[*mostly], *scalar),
+                    Outcome::Value(_) => values[*always],
                     other => other,
                 },
                 Step::Op {
@@ -246,5 +256,17 @@ impl Program {
             _ => None,
         });
         constants.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What two steps have alike, any two NaNs among it; undefined where they differ.
+fn equal(a: Outcome, b: Outcome, scalar: Scalar) -> Outcome {
+    let is_nan = |v| match (scalar, v) {
+        (Scalar::Float(float), Outcome::Value(bits)) => float.decode(bits).is_nan(),
+        _ => false,
+    };
+    match a == b || is_nan(a) && is_nan(b) {
+        true => b,
+        false => Outcome::Undefined,
     }
 }

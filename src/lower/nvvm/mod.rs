@@ -30,6 +30,7 @@ mod pointer_copy;
 mod pointer_runs;
 mod pointers;
 mod print;
+pub mod rarely;
 mod reduce;
 mod redux;
 mod roles;

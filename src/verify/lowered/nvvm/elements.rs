@@ -89,7 +89,7 @@ static ROWS: &[Row] = &[
     Row(&[N::MadWideS, N::MadWideU], &[Int, Int, Ordinal], Ordinal, Free),
     Row(&[N::ICmp], &[Ordinal, Ordinal], Bool, Free),
     Row(&[N::ICmpAnd, N::ICmpOr], &[Ordinal, Ordinal, Bool], Bool, Free),
-    Row(&[N::Select], &[Bool, Any, Any], Any, Free),
+    Row(&[N::Select, N::Rarely], &[Bool, Any, Any], Any, Free),
     Row(&[N::PtrAdd], &[Address, Int], Address, Same),
     Row(&[N::FAdd, N::FSub, N::FMul, N::FDiv, N::FMin, N::FMax], &[Float, Float], Float, Same),
     Row(&[N::Fma], &[Float, Float, Float], Float, Same),
