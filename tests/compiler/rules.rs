@@ -87,6 +87,21 @@ fn wrong_rules_are_caught() {
     }
 }
 
+/// A thread takes the result for rare operands for all of its registers.
+#[test]
+fn what_is_chosen_for_rare_operands_is_right_for_others() {
+    let check = |rare: &str| {
+        let rule = format!(
+            "(rule r (max.s ?x:i32 100) => (rarely (icmp less_than signed ?x 100) {rare} ?x))"
+        );
+        let set = RuleSet::parse(&format!("(dialect nvvm) {rule}"), "rare.rules")
+            .unwrap_or_else(|e| panic!("{e}"));
+        soundness::check(&set.rules[0], Effort::default())
+    };
+    assert!(check("(max.s ?x 100)").is_ok());
+    assert!(check("100").is_err(), "100 is no maximum of 200 and 100");
+}
+
 /// Elements do not show in which order registers are.
 #[test]
 fn a_variable_is_read_by_the_same_indices_on_both_sides() {

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialect::nvvm::Op as N;
 use crate::dialect::{Traits, nvvm::view};
-use crate::ir::{Module, OpId, ValueId};
+use crate::ir::{BlockId, Module, OpId, ValueId};
 
 /// The operations that a branch does.
 pub struct Arm {
@@ -67,20 +67,20 @@ impl Arm {
     }
 }
 
-/// The operations that only compute what is chosen among, given whatever they read: nothing else uses them.
-pub fn own(m: &Module, condition: ValueId, always: &[ValueId], mostly: &[ValueId]) -> Vec<OpId> {
+/// The operations of a block that compute these values and what nothing else uses.
+pub fn own(m: &Module, block: BlockId, values: impl Iterator<Item = ValueId>) -> Vec<OpId> {
     let mut own = Vec::new();
-    // Uses of a value that are known to be the group's.
+    // Uses of a value that are known not to be others'.
     let mut uses: FxHashMap<ValueId, usize> = FxHashMap::default();
-    let block = m.def_op(condition).map(|o| m.op(o).block);
-    let mut work: Vec<ValueId> = always.iter().chain(mostly).copied().collect();
+    let mut work: Vec<ValueId> = values.collect();
     while let Some(value) = work.pop() {
-        let Some(op) = m.def_op(value).filter(|&o| is_elementwise(m, o)) else {
+        let here = |o: &OpId| m.op(*o).block == block && is_elementwise(m, *o);
+        let Some(op) = m.def_op(value).filter(here) else {
             continue;
         };
         let count = uses.entry(value).or_default();
         *count += 1;
-        if *count == all_uses(m, value) && block.is_none_or(|b| b == m.op(op).block) {
+        if *count == all_uses(m, value) {
             own.push(op);
             work.extend(&m.op(op).operands);
         }

@@ -66,9 +66,9 @@ fn block(m: &mut Module, block: BlockId) {
         };
         let together = alike.get(&condition).map_or(&[][..], |ops| ops);
         let together = together.iter().filter(|o| !done.contains(*o));
-        let mut group = Group::new(m, condition, together.copied().collect());
+        let mut group = Group::new(m, block, condition, together.copied().collect());
         if !group.inputs().all(|v| known(m, v)) {
-            group = Group::new(m, condition, vec![op]);
+            group = Group::new(m, block, condition, vec![op]);
         }
         group.branch(m, block);
         done.extend(group.replaced());
@@ -92,14 +92,15 @@ struct Group {
 }
 
 impl Group {
-    fn new(m: &Module, condition: ValueId, chosen: Vec<OpId>) -> Group {
+    /// Those of `chosen`, which stand in `block`.
+    fn new(m: &Module, block: BlockId, condition: ValueId, chosen: Vec<OpId>) -> Group {
         let views: Vec<_> = chosen
             .iter()
             .filter_map(|&o| view::Rarely::of(m.op(o)))
             .collect();
         let always: Vec<ValueId> = views.iter().map(|v| v.always()).collect();
         let mostly: Vec<ValueId> = views.iter().map(|v| v.mostly()).collect();
-        let own = own(m, condition, &always, &mostly);
+        let own = own(m, block, always.iter().chain(&mostly).copied());
         let set: FxHashSet<OpId> = own.iter().copied().collect();
         Group {
             condition,
