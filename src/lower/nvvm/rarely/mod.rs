@@ -7,8 +7,8 @@
 //!                                        else { fast x }
 //! ```
 //! A thread branches once for all of its registers, and the loop has the slow code once. It takes the registers in turn:
-//! each round works on the first one and puts the result behind the others, so that all have moved once around in the end
-//! and are where they were. Operations that choose by the same condition, such as a sine and a cosine, share the branch.
+//! each iteration works on the first one and puts the result behind the others, so that all are where they were in the
+//! end. Operations that choose by the same condition, such as a sine and a cosine, share the branch.
 
 mod arm;
 mod copy;
@@ -170,10 +170,10 @@ impl Group {
             block: outer,
             loc,
         };
-        let wheel = Wheel::new(&mut e, &self.always, n);
+        let rotation = Rotation::new(&mut e, &self.always, n);
         let [first, end, step] = [0, i64::from(n), 1].map(|v| e.i32(v));
         let mut types = vec![e.int(32)];
-        types.extend(wheel.types());
+        types.extend(rotation.types());
         let inner_region = m.new_region();
         let inner = m.new_block(inner_region, &types);
         let carried = m.block(inner).args.get(1..).unwrap_or(&[]).to_vec();
@@ -182,8 +182,8 @@ impl Group {
             block: inner,
             loc,
         };
-        wheel.round(&mut e, &self.always, &carried, n);
-        let groups: [&[ValueId]; 4] = [&[first], &[end], &[step], &wheel.starts()];
+        rotation.iteration(&mut e, &self.always, &carried, n);
+        let groups: [&[ValueId]; 4] = [&[first], &[end], &[step], &rotation.starts()];
         let attrs = [None, Some(Attr::Unit)];
         let mut b = m.at_end(outer);
         b.loc = loc;
@@ -213,13 +213,13 @@ fn any_of(e: &mut Emit, condition: ValueId) -> ValueId {
     any.first().copied().unwrap_or(condition)
 }
 
-/// Arrays that a loop turns by a register each round.
-struct Wheel {
-    arrays: Vec<Turned>,
+/// Arrays that a loop rotates by a register in each iteration.
+struct Rotation {
+    arrays: Vec<Rotated>,
 }
 
-/// An array of a [`Wheel`]: results first, in their order.
-struct Turned {
+/// An array of a [`Rotation`]: results first, in their order.
+struct Rotated {
     start: ValueId,
     ty: TypeId,
     /// What its first register is used as.
@@ -228,30 +228,30 @@ struct Turned {
     result: bool,
 }
 
-impl Wheel {
+impl Rotation {
     /// A result takes the place of an input where their types are the same.
-    fn new(e: &mut Emit, arm: &Arm, n: u32) -> Wheel {
+    fn new(e: &mut Emit, arm: &Arm, n: u32) -> Rotation {
         let arrays = arm.inputs.iter().filter(|&&v| e.count(v) == n);
         let mut inputs: Vec<ValueId> = arrays.copied().collect();
-        let mut turned = Vec::new();
+        let mut rotated = Vec::new();
         for &result in &arm.results {
             let ty = e.m.ty(result);
             let same = inputs.iter().position(|&v| e.m.ty(v) == ty);
             let input = same.map(|i| inputs.remove(i));
-            turned.push(Turned {
+            rotated.push(Rotated {
                 start: input.unwrap_or_else(|| e.undef_like(result)),
                 ty,
                 input,
                 result: true,
             });
         }
-        turned.extend(inputs.into_iter().map(|v| Turned {
+        rotated.extend(inputs.into_iter().map(|v| Rotated {
             start: v,
             ty: e.m.ty(v),
             input: Some(v),
             result: false,
         }));
-        Wheel { arrays: turned }
+        Rotation { arrays: rotated }
     }
 
     fn types(&self) -> impl Iterator<Item = TypeId> {
@@ -262,8 +262,8 @@ impl Wheel {
         self.arrays.iter().map(|a| a.start).collect()
     }
 
-    /// One round, in which the arrays are `carried`.
-    fn round(&self, e: &mut Emit, arm: &Arm, carried: &[ValueId], n: u32) {
+    /// One iteration, in which the arrays are `carried`.
+    fn iteration(&self, e: &mut Emit, arm: &Arm, carried: &[ValueId], n: u32) {
         let mut copy = Copy::new(Shape::Element);
         let firsts: Vec<ValueId> = carried.iter().map(|&v| e.take(v, &[0])).collect();
         for (array, &first) in self.arrays.iter().zip(&firsts) {
