@@ -21,7 +21,7 @@
 //! - [`bytes`]: elements smaller than a byte;
 //! - [`convert`]: from one register layout to another ([`lookup`], [`shuffle`]);
 //! - [`pieces`]: parts of a tile that are a choice of registers;
-//! - [`reduce`], [`scan`]: in the thread, between lanes, between warps;
+//! - [`reduce`], [`scan`] ([`scan_steps`], [`scan_totals`]): in the thread, between lanes, between warps;
 //! - [`tensor`]: matrices in tensor memory;
 //! - [`tensor_scales`]: their scale factors;
 //! - [`tcgen05`]: descriptors of `tcgen05.mma`;
@@ -50,6 +50,8 @@ pub mod reduce;
 mod runs;
 pub mod scales;
 pub mod scan;
+pub mod scan_steps;
+pub mod scan_totals;
 pub mod shape;
 pub mod shared;
 pub mod shuffle;

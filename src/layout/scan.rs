@@ -8,6 +8,8 @@
 //! Where a thread holds runs of neighbours, only their totals need take part in the steps between
 //! threads ([`Runs`]): the other elements take what precedes their run once, at the end.
 
+use super::scan_steps::{ScanStep, owners, steps};
+use super::scan_totals::Totals;
 use super::{In, Layout, LayoutError};
 
 /// The steps of an inclusive scan.
@@ -28,6 +30,41 @@ pub struct Runs {
     pub ends: Vec<u32>,
     /// For each register, the number of its run, a place in `ends`.
     pub run: Vec<u32>,
+    /// The steps that come next, if they are between neighbouring lanes.
+    pub lanes: Option<Lanes>,
+}
+
+/// Lanes that follow one another as the runs do that they hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// So many steps behind those of the runs scan the totals of each row of lanes by itself.
+    pub steps: usize,
+    /// How far from each other neighbours are.
+    pub distance: u32,
+    /// The bits of a lane's number that say its place in the row.
+    pub mask: u32,
+    /// The steps between warps, at once.
+    pub totals: Option<Totals>,
+}
+
+impl Lanes {
+    /// Fewest steps: what precedes a run then comes in one more.
+    const LEAST: usize = 2;
+
+    fn of(layout: &Layout, owners: &[(In, u32)], inside: usize, reverse: bool) -> Option<Lanes> {
+        let behind = owners.get(inside..)?;
+        let first = behind.first()?.1;
+        let in_turn = (first..)
+            .zip(behind)
+            .take_while(|&(bit, o)| *o == (In::Lane, bit));
+        let steps = in_turn.count();
+        (steps >= Self::LEAST).then(|| Lanes {
+            steps,
+            distance: 1 << first,
+            mask: ((1 << steps) - 1) << first,
+            totals: Totals::of(layout, owners, [inside, steps], reverse),
+        })
+    }
 }
 
 impl Runs {
@@ -40,7 +77,12 @@ impl Runs {
         let inside = owners.iter().take_while(|o| o.0 == In::Register);
         let bits: Vec<u32> = inside.map(|o| o.1).collect();
         let steps = bits.len();
-        if steps < Self::LEAST || owners.len() - steps < Self::FEWEST {
+        let lanes = Lanes::of(layout, owners, steps, reverse);
+        let pays = match &lanes {
+            Some(lanes) => steps > 0 || lanes.totals.is_some(),
+            None => steps >= Self::LEAST && owners.len() - steps >= Self::FEWEST,
+        };
+        if !pays {
             return None;
         }
         let inside = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
@@ -52,6 +94,7 @@ impl Runs {
             steps,
             run: (0..registers).map(place).collect(),
             ends,
+            lanes,
         })
     }
 
@@ -72,134 +115,16 @@ impl Runs {
     }
 }
 
-/// One step: for each pair `(to, from)`, in the threads that take part,
-/// `v[to] = op(from_value, v[to])` with `from_value = v[from]` of the thread whose lane is
-/// `lane.of(own lane)` and whose warp is `warp.of(own warp)`, as it was before the step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScanStep {
-    /// Registers: (to, from).
-    pub registers: Vec<(u32, u32)>,
-    /// The threads that take part: all, or those whose tid has this bit as given.
-    pub only: Option<(u32, bool)>,
-    /// The lane that holds the values.
-    pub lane: Source,
-    /// The warp that holds them.
-    pub warp: Source,
-}
-
-/// How a number of another thread is made from a thread's own: `x & !clear | set`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Source {
-    /// Bits to clear.
-    pub clear: u32,
-    /// Bits to set.
-    pub set: u32,
-}
-
-impl Source {
-    /// The number that goes with `own`.
-    pub fn of(self, own: u32) -> u32 {
-        own & !self.clear | self.set
-    }
-
-    /// Whether it is always the thread's own.
-    pub fn is_own(self) -> bool {
-        self == Source::default()
-    }
-}
-
-/// What a step needs besides registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Nothing: both values are the thread's.
-    Thread,
-    /// A shuffle for each distinct `from`.
-    Warp,
-    /// Shared memory and a barrier.
-    Block,
-}
-
-impl ScanStep {
-    /// How far the values come.
-    pub fn reach(&self) -> Reach {
-        match (self.warp.is_own(), self.lane.is_own()) {
-            (false, _) => Reach::Block,
-            (true, false) => Reach::Warp,
-            (true, true) => Reach::Thread,
-        }
-    }
-}
-
 impl ScanPlan {
     /// The plan for scanning `layout` along `dim`, from its first element to its last or
     /// (`reverse`) from the last to the first. Every bit of that coordinate must belong to
     /// one bit of register, lane or warp, and to it alone; blocked layouts are like that.
     pub fn new(layout: &Layout, dim: usize, reverse: bool) -> Result<ScanPlan, LayoutError> {
         let owners = owners(layout, dim)?;
-        let step = |b: usize| step(layout, &owners[..b], owners[b], reverse);
         Ok(ScanPlan {
-            steps: (0..owners.len()).map(step).collect(),
+            steps: steps(layout, &owners, reverse),
             runs: Runs::of(layout, &owners, reverse),
         })
-    }
-}
-
-/// For each bit of the coordinate along `dim`, the input bit that moves along it.
-fn owners(layout: &Layout, dim: usize) -> Result<Vec<(In, u32)>, LayoutError> {
-    layout.shape().check_dim(dim)?;
-    let mask = layout.shape().dim_mask(dim);
-    let inputs = [In::Register, In::Lane, In::Warp];
-    let all = inputs
-        .iter()
-        .flat_map(|&i| (0..).zip(layout.bases(i)).map(move |(bit, &v)| (i, bit, v)));
-    let along: Vec<_> = all.filter(|x| x.2 & mask != 0).collect();
-    let owner = |bit: u32| {
-        let unit = layout.shape().along(dim, 1 << bit);
-        along.iter().find(|x| x.2 == unit).map(|x| (x.0, x.1))
-    };
-    let bits = layout.shape().dim_bits(dim);
-    let owners: Option<Vec<_>> = (0..bits).map(owner).collect();
-    owners
-        .filter(|o| o.len() == along.len() && layout.in_bits(In::Block) == 0)
-        .ok_or_else(|| {
-            LayoutError::Unsupported(format!(
-                "a scan along dimension {dim}, whose bits are mixed, of {layout}"
-            ))
-        })
-}
-
-fn step(layout: &Layout, lower: &[(In, u32)], own: (In, u32), reverse: bool) -> ScanStep {
-    let (mut clear, mut set) = ([0u32; 5], [0u32; 5]);
-    // Forward: from the half with the bit clear, its last element; backward, mirrored.
-    let (own_side, lower_side) = if reverse {
-        (&mut set, &mut clear)
-    } else {
-        (&mut clear, &mut set)
-    };
-    own_side[own.0 as usize] |= 1 << own.1;
-    for &(input, bit) in lower {
-        lower_side[input as usize] |= 1 << bit;
-    }
-    let source = |input: In| Source {
-        clear: clear[input as usize],
-        set: set[input as usize],
-    };
-    let takes = |bits: u32, bit: u32| (bits >> bit & 1 == 1) != reverse;
-    let from = source(In::Register);
-    let registers = (0..layout.registers() as u32)
-        .filter(|&r| own.0 != In::Register || takes(r, own.1))
-        .map(|r| (r, from.of(r)))
-        .collect();
-    let only = match own.0 {
-        In::Lane => Some((own.1, !reverse)),
-        In::Warp => Some((layout.in_bits(In::Lane) + own.1, !reverse)),
-        _ => None,
-    };
-    ScanStep {
-        registers,
-        only,
-        lane: source(In::Lane),
-        warp: source(In::Warp),
     }
 }
 
@@ -208,6 +133,7 @@ mod tests {
     use super::super::Shape;
     use super::super::blocked::Blocked;
     use super::super::fixtures::accumulator;
+    use super::super::scan_steps::Reach;
     use super::*;
 
     /// Composition of affine maps x -> m x + c modulo a prime: associative, not commutative.
@@ -237,28 +163,119 @@ mod tests {
         }
     }
 
-    /// The scan by totals of runs, and what precedes each run: the totals' first halves are the totals, their second ones
-    /// that.
-    fn by_runs(p: &ScanPlan, runs: &Runs, mut v: Vec<Vec<(u64, u64)>>) -> Vec<Vec<(u64, u64)>> {
-        let (within, across) = p.steps.split_at(runs.steps);
+    /// The identity of the composition of maps.
+    const NOTHING: (u64, u64) = (1, 0);
+
+    /// The steps behind the first ones, of totals and of what precedes each run: the first halves of what threads have are
+    /// the totals, the second ones that.
+    fn by_steps(runs: &Runs, steps: &[ScanStep], both: &mut [Vec<(u64, u64)>]) {
+        let n = runs.ends.len() as u32;
+        for step in steps {
+            let step = runs.among_ends(step);
+            let doubled = |&(to, from): &(u32, u32)| [(to, from), (to + n, from)];
+            let registers = step.registers.iter().flat_map(doubled).collect();
+            take_step(&ScanStep { registers, ..step }, both);
+        }
+    }
+
+    fn linear(tid: usize, bits: &[(u32, u64)]) -> usize {
+        let set = bits.iter().filter(|(bit, _)| tid >> bit & 1 == 1);
+        set.fold(0, |at, &(_, places)| at ^ places as usize)
+    }
+
+    /// What precedes the runs of each thread, whose totals these are.
+    fn by_totals(t: &Totals, ends: &[Vec<(u64, u64)>], reverse: bool) -> Vec<Vec<(u64, u64)>> {
+        let mut memory = vec![None; t.places as usize];
+        for (tid, ends) in ends.iter().enumerate() {
+            if tid as u64 & t.writers.0 == t.writers.1 {
+                for (i, &end) in ends.iter().enumerate() {
+                    let place = linear(tid, &t.written) + i;
+                    assert_eq!(memory[place].replace(end), None, "two totals in one place");
+                }
+            }
+        }
+        let read = |tid: usize| {
+            let at = linear(tid, &t.read);
+            let one = |&r: &u64| memory[at + r as usize].expect("a total was written");
+            t.registers.iter().map(one).collect()
+        };
+        let mut scanned: Vec<Vec<(u64, u64)>> = (0..ends.len()).map(read).collect();
+        t.steps
+            .iter()
+            .for_each(|step| take_step(step, &mut scanned));
+        let shifted = |tid: usize| {
+            let lane = (tid + if reverse { 1 } else { 31 }) % 32;
+            let got = &scanned[tid / 32 * 32 + lane];
+            let first = if reverse { t.lane_mask } else { 0 };
+            let edge = |b: &Option<u32>| b.map_or(NOTHING, |b| got[b as usize]);
+            match tid as u32 & t.lane_mask == first {
+                true => t.preceding.iter().map(edge).collect(),
+                false => got.clone(),
+            }
+        };
+        let shifted: Vec<Vec<(u64, u64)>> = (0..ends.len()).map(shifted).collect();
+        let taken = |tid: usize| {
+            let lane = linear(tid, &t.lanes);
+            let one = |&(r, differs): &(u32, u32)| {
+                shifted[tid / 32 * 32 + (lane ^ differs as usize)][r as usize]
+            };
+            t.sources.iter().map(one).collect()
+        };
+        (0..ends.len()).map(taken).collect()
+    }
+
+    /// The scan by totals of runs, and what precedes each run.
+    fn by_runs(
+        p: &ScanPlan,
+        runs: &Runs,
+        mut v: Vec<Vec<(u64, u64)>>,
+        reverse: bool,
+    ) -> Vec<Vec<(u64, u64)>> {
+        let (within, mut across) = p.steps.split_at(runs.steps);
         within.iter().for_each(|step| take_step(step, &mut v));
         let n = runs.ends.len();
         let totals = |regs: &Vec<(u64, u64)>| runs.ends.iter().map(|&r| regs[r as usize]).collect();
         let mut ends: Vec<Vec<(u64, u64)>> = v.iter().map(totals).collect();
-        // The identity of the composition of maps.
-        ends.iter_mut().for_each(|e| e.extend(vec![(1, 0); n]));
-        for step in across {
-            let step = runs.among_ends(step);
-            let doubled = |&(to, from): &(u32, u32)| [(to, from), (to + n as u32, from)];
-            let registers = step.registers.iter().flat_map(doubled).collect();
-            take_step(&ScanStep { registers, ..step }, &mut ends);
+        let mut before = vec![vec![NOTHING; n]; v.len()];
+        if let Some(lanes) = &runs.lanes {
+            let (by_lanes, further) = across.split_at(lanes.steps);
+            across = further;
+            let by_lanes = by_lanes.iter().map(|step| runs.among_ends(step));
+            by_lanes.for_each(|step| take_step(&step, &mut ends));
+            let first = if reverse { lanes.mask } else { 0 };
+            for (tid, before) in before.iter_mut().enumerate() {
+                let distance = lanes.distance as usize;
+                if tid as u32 & lanes.mask != first {
+                    let tid = if reverse {
+                        tid + distance
+                    } else {
+                        tid - distance
+                    };
+                    before.clone_from(&ends[tid]);
+                }
+            }
+            if let Some(totals) = &lanes.totals {
+                across = &[];
+                let preceding = by_totals(totals, &ends, reverse);
+                for all in [&mut ends, &mut before] {
+                    for (all, preceding) in all.iter_mut().zip(&preceding) {
+                        all.iter_mut()
+                            .zip(preceding)
+                            .for_each(|(x, &p)| *x = op(p, *x));
+                    }
+                }
+            }
         }
-        for (regs, ends) in v.iter_mut().zip(ends) {
+        let mut both: Vec<Vec<(u64, u64)>> = (ends.into_iter().zip(before))
+            .map(|(ends, before)| [ends, before].concat())
+            .collect();
+        by_steps(runs, across, &mut both);
+        for (regs, both) in v.iter_mut().zip(both) {
             for r in runs.others() {
-                let before = ends[n + runs.run[r as usize] as usize];
+                let before = both[n + runs.run[r as usize] as usize];
                 regs[r as usize] = op(before, regs[r as usize]);
             }
-            for (&r, &end) in runs.ends.iter().zip(&ends) {
+            for (&r, &end) in runs.ends.iter().zip(&both) {
                 regs[r as usize] = end;
             }
         }
@@ -278,7 +295,7 @@ mod tests {
         let mut v = first.clone();
         p.steps.iter().for_each(|step| take_step(step, &mut v));
         if let Some(runs) = &p.runs {
-            assert_eq!(by_runs(&p, runs, first), v);
+            assert_eq!(by_runs(&p, runs, first, reverse), v);
         }
         for tid in 0..threads {
             for r in 0..l.registers() {
@@ -323,6 +340,39 @@ mod tests {
         ] {
             for (dim, reverse) in [(0, false), (0, true), (1, false), (1, true)] {
                 check(&l, dim, reverse);
+            }
+        }
+    }
+
+    /// Long rows: lanes, then warps, then registers follow one another.
+    #[test]
+    fn totals_of_warps_are_scanned_at_once() {
+        // Extents, elements of an access, warps; how many totals a lane reads: those of its warp's lines by 32.
+        let cases: [(&[u64], u64, u64, Option<usize>); 8] = [
+            (&[4096], 4, 4, Some(1)),
+            (&[1, 8192], 4, 4, Some(2)),
+            (&[16384], 4, 8, Some(4)),
+            (&[2048], 1, 4, Some(2)),
+            (&[4, 1024], 4, 8, Some(1)),
+            (&[256], 2, 4, Some(1)),
+            (&[2, 2048], 4, 4, Some(1)),
+            (&[16, 64], 4, 4, None),
+        ];
+        for (extents, max_vector, warps, read) in cases {
+            let blocked = Blocked {
+                shape: Shape::new(extents).unwrap(),
+                order: (0..extents.len()).rev().collect(),
+                max_vector,
+                element_bits: 32,
+                warps,
+            };
+            let l = blocked.layout().unwrap();
+            for reverse in [false, true] {
+                let p = check(&l, extents.len() - 1, reverse);
+                let lanes = p.runs.and_then(|r| r.lanes);
+                let totals = lanes.and_then(|l| l.totals);
+                let registers = totals.map(|t| t.registers.len());
+                assert_eq!(registers, read, "of {extents:?}");
             }
         }
     }

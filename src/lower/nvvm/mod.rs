@@ -36,6 +36,7 @@ mod redux;
 mod roles;
 mod scaled_dot;
 mod scan;
+mod scan_runs;
 mod scratch;
 mod settled;
 mod shape;

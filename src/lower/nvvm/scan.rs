@@ -2,13 +2,15 @@
 
 use super::Lower;
 use super::emit::AccessAttrs;
+use super::scan_runs::ByRuns;
 use crate::dialect::cuda_tile::view;
 use crate::dialect::enums::{Predicate, Shuffle, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{BlockId, Diagnostic, Op, OpId, Type, TypeId, ValueId};
 use crate::layout::Layout;
 use crate::layout::blocked::Blocked;
-use crate::layout::scan::{Reach, Runs, ScanPlan, ScanStep};
+use crate::layout::scan::ScanPlan;
+use crate::layout::scan_steps::{Reach, ScanStep};
 use crate::lower::unsupported;
 use crate::scalar::Signedness;
 
@@ -40,7 +42,13 @@ impl Lower<'_> {
             values = self.scan_step(op, body, step, values)?;
         }
         if let Some((runs, identities)) = runs {
-            values = self.scan_runs(op, body, (across, runs), (values, identities))?;
+            let how = ByRuns {
+                runs,
+                steps: across,
+                reverse,
+                identities,
+            };
+            values = self.scan_runs(op, body, &how, values)?;
         }
         for (&result, value) in v.results().iter().zip(values) {
             let to = self.layout(result).unwrap_or_else(|| layout.clone());
@@ -74,7 +82,7 @@ impl Lower<'_> {
     }
 
     /// Takes one step.
-    fn scan_step(
+    pub(super) fn scan_step(
         &mut self,
         op: OpId,
         body: BlockId,
@@ -92,80 +100,8 @@ impl Lower<'_> {
         Ok(self.all_replaced(&values, &new, &to))
     }
 
-    /// The steps behind those that scan each run of registers by itself: what comes from other threads is combined with the
-    /// total of a run and with what precedes the run, which the other elements of the run take at the end.
-    fn scan_runs(
-        &mut self,
-        op: OpId,
-        body: BlockId,
-        (steps, runs): (&[ScanStep], &Runs),
-        (values, identities): (Vec<ValueId>, Vec<i64>),
-    ) -> Result<Vec<ValueId>, Diagnostic> {
-        let mut ends: Vec<ValueId> = (values.iter())
-            .map(|&v| self.emit().take(v, &runs.ends))
-            .collect();
-        let mut before: Vec<ValueId> = Vec::new();
-        for (&end, identity) in ends.iter().zip(identities) {
-            let ty = self.m.ty(end);
-            before.push(self.emit().constant(identity, ty));
-        }
-        for (i, step) in steps.iter().enumerate() {
-            let step = runs.among_ends(step);
-            let to = targets(&step);
-            let so_far = self.so_far(&step, &ends);
-            let take = |l: &mut Self, all: &[ValueId]| -> Vec<ValueId> {
-                all.iter().map(|&v| l.emit().take(v, &to)).collect()
-            };
-            let old = [take(self, &ends), take(self, &before)];
-            let new = if i == 0 {
-                // Nothing precedes any run yet.
-                [
-                    self.combine(op, body, old[0].clone(), so_far.clone())?,
-                    so_far,
-                ]
-            } else {
-                self.combine_both(op, body, &old, &so_far)?
-            };
-            let [new_ends, new_before] = new;
-            let new_ends = self.where_taking(&step, new_ends, &old[0]);
-            let new_before = self.where_taking(&step, new_before, &old[1]);
-            ends = self.all_replaced(&ends, &new_ends, &to);
-            before = self.all_replaced(&before, &new_before, &to);
-        }
-        let others = runs.others();
-        let run: Vec<u32> = (others.iter())
-            .filter_map(|&r| runs.run.get(r as usize).copied())
-            .collect();
-        let current = values
-            .iter()
-            .map(|&v| self.emit().take(v, &others))
-            .collect();
-        let so_far = before.iter().map(|&v| self.emit().take(v, &run)).collect();
-        let new = self.combine(op, body, current, so_far)?;
-        let values = self.all_replaced(&values, &new, &others);
-        Ok(self.all_replaced(&values, &ends, &runs.ends))
-    }
-
-    /// Combines two lists of values with the same ones so far.
-    fn combine_both(
-        &mut self,
-        op: OpId,
-        body: BlockId,
-        [a, b]: &[Vec<ValueId>; 2],
-        so_far: &[ValueId],
-    ) -> Result<[Vec<ValueId>; 2], Diagnostic> {
-        let mut e = self.emit();
-        let current = a.iter().zip(b).map(|(&a, &b)| e.concat(&[a, b])).collect();
-        let twice = so_far.iter().map(|&v| e.concat(&[v, v])).collect();
-        let new = self.combine(op, body, current, twice)?;
-        let half = |l: &mut Self, i: u32| -> Vec<ValueId> {
-            new.iter().map(|&v| l.emit().part(v, i, 2)).collect()
-        };
-        Ok([half(self, 0), half(self, 1)])
-    }
-
     /// What each register that takes part in a step is combined with.
-    fn so_far(&mut self, step: &ScanStep, values: &[ValueId]) -> Vec<ValueId> {
+    pub(super) fn so_far(&mut self, step: &ScanStep, values: &[ValueId]) -> Vec<ValueId> {
         let from: Vec<u32> = step.registers.iter().map(|r| r.1).collect();
         // Each register of other threads travels once.
         let mut distinct = from.clone();
@@ -191,7 +127,7 @@ impl Lower<'_> {
     }
 
     /// `new` in the threads that take part in a step, `old` in the others.
-    fn where_taking(
+    pub(super) fn where_taking(
         &mut self,
         step: &ScanStep,
         new: Vec<ValueId>,
@@ -207,7 +143,12 @@ impl Lower<'_> {
     }
 
     /// Each of `values` with the registers `at` taken from the one of `parts`.
-    fn all_replaced(&mut self, values: &[ValueId], parts: &[ValueId], at: &[u32]) -> Vec<ValueId> {
+    pub(super) fn all_replaced(
+        &mut self,
+        values: &[ValueId],
+        parts: &[ValueId],
+        at: &[u32],
+    ) -> Vec<ValueId> {
         values
             .iter()
             .zip(parts)
@@ -337,6 +278,6 @@ impl Lower<'_> {
 }
 
 /// The registers that take part in a step.
-fn targets(step: &ScanStep) -> Vec<u32> {
+pub(super) fn targets(step: &ScanStep) -> Vec<u32> {
     step.registers.iter().map(|r| r.0).collect()
 }
