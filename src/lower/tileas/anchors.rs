@@ -7,6 +7,7 @@ use super::made::{self, Made};
 use super::relation::{
     Relation, at, canonical, default_layout, is_distributed, layout_of, shape_of,
 };
+use super::shown;
 use super::turn;
 use super::variables::{Assign, Priority};
 use super::warps_own;
@@ -175,7 +176,9 @@ fn memory(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagno
     }
     let usual = at(a.m, op, usual(a.m, op, blocked.clone(), least))?;
     let layout = match priority {
-        Priority::Store => as_loaded(a, tile, &blocked),
+        Priority::Store => {
+            as_loaded(a, tile, &blocked).or_else(|| shown::layout(a, tile, &blocked, &usual))
+        }
         _ => warps_own::layout(a.m, tile, &blocked.order, &usual, a.warps),
     };
     a.propose(tile, priority, &layout.unwrap_or(usual));

@@ -39,7 +39,21 @@ pub fn insert(
             }
         }
     }
+    drop_unused(m, ops, &replaced);
     Ok(())
+}
+
+/// Takes away conversions of what operations leave, where all users want it as it was left.
+fn drop_unused(m: &mut Module, ops: &[OpId], converted: &FxHashMap<ValueId, ValueId>) {
+    for &op in ops {
+        let results = m.op(op).results.clone();
+        for value in results.iter().filter_map(|r| converted.get(r)) {
+            let unused = m.def_op(*value).filter(|_| !m.is_used(*value));
+            if let Some(conversion) = unused {
+                m.erase(conversion);
+            }
+        }
+    }
 }
 
 /// (operand, layout it must have) of an operation.
@@ -165,6 +179,9 @@ pub fn takes_any(source: &Layout, relation: &Relation) -> bool {
 
 /// A conversion of `value` placed before `op`, and before the loops around `op` that do not change it.
 fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
+    if let Some(source) = converted_from(m, value, layout) {
+        return source;
+    }
     let ty = distributed(m, m.ty(value), layout);
     let loc = m.op(op).loc;
     let mut before = op;
@@ -183,6 +200,14 @@ fn convert(m: &mut Module, op: OpId, value: ValueId, layout: u32) -> ValueId {
     let mut b = m.at(block, position);
     b.loc = loc;
     b.value(S::ConvertLayout, &[value], [], ty)
+}
+
+/// What `value` was converted from, if that has this layout: a reduction's result that one user wants elsewhere, for example.
+fn converted_from(m: &Module, value: ValueId, layout: u32) -> Option<ValueId> {
+    let op = m.def_op(value)?;
+    let converts = S::of(m.op(op).kind) == Some(S::ConvertLayout);
+    let source = converts.then(|| m.source(op))?;
+    (layout_of(m, source) == Some(layout)).then_some(source)
 }
 
 /// `value` converted to `ty` by an operation that has run whenever the one at `place` does.

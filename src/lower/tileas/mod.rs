@@ -71,6 +71,7 @@ mod rounded;
 mod rows_first;
 mod sharing;
 mod shorter;
+mod shown;
 mod sink;
 mod soon;
 mod staged;
@@ -87,6 +88,7 @@ mod variables;
 mod waited;
 mod warps_own;
 mod wgmma;
+mod whole;
 
 pub use flow::jump_target;
 pub use fragments::{is_fma, mma_of, scales_of, wgmma_of};
@@ -299,6 +301,7 @@ fn spread(
     if reread {
         reread::apply(m, body);
     }
+    whole::reduce(m, body)?;
     Ok(true)
 }
 

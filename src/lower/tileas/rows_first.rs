@@ -27,15 +27,15 @@ const EXACT: [C; 9] = [
 /// Turns every such chain of reductions under `body` around.
 pub fn reduce(m: &mut Module, body: BlockId) {
     for op in m.ops_under(body) {
-        if let Some(chain) = chain(m, op) {
+        if let Some(chain) = chain(m, op, |dim| dim == 0) {
             turn(m, &chain);
         }
     }
 }
 
-/// The reductions of the first dimension, one after the other, that make one number of what `first` reduces.
-fn chain(m: &Module, first: OpId) -> Option<Vec<OpId>> {
-    let how = combination(m, first)?;
+/// The reductions of such dimensions, one after the other, that make one number of what `first` reduces, in any order.
+pub fn chain(m: &Module, first: OpId, of: impl Fn(i64) -> bool) -> Option<Vec<OpId>> {
+    let how = combination(m, first, &of)?;
     let mut rank = m.types.as_tile(m.ty(m.source(first)))?.1.len();
     let mut chain = vec![first];
     while rank > 1 {
@@ -43,7 +43,7 @@ fn chain(m: &Module, first: OpId) -> Option<Vec<OpId>> {
         let &[next] = &m.users(made)[..] else {
             return None;
         };
-        if combination(m, next)? != how {
+        if combination(m, next, &of)? != how {
             return None;
         }
         chain.push(next);
@@ -52,8 +52,8 @@ fn chain(m: &Module, first: OpId) -> Option<Vec<OpId>> {
     (chain.len() > 1).then_some(chain)
 }
 
-/// How a reduction of the first dimension combines two elements, if that is exact.
-fn combination(m: &Module, op: OpId) -> Option<(C, Vec<Option<Attr>>)> {
+/// How a reduction of such a dimension combines two elements, if that is exact.
+fn combination(m: &Module, op: OpId, of: &impl Fn(i64) -> bool) -> Option<(C, Vec<Option<Attr>>)> {
     let reduce = view::Reduce::of(m.op(op))?;
     let body = m.body_of(op, 0)?;
     let &[combine, end] = &m.block(body).ops[..] else {
@@ -69,8 +69,8 @@ fn combination(m: &Module, op: OpId) -> Option<(C, Vec<Option<Attr>>)> {
     let args = &m.block(body).args;
     let both = args.len() == 2 && args.iter().all(|a| data.operands.contains(a));
     let yielded = m.op(end).operands[..] == data.results[..];
-    let first = reduce.dim() == 0 && both && yielded;
-    first.then(|| (kind, data.attrs.to_vec()))
+    let alone = of(reduce.dim()) && both && yielded;
+    alone.then(|| (kind, data.attrs.to_vec()))
 }
 
 /// Lets each reduction of a chain fold the last dimension that is left.
