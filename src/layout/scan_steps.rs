@@ -50,6 +50,11 @@ pub enum Reach {
 }
 
 impl ScanStep {
+    /// The registers that take part.
+    pub fn targets(&self) -> Vec<u32> {
+        self.registers.iter().map(|r| r.0).collect()
+    }
+
     /// How far the values come.
     pub fn reach(&self) -> Reach {
         match (self.warp.is_own(), self.lane.is_own()) {

@@ -92,7 +92,7 @@ impl Lower<'_> {
         if step.registers.is_empty() {
             return Ok(values);
         }
-        let to = targets(step);
+        let to = step.targets();
         let so_far = self.so_far(step, &values);
         let current: Vec<ValueId> = values.iter().map(|&v| self.emit().take(v, &to)).collect();
         let new = self.combine(op, body, current.clone(), so_far)?;
@@ -275,9 +275,4 @@ impl Lower<'_> {
         }
         received
     }
-}
-
-/// The registers that take part in a step.
-pub(super) fn targets(step: &ScanStep) -> Vec<u32> {
-    step.registers.iter().map(|r| r.0).collect()
 }

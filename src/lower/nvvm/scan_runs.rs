@@ -2,7 +2,6 @@
 
 use super::Lower;
 use super::emit::AccessAttrs;
-use super::scan::targets;
 use crate::dialect::enums::{Shuffle, SpecialRegister};
 use crate::dialect::nvvm::Op as N;
 use crate::ir::{BlockId, Diagnostic, OpId, TypeId, ValueId};
@@ -101,7 +100,7 @@ impl Lower<'_> {
         let mut before = before.unwrap_or_else(|| self.identities_like(how, &ends));
         for step in steps {
             let step = how.runs.among_ends(step);
-            let to = targets(&step);
+            let to = step.targets();
             let so_far = self.so_far(&step, &ends);
             let take = |l: &mut Self, all: &[ValueId]| -> Vec<ValueId> {
                 all.iter().map(|&v| l.emit().take(v, &to)).collect()
