@@ -5,10 +5,11 @@
 //! when scanning backwards) take the total of the other half of their run, which is its
 //! last element. Where that element lives follows from the layout.
 //!
-//! Where a thread holds runs of neighbours, only their totals need take part in the steps between
-//! threads ([`Runs`]): the other elements take what precedes their run once, at the end.
+//! Where a thread holds runs of neighbours, it scans these one element after the other, and only their
+//! totals take part in the steps between threads ([`Runs`]): the other elements take what precedes
+//! their run once, at the end.
 
-use super::scan_steps::{ScanStep, owners, steps};
+use super::scan_steps::{ScanStep, in_turn, owners, steps};
 use super::scan_totals::Totals;
 use super::{In, Layout, LayoutError};
 
@@ -24,7 +25,7 @@ pub struct ScanPlan {
 /// Runs of neighbours in the registers of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// So many of the steps scan each run by itself.
+    /// So many of the steps scan each run by itself, one element after the other.
     pub steps: usize,
     /// The registers that hold the totals of the runs then.
     pub ends: Vec<u32>,
@@ -67,6 +68,12 @@ impl Lanes {
     }
 }
 
+/// The bits of a register's number along which neighbours of a thread lie.
+fn inside(owners: &[(In, u32)]) -> impl Iterator<Item = u32> {
+    let inside = owners.iter().take_while(|o| o.0 == In::Register);
+    inside.map(|o| o.1)
+}
+
 impl Runs {
     /// Fewest elements of a run, as a power of two: a step combines two values for each run instead of all its elements.
     const LEAST: usize = 2;
@@ -74,13 +81,11 @@ impl Runs {
     const FEWEST: usize = 2;
 
     fn of(layout: &Layout, owners: &[(In, u32)], reverse: bool) -> Option<Runs> {
-        let inside = owners.iter().take_while(|o| o.0 == In::Register);
-        let bits: Vec<u32> = inside.map(|o| o.1).collect();
-        let steps = bits.len();
-        let lanes = Lanes::of(layout, owners, steps, reverse);
+        let bits: Vec<u32> = inside(owners).collect();
+        let lanes = Lanes::of(layout, owners, bits.len(), reverse);
         let pays = match &lanes {
-            Some(lanes) => steps > 0 || lanes.totals.is_some(),
-            None => steps >= Self::LEAST && owners.len() - steps >= Self::FEWEST,
+            Some(lanes) => !bits.is_empty() || lanes.totals.is_some(),
+            None => bits.len() >= Self::LEAST && owners.len() - bits.len() >= Self::FEWEST,
         };
         if !pays {
             return None;
@@ -91,7 +96,7 @@ impl Runs {
         let ends: Vec<u32> = (0..registers).filter(|&r| end(r) == r).collect();
         let place = |r: u32| ends.binary_search(&end(r)).unwrap_or(0) as u32;
         Some(Runs {
-            steps,
+            steps: (1 << bits.len()) - 1,
             run: (0..registers).map(place).collect(),
             ends,
             lanes,
@@ -121,10 +126,14 @@ impl ScanPlan {
     /// one bit of register, lane or warp, and to it alone; blocked layouts are like that.
     pub fn new(layout: &Layout, dim: usize, reverse: bool) -> Result<ScanPlan, LayoutError> {
         let owners = owners(layout, dim)?;
-        Ok(ScanPlan {
-            steps: steps(layout, &owners, reverse),
-            runs: Runs::of(layout, &owners, reverse),
-        })
+        let mut steps = steps(layout, &owners, reverse);
+        let runs = Runs::of(layout, &owners, reverse);
+        if let Some(runs) = &runs {
+            let bits: Vec<u32> = inside(&owners).collect();
+            steps.splice(..bits.len(), in_turn(layout, &bits, reverse));
+            debug_assert_eq!(runs.steps, (1 << bits.len()) - 1);
+        }
+        Ok(ScanPlan { steps, runs })
     }
 }
 
@@ -393,7 +402,7 @@ mod tests {
         let reach: Vec<Reach> = p.steps.iter().map(ScanStep::reach).collect();
         assert_eq!(
             reach,
-            [vec![Reach::Thread; 2], vec![Reach::Warp; 5]].concat()
+            [vec![Reach::Thread; 3], vec![Reach::Warp; 5]].concat()
         );
     }
 

@@ -96,6 +96,34 @@ pub(super) fn steps(layout: &Layout, owners: &[(In, u32)], reverse: bool) -> Vec
     owners.iter().enumerate().map(step).collect()
 }
 
+/// The steps that scan runs of neighbours in a thread, whose registers these bits number: one element after the other, which
+/// takes one combination each.
+pub(super) fn in_turn(layout: &Layout, bits: &[u32], reverse: bool) -> Vec<ScanStep> {
+    let inside = bits.iter().fold(0u32, |mask, bit| mask | 1 << bit);
+    let starts = (0..layout.registers() as u32).filter(|r| r & inside == 0);
+    let starts: Vec<u32> = starts.collect();
+    let place = |element: u32| {
+        let set = (0..)
+            .zip(bits)
+            .filter(|&(i, _): &(u32, _)| element >> i & 1 == 1);
+        set.fold(0, |r, (_, bit)| r | 1 << bit)
+    };
+    let last = (1u32 << bits.len()) - 1;
+    let step = |i: u32| {
+        let (to, from) = match reverse {
+            false => (place(i), place(i - 1)),
+            true => (place(last - i), place(last - i + 1)),
+        };
+        ScanStep {
+            registers: starts.iter().map(|r| (r | to, r | from)).collect(),
+            only: None,
+            lane: Source::default(),
+            warp: Source::default(),
+        }
+    };
+    (1..=last).map(step).collect()
+}
+
 fn step(layout: &Layout, lower: &[(In, u32)], own: (In, u32), reverse: bool) -> ScanStep {
     let (mut clear, mut set) = ([0u32; 5], [0u32; 5]);
     // Forward: from the half with the bit clear, its last element; backward, mirrored.
