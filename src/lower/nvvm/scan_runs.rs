@@ -75,7 +75,7 @@ impl Lower<'_> {
         let before = match alone {
             // No element but the totals themselves.
             true => Vec::new(),
-            false => self.from_neighbours(how, lanes, &ends),
+            false => self.before_own_runs(how, lanes, &ends),
         };
         let Some(totals) = &lanes.totals else {
             return self.scan_further(op, body, (how, further), (ends, Some(before)));
@@ -151,7 +151,7 @@ impl Lower<'_> {
     }
 
     /// The total of the runs up to the neighbour's, which precede a lane's own; the identity in the first lane of a row.
-    fn from_neighbours(
+    fn before_own_runs(
         &mut self,
         how: &ByRuns<'_>,
         lanes: &Lanes,
