@@ -122,8 +122,7 @@ impl Between {
             let touched = Touched::by(m, op);
             let uses = inside().any(|o| m.op(o).operands.iter().any(|v| made.contains(v)));
             let follows = before.iter().any(|b| b.orders(m, &touched, placed));
-            let fences = is(m, op, S::ProxyFence) && has(m, &between.behind, S::LocalStore);
-            if uses || follows || fences || !moves(m, op) {
+            if uses || follows || between.holds_back(m, op) || !moves(m, op) {
                 made.extend(&m.op(op).results);
                 before.push(touched);
                 between.behind.push(op);
@@ -143,6 +142,19 @@ impl Between {
         let waited = !has(m, behind, S::ConsumerWait);
         let free = fenced && waited && !between.second.iter().any(needs);
         free.then_some(between)
+    }
+
+    /// Whether an access to shared memory stays behind what stays: a fence behind the stores that it is for, and all of them
+    /// behind waits for copies and the like.
+    fn holds_back(&self, m: &Module, op: OpId) -> bool {
+        let waits = |&o: &OpId| {
+            let harmless = [S::TensorLoad, S::ConsumerRelease];
+            !moves(m, o) && !harmless.iter().any(|&kind| is(m, o, kind))
+        };
+        let shared = [S::LocalStore, S::LocalLoad, S::ProxyFence];
+        let accesses = shared.iter().any(|&kind| is(m, op, kind));
+        let fences = is(m, op, S::ProxyFence) && has(m, &self.behind, S::LocalStore);
+        fences || accesses && self.behind.iter().any(waits)
     }
 
     /// The buffers in tensor memory that live together in the new order, in addition to those of `held`.
