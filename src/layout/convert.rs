@@ -40,6 +40,13 @@ pub struct Planned {
     pub cost: u64,
 }
 
+impl Planned {
+    /// Whether not even free shared memory would be cheaper than this, for the sake of the waits.
+    fn beats_memory(&self) -> bool {
+        self.cost <= BARRIER_COST
+    }
+}
+
 /// What the two waits of a trip through shared memory are taken to cost, in issue slots.
 pub const BARRIER_COST: u64 = 40;
 
@@ -141,6 +148,43 @@ pub fn convert(
     capabilities: Capabilities,
 ) -> Result<Planned, LayoutError> {
     let lookup = Lookup::new(source, destination)?;
+    let exchanged = match exchange(&lookup, source, element_bits) {
+        Some(planned) if planned.beats_memory() => return Ok(planned),
+        exchanged => exchanged,
+    };
+    let stays = || Ok(lookup.stays_in_warp());
+    let shared = by_trip(source, destination, element_bits, capabilities, stays);
+    match (exchanged, shared) {
+        (Some(a), Ok(b)) => Ok(if a.cost <= b.cost { a } else { b }),
+        (Some(a), Err(_)) => Ok(a),
+        (None, b) => b,
+    }
+}
+
+/// Whether [`convert`] takes a tile from `source` to `destination` without shared memory.
+///
+/// # Errors
+/// As [`convert`].
+pub fn needs_no_memory(
+    source: &Layout,
+    destination: &Layout,
+    element_bits: u32,
+    capabilities: Capabilities,
+) -> Result<bool, LayoutError> {
+    let lookup = Lookup::new(source, destination)?;
+    // Where elements would lie in shared memory takes long to choose.
+    match exchange(&lookup, source, element_bits) {
+        None => Ok(false),
+        Some(planned) if planned.beats_memory() => Ok(true),
+        Some(_) => {
+            let planned = convert(source, destination, element_bits, capabilities)?;
+            Ok(!matches!(planned.conversion, Conversion::Shared(_)))
+        }
+    }
+}
+
+/// The way within threads or warps, if there is one.
+fn exchange(lookup: &Lookup, source: &Layout, element_bits: u32) -> Option<Planned> {
     if let Some(registers) = lookup.registers_only() {
         let identity = registers.len() as u64 == source.registers()
             && registers.iter().enumerate().all(|(i, &r)| i as u32 == r);
@@ -149,26 +193,15 @@ pub fn convert(
         } else {
             Conversion::Registers(registers)
         };
-        return Ok(Planned {
+        return Some(Planned {
             conversion,
             cost: 0,
         });
     }
-    let shuffle = ShufflePlan::new(&lookup, element_bits).map(|plan| Planned {
+    ShufflePlan::new(lookup, element_bits).map(|plan| Planned {
         cost: plan.cost(element_bits),
         conversion: Conversion::Shuffle(plan),
-    });
-    // Not even free shared memory beats a cost below the barrier's.
-    if let Some(cheap) = shuffle.as_ref().filter(|s| s.cost <= BARRIER_COST) {
-        return Ok(cheap.clone());
-    }
-    let stays = || Ok(lookup.stays_in_warp());
-    let shared = by_trip(source, destination, element_bits, capabilities, stays);
-    match (shuffle, shared) {
-        (Some(a), Ok(b)) => Ok(if a.cost <= b.cost { a } else { b }),
-        (Some(a), Err(_)) => Ok(a),
-        (None, b) => b,
-    }
+    })
 }
 
 /// The way through shared memory.

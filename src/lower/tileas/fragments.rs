@@ -6,6 +6,7 @@ use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::layout::mma::{Batch, MatmulShape, MmaSync, Paired, Wgmma};
 use crate::layout::scales::MmaScales;
+use crate::layout::{Layout, LayoutError};
 use crate::lower::unsupported;
 
 /// Instruction shapes, in the order of `enums::DOT_ATOM`.
@@ -121,10 +122,7 @@ impl Operand {
         let sides = [(Side::Left, lhs), (Side::Right, rhs)].into_iter();
         let wanted = sides.filter(|&(side, tile)| wanted(side, tile));
         let operand = |(side, tile): (Side, ValueId)| {
-            let layout = match side {
-                Side::Left => mma.a(),
-                Side::Right => mma.b(),
-            };
+            let layout = operand_of(&mma, side);
             let layout = layout.map_err(|e| unsupported(m, dot, format!("no layout: {e}")))?;
             let bits = m.types.width(m.types.elem(m.ty(tile)));
             Ok(Operand {
@@ -135,6 +133,14 @@ impl Operand {
             })
         };
         wanted.map(operand).collect()
+    }
+}
+
+/// The layout in which a matmul reads its operand on a side.
+pub fn operand_of(mma: &MmaSync, side: Side) -> Result<Layout, LayoutError> {
+    match side {
+        Side::Left => mma.a(),
+        Side::Right => mma.b(),
     }
 }
 

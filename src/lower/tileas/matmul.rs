@@ -95,7 +95,7 @@ pub fn is_batch_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
 /// Matmuls whose result, worked over, is the left operand of another: with whole rows in a warp, what
 /// is between them (attention's softmax) needs no other warp, and neither does the second matmul. And those of whose
 /// result columns are extracted: in each warp, these are a choice of registers.
-fn keep_rows(m: &mut Module, body: BlockId) {
+pub fn keep_rows(m: &mut Module, body: BlockId) {
     let ops = m.ops_under(body);
     let chosen = |&o: &OpId| matches!(S::of(m.op(o).kind), Some(S::Dot | S::ScaledDot));
     let matmuls = || ops.iter().copied().filter(chosen);

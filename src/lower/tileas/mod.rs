@@ -28,6 +28,7 @@ mod deep;
 mod distinct;
 mod early;
 mod elements;
+mod expected;
 mod flow;
 mod for_itself;
 mod fragments;
@@ -236,6 +237,7 @@ fn spread(
         facts = facts::of(m, op);
     }
     arrange::loops(m, body);
+    matmul::keep_rows(m, body);
     let plan = plan::of(m, op, target, options, &facts, split.as_ref(), log)?;
     if !hoped.is_brought(m, body, &plan) {
         return Ok(false);

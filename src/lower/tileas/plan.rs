@@ -3,6 +3,7 @@
 use super::atoms::Extents;
 use super::cluster::Split;
 use super::decided::Plan;
+use super::expected::Expected;
 use super::fragments;
 use super::limits::{BUSY_WARPS, MAX_WARPS, MOST_IN_BLOCK, REGISTERS_BESIDE_TILES};
 use super::missed::{ASYNCHRONOUS_COPIES, Log, THROUGH_REGISTERS};
@@ -386,11 +387,13 @@ fn streams(
         .flat_map(|(_, loops)| loops)
         .flat_map(|(_, s)| s.loads.clone());
     let copied: Vec<OpId> = copied.collect();
+    let expected = Expected::of(m, body, warps, target);
     let sharing = pipeline::cp_async::Sharing {
         stored: stored_operands(m, func, target, &copied),
         rings: rings.len() as u64,
         warps,
         neighbours,
+        expected: &expected,
     };
     let mut plans = Vec::new();
     for (_, loops) in rings {

@@ -3,7 +3,8 @@
 use crate::dialect::cuda_tile::view as tile;
 use crate::dialect::enums::Ordering;
 use crate::lower::tileas::buffers::tile_bytes;
-use crate::lower::tileas::look::{is_matmul, is_number, reach_arranged, shows};
+use crate::lower::tileas::expected::Expected;
+use crate::lower::tileas::look::{is_matmul, is_number, reach_arranged};
 use crate::lower::tileas::pipeline::ahead::{UNALIGNED, gathers_ahead, reached, starts_ahead};
 
 use super::purpose::Purpose;
@@ -192,11 +193,11 @@ pub fn takes(m: &Module, under: &[OpId], values: &FxHashSet<ValueId>) -> bool {
 }
 
 /// Bytes of scratch memory that the matmuls under `body` may need while the rings are in use: operands
-/// that do not come out of a ring take a trip through it, and multiply-adds take both through it.
+/// that come neither out of a ring nor, as is `expected`, out of registers take a trip through it, and multiply-adds take both through it.
 ///
 /// Stores in the loop, and those that follow in a loop around this one, convert their tiles, too: the ring is not free
 /// for that, because the next iteration fills it again.
-pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
+pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch, expected: &Expected) -> u64 {
     let loads = &stream.loads;
     let stored = |o: &OpId| {
         matches!(
@@ -211,13 +212,12 @@ pub fn scratch(m: &Module, body: BlockId, stream: &Prefetch) -> u64 {
     let store = store.max().unwrap_or(0);
     let need = |matmul: OpId| {
         let data = m.op(matmul);
-        let undecided = !matches!(S::of(data.kind), Some(S::Dot | S::ScaledDot));
+        if matches!(S::of(data.kind), Some(S::Dot | S::ScaledDot)) {
+            return expected.through_memory(m, matmul, |o| loads.contains(&o));
+        }
         let operands = Matmul::of(data).into_iter().flat_map(Matmul::sources);
-        operands
-            .filter(|&v| undecided || !shows(m, v, |o| loads.contains(&o)))
-            // Eight bits may be widened first.
-            .map(|v| tile_bytes(m, v) * if undecided { 2 } else { 1 })
-            .sum()
+        // Eight bits may be widened first.
+        operands.map(|v| 2 * tile_bytes(m, v)).sum()
     };
     let matmuls = m.ops_under(body).into_iter().filter(|&o| is_matmul(m, o));
     matmuls.map(need).max().unwrap_or(0).max(store)

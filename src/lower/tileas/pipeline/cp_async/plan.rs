@@ -9,7 +9,8 @@ use crate::facts::matmul::Matmul;
 use crate::facts::{FactMap, iterations};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::buffers::{RESERVE, memory_order, stage_bytes, tile_bytes};
-use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS};
+use crate::lower::tileas::expected::Expected;
+use crate::lower::tileas::limits::{FEWEST_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_LOADS};
 use crate::lower::tileas::look::is_chained;
 use crate::lower::tileas::neighbours::{Neighbours, REGISTERS_BESIDES};
 use crate::lower::tileas::operands::is_stationary;
@@ -31,7 +32,7 @@ pub struct Plan {
 
 /// What a ring has to go by.
 #[derive(Clone, Copy, Debug)]
-pub struct Sharing {
+pub struct Sharing<'e> {
     /// Bytes of shared memory for operands that matmuls read there and that no ring brings.
     pub stored: u64,
     /// Rings of the kernel.
@@ -39,6 +40,8 @@ pub struct Sharing {
     /// Warps of the block.
     pub warps: u64,
     pub neighbours: Neighbours,
+    /// How tiles will lie in registers.
+    pub expected: &'e Expected,
 }
 
 impl Plan {
@@ -63,7 +66,8 @@ impl Plan {
             rings,
             warps,
             neighbours,
-        }: Sharing,
+            expected,
+        }: Sharing<'_>,
     ) -> Result<Plan, String> {
         let Some(kind) = Plan::kind(target, stream.purpose) else {
             return Err(format!("{target} has no cp.async"));
@@ -102,6 +106,7 @@ impl Plan {
                 top,
                 target,
                 warps,
+                expected,
             };
             let fit = kernel.fit(facts, &stream, rings)?;
             return Ok(Plan {
@@ -130,7 +135,7 @@ impl Plan {
             return Self::streaming(m, stream, rings, share);
         }
         // What needs more works in parts.
-        let scratch = prefetch::scratch(m, top, &stream).clamp(RESERVE, 2 * RESERVE);
+        let scratch = prefetch::scratch(m, top, &stream, expected).clamp(RESERVE, 2 * RESERVE);
         let rooms = neighbours.rooms(target);
         let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
         keep_what_fits(m, &mut stream.loads, whole / FEWEST_STAGES);
@@ -150,7 +155,11 @@ impl Plan {
             }
         }
         // A unit that reads its operands there is worth more than stages, and those more than it.
-        let rooms_of = |stored| rooms.into_iter().map(move |room| (room, stored));
+        let again = match neighbours.blocks {
+            0 | 1 => 0,
+            blocks => kept_for(m, top, &stream, target, [warps, warps * blocks]),
+        };
+        let rooms_of = |stored| rooms.into_iter().zip([stored + again, stored]);
         let mut all = rooms_of(stored).chain(rooms_of(0));
         let stages = all.find_map(stages).ok_or_else(|| {
             let room = rooms[1];
@@ -177,6 +186,23 @@ fn kept(m: &Module, top: BlockId, stream: &Prefetch) -> u64 {
     tiles.sort_unstable();
     tiles.dedup();
     tiles.into_iter().map(|v| tile_bytes(m, v)).sum()
+}
+
+/// Bytes of shared memory for those operands where so many warps share a multiprocessor: none if threads have registers for
+/// them beside all other tiles.
+fn kept_for(
+    m: &Module,
+    top: BlockId,
+    stream: &Prefetch,
+    target: &Target,
+    [warps, all_warps]: [u64; 2],
+) -> u64 {
+    let brought: Vec<ValueId> = stream.loads.iter().map(|&l| m.result(l)).collect();
+    let live = pressure::registers_without(m, top, warps, &brought) + REGISTERS_BESIDE_LOADS;
+    match live <= target.registers_per_thread(all_warps) {
+        true => 0,
+        false => kept(m, top, stream),
+    }
 }
 
 /// Leaves loads out, as few bytes as will do, until the others have `room` for a stage; the last one stays.

@@ -13,6 +13,7 @@ use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::layout::mma::MmaSync;
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, stage_bytes, tile_bytes};
+use crate::lower::tileas::expected::Expected;
 use crate::lower::tileas::fragments::mma_of;
 use crate::lower::tileas::limits::{
     MAX_STAGES_THROUGH_REGISTERS, REGISTERS_BESIDE_LOADS, REGISTERS_BESIDE_TILES,
@@ -30,6 +31,8 @@ pub(super) struct Kernel<'m> {
     pub target: &'m Target,
     /// Warps that hold tiles.
     pub warps: u64,
+    /// How these will lie in registers.
+    pub expected: &'m Expected,
 }
 
 /// What a loop gets.
@@ -205,7 +208,7 @@ impl Kernel<'_> {
     /// one, or in a branch, is converted while the ring is not free.
     fn scratch(&self, stream: &Prefetch) -> u64 {
         let m = self.m;
-        let known = prefetch::scratch(m, self.top, stream);
+        let known = prefetch::scratch(m, self.top, stream, self.expected);
         if m.op(stream.for_op).block == self.top {
             return known;
         }

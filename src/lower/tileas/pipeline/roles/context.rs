@@ -2,6 +2,7 @@
 
 use crate::facts::FactMap;
 use crate::ir::{BlockId, OpId};
+use crate::lower::tileas::expected::Expected;
 use rustc_hash::FxHashSet;
 
 /// What a [`super::Plan`] brings tiles by, in messages.
@@ -12,6 +13,8 @@ pub struct Context<'a> {
     pub func: OpId,
     pub body: BlockId,
     pub facts: &'a FactMap,
+    /// How tiles will lie in the registers of warps that multiply.
+    pub expected: Expected,
     /// Operations that stay in front of the roles.
     pub shared: FxHashSet<OpId>,
     /// Whether a producer's threads may copy by themselves what no tensor copy brings.

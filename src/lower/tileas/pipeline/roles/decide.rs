@@ -17,10 +17,11 @@ use crate::layout::shared::BUFFER_ALIGN;
 use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, stage_bytes, tile_bytes};
 use crate::lower::tileas::cluster::Split;
+use crate::lower::tileas::expected::Expected;
 use crate::lower::tileas::limits::{
     ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
 };
-use crate::lower::tileas::look::{ancestor_in, is_chained, is_matmul, is_scaled, shows};
+use crate::lower::tileas::look::{ancestor_in, is_chained, is_matmul, is_scaled};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::neighbours::Neighbours;
 use crate::lower::tileas::operands::read_where_brought;
@@ -61,6 +62,7 @@ impl Plan {
             func,
             body,
             facts,
+            expected: Expected::of(m, body, consumer_warps, target),
             shared: in_front(m, body),
             threads: by_groups && copies::can(m, body, target, consumer_warps, split),
             maps: target.has(Feature::TensorMaps),
@@ -183,7 +185,7 @@ impl Plan {
         let rooms = shares.then_some(share).into_iter().chain([all]);
         let fits = |plan: &mut Plan| {
             let mut rooms = rooms.clone();
-            rooms.any(|room| plan.share(m, body, target, facts, room))
+            rooms.any(|room| plan.share(m, context, target, room))
         };
         let together = match split {
             None if plan.copies => 1,
@@ -312,7 +314,7 @@ impl Plan {
             ..self.clone()
         };
         let room = target.shared_of_each(together);
-        let fits = plan.share(m, context.body, target, context.facts, room);
+        let fits = plan.share(m, context, target, room);
         if fits {
             *self = plan;
         }
@@ -332,14 +334,8 @@ impl Plan {
     }
 
     /// Gives the rings their stages, so that everything fits in `room` bytes.
-    fn share(
-        &mut self,
-        m: &Module,
-        body: BlockId,
-        target: &Target,
-        facts: &FactMap,
-        room: u64,
-    ) -> bool {
+    fn share(&mut self, m: &Module, context: &Context<'_>, target: &Target, room: u64) -> bool {
+        let (body, facts) = (context.body, context.facts);
         let once: u64 = self
             .rings
             .iter()
@@ -356,7 +352,7 @@ impl Plan {
             true => wgmma::staging(m, body, facts, &brought),
             false => Staging::new(body),
         };
-        let scratch = self.scratch(m, body, target, &brought);
+        let scratch = self.scratch(m, context, target, &brought);
         let mut stores = self.nested_stores.iter().map(stored).sum::<u64>();
         // Operands take each other's bytes, at the price of barriers, where rings would have few stages.
         let apart = operands.bytes_apart(m);
@@ -397,7 +393,7 @@ impl Plan {
         self.staging = staged + left + once - rings;
         let before = self.last_stores.len();
         self.last_stores.retain(|s| stored(s) <= rings);
-        before == self.last_stores.len() || self.share(m, body, target, facts, room)
+        before == self.last_stores.len() || self.share(m, context, target, room)
     }
 
     /// Bytes of scratch to leave: for what takes a trip through shared memory besides the tiles of the rings, and
@@ -405,17 +401,14 @@ impl Plan {
     fn scratch(
         &self,
         m: &Module,
-        body: BlockId,
+        context: &Context<'_>,
         target: &Target,
         brought: &FxHashSet<OpId>,
     ) -> u64 {
-        let ops = m.ops_under(body);
+        let ops = m.ops_under(context.body);
         let other = |&&o: &&OpId| is_matmul(m, o) && !matmul::is_for_groups(m, o, target);
-        let operands = |&op: &OpId| {
-            let sides = Matmul::of(m.op(op)).into_iter().flat_map(Matmul::sources);
-            let alone = sides.filter(|&v| !shows(m, v, |o| brought.contains(&o)));
-            alone.map(|v| tile_bytes(m, v)).sum::<u64>()
-        };
+        let is_brought = |o: OpId| brought.contains(&o);
+        let operands = |&op: &OpId| context.expected.through_memory(m, op, is_brought);
         let matmuls = ops.iter().filter(other).map(operands).max();
         match matmuls {
             Some(bytes) => bytes.max(RESERVE),
