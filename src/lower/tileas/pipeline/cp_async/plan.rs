@@ -136,9 +136,9 @@ impl Plan {
         }
         // What needs more works in parts.
         let scratch = prefetch::scratch(m, top, &stream, expected).clamp(RESERVE, 2 * RESERVE);
-        let rooms = neighbours.rooms(target);
-        let whole = rooms[1].saturating_sub(scratch) / rings.max(1);
-        keep_what_fits(m, &mut stream.loads, whole / FEWEST_STAGES);
+        let whole = target.shared_of_each(1);
+        let most = whole.saturating_sub(scratch) / rings.max(1);
+        keep_what_fits(m, &mut stream.loads, most / FEWEST_STAGES);
         let bytes = stage_bytes(m, &stream.loads);
         let stages = |(room, stored): (u64, u64)| {
             let room = room.checked_sub(scratch + stored)? / rings.max(1);
@@ -148,22 +148,22 @@ impl Plan {
         // Of two iterations, one can run ahead of the other: operands that both read are worth more.
         if iterations(m, facts, stream.for_op).is_some_and(|n| *n.end() == 2) {
             let kept = kept(m, top, &stream);
-            if stages((rooms[1], kept)).is_none() {
+            if stages((whole, kept)).is_none() {
                 return Err(format!(
                     "its two iterations read {kept} bytes of operands that stay the same: shared memory is kept for these"
                 ));
             }
         }
         // A unit that reads its operands there is worth more than stages, and those more than it.
-        let again = match neighbours.blocks {
-            0 | 1 => 0,
-            blocks => kept_for(m, top, &stream, target, [warps, warps * blocks]),
-        };
-        let rooms_of = |stored| rooms.into_iter().zip([stored + again, stored]);
+        let shares = (2..=neighbours.blocks).rev().filter_map(|blocks| {
+            let kept = kept_for(m, top, &stream, target, [warps, warps * blocks])?;
+            Some((target.shared_of_each(blocks), kept))
+        });
+        let rooms: Vec<(u64, u64)> = shares.chain([(whole, 0)]).collect();
+        let rooms_of = |stored| rooms.iter().map(move |&(room, kept)| (room, stored + kept));
         let mut all = rooms_of(stored).chain(rooms_of(0));
         let stages = all.find_map(stages).ok_or_else(|| {
-            let room = rooms[1];
-            format!("{FEWEST_STAGES} stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {room} bytes of shared memory: smaller tiles would")
+            format!("{FEWEST_STAGES} stages of {bytes} bytes for each pipeline ({rings}), and {scratch} bytes of scratch, do not fit in {whole} bytes of shared memory: smaller tiles would")
         })?;
         let bytes = stages * bytes;
         Ok(Plan {
@@ -178,6 +178,12 @@ impl Plan {
 
 /// Bytes of what the loop's matmuls read that is there before the loop.
 fn kept(m: &Module, top: BlockId, stream: &Prefetch) -> u64 {
+    let tiles = stationary(m, top, stream).into_iter();
+    tiles.map(|v| tile_bytes(m, v)).sum()
+}
+
+/// What the loop's matmuls read that is there before the loop.
+fn stationary(m: &Module, top: BlockId, stream: &Prefetch) -> Vec<ValueId> {
     let mut tiles: Vec<ValueId> = Vec::new();
     for dot in m.ops_under(stream.body) {
         let operands = Matmul::of(m.op(dot)).into_iter().flat_map(Matmul::sources);
@@ -185,24 +191,28 @@ fn kept(m: &Module, top: BlockId, stream: &Prefetch) -> u64 {
     }
     tiles.sort_unstable();
     tiles.dedup();
-    tiles.into_iter().map(|v| tile_bytes(m, v)).sum()
+    tiles
 }
 
 /// Bytes of shared memory for those operands where so many warps share a multiprocessor: none if threads have registers for
-/// them beside all other tiles.
+/// them beside all other tiles. `None`: not even for the others.
 fn kept_for(
     m: &Module,
     top: BlockId,
     stream: &Prefetch,
     target: &Target,
     [warps, all_warps]: [u64; 2],
-) -> u64 {
-    let brought: Vec<ValueId> = stream.loads.iter().map(|&l| m.result(l)).collect();
-    let live = pressure::registers_without(m, top, warps, &brought) + REGISTERS_BESIDE_LOADS;
-    match live <= target.registers_per_thread(all_warps) {
-        true => 0,
-        false => kept(m, top, stream),
+) -> Option<u64> {
+    let available = target.registers_per_thread(all_warps);
+    let has_room_without = |tiles: &[ValueId]| {
+        pressure::registers_without(m, top, warps, tiles) + REGISTERS_BESIDE_LOADS <= available
+    };
+    let mut elsewhere: Vec<ValueId> = stream.loads.iter().map(|&l| m.result(l)).collect();
+    if has_room_without(&elsewhere) {
+        return Some(0);
     }
+    elsewhere.extend(stationary(m, top, stream));
+    has_room_without(&elsewhere).then(|| kept(m, top, stream))
 }
 
 /// Leaves loads out, as few bytes as will do, until the others have `room` for a stage; the last one stays.
