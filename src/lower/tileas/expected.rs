@@ -5,10 +5,10 @@
 //! never leave their threads, and take no shared memory.
 
 use super::buffers::tile_bytes;
+use super::for_groups::is_for_groups;
 use super::fragments::{mma_of, operand_of};
 use super::look::{is_matmul, is_view, shows};
 use super::made::computes;
-use super::matmul::is_for_groups;
 use super::relation::Relation;
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{BlockId, Module, OpId, ValueId};

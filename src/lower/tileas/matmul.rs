@@ -5,7 +5,6 @@
 //! multiply, or one thread for them, are taken apart; of others each warp has matrices of its own. Matmuls in a row keep
 //! their rows in one warp.
 
-use super::atoms;
 use super::missed::Log;
 use super::tcgen05::fits;
 use super::{fragments, promote};
@@ -71,14 +70,6 @@ fn fits_scaled(m: &Module, op: OpId) -> Result<(), String> {
 /// warps have no instruction each, and cuTile's tests have negative scales there. For larger tiles it takes the instructions
 /// that ignore the sign, and so does tilec.
 const SIGNED_SCALES: u64 = 512;
-
-/// Whether warpgroups can do a matmul, or one thread for them: with operands in shared memory.
-pub fn is_for_groups(m: &Module, op: OpId, target: &Target) -> bool {
-    let wgmma = target.has(Feature::Wgmma)
-        && S::of(m.op(op).kind) == Some(S::Dot)
-        && atoms::Extents::of(m, op).is_ok();
-    wgmma || fits::takes(m, op, target).is_some()
-}
 
 /// Whether a matmul has an instruction that is not larger than its tile.
 pub fn is_by_instruction(m: &Module, op: OpId) -> bool {

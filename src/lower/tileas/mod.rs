@@ -30,6 +30,7 @@ mod early;
 mod elements;
 mod expected;
 mod flow;
+mod for_groups;
 mod for_itself;
 mod fragments;
 mod gathered;

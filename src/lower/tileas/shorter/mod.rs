@@ -17,9 +17,9 @@
 mod apply;
 
 use super::buffers::{RESERVE, tile_bytes};
+use super::for_groups::is_for_groups;
 use super::limits::FEWEST_STAGES;
 use super::look::{elements, is_matmul, shows};
-use super::matmul;
 use super::missed::{Log, Refusal};
 use super::operands::reads_in_place;
 use super::pipeline::tokens::loads_freely;
@@ -125,7 +125,7 @@ impl Loop {
         let loaded: FxHashSet<OpId> = loads.iter().copied().collect();
         let mut computed = FxHashSet::default();
         for matmul in matmuls() {
-            if !matmul::is_for_groups(m, matmul, target) {
+            if !is_for_groups(m, matmul, target) {
                 continue;
             }
             let Some(of) = Matmul::of(m.op(matmul)) else {

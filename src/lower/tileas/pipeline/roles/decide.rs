@@ -18,6 +18,7 @@ use crate::lower::hints::Hints;
 use crate::lower::tileas::buffers::{RESERVE, stage_bytes, tile_bytes};
 use crate::lower::tileas::cluster::Split;
 use crate::lower::tileas::expected::Expected;
+use crate::lower::tileas::for_groups::is_for_groups;
 use crate::lower::tileas::limits::{
     ENOUGH_STAGES, MAX_STAGES_OF_THREADS, REGISTERS_BESIDE_TILES, stages_that_fit,
 };
@@ -57,7 +58,7 @@ impl Plan {
         let by_groups = m
             .ops_under(body)
             .iter()
-            .any(|&o| matmul::is_for_groups(m, o, target));
+            .any(|&o| is_for_groups(m, o, target));
         let mut context = Context {
             func,
             body,
@@ -406,7 +407,7 @@ impl Plan {
         brought: &FxHashSet<OpId>,
     ) -> u64 {
         let ops = m.ops_under(context.body);
-        let other = |&&o: &&OpId| is_matmul(m, o) && !matmul::is_for_groups(m, o, target);
+        let other = |&&o: &&OpId| is_matmul(m, o) && !is_for_groups(m, o, target);
         let is_brought = |o: OpId| brought.contains(&o);
         let operands = |&op: &OpId| context.expected.through_memory(m, op, is_brought);
         let matmuls = ops.iter().filter(other).map(operands).max();
@@ -433,7 +434,7 @@ impl Plan {
         let through_copies = brought.contains(&op)
             || self.nested_stores.contains(&op)
             || self.last_stores.contains(&op)
-            || matmul::is_for_groups(m, op, target);
+            || is_for_groups(m, op, target);
         match (C::of(data.kind), S::of(data.kind)) {
             (_, Some(S::Return)) => false,
             (_, Some(_)) => !through_copies,
