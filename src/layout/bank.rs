@@ -15,7 +15,7 @@ use super::{In, Layout, LayoutError};
 pub struct Cost {
     /// Wavefronts of shared memory.
     pub wavefronts: u64,
-    /// Memory instructions.
+    /// Memory instructions, and copies of registers for what takes elements of several side by side: see [`moves`].
     pub instructions: u64,
     /// Different thread bases that the swizzle makes necessary: each but the first of a side costs an xor per thread.
     pub bases: u64,
@@ -32,6 +32,41 @@ impl std::ops::Add for Cost {
         }
     }
 }
+
+/// How instructions take the elements of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Taken {
+    /// Elements that are taken side by side in registers, in the layout's order: those of a fragment of a matmul's operand.
+    pub beside: u32,
+    /// Instructions that take each of them.
+    pub times: u32,
+}
+
+impl Taken {
+    /// Each element by itself.
+    pub const SINGLY: Taken = Taken {
+        beside: 1,
+        times: 1,
+    };
+}
+
+/// Copies of a thread's registers for instructions that take elements side by side in registers, of `all` registers that are
+/// loaded; `in_order`: of each bit of an element's number within a load, lowest first, whether it is the same bit of its number
+/// among the thread's elements.
+///
+/// A load leaves its registers side by side, and a matrix instruction takes those of an operand side by side, in the order of
+/// the operand's layout. Where a load brings parts of several operands, ptxas copies these for each instruction that takes them,
+/// up to five times in matmuls of 128 rows and columns.
+pub(super) fn moves(in_order: impl Iterator<Item = bool>, taken: Taken, all: u64) -> u64 {
+    let needed = taken.beside.max(1).ilog2() as usize;
+    match in_order.take(needed).all(|same| same) {
+        true => 0,
+        false => u64::from(taken.times.min(COPIES)) * all,
+    }
+}
+
+/// Copies of a register that several instructions take elsewhere: the fewest that were seen.
+const COPIES: u32 = 2;
 
 /// Wavefronts that one instruction of a warp takes, when each thread accesses
 /// `vector_bits` (a power of two, 8 to 128) bits of its registers of `distributed` in

@@ -10,11 +10,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::addr::{self, AccessPlan};
+use super::bank::Taken;
 use super::ldmatrix::{self, MatrixPlan};
 use super::lookup::Lookup;
 use super::shared::SharedLayout;
 use super::shuffle::ShufflePlan;
-use super::swizzle::{self, Access, Capabilities};
+use super::swizzle::{self, Access, Capabilities, Wanted};
 use super::{In, Layout, LayoutError};
 
 /// How a tile gets from one distributed layout to another.
@@ -78,9 +79,17 @@ pub enum Transfer {
 #[derive(Debug)]
 pub struct Planner {
     capabilities: Capabilities,
-    known: FxHashMap<(Layout, Layout, u32), Rc<Planned>>,
+    known: FxHashMap<Key, Rc<Planned>>,
     /// Ways through shared memory, by whether `stmatrix` may be used.
-    parts: FxHashMap<(Layout, Layout, u32, bool), Rc<Planned>>,
+    parts: FxHashMap<(Key, bool), Rc<Planned>>,
+}
+
+/// A conversion: from one layout to another, whose elements are taken so, of so many bits each.
+type Key = (Layout, Layout, Taken, u32);
+
+fn key(source: &Layout, destination: Wanted<'_>, element_bits: u32) -> Key {
+    let Wanted { layout, taken } = destination;
+    (source.clone(), layout.clone(), taken, element_bits)
 }
 
 impl Planner {
@@ -104,10 +113,10 @@ impl Planner {
     pub fn plan(
         &mut self,
         source: &Layout,
-        destination: &Layout,
+        destination: Wanted<'_>,
         element_bits: u32,
     ) -> Result<Rc<Planned>, LayoutError> {
-        let key = (source.clone(), destination.clone(), element_bits);
+        let key = key(source, destination, element_bits);
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
@@ -122,11 +131,11 @@ impl Planner {
     pub fn part(
         &mut self,
         source: &Layout,
-        destination: &Layout,
+        destination: Wanted<'_>,
         element_bits: u32,
         whole: bool,
     ) -> Result<Rc<Planned>, LayoutError> {
-        let key = (source.clone(), destination.clone(), element_bits, whole);
+        let key = (key(source, destination, element_bits), whole);
         if let Some(known) = self.parts.get(&key) {
             return Ok(known.clone());
         }
@@ -141,13 +150,14 @@ impl Planner {
 
 /// The cheapest way from `source` to `destination`, which cover the same tile of elements
 /// of `element_bits` bits.
-pub fn convert(
+pub fn convert<'l>(
     source: &Layout,
-    destination: &Layout,
+    destination: impl Into<Wanted<'l>>,
     element_bits: u32,
     capabilities: Capabilities,
 ) -> Result<Planned, LayoutError> {
-    let lookup = Lookup::new(source, destination)?;
+    let destination = destination.into();
+    let lookup = Lookup::new(source, destination.layout)?;
     let exchanged = match exchange(&lookup, source, element_bits) {
         Some(planned) if planned.beats_memory() => return Ok(planned),
         exchanged => exchanged,
@@ -205,25 +215,26 @@ fn exchange(lookup: &Lookup, source: &Layout, element_bits: u32) -> Option<Plann
 }
 
 /// The way through shared memory.
-pub fn through_shared(
+pub fn through_shared<'l>(
     source: &Layout,
-    destination: &Layout,
+    destination: impl Into<Wanted<'l>>,
     element_bits: u32,
     capabilities: Capabilities,
 ) -> Result<Planned, LayoutError> {
-    let stays = || Ok(Lookup::new(source, destination)?.stays_in_warp());
+    let destination = destination.into();
+    let stays = || Ok(Lookup::new(source, destination.layout)?.stays_in_warp());
     by_trip(source, destination, element_bits, capabilities, stays)
 }
 
 /// The same; `stays_in_warp`: whether every warp holds what it needs, asked for where it matters.
 fn by_trip(
     source: &Layout,
-    destination: &Layout,
+    destination: Wanted<'_>,
     element_bits: u32,
     capabilities: Capabilities,
     stays_in_warp: impl FnOnce() -> Result<bool, LayoutError>,
 ) -> Result<Planned, LayoutError> {
-    if source.in_bits(In::Block) + destination.in_bits(In::Block) > 0 {
+    if source.in_bits(In::Block) + destination.layout.in_bits(In::Block) > 0 {
         return Err(LayoutError::Unsupported(
             "a conversion between blocks of a cluster".into(),
         ));
@@ -240,7 +251,7 @@ fn by_trip(
     };
     let (store, load) = (
         transfer(source, choice.store)?,
-        transfer(destination, choice.load)?,
+        transfer(destination.layout, choice.load)?,
     );
     // What several warps hold, they store to one place.
     let apart = source.free_variable_masks()[In::Warp as usize] == 0;

@@ -365,6 +365,57 @@ fn operands_come_through_matrix_instructions() {
     }
 }
 
+/// The elements of each load.
+fn loads(plan: &SharedPlan) -> Vec<&[u32]> {
+    let groups = match &plan.load {
+        Transfer::Plain(p) => &p.groups,
+        Transfer::Matrix(p) => &p.groups,
+    };
+    let all = groups.iter().flat_map(|g| &g.accesses);
+    all.map(|a| &a.registers[..]).collect()
+}
+
+#[test]
+fn a_load_brings_whole_fragments() {
+    let mma = |bits| mma_sync(bits, if bits == 32 { 8 } else { 16 });
+    for bits in [16, 32] {
+        // Four registers of A, two of B.
+        let packed = 32 / bits;
+        for (to, beside) in [(mma(bits).a(), 4 * packed), (mma(bits).b(), 2 * packed)] {
+            for (order, vector) in [([1, 0], 4), ([1, 0], 8), ([0, 1], 4), ([0, 1], 2)] {
+                // Nothing transposes elements of 32 bits.
+                if bits == 32 && order == [0, 1] {
+                    continue;
+                }
+                let from = blocked(&[64, 64], &order, vector, bits);
+                fragments_are_whole(&from, to.as_ref().unwrap(), beside, bits);
+            }
+        }
+    }
+}
+
+/// Runs the conversion for what takes so many elements of `to` side by side; each load brings some of one such group, or whole
+/// groups.
+fn fragments_are_whole(from: &Layout, to: &Layout, beside: u32, bits: u32) {
+    let stmatrix = [true, false].map(|stmatrix| Capabilities { stmatrix, ..ALL });
+    for capabilities in stmatrix {
+        let taken = Taken { beside, times: 2 };
+        let wanted = Wanted { layout: to, taken };
+        let planned = through_shared(from, wanted, bits, capabilities).unwrap();
+        run(&planned, from, to);
+        let Conversion::Shared(plan) = &planned.conversion else {
+            panic!("{planned:?}");
+        };
+        for load in loads(plan) {
+            for group in load.chunks(beside as usize) {
+                let whole = (group[0] as usize).is_multiple_of(group.len());
+                let in_order = (group[0]..).zip(group).all(|(i, &e)| i == e);
+                assert!(whole && in_order, "{from} -> {to}: {load:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn bytes_of_columns_come_through_matrix_instructions() {
     let from = blocked(&[64, 64], &[1, 0], 16, 8);

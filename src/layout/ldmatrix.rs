@@ -13,7 +13,7 @@
 //! stmatrix".
 
 use super::addr::{XorGroup, group_by_xor, offset_of};
-use super::bank::{Cost, words_per_bank};
+use super::bank::{Cost, Taken, moves, words_per_bank};
 use super::gf2::{Matrix, Subspace, low_mask, ones};
 use super::shared::SharedLayout;
 use super::{In, Layout, LayoutError};
@@ -257,8 +257,9 @@ impl Offsets {
         words_per_bank(&rows, self.element_bits, 4) << fit.select().len()
     }
 
-    /// What the plan would cost, if the instructions fit, without listing registers.
-    pub(super) fn cost(&self, kind: Matrices) -> Option<Cost> {
+    /// What the plan would cost, if the instructions fit, without listing registers, for elements that are
+    /// `taken`.
+    pub(super) fn cost(&self, kind: Matrices, taken: Taken) -> Option<Cost> {
         let fit = &self.fit(kind)?;
         let mask = self.thread_base(fit).iter().fold(0, |m, c| m | c);
         let meeting: Vec<u64> = fit
@@ -267,9 +268,12 @@ impl Offsets {
             .map(|&r| self.register.apply(r) & mask)
             .collect();
         let instructions = 1 << fit.rest().len();
+        let loaded = [&fit.pack, fit.select()].concat();
+        let in_order = (0..).zip(&loaded).map(|(bit, &r)| r == 1 << bit);
+        let all = (instructions << loaded.len()) * u64::from(self.element_bits) / 32;
         Some(Cost {
             wavefronts: instructions * u64::from(self.wavefronts(fit)),
-            instructions,
+            instructions: instructions + moves(in_order, taken, all),
             bases: 1 << Subspace::span(self.register.rows(), &meeting).dim(),
         })
     }

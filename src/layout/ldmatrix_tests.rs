@@ -53,7 +53,7 @@ fn check(l: &Layout, s: &SharedLayout, kind: Matrices) -> MatrixPlan {
         bases: p.groups.len() as u64,
     };
     let offsets = Offsets::new(l, s).unwrap().unwrap();
-    assert_eq!(offsets.cost(kind), Some(counted));
+    assert_eq!(offsets.cost(kind, Taken::SINGLY), Some(counted));
     p
 }
 

@@ -10,7 +10,7 @@
 //! modulo P∩Q with one of Q modulo P∩Q pairwise by xor, and adds a complement of P+Q
 //! (Zhou et al., arXiv 2505.23819, on optimal swizzling).
 
-use super::bank::{Cost, wavefronts_of_lanes};
+use super::bank::{Cost, Taken, moves, wavefronts_of_lanes};
 use super::gf2::{Matrix, Subspace};
 use super::ldmatrix::{self, Matrices};
 use super::shared::{SharedLayout, WAVEFRONT_LOG2};
@@ -55,6 +55,20 @@ impl Capabilities {
     }
 }
 
+/// A layout in which a tile is wanted, and how its registers are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'l> {
+    pub layout: &'l Layout,
+    pub taken: Taken,
+}
+
+impl<'l> From<&'l Layout> for Wanted<'l> {
+    fn from(layout: &'l Layout) -> Self {
+        let taken = Taken::SINGLY;
+        Wanted { layout, taken }
+    }
+}
+
 /// A shared layout and how each side accesses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -68,20 +82,24 @@ pub struct Choice {
     pub cost: Cost,
 }
 
-/// The layout and accesses with the fewest wavefronts, then the fewest instructions, then
-/// the fewest xors.
+/// The layout and accesses with the fewest wavefronts, then the fewest instructions (copies of
+/// registers behind loads among them), then the fewest xors.
 /// Elements must be at least a byte wide.
-pub fn choose(
+pub fn choose<'l>(
     write: &Layout,
-    read: &Layout,
+    read: impl Into<Wanted<'l>>,
     element_bits: u32,
     capabilities: Capabilities,
 ) -> Result<Choice, LayoutError> {
-    if write.shape() != read.shape() {
-        return Err(write.mismatch(read));
+    let read = read.into();
+    if write.shape() != read.layout.shape() {
+        return Err(write.mismatch(read.layout));
     }
     let write_side = Side::new(write, element_bits, capabilities.stores());
-    let read_side = Side::new(read, element_bits, capabilities.loads());
+    let read_side = Side {
+        taken: read.taken,
+        ..Side::new(read.layout, element_bits, capabilities.loads())
+    };
     let problem = Problem {
         least_load: read_side.least(),
         write: write_side,
@@ -127,6 +145,8 @@ struct Side<'a> {
     element_bits: u32,
     registers: Subspace,
     accesses: Vec<Access>,
+    /// How elements are taken once they are loaded.
+    taken: Taken,
 }
 
 impl Problem<'_> {
@@ -153,6 +173,7 @@ impl Problem<'_> {
             all.push(low);
             all.extend(side.accesses.iter().filter_map(|&a| side.row(a)));
         }
+        all.extend(self.read.fragments(most));
         all.sort_unstable();
         all.dedup();
         all
@@ -202,6 +223,7 @@ impl<'a> Side<'a> {
             element_bits,
             registers: layout.image(&[In::Register]),
             accesses: vec![Access::Plain],
+            taken: Taken::SINGLY,
         };
         let matrices = matrices.iter().map(|&m| Access::Matrix(m));
         let fitting: Vec<Access> = matrices.filter(|&a| side.row(a).is_some()).collect();
@@ -246,6 +268,20 @@ impl<'a> Side<'a> {
         let distinct =
             Subspace::span(self.layout.shape().total_bits(), &row).dim() as usize == row.len();
         distinct.then_some(row)
+    }
+
+    /// Vectors of at most `most` bases that bring parts of what is taken side by side, and nothing else: from single elements
+    /// to the whole of it.
+    fn fragments(&self, most: usize) -> Vec<Vec<u64>> {
+        if self.taken.beside <= 1 {
+            return Vec::new();
+        }
+        let own = self.layout.bases(In::Register);
+        let own = Subspace::empty(self.layout.shape().total_bits()).extend_from(own);
+        let longest = (self.taken.beside.ilog2() as usize)
+            .min(most)
+            .min(own.len());
+        (0..=longest).map(|n| own[..n].to_vec()).collect()
     }
 
     /// The part of the vector field that one thread of this side covers.
@@ -315,8 +351,10 @@ impl<'a> Side<'a> {
             return Ok(best);
         };
         for &access in &self.accesses {
-            if let Access::Matrix(kind) = access
-                && let Some(cost) = offsets.cost(kind)
+            let Access::Matrix(kind) = access else {
+                continue;
+            };
+            if let Some(cost) = offsets.cost(kind, self.taken)
                 && cost < best.1
             {
                 best = (access, cost);
@@ -329,8 +367,8 @@ impl<'a> Side<'a> {
     fn plain(&self, all: &Matrix) -> Cost {
         let offsets = addr::Offsets::of(self.layout, all);
         let vector = offsets.max_vector(128 / self.element_bits) * self.element_bits;
-        let distinct = 1u64 << self.registers.dim();
-        let instructions = (distinct * u64::from(self.element_bits) / u64::from(vector)).max(1);
+        let bits = (1u64 << self.registers.dim()) * u64::from(self.element_bits);
+        let instructions = (bits / u64::from(vector)).max(1);
         let lanes = offsets
             .thread
             .columns_range(0, self.layout.in_bits(In::Lane));
@@ -343,9 +381,13 @@ impl<'a> Side<'a> {
             .map(|c| c & threads)
             .collect();
         let bases = 1 << Subspace::span(64, &meeting).dim();
+        let columns = offsets.register.columns().iter();
+        let within = (vector / self.element_bits).ilog2() as usize;
+        let in_order = (0..).zip(columns.take(within));
+        let in_order = in_order.map(|(bit, &c)| c == 1 << bit);
         Cost {
             wavefronts: instructions * each,
-            instructions,
+            instructions: instructions + moves(in_order, self.taken, bits / 32),
             bases,
         }
     }

@@ -6,9 +6,12 @@ use super::shared::back;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{Diagnostic, Op, OpId, ValueId};
 use crate::layout::Layout;
+use crate::layout::bank::Taken;
 use crate::layout::bytes::pairs;
 use crate::layout::convert::{Conversion, SharedPlan, Transfer};
 use crate::layout::halves::{Halves, Sides};
+use crate::layout::swizzle::Wanted;
+use crate::lower::tileas::{self, look::is_view};
 use crate::lower::unsupported;
 
 /// The threads that hold what is converted: those whose number has `bits` under `mask`.
@@ -39,29 +42,51 @@ impl Lower<'_> {
                 "conversion of something without a layout",
             ));
         };
-        let new = self.convert_value(op, value, &from, &to)?;
+        let to = Wanted {
+            layout: &to,
+            taken: self.taken_by_matmuls(result),
+        };
+        let new = self.convert_value(op, value, &from, to)?;
         self.set(result, new);
         Ok(())
     }
 
-    /// `value` of layout `from` in layout `to`.
-    pub fn convert_value(
+    /// How matmuls take the elements of a tile that they read, perhaps in another shape.
+    fn taken_by_matmuls(&self, tile: ValueId) -> Taken {
+        let m = &self.m;
+        let by = |user: OpId| match is_view(m, user) {
+            true => self.taken_by_matmuls(m.result(user)),
+            false => tileas::taken(m, user, tile, self.role.warps).unwrap_or(Taken::SINGLY),
+        };
+        let all = m.users(tile).into_iter().map(by);
+        all.reduce(|a, b| Taken {
+            beside: a.beside.max(b.beside),
+            times: a.times + b.times,
+        })
+        .unwrap_or(Taken::SINGLY)
+    }
+
+    /// `value` of layout `from` in the layout that is wanted.
+    pub fn convert_value<'l>(
         &mut self,
         op: OpId,
         value: ValueId,
         from: &Layout,
-        to: &Layout,
+        to: impl Into<Wanted<'l>>,
     ) -> Result<ValueId, Diagnostic> {
-        if from == to {
+        let to @ Wanted { layout, taken } = to.into();
+        if from == layout {
             return Ok(value);
         }
         if self.m.types.bits(self.m.ty(value)) == Some(4)
-            && let Some([from, to]) = pairs(from, to)
+            && let Some([from, layout]) = &pairs(from, layout)
         {
             // Two elements of a byte stay together.
             let elem = self.emit().elem(value);
             let bytes = self.join_bits(value, 4);
-            let bytes = self.convert_value(op, bytes, &from, &to)?;
+            let beside = taken.beside / 2;
+            let taken = Taken { beside, ..taken };
+            let bytes = self.convert_value(op, bytes, from, Wanted { layout, taken })?;
             return Ok(self.split_bits(bytes, 4, elem));
         }
         let (value, elem) = self.as_bytes(value);
@@ -71,7 +96,7 @@ impl Lower<'_> {
         let new = match &plan.conversion {
             Conversion::Identity => value,
             Conversion::Registers(registers) => self.emit().take(value, registers),
-            Conversion::Shuffle(plan) => self.shuffle(plan, value, to.registers() as u32),
+            Conversion::Shuffle(plan) => self.shuffle(plan, value, layout.registers() as u32),
             Conversion::Shared(plan) if plan.shared.bytes() > self.scratch_room() => {
                 self.convert_parts(op, value, from, Holders::default(), to)?
             }
@@ -95,30 +120,34 @@ impl Lower<'_> {
         value: ValueId,
         from: &Layout,
         holders: Holders,
-        to: &Layout,
+        to: Wanted<'_>,
     ) -> Result<ValueId, Diagnostic> {
         let bits = self.m.types.width(self.m.ty(value));
         let bytes = from.shape().elements() * u64::from(bits / 8);
         if bytes <= self.scratch_room() {
             return self.convert_part(op, value, from, holders, to);
         }
-        let Some((cut, halves)) = cut(from, to) else {
+        let Some((cut, halves)) = cut(from, to.layout) else {
             // The error about the kernel's shared memory says how much is missing.
             return self.convert_part(op, value, from, holders, to);
+        };
+        let half = Wanted {
+            layout: &halves.part,
+            ..to
         };
         let mut parts = Vec::new();
         for side in [0, 1] {
             let part = match &cut {
                 Cut::Halves(h) => {
                     let value = self.emit().take(value, &h.registers[side]);
-                    self.convert_parts(op, value, &h.part, holders, &halves.part)?
+                    self.convert_parts(op, value, &h.part, holders, half)?
                 }
                 Cut::Sides(s) => {
                     let holders = Holders {
                         mask: holders.mask | 1 << s.thread_bit,
                         bits: holders.bits | (side as u64) << s.thread_bit,
                     };
-                    self.convert_parts(op, value, &s.part, holders, &halves.part)?
+                    self.convert_parts(op, value, &s.part, holders, half)?
                 }
             };
             parts.push(part);
@@ -134,7 +163,7 @@ impl Lower<'_> {
         value: ValueId,
         from: &Layout,
         holders: Holders,
-        to: &Layout,
+        to: Wanted<'_>,
     ) -> Result<ValueId, Diagnostic> {
         let bits = self.m.types.width(self.m.ty(value));
         let plan = self.conversions.part(from, to, bits, holders.mask == 0);

@@ -4,6 +4,7 @@ use crate::dialect::enums::DotAtom;
 use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::matmul::{Matmul, Side};
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
+use crate::layout::bank::Taken;
 use crate::layout::mma::{Batch, MatmulShape, MmaSync, Paired, Wgmma};
 use crate::layout::scales::MmaScales;
 use crate::layout::{Layout, LayoutError};
@@ -142,6 +143,25 @@ pub fn operand_of(mma: &MmaSync, side: Side) -> Result<Layout, LayoutError> {
         Side::Left => mma.a(),
         Side::Right => mma.b(),
     }
+}
+
+/// How the instructions of a `dot` of so many `warps` take the elements of `tile`, which it multiplies.
+pub fn taken(m: &Module, dot: OpId, tile: ValueId, warps: u64) -> Option<Taken> {
+    let matmul = view::Dot::of(m.op(dot)).and_then(|_| Matmul::of(m.op(dot)))?;
+    let mma = mma_of(m, dot, warps)?;
+    let (i, [rows, columns, _]) = (mma.instruction, mma.instructions());
+    let of = |side: Side| match side {
+        Side::Left => (i.m * i.k, columns),
+        Side::Right => (i.n * i.k, rows),
+    };
+    let sides = Side::BOTH
+        .into_iter()
+        .filter(|&s| matmul.operand(s) == tile);
+    let all = sides.map(of).reduce(|a, b| (a.0.max(b.0), a.1 + b.1));
+    all.map(|(of_warp, times)| Taken {
+        beside: (of_warp / 32).max(1) as u32,
+        times: times.max(1) as u32,
+    })
 }
 
 /// Which thread holds which scale factor of a `scaled_dot`.

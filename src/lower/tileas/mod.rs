@@ -93,7 +93,7 @@ mod wgmma;
 mod whole;
 
 pub use flow::jump_target;
-pub use fragments::{is_fma, mma_of, scales_of, wgmma_of};
+pub use fragments::{is_fma, mma_of, scales_of, taken, wgmma_of};
 pub use lifetime::intersect;
 pub use missed::{COPIES, Changed, Missed, Notes, TENSOR_COPIES};
 pub use options::Options;
