@@ -16,6 +16,7 @@
 use super::{Epilogue, Work, whole_loads};
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::tile_of;
+use crate::facts::tensor::tensor_matrix;
 use crate::facts::{self, FactMap};
 use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
 use crate::lower::tileas::buffers::tile_bytes;
@@ -72,7 +73,7 @@ pub fn out(
 struct Stored {
     epilogue: Epilogue,
     store: OpId,
-    /// Of a row and of all of it.
+    /// Bytes of a row, and of all rows.
     row: u64,
     bytes: u64,
 }
@@ -103,7 +104,7 @@ impl Stored {
         }
         let bytes = tile_bytes(m, tile_of(m, store)?);
         let matrix = view::TensorLoad::of(m.op(load))?.source();
-        let rows = crate::facts::tensor::tensor_matrix(m, matrix)?.rows;
+        let rows = tensor_matrix(m, matrix)?.rows;
         Some(Stored {
             row: bytes.checked_div(rows)?,
             epilogue,
