@@ -192,7 +192,7 @@ pub fn convert(
         None => {}
     }
     if !split {
-        ready::issue(m, body, pipeline);
+        ready::issue(m, body, pipeline, log);
         stages::hand_back(m, body);
         together::wait(m, body, pipeline, log);
     }

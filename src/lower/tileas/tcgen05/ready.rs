@@ -28,8 +28,12 @@ use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::tileas::lifetime::intersect;
 use crate::lower::tileas::look::{blocks_of, loads_weakly, place};
+use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::operands::allocation;
 use rustc_hash::FxHashSet;
+
+/// What is done, in messages.
+const WHAT: &str = "matmul issued with the one before";
 
 /// Gives buffers under `body` that live together when matmuls of `pipeline` are issued with the ones before columns of their
 /// own, if all have room in so many `columns`.
@@ -50,7 +54,7 @@ pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held
 }
 
 /// Issues matmuls of `pipeline` under `body` with the ones before, where they need nothing that is made of these.
-pub fn issue(m: &mut Module, body: BlockId, pipeline: ValueId) {
+pub fn issue(m: &mut Module, body: BlockId, pipeline: ValueId, log: &mut Log) {
     for block in blocks(m, body, pipeline) {
         let count = together::steps(m, block, pipeline).len();
         for at in 1..count {
@@ -61,6 +65,11 @@ pub fn issue(m: &mut Module, body: BlockId, pipeline: ValueId) {
             if !first.is_next_to(m, second)
                 && let Some(between) = Between::of(m, pipeline, first, second, true)
             {
+                log.changed(
+                    m.op(second.acquire).loc,
+                    WHAT,
+                    "it needs nothing of the one before",
+                );
                 between.reorder(m, block);
             }
         }
