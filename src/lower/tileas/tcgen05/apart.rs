@@ -39,6 +39,11 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
     let Some(kernel) = Kernel::find(m, body) else {
         return;
     };
+    if kernel.waits_in_endless_loop(m) {
+        let why = "they are waited for in a loop that ends by a condition";
+        log.note(m, kernel.split, WHAT, why.to_owned());
+        return;
+    }
     let matmuls = Matmuls::of(m, kernel.consumer, kernel.pipeline);
     let slice = match waits::of(m, body, &matmuls, kernel.pipeline) {
         Ok(waits) => matmuls.slice(m, body, kernel.consumer, &waits),
@@ -97,6 +102,15 @@ impl Kernel {
         let in_loop = |op: &OpId| {
             let mut around = std::iter::successors(m.parent_op(*op), |&o| m.parent_op(o));
             around.any(|o| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop)))
+        };
+        self.steps(m, S::ConsumerWait).iter().any(in_loop)
+    }
+
+    /// Whether a loop that ends by a condition has one of its waits.
+    fn waits_in_endless_loop(&self, m: &Module) -> bool {
+        let in_loop = |op: &OpId| {
+            let mut around = std::iter::successors(m.parent_op(*op), |&o| m.parent_op(o));
+            around.any(|o| C::of(m.op(o).kind) == Some(C::Loop))
         };
         self.steps(m, S::ConsumerWait).iter().any(in_loop)
     }

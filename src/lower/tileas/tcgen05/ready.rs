@@ -30,7 +30,9 @@ use crate::lower::tileas::lifetime::intersect;
 use crate::lower::tileas::look::{blocks_of, loads_weakly, place};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::operands::allocation;
+use crate::lower::tileas::staging::shared_bytes;
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 /// What is done, in messages.
 const WHAT: &str = "matmul issued with the one before";
@@ -281,13 +283,12 @@ impl Touched {
     }
 }
 
-/// Whether two buffers are one, or have columns in common.
+/// Whether two buffers are one, or have bytes or columns in common.
 fn overlap(m: &Module, a: ValueId, b: ValueId, placed: bool) -> bool {
     let columns = |v: ValueId| columns::of(m, m.def_op(v)?);
-    let share = || {
-        columns(a)
-            .zip(columns(b))
-            .is_some_and(|(a, b)| intersect(&a, &b))
+    let bytes = |v: ValueId| shared_bytes(m, m.def_op(v)?);
+    let meet = |a: Option<Range<u64>>, b: Option<Range<u64>>| {
+        a.zip(b).is_some_and(|(a, b)| intersect(&a, &b))
     };
-    a == b || placed && share()
+    a == b || meet(bytes(a), bytes(b)) || placed && meet(columns(a), columns(b))
 }
