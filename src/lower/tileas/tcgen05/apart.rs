@@ -39,12 +39,12 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
     let Some(kernel) = Kernel::find(m, body) else {
         return;
     };
-    if kernel.waits_in_endless_loop(m) {
-        let why = "they are waited for in a loop that ends by a condition";
-        log.note(m, kernel.split, WHAT, why.to_owned());
+    let matmuls = Matmuls::of(m, kernel.consumer, kernel.pipeline);
+    if let Some(dot) = matmuls.dots(m).find(|&o| is_in_endless_loop(m, o)) {
+        let why = "it stands in a loop that ends by a condition";
+        log.note(m, dot, WHAT, why.to_owned());
         return;
     }
-    let matmuls = Matmuls::of(m, kernel.consumer, kernel.pipeline);
     let slice = match waits::of(m, body, &matmuls, kernel.pipeline) {
         Ok(waits) => matmuls.slice(m, body, kernel.consumer, &waits),
         Err(blocked) => Err(blocked),
@@ -102,15 +102,6 @@ impl Kernel {
         let in_loop = |op: &OpId| {
             let mut around = std::iter::successors(m.parent_op(*op), |&o| m.parent_op(o));
             around.any(|o| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop)))
-        };
-        self.steps(m, S::ConsumerWait).iter().any(in_loop)
-    }
-
-    /// Whether a loop that ends by a condition has one of its waits.
-    fn waits_in_endless_loop(&self, m: &Module) -> bool {
-        let in_loop = |op: &OpId| {
-            let mut around = std::iter::successors(m.parent_op(*op), |&o| m.parent_op(o));
-            around.any(|o| C::of(m.op(o).kind) == Some(C::Loop))
         };
         self.steps(m, S::ConsumerWait).iter().any(in_loop)
     }
@@ -211,6 +202,14 @@ impl Matmuls {
         }
         counts.into_values().max().unwrap_or(0)
     }
+}
+
+/// Whether the innermost loop around an operation ends by a condition.
+fn is_in_endless_loop(m: &Module, op: OpId) -> bool {
+    let mut around = std::iter::successors(m.parent_op(op), |&o| m.parent_op(o));
+    let kind = |o: OpId| C::of(m.op(o).kind);
+    let innermost = around.find_map(|o| kind(o).filter(|k| matches!(k, C::For | C::Loop)));
+    innermost == Some(C::Loop)
 }
 
 /// The consumers' warps, and the other ones.
