@@ -890,18 +890,17 @@ fn iterations_are_handed_over_in_order_when_the_last_one_is_done() {
     );
 }
 
+/// A kernel for sm_100a whose matmuls are a role of their own.
+fn with_warp_of_matmuls(file: &str) -> Module {
+    let m = lowered(file, "sm_100a", Stage::NvTileas);
+    assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
+    m
+}
+
 #[test]
 fn the_matmuls_thread_waits_for_what_nobody_hands_over() {
     // The warps read a vector that comes with an operand: they hand the stage back, and let matmuls in before they wait for it.
-    let shared = || {
-        let m = lowered(
-            "production_widened/across_f16.tilebc",
-            "sm_100a",
-            Stage::NvTileas,
-        );
-        assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
-        m
-    };
+    let shared = || with_warp_of_matmuls("production_widened/across_f16.tilebc");
     let own_wait = |m: &Module| {
         let waits = all(m, S::ConsumerWait);
         let dot = last(m, S::TensorDot);
@@ -985,15 +984,7 @@ fn hand_back_by_warps(m: &mut Module) -> OpId {
 /// The form in which a thread of its own multiplies.
 #[test]
 fn matmuls_of_persistent_kernels_have_a_role() {
-    let persistent = || {
-        let m = lowered(
-            "production_gemm/persistent_f16.tilebc",
-            "sm_100a",
-            Stage::NvTileas,
-        );
-        assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
-        m
-    };
+    let persistent = || with_warp_of_matmuls("production_gemm/persistent_f16.tilebc");
     rejects(
         persistent(),
         "tensor_load",

@@ -3,8 +3,9 @@
 use super::flow;
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::{Op as C, view as tile};
-use crate::dialect::enums::Ordering;
-use crate::dialect::nv_tileas::{Op as S, view::TiledLoad};
+use crate::dialect::enums::{Ordering, PipelineKind};
+use crate::dialect::nv_tileas::Op as S;
+use crate::dialect::nv_tileas::view::{PipelineCreate, TiledLoad};
 use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{Attr, BlockId, Def, Dense, Module, Op, OpId, ValueId};
@@ -301,6 +302,18 @@ pub fn ancestor_in(m: &Module, body: BlockId, block: BlockId, mut op: OpId) -> O
         op = m.parent_op(op)?;
     }
     Some(op)
+}
+
+/// The operation that gives a kernel's warps their roles, if they have any.
+pub fn roles(m: &Module, body: BlockId) -> Option<OpId> {
+    let splits = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
+    m.block(body).ops.iter().copied().find(splits)
+}
+
+/// What fills the stages of a pipeline.
+pub fn pipeline_kind(m: &Module, pipeline: ValueId) -> Option<PipelineKind> {
+    let create = PipelineCreate::of(m.op(m.def_op(pipeline)?))?;
+    Some(create.kind())
 }
 
 /// The innermost loop around a block, `body` being the function's.

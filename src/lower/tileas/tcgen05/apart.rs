@@ -23,6 +23,7 @@ use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::look::{self, loop_around};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::pipeline::roles::slice::{Blocked, Copier, Slice};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,7 +41,11 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
         return;
     };
     let matmuls = Matmuls::of(m, kernel.consumer, kernel.pipeline);
-    if let Some(dot) = matmuls.dots(m).find(|&o| is_in_endless_loop(m, o)) {
+    let endless = |&o: &OpId| {
+        let around = loop_around(m, kernel.consumer, m.op(o).block);
+        around.is_some_and(|l| C::of(m.op(l).kind) == Some(C::Loop))
+    };
+    if let Some(dot) = matmuls.dots(m).find(endless) {
         let why = "it stands in a loop that ends by a condition";
         log.note(m, dot, WHAT, why.to_owned());
         return;
@@ -69,10 +74,12 @@ struct Kernel {
 
 impl Kernel {
     fn find(m: &Module, body: BlockId) -> Option<Kernel> {
-        let ops = m.block(body).ops.iter();
-        let parts = |o: &&OpId| S::of(m.op(**o).kind) == Some(S::WarpSpecialize);
-        let split = *ops.clone().find(parts)?;
-        let creates = ops.filter_map(|&o| view::PipelineCreate::of(m.op(o)));
+        let split = look::roles(m, body)?;
+        let creates = m
+            .block(body)
+            .ops
+            .iter()
+            .filter_map(|&o| view::PipelineCreate::of(m.op(o)));
         let mut creates: Vec<_> = creates.collect();
         // Warps that copy by themselves have none beside them.
         if m.op(split).regions.len() != 2 || creates.iter().any(|c| c.copiers().is_some()) {
@@ -99,10 +106,7 @@ impl Kernel {
     }
 
     fn waits_in_loop(&self, m: &Module) -> bool {
-        let in_loop = |op: &OpId| {
-            let mut around = std::iter::successors(m.parent_op(*op), |&o| m.parent_op(o));
-            around.any(|o| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop)))
-        };
+        let in_loop = |op: &OpId| loop_around(m, self.consumer, m.op(*op).block).is_some();
         self.steps(m, S::ConsumerWait).iter().any(in_loop)
     }
 
@@ -202,14 +206,6 @@ impl Matmuls {
         }
         counts.into_values().max().unwrap_or(0)
     }
-}
-
-/// Whether the innermost loop around an operation ends by a condition.
-fn is_in_endless_loop(m: &Module, op: OpId) -> bool {
-    let mut around = std::iter::successors(m.parent_op(op), |&o| m.parent_op(o));
-    let kind = |o: OpId| C::of(m.op(o).kind);
-    let innermost = around.find_map(|o| kind(o).filter(|k| matches!(k, C::For | C::Loop)));
-    innermost == Some(C::Loop)
 }
 
 /// The consumers' warps, and the other ones.

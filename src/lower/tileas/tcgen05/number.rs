@@ -11,12 +11,12 @@ use crate::dialect::nv_tileas::Op as S;
 use crate::facts::access::{self};
 use crate::facts::tensor::stages;
 use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::look;
 use crate::lower::tileas::pipeline::roles::thread::{Steps, thread};
 
 /// Gives every step of `pipeline` under `body` its iteration, and what uses a stage of an accumulator.
 pub fn run(m: &mut Module, body: BlockId, pipeline: ValueId) {
-    let parts = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
-    let split = m.block(body).ops.iter().copied().find(parts);
+    let split = look::roles(m, body);
     let roles = split.map_or(0, |op| m.op(op).regions.len());
     let role = |m: &Module, i: usize| split.and_then(|op| m.body_of(op, i));
     let blocks: Vec<BlockId> = (1..roles).filter_map(|i| role(m, i)).collect();

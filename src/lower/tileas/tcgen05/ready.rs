@@ -27,7 +27,7 @@ use crate::facts::access;
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::lower::tileas::lifetime::intersect;
-use crate::lower::tileas::look::{blocks_of, loads_weakly, place};
+use crate::lower::tileas::look::{loads_weakly, pipeline_kind, place};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::operands::allocation;
 use crate::lower::tileas::staging::shared_bytes;
@@ -40,7 +40,7 @@ const WHAT: &str = "matmul issued with the one before";
 /// Gives buffers under `body` that live together when matmuls of `pipeline` are issued with the ones before columns of their
 /// own, if all have room in so many `columns`.
 pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held>, columns: u64) {
-    for block in blocks(m, body, pipeline) {
+    for block in together::blocks(m, body, pipeline) {
         let steps = together::steps(m, block, pipeline);
         for (first, second) in steps.iter().zip(steps.iter().skip(1)) {
             let Some(between) = Between::of(m, pipeline, first, second, false) else {
@@ -57,7 +57,7 @@ pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held
 
 /// Issues matmuls of `pipeline` under `body` with the ones before, where they need nothing that is made of these.
 pub fn issue(m: &mut Module, body: BlockId, pipeline: ValueId, log: &mut Log) {
-    for block in blocks(m, body, pipeline) {
+    for block in together::blocks(m, body, pipeline) {
         let count = together::steps(m, block, pipeline).len();
         for at in 1..count {
             let steps = together::steps(m, block, pipeline);
@@ -76,12 +76,6 @@ pub fn issue(m: &mut Module, body: BlockId, pipeline: ValueId, log: &mut Log) {
             }
         }
     }
-}
-
-fn blocks(m: &Module, body: BlockId, pipeline: ValueId) -> Vec<BlockId> {
-    let steps_of = |&o: &OpId| access::pipeline(m.op(o)) == Some(pipeline);
-    let ops = m.ops_under(body).into_iter();
-    blocks_of(m, ops.filter(steps_of))
 }
 
 fn is(m: &Module, op: OpId, kind: S) -> bool {
@@ -218,13 +212,10 @@ impl Between {
 /// Whether an operation may be done before the matmuls in front of it, if it touches nothing that they do.
 fn moves(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    let brings = |pipeline: ValueId| {
-        let create = m.def_op(pipeline).map(|o| m.op(o));
-        let create = create.and_then(view::PipelineCreate::of);
-        create.is_some_and(|p| p.kind() == PipelineKind::Tma)
-    };
     match view::View::of(data) {
-        Some(view::View::ConsumerWait(v)) => brings(v.pipeline()),
+        Some(view::View::ConsumerWait(v)) => {
+            pipeline_kind(m, v.pipeline()) == Some(PipelineKind::Tma)
+        }
         _ => match S::of(data.kind) {
             Some(S::TensorStore | S::LocalStore | S::LocalLoad | S::ProxyFence | S::SharedView) => {
                 true

@@ -20,6 +20,7 @@ use crate::facts::matmul::Matmul;
 use crate::facts::tensor::tensor_matrix;
 use crate::ir::{BlockId, Module, OpId, Type, ValueId};
 use crate::layout::tensor::COLUMNS;
+use crate::lower::tileas::look;
 use crate::lower::tileas::operands::allocation;
 use rustc_hash::FxHashSet;
 
@@ -38,8 +39,7 @@ pub fn split(
         loops,
         pair,
     } = *parts;
-    let splits = |o: &OpId| S::of(m.op(*o).kind) == Some(S::WarpSpecialize);
-    let Some(split) = m.block(body).ops.iter().copied().find(splits) else {
+    let Some(split) = look::roles(m, body) else {
         return false;
     };
     let Some(consumer) = m.body_of(split, 1) else {

@@ -8,6 +8,7 @@ use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::view;
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::lifetime::intersect;
+use crate::lower::tileas::look::pipeline_kind;
 use std::ops::Range;
 
 /// Moves each store to tensor memory under `body` up to where its tile is made, as far as nothing that it must follow
@@ -51,10 +52,7 @@ fn lets_pass(m: &Module, op: OpId, written: &Range<u64>) -> bool {
         }
         // Of copies: matmuls may read what lies in these columns until they are waited for.
         Some(view::View::ConsumerWait(v)) => {
-            let create = m.def_op(v.pipeline()).map(|o| m.op(o));
-            create
-                .and_then(view::PipelineCreate::of)
-                .is_some_and(|p| p.kind() != PipelineKind::Mma)
+            pipeline_kind(m, v.pipeline()).is_some_and(|kind| kind != PipelineKind::Mma)
         }
         _ => false,
     }

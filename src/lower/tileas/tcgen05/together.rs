@@ -20,7 +20,7 @@ use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::look::{blocks_of, place};
+use crate::lower::tileas::look::{blocks_of, pipeline_kind, place};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::pipeline::tokens::jumps;
 
@@ -36,9 +36,7 @@ pub struct Step {
 
 /// Joins the waits for the matmuls of `pipeline` under `body`.
 pub fn wait(m: &mut Module, body: BlockId, pipeline: ValueId, log: &mut Log) {
-    let steps_of = |&o: &OpId| access::pipeline(m.op(o)) == Some(pipeline);
-    let ops = m.ops_under(body).into_iter();
-    for block in blocks_of(m, ops.filter(steps_of)) {
+    for block in blocks(m, body, pipeline) {
         let mut joined: Option<Step> = None;
         for step in steps(m, block, pipeline) {
             joined = Some(match joined {
@@ -90,6 +88,12 @@ fn across(m: &mut Module, block: BlockId, pipeline: ValueId, log: &mut Log) {
     }
 }
 
+/// The blocks under `body` that step `pipeline`.
+pub fn blocks(m: &Module, body: BlockId, pipeline: ValueId) -> Vec<BlockId> {
+    let steps = |&o: &OpId| access::pipeline(m.op(o)) == Some(pipeline);
+    blocks_of(m, m.ops_under(body).into_iter().filter(steps))
+}
+
 /// The steps of a block that have their matmul in it, in order.
 pub fn steps(m: &Module, block: BlockId, pipeline: ValueId) -> Vec<Step> {
     let mut found = Vec::new();
@@ -130,19 +134,14 @@ impl Step {
 /// Whether an operation, with what is in it, leaves alone what matmuls in flight read and write.
 fn is_quiet(m: &Module, op: OpId) -> bool {
     let inner = m.ops_inside(op).into_iter();
-    inner.chain([op]).all(|op| {
-        let brings = |v: ValueId| {
-            let create = m.def_op(v).map(|o| m.op(o));
-            let create = create.and_then(view::PipelineCreate::of);
-            create.is_some_and(|p| p.kind() == PipelineKind::Tma)
-        };
-        match view::View::of(m.op(op)) {
-            Some(view::View::ConsumerWait(v)) => brings(v.pipeline()),
-            Some(view::View::ConsumerRelease(v)) => v.matmuls(),
-            _ => matches!(
-                S::of(m.op(op).kind),
-                None | Some(S::TiledLoad | S::Load | S::LocalLoad | S::SharedView)
-            ),
+    inner.chain([op]).all(|op| match view::View::of(m.op(op)) {
+        Some(view::View::ConsumerWait(v)) => {
+            pipeline_kind(m, v.pipeline()) == Some(PipelineKind::Tma)
         }
+        Some(view::View::ConsumerRelease(v)) => v.matmuls(),
+        _ => matches!(
+            S::of(m.op(op).kind),
+            None | Some(S::TiledLoad | S::Load | S::LocalLoad | S::SharedView)
+        ),
     })
 }

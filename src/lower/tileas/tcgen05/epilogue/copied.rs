@@ -18,10 +18,10 @@ use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access::tile_of;
 use crate::facts::tensor::tensor_matrix;
 use crate::facts::{self, FactMap};
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId};
+use crate::ir::{Attr, Diagnostic, Module, OpId};
 use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::decided::Kernel;
-use crate::lower::tileas::look::{loop_around, place};
+use crate::lower::tileas::look::{self, loop_around, place};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::pipeline::{ahead, tma, tokens};
 
@@ -39,11 +39,12 @@ pub fn out(
     log: &mut Log,
 ) -> Result<(), Diagnostic> {
     let body = kernel.body;
-    let roles = |&&o: &&OpId| S::of(m.op(o).kind) == Some(S::WarpSpecialize);
-    let Some(split) = m.block(body).ops.iter().find(roles).copied() else {
+    let Some(split) = look::roles(m, body) else {
         return Ok(());
     };
-    for load in whole_loads(m, body) {
+    let mut loads = whole_loads(m, body);
+    loads.retain(|&l| loop_around(m, body, m.op(l).block).is_some());
+    for load in loads {
         let facts = facts::of(m, func);
         let Some(result) = Stored::of(m, func, kernel, &facts, load) else {
             continue;
@@ -87,7 +88,6 @@ impl Stored {
         load: OpId,
     ) -> Option<Stored> {
         let body = kernel.body;
-        loop_around(m, body, m.op(load).block)?;
         let epilogue = Epilogue::of(m, body, load, kernel.warps())?;
         let kind = |o: &OpId| S::of(m.op(*o).kind);
         let mut stores = Work::of(m, body, load).all(m, body);
@@ -148,15 +148,11 @@ fn wait_at_the_end(m: &mut Module, split: OpId) {
     let Some(consumer) = m.body_of(split, 1) else {
         return;
     };
-    let ops = |m: &Module, block: BlockId| m.block(block).ops.clone();
-    let is = |m: &Module, o: OpId, kind: S| S::of(m.op(o).kind) == Some(kind);
-    let copies = |o: &OpId| is(m, *o, S::TmaStore);
-    if !m.ops_under(consumer).iter().any(copies) {
-        return;
-    }
-    let own = ops(m, consumer);
-    if let [.., last, end] = own[..]
-        && !is(m, last, S::StoreWait)
+    let is = |o: OpId, kind: S| S::of(m.op(o).kind) == Some(kind);
+    let copies = |o: &OpId| is(*o, S::TmaStore);
+    if let [.., last, end] = m.block(consumer).ops[..]
+        && m.ops_under(consumer).iter().any(copies)
+        && !is(last, S::StoreWait)
     {
         let (block, at) = place(m, end);
         m.at(block, at).op(S::StoreWait, &[], [], &[], &[]);
