@@ -16,6 +16,7 @@
 
 mod facts;
 
+use super::bounds::registers;
 use super::live;
 use super::part::part;
 use super::uses::visit;
@@ -37,30 +38,54 @@ fn does(op: &Op, table: &Table) -> Does {
     table.row(&op.insn).does
 }
 
-/// Whether a function without matmuls has more registers live at once, as its instructions stand, than a thread has.
-fn is_crowded(func: &Func, table: &Table, target: Target) -> bool {
-    let ops = func.insts.iter().filter_map(|inst| match inst {
-        Inst::Op(op) => Some((op, table.row(&op.insn))),
-        _ => None,
-    });
-    let multiplies = ops.clone().any(|(_, row)| row.unit == Unit::Mma);
-    let wide = |(op, row): (&Op, &Row)| row.unit.is_pure() && op.reps >= 4 * WIDE;
-    let limit = func.max_regs.unwrap_or(target.max_registers_per_thread());
-    !multiplies && ops.clone().any(wide) && live::most(func, table) > limit
+/// Which stretches are put in order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Where {
+    /// All, for the function loads from tensor memory, or computes on so many registers at once that a thread has none for
+    /// what the next operation makes of them.
+    Everywhere,
+    /// All, for the function, which multiplies no matrices, has more registers live at once than a thread has.
+    Crowded,
+    /// Those that branch for each of many registers, for most registers of a thread would be live there: `ptxas` moves nothing
+    /// past a branch.
+    Branches,
 }
 
-/// Orders the instructions of a function that loads from tensor memory or computes on so many registers at once that
-/// a thread has none for what the next operation makes of them, or that has too many live at once. Returns how many waited.
-pub fn order(func: &mut Func, table: &Table, target: Target) -> usize {
-    let asks = |inst: &Inst| {
-        let Inst::Op(op) = inst else { return false };
-        let row = table.row(&op.insn);
-        row.does == Does::TensorLoad || row.lanes * op.reps >= FULL && row.unit.is_pure()
-    };
-    let crowded = !func.insts.iter().any(asks);
-    if crowded && !is_crowded(func, table, target) {
-        return 0;
+impl Where {
+    fn of(func: &Func, table: &Table, target: Target) -> Option<Where> {
+        let mut ops = func.insts.iter().filter_map(|inst| match inst {
+            Inst::Op(op) => Some((op, table.row(&op.insn))),
+            _ => None,
+        });
+        let full = |(op, row): (&Op, &Row)| {
+            row.does == Does::TensorLoad || row.lanes * op.reps >= FULL && row.unit.is_pure()
+        };
+        if ops.clone().any(full) {
+            return Some(Where::Everywhere);
+        }
+        let multiplies = ops.clone().any(|(_, row)| row.unit == Unit::Mma);
+        let wide = |(op, row): (&Op, &Row)| row.unit.is_pure() && op.reps >= 4 * WIDE;
+        let limit = func.max_regs.unwrap_or(target.max_registers_per_thread());
+        if !multiplies && ops.any(wide) && live::most(func, table) > limit {
+            return Some(Where::Crowded);
+        }
+        let most = 3 * registers(func, table, target) / 4;
+        let branched = branches(&func.insts, table) && live::most(func, table) > most;
+        branched.then_some(Where::Branches)
     }
+}
+
+/// Whether one of the instructions branches for each of many registers.
+fn branches(insts: &[Inst], table: &Table) -> bool {
+    let branches = |inst: &Inst| matches!(inst, Inst::Op(op) if op.reps >= 4 * WIDE && does(op, table) == Does::Branches);
+    insts.iter().any(branches)
+}
+
+/// Orders the instructions of a function where registers are short. Returns how many waited.
+pub fn order(func: &mut Func, table: &Table, target: Target) -> usize {
+    let Some(place) = Where::of(func, table, target) else {
+        return 0;
+    };
     let insts = std::mem::take(&mut func.insts);
     let facts = Facts::of(func, &insts, table);
     let mut out = Vec::with_capacity(insts.len());
@@ -69,8 +94,12 @@ pub fn order(func: &mut Func, table: &Table, target: Target) -> usize {
         let ends = |i: &Inst| matches!(i, Inst::Label(_) | Inst::Branch { .. });
         let length = insts[start..].iter().position(ends);
         let end = length.map_or(insts.len(), |n| start + n);
-        let stretch = Stretch::new(func, table, &facts, &insts[start..end]);
-        waited += stretch.run(table, crowded, &mut out);
+        if place == Where::Branches && !branches(&insts[start..end], table) {
+            out.extend_from_slice(&insts[start..end]);
+        } else {
+            let stretch = Stretch::new(func, table, &facts, &insts[start..end]);
+            waited += stretch.run(table, place != Where::Everywhere, &mut out);
+        }
         out.extend(insts.get(end).cloned());
         start = end + 1;
     }

@@ -13,6 +13,7 @@
 
 mod agreed;
 mod ahead;
+mod alike;
 mod along_k;
 mod anchors;
 mod arrange;
@@ -206,6 +207,7 @@ fn spread(
     let body = body_of(m, op)?;
     unread::release_only(m, body, log);
     repeated::absorb(m, body, log);
+    alike::absorb(m, body, log);
     numbers::load_alone(m, op, body);
     prefetched::undo(m, body);
     retype::absorb(m, body);

@@ -112,6 +112,7 @@ pub enum Does {
     WarpMatmul,
     Constant,
     Sum,
+    Branches,
     Registers,
     Barrier,
 }
@@ -130,6 +131,7 @@ impl Does {
         ("warp.matmul", Does::WarpMatmul),
         ("constant", Does::Constant),
         ("sum", Does::Sum),
+        ("branches", Does::Branches),
         ("registers", Does::Registers),
         ("barrier", Does::Barrier),
     ];
