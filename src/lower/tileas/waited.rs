@@ -26,6 +26,7 @@ pub fn note(
 ) {
     let mut planned: Vec<OpId> = plan.roles.as_ref().map_or(Vec::new(), |r| r.loads());
     planned.extend(plan.cp_async.iter().flat_map(|p| &p.stream.loads));
+    planned.extend(plan.once.iter().flat_map(|s| &s.loads));
     let kernel = Kernel {
         m,
         body,

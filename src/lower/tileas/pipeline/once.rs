@@ -1,4 +1,4 @@
-//! Operands of matmuls that stand outside of loops go straight to shared memory.
+//! Operands of matmuls that stand outside of loops, or beside a loop in another one, go straight to shared memory.
 //!
 //! ```text
 //! a, b = load …                    acquire; tiled_copy a, b, …; commit
@@ -7,7 +7,16 @@
 //! …                                drain; …
 //! ```
 //! Loaded to registers, they would be stored to shared memory from there and read again as the instruction wants them. Each
-//! has a buffer of its own, which is scratch once all have been read.
+//! has a buffer of its own, which is scratch once all have been read. In a loop it is filled again in each iteration, behind
+//! the barrier of the drain:
+//!
+//! ```text
+//! for h {                              for h {
+//!   for k { s += load · load }           acquire; tiled_copy b; commit
+//!   b = load …                    →      for k { s += load · load }
+//!   o += f(s) · b                        wait; local_load b; o += f(s) · b; release; drain
+//! }                                    }
+//! ```
 
 use super::ahead::{address_of, copies_through_pointers, forget_token, starts_anywhere};
 use super::padding;
@@ -15,6 +24,7 @@ use super::prefetch::{copies_words, loads_tile};
 use super::purpose::{Purpose, is_little};
 use super::roles::steps::{copy_by_threads, number, step};
 use super::slice::backward;
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
@@ -23,7 +33,7 @@ use crate::ir::{Attr, BlockId, Diagnostic, LocId, Module, OpId, Type, ValueId};
 use crate::lower::build::cased;
 use crate::lower::tileas::buffers::{memory_order, shared_type, stage_bytes, tile_bytes};
 use crate::lower::tileas::look::{
-    ancestor_in, elements, is_matmul, is_view, loop_around, may_end, may_end_in,
+    ancestor_in, elements, is_matmul, is_view, loop_around, may_end, may_end_in, place,
 };
 use crate::lower::tileas::operands::read_where_brought;
 use crate::lower::tileas::order::move_before;
@@ -33,9 +43,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Bytes that a thread copies at once: where it has fewer to copy, loads to registers are as few.
 const WIDEST: u64 = 16;
 
-/// Loads that are waited for together.
+/// Loads of a block that are waited for together.
 #[derive(Clone, Debug)]
 pub struct Site {
+    block: BlockId,
     /// In the order of the program.
     pub loads: Vec<OpId>,
 }
@@ -47,8 +58,9 @@ impl Site {
     }
 }
 
-/// The sites in `body` itself whose buffers have `room` bytes together, for a block of `warps`. `planned`: loads that come
-/// another way. What a loop reads again and again stays in registers, as far as these do, or is stored for it.
+/// The sites in a kernel's `body` itself, and in loops around others, whose buffers have `room` bytes together, for a block
+/// of `warps`. `planned`: loads that come another way. What a loop reads again and again stays in registers, as far as these
+/// do, or is stored for it.
 pub fn find(
     m: &Module,
     body: BlockId,
@@ -56,27 +68,9 @@ pub fn find(
     planned: &[OpId],
     (warps, mut room): (u64, u64),
 ) -> Vec<Site> {
-    let mut found: Vec<(OpId, Site)> = Vec::new();
-    for &load in &m.block(body).ops {
-        if planned.contains(&load) || !can(m, facts, load, warps) {
-            continue;
-        }
-        let readers = Readers::of(m, body, &[load]);
-        let Some((first, last)) = readers.first.zip(readers.last) else {
-            continue;
-        };
-        if readers.in_loop || may_end(m, load, last) || may_end_in(m, last) {
-            continue;
-        }
-        match found.iter_mut().find(|s| s.0 == first) {
-            Some((_, site)) => site.loads.push(load),
-            None => {
-                let loads = vec![load];
-                found.push((first, Site { loads }));
-            }
-        }
-    }
-    let sites = found.into_iter().map(|s| s.1);
+    let loops = loops_around_loops(m, body);
+    let blocks = std::iter::once(body).chain(loops);
+    let sites = blocks.flat_map(|block| in_block(m, block, facts, planned, warps));
     let fits = |site: &Site| {
         let left = room.checked_sub(site.bytes(m));
         room = left.unwrap_or(room);
@@ -85,10 +79,66 @@ pub fn find(
     sites.filter(fits).collect()
 }
 
-/// Who reads what loads of a kernel's body load.
+/// The bodies of counted loops that hold another loop.
+fn loops_around_loops(m: &Module, body: BlockId) -> Vec<BlockId> {
+    let is_loop = |&o: &OpId| matches!(C::of(m.op(o).kind), Some(C::For | C::Loop));
+    let around =
+        |&o: &OpId| C::of(m.op(o).kind) == Some(C::For) && m.ops_inside(o).iter().any(is_loop);
+    let loops = m.ops_under(body).into_iter().filter(around);
+    loops.filter_map(|o| m.body_of(o, 0)).collect()
+}
+
+/// The sites of one block.
+fn in_block(
+    m: &Module,
+    block: BlockId,
+    facts: &FactMap,
+    planned: &[OpId],
+    warps: u64,
+) -> Vec<Site> {
+    let mut found: Vec<(OpId, Site)> = Vec::new();
+    for &load in &m.block(block).ops {
+        if planned.contains(&load) || !can(m, facts, load, warps) {
+            continue;
+        }
+        let readers = Readers::of(m, block, &[load]);
+        let Some((first, last)) = readers.first.zip(readers.last) else {
+            continue;
+        };
+        if readers.in_loop || leaves(m, load, last) {
+            continue;
+        }
+        match found.iter_mut().find(|s| s.0 == first) {
+            Some((_, site)) => site.loads.push(load),
+            None => {
+                let loads = vec![load];
+                found.push((first, Site { block, loads }));
+            }
+        }
+    }
+    found.into_iter().map(|s| s.1).collect()
+}
+
+/// Whether the kernel, or an iteration, may end between a load and the last operation that reads what it loads.
+fn leaves(m: &Module, load: OpId, last: OpId) -> bool {
+    let ends = |o: &OpId| matches!(C::of(m.op(*o).kind), Some(C::Continue | C::Break));
+    let branch = |o: &OpId| C::of(m.op(*o).kind) == Some(C::If);
+    let (block, start) = place(m, load);
+    let end = place(m, last).1;
+    let between = m.block(block).ops.get(start..=end).unwrap_or(&[]);
+    let inside = between
+        .iter()
+        .flat_map(|&o| std::iter::once(o).chain(m.ops_inside(o)));
+    let mut branches = inside.filter(branch);
+    may_end(m, load, last)
+        || may_end_in(m, last)
+        || branches.any(|o| m.ops_inside(o).iter().any(ends))
+}
+
+/// Who reads what loads of a block load.
 #[derive(Default)]
 struct Readers {
-    /// Operations of the body that show the tiles otherwise, in order.
+    /// Operations of the block that show the tiles otherwise, in order.
     views: Vec<OpId>,
     /// The first and the last of the others that read them, in their regions or themselves.
     first: Option<OpId>,
@@ -175,23 +225,33 @@ fn are_operands(m: &Module, facts: &FactMap, load: OpId, tile: ValueId) -> bool 
         })
 }
 
-/// Brings the tiles of `sites`.
+/// Brings the tiles of `sites` of the kernel with this `body`.
 pub fn apply(
     m: &mut Module,
     body: BlockId,
     facts: &FactMap,
     sites: &[Site],
 ) -> Result<(), Diagnostic> {
-    if sites.is_empty() {
-        return Ok(());
+    for sites in sites.chunk_by(|a, b| a.block == b.block) {
+        let block = sites[0].block;
+        match block == body {
+            true => hoist(m, block, sites),
+            false => start_first(m, block, sites),
+        }
+        let built = sites
+            .iter()
+            .map(|s| Built::of(m, (body, block), facts, s))
+            .collect::<Result<Vec<Built<'_>>, Diagnostic>>()?;
+        rewrite(m, block, &built);
     }
-    hoist(m, body, sites);
-    let built = sites
-        .iter()
-        .map(|s| Built::of(m, body, facts, s))
-        .collect::<Result<Vec<Built<'_>>, Diagnostic>>()?;
-    rewrite(m, body, &built);
     Ok(())
+}
+
+/// Puts the loads of a loop's `body` in front of the loops in it, as far as numbers alone say where they load from.
+fn start_first(m: &mut Module, body: BlockId, sites: &[Site]) {
+    let ops = m.block(body).ops.clone();
+    let loads = sites.iter().flat_map(|s| s.loads.clone()).collect();
+    start_behind(m, body, loads, &ops);
 }
 
 /// Puts the loads together behind those of the first site, as far as numbers alone say where they load from.
@@ -207,9 +267,16 @@ fn hoist(m: &mut Module, body: BlockId, sites: &[Site]) {
     };
     let behind = ops.get(front..).unwrap_or(&[]);
     let mut loads: Vec<OpId> = sites.iter().flat_map(|s| s.loads.clone()).collect();
-    loads.retain(|&l| place(l) >= front && S::of(m.op(l).kind) == Some(S::TiledLoad));
+    loads.retain(|&l| place(l) >= front);
+    start_behind(m, body, loads, behind);
+}
+
+/// Puts the loads in front of the operations `behind`, the last ones of a block, which hold them.
+fn start_behind(m: &mut Module, body: BlockId, mut loads: Vec<OpId>, behind: &[OpId]) {
+    let at: FxHashMap<OpId, usize> = behind.iter().copied().zip(0..).collect();
+    loads.retain(|&l| S::of(m.op(l).kind) == Some(S::TiledLoad));
     loads.retain(|&l| behind.first().is_some_and(|&b| !may_end(m, b, l)));
-    loads.sort_by_key(|&l| place(l));
+    loads.sort_by_key(|l| at.get(l).copied());
     let mut moved: FxHashSet<OpId> = FxHashSet::default();
     let mut order = Vec::new();
     for load in loads {
@@ -241,11 +308,11 @@ struct Built<'s> {
 impl<'s> Built<'s> {
     fn of(
         m: &mut Module,
-        body: BlockId,
+        (body, block): (BlockId, BlockId),
         facts: &FactMap,
         site: &'s Site,
     ) -> Result<Built<'s>, Diagnostic> {
-        let readers = Readers::of(m, body, &site.loads);
+        let readers = Readers::of(m, block, &site.loads);
         let mut buffers = Vec::new();
         for &load in &site.loads {
             let tile = m.result(load);
