@@ -1,6 +1,6 @@
 // What a matmul reads that stands beside a loop in another one is copied in front of that loop, and waited for behind it, in a stage
 // of its own; it is filled again behind the barrier of the drain. The bias, read through a pointer for each element of the tile,
-// is a vector. With the wait in a branch that ends the iteration, it is loaded where it is used.
+// is a vector.
 // run: compile --emit nv_tileas --gpu-name sm_80
 // run: explain --gpu-name sm_80
 // show: async. | local_load | tiled_load | .load" | "cuda_tile.for | async copies | asynchronous copies | one line
