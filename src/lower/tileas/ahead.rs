@@ -10,6 +10,9 @@
 //! the loads stand in front of; where one thread issues them to tensor memory, the wait for them. A load there that may leave
 //! its tensor is also a branch, over which the selector takes no instruction: all of an accumulator would be in registers while
 //! it is loaded, instead of a few columns.
+//!
+//! In front of loops whose warps multiply, and of matmuls that follow from one another, which are short of registers, only what
+//! takes few starts: a vector of biases, say.
 
 use super::decided::Kernel;
 use super::early::movable;
@@ -25,30 +28,37 @@ use crate::dialect::nv_tileas::{Op as S, view};
 use crate::ir::{BlockId, Module, OpId};
 use rustc_hash::FxHashMap;
 
+/// Registers of a thread that count as few.
+const FEW: u64 = 8;
+
 /// Starts the loads of a kernel's epilogues in front of its matmuls, as far as registers admit.
 pub fn start(m: &mut Module, kernel: &Kernel<'_>) {
     let body = kernel.body;
     for block in blocks_of(m, epilogue::whole_loads(m, body)) {
-        start_in(m, kernel, block, waits_for_matmuls, epilogue::room(kernel));
+        let room = epilogue::room(kernel);
+        start_in(m, kernel, block, waits_for_matmuls, (room, room));
     }
-    if kernel.plan.roles.is_none() || is_chained(m, body) {
-        return;
-    }
-    let mut loops = m.ops_under(body);
-    loops.retain(|&o| multiplies(m, o));
+    let free = kernel.plan.roles.is_some() && !is_chained(m, body);
     let room = kernel.registers().saturating_sub(REGISTERS_BESIDE_TILES);
-    for block in blocks_of(m, loops) {
-        start_in(m, kernel, block, multiplies, room);
+    let by_warpgroups = if free { room } else { FEW };
+    for (kind, most) in [(S::AsyncDot, by_warpgroups), (S::Dot, FEW)] {
+        let multiplies = |m: &Module, op: OpId| repeats(m, op, kind);
+        let mut loops = m.ops_under(body);
+        loops.retain(|&o| multiplies(m, o));
+        for block in blocks_of(m, loops) {
+            start_in(m, kernel, block, multiplies, (room, most));
+        }
     }
 }
 
-/// Starts the loads of a block in front of the only operation that `is_slow`, as far as what lives there has so much `room`.
+/// Starts the loads of a block in front of the only operation that `is_slow`, each of which takes `most` registers, as far as
+/// what lives there has so much `room`.
 fn start_in(
     m: &mut Module,
     kernel: &Kernel<'_>,
     block: BlockId,
     is_slow: impl Fn(&Module, OpId) -> bool,
-    room: u64,
+    (room, most): (u64, u64),
 ) {
     let ops = m.block(block).ops.clone();
     let mut slow = (0..ops.len()).filter(|&i| is_slow(m, ops[i]));
@@ -66,8 +76,9 @@ fn start_in(
     let weights = Weights::of(m, kernel.body, kernel.warps());
     let mut taken = living(m, kernel, ops[front]);
     let fits = |&(load, _): &(OpId, Vec<OpId>)| {
-        let with = taken + weights.weight(m.result(load));
-        let fits = with <= room;
+        let own = weights.weight(m.result(load));
+        let with = taken + own;
+        let fits = own <= most && with <= room;
         taken = if fits { with } else { taken };
         fits
     };
@@ -96,13 +107,13 @@ fn living(m: &Module, kernel: &Kernel<'_>, op: OpId) -> u64 {
     all.max().unwrap_or(0)
 }
 
-/// Whether an operation is a loop whose iterations issue `wgmma`.
-fn multiplies(m: &Module, op: OpId) -> bool {
-    let issues = |body: BlockId| {
+/// Whether an operation is a counted loop over an operation of that kind.
+fn repeats(m: &Module, op: OpId, kind: S) -> bool {
+    let has = |body: BlockId| {
         let mut ops = m.block(body).ops.iter();
-        ops.any(|&o| S::of(m.op(o).kind) == Some(S::AsyncDot))
+        ops.any(|&o| S::of(m.op(o).kind) == Some(kind))
     };
-    C::of(m.op(op).kind) == Some(C::For) && m.body_of(op, 0).is_some_and(issues)
+    C::of(m.op(op).kind) == Some(C::For) && m.body_of(op, 0).is_some_and(has)
 }
 
 /// Whether an operation waits until matmuls to tensor memory are complete.
