@@ -1,72 +1,84 @@
-//! Loads through pointers that are the same along a dimension load one line for all.
+//! Loads through pointers of which neighbours are the same load each once.
 //!
 //! ```text
 //! p = broadcast row : 1x128 → 64x128        p = row : 1x128
 //! b = load p : 64x128                  →    b = broadcast (load p) : 64x128
+//!
+//! p = base + (0, 1, 2, …) / 8 : 64          p = base + (0, 8, 16, …) / 8 : 8
+//! w = load p : 64                      →    w = reshape (broadcast (load p : 8) : 8x8) : 64
 //! ```
-//! Programs in CUDA Tile C++ compute the place of each element of a tile, also of one that a vector of biases is added to.
-//! As a vector it is loaded once, in whatever layout what it is added to has, and takes that much of a ring.
+//! Programs in CUDA Tile C++ compute the place of each element of a tile, also of one that a vector of biases is added to; and
+//! where a word holds the numbers of several elements, each of these loads the word. Loaded once, they lie as what is computed of
+//! them does, and take that much less of a ring.
 
-use super::look::place;
 use super::missed::Log;
 use super::pipeline::slice::{Map, copy_in_front};
 use super::strips::dims::is_splat;
-use super::strips::parts::retype;
+use super::strips::parts::{before, retype};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::Ordering;
+use crate::dialect::enums::{Ordering, Overflow};
 use crate::dialect::nv_tileas::Op as S;
-use crate::facts::access;
+use crate::facts::{self, FactMap, access, gcd};
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
+use crate::lower::build::{self, cased};
 use smallvec::SmallVec;
 
 /// Most operations that pointers, mask and padding are computed by.
 const MOST: usize = 64;
 
-/// What a tile is the same along, dimension by dimension; of one element, it is.
-type Along = SmallVec<[bool; 4]>;
+/// For each dimension of a tile, how many neighbours are the same.
+type Groups = SmallVec<[u64; 4]>;
 
-/// Loads one line for all in every such load under `body`.
-pub fn absorb(m: &mut Module, body: BlockId, log: &mut Log) {
-    for op in m.ops_under(body) {
-        let Some(along) = load(m, op) else { continue };
-        let dims = (0..along.len()).filter(|&d| along[d]);
-        let dims: Vec<String> = dims.map(|d| d.to_string()).collect();
-        let why = format!(
-            "its pointers are the same along dimension {}",
-            dims.join(" and ")
-        );
-        log.changed(m.op(op).loc, "one line loaded for all", why);
-        rewrite(m, op, &along);
+/// Loads each once in every such load under `body` of the kernel `func`.
+pub fn absorb(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
+    let mut loads = m.ops_under(body);
+    loads.retain(|&o| is_weak_load(m, o));
+    if loads.is_empty() {
+        return;
+    }
+    let facts = facts::of(m, func);
+    for load in loads {
+        let Some(groups) = groups(m, &facts, load) else {
+            continue;
+        };
+        let dims = groups.iter().enumerate().filter(|(_, n)| **n > 1);
+        let dims: Vec<String> = dims
+            .map(|(d, n)| format!("{n} along dimension {d}"))
+            .collect();
+        let why = format!("its pointers are the same for {}", dims.join(" and "));
+        log.changed(m.op(load).loc, "neighbours loaded once", why);
+        rewrite(m, load, &groups);
     }
 }
 
-/// The dimensions along which a weak load through pointers loads the same, if it loads anything twice.
-fn load(m: &Module, op: OpId) -> Option<Along> {
+fn is_weak_load(m: &Module, op: OpId) -> bool {
     let data = m.op(op);
-    if S::of(data.kind) != Some(S::Load) || access::ordering(data) != Ordering::Weak {
-        return None;
+    S::of(data.kind) == Some(S::Load) && access::ordering(data) == Ordering::Weak
+}
+
+/// How many neighbours a load loads from the same place, if it does so, and one of them can be computed alone.
+fn groups(m: &Module, facts: &FactMap, load: OpId) -> Option<Groups> {
+    let mut groups: Groups = SmallVec::from_slice(shape(m, m.result(load)));
+    for value in inputs(m, load) {
+        let facts = facts.get(value)?;
+        for (d, n) in groups.iter_mut().enumerate() {
+            let same = facts.axes.get(d).map_or(1, |axis| axis.constancy);
+            if facts.constant.is_none() {
+                *n = gcd(*n, same);
+            }
+        }
     }
-    let tile = m.result(op);
     let mut left = MOST;
-    let mut along: Along = SmallVec::from_elem(true, shape(m, tile).len());
-    for value in inputs(m, op) {
-        let of = same(m, value, &mut left)?;
-        meet(&mut along, &of);
-    }
-    let repeats = |(same, &n): (&bool, &u64)| *same && n > 1;
-    along
-        .iter()
-        .zip(shape(m, tile))
-        .any(repeats)
-        .then_some(along)
+    let alone = |&v: &ValueId| has_first(m, v, &groups, &mut left);
+    (groups.iter().any(|&n| n > 1) && inputs(m, load).iter().all(alone)).then_some(groups)
 }
 
 /// Pointers, mask and padding of a load.
-fn inputs(m: &Module, op: OpId) -> Vec<ValueId> {
+fn inputs(m: &Module, load: OpId) -> Vec<ValueId> {
     let named = ["pointers", "mask", "padding"].into_iter();
     named
-        .filter_map(|name| access::operand(m.op(op), name))
+        .filter_map(|name| access::operand(m.op(load), name))
         .collect()
 }
 
@@ -74,139 +86,145 @@ fn shape(m: &Module, value: ValueId) -> &[u64] {
     m.types.as_tile(m.ty(value)).map_or(&[], |tile| tile.1)
 }
 
-fn meet(along: &mut Along, other: &[bool]) {
-    along.iter_mut().zip(other).for_each(|(a, b)| *a &= b);
+/// The extents of a tile of the first elements of each group. A dimension of one element is a group.
+fn extents(m: &Module, value: ValueId, groups: &[u64]) -> Vec<u64> {
+    let extents = shape(m, value).iter().zip(groups);
+    extents.map(|(&n, &same)| (n / same).max(1)).collect()
 }
 
-/// The dimensions along which a tile is the same; `None` once more than `left` operations were looked at.
-fn same(m: &Module, value: ValueId, left: &mut usize) -> Option<Along> {
-    *left = left.checked_sub(1)?;
-    let extents = shape(m, value);
-    let mut along: Along = extents.iter().map(|&n| n == 1).collect();
-    let Some(op) = m.def_op(value).filter(|_| along.contains(&false)) else {
-        return Some(along);
+/// Whether [`first`] can make the first elements of the groups of a tile, by no more operations than are `left`.
+fn has_first(m: &Module, value: ValueId, groups: &[u64], left: &mut usize) -> bool {
+    if extents(m, value, groups) == shape(m, value) {
+        return true;
+    }
+    let (Some(op), Some(fewer)) = (m.def_op(value), left.checked_sub(1)) else {
+        return false;
     };
-    let data = m.op(op);
-    match C::of(data.kind) {
-        Some(C::Constant) if is_splat(m, op) => along.fill(true),
-        Some(C::Broadcast) => {
-            let source = m.source(op);
-            let of = same(m, source, left)?;
-            let ones = shape(m, source).iter().map(|&n| n == 1);
-            along = of
+    *left = fewer;
+    match C::of(m.op(op).kind) {
+        Some(C::Constant) => is_splat(m, op),
+        Some(C::Iota) => true,
+        _ => of_operands(m, op, groups).is_some_and(|operands| {
+            operands
                 .iter()
-                .zip(ones)
-                .map(|(same, one)| *same || one)
-                .collect();
-        }
+                .all(|(v, groups)| has_first(m, *v, groups, left))
+        }),
+    }
+}
+
+/// The operands of an operation that a group of its result is computed of, with their groups.
+fn of_operands(m: &Module, op: OpId, groups: &[u64]) -> Option<Vec<(ValueId, Groups)>> {
+    let data = m.op(op);
+    let elementwise = data.def().traits.has(Traits::ELEMENTWISE) && data.def().is_pure();
+    match C::of(data.kind) {
         Some(C::Reshape) => {
-            if let Some(dims) = kept(m, op) {
-                let of = same(m, m.source(op), left)?;
-                let kept = along.iter().zip(dims);
-                along = kept
-                    .map(|(one, d)| *one || d.is_some_and(|d| of[d]))
-                    .collect();
-            }
+            let source = m.source(op);
+            Some(vec![(source, before_reshape(m, op, groups)?)])
         }
-        _ if data.def().traits.has(Traits::ELEMENTWISE) && data.def().is_pure() => {
-            along.fill(true);
-            for &operand in &data.operands {
-                meet(&mut along, &same(m, operand, left)?);
-            }
+        Some(C::Broadcast) => Some(vec![(m.source(op), SmallVec::from_slice(groups))]),
+        _ if elementwise => {
+            let operands = data.operands.iter();
+            Some(
+                operands
+                    .map(|&v| (v, SmallVec::from_slice(groups)))
+                    .collect(),
+            )
         }
-        _ => {}
+        _ => None,
     }
-    Some(along)
 }
 
-/// For each dimension of what a reshape makes, the dimension of its source that it is, where the reshape only adds and
-/// drops dimensions of one element.
-fn kept(m: &Module, reshape: OpId) -> Option<SmallVec<[Option<usize>; 4]>> {
+/// The groups of a reshape's source, where the reshape only adds and drops dimensions of one element.
+fn before_reshape(m: &Module, reshape: OpId, groups: &[u64]) -> Option<Groups> {
     let (from, to) = (shape(m, m.source(reshape)), shape(m, m.result(reshape)));
-    let mut wide = (0..from.len()).filter(|&d| from[d] > 1);
-    let mut dims = SmallVec::new();
-    for &n in to {
-        let dim = if n > 1 {
-            Some(wide.next().filter(|&d| from[d] == n)?)
-        } else {
-            None
-        };
-        dims.push(dim);
+    let mut wide = to.iter().zip(groups).filter(|(n, _)| **n > 1);
+    let mut of = Groups::new();
+    for &n in from {
+        of.push(match n {
+            1 => 1,
+            _ => *wide.next().filter(|(to, _)| **to == n)?.1,
+        });
     }
-    wide.next().is_none().then_some(dims)
+    wide.next().is_none().then_some(of)
 }
 
-/// Lets `op` load one line, of which its users get as many as it loaded.
-fn rewrite(m: &mut Module, op: OpId, along: &[bool]) {
-    let tile = m.result(op);
-    let ty = m.ty(tile);
+/// Lets `load` load the first of each group, and gives its users as many as it loaded.
+fn rewrite(m: &mut Module, load: OpId, groups: &[u64]) {
+    let tile = m.result(load);
     let mut map = Map::default();
-    for value in inputs(m, op) {
-        let line = thin(m, op, value, along);
-        map.insert(value, line);
+    for value in inputs(m, load) {
+        let alone = first(m, load, value, groups);
+        map.insert(value, alone);
     }
-    let load = copy_in_front(m, op, op, &mut map);
-    let (line, line_ty) = (m.result(load), thin_type(m, tile, along));
-    retype(m, line, line_ty);
-    let (block, at) = place(m, op);
-    let mut b = m.at(block, at);
-    let whole = b.value(C::Broadcast, &[line], [], ty);
+    let narrow = copy_in_front(m, load, load, &mut map);
+    let ty = first_type(m, tile, groups);
+    retype(m, m.result(narrow), ty);
+    let whole = repeat(m, load, m.result(narrow), (m.ty(tile), groups));
     map.insert(tile, whole);
-    for old in m.op(op).results.to_vec() {
+    for old in m.op(load).results.to_vec() {
         if let Some(&new) = map.get(&old) {
             m.replace_all_uses(old, new);
         }
     }
-    m.erase(op);
+    m.erase(load);
 }
 
-/// The type of a tile with one element along each of these dimensions.
-fn thin_type(m: &mut Module, value: ValueId, along: &[bool]) -> TypeId {
-    let extents = shape(m, value).iter().zip(along);
-    let extents: Vec<u64> = extents
-        .map(|(&n, &same)| if same { 1 } else { n })
-        .collect();
+fn first_type(m: &mut Module, value: ValueId, groups: &[u64]) -> TypeId {
+    let extents = extents(m, value, groups);
     let elem = m.types.elem(m.ty(value));
     m.types.tile(elem, &extents)
 }
 
-/// One line of a tile that is the same along some dimensions, computed in front of `user`.
-fn thin(m: &mut Module, user: OpId, value: ValueId, along: &[bool]) -> ValueId {
-    let ty = thin_type(m, value, along);
+/// The tile of the first elements of each group of `value`, computed in front of `user`.
+fn first(m: &mut Module, user: OpId, value: ValueId, groups: &[u64]) -> ValueId {
+    let ty = first_type(m, value, groups);
     let Some(op) = m.def_op(value).filter(|_| m.ty(value) != ty) else {
         return value;
     };
-    let mut map = Map::default();
-    for operand in m.op(op).operands.to_vec() {
-        let along: Along = match C::of(m.op(op).kind) {
-            Some(C::Reshape) => match kept(m, op) {
-                Some(dims) => source_along(m, operand, &dims, along),
-                None => continue,
-            },
-            _ => SmallVec::from_slice(along),
-        };
-        let line = thin(m, user, operand, &along);
-        map.insert(operand, line);
+    let kind = C::of(m.op(op).kind);
+    if kind == Some(C::Iota) {
+        return numbers(m, user, ty, groups);
     }
-    if C::of(m.op(op).kind) == Some(C::Broadcast)
+    let mut map = Map::default();
+    for (operand, groups) in of_operands(m, op, groups).unwrap_or_default() {
+        let alone = first(m, user, operand, &groups);
+        map.insert(operand, alone);
+    }
+    if kind == Some(C::Broadcast)
         && let Some(&source) = map.get(&m.source(op))
         && m.ty(source) == ty
     {
         return source;
     }
     copy_in_front(m, op, user, &mut map);
-    let line = map.get(&value).copied().unwrap_or(value);
-    retype(m, line, ty);
-    line
+    let alone = map.get(&value).copied().unwrap_or(value);
+    retype(m, alone, ty);
+    alone
 }
 
-/// The dimensions of a reshape's source that are those of its result: all of one element, and those `kept`.
-fn source_along(m: &Module, source: ValueId, kept: &[Option<usize>], along: &[bool]) -> Along {
-    let mut of: Along = shape(m, source).iter().map(|&n| n == 1).collect();
-    for (dim, &same) in kept.iter().zip(along) {
-        if let Some(of) = dim.and_then(|d| of.get_mut(d)) {
-            *of = same;
-        }
+/// 0, n, 2 n, … for groups of n.
+fn numbers(m: &mut Module, user: OpId, ty: TypeId, groups: &[u64]) -> ValueId {
+    let mut b = before(m, user);
+    let step = groups.first().map_or(1, |&n| n as i64);
+    let step = build::constant(&mut b, step, ty);
+    let numbers = b.value(C::Iota, &[], [], ty);
+    b.value(C::MulI, &[numbers, step], [cased(Overflow::None)], ty)
+}
+
+/// A tile of type `ty` in front of `user`, with as many of each element of `tile` along each dimension as `groups` has.
+fn repeat(m: &mut Module, user: OpId, tile: ValueId, (ty, groups): (TypeId, &[u64])) -> ValueId {
+    let elem = m.types.elem(ty);
+    let alone = shape(m, tile).to_vec();
+    let inner = |(&n, &same): (&u64, &u64)| n > 1 && same > 1;
+    if !alone.iter().zip(groups).any(inner) {
+        return before(m, user).value(C::Broadcast, &[tile], [], ty);
     }
-    of
+    let of = alone.iter().zip(groups);
+    let ones: Vec<u64> = of.clone().flat_map(|(&n, _)| [n, 1]).collect();
+    let many: Vec<u64> = of.flat_map(|(&n, &same)| [n, same]).collect();
+    let [ones, many] = [ones, many].map(|extents| m.types.tile(elem, &extents));
+    let mut b = before(m, user);
+    let apart = b.value(C::Reshape, &[tile], [], ones);
+    let whole = b.value(C::Broadcast, &[apart], [], many);
+    b.value(C::Reshape, &[whole], [], ty)
 }

@@ -207,7 +207,7 @@ fn spread(
     let body = body_of(m, op)?;
     unread::release_only(m, body, log);
     repeated::absorb(m, body, log);
-    alike::absorb(m, body, log);
+    alike::absorb(m, op, body, log);
     numbers::load_alone(m, op, body);
     prefetched::undo(m, body);
     retype::absorb(m, body);

@@ -1,9 +1,9 @@
 // What a matmul reads that stands beside a loop in another one is copied in front of that loop, and waited for behind it, in a stage
 // of its own; it is filled again behind the barrier of the drain. The bias, read through a pointer for each element of the tile,
-// is a vector.
+// is a vector, which is loaded in front of the loop, too.
 // run: compile --emit nv_tileas --gpu-name sm_80
 // run: explain --gpu-name sm_80
-// show: async. | local_load | tiled_load | .load" | "cuda_tile.for | async copies | asynchronous copies | one line
+// show: async. | local_load | tiled_load | .load" | "cuda_tile.for | async copies | asynchronous copies | neighbours
 entry @k(%x: tile<ptr<f16>>, %w: tile<ptr<f16>>, %b: tile<ptr<f16>>, %u: tile<ptr<f16>>, %n: tile<i32>, %o: tile<ptr<f32>>) {
   %px = assume div_by<16>, %x : tile<ptr<f16>>
   %pw = assume div_by<16>, %w : tile<ptr<f16>>

@@ -293,7 +293,7 @@ fn after(m: &mut Module, op: OpId) -> OpBuilder<'_> {
 }
 
 /// A builder in front of `op`.
-fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
+pub fn before(m: &mut Module, op: OpId) -> OpBuilder<'_> {
     let (block, at) = place(m, op);
     m.at(block, at)
 }
