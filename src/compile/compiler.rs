@@ -194,6 +194,7 @@ impl Compiler {
         match c.stage {
             Stage::CudaTile => {
                 if options.opt_level > OptLevel::Plain {
+                    lower::counted::run(&mut c.module);
                     lower::counting::run(&mut c.module);
                     lower::advance::run(&mut c.module);
                     self.rewrite(c, Group::Tile)?;

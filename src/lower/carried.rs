@@ -21,7 +21,7 @@ pub fn only_end(m: &Module, body: BlockId) -> Option<OpId> {
 }
 
 /// The operations that end an iteration of the loop with this body.
-fn ends(m: &Module, body: BlockId) -> Vec<OpId> {
+pub fn ends(m: &Module, body: BlockId) -> Vec<OpId> {
     let own = |&op: &OpId| {
         let mut block = m.op(op).block;
         while block != body {

@@ -12,6 +12,7 @@
 pub mod advance;
 mod build;
 mod carried;
+pub mod counted;
 pub mod counting;
 mod hints;
 mod invariant;

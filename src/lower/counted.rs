@@ -1,0 +1,332 @@
+//! Loops that end by a condition on a counter are counted loops.
+//!
+//! ```text
+//! loop s = s0, i = i0, first = 1 {             for i from i0 to n, step k, s = s0 {
+//!   at = if first { i } else { i + k }           … i, s …
+//!   if at < n {                          →       continue next
+//!     … at, s …                                }
+//!     continue next, at, 0
+//!   }
+//!   break s, at, 0
+//! }
+//! ```
+//! nvcc writes a C++ `for` whose bound is an expression in this way, others carry `i + k` itself. Pipelines follow counters.
+
+use super::carried;
+use super::invariant::{is_inside, outside, position};
+use crate::dialect::cuda_tile::{Op as C, view};
+use crate::dialect::enums::{Overflow, Predicate};
+use crate::facts::access::constant;
+use crate::facts::{self, FactMap};
+use crate::ir::{Attr, BlockId, Module, OpId, TypeId, ValueId};
+use crate::scalar::Signedness;
+
+/// Rewrites the loops of every entry, inner ones first.
+pub fn run(m: &mut Module) {
+    for entry in m.block(m.body).ops.clone() {
+        let Some(body) = m.body_of(entry, 0) else {
+            continue;
+        };
+        let mut loops = m.ops_under(body);
+        loops.retain(|&o| C::of(m.op(o).kind) == Some(C::Loop));
+        if loops.is_empty() {
+            continue;
+        }
+        let facts = facts::of(m, entry);
+        for op in loops.into_iter().rev() {
+            if let Some(counted) = Counted::of(m, &facts, op) {
+                counted.rewrite(m);
+            }
+        }
+    }
+}
+
+/// A loop that counts.
+struct Counted {
+    op: OpId,
+    body: BlockId,
+    /// The branch that an iteration is in.
+    branch: OpId,
+    inside: BlockId,
+    /// The number that the condition is about.
+    counter: ValueId,
+    counting: Counting,
+    bound: ValueId,
+    unsigned: bool,
+    /// What ends iterations, and the loop.
+    continues: Vec<OpId>,
+    end: OpId,
+}
+
+/// How the loop's counter is made of what the loop carries.
+struct Counting {
+    /// The place of the counter among these values.
+    place: usize,
+    step: ValueId,
+    /// What chooses between the first counter and the next one, and the place of what says which, where the loop carries an
+    /// iteration's counter to the next.
+    choice: Option<(OpId, usize)>,
+}
+
+impl Counted {
+    fn of(m: &Module, facts: &FactMap, op: OpId) -> Option<Counted> {
+        let body = m.body_of(op, 0)?;
+        let &[.., branch, end] = &m.block(body).ops[..] else {
+            return None;
+        };
+        let condition = view::If::of(m.op(branch))?.condition();
+        let inside = m.body_of(branch, 0)?;
+        let compare = view::CmpI::of(m.op(m.def_op(truth(m, facts, condition))?))?;
+        let below = compare.comparison_predicate() == Predicate::LessThan;
+        let otherwise = m.body_of(branch, 1).and_then(|b| m.terminator(b));
+        let skips = |o: OpId| {
+            C::of(m.op(o).kind) == Some(C::Yield) && m.block(m.op(o).block).ops.len() == 1
+        };
+        let one_way = otherwise.is_none_or(skips) && C::of(m.op(end).kind) == Some(C::Break);
+        if !below || !one_way {
+            return None;
+        }
+        let mut continues = carried::ends(m, body);
+        continues.retain(|&o| o != end);
+        let is_continue = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Continue);
+        if continues.is_empty() || !continues.iter().all(is_continue) {
+            return None;
+        }
+        let [counter, bound] = [compare.lhs(), compare.rhs()];
+        let ends = Ends {
+            m,
+            facts,
+            body,
+            continues: &continues,
+            unsigned: compare.signedness() == Signedness::Unsigned,
+        };
+        let counting = ends.carry_next(counter);
+        let counting = counting.or_else(|| ends.carry_last(op, counter))?;
+        let counted = Counted {
+            op,
+            body,
+            branch,
+            inside,
+            counter,
+            counting,
+            bound,
+            unsigned: ends.unsigned,
+            continues,
+            end,
+        };
+        let stays = |&o: &OpId| counted.stays(o) || m.op(o).only_computes();
+        let plain = m.block(body).ops.iter().all(stays);
+        (plain && stands(m, body, bound) && counted.ends_plainly(m)).then_some(counted)
+    }
+
+    /// Whether an operation of the loop's body is about counting and ending alone.
+    fn stays(&self, op: OpId) -> bool {
+        let choice = self.counting.choice.map(|c| c.0);
+        [Some(self.branch), Some(self.end), choice].contains(&Some(op))
+    }
+
+    /// Whether what the loop leaves with, as far as it is asked for, are carried values other than the counter, or what is made
+    /// in front of the loop.
+    fn ends_plainly(&self, m: &Module) -> bool {
+        let args = &m.block(self.body).args;
+        let results = m.op(self.op).results.iter().zip(&m.op(self.end).operands);
+        let mut asked = results.filter(|(result, _)| m.is_used(**result));
+        asked.all(|(_, value)| match args.iter().position(|a| a == value) {
+            Some(place) => self.is_kept(place),
+            None => !is_inside(m, self.body, *value),
+        })
+    }
+
+    /// Whether the counted loop carries what this one does at `place`.
+    fn is_kept(&self, place: usize) -> bool {
+        let first = self.counting.choice.map(|c| c.1);
+        place != self.counting.place && Some(place) != first
+    }
+
+    fn rewrite(&self, m: &mut Module) {
+        let data = m.op(self.op).clone();
+        let args = m.block(self.body).args.clone();
+        let left_with = m.op(self.end).operands.to_vec();
+        let kept: Vec<usize> = (0..args.len()).filter(|&p| self.is_kept(p)).collect();
+        let [bound, step] =
+            [self.bound, self.counting.step].map(|v| outside(m, self.op, self.body, v));
+        let types: Vec<TypeId> = kept.iter().map(|&p| m.ty(args[p])).collect();
+        let region = m.new_region();
+        let counter = m.ty(self.counter);
+        let body = m.new_block(region, &[&[counter], &types[..]].concat());
+        let first = self.move_iteration(m, body);
+        let old = std::iter::once(self.counter).chain(kept.iter().map(|&p| args[p]));
+        for (old, new) in old.zip(m.block(body).args.clone()) {
+            m.replace_all_uses(old, new);
+        }
+        for &end in &self.continues {
+            for place in (0..args.len()).rev().filter(|&p| !self.is_kept(p)) {
+                m.op_mut(end).remove_operand(place);
+            }
+        }
+        let inits: Vec<ValueId> = kept.iter().map(|&p| data.operands[p]).collect();
+        let lower = data.operands[self.counting.place];
+        let at = position(m, self.op);
+        let mut b = m.at(data.block, at);
+        b.loc = data.loc;
+        let unsigned = self.unsigned.then_some(Attr::Unit);
+        let groups: [&[ValueId]; 4] = [&[lower], &[bound], &[step], &inits];
+        let new = b.op(C::For, &groups, [unsigned], &types, &[region]);
+        for (&result, value) in data.results.iter().zip(left_with) {
+            let carried = kept.iter().position(|&p| args[p] == value);
+            let value = carried.map_or(value, |at| m.op(new).results[at]);
+            m.replace_all_uses(result, value);
+        }
+        m.erase(self.op);
+        // What only the condition, or the choice of the counter, asked for.
+        for op in first.into_iter().rev() {
+            if !m.op(op).results.iter().any(|&r| m.is_used(r)) {
+                m.erase(op);
+            }
+        }
+    }
+
+    /// Moves to `to` what an iteration does, but for what counts and ends. Returns what stood in front of the branch.
+    fn move_iteration(&self, m: &mut Module, to: BlockId) -> Vec<OpId> {
+        let ops = std::mem::take(&mut m.block_mut(self.body).ops);
+        let (stay, first): (Vec<OpId>, Vec<OpId>) = ops.into_iter().partition(|&o| self.stays(o));
+        m.block_mut(self.body).ops = stay;
+        let inside = std::mem::take(&mut m.block_mut(self.inside).ops);
+        for (at, &op) in first.iter().chain(&inside).enumerate() {
+            m.place(op, to, at);
+        }
+        first
+    }
+}
+
+/// What ends the iterations of a loop with this `body`.
+struct Ends<'m> {
+    m: &'m Module,
+    facts: &'m FactMap,
+    body: BlockId,
+    continues: &'m [OpId],
+    unsigned: bool,
+}
+
+impl Ends<'_> {
+    /// A counter that is carried as that of the next iteration.
+    fn carry_next(&self, counter: ValueId) -> Option<Counting> {
+        let place = self.argument(counter)?;
+        let mut steps = self.continues.iter().map(|&end| {
+            let next = *self.m.op(end).operands.get(place)?;
+            self.step(next, counter)
+        });
+        let step = steps.next()??;
+        let number = constant(self.facts, step);
+        let same = |s: ValueId| s == step || number.is_some() && constant(self.facts, s) == number;
+        steps.all(|s| s.is_some_and(same)).then_some(Counting {
+            place,
+            step,
+            choice: None,
+        })
+    }
+
+    /// A counter that is carried as it is: all but the first iteration of the loop `op` add the step.
+    fn carry_last(&self, op: OpId, counter: ValueId) -> Option<Counting> {
+        let (m, facts) = (self.m, self.facts);
+        let choice = m.def_op(counter)?;
+        let condition = view::If::of(m.op(choice))?.condition();
+        let yielded = |way: usize| {
+            let end = m.terminator(m.body_of(choice, way)?)?;
+            m.op(end).operands.first().copied()
+        };
+        let (last, next) = (yielded(0)?, yielded(1)?);
+        let compare = m.def_op(truth(m, facts, condition))?;
+        let v = view::CmpI::of(m.op(compare))?;
+        let (place, first) = (self.argument(last)?, self.argument(v.lhs())?);
+        let is_zero = |&v: &ValueId| constant(facts, v) == Some(0);
+        let asks = v.comparison_predicate() == Predicate::NotEqual && is_zero(&v.rhs());
+        let begins = view::Loop::of(m.op(op))?.initValues().get(first).copied();
+        let begins = begins
+            .and_then(|v| constant(facts, v))
+            .is_some_and(|n| n != 0);
+        let goes_on = |&end: &OpId| {
+            let operands = &m.op(end).operands;
+            operands.get(first).is_some_and(is_zero) && operands.get(place) == Some(&counter)
+        };
+        let chosen = |user: &OpId| m.parent_op(*user) == Some(choice);
+        let alone = m.users(last).iter().all(chosen)
+            && m.users(v.lhs()) == [compare]
+            && serves(m, compare, choice);
+        let counts = asks && begins && alone && self.continues.iter().all(goes_on);
+        let step = self.step(next, last).filter(|_| counts)?;
+        (m.op(choice).results.len() == 1).then_some(Counting {
+            place,
+            step,
+            choice: Some((choice, first)),
+        })
+    }
+
+    /// The place of an argument of the loop's body.
+    fn argument(&self, value: ValueId) -> Option<usize> {
+        self.m
+            .block(self.body)
+            .args
+            .iter()
+            .position(|&a| a == value)
+    }
+
+    /// What `next` adds to `last`: a positive number that the loop does not change, and the sum does not wrap. By one it does
+    /// not, for what is added to is below the bound.
+    fn step(&self, next: ValueId, last: ValueId) -> Option<ValueId> {
+        let add = self.m.op(self.m.def_op(next)?);
+        let (Some(C::AddI), &[lhs, rhs]) = (C::of(add.kind), &add.operands[..]) else {
+            return None;
+        };
+        let step = match (lhs == last, rhs == last) {
+            (true, false) => rhs,
+            (false, true) => lhs,
+            _ => return None,
+        };
+        let kept = match Overflow::of(add.enum_named("overflow")?)? {
+            Overflow::None => false,
+            Overflow::NoWrap => true,
+            Overflow::NoSignedWrap => !self.unsigned,
+            Overflow::NoUnsignedWrap => self.unsigned,
+        };
+        let known = self.facts.get(step)?;
+        let grows = known.lo > 0 && (kept || known.hi == 1);
+        (grows && stands(self.m, self.body, step)).then_some(step)
+    }
+}
+
+/// Whether nothing but `user` asks for what `op` computes, or for what is computed of it.
+fn serves(m: &Module, op: OpId, user: OpId) -> bool {
+    let users = m.op(op).results.iter().flat_map(|&r| m.users(r));
+    let mut others = users.filter(|&o| o != user);
+    others.all(|o| m.op(o).only_computes() && serves(m, o, user))
+}
+
+/// The truth value that `value` is, where that was a number that is compared with 0.
+fn truth(m: &Module, facts: &FactMap, value: ValueId) -> ValueId {
+    let inner = || {
+        let v = view::CmpI::of(m.op(m.def_op(value)?))?;
+        let differs = v.comparison_predicate() == Predicate::NotEqual;
+        let widen = m
+            .def_op(v.lhs())
+            .filter(|&o| C::of(m.op(o).kind) == Some(C::ExtI))?;
+        let widened = m.source(widen);
+        let flag = m.types.bits(m.types.elem(m.ty(widened))) == Some(1);
+        (differs && flag && constant(facts, v.rhs()) == Some(0)).then_some(widened)
+    };
+    inner().map_or(value, |inner| truth(m, facts, inner))
+}
+
+/// Whether a number is the same in every iteration of the loop with this body, which computes it in the first: what it is
+/// computed by may stand in front of the loop.
+fn stands(m: &Module, body: BlockId, value: ValueId) -> bool {
+    if !is_inside(m, body, value) {
+        return true;
+    }
+    m.def_op(value).is_some_and(|op| {
+        let data = m.op(op);
+        data.block == body
+            && data.only_computes()
+            && data.operands.iter().all(|&v| stands(m, body, v))
+    })
+}

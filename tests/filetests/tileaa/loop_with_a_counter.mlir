@@ -1,0 +1,83 @@
+// A `loop` that ends by a condition on a counter counts, whether it carries the next counter or, as nvcc writes it, the last one and
+// whether the iteration is the first; what is computed of it behind the loop would have to be computed anew, so that such a loop
+// stays. So does one whose bound or step changes, whose step may be negative or wrap, or that also ends elsewhere.
+// run: compile --emit nv_tileaa
+// show: cuda_tile.for | cuda_tile.loop | itof | store
+entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
+  %0 = constant <i32: 0> : tile<i32>
+  %1 = constant <i32: 1> : tile<i32>
+  %3 = constant <i32: 3> : tile<i32>
+  %x = constant <f32: 1.5> : tile<f32>
+  %next, %ni = loop iter_values(%v = %x, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %m = divi %n, %3 signed : tile<i32>
+    %c = cmpi less_than %i, %m, signed : tile<i32> -> tile<i1>
+    if %c {
+      %f = itof %i signed : tile<i32> -> tile<f32>
+      %s = addf %v, %f : tile<f32>
+      %j = addi %i, %3 overflow<no_signed_wrap> : tile<i32>
+      continue %s, %j : tile<f32>, tile<i32>
+    }
+    break %v, %i : tile<f32>, tile<i32>
+  }
+  %last, %li, %lf = loop iter_values(%v = %next, %i = %0, %first = %1) : tile<f32>, tile<i32>, tile<i32> -> tile<f32>, tile<i32>, tile<i32> {
+    %is = cmpi not_equal %first, %0, signed : tile<i32> -> tile<i1>
+    %at = if %is -> (tile<i32>) {
+      yield %i : tile<i32>
+    } else {
+      %j = addi %i, %1 : tile<i32>
+      yield %j : tile<i32>
+    }
+    %c = cmpi less_than %at, %n, unsigned : tile<i32> -> tile<i1>
+    if %c {
+      %f = itof %at signed : tile<i32> -> tile<f32>
+      %s = addf %v, %f : tile<f32>
+      %big = cmpf greater_than ordered %s, %x : tile<f32> -> tile<i1>
+      if %big {
+        continue %x, %at, %0 : tile<f32>, tile<i32>, tile<i32>
+      }
+      continue %s, %at, %0 : tile<f32>, tile<i32>, tile<i32>
+    }
+    break %v, %at, %0 : tile<f32>, tile<i32>, tile<i32>
+  }
+  %asked, %ai = loop iter_values(%v = %last, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+      %s = addf %v, %v : tile<f32>
+      %j = addi %i, %1 : tile<i32>
+      continue %s, %j : tile<f32>, tile<i32>
+    }
+    break %v, %i : tile<f32>, tile<i32>
+  }
+  %count = itof %ai signed : tile<i32> -> tile<f32>
+  %sum = addf %asked, %count : tile<f32>
+  %moving, %mi, %mb = loop iter_values(%v = %sum, %i = %0, %b = %n) : tile<f32>, tile<i32>, tile<i32> -> tile<f32>, tile<i32>, tile<i32> {
+    %c = cmpi less_than %i, %b, signed : tile<i32> -> tile<i1>
+    if %c {
+      %s = mulf %v, %v : tile<f32>
+      %j = addi %i, %1 : tile<i32>
+      %less = subi %b, %1 : tile<i32>
+      continue %s, %j, %less : tile<f32>, tile<i32>, tile<i32>
+    }
+    break %v, %i, %b : tile<f32>, tile<i32>, tile<i32>
+  }
+  %unknown, %ui = loop iter_values(%v = %moving, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+      %s = subf %v, %x : tile<f32>
+      %j = addi %i, %k overflow<no_signed_wrap> : tile<i32>
+      continue %s, %j : tile<f32>, tile<i32>
+    }
+    break %v, %i : tile<f32>, tile<i32>
+  }
+  %wraps, %wi = loop iter_values(%v = %unknown, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+      %s = divf %v, %x : tile<f32>
+      %j = addi %i, %3 : tile<i32>
+      continue %s, %j : tile<f32>, tile<i32>
+    }
+    break %v, %i : tile<f32>, tile<i32>
+  }
+  %t = store_ptr_tko weak %a, %wraps : tile<ptr<f32>>, tile<f32> -> token
+  return
+}
