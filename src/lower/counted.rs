@@ -89,7 +89,8 @@ impl Counted {
         let mut continues = carried::ends(m, body);
         continues.retain(|&o| o != end);
         let is_continue = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Continue);
-        if continues.is_empty() || !continues.iter().all(is_continue) {
+        let goes_on = m.terminator(inside).is_some_and(|o| is_continue(&o));
+        if !goes_on || !continues.iter().all(is_continue) {
             return None;
         }
         let [counter, bound] = [compare.lhs(), compare.rhs()];
@@ -253,7 +254,9 @@ impl Ends<'_> {
         let alone = m.users(last).iter().all(chosen)
             && m.users(v.lhs()) == [compare]
             && serves(m, compare, choice);
+        let yields = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Yield) || m.op(o).only_computes();
         let counts = asks && begins && alone && self.continues.iter().all(goes_on);
+        let counts = counts && m.ops_inside(choice).iter().all(yields);
         let step = self.step(next, last).filter(|_| counts)?;
         (m.op(choice).results.len() == 1).then_some(Counting {
             place,
