@@ -10,7 +10,8 @@
 //!   break s, at, 0
 //! }
 //! ```
-//! nvcc writes a C++ `for` whose bound is an expression in this way, others carry `i + k` itself. Pipelines follow counters.
+//! nvcc writes a C++ `for` whose bound is an expression in this way. Others carry `i + k` itself; in cuTile's, a `while`, the
+//! iteration follows a branch of which the other way leaves the loop. Pipelines follow counters.
 
 use super::carried;
 use super::invariant::{is_inside, outside, position};
@@ -45,17 +46,14 @@ pub fn run(m: &mut Module) {
 struct Counted {
     op: OpId,
     body: BlockId,
-    /// The branch that an iteration is in.
-    branch: OpId,
-    inside: BlockId,
+    asked: Asked,
     /// The number that the condition is about.
     counter: ValueId,
     counting: Counting,
     bound: ValueId,
     unsigned: bool,
-    /// What ends iterations, and the loop.
+    /// What ends iterations.
     continues: Vec<OpId>,
-    end: OpId,
 }
 
 /// How the loop's counter is made of what the loop carries.
@@ -68,29 +66,64 @@ struct Counting {
     choice: Option<(OpId, usize)>,
 }
 
+/// Where a loop asks its condition.
+struct Asked {
+    /// Operations of the loop's body in front of the branch.
+    before: Vec<OpId>,
+    branch: OpId,
+    /// Where an iteration is, unless it follows the branch.
+    inside: Option<BlockId>,
+    /// What ends the loop.
+    end: OpId,
+}
+
+impl Asked {
+    fn of(m: &Module, body: BlockId) -> Option<Asked> {
+        let is = |o: OpId, kind| C::of(m.op(o).kind) == Some(kind);
+        let ops = &m.block(body).ops;
+        let at = ops
+            .iter()
+            .position(|&o| is(o, C::If) && m.op(o).results.is_empty())?;
+        let (branch, rest) = (ops[at], &ops[at + 1..]);
+        let way = |i: usize| m.body_of(branch, i);
+        let last = |block: BlockId| m.terminator(block);
+        let empty = |i: usize| {
+            way(i).is_none_or(|b| {
+                m.block(b).ops.len() == 1 && last(b).is_some_and(|o| is(o, C::Yield))
+            })
+        };
+        let goes_on = |o: &OpId| is(*o, C::Continue);
+        let (inside, end) = match rest {
+            // The iteration is in the branch, and leads to the next.
+            &[end] if is(end, C::Break) && empty(1) => (Some(way(0)?), end),
+            // The other way leaves.
+            _ => match &m.block(way(1)?).ops[..] {
+                &[end] if is(end, C::Break) && empty(0) => (None, end),
+                _ => return None,
+            },
+        };
+        let iteration = inside.map_or(rest.last().copied(), last);
+        iteration.filter(goes_on)?;
+        Some(Asked {
+            before: ops[..at].to_vec(),
+            branch,
+            inside,
+            end,
+        })
+    }
+}
+
 impl Counted {
     fn of(m: &Module, facts: &FactMap, op: OpId) -> Option<Counted> {
         let body = m.body_of(op, 0)?;
-        let &[.., branch, end] = &m.block(body).ops[..] else {
-            return None;
-        };
-        let condition = view::If::of(m.op(branch))?.condition();
-        let inside = m.body_of(branch, 0)?;
+        let asked = Asked::of(m, body)?;
+        let condition = view::If::of(m.op(asked.branch))?.condition();
         let compare = view::CmpI::of(m.op(m.def_op(truth(m, facts, condition))?))?;
-        let below = compare.comparison_predicate() == Predicate::LessThan;
-        let otherwise = m.body_of(branch, 1).and_then(|b| m.terminator(b));
-        let skips = |o: OpId| {
-            C::of(m.op(o).kind) == Some(C::Yield) && m.block(m.op(o).block).ops.len() == 1
-        };
-        let one_way = otherwise.is_none_or(skips) && C::of(m.op(end).kind) == Some(C::Break);
-        if !below || !one_way {
-            return None;
-        }
         let mut continues = carried::ends(m, body);
-        continues.retain(|&o| o != end);
+        continues.retain(|&o| o != asked.end);
         let is_continue = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Continue);
-        let goes_on = m.terminator(inside).is_some_and(|o| is_continue(&o));
-        if !goes_on || !continues.iter().all(is_continue) {
+        let below = compare.comparison_predicate() == Predicate::LessThan;
+        if !below || !continues.iter().all(is_continue) {
             return None;
         }
         let [counter, bound] = [compare.lhs(), compare.rhs()];
@@ -106,31 +139,33 @@ impl Counted {
         let counted = Counted {
             op,
             body,
-            branch,
-            inside,
+            asked,
             counter,
             counting,
             bound,
             unsigned: ends.unsigned,
             continues,
-            end,
         };
         let stays = |&o: &OpId| counted.stays(o) || m.op(o).only_computes();
-        let plain = m.block(body).ops.iter().all(stays);
+        let plain = counted.asked.before.iter().all(stays);
         (plain && stands(m, body, bound) && counted.ends_plainly(m)).then_some(counted)
     }
 
     /// Whether an operation of the loop's body is about counting and ending alone.
     fn stays(&self, op: OpId) -> bool {
         let choice = self.counting.choice.map(|c| c.0);
-        [Some(self.branch), Some(self.end), choice].contains(&Some(op))
+        [Some(self.asked.branch), Some(self.asked.end), choice].contains(&Some(op))
     }
 
     /// Whether what the loop leaves with, as far as it is asked for, are carried values other than the counter, or what is made
     /// in front of the loop.
     fn ends_plainly(&self, m: &Module) -> bool {
         let args = &m.block(self.body).args;
-        let results = m.op(self.op).results.iter().zip(&m.op(self.end).operands);
+        let results = m
+            .op(self.op)
+            .results
+            .iter()
+            .zip(&m.op(self.asked.end).operands);
         let mut asked = results.filter(|(result, _)| m.is_used(**result));
         asked.all(|(_, value)| match args.iter().position(|a| a == value) {
             Some(place) => self.is_kept(place),
@@ -147,7 +182,7 @@ impl Counted {
     fn rewrite(&self, m: &mut Module) {
         let data = m.op(self.op).clone();
         let args = m.block(self.body).args.clone();
-        let left_with = m.op(self.end).operands.to_vec();
+        let left_with = m.op(self.asked.end).operands.to_vec();
         let kept: Vec<usize> = (0..args.len()).filter(|&p| self.is_kept(p)).collect();
         let [bound, step] =
             [self.bound, self.counting.step].map(|v| outside(m, self.op, self.body, v));
@@ -190,13 +225,15 @@ impl Counted {
     /// Moves to `to` what an iteration does, but for what counts and ends. Returns what stood in front of the branch.
     fn move_iteration(&self, m: &mut Module, to: BlockId) -> Vec<OpId> {
         let ops = std::mem::take(&mut m.block_mut(self.body).ops);
-        let (stay, first): (Vec<OpId>, Vec<OpId>) = ops.into_iter().partition(|&o| self.stays(o));
+        let (stay, moved): (Vec<OpId>, Vec<OpId>) = ops.into_iter().partition(|&o| self.stays(o));
         m.block_mut(self.body).ops = stay;
-        let inside = std::mem::take(&mut m.block_mut(self.inside).ops);
-        for (at, &op) in first.iter().chain(&inside).enumerate() {
+        let inside = self.asked.inside;
+        let inside = inside.map_or(Vec::new(), |b| std::mem::take(&mut m.block_mut(b).ops));
+        for (at, &op) in moved.iter().chain(&inside).enumerate() {
             m.place(op, to, at);
         }
-        first
+        let first = |o: &OpId| self.asked.before.contains(o);
+        moved.into_iter().filter(first).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 // Loops that end by a condition on a counter, as nvcc writes a C++ `for` whose bound is an expression: the first iteration is told
-// from the others, which add the step. The second carries the next counter; the third, which breaks inside, stays as it is.
+// from the others, which add the step. The second carries the next counter; the third, which breaks inside, stays as it
+// is; the fourth leaves in a branch that the iteration follows.
 // grid: 2,1,1
 // arg: buffer f16 8192 whole -2 2 seed 0
 // arg: buffer f16 8192 whole -2 2 seed 1
@@ -8,7 +9,8 @@
 // arg: buffer f32 8192 whole 7 7 seed 0
 // arg: buffer f32 8192 whole 7 7 seed 0
 // arg: buffer f32 8192 whole 7 7 seed 0
-entry @main(%x: tile<ptr<f16>>, %y: tile<ptr<f16>>, %n: tile<i32>, %stop: tile<i32>, %o: tile<ptr<f32>>, %p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {
+// arg: buffer f32 8192 whole 7 7 seed 0
+entry @main(%x: tile<ptr<f16>>, %y: tile<ptr<f16>>, %n: tile<i32>, %stop: tile<i32>, %o: tile<ptr<f32>>, %p: tile<ptr<f32>>, %q: tile<ptr<f32>>, %r: tile<ptr<f32>>) {
   %px = assume div_by<16>, %x : tile<ptr<f16>>
   %py = assume div_by<16>, %y : tile<ptr<f16>>
   %vx = make_tensor_view %px, shape = [64, 128], strides = [128, 1] : tensor_view<64x128xf16, strides=[128,1]>
@@ -76,5 +78,20 @@ entry @main(%x: tile<ptr<f16>>, %y: tile<ptr<f16>>, %n: tile<i32>, %stop: tile<i
     break %sum, %i : tile<32x64xf32>, tile<i32>
   }
   %t8 = store_view_tko weak %v, %tq[%bx, %0] : tile<32x64xf32>, partition_view<tile=(32x64), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
+  %vr = make_tensor_view %r, shape = [64, 64], strides = [64, 1] : tensor_view<64x64xf32, strides=[64,1]>
+  %tr = make_partition_view %vr : partition_view<tile=(32x64), tensor_view<64x64xf32, strides=[64,1]>>
+  %w, %wi = loop iter_values(%sum = %zero, %i = %0) : tile<32x64xf32>, tile<i32> -> tile<32x64xf32>, tile<i32> {
+    %below = cmpi less_than %i, %stop, signed : tile<i32> -> tile<i1>
+    if %below {
+    } else {
+      break %sum, %i : tile<32x64xf32>, tile<i32>
+    }
+    %a, %t9 = load_view_tko weak %tx[%bx, %i] : partition_view<tile=(32x32), tensor_view<64x128xf16, strides=[128,1]>>, tile<i32> -> tile<32x32xf16>, token
+    %b, %t10 = load_view_tko weak %ty[%i, %0] : partition_view<tile=(32x64), tensor_view<128x64xf16, strides=[64,1]>>, tile<i32> -> tile<32x64xf16>, token
+    %c = mmaf %a, %b, %sum : tile<32x32xf16>, tile<32x64xf16>, tile<32x64xf32>
+    %next = addi %i, %1 : tile<i32>
+    continue %c, %next : tile<32x64xf32>, tile<i32>
+  }
+  %t11 = store_view_tko weak %w, %tr[%bx, %0] : tile<32x64xf32>, partition_view<tile=(32x64), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
   return
 }

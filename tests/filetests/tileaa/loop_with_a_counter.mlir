@@ -1,5 +1,5 @@
 // A `loop` that ends by a condition on a counter counts, whether it carries the next counter or, as nvcc writes it, the last one and
-// whether the iteration is the first; what is computed of it behind the loop would have to be computed anew, so that such a loop
+// whether the iteration is the first; so does cuTile's `while`, which leaves in a branch. What is computed of it behind the loop would have to be computed anew, so that such a loop
 // stays. So does one whose bound or step changes, whose step may be negative or wrap, or that also ends elsewhere.
 // run: compile --emit nv_tileaa
 // show: cuda_tile.for | cuda_tile.loop | itof | store
@@ -39,7 +39,18 @@ entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
     }
     break %v, %at, %0 : tile<f32>, tile<i32>, tile<i32>
   }
-  %asked, %ai = loop iter_values(%v = %last, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+  %while, %xi = loop iter_values(%v = %last, %i = %k) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+    } else {
+      break %v, %i : tile<f32>, tile<i32>
+    }
+    %f = itof %i signed : tile<i32> -> tile<f32>
+    %s = mulf %v, %f : tile<f32>
+    %j = addi %i, %1 : tile<i32>
+    continue %s, %j : tile<f32>, tile<i32>
+  }
+  %asked, %ai = loop iter_values(%v = %while, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
     %c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>
     if %c {
       %s = addf %v, %v : tile<f32>
