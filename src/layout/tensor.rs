@@ -110,8 +110,8 @@ impl Share {
         let no = |what: &str| Err(LayoutError::Unsupported(format!("{what} of {matrix:?}")));
         let rows_fit =
             matches!(matrix.lanes, HALF | LANES) && matrix.rows.is_multiple_of(matrix.lanes);
-        let cell_fits = matrix.cell == matrix.element_bits
-            || matrix.cell == 32 && matrix.element_bits == 16 && matrix.lanes == LANES;
+        let cell_fits =
+            matrix.cell == matrix.element_bits || matrix.cell == 32 && matrix.element_bits == 16;
         if !rows_fit || !cell_fits || !matches!(matrix.cell, 8 | 16 | 32) {
             return no("no place in tensor memory");
         }
@@ -163,7 +163,7 @@ impl Share {
     pub fn moves(&self) -> Moves {
         let m = &self.matrix;
         let per_group = m.block_columns() / self.groups_n;
-        let shape = match (m.lanes == HALF, m.cell) {
+        let shape = match (m.lanes == HALF, m.element_bits) {
             (false, _) => MoveShape::Lanes32x32,
             (true, 32) => MoveShape::Lanes16x256,
             (true, _) => MoveShape::Lanes16x128,
@@ -291,6 +291,9 @@ mod tests {
         check([128, 8], 64, 32, 32, 2);
         check([256, 8], 64, 32, 32, 2);
         check([128, 64], 64, 16, 16, 1);
+        check([64, 64], 64, 32, 16, 1);
+        check([64, 256], 64, 32, 16, 2);
+        check([128, 8], 64, 32, 16, 1);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::look::{casts, last_users, loop_around};
 use super::own_places;
 use super::pipeline::slice::copy_beside;
 use super::relation::{Relation, at, canonical, default_layout, is_distributed};
-use super::variables::{Assign, Dispute, Layouts, Priority};
+use super::variables::{Assign, Dispute, Layouts, Priority, Var};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::dialect::{OpKind, Traits};
@@ -32,7 +32,7 @@ use crate::facts::{self, FactMap};
 use crate::ir::{BlockId, Diagnostic, Module, OpId, ValueId};
 use crate::layout::Layout;
 use crate::lower::run::Run;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// How many times as many elements as in the default layout a thread computes without harm.
@@ -65,8 +65,9 @@ pub fn run(m: &mut Module, facts: &FactMap, body: BlockId, warps: u64) -> Result
         }
         (a, ops) = gathered(a.m, facts, body, warps, a.apart)?;
     }
+    let seen = a.seen_in_loops(&ops, body)?;
     for &op in &ops {
-        a.unify_detached(op)?;
+        a.unify_detached(op, &seen)?;
     }
     a.keep_in_loops(&ops, body)?;
     a.derive(&ops)?;
@@ -242,17 +243,51 @@ impl Assign<'_> {
         }
     }
 
-    /// It lies as they do after all, unless a matmul makes or takes it: then it is converted, if that pays.
-    fn unify_detached(&mut self, op: OpId) -> Result<(), Diagnostic> {
+    /// It lies as they do after all, unless a matmul makes or takes it: then it is converted, if that pays. So is what a loop
+    /// makes of a matmul's result in another shape, as `seen` says, and what would be stored in narrow accesses otherwise.
+    fn unify_detached(
+        &mut self,
+        op: OpId,
+        seen: &FxHashMap<Var, Layout>,
+    ) -> Result<(), Diagnostic> {
         let Some((value, pointers)) = self.detached(op).zip(coalesced::pointers(self.m, op)) else {
             return Ok(());
         };
-        let stays =
-            self.is_matmuls(value) && (!is_load(self.m, op) || self.is_narrow(op, value)?);
+        let seen = self.root(value).and_then(|var| seen.get(&var));
+        let stays = match (self.is_matmuls(value), is_load(self.m, op)) {
+            (true, true) => self.is_narrow(op, value)?,
+            (true, false) => true,
+            (false, _) => seen.is_some_and(|layout| self.narrows(op, layout).unwrap_or(false)),
+        };
         if !stays {
             self.tie(value, pointers);
         }
         Ok(())
+    }
+
+    /// The tiles that loops make of matmuls' results in other shapes, and the layouts in which they do.
+    fn seen_in_loops(
+        &mut self,
+        ops: &[OpId],
+        body: BlockId,
+    ) -> Result<FxHashMap<Var, Layout>, Diagnostic> {
+        let mut seen = FxHashMap::default();
+        for &op in ops {
+            let Some(relation @ (Relation::Reshape | Relation::Permute(_))) =
+                Relation::of(self.m, op)
+            else {
+                continue;
+            };
+            let (source, result) = (self.m.source(op), self.m.result(op));
+            if loop_around(self.m, body, self.m.op(op).block).is_some()
+                && self.is_matmuls(source)
+                && let Some((layout, var)) = self.known(source).zip(self.root(result))
+            {
+                let layout = at(self.m, op, relation.result_of(self.m, result, &layout))?;
+                seen.insert(var, layout);
+            }
+        }
+        Ok(seen)
     }
 
     /// Whether a matmul proposes the layout that a tile has so far.
@@ -282,8 +317,16 @@ impl Assign<'_> {
     /// Whether the layout of `tile` makes the accesses of `op` much narrower than its pointers admit: what is converted for a
     /// load takes more than for a store, which is converted once.
     fn is_narrow(&mut self, op: OpId, tile: ValueId) -> Result<bool, Diagnostic> {
+        match self.known(tile) {
+            Some(layout) => self.narrows(op, &layout),
+            None => Ok(false),
+        }
+    }
+
+    /// The same of a layout.
+    fn narrows(&self, op: OpId, layout: &Layout) -> Result<bool, Diagnostic> {
         let run = coalesced::pointers(self.m, op).and_then(|p| Run::of(self.m, self.facts, p));
-        let (Some(run), Some(layout)) = (run, self.known(tile)) else {
+        let Some(run) = run else {
             return Ok(false);
         };
         let now = at(

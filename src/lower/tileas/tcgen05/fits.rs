@@ -65,14 +65,10 @@ impl Extents {
             return Err(format!("{target} has no tcgen05.mma of {a}"));
         }
         let k_bits = k * u64::from(m.types.width(m.ty(lhs)));
-        let half = m.types.bits(m.ty(acc)) == Some(16);
         // Instructions of 128 rows have at least 16 columns.
         let lanes = if columns < 16 { LANES / 2 } else { LANES }.min(rows);
         match () {
             () if rows < 64 => Err(format!("{rows} rows, 64 needed")),
-            () if lanes < LANES && half => Err(format!(
-                "{rows} rows of {columns} columns in f16, {LANES} of 16 needed"
-            )),
             () if columns < 8 => Err(format!("{columns} columns, 8 needed")),
             () if k_bits < K_BITS => Err(format!("{k_bits} bits of K, {K_BITS} needed")),
             () => Ok(Extents {
