@@ -162,6 +162,7 @@ pub fn convert(
     chains::join(m, body, &mut c.held);
     let waiting = later::keep(m, body, &mut c.held, (warps, registers));
     ready::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
+    apart::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
     columns::assign(m, body, &c.held);
     waiting.into_iter().for_each(|load| later::delay(m, load));
     sooner::stores(m, body);
@@ -302,6 +303,7 @@ impl Convert {
                 loops: home.as_ref().map_or(0, Home::loops),
                 columns: acc.all_columns(),
                 once: false,
+                ahead: None,
             };
             match self.plan(m, chain, held) {
                 Ok(planned) => {

@@ -44,7 +44,7 @@ pub fn of(
 }
 
 /// The ring that fills each buffer.
-fn filled_by(m: &Module, body: BlockId) -> FxHashMap<ValueId, ValueId> {
+pub fn filled_by(m: &Module, body: BlockId) -> FxHashMap<ValueId, ValueId> {
     let ops = m.ops_under(body).into_iter();
     let fills =
         ops.filter_map(|o| Some((access::destination(m.op(o))?, access::pipeline(m.op(o))?)));
