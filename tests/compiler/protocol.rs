@@ -915,6 +915,137 @@ fn the_matmuls_thread_waits_for_what_nobody_hands_over() {
     );
 }
 
+/// A kernel whose scores are multiplied by a role of their own while the warps compute with the ones before.
+fn ahead() -> Module {
+    with_two_warps_of_matmuls("../../filetests/pipeline/scores_ahead_sm_100a.mlir")
+}
+
+/// The same of tiles that both roles of matmuls read.
+fn read_by_both() -> Module {
+    with_two_warps_of_matmuls("../../random/keys_that_are_values.mlir")
+}
+
+fn with_two_warps_of_matmuls(file: &str) -> Module {
+    let m = lowered(file, "sm_100a", Stage::NvTileas);
+    assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 4);
+    m
+}
+
+/// The steps of a kind in the loop of the role number `role`, in order.
+fn steps_of(m: &Module, role: usize, kind: S) -> Vec<OpId> {
+    let body = m.body_of(last(m, S::WarpSpecialize), role).unwrap();
+    let of = |&o: &OpId| m.op(o).kind == OpKind::from(kind) && m.op(o).block != body;
+    m.ops_under(body).into_iter().filter(of).collect()
+}
+
+#[test]
+fn scores_are_let_in_when_they_are_loaded() {
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing consumer_release",
+        |m| {
+            // The scores are loaded behind what lets the next ones in.
+            let (release, load) = (steps_of(m, 1, S::ConsumerRelease)[0], first_load(m));
+            relocate(m, release, load);
+        },
+    );
+    rejects(
+        ahead(),
+        "tensor_load",
+        "touches tensor memory that an async.tensor_dot in flight uses: missing consumer_wait",
+        |m| {
+            let (wait, load) = (steps_of(m, 1, S::ConsumerWait)[0], first_load(m));
+            let behind = m.block(m.op(load).block).ops[position(m, load) + 1];
+            relocate(m, wait, behind);
+        },
+    );
+}
+
+/// The first load from tensor memory in the consumers' loop.
+fn first_load(m: &Module) -> OpId {
+    steps_of(m, 1, S::TensorLoad)[0]
+}
+
+#[test]
+fn a_role_of_matmuls_knows_what_is_handed_over_to_it() {
+    rejects(
+        ahead(),
+        "tensor_store",
+        "touches tensor memory that an async.tensor_dot in flight uses: missing consumer_wait",
+        |m| {
+            // The operand of the output is stored before the output of the iteration before is waited for.
+            let (wait, store) = (
+                steps_of(m, 1, S::ConsumerWait)[1],
+                steps_of(m, 1, S::TensorStore)[0],
+            );
+            relocate(m, store, wait);
+        },
+    );
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing consumer_release",
+        |m| {
+            // What is stored is handed over with the scores alone, to the other role.
+            let releases = steps_of(m, 1, S::ConsumerRelease);
+            let store = *steps_of(m, 1, S::TensorStore).last().unwrap();
+            relocate(m, releases[1], store);
+            let end = m.block(m.op(store).block).ops[position(m, store) + 1];
+            relocate(m, releases[0], end);
+        },
+    );
+}
+
+#[test]
+fn two_roles_of_matmuls_have_no_columns_in_common() {
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "uses columns of tensor memory that another role's matmuls use: they are done in no order",
+        |m| {
+            let operand = m.op(steps_of(m, 3, S::TensorDot)[0]).operands[0];
+            let scores = m.op(steps_of(m, 2, S::TensorDot)[0]).operands[2];
+            let [operand, scores] = [operand, scores].map(|v| m.def_op(v).unwrap());
+            let column = m.op(scores).attrs[0].clone();
+            m.op_mut(operand).attrs[0] = column;
+        },
+    );
+}
+
+#[test]
+fn a_stage_that_both_roles_read_is_waited_for_by_both_and_handed_back_behind_both() {
+    for role in [2, 3] {
+        rejects(
+            read_by_both(),
+            if role == 2 {
+                "async.tensor_dot"
+            } else {
+                "async.pipeline.consumer_release"
+            },
+            if role == 2 {
+                "missing consumer_wait"
+            } else {
+                "which is not held: missing consumer_wait"
+            },
+            |m| m.erase(steps_of(m, role, S::ConsumerWait)[0]),
+        );
+    }
+    rejects(
+        read_by_both(),
+        "async.pipeline.consumer_release",
+        "is in flight: missing consumer_wait",
+        |m| {
+            // The role of the output hands the stage back before it knows that the scores are done.
+            let (release, acquire) = (
+                steps_of(m, 3, S::ConsumerRelease)[0],
+                steps_of(m, 3, S::ProducerAcquire)[0],
+            );
+            relocate(m, release, acquire);
+        },
+    );
+}
+
 #[test]
 fn stages_are_handed_back_by_matmuls_or_behind_them() {
     rejects(

@@ -109,9 +109,12 @@ pub fn part(
         }
     };
     let own = create(m, body);
-    rounds
-        .iter()
-        .for_each(|r| r.apply(m, &parted, pipeline, own));
+    let mut around = FxHashSet::default();
+    for round in &rounds {
+        // Loops that follow one another are let in and waited for together.
+        let outermost = around.insert(round.acquire);
+        round.apply(m, &parted, [pipeline, own], outermost);
+    }
     number::run(m, body, own);
     log.changed(
         m.op(at).loc,
@@ -261,7 +264,15 @@ fn overlap(m: &Module, a: ValueId, b: ValueId) -> bool {
 }
 
 impl Round {
-    fn apply(&self, m: &mut Module, parted: &Parted, pipeline: ValueId, own: ValueId) {
+    /// Gives the first matmuls the steps of `own`, those around the loop only if it is the `outermost`, and lets the others of
+    /// `pipeline` be waited for later.
+    fn apply(
+        &self,
+        m: &mut Module,
+        parted: &Parted,
+        [pipeline, own]: [ValueId; 2],
+        outermost: bool,
+    ) {
         let zero = emit::number_at(m, self.function(m));
         let step = |m: &mut Module, at: OpId, kind: S| {
             let groups: [&[ValueId]; 3] = [&[own], &[zero], &[]];
@@ -270,9 +281,11 @@ impl Round {
         };
         let waited = [S::ProducerCommit, S::ConsumerWait, S::ConsumerRelease];
         let [wait, release] = self.wait;
-        step(m, self.acquire, S::ProducerAcquire);
-        for kind in waited {
-            step(m, self.commit, kind);
+        if outermost {
+            step(m, self.acquire, S::ProducerAcquire);
+            for kind in waited {
+                step(m, self.commit, kind);
+            }
         }
         for kind in waited {
             step(m, wait, kind);

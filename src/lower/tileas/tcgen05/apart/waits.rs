@@ -77,9 +77,8 @@ impl Search {
                     () if lets_in(op) => return Ok(None),
                     () if waits(op) && around => return blocked(dot),
                     () if waits(op) => return Ok(Some(op)),
-                    () if m.ops_inside(op).into_iter().any(|o| lets_in(o) || waits(o)) => {
-                        return blocked(dot);
-                    }
+                    // Where it lets in as well, it does so behind what stands before it.
+                    () if m.ops_inside(op).into_iter().any(waits) => return blocked(dot),
                     () => {}
                 }
             }
