@@ -16,6 +16,8 @@
 //! iterations are `handed_over`.
 
 mod ahead;
+mod parted;
+mod rounds;
 mod waits;
 
 pub use ahead::reserve;
@@ -68,20 +70,9 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
         Some(groups) => Vec::from(groups),
         None => vec![(kernel.pipeline, matmuls)],
     };
-    for &(pipeline, _) in &groups {
-        kernel.hand_over(m, pipeline);
+    if let Err(blocked) = kernel.give(m, func, body, &groups) {
+        log.note(m, blocked.op, WHAT, blocked.why);
     }
-    let mut slices = Vec::new();
-    for (pipeline, matmuls) in &groups {
-        let waits = waits::of(m, body, matmuls, *pipeline);
-        let slice = waits.and_then(|waits| matmuls.slice(m, body, kernel.consumer, &waits));
-        // Of all matmuls together, a slice is known to be possible.
-        slices.extend(slice);
-    }
-    for ((_, matmuls), slice) in groups.iter().zip(&slices) {
-        matmuls.give(m, func, kernel.split, slice);
-    }
-    Matmuls::erase(m, groups.iter().map(|g| &g.1));
 }
 
 /// A kernel with roles whose consumers wait for matmuls in a loop.
@@ -112,6 +103,29 @@ impl Kernel {
             pipeline: creates.first()?.result(),
         };
         found.waits_in_loop(m).then_some(found)
+    }
+
+    /// Gives the matmuls of each pipeline, to which the warps hand their iterations over, a warp of their own.
+    fn give(
+        &self,
+        m: &mut Module,
+        func: OpId,
+        body: BlockId,
+        groups: &[(ValueId, Matmuls)],
+    ) -> Result<(), Blocked> {
+        for &(pipeline, _) in groups {
+            self.hand_over(m, pipeline);
+        }
+        let mut slices = Vec::new();
+        for (pipeline, matmuls) in groups {
+            let waits = waits::of(m, body, matmuls, *pipeline)?;
+            slices.push(matmuls.slice(m, body, self.consumer, &waits)?);
+        }
+        for ((_, matmuls), slice) in groups.iter().zip(&slices) {
+            matmuls.give(m, func, self.split, slice);
+        }
+        Matmuls::erase(m, groups.iter().map(|g| &g.1));
+        Ok(())
     }
 
     /// The steps of a pipeline.
