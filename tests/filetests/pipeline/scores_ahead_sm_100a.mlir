@@ -3,7 +3,7 @@
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
 // run: compile --gpu-name sm_100a
-// show: kernel a | warp | pipeline of matmuls | alloc_tensor_memory | pipeline.create | cuda_tile.for | cuda_tile.continue | tensor_ | consumer_ | producer_ | role_end | tcgen05.alloc
+// show: kernel a | warp of | warp roles | pipeline of matmuls | alloc_tensor_memory | pipeline.create | cuda_tile.for | cuda_tile.continue | tensor_ | consumer_ | producer_ | role_end | tcgen05.alloc
 entry @attend(%q: tile<ptr<f16>>, %k: tile<ptr<f16>>, %v: tile<ptr<f16>>, %o: tile<ptr<f32>>) {
   %pq = assume div_by<16>, %q : tile<ptr<f16>>
   %vq = make_tensor_view %pq, shape = [4096, 64], strides = [64, 1] : tensor_view<4096x64xf16, strides=[64,1]>
