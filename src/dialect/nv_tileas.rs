@@ -183,7 +183,7 @@ dialect_table! { TileAs {
         .doc("Waits until at most `pending` groups are in flight.");
     WarpSpecialize() { producer_registers: Int<32>, consumer_registers: Int<32>, consumer_warps: Int<32> }
         = op("async.warp_specialize")
-        .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }]).traits(ASYNC)
-        .doc("Splits the block: consumer warps first, then those of the producer: one thread of them runs it, or all where they copy. The second warp issues matmuls where these have a region. Control does not come back together.");
+        .regions(&[region("producer"), region("consumer"), RegionDef { name: "matmuls", optional: true }, RegionDef { name: "further_matmuls", optional: true }]).traits(ASYNC)
+        .doc("Splits the block: consumer warps first, then those of the producer: one thread of them runs it, or all where they copy. The second warp issues matmuls where these have a region, and the third one where further ones have one. Control does not come back together.");
     RoleEnd = op("async.role_end").traits(Traits::TERMINATOR.or(ASYNC)).doc("Ends a warp role.");
 }}

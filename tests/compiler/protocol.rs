@@ -806,6 +806,8 @@ fn accumulators_are_read_when_matmuls_are_done() {
             let ty = m.ty(acc);
             let body = m.body_of(last(m, S::Func), 0).unwrap();
             let other = m.at(body, 0).value(S::AllocTensorMemory, &[], [None], ty);
+            let alloc = m.def_op(other).unwrap();
+            set_int(m, alloc, "column", 256);
             let (lhs, rhs) = (m.op(dot).operands[0], m.op(dot).operands[1]);
             let (a, b) = (own(m, body, lhs), own(m, body, rhs));
             let groups: [&[ValueId]; 7] = [&[a], &[b], &[other], &[], &[], &[], &[]];
@@ -893,7 +895,7 @@ fn iterations_are_handed_over_in_order_when_the_last_one_is_done() {
 /// A kernel for sm_100a whose matmuls are a role of their own.
 fn with_warp_of_matmuls(file: &str) -> Module {
     let m = lowered(file, "sm_100a", Stage::NvTileas);
-    assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 3);
+    assert!(m.op(last(&m, S::WarpSpecialize)).regions.len() > 2);
     m
 }
 
@@ -903,7 +905,7 @@ fn the_matmuls_thread_waits_for_what_nobody_hands_over() {
     let shared = || with_warp_of_matmuls("production_widened/across_f16.tilebc");
     let own_wait = |m: &Module| {
         let waits = all(m, S::ConsumerWait);
-        let dot = last(m, S::TensorDot);
+        let dot = all(m, S::TensorDot)[0];
         let is_own = |o: &&OpId| m.op(**o).block == m.op(dot).block;
         *waits.iter().find(is_own).unwrap()
     };
@@ -912,6 +914,130 @@ fn the_matmuls_thread_waits_for_what_nobody_hands_over() {
         "async.tensor_dot",
         "reads iteration 0, which its own role has not waited for, and nobody handed over: missing consumer_wait",
         |m| m.erase(own_wait(m)),
+    );
+}
+
+/// A kernel whose scores are multiplied by a role of their own while the warps compute with the ones before.
+fn ahead() -> Module {
+    with_two_warps_of_matmuls("../../filetests/pipeline/scores_ahead_sm_100a.mlir")
+}
+
+/// The same of tiles that both roles of matmuls read.
+fn read_by_both() -> Module {
+    with_two_warps_of_matmuls("../../random/keys_that_are_values.mlir")
+}
+
+fn with_two_warps_of_matmuls(file: &str) -> Module {
+    let m = lowered(file, "sm_100a", Stage::NvTileas);
+    assert_eq!(m.op(last(&m, S::WarpSpecialize)).regions.len(), 4);
+    m
+}
+
+/// The steps of a kind in the loop of the role number `role`, in order.
+fn steps_of(m: &Module, role: usize, kind: S) -> Vec<OpId> {
+    let body = m.body_of(last(m, S::WarpSpecialize), role).unwrap();
+    let of = |&o: &OpId| m.op(o).kind == OpKind::from(kind) && m.op(o).block != body;
+    m.ops_under(body).into_iter().filter(of).collect()
+}
+
+#[test]
+fn scores_are_let_in_when_they_are_loaded() {
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing consumer_release",
+        |m| {
+            // The scores are loaded behind what lets the next ones in.
+            let (release, load) = (steps_of(m, 1, S::ConsumerRelease)[0], first_load(m));
+            relocate(m, release, load);
+        },
+    );
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing consumer_release",
+        |m| {
+            // They are loaded before they are waited for.
+            let (wait, load) = (steps_of(m, 1, S::ConsumerWait)[0], first_load(m));
+            let behind = m.block(m.op(load).block).ops[position(m, load) + 1];
+            relocate(m, wait, behind);
+        },
+    );
+}
+
+/// The first load from tensor memory in the consumers' loop.
+fn first_load(m: &Module) -> OpId {
+    steps_of(m, 1, S::TensorLoad)[0]
+}
+
+#[test]
+fn a_role_of_matmuls_knows_what_is_handed_over_to_it() {
+    rejects(
+        ahead(),
+        "tensor_store",
+        "touches tensor memory that an async.tensor_dot in flight uses: missing consumer_wait",
+        |m| {
+            // The operand of the output is stored before the output of the iteration before is waited for.
+            let (wait, store) = (
+                steps_of(m, 1, S::ConsumerWait)[1],
+                steps_of(m, 1, S::TensorStore)[0],
+            );
+            relocate(m, store, wait);
+        },
+    );
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "writes tensor memory that warps have touched: missing consumer_release",
+        |m| {
+            // What is stored is handed over with the scores alone, to the other role.
+            let releases = steps_of(m, 1, S::ConsumerRelease);
+            let store = *steps_of(m, 1, S::TensorStore).last().unwrap();
+            relocate(m, releases[1], store);
+            let end = m.block(m.op(store).block).ops[position(m, store) + 1];
+            relocate(m, releases[0], end);
+        },
+    );
+}
+
+#[test]
+fn two_roles_of_matmuls_have_no_columns_in_common() {
+    rejects(
+        ahead(),
+        "async.tensor_dot",
+        "uses columns of tensor memory that another role's matmuls use: they are done in no order",
+        |m| {
+            let operand = m.op(steps_of(m, 3, S::TensorDot)[0]).operands[0];
+            let scores = m.op(steps_of(m, 2, S::TensorDot)[0]).operands[2];
+            let [operand, scores] = [operand, scores].map(|v| m.def_op(v).unwrap());
+            let column = m.op(scores).attrs[0].clone();
+            m.op_mut(operand).attrs[0] = column;
+        },
+    );
+}
+
+#[test]
+fn a_stage_that_both_roles_read_is_waited_for_by_both_and_handed_back_behind_both() {
+    for role in [2, 3] {
+        rejects(
+            read_by_both(),
+            "async.tensor_dot",
+            "missing consumer_wait",
+            |m| m.erase(steps_of(m, role, S::ConsumerWait)[0]),
+        );
+    }
+    rejects(
+        read_by_both(),
+        "async.pipeline.consumer_release",
+        "is in flight: missing consumer_wait",
+        |m| {
+            // The role of the output hands the stage back before it knows that the scores are done.
+            let (release, acquire) = (
+                steps_of(m, 3, S::ConsumerRelease)[0],
+                steps_of(m, 3, S::ProducerAcquire)[0],
+            );
+            relocate(m, release, acquire);
+        },
     );
 }
 

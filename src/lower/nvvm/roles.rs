@@ -42,7 +42,7 @@ impl Lower<'_> {
             tid,
             limit,
         );
-        let matmuls = self.m.body_of(op, 2);
+        let matmuls = [2, 3].map(|i| self.m.body_of(op, i));
         let (whole, copiers) = (self.role, self.copiers());
         self.either(
             is_producer,
@@ -59,8 +59,8 @@ impl Lower<'_> {
                         lowered?;
                     }
                 }
-                if let Some(matmuls) = matmuls {
-                    l.matmul_warp(consumer_warps + 1, matmuls)?;
+                for (warp, matmuls) in (consumer_warps + 1..).zip(matmuls.into_iter().flatten()) {
+                    l.matmul_warp(warp, matmuls)?;
                 }
                 Ok(vec![])
             },

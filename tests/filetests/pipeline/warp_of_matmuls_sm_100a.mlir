@@ -1,9 +1,9 @@
-// Five matmuls of an iteration, between which the warps compute: a warp of its own issues them, the two that need nothing of
-// the others with those of the iteration before, and the other three together. The other warps release an iteration where its
-// matmuls find their operands. The descriptors of five matmuls have more registers than a producer needs.
+// Five matmuls of an iteration, between which the warps compute: two warps of their own issue them, one the two that need nothing
+// of the others, for the next iteration, and one the other three together. The warps release an iteration of either where its
+// matmuls find their operands. Both read one of the tiles, whose stages the second one hands back.
 // run: explain --gpu-name sm_100a
 // run: compile --emit nv_tileas --gpu-name sm_100a
-// show: kernel | warp of matmuls | issued with | warp roles | pipeline.create | warp_specialize | cuda_tile.for | cuda_tile.continue | tensor_dot | pipeline.producer | pipeline.consumer | cuda_tile.exp2 | local_store | role_end
+// show: kernel | warp of | issued with | warp roles | pipeline.create | warp_specialize | cuda_tile.for | cuda_tile.continue | tensor_dot | pipeline.producer | pipeline.consumer | cuda_tile.exp2 | local_store | role_end
 entry @backward(%q: tile<ptr<f16>>, %k: tile<ptr<f16>>, %v: tile<ptr<f16>>, %g: tile<ptr<f16>>, %o: tile<ptr<f32>>) {
   %pq = assume div_by<16>, %q : tile<ptr<f16>>
   %vq = make_tensor_view %pq, shape = [4096, 64], strides = [64, 1] : tensor_view<4096x64xf16, strides=[64,1]>

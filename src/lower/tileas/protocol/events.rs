@@ -2,6 +2,9 @@
 
 use crate::ir::{OpId, ValueId};
 
+/// Most roles that issue matmuls.
+pub const ISSUERS: usize = 2;
+
 /// How what is unknown turns out in one run.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Scenario {
@@ -69,7 +72,8 @@ pub struct Roles {
     pub whole: Vec<Event>,
     pub producer: Vec<Event>,
     pub consumer: Vec<Event>,
-    pub matmuls: Vec<Event>,
+    /// Of the threads that issue matmuls.
+    pub matmuls: [Vec<Event>; ISSUERS],
     /// Some condition of the protocol's control flow was unknown.
     pub conditional: bool,
 }

@@ -9,7 +9,7 @@ mod stages;
 
 use apart::Apart;
 
-use super::events::{Action, Event, RingIteration, Roles, StageUse};
+use super::events::{Action, Event, ISSUERS, RingIteration, Roles, StageUse};
 use crate::dialect::enums::PipelineKind;
 use crate::ir::{Diagnostic, Module, OpId, ValueId};
 use crate::lower::tileas::lifetime::intersect;
@@ -68,6 +68,8 @@ pub struct Setting<'m> {
     pub overlays: Vec<ValueId>,
     /// The bytes of buffers that share some with others.
     pub shared_bytes: FxHashMap<ValueId, Range<u64>>,
+    /// The columns of buffers in tensor memory.
+    pub columns: FxHashMap<ValueId, Range<u64>>,
 }
 
 impl Setting<'_> {
@@ -89,6 +91,17 @@ impl Setting<'_> {
         let overlays = self.overlays.contains(&a) && self.overlays.contains(&b);
         let common = bytes(a).zip(bytes(b));
         a == b || overlays || common.is_some_and(|(x, y)| intersect(x, y))
+    }
+
+    /// Whether two uses of tensor memory are of one stage, or of buffers that have columns in common.
+    fn meet(&self, a: StageUse, b: StageUse) -> bool {
+        let columns = |u: StageUse| self.columns.get(&u.buffer);
+        match a.buffer == b.buffer {
+            true => a == b,
+            false => columns(a)
+                .zip(columns(b))
+                .is_some_and(|(x, y)| intersect(x, y)),
+        }
     }
 }
 
@@ -132,6 +145,8 @@ struct Matmul {
     op: OpId,
     shared: Vec<StageUse>,
     tensor: Vec<StageUse>,
+    /// The role that has issued it.
+    issuer: Option<usize>,
     /// The commit behind it.
     committed: Option<RingIteration>,
 }
@@ -141,8 +156,8 @@ pub struct Machine<'s> {
     states: FxHashMap<ValueId, State>,
     groups: VecDeque<Group>,
     matmuls: Vec<Matmul>,
-    /// Buffers in tensor memory that warps have read or written since matmuls were last let in.
-    touched: Vec<StageUse>,
+    /// Buffers in tensor memory that warps have read or written since the matmuls of each role were last let in.
+    touched: [Vec<StageUse>; ISSUERS],
     /// Buffers written through the generic proxy since the last fence.
     dirty: FxHashMap<ValueId, OpId>,
     /// Buffers whose bytes another one's tile was stored to since their own was, and the store.
@@ -151,8 +166,12 @@ pub struct Machine<'s> {
     leaving: FxHashMap<ValueId, (OpId, bool)>,
     /// Commits of each pipeline by the end.
     commits: FxHashMap<ValueId, i64>,
-    /// What the role of matmuls knows of the consumers' work.
-    apart: Apart,
+    /// What each role of matmuls knows of the consumers' work.
+    apart: [Apart; ISSUERS],
+    /// The role of matmuls that the step at hand is one of.
+    here: Option<usize>,
+    /// The role of matmuls that acquires each pipeline.
+    issuers: FxHashMap<ValueId, usize>,
 }
 
 enum Step {
@@ -170,19 +189,21 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         states: s.pipelines.keys().map(|&p| (p, State::default())).collect(),
         groups: VecDeque::new(),
         matmuls: Vec::new(),
-        touched: Vec::new(),
+        touched: Default::default(),
         dirty: FxHashMap::default(),
         lost: FxHashMap::default(),
         leaving: FxHashMap::default(),
         commits: FxHashMap::default(),
-        apart: Apart::of(roles),
+        apart: std::array::from_fn(|issuer| Apart::of(roles, issuer)),
+        here: None,
+        issuers: issuers(roles),
     };
     for event in roles
         .whole
         .iter()
         .chain(&roles.producer)
         .chain(&roles.consumer)
-        .chain(&roles.matmuls)
+        .chain(roles.matmuls.iter().flatten())
     {
         if let Action::Commit(t) = event.action {
             *machine.commits.entry(t.pipeline).or_default() += 1;
@@ -191,11 +212,17 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
     let mut whole: &[Event] = &roles.whole;
     machine.advance(&mut whole)?;
     machine.stuck(whole)?;
-    let mut parts = [&roles.producer[..], &roles.matmuls[..], &roles.consumer[..]];
+    let [first, further] = &roles.matmuls;
+    let mut parts = [
+        &roles.producer[..],
+        &first[..],
+        &further[..],
+        &roles.consumer[..],
+    ];
     loop {
         let before = parts.map(<[Event]>::len);
         for (i, part) in parts.iter_mut().enumerate() {
-            machine.apart.here = i == 1;
+            machine.here = i.checked_sub(1).filter(|&issuer| issuer < ISSUERS);
             machine.advance(part)?;
         }
         if before == parts.map(<[Event]>::len) {
@@ -206,6 +233,18 @@ pub fn check(s: &Setting<'_>, roles: &Roles) -> Result<(), Diagnostic> {
         machine.stuck(part)?;
     }
     machine.end(roles)
+}
+
+/// The role of matmuls that acquires each pipeline.
+fn issuers(roles: &Roles) -> FxHashMap<ValueId, usize> {
+    let all = roles.matmuls.iter().enumerate();
+    let acquired = all.flat_map(|(issuer, events)| {
+        events.iter().filter_map(move |e| match e.action {
+            Action::Acquire(t) => Some((t.pipeline, issuer)),
+            _ => None,
+        })
+    });
+    acquired.collect()
 }
 
 impl Machine<'_> {
@@ -276,7 +315,8 @@ impl Machine<'_> {
             Action::Use(_) => Ok(Step::Done),
             Action::TensorDot(shared, tensor) => self.matmul(op, shared, tensor),
             Action::TensorLoad(buffer) | Action::TensorStore(buffer) => {
-                if let Some(p) = self.matmuls.iter().find(|p| p.tensor.contains(buffer)) {
+                let uses = |p: &&Matmul| p.tensor.iter().any(|b| self.s.meet(*b, *buffer));
+                if let Some(p) = self.matmuls.iter().find(uses) {
                     let waiting = if p.committed.is_some() {
                         "consumer_wait"
                     } else {
@@ -287,7 +327,7 @@ impl Machine<'_> {
                         format!("touches tensor memory that an async.tensor_dot in flight uses: missing {waiting}"),
                     );
                 }
-                self.touched.push(*buffer);
+                self.touched.iter_mut().for_each(|t| t.push(*buffer));
                 Ok(Step::Done)
             }
             Action::ReleaseByMatmuls(t) => {
@@ -310,14 +350,18 @@ impl Machine<'_> {
             self.read(op, stage, true)?;
             self.fenced(op, stage.buffer)?;
             let ring = self.s.filled_by.get(&stage.buffer);
-            if let Err(why) = self.apart.reads(stage, ring.copied()) {
+            if let Some(here) = self.here
+                && let Err(why) = self.apart[here].reads(stage, ring.copied())
+            {
                 return self.fail(op, why);
             }
         }
-        if tensor.iter().any(|b| self.touched.contains(b)) {
-            let missing = match self.apart.here {
-                true => "consumer_release",
-                false => "producer_acquire",
+        let touched = &self.touched[self.here.unwrap_or(0)];
+        let is_touched = |b: &StageUse| touched.iter().any(|t| self.s.meet(*t, *b));
+        if tensor.iter().any(is_touched) {
+            let missing = match self.here {
+                Some(_) => "consumer_release",
+                None => "producer_acquire",
             };
             return self.fail(
                 op,
@@ -333,6 +377,7 @@ impl Machine<'_> {
             op,
             shared: shared.to_vec(),
             tensor: tensor.to_vec(),
+            issuer: self.here,
             committed: None,
         });
     }
@@ -422,7 +467,7 @@ impl Machine<'_> {
             .whole
             .iter()
             .chain(&roles.producer)
-            .chain(&roles.matmuls);
+            .chain(roles.matmuls.iter().flatten());
         // In the order of the kernel, for one message whatever the hash order is.
         for event in events {
             let (Action::Commit(t) | Action::Acquire(t)) = event.action else {

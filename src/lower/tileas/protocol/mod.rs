@@ -36,12 +36,14 @@ use crate::dialect::nv_tileas::view::{self, View};
 use crate::facts::access;
 use crate::ir::{BlockId, Diagnostic, Diagnostics, Module, Op, OpId, Type, ValueId};
 use crate::lower::tileas::buffers::tile_bytes;
-use crate::lower::tileas::look::elements;
+use crate::lower::tileas::look::{self, elements};
 use crate::lower::tileas::staging::shared_bytes;
+use crate::lower::tileas::{lifetime::intersect, tcgen05};
 use crate::lower::unsupported;
 use events::Scenario;
 use machine::{Pipeline, Setting};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 pub use trace::number;
 
@@ -84,6 +86,7 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
             stage_bytes: FxHashMap::default(),
             overlays: Vec::new(),
             shared_bytes: FxHashMap::default(),
+            columns: FxHashMap::default(),
         },
         creates: Vec::new(),
         consumer_warps: None,
@@ -93,6 +96,7 @@ fn func(m: &Module, func: OpId) -> Result<(), Diagnostic> {
     s.counts()?;
     s.steps(body, Role::Whole)?;
     s.pairs(body)?;
+    s.issuers(body)?;
     cluster::check(m, func, body)?;
     run(m, body, &s.setting)
 }
@@ -199,6 +203,11 @@ impl Static<'_> {
                 Ok(())
             }
             Some(View::WarpSpecialize(v)) => s.warp_specialize(op, &v),
+            Some(View::AllocTensorMemory(v)) => {
+                let columns = tcgen05::columns_of(s.m, op);
+                s.setting.columns.extend(columns.map(|c| (v.result(), c)));
+                Ok(())
+            }
             _ => Ok(()),
         })
     }
@@ -270,8 +279,9 @@ impl Static<'_> {
         }
         let warps = v.consumer_warps();
         let all = view::Func::of(m.op(self.func)).map_or(0, |f| f.num_warps());
-        // Matmuls have a second warp there.
-        let beside = all - warps - i64::from(data.regions.len() > 2 && all - warps == 2);
+        // Matmuls have a second warp there, further ones a third.
+        let issuers = data.regions.len().saturating_sub(2) as i64;
+        let beside = all - warps - i64::from(issuers == 1 && all - warps == 2);
         if let Some(copiers) = self.copiers() {
             if copiers != all - warps || copiers != warps || data.regions.len() > 2 {
                 return self.fail(
@@ -279,7 +289,7 @@ impl Static<'_> {
                     format!("{warps} consumer warps and {copiers} that copy are not the kernel's {all} warps, half of them each"),
                 );
             }
-        } else if !PRODUCER_WARPS.contains(&beside) || data.regions.len() > 2 && all - warps < 2 {
+        } else if !PRODUCER_WARPS.contains(&beside) || all - warps <= issuers {
             return self.fail(
                 op,
                 format!("{warps} consumer warps and one or four producer warps are not the kernel's {all} warps"),
@@ -480,6 +490,30 @@ impl Static<'_> {
             op,
             format!("is in the wrong role: it belongs to {who}, not to {here}"),
         )
+    }
+
+    /// Matmuls of two roles have no columns of tensor memory in common: nothing says in which order they are done.
+    fn issuers(&mut self, body: BlockId) -> Result<(), Diagnostic> {
+        let m = self.m;
+        let Some(split) = look::roles(m, body) else {
+            return Ok(());
+        };
+        let [first, further] = [2, 3].map(|role| {
+            let ops = m.body_of(split, role).map(|b| m.ops_under(b));
+            let ops = ops.unwrap_or_default().into_iter();
+            let dots = ops.filter(|&o| S::of(m.op(o).kind) == Some(S::TensorDot));
+            let uses = dots.flat_map(|o| m.op(o).operands.iter().map(move |&v| (o, v)));
+            let columns = uses.filter_map(|(o, v)| Some((o, self.setting.columns.get(&v)?)));
+            columns.collect::<Vec<_>>()
+        });
+        let meets = |c: &&Range<u64>| first.iter().any(|(_, own)| intersect(own, c));
+        match further.iter().find(|(_, c)| meets(c)) {
+            Some(&(op, _)) => self.fail(
+                op,
+                "uses columns of tensor memory that another role's matmuls use: they are done in no order",
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Every step has its counterpart somewhere.

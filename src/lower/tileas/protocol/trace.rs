@@ -7,7 +7,7 @@
 mod loops;
 mod relevant;
 
-use super::events::{Action, Event, Roles, Scenario};
+use super::events::{Action, Event, ISSUERS, Roles, Scenario};
 use crate::dialect::cuda_tile::{Op as C, view as tile};
 use crate::dialect::enums::Predicate;
 use crate::dialect::nv_tileas::Op as S;
@@ -514,7 +514,7 @@ impl Tracer<'_> {
 
     fn roles(&mut self, op: OpId) -> Result<Option<Flow>, Diagnostic> {
         let whole = std::mem::take(&mut self.run.events);
-        for side in 0..3 {
+        for side in 0..2 + ISSUERS {
             let env = self.run.env.clone();
             self.run.endless = 0;
             self.run.nesting = 0;
@@ -524,7 +524,8 @@ impl Tracer<'_> {
             self.run.env = env;
             let events = std::mem::take(&mut self.run.events);
             let roles = &mut self.run.roles;
-            *[&mut roles.producer, &mut roles.consumer, &mut roles.matmuls][side] = events;
+            let [first, further] = &mut roles.matmuls;
+            *[&mut roles.producer, &mut roles.consumer, first, further][side] = events;
         }
         self.run.events = whole;
         Ok(None)

@@ -15,8 +15,14 @@
 //! them, and issues while they compute. Nothing happens in another order than before: the pipeline has one stage, and its
 //! iterations are `handed_over`.
 
+mod ahead;
+mod parted;
+mod rounds;
 mod waits;
 
+pub use ahead::reserve;
+
+use super::columns::Held;
 use super::emit::before;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
@@ -54,14 +60,18 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
         Ok(waits) => matmuls.slice(m, body, kernel.consumer, &waits),
         Err(blocked) => Err(blocked),
     };
-    match slice {
-        Err(blocked) => log.note(m, blocked.op, WHAT, blocked.why),
-        Ok(slice) => {
-            kernel.hand_over(m);
-            matmuls.give(m, func, kernel.split, &slice);
-            let how = "the other warps go on while it issues them";
-            log.changed(m.op(kernel.split).loc, WHAT, how);
-        }
+    if let Err(blocked) = slice {
+        log.note(m, blocked.op, WHAT, blocked.why);
+        return;
+    }
+    let how = "the other warps go on while it issues them";
+    log.changed(m.op(kernel.split).loc, WHAT, how);
+    let groups = match ahead::part(m, body, &kernel, log) {
+        Some(groups) => Vec::from(groups),
+        None => vec![(kernel.pipeline, matmuls)],
+    };
+    if let Err(blocked) = kernel.give(m, func, body, &groups) {
+        log.note(m, blocked.op, WHAT, blocked.why);
     }
 }
 
@@ -95,33 +105,54 @@ impl Kernel {
         found.waits_in_loop(m).then_some(found)
     }
 
-    /// The steps of the pipeline.
-    fn steps(&self, m: &Module, kind: S) -> Vec<OpId> {
+    /// Gives the matmuls of each pipeline, to which the warps hand their iterations over, a warp of their own.
+    fn give(
+        &self,
+        m: &mut Module,
+        func: OpId,
+        body: BlockId,
+        groups: &[(ValueId, Matmuls)],
+    ) -> Result<(), Blocked> {
+        for &(pipeline, _) in groups {
+            self.hand_over(m, pipeline);
+        }
+        let mut slices = Vec::new();
+        for (pipeline, matmuls) in groups {
+            let waits = waits::of(m, body, matmuls, *pipeline)?;
+            slices.push(matmuls.slice(m, body, self.consumer, &waits)?);
+        }
+        for ((_, matmuls), slice) in groups.iter().zip(&slices) {
+            matmuls.give(m, func, self.split, slice);
+        }
+        Matmuls::erase(m, groups.iter().map(|g| &g.1));
+        Ok(())
+    }
+
+    /// The steps of a pipeline.
+    fn steps(&self, m: &Module, pipeline: ValueId, kind: S) -> Vec<OpId> {
         let ops = m.ops_under(self.consumer).into_iter();
-        let own = |&o: &OpId| {
-            let data = m.op(o);
-            S::of(data.kind) == Some(kind) && access::pipeline(data) == Some(self.pipeline)
-        };
+        let own = |&o: &OpId| is_step(m, o, kind, pipeline);
         ops.filter(own).collect()
     }
 
     fn waits_in_loop(&self, m: &Module) -> bool {
         let in_loop = |op: &OpId| loop_around(m, self.consumer, m.op(*op).block).is_some();
-        self.steps(m, S::ConsumerWait).iter().any(in_loop)
+        let waits = self.steps(m, self.pipeline, S::ConsumerWait);
+        waits.iter().any(in_loop)
     }
 
-    /// Warps release an iteration where they let its matmuls in, instead of behind the wait for the one before.
-    fn hand_over(&self, m: &mut Module) {
-        for release in self.steps(m, S::ConsumerRelease) {
+    /// Warps release an iteration of `pipeline` where they let its matmuls in, instead of behind the wait for the one before.
+    fn hand_over(&self, m: &mut Module, pipeline: ValueId) {
+        for release in self.steps(m, pipeline, S::ConsumerRelease) {
             m.erase(release);
         }
-        for acquire in self.steps(m, S::ProducerAcquire) {
-            let (pipeline, iteration) = (self.pipeline, m.op(acquire).operands[1]);
+        for acquire in self.steps(m, pipeline, S::ProducerAcquire) {
+            let iteration = m.op(acquire).operands[1];
             let groups: [&[ValueId]; 3] = [&[pipeline], &[iteration], &[]];
             before(m, acquire, S::ConsumerRelease, &groups);
         }
         let warps = view::WarpSpecialize::of(m.op(self.split)).map(|v| v.consumer_warps());
-        if let Some((create, warps)) = m.def_op(self.pipeline).zip(warps) {
+        if let Some((create, warps)) = m.def_op(pipeline).zip(warps) {
             m.set_i32(create, "consumers", warps);
             *m.attr_mut(create, "handed_over") = Some(Attr::Unit);
         }
@@ -140,8 +171,31 @@ impl Matmuls {
     pub fn of(m: &Module, consumer: BlockId, pipeline: ValueId) -> Matmuls {
         let rings = rings(m, consumer);
         let all = m.ops_under(consumer).into_iter();
-        let ops = all.filter(|&o| is_own(m, o, pipeline, &rings)).collect();
+        let dots = |o: OpId| S::of(m.op(o).kind) == Some(S::TensorDot);
+        let ops = all
+            .filter(|&o| dots(o) || knows(m, o, pipeline, &rings))
+            .collect();
         Matmuls { ops, rings }
+    }
+
+    /// The part of them that `dots` are, which step `pipeline` and read what comes by `rings`. Stages of those that are `lent`
+    /// others hand back.
+    fn part(
+        m: &Module,
+        consumer: BlockId,
+        pipeline: ValueId,
+        dots: &[OpId],
+        [rings, lent]: [&FxHashSet<ValueId>; 2],
+    ) -> Matmuls {
+        let releases = |o: OpId| S::of(m.op(o).kind) == Some(S::ConsumerRelease);
+        let borrowed = |o: OpId| access::pipeline(m.op(o)).is_some_and(|p| lent.contains(&p));
+        let own = |&o: &OpId| {
+            dots.contains(&o) || knows(m, o, pipeline, rings) && !(releases(o) && borrowed(o))
+        };
+        Matmuls {
+            ops: m.ops_under(consumer).into_iter().filter(own).collect(),
+            rings: rings.clone(),
+        }
     }
 
     /// The matmuls themselves.
@@ -163,8 +217,8 @@ impl Matmuls {
         Slice::agreed(m, consumer, &kept, &shared, false)
     }
 
-    /// Makes `slice` the third role of `split`.
-    pub fn give(self, m: &mut Module, func: OpId, split: OpId, slice: &Slice) {
+    /// Makes `slice` a further role of `split`, which still does what that role does.
+    pub fn give(&self, m: &mut Module, func: OpId, split: OpId, slice: &Slice) {
         let Some(consumer) = m.body_of(split, 1) else {
             return;
         };
@@ -173,7 +227,6 @@ impl Matmuls {
         let block = m.new_block(region, &[]);
         Copier::new(slice).block(m, consumer, block);
         m.at_end(block).op(S::RoleEnd, &[], [], &[], &[]);
-        self.ops.into_iter().for_each(|op| m.erase(op));
         m.region_mut(region).parent = split;
         m.op_mut(split).regions.push(region);
         let [consumers, others] = warps(m, func, split);
@@ -181,6 +234,16 @@ impl Matmuls {
             // A lone producer warp has no warp beside it yet.
             m.set_i32(func, "num_warps", consumers + 2);
         }
+    }
+
+    /// Erases what roles of their own do.
+    pub fn erase<'p>(m: &mut Module, all: impl Iterator<Item = &'p Matmuls>) {
+        let ops: FxHashSet<OpId> = all
+            .flat_map(|matmuls| matmuls.ops.iter().copied())
+            .collect();
+        let mut ops: Vec<OpId> = ops.into_iter().collect();
+        ops.sort_unstable();
+        ops.into_iter().for_each(|op| m.erase(op));
     }
 
     /// Where registers are redistributed, many matmuls have more of them than a producer.
@@ -223,12 +286,17 @@ pub fn rings(m: &Module, consumer: BlockId) -> FxHashSet<ValueId> {
     theirs.map(|r| r.pipeline()).collect()
 }
 
-/// Whether an operation is a matmul, or a step of what only matmuls know of.
-fn is_own(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
+/// Whether an operation is this step of a pipeline.
+fn is_step(m: &Module, op: OpId, kind: S, pipeline: ValueId) -> bool {
+    let data = m.op(op);
+    S::of(data.kind) == Some(kind) && access::pipeline(data) == Some(pipeline)
+}
+
+/// Whether an operation is a step of what only matmuls know of.
+fn knows(m: &Module, op: OpId, pipeline: ValueId, rings: &FxHashSet<ValueId>) -> bool {
     let data = m.op(op);
     let of = access::pipeline(data);
     match S::of(data.kind) {
-        Some(S::TensorDot) => true,
         Some(S::ProducerAcquire | S::ProducerCommit) => of == Some(pipeline),
         Some(S::ConsumerWait | S::ConsumerRelease) => of.is_some_and(|p| rings.contains(&p)),
         _ => false,

@@ -21,6 +21,8 @@ pub struct Held {
     pub columns: u64,
     /// It has one stage however many accumulators have.
     pub once: bool,
+    /// Where two warps issue matmuls, which are in no order: whether the matmul is the further one's ([`super::apart`]).
+    pub ahead: Option<bool>,
 }
 
 impl Held {
@@ -32,6 +34,11 @@ impl Held {
 
     /// Whether two are in use at the same time.
     fn meets(&self, m: &Module, other: &Held) -> bool {
+        if let (Some(own), Some(theirs)) = (self.ahead, other.ahead)
+            && own != theirs
+        {
+            return true;
+        }
         let (own, theirs) = (self.during(m), other.during(m));
         holds(m, own, theirs) || holds(m, theirs, own)
     }

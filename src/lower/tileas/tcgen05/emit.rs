@@ -1,9 +1,10 @@
 //! Small operations around matmuls in tensor memory.
 
 use crate::dialect::cuda_tile::view as tile;
+use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
-use crate::lower::build::constant;
+use crate::ir::{Attr, BlockId, Module, OpId, Type, TypeId, ValueId};
+use crate::lower::build::{cased, constant};
 use crate::lower::tileas::look::{self, place};
 
 /// An operation without results or attributes in front of `op`.
@@ -12,6 +13,15 @@ pub fn before(m: &mut Module, op: OpId, kind: S, groups: &[&[ValueId]]) -> OpId 
     let mut b = m.at(block, at);
     b.loc = loc;
     b.op(kind, groups, [], &[], &[])
+}
+
+/// A pipeline of matmuls with one stage, which nobody consumes yet, at the front of `body`.
+pub fn pipeline(m: &mut Module, body: BlockId) -> ValueId {
+    let i32_ty = m.types.int(32);
+    let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
+    let ty = m.types.intern(Type::Pipeline { stages: 1 });
+    let attrs = [cased(PipelineKind::Mma), int(1), int(0), int(0), None];
+    m.at(body, 0).value(S::PipelineCreate, &[], attrs, ty)
 }
 
 /// The constant 0 (i32) at the front of `body`.

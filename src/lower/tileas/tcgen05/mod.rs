@@ -12,7 +12,7 @@
 //! tensor_load                 the result
 //! ```
 //! An accumulator that a loop carries stays in its buffer for the whole loop ([`home`]); a loop that does nothing
-//! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). Where warps compute between matmuls, a warp of its own issues these ([`apart`]). [`columns`] gives the buffers their columns, [`number`] the steps
+//! but multiply is waited for behind it ([`alone`]), and in a persistent kernel a warp of its own runs it ([`role`]). Where warps compute between matmuls, a warp of its own issues these ([`apart`]), or two. [`columns`] gives the buffers their columns, [`number`] the steps
 //! their iterations, [`links`] finds matmuls that add to one another's sums, [`chains`] joins those that are handed from one matmul to the next, [`later`] keeps accumulators that registers are short for until they are needed, and [`sooner`] moves stores up to where their tiles are made. [`epilogue`] computes and stores
 //! results in parts where registers are short, [`twice`] loads again what is stored twice. [`across`] says which operands are read across their rows. [`stages`] lets matmuls hand back
 //! what they alone read, [`ready`] brings those together that need nothing of one another, and [`together`] waits once for those that follow one another. Where [`turns`] finds that matmuls and
@@ -48,9 +48,7 @@ mod twice;
 pub use columns::{end as columns_end, of as columns_of};
 pub use scaled::whole_bytes;
 
-use crate::dialect::enums::PipelineKind;
 use crate::facts::matmul::{Matmul, Side};
-use crate::lower::build::cased;
 use crate::lower::tileas::buffers::ROWS;
 use crate::lower::tileas::look::{self, shows};
 use crate::lower::tileas::matmul;
@@ -64,7 +62,7 @@ use super::missed::Log;
 use super::operands::{self, Source};
 use super::staging::{Form, Staging, Stored};
 use crate::dialect::nv_tileas::Op as S;
-use crate::ir::{Attr, BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
+use crate::ir::{BlockId, Diagnostic, Module, OpId, Type, TypeId, ValueId};
 use crate::layout::shared::SharedLayout;
 use crate::layout::tcgen05::{self as instruction};
 use crate::layout::tensor::{COLUMNS, LANES, Share, TensorMatrix};
@@ -162,6 +160,7 @@ pub fn convert(
     chains::join(m, body, &mut c.held);
     let waiting = later::keep(m, body, &mut c.held, (warps, registers));
     ready::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
+    apart::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
     columns::assign(m, body, &c.held);
     waiting.into_iter().for_each(|load| later::delay(m, load));
     sooner::stores(m, body);
@@ -302,6 +301,7 @@ impl Convert {
                 loops: home.as_ref().map_or(0, Home::loops),
                 columns: acc.all_columns(),
                 once: false,
+                ahead: None,
             };
             match self.plan(m, chain, held) {
                 Ok(planned) => {
@@ -572,16 +572,9 @@ impl Convert {
 
     /// The pipeline of the matmuls that their own role waits for.
     fn pipeline(&mut self, m: &mut Module) -> ValueId {
-        if let Some(pipeline) = self.pipeline {
-            return pipeline;
-        }
-        let i32_ty = m.types.int(32);
-        let int = |value: i64| Some(Attr::Int { value, ty: i32_ty });
-        let ty = m.types.intern(Type::Pipeline { stages: 1 });
-        let attrs = [cased(PipelineKind::Mma), int(1), int(0), int(0), None];
-        let pipeline = m.at(self.body, 0).value(S::PipelineCreate, &[], attrs, ty);
-        self.pipeline = Some(pipeline);
-        pipeline
+        *self
+            .pipeline
+            .get_or_insert_with(|| emit::pipeline(m, self.body))
     }
 
     fn rewrite(&mut self, m: &mut Module, dot: OpId, reads: Reads, acc: Accumulator<'_>) {

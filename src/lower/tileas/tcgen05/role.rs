@@ -62,6 +62,7 @@ pub fn split(
         return false;
     };
     matmuls.give(m, func, split, &slice);
+    Matmuls::erase(m, [&matmuls].into_iter());
     release_behind_loads(m, consumer, pipeline);
     let twice = loops.len() == 1 && again;
     set_stages(m, split, pipeline, held, twice);

@@ -164,6 +164,7 @@ impl Convert {
         }
         let home = Home::find(m, self.body, [dot, dot]);
         let held = |columns: u64, once: bool| Held {
+            ahead: None,
             buffer: None,
             dot,
             loops: home.as_ref().map_or(0, Home::loops),

@@ -13,7 +13,8 @@
 //! ```
 //! The next iteration's scores are multiplied right behind this one's output: the warps wait once, without a barrier in
 //! between. What a matmul overwrites while an earlier one may still read it, the scores where the probabilities lie, is safe:
-//! a tensor core does one thread's matmuls in the order in which they were issued.
+//! a tensor core does one thread's matmuls in the order in which they were issued. Where such a loop follows another, they need
+//! not be waited for in between either.
 
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
@@ -52,6 +53,44 @@ pub fn wait(m: &mut Module, body: BlockId, pipeline: ValueId, log: &mut Log) {
             });
         }
         across(m, block, pipeline, log);
+    }
+    for block in blocks(m, body, pipeline) {
+        consecutive(m, block, pipeline);
+    }
+}
+
+/// Joins the last matmul of a loop and the first one of the next, where both are joined across iterations, as those of causal
+/// attention are: one without a mask and one with it.
+fn consecutive(m: &mut Module, block: BlockId, pipeline: ValueId) {
+    let ops = m.block(block).ops.clone();
+    let own = |m: &Module, o: OpId| access::pipeline(m.op(o)) == Some(pipeline);
+    let steps_in = |m: &Module, o: OpId| -> Option<Vec<OpId>> {
+        let loops = C::of(m.op(o).kind) == Some(C::For);
+        let inner = m.body_of(o, 0).filter(|_| loops)?;
+        let steps = m.block(inner).ops.iter().copied();
+        Some(steps.filter(|&o| own(m, o)).collect())
+    };
+    let is = |m: &Module, o: Option<&OpId>, kind: S| {
+        o.is_some_and(|&o| S::of(m.op(o).kind) == Some(kind))
+    };
+    let mut before: Option<usize> = None;
+    for (at, &op) in ops.iter().enumerate() {
+        let Some(steps) = steps_in(m, op).filter(|s| !s.is_empty()) else {
+            continue;
+        };
+        let starts = is(m, steps.first(), S::ProducerCommit);
+        let ends = is(m, steps.last(), S::ProducerAcquire);
+        if let Some(from) = before.filter(|_| starts) {
+            let between = &ops[from + 1..at];
+            let (joints, others): (Vec<OpId>, Vec<OpId>) =
+                between.iter().partition(|&&o| own(m, o));
+            let waits = |&&o: &&OpId| S::of(m.op(o).kind) == Some(S::ConsumerWait);
+            let quiet = others.iter().all(|&o| is_quiet(m, o)) && !others.iter().any(|o| waits(&o));
+            if quiet && joints.len() == 4 {
+                joints.into_iter().for_each(|o| m.erase(o));
+            }
+        }
+        before = Some(at).filter(|_| ends);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the role of matmuls knows of the consumers' work: what it has waited for itself, and what they hand over to it.
+//! What a role of matmuls knows of the consumers' work: what it has waited for itself, and what they hand over to it.
 
 use super::super::events::{Action, Roles, StageUse};
 use crate::ir::ValueId;
@@ -9,10 +9,8 @@ type Filled = (ValueId, i64);
 
 #[derive(Default)]
 pub(super) struct Apart {
-    /// Whether the step at hand is that role's.
-    pub here: bool,
-    /// The pipelines that consumers wait for.
-    consumed: FxHashSet<ValueId>,
+    /// The pipelines that consumers wait for, and those whose stages other matmuls hand back.
+    elsewhere: FxHashSet<ValueId>,
     /// Iterations that consumers have waited for since they last handed something over.
     met: Vec<Filled>,
     /// Buffers that they have written since.
@@ -22,28 +20,39 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    pub fn of(roles: &Roles) -> Apart {
+    /// What role number `issuer` of those that multiply knows at the start.
+    pub fn of(roles: &Roles, issuer: usize) -> Apart {
         let waits = roles.consumer.iter().filter_map(|e| match e.action {
             Action::Wait(t) => Some(t.pipeline),
             _ => None,
         });
+        let others = roles.matmuls.iter().enumerate();
+        let others = others
+            .filter(|(i, _)| *i != issuer)
+            .flat_map(|(_, events)| events);
+        let releases = others.filter_map(|e| match e.action {
+            Action::ReleaseByMatmuls(t) => Some(t.pipeline),
+            _ => None,
+        });
         Apart {
-            consumed: waits.collect(),
+            elsewhere: waits.chain(releases).collect(),
             ..Apart::default()
         }
     }
 
-    /// Whether the role at hand waits for what consumers wait for, too.
+    /// Whether others wait for what the role waits for, too, and release it.
     pub fn waits_beside(&self, pipeline: ValueId) -> bool {
-        self.here && self.consumed.contains(&pipeline)
+        self.elsewhere.contains(&pipeline)
     }
 
-    /// The role at hand has waited for an iteration.
-    pub fn waited(&mut self, filled: Filled) {
-        match self.here {
-            true => drop(self.known.insert(filled)),
-            false => self.met.push(filled),
-        }
+    /// The role has waited for an iteration.
+    pub fn learns(&mut self, filled: Filled) {
+        self.known.insert(filled);
+    }
+
+    /// Consumers have waited for an iteration.
+    pub fn met(&mut self, filled: Filled) {
+        self.met.push(filled);
     }
 
     /// Consumers have released an iteration: its stage may be filled again.
@@ -51,30 +60,27 @@ impl Apart {
         self.known.remove(&filled);
     }
 
-    /// Whether the role at hand knows that an iteration is filled, whatever consumers have waited for.
+    /// Whether the role knows that an iteration is filled, whatever consumers have waited for.
     pub fn knows(&self, filled: Filled) -> bool {
-        self.here && self.known.contains(&filled)
+        self.known.contains(&filled)
     }
 
-    /// The role at hand has written a buffer.
+    /// Consumers have written a buffer.
     pub fn wrote(&mut self, buffer: ValueId) {
         self.written.insert(buffer);
     }
 
-    /// Consumers hand over what they have done so far.
+    /// Consumers hand over to it what they have done so far.
     pub fn hand_over(&mut self) {
         self.known.extend(self.met.drain(..));
         self.written.clear();
     }
 
-    /// A matmul of the role at hand reads a stage, which `ring` fills or consumers.
+    /// A matmul of the role reads a stage, which `ring` fills or consumers.
     ///
     /// # Errors
     /// Why it may not be filled yet.
     pub fn reads(&self, stage: StageUse, ring: Option<ValueId>) -> Result<(), String> {
-        if !self.here {
-            return Ok(());
-        }
         if self.written.contains(&stage.buffer) {
             return Err(
                 "reads what consumers have written and not handed over: missing consumer_release"

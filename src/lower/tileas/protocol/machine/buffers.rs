@@ -22,7 +22,11 @@ impl Machine<'_> {
             );
         };
         let state = self.states.entry(*pipeline).or_default();
-        if !state.waited.contains_key(&i) && !self.apart.knows((*pipeline, i)) {
+        if !state.waited.contains_key(&i)
+            && !self
+                .here
+                .is_some_and(|h| self.apart[h].knows((*pipeline, i)))
+        {
             let held: Vec<String> = state.waited.keys().map(i64::to_string).collect();
             let why = if i < state.next_release {
                 format!("reads iteration {i} after its consumer_release")
@@ -87,7 +91,7 @@ impl Machine<'_> {
             );
         }
         self.dirty.insert(stage.buffer, op);
-        self.apart.wrote(stage.buffer);
+        self.apart.iter_mut().for_each(|a| a.wrote(stage.buffer));
         let others = self.s.shared_bytes.keys().copied();
         let lost = others.filter(|&b| b != stage.buffer && self.s.aliases(b, stage.buffer));
         self.lost.extend(lost.map(|b| (b, op)));

@@ -60,7 +60,7 @@ impl Machine<'_> {
         }
         state.next_acquire = i + 1;
         if pipeline.is_mma() && !pipeline.handed_over {
-            self.touched.clear();
+            self.touched[self.here.unwrap_or(0)].clear();
         }
         let state = self.states.entry(t.pipeline).or_default();
         state.open.insert(
@@ -144,7 +144,9 @@ impl Machine<'_> {
         state.filled.insert(i, (op, open.buffers));
         state.undrained = Some(op).filter(|_| !pipeline.is_mma());
         if pipeline.is_mma() {
-            let open = self.matmuls.iter_mut().filter(|p| p.committed.is_none());
+            let own = self.here;
+            let open = self.matmuls.iter_mut();
+            let open = open.filter(|p| p.committed.is_none() && p.issuer == own);
             open.for_each(|p| p.committed = Some(t));
         }
         Ok(Step::Done)
@@ -153,13 +155,15 @@ impl Machine<'_> {
     pub(super) fn wait(&mut self, op: OpId, t: RingIteration) -> Result<Step, Diagnostic> {
         let i = t.iteration;
         let pipeline = self.s.pipeline(t.pipeline);
-        if self.apart.waits_beside(t.pipeline) {
+        if let Some(here) = self.here
+            && self.apart[here].waits_beside(t.pipeline)
+        {
             let filled = self.states.get(&t.pipeline).map_or(0, |s| s.next_commit);
             if filled > i + pipeline.stages {
                 return self.fail(op, format!("waits for iteration {i}, whose stage may have been filled again: the parity may be wrong"));
             }
             if filled > i {
-                self.apart.waited((t.pipeline, i));
+                self.apart[here].learns((t.pipeline, i));
                 return Ok(Step::Done);
             }
             return Ok(Step::Blocked);
@@ -172,7 +176,10 @@ impl Machine<'_> {
         if pipeline.is_tma() && state.next_commit <= i {
             return Ok(Step::Blocked);
         }
-        self.apart.waited((t.pipeline, i));
+        match self.here {
+            Some(here) => self.apart[here].learns((t.pipeline, i)),
+            None => self.apart.iter_mut().for_each(|a| a.met((t.pipeline, i))),
+        }
         if pipeline.is_mma() {
             if state.next_commit <= i {
                 return match pipeline.alone {
@@ -240,7 +247,12 @@ impl Machine<'_> {
             s.filled_by.get(&u.buffer) == Some(&t.pipeline) && u.iteration.unwrap_or(i) == i
         };
         let flying = self.groups.iter().rposition(|g| g.reads.iter().any(reads));
-        let multiplied = self.matmuls.iter().any(|p| p.shared.iter().any(reads));
+        let own = self.here.filter(|_| by_matmuls);
+        let mut others = self
+            .matmuls
+            .iter()
+            .filter(|p| !by_matmuls || p.issuer != own);
+        let multiplied = others.any(|p| p.shared.iter().any(reads));
         let state = self.states.entry(t.pipeline).or_default();
         if !state.waited.contains_key(&i) {
             return self.fail(
@@ -262,7 +274,7 @@ impl Machine<'_> {
                 format!("releases iteration {i} while an async.dot that reads it is in flight: missing async.dot_wait with `pending` at most {pending}"),
             );
         }
-        if multiplied && !by_matmuls {
+        if multiplied {
             return self.fail(
                 op,
                 format!("releases iteration {i} while an async.tensor_dot that reads it is in flight: missing consumer_wait"),
@@ -270,7 +282,9 @@ impl Machine<'_> {
         }
         state.waited.remove(&i);
         state.next_release = i + 1;
-        self.apart.released((t.pipeline, i));
+        self.apart
+            .iter_mut()
+            .for_each(|a| a.released((t.pipeline, i)));
         Ok(Step::Done)
     }
 
@@ -293,8 +307,9 @@ impl Machine<'_> {
             );
         }
         state.next_release = i + 1;
-        self.touched.clear();
-        self.apart.hand_over();
+        let issuer = self.issuers.get(&t.pipeline).copied().unwrap_or(0);
+        self.touched[issuer].clear();
+        self.apart[issuer].hand_over();
         Ok(Step::Done)
     }
 

@@ -44,7 +44,7 @@ pub fn of(
 }
 
 /// The ring that fills each buffer.
-fn filled_by(m: &Module, body: BlockId) -> FxHashMap<ValueId, ValueId> {
+pub fn filled_by(m: &Module, body: BlockId) -> FxHashMap<ValueId, ValueId> {
     let ops = m.ops_under(body).into_iter();
     let fills =
         ops.filter_map(|o| Some((access::destination(m.op(o))?, access::pipeline(m.op(o))?)));
@@ -77,9 +77,8 @@ impl Search {
                     () if lets_in(op) => return Ok(None),
                     () if waits(op) && around => return blocked(dot),
                     () if waits(op) => return Ok(Some(op)),
-                    () if m.ops_inside(op).into_iter().any(|o| lets_in(o) || waits(o)) => {
-                        return blocked(dot);
-                    }
+                    // Where it lets in as well, it does so behind what stands before it.
+                    () if m.ops_inside(op).into_iter().any(waits) => return blocked(dot),
                     () => {}
                 }
             }

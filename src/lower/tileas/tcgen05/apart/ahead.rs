@@ -1,0 +1,121 @@
+//! Matmuls that need nothing of what the warps compute have a warp of their own, beside that of the ones which do: they
+//! multiply for the next iteration while the warps compute with what they made in this one.
+//!
+//! ```text
+//! acquire                           acquire; acquire'
+//! for …                             for …
+//!   tensor_dot q, k, s                tensor_dot q, k, s
+//!   commit; wait; release             commit'; wait'; release'
+//!   x = tensor_load s                 x = tensor_load s
+//!   … of x, to y               →      acquire'
+//!   tensor_store y, p                 … of x, to y
+//!   acquire                           commit; wait; release
+//!   tensor_dot p, v, o                tensor_store y, p
+//! commit; wait; release               acquire
+//!                                     tensor_dot p, v, o
+//!                                   commit'; wait'; release'
+//!                                   commit; wait; release
+//! ```
+//! The steps with a stroke are those of a second pipeline. Both are handed over: the warps let the next scores in when they
+//! have loaded these, and the output when they have stored what it is made of. That takes columns of tensor memory: what is
+//! computed of the scores cannot lie where the next ones go ([`reserve`]).
+
+use super::parted::{Parted, stores_to};
+use super::rounds::Round;
+use super::{Held, Kernel, Matmuls};
+use crate::dialect::cuda_tile::Op as C;
+use crate::dialect::nv_tileas::{Op as S, view};
+use crate::facts::matmul::Matmul;
+use crate::ir::{BlockId, Module, OpId, ValueId};
+use crate::lower::tileas::look;
+use crate::lower::tileas::missed::Log;
+use crate::lower::tileas::tcgen05::{columns, emit, number, together};
+use rustc_hash::FxHashSet;
+
+/// What is done, in messages.
+const WHAT: &str = "warp of the next iteration's matmuls";
+
+/// Gives the first matmuls of loops a pipeline of their own. Both, with their matmuls.
+pub fn part(
+    m: &mut Module,
+    body: BlockId,
+    kernel: &Kernel,
+    log: &mut Log,
+) -> Option<[(ValueId, Matmuls); 2]> {
+    let (consumer, pipeline) = (kernel.consumer, kernel.pipeline);
+    let blocks = together::blocks(m, consumer, pipeline).into_iter();
+    let rounds: Vec<Round> = blocks.filter_map(|b| Round::of(m, b, pipeline)).collect();
+    let first: Vec<OpId> = rounds.iter().flat_map(|r| r.dots.clone()).collect();
+    let &at = first.first()?;
+    let dots = m.ops_under(consumer).into_iter();
+    let dots = dots.filter(|o| S::of(m.op(*o).kind) == Some(S::TensorDot));
+    let rest: Vec<OpId> = dots.filter(|o| !first.contains(o)).collect();
+    let parted = match has_warp(m, body) {
+        true => Parted::of(m, body, &rounds, [first, rest]),
+        false => Err((at, "the producer has no warp to spare".to_owned())),
+    };
+    let parted = match parted {
+        Ok(parted) => parted,
+        Err((op, why)) => {
+            log.note(m, op, WHAT, why);
+            return None;
+        }
+    };
+    let own = emit::pipeline(m, body);
+    let mut around = FxHashSet::default();
+    for round in &rounds {
+        // Loops that follow one another are let in and waited for together.
+        let outermost = around.insert(round.acquire);
+        round.apply(m, &parted.scores, [pipeline, own], outermost);
+    }
+    number::run(m, body, own);
+    log.changed(
+        m.op(at).loc,
+        WHAT,
+        "they are issued while the other warps compute",
+    );
+    let [ahead, behind] = &parted.rings;
+    let none = FxHashSet::default();
+    let lent = ahead.intersection(behind).copied().collect();
+    let part = |of, dots: &[OpId], rings| Matmuls::part(m, consumer, of, dots, rings);
+    Some([
+        (own, part(own, &parted.first, [ahead, &lent])),
+        (pipeline, part(pipeline, &parted.rest, [behind, &none])),
+    ])
+}
+
+/// Whether the producer is a warpgroup of which one thread has something to do.
+fn has_warp(m: &Module, body: BlockId) -> bool {
+    let func = m.region(m.block(body).region).parent;
+    let creates = m.block(body).ops.iter();
+    let mut creates = creates.filter_map(|&o| view::PipelineCreate::of(m.op(o)));
+    let four = look::roles(m, body).is_some_and(|split| super::warps(m, func, split)[1] == 4);
+    four && !creates.any(|c| c.copiers().is_some())
+}
+
+/// Gives the accumulators of matmuls in loops of `pipeline` that read nothing which the warps compute columns of their own, if
+/// there are so many `columns`.
+pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held>, columns: u64) {
+    if !has_warp(m, body) {
+        return;
+    }
+    let mut first: FxHashSet<OpId> = FxHashSet::default();
+    for block in together::blocks(m, body, pipeline) {
+        let around = m.region(m.block(block).region).parent;
+        let dots = m.block(block).ops.iter().copied();
+        let dots = dots.filter(|&o| S::of(m.op(o).kind) == Some(S::TensorDot));
+        let computed = |&dot: &OpId| stores_to(m, body, block, Matmul::known(m.op(dot))).is_some();
+        let free = dots.take_while(|dot| !computed(dot));
+        if C::of(m.op(around).kind) == Some(C::For) {
+            first.extend(free);
+        }
+    }
+    let ahead = |h: &Held| Held {
+        ahead: Some(first.contains(&h.dot)),
+        ..*h
+    };
+    let all: Vec<Held> = held.iter().map(ahead).collect();
+    if !first.is_empty() && columns::needed(m, &all) <= columns {
+        *held = all;
+    }
+}
