@@ -161,7 +161,7 @@ fn rewrite(m: &mut Module, load: OpId, groups: &[u64]) {
     retype(m, m.result(narrow), ty);
     let whole = repeat(m, load, m.result(narrow), (m.ty(tile), groups));
     map.insert(tile, whole);
-    for old in m.op(load).results.to_vec() {
+    for old in m.op(load).results.clone() {
         if let Some(&new) = map.get(&old) {
             m.replace_all_uses(old, new);
         }
