@@ -384,6 +384,11 @@ fn binary(arith: Arith, a: &Facts, b: &Facts, bits: u32) -> Option<Wide> {
         Arith::Shr { signed: false } if blo >= 1 && bits < 64 => {
             Wide::new(0, (1i128 << bits.saturating_sub(blo.min(64) as u32)) - 1, 1)
         }
+        // No sign is left of an unsigned number: of half of it or less, or of what is below a number that has none.
+        Arith::Div { rounding, .. } if blo >= 2 && rounding != Division::Up => {
+            Wide::new(0, ((1i128 << bits) - 1) / blo, 1)
+        }
+        Arith::Rem { .. } if blo >= 1 => Wide::new(0, bhi - 1, 1),
         Arith::MulHi if nonneg => Wide::new((alo * blo) >> bits, (ahi * bhi) >> bits, 1),
         _ => return None,
     })

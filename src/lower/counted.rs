@@ -13,13 +13,13 @@
 //! nvcc writes a C++ `for` whose bound is an expression in this way. Others carry `i + k` itself; in cuTile's, a `while`, the
 //! iteration follows a branch of which the other way leaves the loop. Pipelines follow counters.
 
-use super::carried;
 use super::invariant::{is_inside, outside, position};
+use super::{build, carried};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::{Overflow, Predicate};
 use crate::facts::access::constant;
 use crate::facts::{self, FactMap};
-use crate::ir::{Attr, BlockId, Module, OpId, TypeId, ValueId};
+use crate::ir::{Attr, BlockId, Module, OpId, Type, TypeId, ValueId};
 use crate::scalar::Signedness;
 
 /// Rewrites the loops of every entry, inner ones first.
@@ -35,9 +35,36 @@ pub fn run(m: &mut Module) {
         }
         let facts = facts::of(m, entry);
         for op in loops.into_iter().rev() {
+            lift_sums(m, op);
             if let Some(counted) = Counted::of(m, &facts, op) {
                 counted.rewrite(m);
             }
+        }
+    }
+}
+
+/// Most operations that a choice computes in its ways.
+const FEW: usize = 8;
+
+/// Computes what choices between a counter and the next one add in front of them, in the body of the loop `op`.
+fn lift_sums(m: &mut Module, op: OpId) {
+    let Some(body) = m.body_of(op, 0) else { return };
+    for choice in m.block(body).ops.clone() {
+        if view::If::of(m.op(choice)).is_none() || m.op(choice).results.is_empty() {
+            continue;
+        }
+        let inside = m.ops_inside(choice);
+        let (sums, ends): (Vec<OpId>, Vec<OpId>) =
+            inside.into_iter().partition(|&o| m.op(o).only_computes());
+        let yields = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Yield);
+        if sums.len() > FEW || !ends.iter().all(yields) {
+            continue;
+        }
+        for sum in sums {
+            let block = m.op(sum).block;
+            m.block_mut(block).ops.retain(|&o| o != sum);
+            let at = position(m, choice);
+            m.place(sum, body, at);
         }
     }
 }
@@ -51,6 +78,8 @@ struct Counted {
     counter: ValueId,
     counting: Counting,
     bound: ValueId,
+    /// Whether the counter goes as far as the bound, instead of staying below.
+    inclusive: bool,
     unsigned: bool,
     /// What ends iterations.
     continues: Vec<OpId>,
@@ -61,9 +90,43 @@ struct Counting {
     /// The place of the counter among these values.
     place: usize,
     step: ValueId,
-    /// What chooses between the first counter and the next one, and the place of what says which, where the loop carries an
-    /// iteration's counter to the next.
-    choice: Option<(OpId, usize)>,
+    /// Where the loop carries an iteration's counter to the next.
+    choice: Option<Choice>,
+}
+
+/// A choice between the first counter and the next one.
+struct Choice {
+    op: OpId,
+    /// The place of what says which.
+    first: usize,
+    /// Tokens that are chosen, too, and those of later iterations, which order as much and more.
+    tokens: Vec<(ValueId, ValueId)>,
+}
+
+/// What a loop leaves with.
+enum Left {
+    /// What it carries at a place.
+    Carried(usize),
+    /// A token of these.
+    Joined(Vec<Left>),
+    Outside(ValueId),
+}
+
+impl Left {
+    /// That value behind the loop `of`, whose `results` are known by their places among what the old one carried.
+    fn behind(self, m: &mut Module, of: OpId, results: &dyn Fn(usize) -> ValueId) -> ValueId {
+        match self {
+            Left::Carried(place) => results(place),
+            Left::Outside(value) => value,
+            Left::Joined(tokens) => {
+                let tokens = tokens.into_iter().map(|t| t.behind(m, of, results));
+                let tokens: Vec<ValueId> = tokens.collect();
+                let (ty, at) = (m.types.intern(Type::Token), position(m, of) + 1);
+                m.at(m.op(of).block, at)
+                    .value(C::JoinTokens, &tokens, [], ty)
+            }
+        }
+    }
 }
 
 /// Where a loop asks its condition.
@@ -122,11 +185,20 @@ impl Counted {
         let mut continues = carried::ends(m, body);
         continues.retain(|&o| o != asked.end);
         let is_continue = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Continue);
-        let below = compare.comparison_predicate() == Predicate::LessThan;
-        if !below || !continues.iter().all(is_continue) {
+        if !continues.iter().all(is_continue) {
             return None;
         }
         let [counter, bound] = [compare.lhs(), compare.rhs()];
+        let inclusive = match compare.comparison_predicate() {
+            Predicate::LessThan => false,
+            // The number behind the bound is one, too.
+            Predicate::LessThanOrEqual => {
+                let (known, (_, most)) = (facts.get(bound)?, facts::range(&m.types, m.ty(bound)));
+                let signed = compare.signedness() == Signedness::Signed;
+                (known.hi < most && (signed || known.lo >= 0)).then_some(true)?
+            }
+            _ => return None,
+        };
         let ends = Ends {
             m,
             facts,
@@ -143,6 +215,7 @@ impl Counted {
             counter,
             counting,
             bound,
+            inclusive,
             unsigned: ends.unsigned,
             continues,
         };
@@ -153,44 +226,71 @@ impl Counted {
 
     /// Whether an operation of the loop's body is about counting and ending alone.
     fn stays(&self, op: OpId) -> bool {
-        let choice = self.counting.choice.map(|c| c.0);
+        let choice = self.counting.choice.as_ref().map(|c| c.op);
         [Some(self.asked.branch), Some(self.asked.end), choice].contains(&Some(op))
     }
 
-    /// Whether what the loop leaves with, as far as it is asked for, are carried values other than the counter, or what is made
-    /// in front of the loop.
+    /// Whether what the loop leaves with, as far as it is asked for, is known behind the counted one.
     fn ends_plainly(&self, m: &Module) -> bool {
+        let results = m.op(self.op).results.iter();
+        let mut asked = results.zip(&m.op(self.asked.end).operands);
+        asked.all(|(result, &value)| !m.is_used(*result) || self.left(m, value).is_some())
+    }
+
+    /// What a value that the loop leaves with is behind it: carried values other than the counter, tokens that are joined of such
+    /// ones, or what is made in front of the loop.
+    fn left(&self, m: &Module, value: ValueId) -> Option<Left> {
         let args = &m.block(self.body).args;
-        let results = m
-            .op(self.op)
-            .results
-            .iter()
-            .zip(&m.op(self.asked.end).operands);
-        let mut asked = results.filter(|(result, _)| m.is_used(**result));
-        asked.all(|(_, value)| match args.iter().position(|a| a == value) {
-            Some(place) => self.is_kept(place),
-            None => !is_inside(m, self.body, *value),
-        })
+        let place = |v: ValueId| {
+            args.iter()
+                .position(|&a| a == v)
+                .filter(|&p| self.is_kept(p))
+        };
+        let mut tokens = self.counting.choice.iter().flat_map(|c| &c.tokens);
+        if let Some(&(_, later)) = tokens.find(|t| t.0 == value) {
+            let joins = m.def_op(later).map(|o| m.op(o).operands.to_vec());
+            let joined = joins.unwrap_or(vec![later]).into_iter();
+            let joined = joined.map(|token| self.left(m, token));
+            return Some(Left::Joined(joined.collect::<Option<_>>()?));
+        }
+        match place(value) {
+            Some(place) => Some(Left::Carried(place)),
+            None => (!is_inside(m, self.body, value)).then_some(Left::Outside(value)),
+        }
     }
 
     /// Whether the counted loop carries what this one does at `place`.
     fn is_kept(&self, place: usize) -> bool {
-        let first = self.counting.choice.map(|c| c.1);
+        let first = self.counting.choice.as_ref().map(|c| c.first);
         place != self.counting.place && Some(place) != first
     }
 
     fn rewrite(&self, m: &mut Module) {
         let data = m.op(self.op).clone();
         let args = m.block(self.body).args.clone();
-        let left_with = m.op(self.asked.end).operands.to_vec();
+        let ends = m.op(self.asked.end).operands.to_vec();
+        let left: Vec<Option<Left>> = ends.into_iter().map(|v| self.left(m, v)).collect();
         let kept: Vec<usize> = (0..args.len()).filter(|&p| self.is_kept(p)).collect();
         let [bound, step] =
             [self.bound, self.counting.step].map(|v| outside(m, self.op, self.body, v));
+        let at = position(m, self.op);
+        let bound = match self.inclusive {
+            true => {
+                let (ty, mut b) = (m.ty(bound), m.at(data.block, at));
+                let one = build::constant(&mut b, 1, ty);
+                let none = build::cased(Overflow::None);
+                b.value(C::AddI, &[bound, one], [none], ty)
+            }
+            false => bound,
+        };
         let types: Vec<TypeId> = kept.iter().map(|&p| m.ty(args[p])).collect();
         let region = m.new_region();
         let counter = m.ty(self.counter);
         let body = m.new_block(region, &[&[counter], &types[..]].concat());
         let first = self.move_iteration(m, body);
+        for &(chosen, later) in self.counting.choice.iter().flat_map(|c| &c.tokens) {
+            m.replace_all_uses(chosen, later);
+        }
         let old = std::iter::once(self.counter).chain(kept.iter().map(|&p| args[p]));
         for (old, new) in old.zip(m.block(body).args.clone()) {
             m.replace_all_uses(old, new);
@@ -208,10 +308,13 @@ impl Counted {
         let unsigned = self.unsigned.then_some(Attr::Unit);
         let groups: [&[ValueId]; 4] = [&[lower], &[bound], &[step], &inits];
         let new = b.op(C::For, &groups, [unsigned], &types, &[region]);
-        for (&result, value) in data.results.iter().zip(left_with) {
-            let carried = kept.iter().position(|&p| args[p] == value);
-            let value = carried.map_or(value, |at| m.op(new).results[at]);
-            m.replace_all_uses(result, value);
+        let results = m.op(new).results.clone();
+        let results = |place: usize| results[kept.iter().position(|&p| p == place).unwrap_or(0)];
+        for (&result, left) in data.results.iter().zip(left) {
+            if let Some(left) = left {
+                let value = left.behind(m, new, &results);
+                m.replace_all_uses(result, value);
+            }
         }
         m.erase(self.op);
         // What only the condition, or the choice of the counter, asked for.
@@ -271,9 +374,11 @@ impl Ends<'_> {
         let condition = view::If::of(m.op(choice))?.condition();
         let yielded = |way: usize| {
             let end = m.terminator(m.body_of(choice, way)?)?;
-            m.op(end).operands.first().copied()
+            Some(m.op(end).operands.to_vec())
         };
-        let (last, next) = (yielded(0)?, yielded(1)?);
+        let (firsts, nexts) = (yielded(0)?, yielded(1)?);
+        let at = m.op(choice).results.iter().position(|&r| r == counter)?;
+        let (last, next) = (*firsts.get(at)?, *nexts.get(at)?);
         let compare = m.def_op(truth(m, facts, condition))?;
         let v = view::CmpI::of(m.op(compare))?;
         let (place, first) = (self.argument(last)?, self.argument(v.lhs())?);
@@ -288,17 +393,32 @@ impl Ends<'_> {
             operands.get(first).is_some_and(is_zero) && operands.get(place) == Some(&counter)
         };
         let chosen = |user: &OpId| m.parent_op(*user) == Some(choice);
-        let alone = m.users(last).iter().all(chosen)
+        let sum = m.def_op(next);
+        let alone = m.users(last).iter().all(|o| chosen(o) || Some(*o) == sum)
+            && m.users(next).iter().all(chosen)
             && m.users(v.lhs()) == [compare]
             && serves(m, compare, choice);
         let yields = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Yield) || m.op(o).only_computes();
         let counts = asks && begins && alone && self.continues.iter().all(goes_on);
         let counts = counts && m.ops_inside(choice).iter().all(yields);
         let step = self.step(next, last).filter(|_| counts)?;
-        (m.op(choice).results.len() == 1).then_some(Counting {
+        let mut tokens = Vec::new();
+        for (i, &result) in m.op(choice).results.iter().enumerate() {
+            if i != at {
+                let later = *nexts.get(i)?;
+                orders(m, later, *firsts.get(i)?).then_some(())?;
+                tokens.push((result, later));
+            }
+        }
+        let choice = Choice {
+            op: choice,
+            first,
+            tokens,
+        };
+        Some(Counting {
             place,
             step,
-            choice: Some((choice, first)),
+            choice: Some(choice),
         })
     }
 
@@ -333,6 +453,15 @@ impl Ends<'_> {
         let grows = known.lo > 0 && (kept || known.hi == 1);
         (grows && stands(self.m, self.body, step)).then_some(step)
     }
+}
+
+/// Whether a token orders what another one does.
+fn orders(m: &Module, token: ValueId, other: ValueId) -> bool {
+    let joins = |op: OpId| {
+        C::of(m.op(op).kind) == Some(C::JoinTokens) && m.op(op).operands.contains(&other)
+    };
+    m.types.get(m.ty(token)) == &Type::Token
+        && (token == other || m.def_op(token).is_some_and(joins))
 }
 
 /// Whether nothing but `user` asks for what `op` computes, or for what is computed of it.

@@ -2,7 +2,7 @@
 
 use super::tileas::pipeline::slice::backward;
 use crate::dialect::cuda_tile::Op as C;
-use crate::ir::{BlockId, Def, Module, OpId, ValueId};
+use crate::ir::{BlockId, Def, Module, OpId, TypeId, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a number is the same in every iteration of the loop with this body, and can be computed in front of it.
@@ -64,13 +64,13 @@ pub fn outside(m: &mut Module, around: OpId, body: BlockId, value: ValueId) -> V
         let data = m.op(op).clone();
         let copied = |v: &ValueId| copies.get(v).copied().unwrap_or(*v);
         let operands: Vec<ValueId> = data.operands.iter().map(copied).collect();
-        let old = m.result(op);
-        let ty = m.ty(old);
+        let groups = data.grouped(&operands);
+        let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
         let (home, at) = (m.op(around).block, position(m, around));
         let mut b = m.at(home, at);
         b.loc = data.loc;
-        let new = b.value(data.kind, &operands, data.attrs.iter().cloned(), ty);
-        copies.insert(old, new);
+        let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &[]);
+        copies.extend(data.results.iter().copied().zip(m.op(new).results.clone()));
     }
     copies.get(&value).copied().unwrap_or(value)
 }

@@ -1,8 +1,9 @@
 // A `loop` that ends by a condition on a counter counts, whether it carries the next counter or, as nvcc writes it, the last one and
-// whether the iteration is the first; so does cuTile's `while`, which leaves in a branch. What is computed of it behind the loop would have to be computed anew, so that such a loop
+// whether the iteration is the first; so does cuTile's `while`, which leaves in a branch. Tokens that are chosen
+// with the counter are joined. What is computed of it behind the loop would have to be computed anew, so that such a loop
 // stays. So does one whose bound or step changes, whose step may be negative or wrap, or that also ends elsewhere.
 // run: compile --emit nv_tileaa
-// show: cuda_tile.for | cuda_tile.loop | itof | store
+// show: cuda_tile.for | cuda_tile.loop | itof | store | join_tokens | num_tile_blocks
 entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
   %0 = constant <i32: 0> : tile<i32>
   %1 = constant <i32: 1> : tile<i32>
@@ -50,7 +51,37 @@ entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
     %j = addi %i, %1 : tile<i32>
     continue %s, %j : tile<f32>, tile<i32>
   }
-  %asked, %ai = loop iter_values(%v = %while, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+  %to, %ti = loop iter_values(%v = %while, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %m = divi %n, %3 signed : tile<i32>
+    %c = cmpi less_than_or_equal %i, %m, signed : tile<i32> -> tile<i1>
+    if %c {
+      %f = itof %i signed : tile<i32> -> tile<f32>
+      %s = subf %v, %f : tile<f32>
+      %j = addi %i, %1 : tile<i32>
+      continue %s, %j : tile<f32>, tile<i32>
+    }
+    break %v, %i : tile<f32>, tile<i32>
+  }
+  %t0 = make_token : token
+  %far, %fi, %ft, %ff = loop iter_values(%v = %to, %i = %0, %w = %t0, %first = %1) : tile<f32>, tile<i32>, token, tile<i32> -> tile<f32>, tile<i32>, token, tile<i32> {
+    %is = cmpi not_equal %first, %0, signed : tile<i32> -> tile<i1>
+    %at, %tk = if %is -> (tile<i32>, token) {
+      yield %i, %w : tile<i32>, token
+    } else {
+      %gx, %gy, %gz = get_num_tile_blocks : tile<i32>
+      %j = addi %i, %gy overflow<no_signed_wrap> : tile<i32>
+      %both = join_tokens %w, %t0 : token
+      yield %j, %both : tile<i32>, token
+    }
+    %c = cmpi less_than %at, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+      %x1, %t1 = load_ptr_tko weak %a token = %tk : tile<ptr<f32>> -> tile<f32>, token
+      %s = addf %v, %x1 : tile<f32>
+      continue %s, %at, %t1, %0 : tile<f32>, tile<i32>, token, tile<i32>
+    }
+    break %v, %at, %tk, %0 : tile<f32>, tile<i32>, token, tile<i32>
+  }
+  %asked, %ai = loop iter_values(%v = %far, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
     %c = cmpi less_than %i, %n, signed : tile<i32> -> tile<i1>
     if %c {
       %s = addf %v, %v : tile<f32>
@@ -89,6 +120,6 @@ entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
     }
     break %v, %i : tile<f32>, tile<i32>
   }
-  %t = store_ptr_tko weak %a, %wraps : tile<ptr<f32>>, tile<f32> -> token
+  %t = store_ptr_tko weak %a, %wraps token = %ft : tile<ptr<f32>>, tile<f32> -> token
   return
 }
