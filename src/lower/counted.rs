@@ -35,36 +35,9 @@ pub fn run(m: &mut Module) {
         }
         let facts = facts::of(m, entry);
         for op in loops.into_iter().rev() {
-            lift_sums(m, op);
             if let Some(counted) = Counted::of(m, &facts, op) {
                 counted.rewrite(m);
             }
-        }
-    }
-}
-
-/// Most operations that a choice computes in its ways.
-const FEW: usize = 8;
-
-/// Computes what choices between a counter and the next one add in front of them, in the body of the loop `op`.
-fn lift_sums(m: &mut Module, op: OpId) {
-    let Some(body) = m.body_of(op, 0) else { return };
-    for choice in m.block(body).ops.clone() {
-        if view::If::of(m.op(choice)).is_none() || m.op(choice).results.is_empty() {
-            continue;
-        }
-        let inside = m.ops_inside(choice);
-        let (sums, ends): (Vec<OpId>, Vec<OpId>) =
-            inside.into_iter().partition(|&o| m.op(o).only_computes());
-        let yields = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Yield);
-        if sums.len() > FEW || !ends.iter().all(yields) {
-            continue;
-        }
-        for sum in sums {
-            let block = m.op(sum).block;
-            m.block_mut(block).ops.retain(|&o| o != sum);
-            let at = position(m, choice);
-            m.place(sum, body, at);
         }
     }
 }
@@ -101,6 +74,21 @@ struct Choice {
     first: usize,
     /// Tokens that are chosen, too, and those of later iterations, which order as much and more.
     tokens: Vec<(ValueId, ValueId)>,
+}
+
+impl Choice {
+    /// Computes what the ways compute in front of the choice. Returns what computes it.
+    fn lift(&self, m: &mut Module) -> Vec<OpId> {
+        let (home, mut inside) = (m.op(self.op).block, m.ops_inside(self.op));
+        inside.retain(|&o| m.op(o).only_computes());
+        for &op in &inside {
+            let block = m.op(op).block;
+            m.block_mut(block).ops.retain(|&o| o != op);
+            let at = position(m, self.op);
+            m.place(op, home, at);
+        }
+        inside
+    }
 }
 
 /// What a loop leaves with.
@@ -221,7 +209,7 @@ impl Counted {
         };
         let stays = |&o: &OpId| counted.stays(o) || m.op(o).only_computes();
         let plain = counted.asked.before.iter().all(stays);
-        (plain && stands(m, body, bound) && counted.ends_plainly(m)).then_some(counted)
+        (plain && stands(m, body, &[body], bound) && counted.ends_plainly(m)).then_some(counted)
     }
 
     /// Whether an operation of the loop's body is about counting and ending alone.
@@ -271,18 +259,9 @@ impl Counted {
         let ends = m.op(self.asked.end).operands.to_vec();
         let left: Vec<Option<Left>> = ends.into_iter().map(|v| self.left(m, v)).collect();
         let kept: Vec<usize> = (0..args.len()).filter(|&p| self.is_kept(p)).collect();
-        let [bound, step] =
-            [self.bound, self.counting.step].map(|v| outside(m, self.op, self.body, v));
-        let at = position(m, self.op);
-        let bound = match self.inclusive {
-            true => {
-                let (ty, mut b) = (m.ty(bound), m.at(data.block, at));
-                let one = build::constant(&mut b, 1, ty);
-                let none = build::cased(Overflow::None);
-                b.value(C::AddI, &[bound, one], [none], ty)
-            }
-            false => bound,
-        };
+        let choice = self.counting.choice.as_ref();
+        let lifted = choice.map_or(Vec::new(), |c| c.lift(m));
+        let [bound, step] = self.in_front(m);
         let types: Vec<TypeId> = kept.iter().map(|&p| m.ty(args[p])).collect();
         let region = m.new_region();
         let counter = m.ty(self.counter);
@@ -318,11 +297,25 @@ impl Counted {
         }
         m.erase(self.op);
         // What only the condition, or the choice of the counter, asked for.
-        for op in first.into_iter().rev() {
+        for op in first.into_iter().chain(lifted).rev() {
             if !m.op(op).results.iter().any(|&r| m.is_used(r)) {
                 m.erase(op);
             }
         }
+    }
+
+    /// The first number that the counter does not reach, and the step, in front of the loop.
+    fn in_front(&self, m: &mut Module) -> [ValueId; 2] {
+        let numbers = [self.bound, self.counting.step];
+        let [bound, step] = numbers.map(|v| outside(m, self.op, self.body, v));
+        if !self.inclusive {
+            return [bound, step];
+        }
+        let (ty, home, at) = (m.ty(bound), m.op(self.op).block, position(m, self.op));
+        let mut b = m.at(home, at);
+        let one = build::constant(&mut b, 1, ty);
+        let none = build::cased(Overflow::None);
+        [b.value(C::AddI, &[bound, one], [none], ty), step]
     }
 
     /// Moves to `to` what an iteration does, but for what counts and ends. Returns what stood in front of the branch.
@@ -355,7 +348,7 @@ impl Ends<'_> {
         let place = self.argument(counter)?;
         let mut steps = self.continues.iter().map(|&end| {
             let next = *self.m.op(end).operands.get(place)?;
-            self.step(next, counter)
+            self.step(next, counter, &[self.body])
         });
         let step = steps.next()??;
         let number = constant(self.facts, step);
@@ -401,7 +394,9 @@ impl Ends<'_> {
         let yields = |&o: &OpId| C::of(m.op(o).kind) == Some(C::Yield) || m.op(o).only_computes();
         let counts = asks && begins && alone && self.continues.iter().all(goes_on);
         let counts = counts && m.ops_inside(choice).iter().all(yields);
-        let step = self.step(next, last).filter(|_| counts)?;
+        let ways = [0, 1].map(|way| m.body_of(choice, way));
+        let homes: Vec<BlockId> = ways.into_iter().flatten().chain([self.body]).collect();
+        let step = self.step(next, last, &homes).filter(|_| counts)?;
         let mut tokens = Vec::new();
         for (i, &result) in m.op(choice).results.iter().enumerate() {
             if i != at {
@@ -431,9 +426,10 @@ impl Ends<'_> {
             .position(|&a| a == value)
     }
 
-    /// What `next` adds to `last`: a positive number that the loop does not change, and the sum does not wrap. By one it does
+    /// What `next` adds to `last`: a positive number that the loop does not change, computed in one of the blocks `homes` if it
+    /// is in the loop, and the sum does not wrap. By one it does
     /// not, for what is added to is below the bound.
-    fn step(&self, next: ValueId, last: ValueId) -> Option<ValueId> {
+    fn step(&self, next: ValueId, last: ValueId, homes: &[BlockId]) -> Option<ValueId> {
         let add = self.m.op(self.m.def_op(next)?);
         let (Some(C::AddI), &[lhs, rhs]) = (C::of(add.kind), &add.operands[..]) else {
             return None;
@@ -451,7 +447,7 @@ impl Ends<'_> {
         };
         let known = self.facts.get(step)?;
         let grows = known.lo > 0 && (kept || known.hi == 1);
-        (grows && stands(self.m, self.body, step)).then_some(step)
+        (grows && stands(self.m, self.body, homes, step)).then_some(step)
     }
 }
 
@@ -486,16 +482,15 @@ fn truth(m: &Module, facts: &FactMap, value: ValueId) -> ValueId {
     inner().map_or(value, |inner| truth(m, facts, inner))
 }
 
-/// Whether a number is the same in every iteration of the loop with this body, which computes it in the first: what it is
-/// computed by may stand in front of the loop.
-fn stands(m: &Module, body: BlockId, value: ValueId) -> bool {
+/// Whether a number is the same in every iteration of the loop with this body, which computes it in the first, in one of the
+/// blocks `homes`: what it is computed by may stand in front of the loop.
+fn stands(m: &Module, body: BlockId, homes: &[BlockId], value: ValueId) -> bool {
     if !is_inside(m, body, value) {
         return true;
     }
     m.def_op(value).is_some_and(|op| {
         let data = m.op(op);
-        data.block == body
-            && data.only_computes()
-            && data.operands.iter().all(|&v| stands(m, body, v))
+        let plain = homes.contains(&data.block) && data.only_computes();
+        plain && data.operands.iter().all(|&v| stands(m, body, homes, v))
     })
 }
