@@ -31,6 +31,9 @@ use smallvec::SmallVec;
 /// Fewest repetitions of an operation that waits.
 const WIDE: u32 = 4;
 
+/// Fewest repetitions of an operation for which stretches are put in order.
+const MANY: u32 = 4 * WIDE;
+
 /// Repetitions of an operation that nothing can be held beside: its operands and results fill a thread's registers.
 const FULL: u32 = 128;
 
@@ -64,20 +67,26 @@ impl Where {
             return Some(Where::Everywhere);
         }
         let multiplies = ops.clone().any(|(_, row)| row.unit == Unit::Mma);
-        let wide = |(op, row): (&Op, &Row)| row.unit.is_pure() && op.reps >= 4 * WIDE;
-        let limit = func.max_regs.unwrap_or(target.max_registers_per_thread());
-        if !multiplies && ops.any(wide) && live::most(func, table) > limit {
-            return Some(Where::Crowded);
+        let wide = |(op, row): (&Op, &Row)| row.unit.is_pure() && op.reps >= MANY;
+        let (wide, branched) = (!multiplies && ops.any(wide), branches(&func.insts, table));
+        if !wide && !branched {
+            return None;
         }
-        let most = 3 * registers(func, table, target) / 4;
-        let branched = branches(&func.insts, table) && live::most(func, table) > most;
-        branched.then_some(Where::Branches)
+        let live = live::most(func, table);
+        let limit = func.max_regs.unwrap_or(target.max_registers_per_thread());
+        match () {
+            () if wide && live > limit => Some(Where::Crowded),
+            () if branched && live > 3 * registers(func, table, target) / 4 => {
+                Some(Where::Branches)
+            }
+            () => None,
+        }
     }
 }
 
 /// Whether one of the instructions branches for each of many registers.
 fn branches(insts: &[Inst], table: &Table) -> bool {
-    let branches = |inst: &Inst| matches!(inst, Inst::Op(op) if op.reps >= 4 * WIDE && does(op, table) == Does::Branches);
+    let branches = |inst: &Inst| matches!(inst, Inst::Op(op) if op.reps >= MANY && does(op, table) == Does::Branches);
     insts.iter().any(branches)
 }
 

@@ -11,13 +11,14 @@
 //! where a word holds the numbers of several elements, each of these loads the word. Loaded once, they lie as what is computed of
 //! them does, and take that much less of a ring.
 
+use super::look::loads_weakly;
 use super::missed::Log;
 use super::pipeline::slice::{Map, copy_in_front};
-use super::strips::dims::is_splat;
+use super::strips::dims::{extents, is_splat};
 use super::strips::parts::{before, retype};
 use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::{Ordering, Overflow};
+use crate::dialect::enums::Overflow;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::{self, FactMap, access, gcd};
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
@@ -33,7 +34,8 @@ type Groups = SmallVec<[u64; 4]>;
 /// Loads each once in every such load under `body` of the kernel `func`.
 pub fn absorb(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
     let mut loads = m.ops_under(body);
-    loads.retain(|&o| is_weak_load(m, o));
+    let is_load = |o: OpId| S::of(m.op(o).kind) == Some(S::Load) && loads_weakly(m.op(o));
+    loads.retain(|&o| is_load(o));
     if loads.is_empty() {
         return;
     }
@@ -52,14 +54,9 @@ pub fn absorb(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
     }
 }
 
-fn is_weak_load(m: &Module, op: OpId) -> bool {
-    let data = m.op(op);
-    S::of(data.kind) == Some(S::Load) && access::ordering(data) == Ordering::Weak
-}
-
 /// How many neighbours a load loads from the same place, if it does so, and one of them can be computed alone.
 fn groups(m: &Module, facts: &FactMap, load: OpId) -> Option<Groups> {
-    let mut groups: Groups = SmallVec::from_slice(shape(m, m.result(load)));
+    let mut groups: Groups = SmallVec::from_vec(extents(m, m.result(load)));
     for value in inputs(m, load) {
         let facts = facts.get(value)?;
         for (d, n) in groups.iter_mut().enumerate() {
@@ -82,19 +79,15 @@ fn inputs(m: &Module, load: OpId) -> Vec<ValueId> {
         .collect()
 }
 
-fn shape(m: &Module, value: ValueId) -> &[u64] {
-    m.types.as_tile(m.ty(value)).map_or(&[], |tile| tile.1)
-}
-
 /// The extents of a tile of the first elements of each group. A dimension of one element is a group.
-fn extents(m: &Module, value: ValueId, groups: &[u64]) -> Vec<u64> {
-    let extents = shape(m, value).iter().zip(groups);
-    extents.map(|(&n, &same)| (n / same).max(1)).collect()
+fn firsts(m: &Module, value: ValueId, groups: &[u64]) -> Vec<u64> {
+    let extents = extents(m, value).into_iter().zip(groups);
+    extents.map(|(n, &same)| (n / same).max(1)).collect()
 }
 
 /// Whether [`first`] can make the first elements of the groups of a tile, by no more operations than are `left`.
 fn has_first(m: &Module, value: ValueId, groups: &[u64], left: &mut usize) -> bool {
-    if extents(m, value, groups) == shape(m, value) {
+    if firsts(m, value, groups) == extents(m, value) {
         return true;
     }
     let (Some(op), Some(fewer)) = (m.def_op(value), left.checked_sub(1)) else {
@@ -136,10 +129,10 @@ fn of_operands(m: &Module, op: OpId, groups: &[u64]) -> Option<Vec<(ValueId, Gro
 
 /// The groups of a reshape's source, where the reshape only adds and drops dimensions of one element.
 fn before_reshape(m: &Module, reshape: OpId, groups: &[u64]) -> Option<Groups> {
-    let (from, to) = (shape(m, m.source(reshape)), shape(m, m.result(reshape)));
+    let [from, to] = [m.source(reshape), m.result(reshape)].map(|v| extents(m, v));
     let mut wide = to.iter().zip(groups).filter(|(n, _)| **n > 1);
     let mut of = Groups::new();
-    for &n in from {
+    for n in from {
         of.push(match n {
             1 => 1,
             _ => *wide.next().filter(|(to, _)| **to == n)?.1,
@@ -170,7 +163,7 @@ fn rewrite(m: &mut Module, load: OpId, groups: &[u64]) {
 }
 
 fn first_type(m: &mut Module, value: ValueId, groups: &[u64]) -> TypeId {
-    let extents = extents(m, value, groups);
+    let extents = firsts(m, value, groups);
     let elem = m.types.elem(m.ty(value));
     m.types.tile(elem, &extents)
 }
@@ -214,7 +207,7 @@ fn numbers(m: &mut Module, user: OpId, ty: TypeId, groups: &[u64]) -> ValueId {
 /// A tile of type `ty` in front of `user`, with as many of each element of `tile` along each dimension as `groups` has.
 fn repeat(m: &mut Module, user: OpId, tile: ValueId, (ty, groups): (TypeId, &[u64])) -> ValueId {
     let elem = m.types.elem(ty);
-    let alone = shape(m, tile).to_vec();
+    let alone = extents(m, tile);
     let inner = |(&n, &same): (&u64, &u64)| n > 1 && same > 1;
     if !alone.iter().zip(groups).any(inner) {
         return before(m, user).value(C::Broadcast, &[tile], [], ty);

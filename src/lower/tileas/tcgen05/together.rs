@@ -172,8 +172,13 @@ impl Step {
 
 /// Whether an operation, with what is in it, leaves alone what matmuls in flight read and write.
 fn is_quiet(m: &Module, op: OpId) -> bool {
-    let inner = m.ops_inside(op).into_iter();
-    inner.chain([op]).all(|op| match view::View::of(m.op(op)) {
+    let mut inner = m.ops_inside(op).into_iter().chain([op]);
+    inner.all(|op| leaves_alone(m, op))
+}
+
+/// Whether an operation itself leaves alone what matmuls in flight read and write.
+pub fn leaves_alone(m: &Module, op: OpId) -> bool {
+    match view::View::of(m.op(op)) {
         Some(view::View::ConsumerWait(v)) => {
             pipeline_kind(m, v.pipeline()) == Some(PipelineKind::Tma)
         }
@@ -182,5 +187,5 @@ fn is_quiet(m: &Module, op: OpId) -> bool {
             S::of(m.op(op).kind),
             None | Some(S::TiledLoad | S::Load | S::LocalLoad | S::SharedView)
         ),
-    })
+    }
 }

@@ -66,7 +66,7 @@ pub fn part(
     for round in &rounds {
         // Loops that follow one another are let in and waited for together.
         let outermost = around.insert(round.acquire);
-        round.apply(m, &parted.scores, [pipeline, own], outermost);
+        round.apply(m, &parted.scores, own, outermost);
     }
     number::run(m, body, own);
     log.changed(

@@ -3,12 +3,12 @@
 
 use super::is_step;
 use crate::dialect::cuda_tile::Op as C;
-use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::access;
 use crate::ir::{BlockId, Module, OpId, ValueId};
-use crate::lower::tileas::look::{pipeline_kind, place};
+use crate::lower::tileas::look::place;
 use crate::lower::tileas::tcgen05::emit;
+use crate::lower::tileas::tcgen05::together::leaves_alone;
 use rustc_hash::FxHashSet;
 
 /// A loop whose first matmuls are waited for with the last ones of the iteration before.
@@ -56,13 +56,13 @@ impl Round {
 }
 
 impl Round {
-    /// Gives the first matmuls the steps of `own`, those around the loop only if it is the `outermost`, and lets the others of
-    /// `pipeline` be waited for later.
+    /// Gives the first matmuls the steps of `own`, those around the loop only if it is the `outermost`, and lets the others be
+    /// waited for later.
     pub fn apply(
         &self,
         m: &mut Module,
         scores: &FxHashSet<ValueId>,
-        [pipeline, own]: [ValueId; 2],
+        own: ValueId,
         outermost: bool,
     ) {
         let zero = emit::number_at(m, self.function(m));
@@ -90,11 +90,11 @@ impl Round {
             values.any(|v| scores.contains(&v))
         };
         let last = ops.iter().rposition(uses).unwrap_or(from).max(from);
-        let last = reduced(m, scores, &ops, last, [pipeline, own]).unwrap_or(last);
+        let last = reduced(m, scores, &ops, last, own).unwrap_or(last);
         if let Some(&next) = ops.get(last + 1) {
             step(m, next, S::ProducerAcquire);
         }
-        self.wait_later(m, scores, [pipeline, own]);
+        self.wait_later(m, scores, own);
     }
 
     fn function(&self, m: &Module) -> BlockId {
@@ -108,7 +108,7 @@ impl Round {
     }
 
     /// Moves the wait for the other matmuls down to what needs them to be done.
-    fn wait_later(&self, m: &mut Module, scores: &FxHashSet<ValueId>, own: [ValueId; 2]) {
+    fn wait_later(&self, m: &mut Module, scores: &FxHashSet<ValueId>, own: ValueId) {
         let (_, from) = place(m, self.wait[1]);
         let ops = m.block(self.block).ops.clone();
         let mut behind = ops.iter().skip(from + 1).copied();
@@ -132,13 +132,13 @@ fn reduced(
     scores: &FxHashSet<ValueId>,
     ops: &[OpId],
     last: usize,
-    pipelines: [ValueId; 2],
+    own: ValueId,
 ) -> Option<usize> {
     let loaded = |o: &OpId| view::TensorLoad::of(m.op(*o)).map(|v| v.result());
     let mut made: FxHashSet<ValueId> = ops[..=last].iter().filter_map(loaded).collect();
     for (i, &op) in ops.iter().enumerate().skip(last + 1) {
         let data = m.op(op);
-        if !lets_pass(m, op, scores, pipelines) {
+        if !lets_pass(m, op, scores, own) {
             return None;
         }
         if data.operands.iter().any(|v| made.contains(v)) {
@@ -151,30 +151,15 @@ fn reduced(
     None
 }
 
-/// Whether an operation, with what is in it, can be done while matmuls of the later part are in flight.
-fn lets_pass(
-    m: &Module,
-    op: OpId,
-    scores: &FxHashSet<ValueId>,
-    [pipeline, own]: [ValueId; 2],
-) -> bool {
-    let inner = m.ops_inside(op).into_iter();
-    inner.chain([op]).all(|op| {
+/// Whether an operation, with what is in it, can be done while matmuls of the later part are in flight: a step of the other
+/// part's pipeline, a load of its results, or what leaves all of them alone.
+fn lets_pass(m: &Module, op: OpId, scores: &FxHashSet<ValueId>, own: ValueId) -> bool {
+    let mut inner = m.ops_inside(op).into_iter().chain([op]);
+    inner.all(|op| {
         let data = m.op(op);
-        if access::pipeline(data) == Some(own) {
-            return true;
-        }
-        match view::View::of(data) {
-            Some(view::View::TensorLoad(v)) => scores.contains(&v.source()),
-            Some(view::View::ConsumerWait(v)) => {
-                v.pipeline() != pipeline
-                    && pipeline_kind(m, v.pipeline()) == Some(PipelineKind::Tma)
-            }
-            Some(view::View::ConsumerRelease(v)) => v.matmuls(),
-            _ => matches!(
-                S::of(data.kind),
-                None | Some(S::TiledLoad | S::Load | S::LocalLoad | S::SharedView)
-            ),
-        }
+        let load = view::TensorLoad::of(data);
+        access::pipeline(data) == Some(own)
+            || load.is_some_and(|v| scores.contains(&v.source()))
+            || leaves_alone(m, op)
     })
 }
