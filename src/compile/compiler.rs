@@ -196,6 +196,7 @@ impl Compiler {
                 if options.opt_level > OptLevel::Plain {
                     lower::counted::run(&mut c.module);
                     lower::counting::run(&mut c.module);
+                    lower::unrolled::run(&mut c.module);
                     lower::advance::run(&mut c.module);
                     self.rewrite(c, Group::Tile)?;
                     lower::padded::run(&mut c.module);

@@ -255,10 +255,15 @@ fn elementwise(
         (Arith::Mul { .. }, [_]) if operands.get(1).is_some_and(|(f, _)| f.constant == Some(1)) => {
             *a
         }
-        (Arith::Div { rounding, .. }, [b]) if positive(operands) => {
-            // Aligned runs no longer than the divisor's alignment have one quotient.
-            let down = rounding == Division::Down || rounding == Division::Zero && af.nonneg();
-            let run = if down {
+        (Arith::Div { rounding, .. }, [b]) => {
+            // Aligned runs no longer than the divisor's alignment have one quotient, where it is rounded down,
+            // or, of a negative divisor, away from what is below zero.
+            let constant = match rounding {
+                Division::Down => positive(operands),
+                Division::Zero => af.nonneg(),
+                Division::Up => false,
+            };
+            let run = if constant {
                 gcd(aligned, gcd(b.divisibility, b.constancy))
             } else {
                 1
@@ -268,11 +273,12 @@ fn elementwise(
                 ..still
             }
         }
-        (Arith::Rem { .. }, [b]) if positive(operands) && af.nonneg() => {
+        // A remainder of a number that is not negative does not ask for its divisor's sign.
+        (Arith::Rem { .. }, [b]) if af.nonneg() => {
             let run = gcd(aligned, gcd(b.divisibility, b.constancy));
             Axis {
                 contiguity: run,
-                divisibility: gcd(at(a, run, 1), b.divisibility),
+                divisibility: gcd(at(a, run, 1), at(b, run, 1)),
                 constancy,
             }
         }
@@ -508,20 +514,29 @@ mod tests {
         };
         type Function = fn(i64, i64) -> Option<i64>;
         let wrap = |v: i64| -> i64 { (v as i8).into() };
-        let operations: [(Op, Function); 6] = [
-            (Op::AddI, |a, b| Some(a + b)),
-            (Op::SubI, |a, b| Some(a - b)),
-            (Op::AndI, |a, b| Some(a & b)),
-            (Op::OrI, |a, b| Some(a | b)),
-            (Op::XOrI, |a, b| Some(a ^ b)),
-            (Op::ShRI, |a, b| (0..8).contains(&b).then(|| a >> b)),
+        // Enumerated attributes: signedness (0 unsigned, 1 signed), rounding (1 to zero, 2 down, 3 up).
+        let operations: [(Op, &[u8], Function); 12] = [
+            (Op::AddI, &[], |a, b| Some(a + b)),
+            (Op::SubI, &[], |a, b| Some(a - b)),
+            (Op::AndI, &[], |a, b| Some(a & b)),
+            (Op::OrI, &[], |a, b| Some(a | b)),
+            (Op::XOrI, &[], |a, b| Some(a ^ b)),
+            (Op::ShRI, &[1], |a, b| (0..8).contains(&b).then(|| a >> b)),
+            (Op::DivI, &[1, 1], |a, b| a.checked_div(b)),
+            (Op::DivI, &[1, 2], |a, b| {
+                let towards_zero = a.checked_div(b)?;
+                Some(towards_zero - i64::from(a % b != 0 && (a < 0) != (b < 0)))
+            }),
+            (Op::DivI, &[1, 3], |a, b| {
+                let towards_zero = a.checked_div(b)?;
+                Some(towards_zero + i64::from(a % b != 0 && (a < 0) == (b < 0)))
+            }),
+            (Op::DivI, &[0, 1], |a, b| (a & 0xff).checked_div(b & 0xff)),
+            (Op::RemI, &[1], |a, b| a.checked_rem(b)),
+            (Op::RemI, &[0], |a, b| (a & 0xff).checked_rem(b & 0xff)),
         ];
-        let signed = |i: usize| match i {
-            0 => Leaf::Enum(1),
-            _ => Leaf::Absent,
-        };
-        let plain = |_: usize| Leaf::Absent;
-        for (kind, function) in operations {
+        for (kind, cases, function) in operations {
+            let leaf = |i: usize| cases.get(i).map_or(Leaf::Absent, |&case| Leaf::Enum(case));
             for (a, xs) in rows().iter().filter(|(a, x)| holds(a, x)) {
                 for (b, ys) in rows().iter().filter(|(b, y)| holds(b, y)) {
                     let results = xs.iter().zip(ys).map(|(&x, &y)| function(x, y));
@@ -530,15 +545,11 @@ mod tests {
                     };
                     let row: Vec<i64> = results.into_iter().map(wrap).collect();
                     let (fa, fb) = (facts(a, xs), facts(b, ys));
-                    let leaf: &dyn Fn(usize) -> Leaf = match kind {
-                        Op::ShRI => &signed,
-                        _ => &plain,
-                    };
                     let mut of = Facts::top(&types, ty);
                     transfer(
                         &types,
                         kind.into(),
-                        leaf,
+                        &leaf,
                         &[(&fa, ty), (&fb, ty)],
                         ty,
                         &mut of,

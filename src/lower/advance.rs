@@ -281,7 +281,7 @@ fn alike(m: &Module, tile: ValueId) -> Option<Step> {
 }
 
 /// The number of a constant, or of all its elements.
-fn number(m: &Module, value: ValueId) -> Option<i64> {
+pub(super) fn number(m: &Module, value: ValueId) -> Option<i64> {
     let data = view::Constant::of(m.op(m.def_op(value)?))?;
     let Attr::Dense {
         data: Dense::Bytes(bytes),

@@ -24,6 +24,7 @@ pub mod straighten;
 pub mod tileaa;
 pub mod tileas;
 mod tokens;
+pub mod unrolled;
 
 use crate::ir::{BlockId, Diagnostic, Module, OpId};
 use crate::layout::swizzle::Capabilities;
