@@ -21,6 +21,7 @@ pub const POINTED: [&str; 2] = ["pointers", "mask"];
 const NOT_OF_LOOP: &str = "it is no load of the loop itself";
 const ORDERED: &str =
     "it is ordered with accesses of other threads (its memory ordering is not weak)";
+const NO_POINTERS: &str = "it has no pointers";
 const AFTER_WRITE: &str = "its token makes it wait for a write";
 const NOT_ZERO: &str =
     "copies fill with zeros what is outside of the tensor, and its padding is another value";
@@ -142,7 +143,14 @@ pub fn copies_through_pointers(
     waits_for_reads(m, load)
 }
 
-/// The same, whatever it waits for.
+/// Whether threads can copy what a load loads through pointers, element by element if need be: by a load and a store, which
+/// only warps that do nothing else should wait for.
+pub fn copies_elements(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
+    copies_pointed(m, load, purpose)?;
+    waits_for_reads(m, load)
+}
+
+/// Whether a load through pointers can be copies of several elements each, whatever it waits for.
 fn copies_runs(
     m: &Module,
     facts: &FactMap,
@@ -151,16 +159,27 @@ fn copies_runs(
 ) -> Result<(), &'static str> {
     let data = m.op(load);
     let Some(pointers) = access::pointers(data) else {
-        return Err("it has no pointers");
+        return Err(NO_POINTERS);
     };
     let Some(run) = Run::of(m, facts, pointers).filter(|r| r.width * r.bytes >= 4) else {
         return Err(
             "its pointers are not known to go to runs of at least four adjacent, aligned bytes (an assumption such as `div_by` can say so)",
         );
     };
-    let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
     let once = |v: ValueId| Cut::of(m, facts, v, run.dim, run.width).is_some();
+    copies_pointed(m, load, purpose)?;
+    match access::mask(data).is_none_or(once) {
+        true => Ok(()),
+        false => Err("its mask may differ between the elements of one copy"),
+    }
+}
+
+/// Whether a load through pointers can be copies of single elements, whatever it waits for.
+fn copies_pointed(m: &Module, load: OpId, purpose: Purpose) -> Result<(), &'static str> {
+    let data = m.op(load);
+    let zero = |v: ValueId| m.def_op(v).is_some_and(|o| is_zero(m, o));
     match () {
+        () if access::pointers(data).is_none() => Err(NO_POINTERS),
         () if S::of(data.kind) != Some(S::Load) => Err(NOT_OF_LOOP),
         () if access::ordering(data) != Ordering::Weak => Err(ORDERED),
         () if purpose == Purpose::Operands
@@ -169,9 +188,6 @@ fn copies_runs(
                 .is_none_or(zero) =>
         {
             Err(NOT_ZERO)
-        }
-        () if !access::mask(data).is_none_or(once) => {
-            Err("its mask may differ between the elements of one copy")
         }
         () => Ok(()),
     }

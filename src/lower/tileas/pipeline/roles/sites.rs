@@ -10,7 +10,8 @@ use crate::lower::tileas::look::{
     reach_arranged,
 };
 use crate::lower::tileas::pipeline::ahead::{
-    UNALIGNED, address_of, copies_through_pointers, copies_tile, starts_anywhere, waits_for_reads,
+    UNALIGNED, address_of, copies_elements, copies_through_pointers, copies_tile, starts_anywhere,
+    waits_for_reads,
 };
 use crate::lower::tileas::pipeline::tokens::waits_for_earlier_iterations;
 use rustc_hash::FxHashSet;
@@ -158,6 +159,17 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             Err((op, why)) => log.note(m, op, WHAT, why),
         }
     }
+    // Single elements are copied beside what comes in one piece: for them alone no warps are set aside.
+    groups.retain(|(_, loads)| {
+        let why = loads.iter().map(|&load| in_runs(m, c, load).err());
+        let Some(why) = why.collect::<Option<Vec<_>>>() else {
+            return true;
+        };
+        for (&load, why) in loads.iter().zip(why) {
+            log.note(m, load, WHAT, why.to_owned());
+        }
+        false
+    });
     let blocks: Vec<BlockId> = groups.iter().map(|g| g.0.0).collect();
     let stages = groups.into_iter().flat_map(|((block, _), loads)| {
         let loops = loops_that_load(m, c.body, block, &blocks);
@@ -385,6 +397,28 @@ fn has_slice(m: &Module, c: &Context<'_>, load: OpId, tiles: bool) -> Result<(),
     }
 }
 
+/// Whether several elements of what a load loads are copied at a time, or why not.
+fn in_runs(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), &'static str> {
+    match S::of(m.op(load).kind) {
+        Some(S::Load) => copies_through_pointers(m, c.facts, load, Purpose::Operands),
+        _ => Ok(()),
+    }
+}
+
+/// The order of the dimensions of what a load loads in shared memory: as they lie in memory. Of single elements, which threads
+/// beside each other load along a row, a thread has a column: matrices of 16 bits, which matmuls read either way, lie by
+/// columns, so that it stores several at once.
+fn order_in_shared(m: &Module, c: &Context<'_>, load: OpId) -> Vec<usize> {
+    let mut order = memory_order(m, c.facts, load);
+    if order.len() == 2
+        && m.types.bits(m.ty(m.result(load))) == Some(16)
+        && in_runs(m, c, load).is_err()
+    {
+        order.reverse();
+    }
+    order
+}
+
 /// Whether copies that a producer's threads start can take the place of a load that feeds a matmul in a loop.
 fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpId, String)> {
     let no = |why: &str| Err((load, why.to_owned()));
@@ -393,14 +427,14 @@ fn copied_by_threads(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), (OpI
         return no("only tiles that loops load are copied");
     }
     if S::of(m.op(load).kind) == Some(S::Load) {
-        copies_through_pointers(m, c.facts, load, purpose).or_else(no)?;
+        copies_elements(m, load, purpose).or_else(no)?;
     } else {
         starts_anywhere(m, load, purpose).or_else(no)?;
         if !copies_words(m, c.facts, load) {
             return no(UNALIGNED);
         }
     }
-    let order = memory_order(m, c.facts, load);
+    let order = order_in_shared(m, c, load);
     if purpose.layout(m, m.result(load), &order).is_err() {
         return no("the tile has no layout in shared memory");
     }
@@ -462,7 +496,7 @@ pub fn rings(m: &mut Module, c: &Context<'_>, sites: &mut [Site]) -> Vec<Ring> {
         let (mut bytes, mut by_tensor) = (0, 0);
         for &load in &site.loads {
             let tile = m.result(load);
-            let order = memory_order(m, c.facts, load);
+            let order = order_in_shared(m, c, load);
             if let Ok(layout) = site.purpose.layout(m, tile, &order) {
                 bytes += match site.purpose {
                     // Each stage begins at a multiple of that.
