@@ -18,7 +18,7 @@
 //! ```
 //! The steps with a stroke are those of a second pipeline. Both are handed over: the warps let the next scores in when they
 //! have loaded these, and the output when they have stored what it is made of. That takes columns of tensor memory: what is
-//! computed of the scores cannot lie where the next ones go ([`reserve`]).
+//! computed of the scores cannot lie where the next ones go ([`reserve`]). Loops that run once have no next iteration.
 
 use super::parted::{Parted, stores_to};
 use super::rounds::Round;
@@ -26,6 +26,7 @@ use super::{Held, Kernel, Matmuls};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::{Op as S, view};
 use crate::facts::matmul::Matmul;
+use crate::facts::{self, iterations};
 use crate::ir::{BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::look;
 use crate::lower::tileas::missed::Log;
@@ -47,6 +48,10 @@ pub fn part(
     let rounds: Vec<Round> = blocks.filter_map(|b| Round::of(m, b, pipeline)).collect();
     let first: Vec<OpId> = rounds.iter().flat_map(|r| r.dots.clone()).collect();
     let &at = first.first()?;
+    if !repeat(m, body, rounds.iter().map(Round::around)) {
+        log.note(m, at, WHAT, "its loop runs once".to_owned());
+        return None;
+    }
     let dots = m.ops_under(consumer).into_iter();
     let dots = dots.filter(|o| S::of(m.op(*o).kind) == Some(S::TensorDot));
     let rest: Vec<OpId> = dots.filter(|o| !first.contains(o)).collect();
@@ -93,6 +98,12 @@ fn has_warp(m: &Module, body: BlockId) -> bool {
     four && !creates.any(|c| c.copiers().is_some())
 }
 
+/// Whether one of some loops may run more than once.
+fn repeat(m: &Module, body: BlockId, mut loops: impl Iterator<Item = OpId>) -> bool {
+    let facts = facts::of(m, m.region(m.block(body).region).parent);
+    loops.any(|around| iterations(m, &facts, around).is_none_or(|n| *n.end() > 1))
+}
+
 /// Gives the accumulators of matmuls in loops of `pipeline` that read nothing which the warps compute columns of their own, if
 /// there are so many `columns`.
 pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held>, columns: u64) {
@@ -100,6 +111,7 @@ pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held
         return;
     }
     let mut first: FxHashSet<OpId> = FxHashSet::default();
+    let mut loops = Vec::new();
     for block in together::blocks(m, body, pipeline) {
         let around = m.region(m.block(block).region).parent;
         let dots = m.block(block).ops.iter().copied();
@@ -108,7 +120,11 @@ pub fn reserve(m: &Module, body: BlockId, pipeline: ValueId, held: &mut Vec<Held
         let free = dots.take_while(|dot| !computed(dot));
         if C::of(m.op(around).kind) == Some(C::For) {
             first.extend(free);
+            loops.push(around);
         }
+    }
+    if !repeat(m, body, loops.into_iter()) {
+        return;
     }
     let ahead = |h: &Held| Held {
         ahead: Some(first.contains(&h.dot)),
