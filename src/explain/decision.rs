@@ -163,10 +163,10 @@ fn copied_by(copiers: i64) -> String {
     }
 }
 
-/// A producer's warps: those of one thread, or those that copy.
+/// A producer's warps: one, beside which each role of matmuls has its own, a warpgroup, or those that copy.
 fn producer(warps: i64) -> String {
     match warps {
-        1 | 2 => "a producer warp".to_owned(),
+        1..=3 => "a producer warp".to_owned(),
         4 => "a producer warpgroup".to_owned(),
         warps => format!("{warps} producer warps"),
     }

@@ -933,6 +933,23 @@ fn with_two_warps_of_matmuls(file: &str) -> Module {
     m
 }
 
+#[test]
+fn roles_of_matmuls_beside_a_lone_producer_have_a_warp_each() {
+    let file = "../../filetests/pipeline/scores_ahead_by_one_warp_sm_100a.mlir";
+    // Two roles of matmuls in one warp, and a warp without a role.
+    for warps in [6, 9] {
+        rejects(
+            with_two_warps_of_matmuls(file),
+            "async.warp_specialize",
+            &format!("are not the kernel's {warps} warps"),
+            |m| {
+                let func = last(m, S::Func);
+                set_int(m, func, "num_warps", warps);
+            },
+        );
+    }
+}
+
 /// The steps of a kind in the loop of the role number `role`, in order.
 fn steps_of(m: &Module, role: usize, kind: S) -> Vec<OpId> {
     let body = m.body_of(last(m, S::WarpSpecialize), role).unwrap();

@@ -291,7 +291,7 @@ fn spread(
     late::loads(m, &kernel);
     ahead::start(m, &kernel);
     parked::tiles(m, &kernel, log)?;
-    tcgen05::apart::split(m, op, body, log);
+    tcgen05::apart::split(m, op, body, target, log);
     if occupancy.is_none()
         && let Some(blocks) = sharing::blocks(m, body, target, &plan)
     {

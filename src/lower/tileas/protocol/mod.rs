@@ -279,9 +279,10 @@ impl Static<'_> {
         }
         let warps = v.consumer_warps();
         let all = view::Func::of(m.op(self.func)).map_or(0, |f| f.num_warps());
-        // Matmuls have a second warp there, further ones a third.
+        // Beside a lone producer, each role of matmuls has a warp of its own.
         let issuers = data.regions.len().saturating_sub(2) as i64;
-        let beside = all - warps - i64::from(issuers == 1 && all - warps == 2);
+        let alone = all - warps == 1 + issuers;
+        let beside = if alone { 1 } else { all - warps };
         if let Some(copiers) = self.copiers() {
             if copiers != all - warps || copiers != warps || data.regions.len() > 2 {
                 return self.fail(

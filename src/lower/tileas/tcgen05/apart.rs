@@ -32,6 +32,7 @@ use crate::ir::{Attr, BlockId, Module, OpId, ValueId};
 use crate::lower::tileas::look::{self, loop_around};
 use crate::lower::tileas::missed::Log;
 use crate::lower::tileas::pipeline::roles::slice::{Blocked, Copier, Slice};
+use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is done, in messages.
@@ -42,7 +43,7 @@ const FEW: usize = 4;
 const MANY_REGISTERS: i64 = 72;
 
 /// Gives the matmuls of a kernel whose warps compute between them to a warp of their own, if the kernel has roles.
-pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
+pub fn split(m: &mut Module, func: OpId, body: BlockId, target: &Target, log: &mut Log) {
     let Some(kernel) = Kernel::find(m, body) else {
         return;
     };
@@ -66,7 +67,7 @@ pub fn split(m: &mut Module, func: OpId, body: BlockId, log: &mut Log) {
     }
     let how = "the other warps go on while it issues them";
     log.changed(m.op(kernel.split).loc, WHAT, how);
-    let groups = match ahead::part(m, body, &kernel, log) {
+    let groups = match ahead::part(m, body, &kernel, target, log) {
         Some(groups) => Vec::from(groups),
         None => vec![(kernel.pipeline, matmuls)],
     };
@@ -230,10 +231,9 @@ impl Matmuls {
         m.region_mut(region).parent = split;
         m.op_mut(split).regions.push(region);
         let [consumers, others] = warps(m, func, split);
-        if others == 1 {
-            // A lone producer warp has no warp beside it yet.
-            m.set_i32(func, "num_warps", consumers + 2);
-        }
+        // All roles but the consumers' have a warp.
+        let roles = m.op(split).regions.len() as i64 - 1;
+        m.set_i32(func, "num_warps", consumers + others.max(roles));
     }
 
     /// Erases what roles of their own do.

@@ -160,7 +160,7 @@ pub fn convert(
     chains::join(m, body, &mut c.held);
     let waiting = later::keep(m, body, &mut c.held, (warps, registers));
     ready::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
-    apart::reserve(m, body, pipeline, &mut c.held, COLUMNS / blocks);
+    apart::reserve(m, body, pipeline, &mut c.held, (target, blocks));
     columns::assign(m, body, &c.held);
     waiting.into_iter().for_each(|load| later::delay(m, load));
     sooner::stores(m, body);

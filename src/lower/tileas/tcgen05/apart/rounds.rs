@@ -56,6 +56,11 @@ impl Round {
 }
 
 impl Round {
+    /// The loop.
+    pub fn around(&self) -> OpId {
+        self.around
+    }
+
     /// Gives the first matmuls the steps of `own`, those around the loop only if it is the `outermost`, and lets the others be
     /// waited for later.
     pub fn apply(
