@@ -44,7 +44,7 @@ pub struct Args {
     seed: u64,
     /// One per parameter of the entry, in order: `in:FILE.npy` or `inout:FILE.npy` (written back
     /// at the end), with `:bf16`, `:tf32`, `:f8e4m3fn`, `:f8e5m2` when the file holds raw bits;
-    /// or a scalar: `i8:` … `i64:`, `f16:`, `f32:`, `f64:` and its value.
+    /// or a scalar: `i1:`, `i8:` … `i64:`, `f16:`, `f32:`, `f64:` and its value.
     #[arg(long = "arg", allow_hyphen_values = true)]
     args: Vec<String>,
 }

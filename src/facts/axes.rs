@@ -32,24 +32,41 @@ pub(super) fn divisible(divisor: u64, axes: &mut Axes) {
     }
 }
 
-/// Every `every`-th element along `along` is a multiple of `divisor`.
+/// Longest run, in elements, that an assumption is taken at its word for: the widest access of bytes. Triton's
+/// `max_contiguous` promises the same of the last tile of a dimension, whose rest is wrapped around or zero; an access
+/// there stays within the row that its own first element names, where a longer run would leave it.
+const LONGEST_ASSUMED: u64 = 16;
+
+/// Elements come in groups of `every` along `along`: the first of each is a multiple of `divisor`, each other is one
+/// more (one pointee for pointers) than the last.
 pub(super) fn divisible_every(
     types: &Types,
     ty: TypeId,
     divisor: u64,
-    every: Option<i64>,
-    along: Option<i64>,
+    (every, along): (u64, usize),
     axes: &mut Axes,
 ) {
     fill(types, ty, axes);
-    let (Some(every), Some(along)) = (every, along) else {
+    let extent = shape(types, ty).get(along).copied();
+    let (Some(axis), Some(extent)) = (axes.get_mut(along), extent) else {
         return;
     };
-    if let Some(axis) = usize::try_from(along).ok().and_then(|d| axes.get_mut(d))
-        && u64::try_from(every).is_ok_and(|e| e != 0 && axis.contiguity.is_multiple_of(e))
-    {
-        axis.divisibility = axis.divisibility.max(pow2_part(divisor.max(1)));
-    }
+    let unit = pointee_bytes(types, ty);
+    let promised = Axis {
+        contiguity: every.max(1),
+        divisibility: pow2_part(divisor.max(1)),
+        constancy: 1,
+    };
+    // Aligned groups lie within the promised ones where their length divides that of these.
+    let length = pow2_part(promised.contiguity);
+    let group = Axis {
+        contiguity: length,
+        divisibility: at(&promised, length, unit),
+        constancy: 1,
+    };
+    let run = length.min(pow2_part(extent)).min(LONGEST_ASSUMED);
+    axis.contiguity = axis.contiguity.max(run);
+    axis.divisibility = axis.divisibility.max(at(&group, axis.contiguity, unit));
 }
 
 pub(super) fn same_elements(types: &Types, ty: TypeId, counts: &[i64], axes: &mut Axes) {
@@ -491,6 +508,32 @@ mod tests {
         check(&of(Op::CmpI, &[2, 1], &operands, bit), |i| {
             i64::from((i as i8) < 0)
         });
+    }
+
+    /// What an assumption says of a tile that nothing is known of, and of one whose runs are longer.
+    #[test]
+    fn assumed_groups_are_runs() {
+        let mut types = Types::default();
+        let elem = types.int(32);
+        let shape = smallvec::smallvec![64];
+        let ty = types.intern(Type::Tile { elem, shape });
+        let assumed = |known: Axis, divisor, every| {
+            let mut axes: Axes = [known].into_iter().collect();
+            divisible_every(&types, ty, divisor, (every, 0), &mut axes);
+            (axes[0].contiguity, axes[0].divisibility)
+        };
+        let known = |contiguity, divisibility| Axis {
+            contiguity,
+            divisibility,
+            constancy: 1,
+        };
+        assert_eq!(assumed(Axis::NOTHING, 32, 8), (8, 32));
+        // No longer than an access: 16, 32 and 48 follow the multiple of 64.
+        assert_eq!(assumed(Axis::NOTHING, 64, 64), (LONGEST_ASSUMED, 16));
+        // Of six that follow a multiple of eight, the third and the fifth are even.
+        assert_eq!(assumed(Axis::NOTHING, 8, 6), (2, 2));
+        assert_eq!(assumed(known(64, 1), 32, 8), (64, 32));
+        assert_eq!(assumed(known(4, 4), 2, 2), (4, 4));
     }
 
     /// What is said about the results of operations on such rows is true of them.

@@ -168,8 +168,8 @@ pub fn assume(types: &Types, predicate: &AssumePredicate, ty: TypeId, facts: &mu
         AssumePredicate::DivBy { .. } if facts.is_number() => (),
         AssumePredicate::DivBy {
             divisor,
-            every: None,
-            along: None,
+            every: None | Some(1),
+            ..
         } => {
             let mut more = Facts::top(types, ty);
             more.divisor = (*divisor).max(1);
@@ -178,9 +178,16 @@ pub fn assume(types: &Types, predicate: &AssumePredicate, ty: TypeId, facts: &mu
         }
         AssumePredicate::DivBy {
             divisor,
-            every,
+            every: Some(every),
             along,
-        } => axes::divisible_every(types, ty, *divisor, *every, *along, &mut facts.axes),
+        } => {
+            let group = u64::try_from(*every)
+                .ok()
+                .zip(along.and_then(|d| usize::try_from(d).ok()));
+            if let Some(group) = group {
+                axes::divisible_every(types, ty, *divisor, group, &mut facts.axes);
+            }
+        }
         AssumePredicate::SameElements(counts) => {
             axes::same_elements(types, ty, counts, &mut facts.axes)
         }

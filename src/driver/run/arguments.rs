@@ -41,6 +41,7 @@ impl Arg {
         match kind {
             "in" => Buffer::parse(value, false).map(Arg::Buffer),
             "inout" => Buffer::parse(value, true).map(Arg::Buffer),
+            "i1" => integer(1, value),
             "i8" => integer(8, value),
             "i16" => integer(16, value),
             "i32" => integer(32, value),
@@ -176,6 +177,7 @@ mod tests {
 
     #[test]
     fn scalars() {
+        assert_eq!(scalar("i1:1"), Ok(1));
         assert_eq!(scalar("i8:-1"), Ok(0xff));
         assert_eq!(scalar("i8:255"), Ok(0xff));
         assert_eq!(scalar("i32:0x10"), Ok(16));
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(scalar("f32:-inf"), Ok(0xff80_0000));
         assert_eq!(scalar("f64:2"), Ok(0x4000_0000_0000_0000));
         for wrong in [
-            "i8:256", "i8:-129", "i32:", "i32:--1", "f32:x", "f8:1", "7", "i16:1.0",
+            "i1:2", "i8:256", "i8:-129", "i32:", "i32:--1", "f32:x", "f8:1", "7", "i16:1.0",
         ] {
             assert!(scalar(wrong).is_err(), "{wrong}");
         }
