@@ -7,7 +7,8 @@
 
 use super::build::{cased, constant, int_cast, splat};
 use super::carried;
-use super::invariant::{outside, position, stands};
+use super::invariant::{outside, stands};
+use super::tileas::look;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::{Overflow, Rounding};
 use crate::ir::{Attr, BlockId, Dense, Module, OpBuilder, OpId, Type, TypeId, ValueId};
@@ -20,9 +21,7 @@ pub fn run(m: &mut Module) {
         let Some(body) = m.body_of(op, 0) else {
             continue;
         };
-        let is_loop = |&o: &OpId| C::of(m.op(o).kind) == Some(C::For);
-        let loops: Vec<OpId> = m.ops_under(body).into_iter().filter(is_loop).collect();
-        for around in loops.into_iter().rev() {
+        for around in carried::counted_loops(m, body).into_iter().rev() {
             settle(m, around);
         }
     }
@@ -116,7 +115,7 @@ impl Moved {
         m.replace_all_uses(value, now);
         let last = m.op(around).results[place];
         if m.is_used(last) {
-            let (home, at) = (m.op(around).block, position(m, around));
+            let (home, at) = look::place(m, around);
             let mut b = m.at(home, at + 1);
             b.loc = loc;
             let done = self.whole(&mut b, bounds[0], bounds[1]);

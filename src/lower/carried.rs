@@ -3,6 +3,13 @@
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::ir::{BlockId, Module, Op, OpId, ValueId};
 
+/// The counted loops under `body`, those around others first.
+pub fn counted_loops(m: &Module, body: BlockId) -> Vec<OpId> {
+    let mut loops = m.ops_under(body);
+    loops.retain(|&o| C::of(m.op(o).kind) == Some(C::For));
+    loops
+}
+
 /// What a counted loop carries into its first iteration; nothing for other operations.
 pub fn inits(op: &Op) -> &[ValueId] {
     view::For::of(op).map_or(&[], |v| v.initValues())

@@ -13,7 +13,8 @@
 //! nvcc writes a C++ `for` whose bound is an expression in this way. Others carry `i + k` itself; in cuTile's, a `while`, the
 //! iteration follows a branch of which the other way leaves the loop. Pipelines follow counters.
 
-use super::invariant::{is_inside, outside, position};
+use super::invariant::{is_inside, outside};
+use super::tileas::look::place;
 use super::{build, carried};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::dialect::enums::{Overflow, Predicate};
@@ -79,12 +80,12 @@ struct Choice {
 impl Choice {
     /// Computes what the ways compute in front of the choice. Returns what computes it.
     fn lift(&self, m: &mut Module) -> Vec<OpId> {
-        let (home, mut inside) = (m.op(self.op).block, m.ops_inside(self.op));
+        let mut inside = m.ops_inside(self.op);
         inside.retain(|&o| m.op(o).only_computes());
         for &op in &inside {
             let block = m.op(op).block;
             m.block_mut(block).ops.retain(|&o| o != op);
-            let at = position(m, self.op);
+            let (home, at) = place(m, self.op);
             m.place(op, home, at);
         }
         inside
@@ -109,9 +110,8 @@ impl Left {
             Left::Joined(tokens) => {
                 let tokens = tokens.into_iter().map(|t| t.behind(m, of, results));
                 let tokens: Vec<ValueId> = tokens.collect();
-                let (ty, at) = (m.types.intern(Type::Token), position(m, of) + 1);
-                m.at(m.op(of).block, at)
-                    .value(C::JoinTokens, &tokens, [], ty)
+                let (ty, (block, at)) = (m.types.intern(Type::Token), place(m, of));
+                m.at(block, at + 1).value(C::JoinTokens, &tokens, [], ty)
             }
         }
     }
@@ -281,8 +281,8 @@ impl Counted {
         }
         let inits: Vec<ValueId> = kept.iter().map(|&p| data.operands[p]).collect();
         let lower = data.operands[self.counting.place];
-        let at = position(m, self.op);
-        let mut b = m.at(data.block, at);
+        let (block, at) = place(m, self.op);
+        let mut b = m.at(block, at);
         b.loc = data.loc;
         let unsigned = self.unsigned.then_some(Attr::Unit);
         let groups: [&[ValueId]; 4] = [&[lower], &[bound], &[step], &inits];
@@ -311,8 +311,8 @@ impl Counted {
         if !self.inclusive {
             return [bound, step];
         }
-        let (ty, home, at) = (m.ty(bound), m.op(self.op).block, position(m, self.op));
-        let mut b = m.at(home, at);
+        let (ty, (block, at)) = (m.ty(bound), place(m, self.op));
+        let mut b = m.at(block, at);
         let one = build::constant(&mut b, 1, ty);
         let none = build::cased(Overflow::None);
         [b.value(C::AddI, &[bound, one], [none], ty), step]

@@ -2,7 +2,8 @@
 //!
 //! C++ counts tiles by `std::size_t`. What schedules know of a loop they know of signed counters.
 
-use crate::dialect::cuda_tile::{Op as C, view};
+use super::carried::counted_loops;
+use crate::dialect::cuda_tile::view;
 use crate::facts::{self, FactMap, Facts};
 use crate::ir::{Module, OpId};
 
@@ -16,11 +17,8 @@ pub fn run(m: &mut Module) {
         let Some(body) = m.body_of(entry, 0) else {
             continue;
         };
-        let unsigned = |&op: &OpId| {
-            C::of(m.op(op).kind) == Some(C::For)
-                && view::For::of(m.op(op)).is_some_and(|v| v.unsignedCmp())
-        };
-        let loops: Vec<OpId> = m.ops_under(body).into_iter().filter(unsigned).collect();
+        let mut loops = counted_loops(m, body);
+        loops.retain(|&o| view::For::of(m.op(o)).is_some_and(|v| v.unsignedCmp()));
         if loops.is_empty() {
             continue;
         }

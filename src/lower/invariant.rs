@@ -1,9 +1,10 @@
 //! What a loop does not change.
 
-use super::tileas::pipeline::slice::backward;
+use super::tileas::look::place;
+use super::tileas::pipeline::slice::{Map, backward, copy_in_front};
 use crate::dialect::cuda_tile::Op as C;
-use crate::ir::{BlockId, Def, Module, OpId, TypeId, ValueId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::ir::{BlockId, Def, Module, OpId, ValueId};
+use rustc_hash::FxHashSet;
 
 /// Whether a number is the same in every iteration of the loop with this body, and can be computed in front of it.
 pub fn stands(m: &Module, body: BlockId, value: ValueId) -> bool {
@@ -59,31 +60,16 @@ pub fn is_inside(m: &Module, body: BlockId, value: ValueId) -> bool {
 
 /// A number that stands still, in front of the loop.
 pub fn outside(m: &mut Module, around: OpId, body: BlockId, value: ValueId) -> ValueId {
-    let mut copies: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+    let mut copies = Map::default();
     for op in backward(m, body, [value]) {
-        let data = m.op(op).clone();
-        let copied = |v: &ValueId| copies.get(v).copied().unwrap_or(*v);
-        let operands: Vec<ValueId> = data.operands.iter().map(copied).collect();
-        let groups = data.grouped(&operands);
-        let types: Vec<TypeId> = data.results.iter().map(|&r| m.ty(r)).collect();
-        let (home, at) = (m.op(around).block, position(m, around));
-        let mut b = m.at(home, at);
-        b.loc = data.loc;
-        let new = b.op(data.kind, &groups, data.attrs.iter().cloned(), &types, &[]);
-        copies.extend(data.results.iter().copied().zip(m.op(new).results.clone()));
+        copy_in_front(m, op, around, &mut copies);
     }
     copies.get(&value).copied().unwrap_or(value)
 }
 
-/// Where an operation stands in its block.
-pub fn position(m: &Module, op: OpId) -> usize {
-    let ops = &m.block(m.op(op).block).ops;
-    ops.iter().position(|&o| o == op).unwrap_or(ops.len())
-}
-
 /// Moves all operations of `body` but the last in front of `op`. Returns what the last one hands on.
 pub fn move_in_front(m: &mut Module, body: BlockId, op: OpId) -> Vec<ValueId> {
-    let (home, at) = (m.op(op).block, position(m, op));
+    let (home, at) = place(m, op);
     let mut ops = std::mem::take(&mut m.block_mut(body).ops);
     let end = ops.pop();
     for (i, inner) in ops.into_iter().enumerate() {

@@ -10,7 +10,8 @@
 //! ```
 
 use super::build;
-use super::invariant::{move_in_front, position};
+use super::invariant::move_in_front;
+use super::tileas::look::place;
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::FactMap;
 use crate::facts::access::constant;
@@ -86,7 +87,8 @@ pub fn select(m: &mut Module, op: OpId, ways: [BlockId; 2]) {
     };
     let [yes, no] = ways.map(|way| move_in_front(m, way, op));
     let (results, loc) = (m.op(op).results.clone(), m.op(op).loc);
-    let mut b = m.at(m.op(op).block, position(m, op));
+    let (block, at) = place(m, op);
+    let mut b = m.at(block, at);
     b.loc = loc;
     for (result, (yes, no)) in results.into_iter().zip(yes.into_iter().zip(no)) {
         let ty = b.module.ty(result);

@@ -8,8 +8,8 @@
 use super::advance::number;
 use super::build::constant;
 use super::carried;
-use super::invariant::position;
-use super::tileas::look::{is_matmul, loop_around};
+use super::tileas::buffers::tile_bytes;
+use super::tileas::look::{is_matmul, loop_around, place};
 use super::tileas::pipeline::slice::{Map, copy_in_front};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::ir::{BlockId, Module, OpId, Type};
@@ -27,9 +27,7 @@ pub fn run(m: &mut Module) {
         let Some(body) = m.body_of(entry, 0) else {
             continue;
         };
-        let is_loop = |&o: &OpId| C::of(m.op(o).kind) == Some(C::For);
-        let loops: Vec<OpId> = m.ops_under(body).into_iter().filter(is_loop).collect();
-        for op in loops {
+        for op in carried::counted_loops(m, body) {
             if let Some(written) = Written::find(m, body, op) {
                 written.put_in_place_of(m, op);
             }
@@ -58,7 +56,8 @@ impl Written {
         let body = m.body_of(op, 0)?;
         let end = carried::only_end(m, body)?;
         let ops = &m.block(body).ops;
-        let bytes: u64 = ops.iter().map(|&o| loaded_bytes(m, o)).sum();
+        let loads = ops.iter().filter_map(|&o| view::LoadPtr::of(m.op(o)));
+        let bytes: u64 = loads.map(|v| tile_bytes(m, v.result())).sum();
         let fits = ITERATIONS.contains(&counters.len()) && bytes * counters.len() as u64 <= BYTES;
         let matmuls_alone = ops.iter().all(|&o| o == end || is_beside_matmuls(m, o))
             && ops.iter().any(|&o| is_matmul(m, o));
@@ -76,7 +75,7 @@ impl Written {
         };
         let (ops, ty) = (m.block(self.body).ops.clone(), m.ty(*counter));
         for number in self.counters {
-            let (block, at) = (m.op(op).block, position(m, op));
+            let (block, at) = place(m, op);
             let number = constant(&mut m.at(block, at), number, ty);
             let mut map: Map = arguments.iter().copied().zip(carried).collect();
             map.insert(*counter, number);
@@ -109,18 +108,4 @@ fn is_beside_matmuls(m: &Module, op: OpId) -> bool {
     let is_float = |&v: &_| matches!(m.types.get(m.types.elem(m.ty(v))), Type::Float(_));
     let computes = data.only_computes() && !data.results.iter().any(is_float);
     data.regions.is_empty() && (is_matmul(m, op) || moves || scales || computes)
-}
-
-/// Bytes of what an operation loads.
-fn loaded_bytes(m: &Module, op: OpId) -> u64 {
-    let Some(v) = view::LoadPtr::of(m.op(op)) else {
-        return 0;
-    };
-    let ty = m.ty(v.result());
-    let elements = m
-        .types
-        .as_tile(ty)
-        .map_or(1, |(_, shape)| shape.iter().product());
-    let bits = m.types.bits(m.types.elem(ty)).map_or(64, u64::from);
-    elements * bits / 8
 }

@@ -19,7 +19,7 @@ mod anchors;
 mod arrange;
 mod assign;
 mod atoms;
-mod buffers;
+pub(super) mod buffers;
 mod carried_sum;
 mod cluster;
 mod coalesced;

@@ -32,11 +32,7 @@ pub fn chain_all(m: &mut Module, body: BlockId) {
 
 /// Lets a loop's matmul stay in flight while the next iteration's is issued, under `body`.
 pub fn relax(m: &mut Module, body: BlockId) {
-    let loops = m.ops_under(body).into_iter();
-    let loops: Vec<OpId> = loops
-        .filter(|&o| C::of(m.op(o).kind) == Some(C::For))
-        .collect();
-    for op in loops {
+    for op in carried::counted_loops(m, body) {
         if let Some(found) = Carried::find(m, op) {
             found.apply(m);
         }

@@ -20,17 +20,14 @@ use crate::dialect::enums::Overflow;
 use crate::facts::access::{self, Access};
 use crate::ir::{BlockId, Module, OpBuilder, OpId, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::carried::{bounds, drop_carried, hand_on_too, inits, only_end};
+use crate::lower::carried::{bounds, counted_loops, drop_carried, hand_on_too, inits, only_end};
 
 /// Does so in every counted loop under `body`.
 pub fn undo(m: &mut Module, body: BlockId) {
-    let ops = m.ops_under(body);
-    if !ops.iter().any(|&o| is_matmul(m, o)) {
+    if !m.ops_under(body).iter().any(|&o| is_matmul(m, o)) {
         return;
     }
-    let counted = |&op: &OpId| C::of(m.op(op).kind) == Some(C::For);
-    let loops: Vec<OpId> = ops.into_iter().filter(counted).collect();
-    for op in loops {
+    for op in counted_loops(m, body) {
         // What is prefetched two iterations ahead is handed on twice.
         while let Some(found) = (0..inits(m.op(op)).len()).find_map(|at| Prefetched::of(m, op, at))
         {

@@ -26,7 +26,7 @@ use crate::facts::access::{group, token};
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpBuilder, OpId, TypeId, ValueId};
 use crate::lower::build::{self, cased};
-use crate::lower::carried::{with_one_more, yield_too};
+use crate::lower::carried::{counted_loops, with_one_more, yield_too};
 use crate::lower::tileas::buffers::tile_bytes;
 use crate::lower::tileas::limits::REGISTERS_BESIDE_TILES;
 use crate::lower::tileas::look::{is_chained, is_matmul, is_scaled, reach_repeated, shows};
@@ -166,11 +166,7 @@ impl Next<'_> {
 pub fn carry(m: &mut Module, body: BlockId, facts: &FactMap, warps: u64, available: u64) {
     let taken = pressure::registers_without(m, body, warps, &[]) + REGISTERS_BESIDE_TILES;
     let room = available.saturating_sub(taken).min(MOST);
-    let ops = m.ops_under(body).into_iter();
-    let loops: Vec<OpId> = ops
-        .filter(|&o| C::of(m.op(o).kind) == Some(C::For))
-        .collect();
-    for around in loops {
+    for around in counted_loops(m, body) {
         let Some((stream, bounds)) = small(m, around, warps, room) else {
             continue;
         };

@@ -26,11 +26,12 @@ use crate::dialect::Traits;
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
-use crate::facts::access::Access;
+use crate::facts::access::{self, Access};
 use crate::facts::matmul::Matmul;
 use crate::ir::{BlockId, Module, OpId, TypeId, ValueId};
 use crate::layout::shared::{BUFFER_ALIGN, Swizzle};
 use crate::layout::tma::{Cut, TmaBoxes, boxes_for};
+use crate::lower::run::Run;
 use crate::lower::tileas::flow::jump_target;
 use crate::lower::tileas::missed::Log;
 
@@ -410,9 +411,10 @@ fn in_runs(m: &Module, c: &Context<'_>, load: OpId) -> Result<(), &'static str> 
 /// columns, so that it stores several at once.
 fn order_in_shared(m: &Module, c: &Context<'_>, load: OpId) -> Vec<usize> {
     let mut order = memory_order(m, c.facts, load);
+    let alone = |pointers| Run::of(m, c.facts, pointers).is_none_or(|r| r.width == 1);
     if order.len() == 2
         && m.types.bits(m.ty(m.result(load))) == Some(16)
-        && in_runs(m, c, load).is_err()
+        && access::pointers(m.op(load)).is_some_and(alone)
     {
         order.reverse();
     }
