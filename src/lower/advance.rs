@@ -5,7 +5,7 @@
 //! loop, loads can be started iterations ahead. Triton's loops over K are written that way. Tiles of numbers that
 //! grow likewise are treated alike; numbers by themselves are left to `tileas/pipeline/induction.rs`.
 
-use super::build::{cased, constant, int_cast, splat};
+use super::build::{cased, constant, difference, int_cast, splat};
 use super::carried;
 use super::invariant::{outside, stands};
 use super::tileas::look;
@@ -130,7 +130,7 @@ impl Moved {
         let wide = wide(b, &[]);
         let to = self.widened(b, to, wide);
         let from = self.widened(b, from, wide);
-        b.value(C::SubI, &[to, from], [cased(Overflow::None)], wide)
+        difference(b, to, from)
     }
 
     fn widened(&self, b: &mut OpBuilder<'_>, value: ValueId, wide: TypeId) -> ValueId {

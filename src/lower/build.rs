@@ -36,6 +36,17 @@ pub fn times(b: &mut OpBuilder<'_>, value: ValueId, n: i64) -> ValueId {
     b.value(cuda_tile::Op::MulI, &[value, n], attrs, ty)
 }
 
+/// `lhs` less `rhs`, of integers of one type, modulo its size.
+pub fn difference(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
+    let ty = b.module.ty(lhs);
+    b.value(
+        cuda_tile::Op::SubI,
+        &[lhs, rhs],
+        [cased(Overflow::None)],
+        ty,
+    )
+}
+
 /// `ceil(a / b)` of non-negative integers of one type.
 pub fn ceil_div(b: &mut OpBuilder<'_>, lhs: ValueId, rhs: ValueId) -> ValueId {
     let ty = b.module.ty(lhs);

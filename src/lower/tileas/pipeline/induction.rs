@@ -106,7 +106,7 @@ impl Counter {
             Step::Constant(step) => build::constant(&mut b, step, ty),
             Step::Value(step) => step,
         };
-        let mut iterations = b.value(C::SubI, &[counter, lower], overflow(), ty);
+        let mut iterations = build::difference(&mut b, counter, lower);
         if stride > 1 {
             let stride = build::constant(&mut b, stride, ty);
             let attrs = [cased(Signedness::Unsigned), cased(Rounding::Zero)];

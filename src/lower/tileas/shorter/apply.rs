@@ -107,7 +107,7 @@ impl Steps {
         let iterations = match by_one {
             true => upper,
             false => {
-                let distance = b.value(C::SubI, &[upper, lower], [cased(Overflow::None)], ty);
+                let distance = build::difference(&mut b, upper, lower);
                 build::ceil_div(&mut b, distance, step)
             }
         };
