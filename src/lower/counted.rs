@@ -20,7 +20,7 @@ mod condition;
 mod step;
 
 use condition::{Condition, Way};
-use step::{Counting, Ends, stands, truth};
+use step::{Counting, Ends, Moved, stands, truth};
 
 use super::invariant::{is_inside, outside};
 use super::tileas::look::place;
@@ -228,10 +228,15 @@ impl Counted {
             let joined = joined.map(|token| self.left(m, token));
             return Some(Left::Joined(joined.collect::<Option<_>>()?));
         }
-        match place(value) {
+        let moved = self.moved().find(|moved| moved.chosen == value);
+        match moved.map(|moved| moved.place).or_else(|| place(value)) {
             Some(place) => Some(Left::Carried(place)),
             None => (!is_inside(m, self.body, value)).then_some(Left::Outside(value)),
         }
+    }
+
+    fn moved(&self) -> impl Iterator<Item = &Moved> {
+        self.counting.choice.iter().flat_map(|c| &c.moved)
     }
 
     /// Whether the counted loop carries what this one does at `place`.
@@ -261,19 +266,7 @@ impl Counted {
         for &(chosen, later) in self.counting.choice.iter().flat_map(|c| &c.tokens) {
             m.replace_all_uses(chosen, later);
         }
-        let mut new = m.block(body).args.clone();
-        if let Some(count) = new.first_mut().filter(|_| self.way.down) {
-            *count = build::difference(&mut m.at(body, 0), lower, *count);
-        }
-        let old = std::iter::once(self.condition.counter).chain(kept.iter().map(|&p| args[p]));
-        for (old, new) in old.zip(new) {
-            m.replace_all_uses(old, new);
-        }
-        for &end in &self.continues {
-            for place in (0..args.len()).rev().filter(|&p| !self.is_kept(p)) {
-                m.op_mut(end).remove_operand(place);
-            }
-        }
+        self.replace_carried(m, body, lower, &args);
         let inits: Vec<ValueId> = kept.iter().map(|&p| data.operands[p]).collect();
         let (block, at) = place(m, self.op);
         let mut b = m.at(block, at);
@@ -296,6 +289,34 @@ impl Counted {
         for op in first.into_iter().chain(lifted).rev() {
             if !m.op(op).results.iter().any(|&r| m.is_used(r)) {
                 m.erase(op);
+            }
+        }
+    }
+
+    /// Puts what the counted loop's `body` begins with in the place of what this one's iterations did, in those that are there now;
+    /// `lower` is the counter's first number, `args` what this one carries.
+    fn replace_carried(&self, m: &mut Module, body: BlockId, lower: ValueId, args: &[ValueId]) {
+        for &end in &self.continues {
+            for moved in self.moved() {
+                m.op_mut(end).operands[moved.place] = moved.next;
+            }
+            for place in (0..args.len()).rev().filter(|&p| !self.is_kept(p)) {
+                m.op_mut(end).remove_operand(place);
+            }
+        }
+        let mut count = m.block(body).args[0];
+        let carried = m.block(body).args[1..].to_vec();
+        if self.way.down {
+            count = build::difference(&mut m.at(body, 0), lower, count);
+        }
+        for counter in [self.condition.counter, args[self.counting.place]] {
+            m.replace_all_uses(counter, count);
+        }
+        let kept = (0..args.len()).filter(|&p| self.is_kept(p));
+        for (place, now) in kept.zip(carried) {
+            m.replace_all_uses(args[place], now);
+            for moved in self.moved().filter(|moved| moved.place == place) {
+                m.replace_all_uses(moved.chosen, now);
             }
         }
     }

@@ -199,6 +199,47 @@ entry @main(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c0: tile<ptr<f32>>, %n: til
     %j = addi %i, %1 : tile<i32>
     continue %s, %j : tile<64x64xf32>, tile<i32>
   }
-  %t = store_view_tko weak %leaves14, %cp[%0, %0] : tile<64x64xf32>, partition_view<tile=(64x64), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
+  %moved101, %end101, %far101, %done101 = loop iter_values(%v = %leaves14, %i = %0, %w = %n_last, %first = %1) : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32> -> tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32> {
+    %is = cmpi not_equal %first, %0, signed : tile<i32> -> tile<i1>
+    %at1, %off = if %is -> (tile<i32>, tile<i32>) {
+      yield %i, %w : tile<i32>, tile<i32>
+    } else {
+      %j = addi %i, %1 overflow<no_signed_wrap> : tile<i32>
+      %d = subi %w, %1 : tile<i32>
+      yield %j, %d : tile<i32>, tile<i32>
+    }
+    %c = cmpi less_than %at1, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+      %l, %tl = load_view_tko weak %ap[%0, %off] : partition_view<tile=(64x32), tensor_view<64x128xf16, strides=[128,1]>>, tile<i32> -> tile<64x32xf16>, token
+      %r, %tr = load_view_tko weak %bp[%at1, %0] : partition_view<tile=(32x64), tensor_view<128x64xf16, strides=[64,1]>>, tile<i32> -> tile<32x64xf16>, token
+      %s = mmaf %l, %r, %v : tile<64x32xf16>, tile<32x64xf16>, tile<64x64xf32>
+      continue %s, %at1, %off, %0 : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32>
+    }
+    break %v, %at1, %off, %0 : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32>
+  }
+  %moved102, %end102, %far102, %done102 = loop iter_values(%v = %moved101, %i = %0, %w = %n_last, %first = %1) : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32> -> tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32> {
+    %is = cmpi not_equal %first, %0, signed : tile<i32> -> tile<i1>
+    %at1, %off = if %is -> (tile<i32>, tile<i32>) {
+      yield %i, %w : tile<i32>, tile<i32>
+    } else {
+      %j = addi %i, %1 overflow<no_signed_wrap> : tile<i32>
+      %d = subi %w, %1 : tile<i32>
+      yield %j, %d : tile<i32>, tile<i32>
+    }
+    %c = cmpi less_than %at1, %none, signed : tile<i32> -> tile<i1>
+    if %c {
+      %l, %tl = load_view_tko weak %ap[%0, %off] : partition_view<tile=(64x32), tensor_view<64x128xf16, strides=[128,1]>>, tile<i32> -> tile<64x32xf16>, token
+      %r, %tr = load_view_tko weak %bp[%at1, %0] : partition_view<tile=(32x64), tensor_view<128x64xf16, strides=[64,1]>>, tile<i32> -> tile<32x64xf16>, token
+      %s = mmaf %l, %r, %v : tile<64x32xf16>, tile<32x64xf16>, tile<64x64xf32>
+      continue %s, %at1, %off, %0 : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32>
+    }
+    break %v, %at1, %off, %0 : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32>
+  }
+  %both = addi %far101, %far102 : tile<i32>
+  %number = itof %both signed : tile<i32> -> tile<f32>
+  %one = reshape %number : tile<f32> -> tile<1x1xf32>
+  %all = broadcast %one : tile<1x1xf32> -> tile<64x64xf32>
+  %last = addf %moved102, %all : tile<64x64xf32>
+  %t = store_view_tko weak %last, %cp[%0, %0] : tile<64x64xf32>, partition_view<tile=(64x64), tensor_view<64x64xf32, strides=[64,1]>>, tile<i32> -> token
   return
 }

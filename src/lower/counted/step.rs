@@ -24,6 +24,15 @@ pub struct Choice {
     pub first: usize,
     /// Tokens that are chosen, too, and those of later iterations, which order as much and more.
     pub tokens: Vec<(ValueId, ValueId)>,
+    /// Numbers that are chosen, too.
+    pub moved: Vec<Moved>,
+}
+
+/// What each iteration but the first computes of the last one's, which the loop carries.
+pub struct Moved {
+    pub place: usize,
+    pub chosen: ValueId,
+    pub next: ValueId,
 }
 
 impl Choice {
@@ -135,24 +144,42 @@ impl Ends<'_> {
         let ways = [0, 1].map(|way| m.body_of(choice, way));
         let homes: Vec<BlockId> = ways.into_iter().flatten().chain([self.body]).collect();
         let step = self.step(next, last, &homes).filter(|_| counts)?;
-        let mut tokens = Vec::new();
+        let (mut tokens, mut moved) = (Vec::new(), Vec::new());
         for (i, &result) in m.op(choice).results.iter().enumerate() {
-            if i != at {
-                let later = *nexts.get(i)?;
-                orders(m, later, *firsts.get(i)?).then_some(())?;
-                tokens.push((result, later));
+            let (first, later) = (*firsts.get(i)?, *nexts.get(i)?);
+            match i == at {
+                true => {}
+                false if orders(m, later, first) => tokens.push((result, later)),
+                false => moved.push(self.moved(choice, result, first, later)?),
             }
         }
         let choice = Choice {
             op: choice,
             first,
             tokens,
+            moved,
         };
         Some(Counting {
             place,
             step,
             choice: Some(choice),
         })
+    }
+
+    /// A result of `choice` that the loop carries as it is: `first`, or `next`, which the choice computes of it.
+    fn moved(&self, choice: OpId, chosen: ValueId, first: ValueId, next: ValueId) -> Option<Moved> {
+        let (m, place) = (self.m, self.argument(first)?);
+        let carried = |&end: &OpId| m.op(end).operands.get(place) == Some(&chosen);
+        let alone = m
+            .users(first)
+            .iter()
+            .all(|&o| m.parent_op(o) == Some(choice));
+        let moved = Moved {
+            place,
+            chosen,
+            next,
+        };
+        (alone && self.continues.iter().all(carried)).then_some(moved)
     }
 
     /// The place of an argument of the loop's body.

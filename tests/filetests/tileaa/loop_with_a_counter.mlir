@@ -123,3 +123,31 @@ entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
   %t = store_ptr_tko weak %a, %wraps token = %ft : tile<ptr<f32>>, tile<f32> -> token
   return
 }
+// What else the choice moves on by itself is carried as that of the next iteration, and known behind the loop.
+entry @moved(%a: tile<ptr<f32>>, %n: tile<i32>) {
+  %0 = constant <i32: 0> : tile<i32>
+  %1 = constant <i32: 1> : tile<i32>
+  %64 = constant <i32: 64> : tile<i32>
+  %x = constant <f32: 1.5> : tile<f32>
+  %s, %c, %far, %e = loop iter_values(%v = %x, %i = %0, %w = %n, %first = %1) : tile<f32>, tile<i32>, tile<i32>, tile<i32> -> tile<f32>, tile<i32>, tile<i32>, tile<i32> {
+    %is = cmpi not_equal %first, %0, signed : tile<i32> -> tile<i1>
+    %at, %off = if %is -> (tile<i32>, tile<i32>) {
+      yield %i, %w : tile<i32>, tile<i32>
+    } else {
+      %j = addi %i, %1 overflow<no_signed_wrap> : tile<i32>
+      %k = muli %w, %64 : tile<i32>
+      yield %j, %k : tile<i32>, tile<i32>
+    }
+    %less = cmpi less_than %at, %n, signed : tile<i32> -> tile<i1>
+    if %less {
+      %f = itof %off signed : tile<i32> -> tile<f32>
+      %t = addf %v, %f : tile<f32>
+      continue %t, %at, %off, %0 : tile<f32>, tile<i32>, tile<i32>, tile<i32>
+    }
+    break %v, %at, %off, %0 : tile<f32>, tile<i32>, tile<i32>, tile<i32>
+  }
+  %g = itof %far signed : tile<i32> -> tile<f32>
+  %r = addf %s, %g : tile<f32>
+  %t = store_ptr_tko weak %a, %r : tile<ptr<f32>>, tile<f32> -> token
+  return
+}
