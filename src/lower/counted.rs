@@ -28,6 +28,7 @@ use super::{build, carried};
 use crate::dialect::cuda_tile::{Op as C, view};
 use crate::facts::{self, FactMap};
 use crate::ir::{Attr, BlockId, Module, OpId, Type, TypeId, ValueId};
+use crate::scalar::Signedness;
 
 /// Rewrites the loops of every entry, inner ones first.
 pub fn run(m: &mut Module) {
@@ -68,6 +69,8 @@ enum Left {
     /// A token of these.
     Joined(Vec<Left>),
     Outside(ValueId),
+    /// The counter, which was this number first, and goes by one.
+    Counter(ValueId, Way),
 }
 
 impl Left {
@@ -81,6 +84,20 @@ impl Left {
                 let tokens: Vec<ValueId> = tokens.collect();
                 let (ty, (block, at)) = (m.types.intern(Type::Token), place(m, of));
                 m.at(block, at + 1).value(C::JoinTokens, &tokens, [], ty)
+            }
+            Left::Counter(first, way) => {
+                let (lower, bound) = (m.op(of).operands[0], m.op(of).operands[1]);
+                let (ty, (block, at)) = (m.ty(first), place(m, of));
+                let mut b = m.at(block, at + 1);
+                let signs = match way.unsigned {
+                    true => Signedness::Unsigned,
+                    false => Signedness::Signed,
+                };
+                let reached = b.value(C::MaxI, &[lower, bound], [build::cased(signs)], ty);
+                match way.down {
+                    true => build::difference(&mut b, first, reached),
+                    false => reached,
+                }
             }
         }
     }
@@ -212,8 +229,8 @@ impl Counted {
         asked.all(|(result, &value)| !m.is_used(*result) || self.left(m, value).is_some())
     }
 
-    /// What a value that the loop leaves with is behind it: carried values other than the counter, tokens that are joined of such
-    /// ones, or what is made in front of the loop.
+    /// What a value that the loop leaves with is behind it: carried values, the counter if it goes by one, tokens that are joined of
+    /// such ones, or what is made in front of the loop.
     fn left(&self, m: &Module, value: ValueId) -> Option<Left> {
         let args = &m.block(self.body).args;
         let place = |v: ValueId| {
@@ -231,6 +248,10 @@ impl Counted {
         let moved = self.moved().find(|moved| moved.chosen == value);
         match moved.map(|moved| moved.place).or_else(|| place(value)) {
             Some(place) => Some(Left::Carried(place)),
+            None if value == self.condition.counter && self.way.one => {
+                let first = m.op(self.op).operands.get(self.counting.place)?;
+                Some(Left::Counter(*first, self.way))
+            }
             None => (!is_inside(m, self.body, value)).then_some(Left::Outside(value)),
         }
     }

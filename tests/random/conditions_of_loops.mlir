@@ -1,4 +1,5 @@
-// The forms of conditions that make a loop a counted one, with three iterations each and with none.
+// The forms of conditions that make a loop a counted one, with three iterations each and with none; what the counters
+// are behind the loops counts, too.
 // grid: 1,1,1
 // arg: buffer f16 8192 whole -2 2 seed 0
 // arg: buffer f16 8192 whole -2 2 seed 1
@@ -236,7 +237,39 @@ entry @main(%a: tile<ptr<f16>>, %b: tile<ptr<f16>>, %c0: tile<ptr<f32>>, %n: til
     break %v, %at1, %off, %0 : tile<64x64xf32>, tile<i32>, tile<i32>, tile<i32>
   }
   %both = addi %far101, %far102 : tile<i32>
-  %number = itof %both signed : tile<i32> -> tile<f32>
+  %twice0 = addi %both, %both : tile<i32>
+  %all0 = addi %twice0, %end1 : tile<i32>
+  %twice1 = addi %all0, %all0 : tile<i32>
+  %all1 = addi %twice1, %end2 : tile<i32>
+  %twice2 = addi %all1, %all1 : tile<i32>
+  %all2 = addi %twice2, %end3 : tile<i32>
+  %twice3 = addi %all2, %all2 : tile<i32>
+  %all3 = addi %twice3, %end4 : tile<i32>
+  %twice4 = addi %all3, %all3 : tile<i32>
+  %all4 = addi %twice4, %end5 : tile<i32>
+  %twice5 = addi %all4, %all4 : tile<i32>
+  %all5 = addi %twice5, %end6 : tile<i32>
+  %twice6 = addi %all5, %all5 : tile<i32>
+  %all6 = addi %twice6, %end7 : tile<i32>
+  %twice7 = addi %all6, %all6 : tile<i32>
+  %all7 = addi %twice7, %end8 : tile<i32>
+  %twice8 = addi %all7, %all7 : tile<i32>
+  %all8 = addi %twice8, %end9 : tile<i32>
+  %twice9 = addi %all8, %all8 : tile<i32>
+  %all9 = addi %twice9, %end10 : tile<i32>
+  %twice10 = addi %all9, %all9 : tile<i32>
+  %all10 = addi %twice10, %end11 : tile<i32>
+  %twice11 = addi %all10, %all10 : tile<i32>
+  %all11 = addi %twice11, %end12 : tile<i32>
+  %twice12 = addi %all11, %all11 : tile<i32>
+  %all12 = addi %twice12, %end13 : tile<i32>
+  %twice13 = addi %all12, %all12 : tile<i32>
+  %all13 = addi %twice13, %end14 : tile<i32>
+  %twice14 = addi %all13, %all13 : tile<i32>
+  %all14 = addi %twice14, %end101 : tile<i32>
+  %twice15 = addi %all14, %all14 : tile<i32>
+  %all15 = addi %twice15, %end102 : tile<i32>
+  %number = itof %all15 signed : tile<i32> -> tile<f32>
   %one = reshape %number : tile<f32> -> tile<1x1xf32>
   %all = broadcast %one : tile<1x1xf32> -> tile<64x64xf32>
   %last = addf %moved102, %all : tile<64x64xf32>

@@ -10,7 +10,8 @@ entry @main(%a0: tile<ptr<f16>>, %a1: tile<ptr<f16>>, %a2: tile<ptr<f64>>, %a3: 
   %2 = constant <i32: 0> : tile<i32>
   %3 = constant <i32: 1> : tile<i32>
   %6:2 = loop iter_values(%4 = %2, %5 = %1) : tile<i32>, tile<64x16xf32> -> tile<i32>, tile<64x16xf32> {
-    %7 = cmpi greater_than_or_equal %4, %3, signed : tile<i32> -> tile<i1>
+    %7a = cmpi greater_than_or_equal %4, %3, signed : tile<i32> -> tile<i1>
+    %7 = ori %7a, %7a : tile<i1>
     if %7 {
       break %4, %5 : tile<i32>, tile<64x16xf32>
     } else {
@@ -33,7 +34,8 @@ entry @main(%a0: tile<ptr<f16>>, %a1: tile<ptr<f16>>, %a2: tile<ptr<f64>>, %a3: 
   %23 = constant <i32: 0> : tile<i32>
   %24 = constant <i32: 1> : tile<i32>
   %27:2 = loop iter_values(%25 = %23, %26 = %22) : tile<i32>, tile<16x16xf64> -> tile<i32>, tile<16x16xf64> {
-    %28 = cmpi greater_than_or_equal %25, %24, signed : tile<i32> -> tile<i1>
+    %28a = cmpi greater_than_or_equal %25, %24, signed : tile<i32> -> tile<i1>
+    %28 = ori %28a, %28a : tile<i1>
     if %28 {
       break %25, %26 : tile<i32>, tile<16x16xf64>
     } else {

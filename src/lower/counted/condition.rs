@@ -35,10 +35,12 @@ enum Around {
 /// How a counter gets from its first number to its bound.
 #[derive(Clone, Copy)]
 pub struct Way {
-    /// By one less each time, not by the step more.
+    /// Less by one each time, not more by the step.
     pub down: bool,
     /// Whether the loop that counts compares unsigned numbers.
     pub unsigned: bool,
+    /// Whether it goes by one.
+    pub one: bool,
 }
 
 impl Condition {
@@ -51,17 +53,13 @@ impl Condition {
         let holds = if truth { asked } else { opposite(asked) };
         let side = |counter, bound, relation| {
             let known = facts.get(bound)?;
-            let greatest = match i64::try_from(known.divisor) {
-                Ok(divisor @ 1..) => known.hi - known.hi.rem_euclid(divisor),
-                _ => known.hi,
-            };
             Some(Condition {
                 counter,
                 bound,
                 relation,
                 unsigned: v.signedness() == Signedness::Unsigned,
                 around: Vec::new(),
-                range: (known.lo, greatest),
+                range: (known.lo, known.hi),
                 wraps: false,
             })
         };
@@ -92,12 +90,18 @@ impl Condition {
             _ => return None,
         };
         let (lo, hi) = self.range;
-        let past = i64::from(!inclusive);
         let range = match around {
-            // The first product that is not below the bound does not wrap either.
-            Around::Times(by) if wraps && hi.checked_add(by - past)? > most => return None,
-            Around::Times(by) if inclusive => (lo.div_euclid(by), hi.div_euclid(by)),
-            Around::Times(by) => (divided_up(lo, by), divided_up(hi, by)),
+            Around::Times(by) => {
+                // The first product that is not below the bound must not wrap. Where it would, multiples of a power of two
+                // never get there: such a loop does not end.
+                let behind = hi.checked_add(by - i64::from(!inclusive))?;
+                let ends = !wraps || behind <= most || by.count_ones() == 1;
+                (ends && by <= most).then_some(())?;
+                match inclusive {
+                    true => (lo.div_euclid(by), hi.div_euclid(by)),
+                    false => (divided_up(lo, by), divided_up(hi, by)),
+                }
+            }
             Around::Plus(by) => (lo.checked_sub(by)?, hi.checked_sub(by)?),
         };
         let fits = least <= range.0 && range.1 <= most;
@@ -148,6 +152,7 @@ impl Condition {
         unsigned.map(|unsigned| Way {
             down: step.down,
             unsigned,
+            one,
         })
     }
 

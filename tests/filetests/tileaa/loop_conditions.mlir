@@ -58,15 +58,14 @@ entry @product_of_a_sum(%n: tile<i32>, %p: tile<ptr<f32>>) {
   %t = store_ptr_tko weak %p, %s : tile<ptr<f32>>, tile<f32> -> token
   return
 }
-entry @shifted_to_a_multiple(%n: tile<i32>, %p: tile<ptr<f32>>) {
+entry @shifted(%n: tile<i32>, %p: tile<ptr<f32>>) {
   %0 = constant <i32: 0> : tile<i32>
   %1 = constant <i32: 1> : tile<i32>
   %6 = constant <i32: 6> : tile<i32>
   %x = constant <f32: 1.5> : tile<f32>
-  %k = assume div_by<64>, %n : tile<i32>
   %s, %e = loop iter_values(%v = %x, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
     %m = shli %i, %6 : tile<i32>
-    %c = cmpi less_than %m, %k, signed : tile<i32> -> tile<i1>
+    %c = cmpi less_than %m, %n, signed : tile<i32> -> tile<i1>
     if %c {
       %f = itof %i signed : tile<i32> -> tile<f32>
       %w = addf %v, %f : tile<f32>
@@ -78,13 +77,13 @@ entry @shifted_to_a_multiple(%n: tile<i32>, %p: tile<ptr<f32>>) {
   %t = store_ptr_tko weak %p, %s : tile<ptr<f32>>, tile<f32> -> token
   return
 }
-entry @shifted_may_wrap(%n: tile<i32>, %p: tile<ptr<f32>>) {
+entry @product_may_wrap(%n: tile<i32>, %p: tile<ptr<f32>>) {
   %0 = constant <i32: 0> : tile<i32>
   %1 = constant <i32: 1> : tile<i32>
-  %6 = constant <i32: 6> : tile<i32>
+  %48 = constant <i32: 48> : tile<i32>
   %x = constant <f32: 1.5> : tile<f32>
   %s, %e = loop iter_values(%v = %x, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
-    %m = shli %i, %6 : tile<i32>
+    %m = muli %i, %48 : tile<i32>
     %c = cmpi less_than %m, %n, signed : tile<i32> -> tile<i1>
     if %c {
       %f = itof %i signed : tile<i32> -> tile<f32>

@@ -1,7 +1,7 @@
 // A `loop` that ends by a condition on a counter counts, whether it carries the next counter or, as nvcc writes it, the last one and
 // whether the iteration is the first; so does cuTile's `while`, which leaves in a branch. Tokens that are chosen
-// with the counter are joined. What is computed of it behind the loop would have to be computed anew, so that such a loop
-// stays. So does one whose bound or step changes, whose step may be negative or wrap, or that also ends elsewhere.
+// with the counter are joined. Behind the loop, a counter that goes by one is known; one that goes by more, or what was computed of
+// it, would have to be computed anew, so that such a loop stays. So does one whose bound or step changes, whose step may be negative or wrap, or that also ends elsewhere.
 // run: compile --emit nv_tileaa
 // show: cuda_tile.for | cuda_tile.loop | itof | store | join_tokens | num_tile_blocks
 entry @k(%a: tile<ptr<f32>>, %n: tile<i32>, %k: tile<i32>) {
