@@ -25,7 +25,7 @@ use crate::layout::blocked::{Blocked, squares};
 use crate::layout::tensor::Share;
 use crate::layout::{In, Layout, LayoutError};
 use crate::lower::run::{MAX_ACCESS, Run};
-use crate::lower::tileas::look::{elements, is_view, last_users};
+use crate::lower::tileas::look::{are_few, elements, is_view, last_users};
 use crate::lower::unsupported;
 
 /// Most operations that a thread repeats of another's rather than both reading the result from shared memory, which takes
@@ -124,6 +124,12 @@ fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagn
     let Some(run) = run.filter(|r| r.width > 1 || is_long(r)) else {
         return Ok(());
     };
+    // Where a thread has one element of what is loaded and of what is computed of it, no layout makes accesses wide.
+    if S::of(a.m.op(op).kind) == Some(S::Load)
+        && are_few(a.m, a.m.result(op), a.warps << In::LANE_BITS)
+    {
+        return Ok(());
+    }
     let priority = match run.width > 1 || priority == Priority::Store {
         true => priority,
         false => Priority::Narrow,
