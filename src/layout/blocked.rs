@@ -60,6 +60,46 @@ impl Blocked {
         })
     }
 
+    /// A layout for elements that are read one by one where they lie in `order`, and stored where the other of the two
+    /// dimensions is contiguous: a thread has a vector along that one, the lanes walk along the first dimension of `order`,
+    /// and the warps share out the other one, so that a thread works out where few rows and few columns begin.
+    ///
+    /// ```
+    /// use tilec::layout::{Shape, blocked::Blocked};
+    /// let shape = Shape::new(&[64, 128]).unwrap();
+    /// let b = Blocked { shape, order: vec![1, 0], max_vector: 8, element_bits: 16, warps: 4 };
+    /// assert_eq!(
+    ///     b.layout_of_turned().unwrap().to_string(),
+    ///     "64x128: reg [(1,0),(2,0),(4,0),(32,0),(0,32),(0,64)] \
+    ///      lane [(0,1),(0,2),(0,4),(0,8),(0,16)] warp [(8,0),(16,0)]"
+    /// );
+    /// ```
+    pub fn layout_of_turned(&self) -> Result<Layout, LayoutError> {
+        let &[first, other] = &self.order[..] else {
+            return Err(LayoutError::Unsupported(
+                "a turned tile of other than two dimensions".to_owned(),
+            ));
+        };
+        let warp_bits = log2("number of warps", self.warps)?;
+        let turned = Blocked {
+            order: vec![other, first],
+            ..self.clone()
+        };
+        let vector = turned.vector_bits(warp_bits, 1)? as usize;
+        let along =
+            |d: usize| (0..self.shape.dim_bits(d)).map(move |i| self.shape.along(d, 1 << i));
+        let mut registers: Vec<u64> = along(other).take(vector).collect();
+        let lanes = In::LANE_BITS as usize;
+        let mut walk = along(first)
+            .take(lanes)
+            .chain(along(other).skip(vector))
+            .chain(along(first).skip(lanes));
+        let lanes = take_or_repeat(&mut walk, In::LANE_BITS);
+        let warps = take_or_repeat(&mut walk, warp_bits);
+        registers.extend(walk);
+        Layout::distributed(self.shape.clone(), registers, lanes, warps)
+    }
+
     /// [`Blocked::layout`] with at least `least` elements (a power of two) in a vector, as far as `max_vector` and the tile
     /// allow: threads repeat elements rather than hold fewer.
     pub fn layout_of_at_least(&self, least: u64) -> Result<Layout, LayoutError> {

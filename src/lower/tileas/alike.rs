@@ -11,7 +11,7 @@
 //! where a word holds the numbers of several elements, each of these loads the word. Loaded once, they lie as what is computed of
 //! them does, and take that much less of a ring.
 
-use super::look::loads_weakly;
+use super::look::{are_few, loads_weakly};
 use super::missed::Log;
 use super::pipeline::slice::{Map, copy_in_front};
 use super::strips::dims::{extents, is_splat};
@@ -27,6 +27,9 @@ use smallvec::SmallVec;
 
 /// Most operations that pointers, mask and padding are computed by.
 const MOST: usize = 64;
+
+/// Elements of which a thread has one, with as few warps as a block has by itself.
+const FEW: u64 = 128;
 
 /// For each dimension of a tile, how many neighbours are the same.
 type Groups = SmallVec<[u64; 4]>;
@@ -65,6 +68,10 @@ fn groups(m: &Module, facts: &FactMap, load: OpId) -> Option<Groups> {
                 *n = gcd(*n, same);
             }
         }
+    }
+    // A thread has one of them in any case, and those of a warp that load the same cost one access.
+    if are_few(m, m.result(load), FEW) {
+        return None;
     }
     let mut left = MOST;
     let alone = |&v: &ValueId| has_first(m, v, &groups, &mut left);

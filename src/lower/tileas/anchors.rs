@@ -1,5 +1,6 @@
 //! Operations that know which layout they want: accesses to memory and matmuls.
 
+use super::buffers::{layout_in, memory_order};
 use super::coalesced::{blocked, pointers, stored, through, usual};
 use super::flow::carried;
 use super::fragments::{is_fma, mma_of, scales_of, wgmma_of};
@@ -22,9 +23,9 @@ use crate::facts::tensor::{parts, tensor_matrix};
 use crate::ir::{Def, Diagnostic, Module, OpId, Type, ValueId};
 use crate::layout::blocked::{Blocked, squares};
 use crate::layout::tensor::Share;
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{In, Layout, LayoutError};
 use crate::lower::run::{MAX_ACCESS, Run};
-use crate::lower::tileas::look::{elements, is_view, last_users};
+use crate::lower::tileas::look::{are_few, elements, is_view, last_users};
 use crate::lower::unsupported;
 
 /// Most operations that a thread repeats of another's rather than both reading the result from shared memory, which takes
@@ -111,10 +112,24 @@ fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagn
     let Some(pointers) = pointers(a.m, op) else {
         return Ok(());
     };
+    let run = Run::of(a.m, a.facts, pointers);
+    if run.is_none_or(|r| r.width == 1)
+        && let Some(layout) = turned(a, op, pointers)
+    {
+        let layout = at(a.m, op, layout)?;
+        a.propose(pointers, Priority::Narrow, &layout);
+        return Ok(());
+    }
     let is_long = |r: &Run| r.length * r.bytes >= 32 * MAX_ACCESS;
-    let Some(run) = Run::of(a.m, a.facts, pointers).filter(|r| r.width > 1 || is_long(r)) else {
+    let Some(run) = run.filter(|r| r.width > 1 || is_long(r)) else {
         return Ok(());
     };
+    // Where a thread has one element of what is loaded and of what is computed of it, no layout makes accesses wide.
+    if S::of(a.m.op(op).kind) == Some(S::Load)
+        && are_few(a.m, a.m.result(op), a.warps << In::LANE_BITS)
+    {
+        return Ok(());
+    }
     let priority = match run.width > 1 || priority == Priority::Store {
         true => priority,
         false => Priority::Narrow,
@@ -128,6 +143,29 @@ fn pointed(a: &mut Assign<'_>, op: OpId, priority: Priority) -> Result<(), Diagn
     };
     a.propose(pointers, priority, &layout);
     Ok(())
+}
+
+/// The layout of copies of single elements to a buffer in which the other dimension is contiguous than in memory.
+fn turned(a: &Assign<'_>, op: OpId, pointers: ValueId) -> Option<Result<Layout, LayoutError>> {
+    let copy = view::PointerCopy::of(a.m.op(op))?;
+    let kept = layout_in(a.m, copy.destination())?;
+    let order = memory_order(a.m, a.facts, op);
+    let shape = shape_of(a.m, pointers).ok()?;
+    let &[_, other] = &order[..] else {
+        return None;
+    };
+    let first = kept.layout().bases(In::Offset).first().copied();
+    (first == Some(shape.along(other, 1))).then(|| {
+        let element_bits = kept.element_bits();
+        let turned = Blocked {
+            shape,
+            order,
+            max_vector: 8 * MAX_ACCESS / u64::from(element_bits),
+            element_bits,
+            warps: a.warps,
+        };
+        turned.layout_of_turned()
+    })
 }
 
 /// Atomic operations on what a reduction along another dimension has left: threads that the tile was reduced in have each of its

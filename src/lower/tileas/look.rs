@@ -84,6 +84,31 @@ pub fn passes_on(m: &Module, op: OpId) -> bool {
     m.op(op).def().traits.has(Traits::ELEMENTWISE) || is_view(m, op)
 }
 
+/// Whether a tile, and each that is computed of it before it is reduced, stored or multiplied as a matrix, has at most so many
+/// elements; not if it is multiplied.
+pub fn are_few(m: &Module, tile: ValueId, most: u64) -> bool {
+    let mut seen: FxHashSet<ValueId> = [tile].into_iter().collect();
+    let mut work = vec![tile];
+    while let Some(value) = work.pop() {
+        if elements(m, value) > most {
+            return false;
+        }
+        for user in m.users(value) {
+            let next = match C::of(m.op(user).kind) {
+                Some(C::Broadcast) => vec![m.result(user)],
+                _ if passes_on(m, user) => m.op(user).results.to_vec(),
+                _ if is_matmul(m, user) => return false,
+                _ => {
+                    let passed = flow::carried(m, user).into_iter();
+                    passed.filter(|p| p.0 == value).map(|p| p.1).collect()
+                }
+            };
+            work.extend(next.into_iter().filter(|&v| seen.insert(v)));
+        }
+    }
+    true
+}
+
 /// What `ops` make of a tile by elementwise operations and changes of shape, itself included.
 pub fn reach(m: &Module, ops: &[OpId], tile: ValueId) -> FxHashSet<ValueId> {
     reach_by(m, ops, tile, passes_on)

@@ -160,17 +160,15 @@ pub fn find(m: &mut Module, c: &Context<'_>, log: &mut Log) -> Vec<Site> {
             Err((op, why)) => log.note(m, op, WHAT, why),
         }
     }
-    // Single elements are copied beside what comes in one piece: for them alone no warps are set aside.
-    groups.retain(|(_, loads)| {
-        let why = loads.iter().map(|&load| in_runs(m, c, load).err());
-        let Some(why) = why.collect::<Option<Vec<_>>>() else {
-            return true;
-        };
-        for (&load, why) in loads.iter().zip(why) {
+    // Single elements are copied beside what comes in pieces, here or in another loop: for them alone no warps are set aside.
+    let all: Vec<OpId> = groups.iter().flat_map(|g| g.1.clone()).collect();
+    let alone = all.iter().map(|&load| in_runs(m, c, load).err());
+    if let Some(why) = alone.collect::<Option<Vec<_>>>() {
+        for (&load, why) in all.iter().zip(why) {
             log.note(m, load, WHAT, why.to_owned());
         }
-        false
-    });
+        groups.clear();
+    }
     let blocks: Vec<BlockId> = groups.iter().map(|g| g.0.0).collect();
     let stages = groups.into_iter().flat_map(|((block, _), loads)| {
         let loops = loops_that_load(m, c.body, block, &blocks);
