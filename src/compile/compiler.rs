@@ -200,6 +200,7 @@ impl Compiler {
                     lower::advance::run(&mut c.module);
                     self.rewrite(c, Group::Tile)?;
                     lower::padded::run(&mut c.module);
+                    lower::masked::run(&mut c.module);
                 }
                 lower::tileaa::run(&mut c.module)?;
                 if options.opt_level > OptLevel::Plain {

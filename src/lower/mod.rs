@@ -16,6 +16,7 @@ pub mod counted;
 pub mod counting;
 mod hints;
 mod invariant;
+pub mod masked;
 pub mod nvvm;
 pub mod padded;
 pub mod run;

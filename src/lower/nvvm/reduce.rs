@@ -125,10 +125,19 @@ impl Lower<'_> {
             (_, true) => 2 * reversed(j / 2, left / 2) + j % 2,
             _ => reversed(j, left),
         };
-        let spread: Vec<u32> = (0..left)
-            .map(place)
-            .flat_map(|j| groups.iter().map(move |g| g[j]))
-            .collect();
+        let pairs = left > 2 && self.in_pairs(groups, &values);
+        let spread: Vec<u32> = if pairs {
+            let pair = |p: usize| 2 * reversed(p, left / 2);
+            (0..left / 2)
+                .map(pair)
+                .flat_map(|j| groups.iter().flat_map(move |g| [g[j], g[j + 1]]))
+                .collect()
+        } else {
+            (0..left)
+                .map(place)
+                .flat_map(|j| groups.iter().map(move |g| g[j]))
+                .collect()
+        };
         let mut values: Vec<ValueId> = values
             .iter()
             .map(|&v| self.emit().take(v, &spread))
@@ -138,6 +147,9 @@ impl Lower<'_> {
             left = PARTIALS;
         }
         while left > 1 {
+            if pairs && left == 2 {
+                values = values.iter().map(|&v| self.pairs_apart(v)).collect();
+            }
             left /= 2;
             values = self.fold_halves(op, body, values)?;
         }
@@ -147,6 +159,21 @@ impl Lower<'_> {
             self.emit().op(N::Settle, &[&values], [], &[]);
         }
         Ok(values)
+    }
+
+    /// Whether the elements of each result lie in pairs in registers of 32 bits. Such pairs stay what they are until each
+    /// is combined with itself: two elements at once, and none has to be moved to the other half of a register before.
+    fn in_pairs(&self, groups: &[Vec<u32>], values: &[ValueId]) -> bool {
+        let half_a_register = |&v: &ValueId| self.m.types.width(self.m.ty(v)) == 16;
+        let pair = |p: &[u32]| matches!(p, &[even, odd] if even % 2 == 0 && odd == even + 1);
+        values.iter().all(half_a_register) && groups.iter().all(|g| g.chunks(2).all(pair))
+    }
+
+    /// The first elements of all pairs, then the second ones.
+    fn pairs_apart(&mut self, v: ValueId) -> ValueId {
+        let n = self.emit().count(v) as u32;
+        let apart: Vec<u32> = (0..n).step_by(2).chain((1..n).step_by(2)).collect();
+        self.emit().take(v, &apart)
     }
 
     /// Whether a reduction's body is the larger or the smaller of two f32.

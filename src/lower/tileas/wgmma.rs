@@ -20,6 +20,7 @@ use super::paired_k::{self, Renumbered};
 use super::promote::{self, Promotion};
 use super::staging::{Form, Staging, Stored};
 use super::{matmul, swap};
+use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::nv_tileas::Op as S;
 use crate::facts::FactMap;
 use crate::facts::matmul::{Matmul, Side};
@@ -84,7 +85,23 @@ pub fn convert(
     }
     let left = staging.finish(m, room);
     fence_copies(m, body);
+    note_calls(m, body, log);
     Ok(left)
+}
+
+/// ptxas waits for each `wgmma` of a kernel that calls a function, wherever the call stands, and says so (C7510): one that is
+/// not in the module might be entered while some are under way. Assertions and prints call `vprintf`.
+fn note_calls(m: &Module, body: BlockId, log: &mut Log) {
+    let ops = m.ops_under(body);
+    let calls = |o: &&OpId| matches!(C::of(m.op(**o).kind), Some(C::Assert | C::Print));
+    let call = ops.iter().find(calls).filter(|_| {
+        let mut ops = ops.iter();
+        ops.any(|&o| S::of(m.op(o).kind) == Some(S::AsyncDot))
+    });
+    if let Some(&call) = call {
+        let why = "ptxas waits for each where a kernel prints, as assertions do";
+        log.note(m, call, "wgmma that overlap", why);
+    }
 }
 
 /// Whether what `dots` cannot do without still fits beside what is stored.
