@@ -20,7 +20,7 @@ pub struct Condition {
     around: Vec<Around>,
     /// The signed range of the bound that the counter alone has.
     range: (i64, i64),
-    /// Whether an operation may wrap, unless the counter goes by one from zero.
+    /// Whether a multiplication may wrap, unless the counter goes by one from zero.
     wraps: bool,
 }
 
@@ -79,8 +79,8 @@ impl Condition {
         let around = match C::of(op.kind)? {
             C::MulI if by > 0 => Around::Times(by),
             C::ShLI if (0..31).contains(&by) => Around::Times(1 << by),
-            C::AddI if !wraps => Around::Plus(by),
-            C::SubI if !wraps => Around::Plus(by.checked_neg()?),
+            C::AddI if !wraps && !self.wraps => Around::Plus(by),
+            C::SubI if !wraps && !self.wraps => Around::Plus(by.checked_neg()?),
             _ => return None,
         };
         let (least, most) = facts::range(&m.types, m.ty(self.bound));
@@ -92,11 +92,12 @@ impl Condition {
         let (lo, hi) = self.range;
         let range = match around {
             Around::Times(by) => {
-                // The first product that is not below the bound must not wrap. Where it would, multiples of a power of two
-                // never get there: such a loop does not end.
+                // The first product that is not below the bound must not wrap. Where it would, all multiples of a power of
+                // two are below: such a loop does not end.
                 let behind = hi.checked_add(by - i64::from(!inclusive))?;
-                let ends = !wraps || behind <= most || by.count_ones() == 1;
-                (ends && by <= most).then_some(())?;
+                let is_power = by.count_ones() == 1;
+                let reaches = is_power || !self.wraps && (!wraps || behind <= most);
+                (reaches && by <= most).then_some(())?;
                 match inclusive {
                     true => (lo.div_euclid(by), hi.div_euclid(by)),
                     false => (divided_up(lo, by), divided_up(hi, by)),

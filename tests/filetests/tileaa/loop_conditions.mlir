@@ -96,6 +96,27 @@ entry @product_may_wrap(%n: tile<i32>, %p: tile<ptr<f32>>) {
   %t = store_ptr_tko weak %p, %s : tile<ptr<f32>>, tile<f32> -> token
   return
 }
+entry @product_of_a_large_sum(%n: tile<i32>, %p: tile<ptr<f32>>) {
+  %0 = constant <i32: 0> : tile<i32>
+  %1 = constant <i32: 1> : tile<i32>
+  %4 = constant <i32: 4> : tile<i32>
+  %large = constant <i32: 1073741824> : tile<i32>
+  %x = constant <f32: 1.5> : tile<f32>
+  %s, %e = loop iter_values(%v = %x, %i = %0) : tile<f32>, tile<i32> -> tile<f32>, tile<i32> {
+    %far = addi %i, %large overflow<no_signed_wrap> : tile<i32>
+    %m = muli %far, %4 : tile<i32>
+    %c = cmpi less_than %m, %n, signed : tile<i32> -> tile<i1>
+    if %c {
+      %f = itof %i signed : tile<i32> -> tile<f32>
+      %w = addf %v, %f : tile<f32>
+      %j = addi %i, %1 : tile<i32>
+      continue %w, %j : tile<f32>, tile<i32>
+    }
+    break %v, %i : tile<f32>, tile<i32>
+  }
+  %t = store_ptr_tko weak %p, %s : tile<ptr<f32>>, tile<f32> -> token
+  return
+}
 entry @not_equal(%n: tile<i32>, %p: tile<ptr<f32>>) {
   %0 = constant <i32: 0> : tile<i32>
   %1 = constant <i32: 1> : tile<i32>
