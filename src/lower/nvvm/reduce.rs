@@ -171,7 +171,7 @@ impl Lower<'_> {
 
     /// The first elements of all pairs, then the second ones.
     fn pairs_apart(&mut self, v: ValueId) -> ValueId {
-        let n = self.emit().count(v) as u32;
+        let n = self.emit().count(v);
         let apart: Vec<u32> = (0..n).step_by(2).chain((1..n).step_by(2)).collect();
         self.emit().take(v, &apart)
     }
