@@ -102,6 +102,21 @@ fn rates_of_arithmetic() {
 }
 
 /// Two results of one instruction take as long as those of two: 128 a clock.
+/// 128 multiply-adds a cycle, whether the warps of a multiprocessor are one block's or each a block of its own.
+#[test]
+fn warps_of_small_blocks_take_turns() {
+    let cycles = |blocks: u32, threads: u32, count: usize| {
+        let chain = (0..count).map(|i| format!("fma.rn.f32 %f{0}, %f{0}, %f{0}, %f{0};\n", i % 8));
+        let body = format!("{}{}", zeros(8), chain.collect::<String>());
+        let text = kernel("sm_90", "", &format!("{body}st.global.f32 [%out], %f0;"));
+        time(&text, "H100-SXM", 132 * blocks, threads, 4096).cycles
+    };
+    for (blocks, threads) in [(16, 32), (8, 64), (4, 128)] {
+        let more = cycles(blocks, threads, 768) - cycles(blocks, threads, 256);
+        close(more, 16.0 * 512.0 * 32.0 / 128.0, 0.1);
+    }
+}
+
 #[test]
 fn rate_of_packed_arithmetic() {
     let run = |count: usize| {

@@ -312,6 +312,8 @@ impl<'a> Machine<'a> {
             }
         };
         let per_block = trace.warps.len() / trace.blocks.max(1) as usize;
+        // A block's warps go to the parts behind those of the block before it: blocks of one warp take turns.
+        let first = slot * per_block;
         for (number, warp) in trace.warps.iter().enumerate() {
             self.warps.push(Warp {
                 trace: warp,
@@ -327,7 +329,7 @@ impl<'a> Machine<'a> {
                 slot,
                 number,
                 sm: number / per_block.max(1),
-                part: number % per_block.max(1) % super::cost::PARTS,
+                part: (first + number % per_block.max(1)) % super::cost::PARTS,
             });
             self.wake(self.warps.len() - 1, now);
         }
