@@ -30,6 +30,7 @@ mod distinct;
 mod early;
 mod elements;
 mod expected;
+mod few_warps;
 mod flow;
 mod for_groups;
 mod for_itself;

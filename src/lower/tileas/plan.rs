@@ -11,7 +11,7 @@ use super::neighbours::Neighbours;
 use super::options::Options;
 use super::pipeline::purpose::Purpose;
 use super::pipeline::{self, Prefetch};
-use super::{hold, pressure, swap, tcgen05};
+use super::{few_warps, hold, pressure, swap, tcgen05};
 use crate::dialect::cuda_tile::Op as C;
 use crate::dialect::enums::PipelineKind;
 use crate::dialect::nv_tileas::Op as S;
@@ -213,7 +213,7 @@ fn operands(m: &Module, func: OpId) -> Vec<(OpId, OpId)> {
 /// Four warps; eight where the largest tile, or what a loop carries, or the results of matmuls beside each
 /// other, would fill four warps' registers, unless some of eight would repeat what others multiply; as many as
 /// there can be where even eight would not hold these. One where its threads hold an element of each tile: others would
-/// repeat them, and wait for each other.
+/// repeat them, and wait for each other; fewer than four for small tiles, too ([`few_warps`]).
 fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u64 {
     let Some(body) = m.body_of(func, 0) else {
         return 4;
@@ -249,7 +249,7 @@ fn default_warps(m: &Module, func: OpId, target: &Target, facts: &FactMap) -> u6
     {
         8
     } else {
-        4
+        few_warps::of(m, body, &ops, facts, largest)
     };
     let warps = more_warps(m, func, target, warps, MOST_FOR_TILES);
     match multiplies_by_threads(m, &ops) {
