@@ -396,6 +396,8 @@ fn binary(arith: Arith, a: &Facts, b: &Facts, bits: u32) -> Option<Wide> {
             Wide::new(0, ((1i128 << bits) - 1) / blo, 1)
         }
         Arith::Rem { .. } if blo >= 1 => Wide::new(0, bhi - 1, 1),
+        // Neither is larger than the number, whatever the (nonzero) divisor.
+        Arith::Div { .. } | Arith::Rem { .. } if a.nonneg() => Wide::new(0, ahi, 1),
         Arith::MulHi if nonneg => Wide::new((alo * blo) >> bits, (ahi * bhi) >> bits, 1),
         _ => return None,
     })

@@ -29,6 +29,9 @@ pub(super) fn hoist(func: &mut Func, table: &Table, target: Target) -> usize {
         return 0;
     }
     let loops = entered_at_the_top(func);
+    if loops.is_empty() {
+        return 0;
+    }
     let mut found = Found::default();
     for (at, register, address) in addresses(func, table) {
         let innermost = loops.iter().rfind(|l| (l.0..=l.1).contains(&at));

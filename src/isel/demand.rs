@@ -72,13 +72,16 @@ impl Where {
         if !wide && !branched {
             return None;
         }
-        let live = live::most(func, table);
         let limit = func.max_regs.unwrap_or(target.max_registers_per_thread());
+        let many = 3 * registers(func, table, target) / 4;
+        // Most functions have too few registers for either, whatever lives when.
+        if live::all(func) <= limit.min(many) {
+            return None;
+        }
+        let live = live::most(func, table);
         match () {
             () if wide && live > limit => Some(Where::Crowded),
-            () if branched && live > 3 * registers(func, table, target) / 4 => {
-                Some(Where::Branches)
-            }
+            () if branched && live > many => Some(Where::Branches),
             () => None,
         }
     }

@@ -209,9 +209,30 @@ impl Emit<'_> {
     /// An elementwise operation whose result has the type of its first operand.
     pub fn binary(&mut self, kind: N, lhs: ValueId, rhs: ValueId) -> ValueId {
         let (operands, _) = self.level(&[lhs, rhs]);
+        if let Some(number) = self.number(rhs)
+            && is_neutral(kind, number)
+        {
+            return operands[0];
+        }
+        if kind == N::Add && self.number(lhs) == Some(0) {
+            return operands[1];
+        }
         let ty = self.m.ty(operands[0]);
         let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
         self.get(kind, &groups, [], ty)
+    }
+
+    /// The number that every register of a value is, where it is a constant.
+    fn number(&self, value: ValueId) -> Option<i64> {
+        let op = self.m.op(self.m.def_op(value)?);
+        match (N::of(op.kind)?, op.attr(0)?) {
+            (N::Const, Attr::Dense { data, ty }) => {
+                let known = crate::facts::constant(&self.m.types, data, *ty);
+                let bits = self.m.types.bits(*ty).filter(|bits| *bits <= 64)?;
+                Some(crate::facts::sign_extend(known.constant?, bits))
+            }
+            _ => None,
+        }
     }
 
     pub fn add(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
@@ -230,16 +251,63 @@ impl Emit<'_> {
         self.binary(N::Xor, lhs, rhs)
     }
 
-    /// `lhs op constant`, with the constant in the type of `lhs`.
+    /// `lhs op constant`, with the constant in the type of `lhs`. What changes nothing is no operation, and a product with a
+    /// power of two is a shift: rules would find both, but the e-graph would hold each form of each address until then.
     pub fn with(&mut self, kind: N, lhs: ValueId, constant: i64) -> ValueId {
+        if is_neutral(kind, constant) {
+            return lhs;
+        }
         let ty = self.m.ty(lhs);
+        let is_shift = kind == N::Mul && constant.count_ones() == 1 && constant > 0;
+        let (kind, constant) = match is_shift && self.m.types.width(ty) > 8 {
+            true => (N::Shl, i64::from(constant.trailing_zeros())),
+            false => (kind, constant),
+        };
         let constant = self.constant(constant, ty);
         self.binary(kind, lhs, constant)
     }
 
-    /// Address plus bytes.
+    /// Address plus bytes. Known bytes are added last, where accesses take them as their immediate offset.
     pub fn ptr_add(&mut self, base: ValueId, offset: ValueId) -> ValueId {
-        self.binary(N::PtrAdd, base, offset)
+        let Some((start, bytes)) = self.behind(base) else {
+            return self.binary(N::PtrAdd, base, offset);
+        };
+        let ty = self.m.ty(offset);
+        match self.number(offset) {
+            Some(more) => self.moved(start, bytes.wrapping_add(more), ty),
+            None => {
+                let sum = self.ptr_add(start, offset);
+                self.moved(sum, bytes, ty)
+            }
+        }
+    }
+
+    /// An address that known bytes lead to, and these: of a buffer, the start of shared memory.
+    fn behind(&mut self, address: ValueId) -> Option<(ValueId, i64)> {
+        let op = self.m.op(self.m.def_op(address)?);
+        match N::of(op.kind)? {
+            N::PtrAdd => {
+                let &[start, offset] = op.operands.as_slice() else {
+                    return None;
+                };
+                Some((start, self.number(offset)?))
+            }
+            N::SmemBase => match op.attr(0)? {
+                Attr::Int { value: 0, .. } => None,
+                Attr::Int { value, .. } => {
+                    let value = *value;
+                    Some((self.smem(0), value))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Address plus known bytes, which are of the type `ty`.
+    fn moved(&mut self, address: ValueId, bytes: i64, ty: TypeId) -> ValueId {
+        let bytes = self.constant(bytes, ty);
+        self.binary(N::PtrAdd, address, bytes)
     }
 
     /// Integer comparison.
@@ -422,5 +490,14 @@ impl AccessAttrs {
             cased(self.order),
             cased(self.scope),
         ]
+    }
+}
+
+/// Whether an operation leaves its first operand as it is, if the second one is this number.
+fn is_neutral(kind: N, number: i64) -> bool {
+    match kind {
+        N::Mul | N::DivS | N::DivU => number == 1,
+        N::Add | N::Sub | N::Or | N::Xor | N::PtrAdd | N::Shl | N::ShrS | N::ShrU => number == 0,
+        _ => false,
     }
 }
