@@ -101,7 +101,6 @@ fn rates_of_arithmetic() {
     }
 }
 
-/// Two results of one instruction take as long as those of two: 128 a clock.
 /// 128 multiply-adds a cycle, whether the warps of a multiprocessor are one block's or each a block of its own.
 #[test]
 fn warps_of_small_blocks_take_turns() {
@@ -117,6 +116,7 @@ fn warps_of_small_blocks_take_turns() {
     }
 }
 
+/// Two results of one instruction take as long as those of two: 128 a clock.
 #[test]
 fn rate_of_packed_arithmetic() {
     let run = |count: usize| {
