@@ -38,6 +38,26 @@ pub fn merge(func: &mut Func, table: &Table) -> usize {
     before - func.insts.len()
 }
 
+/// The threads of a warp.
+const WARP: u32 = 32;
+
+/// In a block of one warp, its threads wait for each other without the block's barrier. Returns how many barriers do.
+pub fn of_one_warp(func: &mut Func, table: &Table) -> usize {
+    let Some(insn) = table.find("bar.warp.sync").filter(|_| func.block == WARP) else {
+        return 0;
+    };
+    let mut count = 0;
+    for inst in &mut func.insts {
+        let Inst::Op(op) = inst else { continue };
+        if table.row(&op.insn).does == Does::Barrier && op.guard.is_none() {
+            op.insn = insn.clone();
+            op.operands.clear();
+            count += 1;
+        }
+    }
+    count
+}
+
 /// Whether two barriers are for the same threads, whose numbers are written into them.
 fn is_same(a: &Op, b: &Op) -> bool {
     let mut atoms = a.operands.iter().flat_map(|operand| &operand.atoms);

@@ -28,7 +28,7 @@ static TIDY: Pass = Pass {
 };
 
 /// Those before copies are written as moves.
-static BEFORE_MOVES: [&Pass; 13] = [
+static BEFORE_MOVES: [&Pass; 14] = [
     &TIDY,
     &Pass {
         name: "merge-equal",
@@ -59,6 +59,12 @@ static BEFORE_MOVES: [&Pass; 13] = [
         doc: "Two barriers of the same threads with nothing but computations between them are one.",
         counts: "removed",
         run: |func, table, _| barriers::merge(func, table),
+    },
+    &Pass {
+        name: "barriers-of-one-warp",
+        doc: "In a block of one warp, threads wait for each other by `bar.warp.sync`.",
+        counts: "barriers",
+        run: |func, table, _| barriers::of_one_warp(func, table),
     },
     &Pass {
         name: "compute-in-roles",

@@ -1,7 +1,7 @@
 // Ordered updates by one thread each: the first asks for a barrier after it, the second for one before it. They are one.
 // run: compile --gpu-name sm_80
 // run: compile --gpu-name sm_80 --without merge-barriers
-// show: bar.sync | atom
+// show: bar. | atom
 entry @k(%p: tile<ptr<i32>>, %q: tile<ptr<i32>>) {
   %one = constant <i32: 1> : tile<i32>
   %t0 = make_token : token
