@@ -3,7 +3,7 @@
 
 use crate::dialect::OpKind;
 use crate::dialect::enums::{Cache, Ordering, Predicate, Rounding, Scope, Space, SpecialRegister};
-use crate::dialect::nvvm::Op as N;
+use crate::dialect::nvvm::{Op as N, view};
 use crate::ir::{Attr, BlockId, Dense, Float, LocId, Module, Op, OpId, Type, TypeId, ValueId};
 use crate::lower::build::cased;
 use crate::scalar::Signedness;
@@ -206,17 +206,24 @@ impl Emit<'_> {
         (operands.iter().map(|&v| self.widen(v, n)).collect(), n)
     }
 
-    /// An elementwise operation whose result has the type of its first operand.
+    /// An elementwise operation whose result has the type of its first operand. What changes nothing is no operation.
     pub fn binary(&mut self, kind: N, lhs: ValueId, rhs: ValueId) -> ValueId {
-        let (operands, _) = self.level(&[lhs, rhs]);
-        if let Some(number) = self.number(rhs)
-            && is_neutral(kind, number)
+        let n = self.count(lhs).max(self.count(rhs));
+        if self
+            .number(rhs)
+            .is_some_and(|number| is_neutral(kind, number))
         {
-            return operands[0];
+            return self.widen(lhs, n);
         }
         if kind == N::Add && self.number(lhs) == Some(0) {
-            return operands[1];
+            return self.widen(rhs, n);
         }
+        self.elementwise(kind, lhs, rhs)
+    }
+
+    /// The operation, whatever its operands are.
+    fn elementwise(&mut self, kind: N, lhs: ValueId, rhs: ValueId) -> ValueId {
+        let (operands, _) = self.level(&[lhs, rhs]);
         let ty = self.m.ty(operands[0]);
         let groups: Vec<&[ValueId]> = operands.chunks(1).collect();
         self.get(kind, &groups, [], ty)
@@ -224,15 +231,12 @@ impl Emit<'_> {
 
     /// The number that every register of a value is, where it is a constant.
     fn number(&self, value: ValueId) -> Option<i64> {
-        let op = self.m.op(self.m.def_op(value)?);
-        match (N::of(op.kind)?, op.attr(0)?) {
-            (N::Const, Attr::Dense { data, ty }) => {
-                let known = crate::facts::constant(&self.m.types, data, *ty);
-                let bits = self.m.types.bits(*ty).filter(|bits| *bits <= 64)?;
-                Some(crate::facts::sign_extend(known.constant?, bits))
-            }
-            _ => None,
-        }
+        let constant = view::Const::of(self.m.op(self.m.def_op(value)?))?;
+        let Attr::Dense { data, ty } = constant.value() else {
+            return None;
+        };
+        let bits = self.m.types.bits(*ty).filter(|bits| *bits <= 64)?;
+        crate::facts::constant(&self.m.types, data, *ty).int_constant(bits)
     }
 
     pub fn add(&mut self, lhs: ValueId, rhs: ValueId) -> ValueId {
@@ -258,13 +262,13 @@ impl Emit<'_> {
             return lhs;
         }
         let ty = self.m.ty(lhs);
-        let is_shift = kind == N::Mul && constant.count_ones() == 1 && constant > 0;
+        let is_shift = kind == N::Mul && constant > 0 && constant.count_ones() == 1;
         let (kind, constant) = match is_shift && self.m.types.width(ty) > 8 {
             true => (N::Shl, i64::from(constant.trailing_zeros())),
             false => (kind, constant),
         };
         let constant = self.constant(constant, ty);
-        self.binary(kind, lhs, constant)
+        self.elementwise(kind, lhs, constant)
     }
 
     /// Address plus bytes. Known bytes are added last, where accesses take them as their immediate offset.
@@ -285,23 +289,11 @@ impl Emit<'_> {
     /// An address that known bytes lead to, and these: of a buffer, the start of shared memory.
     fn behind(&mut self, address: ValueId) -> Option<(ValueId, i64)> {
         let op = self.m.op(self.m.def_op(address)?);
-        match N::of(op.kind)? {
-            N::PtrAdd => {
-                let &[start, offset] = op.operands.as_slice() else {
-                    return None;
-                };
-                Some((start, self.number(offset)?))
-            }
-            N::SmemBase => match op.attr(0)? {
-                Attr::Int { value: 0, .. } => None,
-                Attr::Int { value, .. } => {
-                    let value = *value;
-                    Some((self.smem(0), value))
-                }
-                _ => None,
-            },
-            _ => None,
+        if let Some(sum) = view::PtrAdd::of(op) {
+            return Some((sum.base(), self.number(sum.offset())?));
         }
+        let offset = view::SmemBase::of(op)?.offset();
+        (offset != 0).then(|| (self.smem(0), offset))
     }
 
     /// Address plus known bytes, which are of the type `ty`.
